@@ -1,0 +1,370 @@
+"""Errors as data: what is wrong, where, and how to mend it.
+
+Every stage reports through a `Diagnostics` collector; nothing prints. `render_text`, `to_json` and
+`to_sarif` turn the collected data into what a user sees, in this one place.
+
+Lines and columns count from 1; columns count Unicode characters of the physical source line;
+the end position is exclusive.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Severity(Enum):
+    """How bad it is; `ERROR` and `FATAL` make a compilation fail."""
+
+    NOTE = "note"
+    WARNING = "warning"
+    ERROR = "error"
+    FATAL = "fatal error"
+
+    @property
+    def is_error(self) -> bool:
+        return self in (Severity.ERROR, Severity.FATAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of source text: from (line, column) up to, not including, (end_line, end_column)."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def to(self, other: Span) -> Span:
+        """From the start of this span to the end of `other` (of this one alone across files)."""
+        if other.file != self.file:
+            return self
+        if (other.end_line, other.end_column) <= (self.line, self.column):
+            return self
+        return Span(self.file, self.line, self.column, other.end_line, other.end_column)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A second range to underline in the same message."""
+
+    span: Span
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A further remark, with a place of its own where one matters."""
+
+    message: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FixIt:
+    """Replace the text of `span` (empty: insert) by `replacement`."""
+
+    span: Span
+    replacement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding. `code` is a stable kebab-case name such as `undeclared-identifier`.
+
+    For warnings the code is also the name in `-W<code>` and `-Wno-<code>`.
+    """
+
+    severity: Severity
+    code: str
+    message: str
+    span: Span | None = None
+    labels: tuple[Label, ...] = ()
+    notes: tuple[Note, ...] = ()
+    fixits: tuple[FixIt, ...] = ()
+
+
+class CompileError(Exception):
+    """The input is at fault: `.diagnostics` is the list of findings, `str()` their rendered text."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic], sources: SourceMap | None = None) -> None:
+        self.diagnostics = list(diagnostics)
+        self.sources = sources
+        super().__init__(render_text(self.diagnostics, sources))
+
+
+class TooManyErrors(Exception):
+    """Raised by the collector once `error_limit` errors were seen; the driver catches it."""
+
+
+class InternalError(Exception):
+    """The compiler is at fault: a broken invariant or a crashed backend (exit status 70)."""
+
+    def __init__(self, message: str, details: str = "") -> None:
+        self.message, self.details = message, details
+        super().__init__(message + (f"\n{details}" if details else ""))
+
+
+@dataclass(slots=True)
+class SourceMap:
+    """The text of every file that was read, by the name that spans use."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    _lines: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, name: str, text: str) -> None:
+        self.files[name] = text
+        self._lines.pop(name, None)
+
+    def line(self, name: str, number: int) -> str | None:
+        """Physical line `number` (from 1), without its line end; None where it is not known."""
+        if name not in self._lines:
+            if name not in self.files:
+                return None
+            self._lines[name] = self.files[name].split("\n")
+        lines = self._lines[name]
+        return lines[number - 1].rstrip("\r") if 1 <= number <= len(lines) else None
+
+
+class Diagnostics:
+    """Collects what the stages find, applying -w, -Werror, -W and -ferror-limit once, at the entrance.
+
+    `warnings` maps a warning's code to True (on), False (off) or "error". Codes in `off_by_default`
+    stay silent unless turned on by name, by -Wpedantic or by -Weverything.
+    """
+
+    off_by_default: frozenset[str] = frozenset({"pedantic", "coop-mat-pragma", "stride-type"})
+
+    def __init__(
+        self,
+        *,
+        error_limit: int = 20,
+        werror: bool = False,
+        no_warnings: bool = False,
+        warnings: dict[str, bool | str] | None = None,
+    ) -> None:
+        self.items: list[Diagnostic] = []
+        self.sources = SourceMap()
+        self.error_count = 0
+        self._limit = error_limit
+        self._werror = werror
+        self._no_warnings = no_warnings
+        self._warnings = dict(warnings or {})
+        self._seen: set[tuple[str, Span | None, str]] = set()
+
+    def __iter__(self) -> Iterator[Diagnostic]:
+        return iter(self.items)
+
+    @property
+    def has_errors(self) -> bool:
+        return self.error_count > 0
+
+    def error(
+        self,
+        code: str,
+        message: str,
+        span: Span | None = None,
+        *,
+        labels: Iterable[Label] = (),
+        notes: Iterable[Note] = (),
+        fixits: Iterable[FixIt] = (),
+    ) -> None:
+        self._add(Diagnostic(Severity.ERROR, code, message, span, tuple(labels), tuple(notes), tuple(fixits)))
+
+    def warning(
+        self,
+        code: str,
+        message: str,
+        span: Span | None = None,
+        *,
+        labels: Iterable[Label] = (),
+        notes: Iterable[Note] = (),
+        fixits: Iterable[FixIt] = (),
+    ) -> None:
+        severity = self._warning_severity(code)
+        if severity is not None:
+            self._add(Diagnostic(severity, code, message, span, tuple(labels), tuple(notes), tuple(fixits)))
+
+    def _warning_severity(self, code: str) -> Severity | None:
+        if self._no_warnings:
+            return None
+        group = "pedantic" if code in self.off_by_default else "everything"
+        choice = self._warnings.get(code, self._warnings.get(group, self._warnings.get("everything")))
+        if choice is None:
+            choice = code not in self.off_by_default
+        if choice is False:
+            return None
+        return Severity.ERROR if choice == "error" or self._werror else Severity.WARNING
+
+    def _add(self, item: Diagnostic) -> None:
+        # The same finding at the same place, twice, helps nobody (macros and recovery produce it).
+        key = (item.code, item.span, item.message)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        self.items.append(item)
+        if item.severity.is_error:
+            self.error_count += 1
+            if self._limit and self.error_count >= self._limit:
+                limit = f"too many errors, stopping now (-ferror-limit={self._limit})"
+                self.items.append(Diagnostic(Severity.FATAL, "error-limit", limit))
+                raise TooManyErrors
+
+    def raise_if_errors(self) -> None:
+        if self.has_errors:
+            raise CompileError(self.items, self.sources)
+
+
+# --- rendering -----------------------------------------------------------------------------------
+
+_MAX_SHOWN = 160
+_COLOURS = {
+    Severity.NOTE: "\x1b[1;36m",
+    Severity.WARNING: "\x1b[1;35m",
+    Severity.ERROR: "\x1b[1;31m",
+    Severity.FATAL: "\x1b[1;31m",
+}
+_BOLD, _GREEN, _RESET = "\x1b[1m", "\x1b[1;32m", "\x1b[0m"
+
+
+def render_text(items: Iterable[Diagnostic], sources: SourceMap | None = None, *, color: bool = False) -> str:
+    """`file:line:col: error: message [code]`, then the source line with caret and range, notes, fix-its."""
+    out: list[str] = []
+    for item in items:
+        out.extend(_render_one(item, sources, color))
+    return "\n".join(out) + ("\n" if out else "")
+
+
+def _render_one(item: Diagnostic, sources: SourceMap | None, color: bool) -> Iterator[str]:
+    yield _headline(item.severity, f"{item.message} [{item.code}]", item.span, color)
+    if item.span is not None:
+        here = [label.span for label in item.labels if _same_line(label.span, item.span)]
+        fixits = [fixit for fixit in item.fixits if _same_line(fixit.span, item.span)]
+        yield from _excerpt(item.span, here, fixits, sources, color)
+    for label in item.labels:
+        if item.span is None or not _same_line(label.span, item.span):
+            yield _headline(Severity.NOTE, label.text or "see here", label.span, color)
+            yield from _excerpt(label.span, [], [], sources, color)
+    for note in item.notes:
+        yield _headline(Severity.NOTE, note.message, note.span, color)
+        if note.span is not None:
+            yield from _excerpt(note.span, [], [], sources, color)
+
+
+def _headline(severity: Severity, text: str, span: Span | None, color: bool) -> str:
+    place = f"{span}: " if span is not None else "coopmat: "
+    if not color:
+        return f"{place}{severity.value}: {text}"
+    return f"{_BOLD}{place}{_COLOURS[severity]}{severity.value}:{_RESET} {_BOLD}{text}{_RESET}"
+
+
+def _same_line(a: Span, b: Span) -> bool:
+    return a.file == b.file and a.line == b.line
+
+
+def _excerpt(
+    span: Span, extra: list[Span], fixits: list[FixIt], sources: SourceMap | None, color: bool
+) -> Iterator[str]:
+    text = sources.line(span.file, span.line) if sources is not None else None
+    if text is None:
+        return
+    start = 0
+    if len(text) > _MAX_SHOWN:
+        # A very long line is shown through a window around the caret.
+        start = max(0, min(span.column - 1 - _MAX_SHOWN // 2, len(text) - _MAX_SHOWN))
+    shown = text[start : start + _MAX_SHOWN]
+    marks = [" "] * (len(shown) + 1)
+    for other in (*extra, span):
+        end = other.end_column if other.end_line == other.line else len(text) + 1
+        for column in range(max(other.column, start + 1), min(end, start + len(marks) + 1)):
+            marks[column - 1 - start] = "~"
+    caret = span.column - 1 - start
+    if 0 <= caret < len(marks):
+        marks[caret] = "^"
+    # Tabs stay tabs in the marker line, so that it lines up whatever a tab's width is.
+    gutter = "".join("\t" if i < len(shown) and shown[i] == "\t" and m == " " else m for i, m in enumerate(marks))
+    yield _printable(shown)
+    yield (_GREEN + gutter.rstrip() + _RESET) if color else gutter.rstrip()
+    for fixit in fixits:
+        at = fixit.span.column - 1 - start
+        if 0 <= at <= len(shown):
+            yield " " * at + fixit.replacement
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in text)
+
+
+def to_json(items: Iterable[Diagnostic]) -> str:
+    """One array of {severity, code, message, file, line, column, end_line, end_column, notes, fixits}."""
+    return json.dumps([_as_dict(item) for item in items], indent=2)
+
+
+def _place(span: Span | None) -> dict[str, object]:
+    if span is None:
+        return {"file": None, "line": None, "column": None, "end_line": None, "end_column": None}
+    return {
+        "file": span.file,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+    }
+
+
+def _as_dict(item: Diagnostic) -> dict[str, object]:
+    notes = [Note(label.text, label.span) for label in item.labels if label.text] + list(item.notes)
+    return {
+        "severity": item.severity.value,
+        "code": item.code,
+        "message": item.message,
+        **_place(item.span),
+        "notes": [{"message": note.message, **_place(note.span)} for note in notes],
+        "fixits": [{"replacement": fixit.replacement, **_place(fixit.span)} for fixit in item.fixits],
+    }
+
+
+def to_sarif(items: Iterable[Diagnostic], version: str) -> str:
+    """The same findings as one SARIF 2.1.0 run."""
+    items = list(items)
+    levels = {Severity.NOTE: "note", Severity.WARNING: "warning", Severity.ERROR: "error", Severity.FATAL: "error"}
+    results = []
+    for item in items:
+        result: dict[str, object] = {
+            "ruleId": item.code,
+            "level": levels[item.severity],
+            "message": {"text": item.message},
+        }
+        if item.span is not None:
+            result["locations"] = [{"physicalLocation": _sarif_place(item.span)}]
+        related = [
+            {"message": {"text": note.message}, "physicalLocation": _sarif_place(note.span)}
+            for note in item.notes
+            if note.span is not None
+        ]
+        if related:
+            result["relatedLocations"] = related
+        results.append(result)
+    rules = [{"id": code} for code in sorted({item.code for item in items})]
+    driver = {"name": "coopmat", "version": version, "rules": rules}
+    schema = "https://json.schemastore.org/sarif-2.1.0.json"
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return json.dumps({"$schema": schema, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _sarif_place(span: Span) -> dict[str, object]:
+    return {
+        "artifactLocation": {"uri": span.file},
+        "region": {
+            "startLine": span.line,
+            "startColumn": span.column,
+            "endLine": span.end_line,
+            "endColumn": span.end_column,
+        },
+    }
