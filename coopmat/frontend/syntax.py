@@ -1,0 +1,474 @@
+"""The abstract syntax of OpenCL C, as parsed: no types, no names resolved.
+
+Every node carries the `Span` it was written at. Declarators are flat: `modifiers` lists what is applied to
+the name, reading outwards, so `int *a[3]` has [ArrayModifier, PointerModifier].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Union
+
+from ..diagnostics import Span
+
+
+@dataclass(slots=True)
+class Node:
+    span: Span
+
+
+# --- expressions ---------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Expression(Node):
+    pass
+
+
+@dataclass(slots=True)
+class IntegerLiteral(Expression):
+    text: str
+
+
+@dataclass(slots=True)
+class FloatLiteral(Expression):
+    text: str
+
+
+@dataclass(slots=True)
+class CharLiteral(Expression):
+    text: str
+
+
+@dataclass(slots=True)
+class StringLiteral(Expression):
+    """Adjacent literals are concatenated by the reader of `texts` (each with its quotes)."""
+
+    texts: list[str]
+
+
+@dataclass(slots=True)
+class Identifier(Expression):
+    name: str
+
+
+@dataclass(slots=True)
+class Paren(Expression):
+    """Kept, since `(float4)(a, b, c, d)` is a vector literal and not a cast of a comma expression."""
+
+    inner: Expression
+
+
+@dataclass(slots=True)
+class Unary(Expression):
+    """Prefix `+ - ! ~ * & ++ --`."""
+
+    op: str
+    operand: Expression
+
+
+@dataclass(slots=True)
+class Postfix(Expression):
+    """Postfix `++ --`."""
+
+    op: str
+    operand: Expression
+
+
+@dataclass(slots=True)
+class Binary(Expression):
+    op: str
+    op_span: Span
+    left: Expression
+    right: Expression
+
+
+@dataclass(slots=True)
+class Assign(Expression):
+    """`=` or a compound assignment; `op` is spelled with its `=`."""
+
+    op: str
+    op_span: Span
+    target: Expression
+    value: Expression
+
+
+@dataclass(slots=True)
+class Conditional(Expression):
+    condition: Expression
+    then: Expression
+    otherwise: Expression
+
+
+@dataclass(slots=True)
+class Comma(Expression):
+    items: list[Expression]
+
+
+@dataclass(slots=True)
+class TypeArgument(Expression):
+    """A type where an argument may stand: `coop_mat_length(M)`."""
+
+    type_name: TypeName
+
+
+@dataclass(slots=True)
+class Call(Expression):
+    callee: Expression
+    arguments: list[Expression]
+
+
+@dataclass(slots=True)
+class Subscript(Expression):
+    base: Expression
+    index: Expression
+
+
+@dataclass(slots=True)
+class Member(Expression):
+    """`base.name`, or `base->name` where `arrow`; also vector swizzles."""
+
+    base: Expression
+    name: str
+    name_span: Span
+    arrow: bool
+
+
+@dataclass(slots=True)
+class Cast(Expression):
+    type_name: TypeName
+    operand: Expression
+
+
+@dataclass(slots=True)
+class CompoundLiteral(Expression):
+    type_name: TypeName
+    initializer: InitializerList
+
+
+@dataclass(slots=True)
+class SizeOf(Expression):
+    """`sizeof`, `_Alignof`, `vec_step` of a type or an unevaluated expression; `op` is the keyword."""
+
+    op: str
+    operand: Expression | TypeName
+
+
+@dataclass(slots=True)
+class FieldDesignator(Node):
+    name: str
+
+
+@dataclass(slots=True)
+class IndexDesignator(Node):
+    index: Expression
+
+
+Designator = Union[FieldDesignator, IndexDesignator]
+
+
+@dataclass(slots=True)
+class InitializerItem(Node):
+    designators: list[Designator]
+    value: Expression | InitializerList
+
+
+@dataclass(slots=True)
+class InitializerList(Node):
+    items: list[InitializerItem]
+
+
+Initializer = Union[Expression, InitializerList]
+
+
+# --- types and declarations ----------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Attribute(Node):
+    """One entry of `__attribute__((...))`; arguments None where no parentheses stood."""
+
+    name: str
+    arguments: list[Expression] | None
+
+
+@dataclass(slots=True)
+class Word(Node):
+    """A keyword or typedef name inside specifiers: storage class, qualifier, type word."""
+
+    text: str
+
+
+@dataclass(slots=True)
+class MemberDeclarator(Node):
+    declarator: Declarator
+    bit_width: Expression | None
+
+
+@dataclass(slots=True)
+class MemberDeclaration(Node):
+    specifiers: Specifiers
+    declarators: list[MemberDeclarator]
+
+
+@dataclass(slots=True)
+class StructSpecifier(Node):
+    """`struct` or `union` (in `kind`); `members` is None where there was no body."""
+
+    kind: str
+    name: str | None
+    members: list[MemberDeclaration] | None
+    attributes: list[Attribute]
+
+
+@dataclass(slots=True)
+class Enumerator(Node):
+    name: str
+    value: Expression | None
+
+
+@dataclass(slots=True)
+class EnumSpecifier(Node):
+    name: str | None
+    enumerators: list[Enumerator] | None
+    attributes: list[Attribute]
+
+
+@dataclass(slots=True)
+class Specifiers(Node):
+    """What stands before the declarators, sorted by kind, in source order within each.
+
+    storage: typedef extern static auto register; qualifiers: const volatile restrict, address spaces and access
+    qualifiers without their underscores; functions: inline kernel _Noreturn; type_words: builtin type keywords, or one typedef name.
+    """
+
+    storage: list[Word] = field(default_factory=list)
+    qualifiers: list[Word] = field(default_factory=list)
+    functions: list[Word] = field(default_factory=list)
+    type_words: list[Word] = field(default_factory=list)
+    typedef_name: Word | None = None
+    tag: StructSpecifier | EnumSpecifier | None = None
+    attributes: list[Attribute] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class PointerModifier(Node):
+    qualifiers: list[Word]
+    attributes: list[Attribute]
+
+
+@dataclass(slots=True)
+class ArrayModifier(Node):
+    qualifiers: list[Word]
+    size: Expression | None
+
+
+@dataclass(slots=True)
+class FunctionModifier(Node):
+    """`parameters` is None for an old-style `()`."""
+
+    parameters: list[Parameter] | None
+    variadic: bool
+
+
+Modifier = Union[PointerModifier, ArrayModifier, FunctionModifier]
+
+
+@dataclass(slots=True)
+class Declarator(Node):
+    """`span` is the name's where there is one. `attributes` stood after the declarator."""
+
+    name: str | None
+    modifiers: list[Modifier]
+    attributes: list[Attribute]
+
+
+@dataclass(slots=True)
+class Parameter(Node):
+    specifiers: Specifiers
+    declarator: Declarator
+
+
+@dataclass(slots=True)
+class TypeName(Node):
+    specifiers: Specifiers
+    declarator: Declarator
+
+
+@dataclass(slots=True)
+class InitDeclarator(Node):
+    declarator: Declarator
+    initializer: Initializer | None
+
+
+@dataclass(slots=True)
+class Declaration(Node):
+    specifiers: Specifiers
+    declarators: list[InitDeclarator]
+
+
+@dataclass(slots=True)
+class StaticAssert(Node):
+    condition: Expression
+    message: StringLiteral | None
+
+
+@dataclass(slots=True)
+class Pragma(Node):
+    """`#pragma` or `_Pragma`: the text after the word, whitespace normalised to single blanks."""
+
+    text: str
+
+
+@dataclass(slots=True)
+class FunctionDefinition(Node):
+    """`span` covers the head; the body has its own."""
+
+    specifiers: Specifiers
+    declarator: Declarator
+    body: Compound
+
+
+ExternalDeclaration = Union[Declaration, FunctionDefinition, StaticAssert, Pragma]
+
+
+@dataclass(slots=True)
+class TranslationUnit(Node):
+    declarations: list[ExternalDeclaration]
+
+
+# --- statements ----------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Statement(Node):
+    pass
+
+
+BlockItem = Union[Declaration, Statement, StaticAssert, Pragma]
+
+
+@dataclass(slots=True)
+class Compound(Statement):
+    """`end` is the closing brace."""
+
+    items: list[BlockItem]
+    end: Span
+
+
+@dataclass(slots=True)
+class ExpressionStatement(Statement):
+    """`expression` is None for a lone `;`."""
+
+    expression: Expression | None
+
+
+@dataclass(slots=True)
+class If(Statement):
+    condition: Expression
+    then: Statement
+    otherwise: Statement | None
+
+
+@dataclass(slots=True)
+class Switch(Statement):
+    condition: Expression
+    body: Statement
+
+
+@dataclass(slots=True)
+class While(Statement):
+    condition: Expression
+    body: Statement
+
+
+@dataclass(slots=True)
+class DoWhile(Statement):
+    body: Statement
+    condition: Expression
+
+
+@dataclass(slots=True)
+class For(Statement):
+    init: Declaration | Expression | None
+    condition: Expression | None
+    step: Expression | None
+    body: Statement
+
+
+@dataclass(slots=True)
+class Case(Statement):
+    """`case value:`; `default:` where value is None. `body` is the statement that follows the label."""
+
+    value: Expression | None
+    body: Statement
+
+
+@dataclass(slots=True)
+class Label(Statement):
+    name: str
+    body: Statement
+
+
+@dataclass(slots=True)
+class Goto(Statement):
+    label: str
+
+
+@dataclass(slots=True)
+class Break(Statement):
+    pass
+
+
+@dataclass(slots=True)
+class Continue(Statement):
+    pass
+
+
+@dataclass(slots=True)
+class Return(Statement):
+    value: Expression | None
+
+
+@dataclass(slots=True)
+class Attributed(Statement):
+    """A statement with attributes in front of it, such as opencl_unroll_hint on a loop."""
+
+    attributes: list[Attribute]
+    body: Statement
+
+
+# --- printing ------------------------------------------------------------------------------------
+
+
+def dump(node: Node) -> str:
+    """An indented tree: one node a line with its start position, plain fields beside the node's name."""
+    lines: list[str] = []
+    # An explicit stack, so that a chain of 20,000 operators prints too.
+    work: list[tuple[int, str, object]] = [(0, "", node)]
+    while work:
+        depth, label, value = work.pop()
+        prefix = "  " * depth + (f"{label}: " if label else "")
+        if isinstance(value, Node):
+            plain, nested = [], []
+            for item in fields(value):
+                content = getattr(value, item.name)
+                if isinstance(content, Span) or content is None or content == []:
+                    continue
+                if isinstance(content, Node) or isinstance(content, list):
+                    nested.append((depth + 1, item.name, content))
+                else:
+                    plain.append(f"{item.name}={content!r}")
+            place = f" <{value.span.line}:{value.span.column}>"
+            lines.append(prefix + type(value).__name__ + place + "".join(f" {text}" for text in plain))
+            work.extend(reversed(nested))
+        elif isinstance(value, list):
+            if all(isinstance(item, Word) for item in value):
+                lines.append(prefix + " ".join(item.text for item in value))
+            elif all(isinstance(item, str) for item in value):
+                lines.append(prefix + " ".join(value))
+            else:
+                work.extend(reversed([(depth, f"{label}[{i}]", item) for i, item in enumerate(value)]))
+        else:
+            lines.append(prefix + repr(value))
+    return "\n".join(lines) + "\n"
