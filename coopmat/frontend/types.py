@@ -1,0 +1,309 @@
+"""The types of OpenCL C, with their sizes and layout for a 64-bit little-endian device.
+
+Types are values: equal types compare equal, records by identity. Qualifiers are not part of a type; they stand
+where an object is described: on the variable, the field, or (for what it points to) the pointer.
+Sizes and alignments are in bytes (OpenCL C 3.0, sections 6.3.1, 6.3.2, 6.3.5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
+from functools import lru_cache
+
+from ..diagnostics import Span
+
+
+class AddressSpace(IntEnum):
+    """The numbers are the LLVM address spaces of the SPIR targets."""
+
+    PRIVATE = 0
+    GLOBAL = 1
+    CONSTANT = 2
+    LOCAL = 3
+    GENERIC = 4
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Qualifiers:
+    """Of an object: where it lives and how it may be accessed."""
+
+    space: AddressSpace = AddressSpace.PRIVATE
+    const: bool = False
+    volatile: bool = False
+    restrict: bool = False
+
+
+PLAIN = Qualifiers()
+
+
+class Type:
+    """Base of all types; `str()` is the OpenCL C spelling that diagnostics show."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VoidType(Type):
+    def __str__(self) -> str:
+        return "void"
+
+
+class Kind(Enum):
+    BOOL = "bool"
+    INTEGER = "integer"
+    FLOAT = "float"
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarType(Type):
+    """An arithmetic scalar. `rank` orders integer conversions (C11 6.3.1.1); `mangling` is the Itanium code."""
+
+    name: str
+    kind: Kind
+    bits: int
+    signed: bool
+    rank: int
+    mangling: str
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_integer(self) -> bool:
+        """True for bool too."""
+        return self.kind is not Kind.FLOAT
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind is Kind.FLOAT
+
+
+VOID = VoidType()
+BOOL = ScalarType("bool", Kind.BOOL, 8, False, 0, "b")
+CHAR = ScalarType("char", Kind.INTEGER, 8, True, 1, "c")
+UCHAR = ScalarType("uchar", Kind.INTEGER, 8, False, 1, "h")
+SHORT = ScalarType("short", Kind.INTEGER, 16, True, 2, "s")
+USHORT = ScalarType("ushort", Kind.INTEGER, 16, False, 2, "t")
+INT = ScalarType("int", Kind.INTEGER, 32, True, 3, "i")
+UINT = ScalarType("uint", Kind.INTEGER, 32, False, 3, "j")
+LONG = ScalarType("long", Kind.INTEGER, 64, True, 4, "l")
+ULONG = ScalarType("ulong", Kind.INTEGER, 64, False, 4, "m")
+HALF = ScalarType("half", Kind.FLOAT, 16, True, 5, "Dh")
+BFLOAT16 = ScalarType("bfloat16", Kind.FLOAT, 16, True, 5, "DF16b")
+FLOAT = ScalarType("float", Kind.FLOAT, 32, True, 6, "f")
+DOUBLE = ScalarType("double", Kind.FLOAT, 64, True, 7, "d")
+
+SIZE_T, PTRDIFF_T, INTPTR_T, UINTPTR_T = ULONG, LONG, LONG, ULONG
+
+INTEGERS = (CHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG)
+FLOATS = (HALF, FLOAT, DOUBLE)
+VECTOR_SIZES = (2, 3, 4, 8, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorType(Type):
+    element: ScalarType
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.element}{self.count}"
+
+
+@dataclass(frozen=True, slots=True)
+class PointerType(Type):
+    """`qualifiers` belong to the object pointed to; its address space is where the pointer points."""
+
+    pointee: Type
+    qualifiers: Qualifiers = PLAIN
+
+    def __str__(self) -> str:
+        words = [str(self.qualifiers.space)]
+        if self.qualifiers.const:
+            words.append("const")
+        if self.qualifiers.volatile:
+            words.append("volatile")
+        if isinstance(self.pointee, ArrayType):
+            element, sizes = _array_parts(self.pointee)
+            return " ".join([*words, f"{element} (*){sizes}"])
+        return " ".join([*words, f"{self.pointee} *"])
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType(Type):
+    """`size` is None for an incomplete array (`int a[]`)."""
+
+    element: Type
+    size: int | None
+
+    def __str__(self) -> str:
+        element, sizes = _array_parts(self)
+        return element + sizes
+
+
+def _array_parts(array: ArrayType) -> tuple[str, str]:
+    sizes, element = "", array
+    while isinstance(element, ArrayType):
+        sizes += f"[{'' if element.size is None else element.size}]"
+        element = element.element  # type: ignore[assignment]
+    return str(element), sizes
+
+
+@dataclass(slots=True)
+class Field:
+    """A member; `offset` in bytes is set when the record is completed."""
+
+    name: str
+    type: Type
+    qualifiers: Qualifiers
+    span: Span
+    offset: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class RecordType(Type):
+    """A struct or union (`kind`). `fields` is None until it is complete."""
+
+    kind: str
+    name: str | None
+    span: Span
+    fields: list[Field] | None = None
+    packed: bool = False
+    alignment: int | None = None
+    size_bytes: int = 0
+    align_bytes: int = 1
+    _index: dict[str, int] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}" if self.name else f"{self.kind} (unnamed)"
+
+    def complete(self, fields: list[Field]) -> None:
+        """Lays the fields out: natural alignment, or none where packed; unions overlap."""
+        offset, align = 0, 1
+        for item in fields:
+            step = 1 if self.packed else align_of(item.type)
+            align = max(align, step)
+            if self.kind == "union":
+                item.offset = 0
+                offset = max(offset, size_of(item.type))
+            else:
+                item.offset = -(-offset // step) * step
+                offset = item.offset + size_of(item.type)
+        align = max(align, self.alignment or 1)
+        self.align_bytes, self.size_bytes = align, -(-offset // align) * align
+        self._index = {item.name: i for i, item in enumerate(fields)}
+        self.fields = fields
+
+    def index_of(self, name: str) -> int | None:
+        return self._index.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionType(Type):
+    result: Type
+    parameters: tuple[Type, ...]
+    variadic: bool = False
+
+    def __str__(self) -> str:
+        inside = ", ".join([*map(str, self.parameters), *(["..."] if self.variadic else [])])
+        return f"{self.result} ({inside or 'void'})"
+
+
+class MatrixUse(IntEnum):
+    """CLK_COOPERATIVE_MATRIX_A / _B / _ACCUMULATOR; the numbers are SPIR-V's."""
+
+    A = 0
+    B = 1
+    ACCUMULATOR = 2
+
+
+SCOPE_SUBGROUP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CoopMatrixType(Type):
+    """A cooperative matrix: rows x columns components of type `component`, spread over `scope`."""
+
+    component: ScalarType
+    scope: int
+    rows: int
+    columns: int
+    use: MatrixUse
+
+    def __str__(self) -> str:
+        return f"{self.component} coop_mat({self.rows}x{self.columns}, {self.use.name.lower()})"
+
+
+def is_arithmetic(t: Type) -> bool:
+    return isinstance(t, ScalarType)
+
+
+def is_integer(t: Type) -> bool:
+    return isinstance(t, ScalarType) and t.is_integer
+
+
+def is_float(t: Type) -> bool:
+    return isinstance(t, ScalarType) and t.is_float
+
+
+def element_type(t: Type) -> Type:
+    """The component of a vector; any other type is its own element."""
+    return t.element if isinstance(t, VectorType) else t
+
+
+def element_count(t: Type) -> int:
+    return t.count if isinstance(t, VectorType) else 1
+
+
+def with_count(element: ScalarType, count: int) -> ScalarType | VectorType:
+    """The scalar for count 1, the vector otherwise."""
+    return element if count == 1 else VectorType(element, count)
+
+
+@lru_cache(maxsize=None)
+def integer_type(bits: int, signed: bool) -> ScalarType:
+    return next(t for t in INTEGERS if t.bits == bits and t.signed == signed)
+
+
+def is_complete(t: Type) -> bool:
+    if isinstance(t, ArrayType):
+        return t.size is not None and is_complete(t.element)
+    if isinstance(t, RecordType):
+        return t.fields is not None
+    return not isinstance(t, (VoidType, FunctionType))
+
+
+def contains_matrix(t: Type) -> bool:
+    """Whether a value of this type holds cooperative matrices."""
+    if isinstance(t, ArrayType):
+        return contains_matrix(t.element)
+    if isinstance(t, RecordType):
+        return any(contains_matrix(item.type) for item in t.fields or ())
+    return isinstance(t, CoopMatrixType)
+
+
+def size_of(t: Type) -> int:
+    """Bytes of a complete type. A matrix is opaque: it has no size that a program may see (0 here)."""
+    if isinstance(t, ScalarType):
+        return t.bits // 8
+    if isinstance(t, VectorType):
+        return size_of(t.element) * (4 if t.count == 3 else t.count)
+    if isinstance(t, PointerType):
+        return 8
+    if isinstance(t, ArrayType):
+        return size_of(t.element) * (t.size or 0)
+    if isinstance(t, RecordType):
+        return t.size_bytes
+    return 0
+
+
+def align_of(t: Type) -> int:
+    """Bytes; vectors are aligned to their size (OpenCL C 3.0, section 6.3.5)."""
+    if isinstance(t, ArrayType):
+        return align_of(t.element)
+    if isinstance(t, RecordType):
+        return t.align_bytes
+    return max(size_of(t), 1)
