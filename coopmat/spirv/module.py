@@ -1,0 +1,240 @@
+"""Read and write the SPIR-V binary, knowing which operand words are ids.
+
+`instructions.tsv` holds the operand kinds of every opcode (SPIR-V unified grammar; `tools/spirv-table` makes the
+file and explains its codes). Parsing keeps every word, so that `Module.parse(data).to_bytes() == data`.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MAGIC = 0x07230203
+_HEADER_WORDS = 5
+
+
+class MalformedModule(ValueError):
+    """The bytes are not a SPIR-V module: bad header, cut-off or unknown instruction, or operands that do not fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opcode:
+    """One row of the table: `operands` are the codes after the result type and the result id."""
+
+    number: int
+    name: str
+    has_type: bool
+    has_result: bool
+    operands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Enumeration:
+    """An enumeration some of whose values (or bits of a mask) bring operands of their own."""
+
+    is_mask: bool
+    parameters: Mapping[int, str]
+
+
+def _load() -> tuple[dict[int, Opcode], dict[str, Enumeration]]:
+    opcodes: dict[int, Opcode] = {}
+    enumerations: dict[str, Enumeration] = {}
+    for line in Path(__file__).with_name("instructions.tsv").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        key, name, cells = line.split("\t")
+        codes = cells.split()
+        if key.startswith("@"):
+            parameters = {int(value): codes for value, codes in (cell.split("=") for cell in codes)}
+            enumerations[key[1:]] = Enumeration(name == "bits", parameters)
+        else:
+            operands = tuple(code for code in codes if code not in ("T", "R"))
+            opcodes[int(key)] = Opcode(int(key), name, "T" in codes, "R" in codes, operands)
+    return opcodes, enumerations
+
+
+OPCODES, ENUMERATIONS = _load()
+OP: Mapping[str, int] = {opcode.name: opcode.number for opcode in OPCODES.values()}
+
+
+@dataclass(slots=True)
+class Instruction:
+    """`operands` are the words after the result type and the result id: ids and literals as they are encoded."""
+
+    opcode: int
+    operands: tuple[int, ...]
+    result_type: int | None = None
+    result: int | None = None
+
+    @property
+    def name(self) -> str:
+        return OPCODES[self.opcode].name
+
+    def words(self) -> list[int]:
+        """All words but the first (length and opcode), in the order of the encoding."""
+        prefix = [word for word in (self.result_type, self.result) if word is not None]
+        return [*prefix, *self.operands]
+
+
+def instruction(name: str, *words: int) -> Instruction:
+    """The instruction `name` ("OpTypeInt") from all its words in the order of the encoding."""
+    return _split(OPCODES[OP[name]], words)
+
+
+def _split(opcode: Opcode, words: Sequence[int]) -> Instruction:
+    fixed = opcode.has_type + opcode.has_result
+    if len(words) < fixed:
+        raise MalformedModule(f"{opcode.name} has {len(words)} operand words, fewer than its result type and id")
+    return Instruction(
+        opcode.number,
+        tuple(words[fixed:]),
+        words[0] if opcode.has_type else None,
+        words[fixed - 1] if opcode.has_result else None,
+    )
+
+
+def encode_string(text: str) -> list[int]:
+    """UTF-8 with a terminating zero, padded to whole words."""
+    data = text.encode() + b"\0"
+    data += b"\0" * (-len(data) % 4)
+    return list(struct.unpack(f"<{len(data) // 4}I", data))
+
+
+def decode_string(words: Sequence[int]) -> tuple[str, int]:
+    """The string that starts at `words[0]`, and how many words it takes."""
+    data = b"".join(word.to_bytes(4, "little") for word in words)
+    end = data.find(b"\0")
+    if end < 0:
+        raise MalformedModule("a literal string has no end")
+    return data[:end].decode(errors="replace"), end // 4 + 1
+
+
+@dataclass(slots=True)
+class Module:
+    """A SPIR-V module: the header's fields and the instructions in order.
+
+    `version` is the header word (0x00010400 for 1.4); `bound` is one more than the largest id in use.
+    """
+
+    version: int
+    bound: int
+    instructions: list[Instruction] = field(default_factory=list)
+    generator: int = 0
+    schema: int = 0
+    byte_order: str = "<"
+
+    @classmethod
+    def parse(cls, data: bytes) -> Module:
+        """Raises MalformedModule. Accepts both byte orders and keeps the one it found."""
+        if len(data) < 4 * _HEADER_WORDS or len(data) % 4:
+            raise MalformedModule(f"{len(data)} bytes are no SPIR-V module")
+        order = next((o for o in "<>" if struct.unpack_from(o + "I", data)[0] == MAGIC), None)
+        if order is None:
+            raise MalformedModule("the magic number of SPIR-V is missing")
+        words = struct.unpack(f"{order}{len(data) // 4}I", data)
+        _, version, generator, bound, schema = words[:_HEADER_WORDS]
+        module = cls(version, bound, [], generator, schema, order)
+        at, end, append = _HEADER_WORDS, len(words), module.instructions.append
+        while at < end:
+            length, number = words[at] >> 16, words[at] & 0xFFFF
+            opcode = OPCODES.get(number)
+            if opcode is None or length == 0 or at + length > end:
+                what = "is cut off" if opcode is not None else f"has the unknown opcode {number}"
+                raise MalformedModule(f"the instruction at word {at} {what}")
+            append(_split(opcode, words[at + 1 : at + length]))
+            at += length
+        return module
+
+    def to_bytes(self) -> bytes:
+        words = [MAGIC, self.version, self.generator, self.bound, self.schema]
+        for item in self.instructions:
+            body = item.words()
+            words.append((len(body) + 1) << 16 | item.opcode)
+            words += body
+        return struct.pack(f"{self.byte_order}{len(words)}I", *words)
+
+    def new_id(self) -> int:
+        self.bound += 1
+        return self.bound - 1
+
+    def definitions(self) -> dict[int, Instruction]:
+        """The instruction that makes each id."""
+        return {item.result: item for item in self.instructions if item.result is not None}
+
+
+def id_positions(item: Instruction, definitions: Mapping[int, Instruction]) -> list[int]:
+    """Indices into `item.operands` of the words that are ids (scopes and memory semantics are ids too).
+
+    `definitions` (of the module) gives the width of an OpSwitch's selector and with it of its literals.
+    Raises MalformedModule where the words do not fit the opcode's operands.
+    """
+    reader = _Reader(item, definitions)
+    reader.read(OPCODES[item.opcode].operands)
+    if reader.at != len(item.operands):
+        raise MalformedModule(f"{item.name} has {len(item.operands) - reader.at} words too many")
+    return reader.ids
+
+
+@dataclass(slots=True)
+class _Reader:
+    item: Instruction
+    definitions: Mapping[int, Instruction]
+    at: int = 0
+    ids: list[int] = field(default_factory=list)
+
+    def read(self, codes: Iterable[str]) -> None:
+        end = len(self.item.operands)
+        for code in codes:
+            if code.endswith("*"):
+                while self.at < end:
+                    self.read_one(code[:-1])
+            elif not code.endswith("?"):
+                self.read_one(code)
+            elif self.at < end:
+                self.read_one(code[:-1])
+
+    def read_one(self, code: str) -> None:
+        if code in ENUMERATIONS:
+            self.enumeration(ENUMERATIONS[code])
+            return
+        for letter in code:
+            if letter == "I":
+                self.ids.append(self.at)
+                self.step(1)
+            elif letter == "S":
+                self.step(decode_string(self.item.operands[self.at :])[1])
+            elif letter == "N":
+                self.step(len(self.item.operands) - self.at)
+            elif letter == "O":
+                self.spec_constant_op()
+            else:
+                self.step(self.switch_words() if code == "LI" else 1)
+
+    def step(self, count: int) -> int:
+        """Go past `count` words and return the first of them."""
+        if self.at + max(count, 1) > len(self.item.operands):
+            raise MalformedModule(f"{self.item.name} has too few operand words")
+        self.at += count
+        return self.item.operands[self.at - count]
+
+    def enumeration(self, kind: Enumeration) -> None:
+        value = self.step(1)
+        if kind.is_mask:
+            for bit, codes in kind.parameters.items():  # in the order of the bits, as the encoding has them
+                if value & bit:
+                    self.read_one(codes)
+        else:
+            self.read_one(kind.parameters.get(value, ""))
+
+    def spec_constant_op(self) -> None:
+        opcode = OPCODES.get(self.step(1))
+        if opcode is None:
+            raise MalformedModule("OpSpecConstantOp of an unknown opcode")
+        self.read(opcode.operands)
+
+    def switch_words(self) -> int:
+        selector = self.definitions.get(self.item.operands[0])
+        kind = self.definitions.get(selector.result_type) if selector and selector.result_type is not None else None
+        return 2 if kind is not None and kind.opcode == OP["OpTypeInt"] and kind.operands[0] > 32 else 1

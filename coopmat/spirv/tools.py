@@ -1,0 +1,187 @@
+"""spirv-val, spirv-dis, spirv-as and spirv-opt as subprocesses.
+
+A set of tools counts only if its spirv-val accepts a module with a cooperative matrix: Debian 12's does not know
+the extension and would refuse everything we make. Without an able one nothing is ever called validated.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from coopmat.spirv.module import Module, encode_string, instruction
+
+ENVIRONMENT_VARIABLE = "COOPMAT_SPIRV_TOOLS"
+PROGRAMS = ("spirv-val", "spirv-dis", "spirv-as", "spirv-opt")
+_TIMEOUT = 300.0
+
+
+class ToolsMissing(Exception):
+    """There is no spirv-val here that knows SPV_KHR_cooperative_matrix. `.remedy` is the command that mends it."""
+
+    remedy = "coopmat doctor --install spirv-tools"
+
+    def __init__(self, message: str = "") -> None:
+        reason = message or "no spirv-val that knows SPV_KHR_cooperative_matrix was found"
+        super().__init__(f"{reason}; `{self.remedy}` gets one, or name its directory in {ENVIRONMENT_VARIABLE}")
+
+
+class ToolError(Exception):
+    """A program refused its input; str() is what it said."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpirvTools:
+    """The programs of one directory; `loader` and `library` are set where they come with their own libc."""
+
+    directory: Path
+    loader: Path | None = None
+    library: Path | None = None
+
+    @classmethod
+    def at(cls, directory: Path) -> SpirvTools | None:
+        """The tools in `directory` (or its bin/), None where it has no spirv-val."""
+        library = directory / "lib"
+        loader = next((path for pattern in ("ld-linux*", "ld64*") for path in sorted(library.glob(pattern))), None)
+        for programs in (directory / "bin", directory):
+            if shutil.which("spirv-val", path=str(programs)):
+                return cls(programs, loader, library if loader else None)
+        return None
+
+    def path(self, program: str) -> Path:
+        found = shutil.which(program, path=str(self.directory))
+        if found is None:
+            raise ToolsMissing(f"{program} is missing in {self.directory}")
+        return Path(found)
+
+    def command(self, program: str, *arguments: str) -> list[str]:
+        """The argument vector; through the private dynamic loader where the tools have one."""
+        prefix = [str(self.loader), "--library-path", str(self.library)] if self.loader else []
+        return [*prefix, str(self.path(program)), *arguments]
+
+    def run(self, program: str, *arguments: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        """Run `program` with `data` on its standard input. Raises ToolError where it does not start or finish."""
+        try:
+            return subprocess.run(
+                self.command(program, *arguments), input=data, capture_output=True, timeout=_TIMEOUT, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise ToolError(f"{program}: {error}") from error
+
+    def version(self) -> str:
+        """The first line of `spirv-val --version`."""
+        return self.run("spirv-val", "--version").stdout.decode(errors="replace").partition("\n")[0]
+
+    def is_able(self) -> bool:
+        """Does this spirv-val accept a cooperative matrix? Asked once per program file in this process."""
+        try:
+            path = self.path("spirv-val")
+            key = (str(path), path.stat().st_mtime_ns)
+            if key not in _ABLE:
+                probe = self.run("spirv-val", "--target-env", "spv1.4", "-", data=_probe_module())
+                _ABLE[key] = probe.returncode == 0
+            return _ABLE[key]
+        except (OSError, ToolError):
+            return False
+
+
+_ABLE: dict[tuple[str, int], bool] = {}
+
+
+def _probe_module() -> bytes:
+    code = [
+        instruction("OpCapability", 6),  # Kernel
+        instruction("OpCapability", 4),  # Addresses
+        instruction("OpCapability", 5),  # Linkage
+        instruction("OpCapability", 6022),  # CooperativeMatrixKHR
+        instruction("OpExtension", *encode_string("SPV_KHR_cooperative_matrix")),
+        instruction("OpMemoryModel", 2, 2),  # Physical64 OpenCL
+        instruction("OpTypeInt", 1, 32, 0),
+        instruction("OpTypeFloat", 2, 32),
+        instruction("OpConstant", 1, 3, 3),
+        instruction("OpConstant", 1, 4, 16),
+        instruction("OpConstant", 1, 5, 2),
+        instruction("OpTypeCooperativeMatrixKHR", 6, 2, 3, 4, 4, 5),
+    ]
+    return Module(0x00010400, 7, code).to_bytes()
+
+
+def private_directories() -> list[Path]:
+    """Where `fetch.install` puts the tools: first the environment's own directory, then the user's."""
+    import platformdirs
+
+    user = Path(platformdirs.user_data_dir("coopmat", appauthor=False))
+    return [Path(sys.prefix) / "share" / "coopmat" / "spirv-tools", user / "spirv-tools"]
+
+
+def _candidates() -> Iterator[Path]:
+    named = os.environ.get(ENVIRONMENT_VARIABLE)
+    if named:
+        yield Path(named)
+    yield from private_directories()
+    for entry in os.environ.get("PATH", "").split(os.pathsep):
+        if entry:
+            yield Path(entry)
+
+
+def find_tools() -> SpirvTools | None:
+    """The first able set of tools: $COOPMAT_SPIRV_TOOLS, the private directories, PATH. None where there is none."""
+    return next((tools for place in _candidates() if (tools := SpirvTools.at(place)) and tools.is_able()), None)
+
+
+def need_tools() -> SpirvTools:
+    """As `find_tools`, but raises ToolsMissing."""
+    tools = find_tools()
+    if tools is None:
+        raise ToolsMissing
+    return tools
+
+
+def target_env(spirv_version: str) -> str:
+    """spirv-val's name for what a module of this version is checked against.
+
+    spirv-val knows OpenCL's own rules only up to 2.2, which is SPIR-V 1.2.
+    """
+    return "opencl2.2" if spirv_version == "1.2" else f"spv{spirv_version}"
+
+
+def validate(spirv: bytes, target_env: str, tools: SpirvTools | None = None) -> list[str] | None:
+    """None where spirv-val accepts the module, its messages otherwise.
+
+    Raises ToolsMissing where no able spirv-val is found, ToolError where it cannot be run.
+    """
+    result = (tools or need_tools()).run("spirv-val", "--target-env", target_env, "-", data=spirv)
+    return None if result.returncode == 0 else _messages("spirv-val", result)
+
+
+def disassemble(spirv: bytes, tools: SpirvTools | None = None) -> str:
+    """The module as assembly text, with friendly names. Raises ToolsMissing, ToolError."""
+    return _output(tools or need_tools(), "spirv-dis", "-", data=spirv).decode(errors="replace")
+
+
+def assemble(text: str, target_env: str, tools: SpirvTools | None = None) -> bytes:
+    """The binary of assembly text. Raises ToolsMissing, ToolError."""
+    arguments = ("--target-env", target_env, "-o", "-", "-")
+    return _output(tools or need_tools(), "spirv-as", *arguments, data=text.encode())
+
+
+def optimize(spirv: bytes, *flags: str, tools: SpirvTools | None = None) -> bytes:
+    """What `spirv-opt FLAGS` makes of the module. Raises ToolsMissing, ToolError."""
+    return _output(tools or need_tools(), "spirv-opt", *flags, "-", "-o", "-", data=spirv)
+
+
+def _output(tools: SpirvTools, program: str, *arguments: str, data: bytes) -> bytes:
+    result = tools.run(program, *arguments, data=data)
+    if result.returncode != 0:
+        raise ToolError("\n".join(_messages(program, result)))
+    return result.stdout
+
+
+def _messages(program: str, result: subprocess.CompletedProcess[bytes]) -> list[str]:
+    text = (result.stderr + result.stdout).decode(errors="replace")
+    return [line for line in text.splitlines() if line.strip()] or [f"{program} exited with {result.returncode}"]
