@@ -142,7 +142,7 @@ def need_tools() -> SpirvTools:
     return tools
 
 
-def target_env(spirv_version: str) -> str:
+def target_env_for(spirv_version: str) -> str:
     """spirv-val's name for what a module of this version is checked against.
 
     spirv-val knows OpenCL's own rules only up to 2.2, which is SPIR-V 1.2.

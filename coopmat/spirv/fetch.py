@@ -1,0 +1,250 @@
+"""Get spirv-tools privately, without root: a newer suite's package from the mirrors of the machine's own apt.
+
+apt-get runs with its state, cache and sources in a temporary directory, so nothing of the machine's is touched;
+the sources are the machine's own with the suite replaced and their keys kept, so apt checks every signature. The
+programs come with the libc of their suite and run through its dynamic loader (`tools.SpirvTools.command`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from coopmat.spirv.tools import PROGRAMS, SpirvTools, private_directories
+
+# The newest first: spirv-val learns extensions with every release.
+SUITES = {
+    "debian": ("testing", "unstable", "forky", "trixie"),
+    "ubuntu": ("devel", "resolute", "questing"),
+}
+PACKAGES = ("spirv-tools", "libc6", "libstdc++6", "libgcc-s1")
+LIBRARIES = ("ld-linux*.so*", "ld64.so*", "libc.so.*", "libm.so.*", "libstdc++.so.6", "libgcc_s.so.*")
+_TIMEOUT = 300.0
+_APT_CONF = """
+Dir::State "{work}/state";
+Dir::State::lists "{work}/lists";
+Dir::State::status "/dev/null";
+Dir::Cache "{work}/cache";
+Dir::Etc::sourcelist "{work}/coopmat.sources";
+Dir::Etc::sourceparts "/dev/null";
+Dir::Etc::preferences "/dev/null";
+Dir::Etc::preferencesparts "/dev/null";
+Dir::Log "{work}";
+#clear APT::Update::Pre-Invoke;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+#clear DPkg::Pre-Invoke;
+#clear DPkg::Post-Invoke;
+#clear Acquire::IndexTargets::deb;
+Acquire::IndexTargets::deb::Packages {{
+  MetaKey "$(COMPONENT)/binary-$(ARCHITECTURE)/Packages";
+  flatMetaKey "Packages";
+  ShortDescription "Packages";
+  Description "$(RELEASE)/$(COMPONENT) $(ARCHITECTURE) Packages";
+}};
+Acquire::Languages "none";
+Acquire::Retries "2";
+Acquire::http::Timeout "20";
+Acquire::https::Timeout "20";
+Acquire::AllowInsecureRepositories "false";
+Acquire::AllowDowngradeToInsecureRepositories "false";
+APT::Get::AllowUnauthenticated "false";
+"""
+
+
+class FetchError(Exception):
+    """spirv-tools could not be got here; str() says why and what to install instead."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"{reason}; install spirv-tools 2024.1 or newer (the package spirv-tools, or the Vulkan SDK) "
+            "and put it on PATH, or name its directory in COOPMAT_SPIRV_TOOLS"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One package source of apt: base addresses, suite, components, and `signed_by` as deb822 has it."""
+
+    uris: str
+    suite: str
+    components: tuple[str, ...]
+    signed_by: str = ""
+
+    def deb822(self) -> str:
+        fields = {"Types": "deb", "URIs": self.uris, "Suites": self.suite, "Components": " ".join(self.components)}
+        if self.signed_by:
+            fields["Signed-By"] = self.signed_by
+        return "".join(f"{key}: {value}\n" for key, value in fields.items())
+
+
+def read_sources(etc_apt: Path = Path("/etc/apt")) -> list[Source]:
+    """The distribution's own binary sources: sources.list, *.list and *.sources, in apt's order."""
+    parts = etc_apt / "sources.list.d"
+    files = [etc_apt / "sources.list", *sorted(parts.glob("*.list")), *sorted(parts.glob("*.sources"))]
+    found: dict[Source, None] = {}
+    for path in files:
+        try:
+            text = path.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        for source in _deb822(text) if path.suffix == ".sources" else _one_line(text):
+            # -updates, -security and flat repositories have no newer suite that would hold spirv-tools.
+            if "main" in source.components and not re.search(r"[-/]", source.suite):
+                found[source] = None
+    return list(found)
+
+
+_ONE_LINE = re.compile(r"^deb\s+(?:\[(?P<options>[^\]]*)\]\s+)?(?P<uri>\S+)\s+(?P<suite>\S+)\s+(?P<components>[^#]+)")
+
+
+def _one_line(text: str) -> Iterator[Source]:
+    for line in text.splitlines():
+        if match := _ONE_LINE.match(line.strip()):
+            options = dict(option.partition("=")[::2] for option in (match["options"] or "").split())
+            key = options.get("signed-by", "").replace(",", " ")
+            yield Source(match["uri"], match["suite"], tuple(match["components"].split()), key)
+
+
+def _deb822(text: str) -> Iterator[Source]:
+    lines = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    for stanza in re.split(r"\n\s*\n", lines):
+        # A continuation line starts with a blank; Signed-By may hold a whole key that way.
+        pairs = re.findall(r"^([\w-]+):[ \t]*(.*(?:\n[ \t].*)*)", stanza, re.MULTILINE)
+        fields = {key.lower(): value.strip() for key, value in pairs}
+        if "deb" not in fields.get("types", "").split() or fields.get("enabled", "yes").lower() in ("no", "false", "0"):
+            continue
+        components = tuple(fields.get("components", "").split())
+        for suite in fields.get("suites", "").split():
+            yield Source(" ".join(fields.get("uris", "").split()), suite, components, fields.get("signed-by", ""))
+
+
+def newer_suites(os_release: Path = Path("/etc/os-release")) -> tuple[str, ...]:
+    """The suites to try on this distribution. Empty where it is neither Debian nor Ubuntu nor made from them."""
+    try:
+        text = os_release.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ()
+    fields = dict(re.findall(r"^(ID|ID_LIKE)=\"?([^\"\n]*)", text, re.MULTILINE))
+    names = f"{fields.get('ID', '')} {fields.get('ID_LIKE', '')}".split()
+    return next((SUITES[name] for name in names if name in SUITES), ())
+
+
+def default_directory() -> Path:
+    """The private directory of the virtual environment if we are in one, else of the user."""
+    environment, user = private_directories()
+    return environment if sys.prefix != sys.base_prefix and os.access(sys.prefix, os.W_OK) else user
+
+
+def install(directory: Path | None = None) -> Path:
+    """Get the programs into `directory` (default: `default_directory()`) and return it; does nothing if they are there.
+
+    Needs apt-get, dpkg-deb and the network; no root rights. Raises FetchError.
+    """
+    target = directory or default_directory()
+    if _works(target):
+        return target
+    missing = [program for program in ("apt-get", "dpkg-deb") if shutil.which(program) is None]
+    if missing:
+        raise FetchError(f"{' and '.join(missing)} is not on this machine")
+    sources, suites = read_sources(), newer_suites()
+    if not sources or not suites:
+        raise FetchError("apt has no Debian or Ubuntu package source here")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".spirv-tools-", dir=target.parent) as work:
+            return _install(Path(work), target, [replace(s, suite=suite) for suite in suites for s in sources])
+    except OSError as error:
+        raise FetchError(f"cannot write to {target}: {error.strerror or error}") from error
+
+
+def _install(work: Path, target: Path, sources: list[Source]) -> Path:
+    # As root, apt downloads as the user _apt, who must be able to pass.
+    work.chmod(0o711)
+    failures: list[str] = []
+    for number, source in enumerate(sources):
+        attempt = work / str(number)
+        attempt.mkdir()
+        try:
+            _download(attempt, source)
+            made = _unpack(attempt)
+        except subprocess.SubprocessError as error:
+            failures.append(f"{source.suite}: {_reason(error)}")
+            continue
+        if not _works(made):
+            failures.append(f"{source.suite}: its spirv-val does not run here or does not know cooperative matrices")
+            continue
+        _move(made, target, work / "old")
+        return target
+    raise FetchError("no newer spirv-tools could be got with apt (" + "; ".join(dict.fromkeys(failures)) + ")")
+
+
+def _download(work: Path, source: Source) -> None:
+    for name in ("state", "lists", "cache", "tmp", "debs"):
+        (work / name).mkdir()
+    (work / "tmp").chmod(0o1777)
+    (work / "coopmat.sources").write_text(source.deb822(), encoding="utf-8")
+    conf = work / "apt.conf"
+    conf.write_text(_APT_CONF.format(work=work), encoding="utf-8")
+    # --config-file is read after the machine's own configuration (its proxies are kept) and so wins over it.
+    apt = ["apt-get", "--quiet", f"--config-file={conf}"]
+    environment = {**os.environ, "TMPDIR": str(work / "tmp"), "LC_ALL": "C", "HOME": str(work)}
+    # Without --error-on=any a source that fails leaves apt-get's status at 0; then `download` finds no package.
+    for arguments, place in ((["update"], work), (["download", *PACKAGES], work / "debs")):
+        _run([*apt, *arguments], place, environment)
+
+
+def _unpack(work: Path) -> Path:
+    tree, made = work / "tree", work / "made"
+    for package in sorted((work / "debs").glob("*.deb")):
+        _run(["dpkg-deb", "--extract", str(package), str(tree)], work, None)
+    (made / "bin").mkdir(parents=True)
+    (made / "lib").mkdir()
+    made.chmod(0o755)
+    for path in (tree / "usr" / "bin" / program for program in PROGRAMS):
+        if path.is_file():  # _works() notices what is missing
+            shutil.copy(path, made / "bin")
+    for pattern in LIBRARIES:
+        for path in sorted(tree.rglob(pattern)):
+            # The loader of libc6 is a link, absolute in some suites, to a file that the same pattern finds.
+            if path.is_file() and not path.parent.name.startswith("gdb") and path.suffix != ".py":
+                shutil.copy(path, made / "lib")
+    return made
+
+
+def _works(directory: Path) -> bool:
+    tools = SpirvTools.at(directory)
+    complete = all((directory / "bin" / program).is_file() for program in PROGRAMS)
+    return complete and tools is not None and tools.is_able()
+
+
+def _move(made: Path, target: Path, old: Path) -> None:
+    """Put `made` in place by renaming: who looks finds the old tree, none, or the whole new one."""
+    with suppress(FileNotFoundError):
+        target.rename(old)
+    try:
+        made.rename(target)
+    except OSError:
+        if not _works(target):  # otherwise another process was faster, with the same result
+            raise
+
+
+def _run(command: list[str], place: Path, environment: dict[str, str] | None) -> None:
+    subprocess.run(
+        command, cwd=place, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT, check=True
+    )
+
+
+def _reason(error: subprocess.SubprocessError) -> str:
+    if isinstance(error, subprocess.CalledProcessError):
+        lines = (error.stderr or b"").decode(errors="replace").splitlines()
+        return next((line for line in lines if line.startswith("E:")), f"{error.cmd[0]} failed")
+    return str(error)
