@@ -54,6 +54,7 @@ Acquire::Languages "none";
 Acquire::Retries "2";
 Acquire::http::Timeout "20";
 Acquire::https::Timeout "20";
+APT::Update::Error-Mode "any";
 Acquire::AllowInsecureRepositories "false";
 Acquire::AllowDowngradeToInsecureRepositories "false";
 APT::Get::AllowUnauthenticated "false";
@@ -197,7 +198,6 @@ def _download(work: Path, source: Source) -> None:
     # --config-file is read after the machine's own configuration (its proxies are kept) and so wins over it.
     apt = ["apt-get", "--quiet", f"--config-file={conf}"]
     environment = {**os.environ, "TMPDIR": str(work / "tmp"), "LC_ALL": "C", "HOME": str(work)}
-    # Without --error-on=any a source that fails leaves apt-get's status at 0; then `download` finds no package.
     for arguments, place in ((["update"], work), (["download", *PACKAGES], work / "debs")):
         _run([*apt, *arguments], place, environment)
 

@@ -1,0 +1,284 @@
+"""LLVM IR text to a SPIR-V binary, each emission in a clean process of its own.
+
+The user's process never loads LLVM: it talks to the emitter (`emitter.py`), a small process that is started on
+first use and ends when its pipe closes. A crash of the backend there is an InternalError here.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import re
+import select
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+from coopmat.diagnostics import InternalError
+from coopmat.spirv import emitter
+
+Passes = Literal["none", "sroa", "O1", "O2", "O3"]
+SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
+_SCRIPT = Path(emitter.__file__)
+_CAN_FORK = hasattr(os, "fork")
+_SHOWN_LINES = 40
+# What the emitter may take beyond a request's own timeout before it counts as hung.
+_GRACE = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class EmitOptions:
+    """How to emit.
+
+    `spirv_version` is the header's, and the triple's suffix. `extensions` are SPIR-V extension names; the backend
+    refuses what it would need and does not find there. `passes` runs on the module first: "none"; "sroa", the only
+    one that is right for modules with cooperative-matrix values; or a level of LLVM's own pipeline without its
+    vectorisers. `want` is a subset of {"spirv", "llvm_ir"}. `timeout` is in seconds.
+    """
+
+    spirv_version: str = "1.4"
+    extensions: tuple[str, ...] = ()
+    passes: Passes = "none"
+    want: frozenset[str] = frozenset({"spirv"})
+    timeout: float = 120.0
+
+    def __post_init__(self) -> None:
+        if self.spirv_version not in SPIRV_VERSIONS:
+            raise ValueError(f"SPIR-V version {self.spirv_version!r} is not one of {', '.join(SPIRV_VERSIONS)}")
+        if unknown := set(self.want) - {"spirv", "llvm_ir"}:
+            raise ValueError(f"cannot emit {', '.join(sorted(unknown))}")
+
+    @property
+    def triple(self) -> str:
+        return f"spirv64v{self.spirv_version}-unknown-unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class EmitResult:
+    """What was asked for (None otherwise); `llvm_ir` is the text after the passes. `seconds` per step."""
+
+    spirv: bytes | None
+    llvm_ir: str | None
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def emit(ir_text: str, options: EmitOptions | None = None) -> EmitResult:
+    """Compile LLVM IR text. Raises InternalError where LLVM refuses the text, dies or takes too long.
+
+    Thread-safe and fork-safe; the same text and options give the same bytes.
+    """
+    options = options or EmitOptions()
+    request: emitter.Request = {
+        "triple": options.triple,
+        "extensions": list(options.extensions),
+        "passes": options.passes,
+        "want": sorted(options.want),
+        "timeout": options.timeout,
+    }
+    start = time.perf_counter()
+    text = ir_text.encode()
+    fields, blobs = _emitter.request(request, text) if _CAN_FORK else _request_once(request, text)
+    if "died" in fields or "error" in fields:
+        raise _error(fields, ir_text)
+    spirv, ir = blobs
+    seconds = {**fields["seconds"], "total": time.perf_counter() - start}
+    return EmitResult(
+        spirv if "spirv" in options.want else None, ir.decode() if "llvm_ir" in options.want else None, seconds
+    )
+
+
+def start() -> None:
+    """Start the emitter now, so that it warms up while the caller does something else. Costs about 2 ms."""
+    if _CAN_FORK:
+        _emitter.start()
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+def _error(fields: dict[str, Any], ir_text: str) -> InternalError:
+    if "error" in fields:
+        message, told = "LLVM refused the IR", fields["error"]
+    else:
+        message, told = f"LLVM {fields['died']}", fields["stderr"]
+    lines = [line for line in told.splitlines() if line.strip()]
+    told = "\n".join(lines[:8]) or "(it said nothing)"
+    return InternalError(message, f"{told}\nwhile compiling:\n{_excerpt(told + fields.get('stderr', ''), ir_text)}")
+
+
+def _excerpt(told: str, ir_text: str) -> str:
+    """The lines of the IR that the message is about: around the line or in the function it names, else the first."""
+    lines = ir_text.splitlines()
+    first = 0
+    if match := re.search(r"<string>:(\d+):", told):
+        first = max(0, int(match[1]) - _SHOWN_LINES // 2)
+    else:
+        named = re.search(r"(?:on|in) function '?\"?@?([\w.$]+)", told)
+        pattern = rf"^define\b.*@{re.escape(named[1]) if named else ''}"
+        first = next((n for n, line in enumerate(lines) if re.match(pattern, line)), 0)
+    shown = lines[first : first + _SHOWN_LINES]
+    return "\n".join(f"{first + n + 1:5}  {line[:200]}" for n, line in enumerate(shown))
+
+
+# --- the processes -------------------------------------------------------------------------------
+
+
+class _Lost(Exception):
+    """The emitter is gone or does not answer."""
+
+
+def _command(mode: str) -> list[str]:
+    if not sys.executable:
+        raise InternalError("cannot emit SPIR-V: sys.executable does not name the Python interpreter")
+    # -I -S: the emitter gets this process's import path as it is, and saves the time of building one.
+    return [sys.executable, "-I", "-S", str(_SCRIPT), mode, *(str(Path(entry or ".").absolute()) for entry in sys.path)]
+
+
+def _request_once(request: emitter.Request, text: bytes) -> tuple[Any, list[bytes]]:
+    """Without fork: a process per request."""
+    parts: list[bytes] = []
+    emitter.write_message(parts.append, request, text)
+    try:
+        done = subprocess.run(
+            _command("once"), input=b"".join(parts), capture_output=True, timeout=request["timeout"], check=False
+        )
+    except subprocess.TimeoutExpired:
+        return {"died": f"did not finish within {request['timeout']:g} s", "stderr": ""}, []
+    if done.returncode != 0:
+        return {"died": f"exited with status {done.returncode}", "stderr": done.stderr.decode(errors="replace")}, []
+    stream = memoryview(done.stdout)
+    at = 0
+
+    def read(count: int) -> bytes:
+        nonlocal at
+        at += count
+        return bytes(stream[at - count : at])
+
+    return emitter.read_message(read)
+
+
+class _Emitter:
+    """The client's end of one emitter process; requests of several threads queue."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stderr: BinaryIO | None = None
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    def start(self) -> None:
+        with self._lock:
+            self._ensure()
+
+    def request(self, request: emitter.Request, text: bytes) -> tuple[Any, list[bytes]]:
+        with self._lock:
+            for attempt in range(2):
+                process = self._ensure()
+                try:
+                    with self._stop_on_failure():
+                        return self._exchange(process, request, text)
+                except _Lost as lost:
+                    told = self._last_words()
+                    if attempt:
+                        raise InternalError(f"the SPIR-V emitter process {lost}", told) from lost
+            raise AssertionError  # the loop returns or raises
+
+    def _ensure(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            _register()
+            self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
+            self._process = subprocess.Popen(
+                _command("serve"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr, bufsize=0
+            )
+        return self._process
+
+    def _exchange(
+        self, process: subprocess.Popen[bytes], request: emitter.Request, text: bytes
+    ) -> tuple[Any, list[bytes]]:
+        assert process.stdin is not None and process.stdout is not None
+        deadline = time.monotonic() + request["timeout"] + _GRACE
+        output, answers = process.stdin.fileno(), process.stdout.fileno()
+
+        def read(count: int) -> bytes:
+            parts = []
+            while count:
+                if not select.select([answers], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                    raise _Lost("does not answer")
+                part = os.read(answers, min(count, 1 << 20))
+                if not part:
+                    raise _Lost("is gone")
+                parts.append(part)
+                count -= len(part)
+            return b"".join(parts)
+
+        try:
+            emitter.write_message(lambda data: emitter.write_all(output, data), request, text)
+            return emitter.read_message(read)
+        except (BrokenPipeError, ConnectionResetError) as error:
+            raise _Lost("is gone") from error
+
+    @contextlib.contextmanager
+    def _stop_on_failure(self) -> Iterator[None]:
+        """An exchange that was interrupted (Ctrl-C too) leaves half a message in the pipes: use them no more."""
+        try:
+            yield
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            self._close(process)
+
+    def _last_words(self) -> str:
+        if self._stderr is None:
+            return ""
+        with self._stderr as stderr:
+            stderr.seek(0)
+            return stderr.read().decode(errors="replace")[-2000:]
+
+    def forget(self) -> None:
+        """In the child after a fork: the process is our parent's; leave it alone, and the pipes to it."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.returncode = 0  # or Popen would wait for a child that is not ours
+            self._close(process)
+
+    @staticmethod
+    def _close(process: subprocess.Popen[bytes]) -> None:
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                stream.close()
+
+
+_emitter = _Emitter()
+_registered = False
+
+
+def _register() -> None:
+    global _registered
+    if not _registered:
+        _registered = True
+        os.register_at_fork(after_in_child=_after_fork)
+        atexit.register(lambda: _emitter.stop())
+
+
+def _after_fork() -> None:
+    # A new lock too: another thread of the parent may hold the old one for ever.
+    global _emitter
+    _emitter.forget()
+    _emitter = _Emitter()

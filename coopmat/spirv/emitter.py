@@ -1,0 +1,233 @@
+"""The emitter: a small warm process that forks once per emission. Runs as a script; nothing imports it for use.
+
+LLVM's SPIR-V backend is right only the first time in a process and may end the process on bad input, so every
+request is compiled in a fork of this one, which never emits. It knows only llvmlite and the standard library.
+
+    emitter.py serve|once PATH...        PATH... becomes sys.path
+
+One message each way, request and response alike: a 4-byte length, a JSON object of that length, then the blobs
+whose lengths stand in its "blobs". Requests hold one blob, the LLVM IR; see `Request` for the other fields.
+`serve` answers requests on stdin until it closes; `once` answers one in this process, for systems without fork.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import re
+import select
+import signal
+import struct
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any, BinaryIO, NoReturn, TypedDict
+
+# Room enough for LLVM's message and the head of its stack dump.
+_MAX_STDERR = 16384
+_CHILD_FAILED = 70
+
+
+class Request(TypedDict):
+    """`timeout` is in seconds; `want` holds "spirv", "llvm_ir" or both."""
+
+    triple: str
+    extensions: list[str]
+    passes: str
+    want: list[str]
+    timeout: float
+
+
+def write_message(write: Callable[[bytes], object], fields: Any, *blobs: bytes) -> None:
+    head = json.dumps({**fields, "blobs": [len(blob) for blob in blobs]}).encode()
+    write(b"".join([struct.pack("<I", len(head)), head, *blobs]))
+
+
+def read_message(read: Callable[[int], bytes]) -> tuple[Any, list[bytes]]:
+    """`read(n)` returns exactly n bytes or raises EOFError."""
+    fields = json.loads(read(struct.unpack("<I", read(4))[0]))
+    return fields, [read(length) for length in fields["blobs"]]
+
+
+def _read_stdin(count: int) -> bytes:
+    parts = []
+    while count:
+        part = os.read(0, min(count, 1 << 20))
+        if not part:
+            raise EOFError
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+def write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+# --- compiling -----------------------------------------------------------------------------------
+
+
+def compile_ir(request: Request, text: str) -> tuple[dict[str, Any], list[bytes]]:
+    """The response's fields and blobs: SPIR-V, LLVM IR (each empty where it is not wanted)."""
+    import llvmlite.binding as llvm
+
+    seconds: dict[str, float] = {}
+    clock = time.perf_counter()
+
+    def lap(step: str) -> None:
+        nonlocal clock
+        now = time.perf_counter()
+        seconds[step], clock = now - clock, now
+
+    if request["extensions"]:
+        # The last option replaces the list, so that it is one option for all of them.
+        llvm.set_option("emitter", "--spirv-ext=" + ",".join("+" + name for name in request["extensions"]))
+    machine = llvm.Target.from_triple(request["triple"]).create_target_machine(opt=0)
+    module = llvm.parse_assembly(_with_target(text, request["triple"], str(machine.target_data)))
+    lap("parse")
+    module.verify()
+    lap("verify")
+    if request["passes"] != "none":
+        _run_passes(module, machine, request["passes"])
+        lap("passes")
+    ir = str(module).encode() if "llvm_ir" in request["want"] else b""
+    spirv = b""
+    if "spirv" in request["want"]:
+        clock = time.perf_counter()
+        spirv = machine.emit_object(module)
+        lap("emit")
+    return {"seconds": seconds}, [spirv, ir]
+
+
+_TARGET_LINE = re.compile(r"^target (?:datalayout|triple) = .*$", re.MULTILINE)
+
+
+def _with_target(text: str, triple: str, layout: str) -> str:
+    """Set triple and data layout in the text: the parser takes default alignments from them.
+
+    On the first line, so that the line numbers in LLVM's messages stay those of the caller's text.
+    """
+    return f'target datalayout = "{layout}" target triple = "{triple}" ' + _TARGET_LINE.sub("", text)
+
+
+def _run_passes(module: Any, machine: Any, passes: str) -> None:
+    import llvmlite.binding as llvm
+
+    speed = int(passes[1]) if passes.startswith("O") else 0
+    options = llvm.create_pipeline_tuning_options(speed)
+    options.loop_vectorization = False
+    options.loop_interleaving = False
+    options.slp_vectorization = False
+    builder = llvm.create_pass_builder(machine, options)
+    if passes == "sroa":
+        manager = llvm.create_new_module_pass_manager()
+        manager.add_sroa_pass()
+    else:
+        manager = builder.getModulePassManager()
+    manager.run(module, builder)
+
+
+# --- the two ways to run -------------------------------------------------------------------------
+
+
+def _child(request: Request, text: bytes, response: BinaryIO, errors: BinaryIO) -> NoReturn:
+    """In the fork: compile, write the response to a file, and leave without any clean-up."""
+    status = _CHILD_FAILED
+    try:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nowhere, 0)
+        os.dup2(nowhere, 1)
+        os.dup2(errors.fileno(), 2)
+        _answer(request, text, lambda data: write_all(response.fileno(), data))
+        status = 0
+    except BaseException as error:
+        os.write(2, f"{type(error).__name__}: {error}".encode()[:_MAX_STDERR])
+    finally:
+        os._exit(status)
+
+
+def _answer(request: Request, text: bytes, write: Callable[[bytes], object]) -> None:
+    try:
+        fields, blobs = compile_ir(request, text.decode())
+    except Exception as error:  # llvmlite reports parse and verify errors as RuntimeError
+        fields, blobs = {"error": str(error)}, []
+    write_message(write, fields, *blobs)
+
+
+def _serve(answers: int) -> None:
+    while True:
+        try:
+            request, (text,) = read_message(_read_stdin)
+        except EOFError:
+            return
+        with tempfile.TemporaryFile() as response, tempfile.TemporaryFile() as errors:
+            done, alive = os.pipe()
+            pid = os.fork()
+            if pid == 0:
+                os.close(answers)
+                os.close(done)
+                _child(request, text, response, errors)
+            os.close(alive)
+            # `done` reaches its end when the child is gone; stdin does when our user is.
+            ready, _, _ = select.select([done, 0], [], [], request["timeout"])
+            os.close(done)
+            if done not in ready:
+                os.kill(pid, signal.SIGKILL)
+            status = os.waitpid(pid, 0)[1]
+            if 0 in ready and done not in ready:
+                return
+            if ready and status == 0:
+                write_all(answers, os.pread(response.fileno(), os.fstat(response.fileno()).st_size, 0))
+            else:
+                told = os.pread(errors.fileno(), _MAX_STDERR, 0).decode(errors="replace")
+                died = _death(status) if ready else f"did not finish within {request['timeout']:g} s"
+                write_message(lambda data: write_all(answers, data), {"died": died, "stderr": told})
+
+
+def _death(status: int) -> str:
+    if os.WIFSIGNALED(status):
+        return f"died with {signal.Signals(os.WTERMSIG(status)).name}"
+    return f"exited with status {os.WEXITSTATUS(status)}"
+
+
+def _warm_up() -> None:
+    """Touch what every request needs, so that the forks find it done. Never emits."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+
+
+_WARM_UP = """
+define spir_func float @f(ptr addrspace(1) %p, i64 %i) {
+  %q = getelementptr float, ptr addrspace(1) %p, i64 %i
+  %x = load float, ptr addrspace(1) %q
+  %y = fadd float %x, 1.0
+  ret float %y
+}
+"""
+
+
+def main(mode: str, path: list[str]) -> None:
+    sys.path[:] = path
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for our user's process; we end with its pipe
+    _warm_up()
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    if mode == "once":
+        request, (text,) = read_message(_read_stdin)
+        _answer(request, text, lambda data: write_all(answers, data))
+        return
+    warm: Request = {"triple": "spirv64v1.4-unknown-unknown", "extensions": [], "passes": "O1", "want": [], "timeout": 0}
+    compile_ir(warm, _WARM_UP)
+    gc.collect()
+    gc.freeze()
+    _serve(answers)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
