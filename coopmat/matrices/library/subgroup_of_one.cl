@@ -1,0 +1,143 @@
+// Cooperative matrices for a subgroup of one: a work-item holds whole matrices, row by row, in private memory.
+//
+// Each section below is a template for one operation. To instantiate it define CM_OP_<section>, CM_NAME (the
+// function's name) and what the section reads, then include the section; matrices/lowering.py does that.
+//
+//   CM_T, CM_ROWS, CM_COLUMNS   the matrix's component type and shape
+//   CM_WIDTH, CM_V              rows are accessed as vectors CM_V of CM_WIDTH components; CM_WIDTH divides CM_COLUMNS
+//   CM_SPACE, CM_OFFSET(r, c)   address space of the memory; where component (r, c) lies in it, from `stride`
+//   CM_VLOAD(p), CM_VSTORE(v, p)  a CM_V from and to that memory, aligned to a component only
+//   CM_MAP(x), CM_MAP(x, y)     the component-wise operation, on CM_V
+//
+// Matrices are aligned to a CM_V, and only ever accessed at offsets that unrolling makes constant, in the same pieces:
+// that is what lets a compiler keep them in registers. `out` may be any of the inputs.
+
+#ifdef CM_PROLOGUE
+#define CM_FUNCTION static inline __attribute__((always_inline))
+#define CM_UNROLL __attribute__((opencl_unroll_hint))
+#define CM_ROLL __attribute__((opencl_unroll_hint(1)))
+#define CM_VECTOR(type, m, i) (*(__private type *)((m) + (i)))
+#endif // CM_PROLOGUE
+
+#ifdef CM_OP_LOAD
+CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, size_t stride)
+{
+    CM_EACH for (int r = 0; r < CM_ROWS; ++r)
+        CM_EACH for (int c = 0; c < CM_COLUMNS; c += CM_WIDTH)
+            CM_VECTOR(CM_V, out, r * CM_COLUMNS + c) = CM_VLOAD(p + CM_OFFSET(r, c));
+}
+#endif // CM_OP_LOAD
+
+#ifdef CM_OP_GATHER // a load whose rows are not contiguous in memory
+CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, size_t stride)
+{
+    CM_EACH for (int r = 0; r < CM_ROWS; ++r)
+        CM_EACH for (int c = 0; c < CM_COLUMNS; ++c)
+            out[r * CM_COLUMNS + c] = p[CM_OFFSET(r, c)];
+}
+#endif // CM_OP_GATHER
+
+#ifdef CM_OP_STORE
+CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, size_t stride)
+{
+    CM_EACH for (int r = 0; r < CM_ROWS; ++r)
+        CM_EACH for (int c = 0; c < CM_COLUMNS; c += CM_WIDTH)
+            CM_VSTORE(CM_VECTOR(const CM_V, m, r * CM_COLUMNS + c), p + CM_OFFSET(r, c));
+}
+#endif // CM_OP_STORE
+
+#ifdef CM_OP_SCATTER
+CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, size_t stride)
+{
+    CM_EACH for (int r = 0; r < CM_ROWS; ++r)
+        CM_EACH for (int c = 0; c < CM_COLUMNS; ++c)
+            p[CM_OFFSET(r, c)] = m[r * CM_COLUMNS + c];
+}
+#endif // CM_OP_SCATTER
+
+#ifdef CM_OP_FILL
+CM_FUNCTION void CM_NAME(__private CM_T *out, CM_T value)
+{
+    CM_EACH for (int i = 0; i < CM_ROWS * CM_COLUMNS; i += CM_WIDTH)
+        CM_VECTOR(CM_V, out, i) = (CM_V)(value);
+}
+#endif // CM_OP_FILL
+
+#ifdef CM_OP_BINARY
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *a, __private const CM_T *b)
+{
+    CM_EACH for (int i = 0; i < CM_ROWS * CM_COLUMNS; i += CM_WIDTH)
+        CM_VECTOR(CM_V, out, i) = CM_MAP(CM_VECTOR(const CM_V, a, i), CM_VECTOR(const CM_V, b, i));
+}
+#endif // CM_OP_BINARY
+
+#ifdef CM_OP_SCALAR_MUL
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m, CM_T scalar)
+{
+    CM_EACH for (int i = 0; i < CM_ROWS * CM_COLUMNS; i += CM_WIDTH)
+        CM_VECTOR(CM_V, out, i) = CM_MAP(CM_VECTOR(const CM_V, m, i), (CM_V)(scalar));
+}
+#endif // CM_OP_SCALAR_MUL
+
+#ifdef CM_OP_UNARY // negation, and conversion from CM_FROM (vectors CM_FROM_V)
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
+{
+    CM_EACH for (int i = 0; i < CM_ROWS * CM_COLUMNS; i += CM_WIDTH)
+        CM_VECTOR(CM_V, out, i) = CM_MAP(CM_VECTOR(const CM_FROM_V, m, i));
+}
+#endif // CM_OP_UNARY
+
+// A is CM_M x CM_K of CM_A, B is CM_K x CM_N of CM_B, C and the result are CM_M x CM_N of CM_C; rows of B and C are
+// accessed as CM_B_V and CM_C_V. The sum is kept in vectors CM_SUM_V: floating point at C's precision or better,
+// integers modulo 2^bits. CM_WIDEN_A, _B convert to that; CM_BEGIN(c) starts a sum, CM_END(sum, c) is the result.
+#ifdef CM_OP_MUL_ADD
+CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
+{
+    CM_SUM_V sum[CM_M][CM_N / CM_WIDTH];
+    CM_EACH for (int i = 0; i < CM_M; ++i)
+        CM_EACH for (int j = 0; j < CM_N / CM_WIDTH; ++j)
+            sum[i][j] = CM_BEGIN(CM_VECTOR(const CM_C_V, c, i * CM_N + j * CM_WIDTH));
+    CM_EACH_K for (int k = 0; k < CM_K; ++k) {
+        CM_SUM_V y[CM_N / CM_WIDTH];
+        CM_EACH for (int j = 0; j < CM_N / CM_WIDTH; ++j)
+            y[j] = CM_WIDEN_B(CM_VECTOR(const CM_B_V, b, k * CM_N + j * CM_WIDTH));
+        CM_EACH for (int i = 0; i < CM_M; ++i) {
+            const CM_SUM_V x = (CM_SUM_V)(CM_WIDEN_A(a[i * CM_K + k]));
+            CM_EACH for (int j = 0; j < CM_N / CM_WIDTH; ++j)
+                sum[i][j] = CM_FMA(x, y[j], sum[i][j]);
+        }
+    }
+    CM_EACH for (int i = 0; i < CM_M; ++i)
+        CM_EACH for (int j = 0; j < CM_N / CM_WIDTH; ++j)
+            CM_VECTOR(CM_C_V, out, i * CM_N + j * CM_WIDTH) =
+                CM_END(sum[i][j], CM_VECTOR(const CM_C_V, c, i * CM_N + j * CM_WIDTH));
+}
+#endif // CM_OP_MUL_ADD
+
+#ifdef CM_OP_LENGTH
+CM_FUNCTION uint CM_NAME(void)
+{
+    return CM_ROWS * CM_COLUMNS;
+}
+#endif // CM_OP_LENGTH
+
+#ifdef CM_OP_GET
+CM_FUNCTION CM_T CM_NAME(__private const CM_T *m, uint i)
+{
+    return m[i];
+}
+#endif // CM_OP_GET
+
+#ifdef CM_OP_SET
+CM_FUNCTION void CM_NAME(__private CM_T *m, uint i, CM_T value)
+{
+    m[i] = value;
+}
+#endif // CM_OP_SET
+
+#ifdef CM_OP_COORD // x is the row, y the column
+CM_FUNCTION uint2 CM_NAME(uint i)
+{
+    return (uint2)(i / CM_COLUMNS, i % CM_COLUMNS);
+}
+#endif // CM_OP_COORD

@@ -1,0 +1,116 @@
+"""OpenCL C expressions over component types: the parameters that the library's templates are instantiated with.
+
+`w` is a vector width: 1 (a scalar), 2, 4, 8 or 16. An expression is a macro body over the macro's parameters.
+"""
+
+from __future__ import annotations
+
+from .variants import COMPONENT_TYPES, ComponentType, Operands
+
+FLOAT, DOUBLE = COMPONENT_TYPES["f32"], COMPONENT_TYPES["f64"]
+OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+
+
+def vector(component: ComponentType, w: int) -> str:
+    return component.opencl_c + suffix(w)
+
+
+def suffix(w: int) -> str:
+    return str(w) if w > 1 else ""
+
+
+def integer(bits: int, signed: bool) -> ComponentType:
+    return COMPONENT_TYPES[f"{'s' if signed else 'u'}{bits}"]
+
+
+def reinterpret(x: str, source: ComponentType, target: ComponentType, w: int) -> str:
+    return x if source == target else f"as_{vector(target, w)}({x})"
+
+
+def convert(
+    x: str, source: ComponentType, target: ComponentType, w: int, rounding: str = "", saturate: bool = False
+) -> str:
+    """As a C cast does; with `saturate` and `rounding` ("rte", "rtz", "rtp", "rtn") as OpenCL's convert_ functions."""
+    if source == target:
+        return x
+    if source.is_integer and target.is_integer and not saturate:
+        # In two steps, because convert_uint(char) of a negative number is left open by the specification.
+        return reinterpret(_resize(x, source, target.bits, w), integer(target.bits, source.signed), target, w)
+    return f"convert_{vector(target, w)}{'_sat' if saturate else ''}{'_' + rounding if rounding else ''}({x})"
+
+
+def _resize(x: str, source: ComponentType, bits: int, w: int) -> str:
+    if source.bits == bits:
+        return x
+    return f"convert_{vector(integer(bits, source.signed), w)}({x})"
+
+
+def binary(operator: str, component: ComponentType, w: int) -> str:
+    """Of x and y: integers modulo 2^bits; the quotient of integers truncates."""
+    symbol = OPERATORS[operator]
+    if not component.is_integer:
+        return f"((x) {symbol} (y))"
+    if operator == "div":
+        return f"({vector(component, w)})((x) / (y))"
+    # Unsigned, and as scalars at least 32 bits wide, so that no overflow is undefined (ushort promotes to int).
+    wide = integer(max(component.bits, 32) if w == 1 else component.bits, signed=False)
+    x, y = convert("x", component, wide, w), convert("y", component, wide, w)
+    return convert(f"{x} {symbol} {y}", wide, component, w) if wide != component else f"((x) {symbol} (y))"
+
+
+def negation(component: ComponentType, w: int) -> str:
+    if not component.is_integer:
+        return "(-(x))"
+    unsigned = integer(component.bits, signed=False)
+    negated = f"({vector(unsigned, w)})0 - {reinterpret('x', component, unsigned, w)}"
+    return reinterpret(f"({vector(unsigned, w)})({negated})", unsigned, component, w)
+
+
+def sum_type(c: ComponentType) -> ComponentType:
+    """What a multiply-add accumulates in: C's precision or better; integers modulo 2^bits, or more bits."""
+    if c.is_integer:
+        return integer(max(c.bits, 32), signed=False)
+    return DOUBLE if c.bits == 64 else FLOAT
+
+
+def widen(x: str, component: ComponentType, signed: bool, total: ComponentType, w: int) -> str:
+    """An operand in the type of the sum; `signed` tells how an integer operand's bits are read."""
+    if component.is_integer:
+        read = integer(component.bits, signed)
+        return convert(reinterpret(x, component, read, w), read, total, w)
+    return convert(x, component, total, w)
+
+
+def fma(total: ComponentType) -> str:
+    """x y + z"""
+    return "((x) * (y) + (z))" if total.is_integer else "fma(x, y, z)"
+
+
+def saturating_end(c: ComponentType, operands: Operands, total: ComponentType, w: int) -> str:
+    """sum + c, clamped to the result's range; the operand mask says how the bits of C and of the result are read."""
+    result_signed, c_signed = Operands.RESULT_SIGNED in operands, Operands.C_SIGNED in operands
+    unsigned, result = integer(c.bits, signed=False), integer(c.bits, result_signed)
+    total_of = convert("sum", total, unsigned, w)
+    value = reinterpret("c", c, integer(c.bits, c_signed), w)
+    if result_signed == c_signed:
+        ended = f"add_sat({reinterpret(total_of, unsigned, result, w)}, {value})"
+    elif result_signed:
+        # Moved up by 2^(bits - 1), the signed sum becomes unsigned, and its bounds are those of unsigned saturation.
+        flip = f"({vector(unsigned, w)})({2 ** (c.bits - 1)}UL)"
+        ended = f"as_{vector(result, w)}(add_sat({total_of} ^ {flip}, {value}) ^ {flip})"
+    else:
+        plus = f"add_sat({total_of}, {reinterpret(value, integer(c.bits, True), unsigned, w)})"
+        ended = f"({value} < 0 ? sub_sat({total_of}, abs({value})) : {plus})"
+    return reinterpret(ended, result, c, w)
+
+
+def identity(operation: str, component: ComponentType) -> str:
+    """Of the reductions add, min and max: what an exclusive scan begins with (OpenCL C 3.0, section 6.15.19)."""
+    if operation == "add":
+        return "0"
+    if not component.is_integer:
+        return "INFINITY" if operation == "min" else "-INFINITY"
+    prefix = ("" if component.signed else "U") + {8: "CHAR", 16: "SHRT", 32: "INT", 64: "LONG"}[component.bits]
+    if operation == "min":
+        return f"{prefix}_MAX"
+    return f"{prefix}_MIN" if component.signed else "0"

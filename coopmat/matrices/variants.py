@@ -1,0 +1,233 @@
+"""What a cooperative matrix is: component types, uses, layouts, shapes, multiply-add variants, as validated rows.
+
+Sources: the cl_khr_cooperative_matrix draft (OpenCL-Docs #1533) for the numbers of enumerators and the variant record,
+its conformance tests (OpenCL-CTS #2655) for the names. `bf16` and the packed layout are extensions of this project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, IntEnum, IntFlag
+from types import MappingProxyType
+
+CL_DEVICE_COOPERATIVE_MATRIX_DEFAULT_SUB_GROUP_VARIANTS_KHR = 0x1078
+CL_DEVICE_COOPERATIVE_MATRIX_SUB_GROUP_VARIANTS_KHR = 0x1079
+CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR = 0x107A
+CL_DEVICE_COOPERATIVE_MATRIX_STRIDE_MULTIPLE_KHR = 0x107B
+
+SCOPE_SUBGROUP = 3
+MAX_DIMENSION = 2**20 - 1
+
+
+class Kind(Enum):
+    INTEGER = "integer"
+    FLOAT = "float"
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentType:
+    """A component type; `value` is the draft's enumerator (None: not in the draft).
+
+    `numpy` names the dtype of the same size and meaning; bf16 has none and is held as its uint16 bit pattern.
+    """
+
+    name: str
+    opencl_c: str
+    bits: int
+    kind: Kind
+    signed: bool
+    numpy: str
+    value: int | None
+
+    def __post_init__(self) -> None:
+        if self.bits not in (8, 16, 32, 64):
+            raise ValueError(f"{self.name}: {self.bits} bits")
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return self.bits // 8
+
+    @property
+    def is_integer(self) -> bool:
+        return self.kind is Kind.INTEGER
+
+    def __str__(self) -> str:
+        return self.name
+
+
+_ROWS = (
+    ComponentType("f16", "half", 16, Kind.FLOAT, True, "float16", 0),
+    ComponentType("f32", "float", 32, Kind.FLOAT, True, "float32", 1),
+    ComponentType("f64", "double", 64, Kind.FLOAT, True, "float64", 2),
+    ComponentType("s8", "char", 8, Kind.INTEGER, True, "int8", 3),
+    ComponentType("s16", "short", 16, Kind.INTEGER, True, "int16", 4),
+    ComponentType("s32", "int", 32, Kind.INTEGER, True, "int32", 5),
+    ComponentType("s64", "long", 64, Kind.INTEGER, True, "int64", 6),
+    ComponentType("u8", "uchar", 8, Kind.INTEGER, False, "uint8", 7),
+    ComponentType("u16", "ushort", 16, Kind.INTEGER, False, "uint16", 8),
+    ComponentType("u32", "uint", 32, Kind.INTEGER, False, "uint32", 9),
+    ComponentType("u64", "ulong", 64, Kind.INTEGER, False, "uint64", 10),
+    ComponentType("bf16", "bfloat16", 16, Kind.FLOAT, True, "uint16", None),
+)
+COMPONENT_TYPES = MappingProxyType({row.name: row for row in _ROWS})
+_BY_VALUE = MappingProxyType({row.value: row for row in _ROWS if row.value is not None})
+
+
+class Use(IntEnum):
+    A = 0
+    B = 1
+    ACCUMULATOR = 2
+
+    @property
+    def letter(self) -> str:
+        return "ABC"[self]
+
+
+class Layout(IntEnum):
+    """Where component (r, c) lies, counted in components from the pointer, with f = max(1, 4 / component size).
+
+    row: r * stride + c; column: c * stride + r; packed (the VNNI layout of B): r // f * stride + c * f + r % f.
+    """
+
+    ROW_MAJOR = 0
+    COLUMN_MAJOR = 1
+    PACKED = 2
+
+    @property
+    def short(self) -> str:
+        """As in the names of conformance tests."""
+        return ("rowm", "colm", "packed")[self]
+
+
+class Operands(IntFlag):
+    """The operand mask of a multiply-add."""
+
+    NONE = 0
+    A_SIGNED = 1
+    B_SIGNED = 2
+    C_SIGNED = 4
+    RESULT_SIGNED = 8
+    SATURATING = 16
+
+
+def default_operands(a: ComponentType, b: ComponentType, c: ComponentType) -> Operands:
+    """The mask where none is written: each signed bit follows its (integer) component type; the result is like C."""
+    bits = ((a, Operands.A_SIGNED), (b, Operands.B_SIGNED), (c, Operands.C_SIGNED), (c, Operands.RESULT_SIGNED))
+    mask = Operands.NONE
+    for component, bit in bits:
+        if component.is_integer and component.signed:
+            mask |= bit
+    return mask
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixShape:
+    rows: int
+    columns: int
+
+    def __post_init__(self) -> None:
+        for size in (self.rows, self.columns):
+            if not 1 <= size <= MAX_DIMENSION:
+                raise ValueError(f"a cooperative matrix has 1 to {MAX_DIMENSION} rows and columns, not {size}")
+
+    def __str__(self) -> str:
+        return f"{self.rows}x{self.columns}"
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixType:
+    """A cooperative matrix type; the scope is always the subgroup. ValueError where a dimension is out of range."""
+
+    component: ComponentType
+    rows: int
+    columns: int
+    use: Use
+
+    def __post_init__(self) -> None:
+        MatrixShape(self.rows, self.columns)
+
+    @property
+    def shape(self) -> MatrixShape:
+        return MatrixShape(self.rows, self.columns)
+
+    @property
+    def name(self) -> str:
+        """As in the conformance tests: `16x16.A.f16`."""
+        return f"{self.shape}.{self.use.letter}.{self.component}"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A multiply-add that a device can do: the draft's record of eight cl_uint.
+
+    A is m x k, B is k x n, C and the result are m x n.
+    ValueError where the component types are of different classes, or saturation is asked of floating point.
+    """
+
+    m: int
+    n: int
+    k: int
+    a: ComponentType
+    b: ComponentType
+    c: ComponentType
+    result: ComponentType
+    saturating: bool = False
+
+    def __post_init__(self) -> None:
+        MatrixShape(self.m, self.n), MatrixShape(self.n, self.k)
+        if len({component.kind for component in self.components}) != 1:
+            raise ValueError(f"{self.name}: all component types are integers, or all floating point")
+        if self.saturating and not self.a.is_integer:
+            raise ValueError(f"{self.name}: only integers saturate")
+
+    @property
+    def components(self) -> tuple[ComponentType, ComponentType, ComponentType, ComponentType]:
+        return (self.a, self.b, self.c, self.result)
+
+    @property
+    def name(self) -> str:
+        """`MxNxK.AxB_C_R.nosat|.sat`"""
+        suffix = "sat" if self.saturating else "nosat"
+        return f"{self.m}x{self.n}x{self.k}.{self.a}x{self.b}_{self.c}_{self.result}.{suffix}"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def matrix_types(self) -> tuple[MatrixType, MatrixType, MatrixType, MatrixType]:
+        """The types of A, B, C and the result."""
+        return (
+            MatrixType(self.a, self.m, self.k, Use.A),
+            MatrixType(self.b, self.k, self.n, Use.B),
+            MatrixType(self.c, self.m, self.n, Use.ACCUMULATOR),
+            MatrixType(self.result, self.m, self.n, Use.ACCUMULATOR),
+        )
+
+    def to_record(self) -> tuple[int, int, int, int, int, int, int, int]:
+        """m, n, k, a, b, c, result, saturating. ValueError where a component type is not in the draft."""
+        a, b, c, result = (_draft_value(component) for component in self.components)
+        return (self.m, self.n, self.k, a, b, c, result, int(self.saturating))
+
+    @classmethod
+    def from_record(cls, record: Sequence[int]) -> Variant:
+        """ValueError where the record is not eight numbers, or one of them means nothing."""
+        if len(record) != 8:
+            raise ValueError(f"a variant record has eight entries, not {len(record)}")
+        for value in record[3:7]:
+            if value not in _BY_VALUE:
+                raise ValueError(f"{value} is no component type")
+        if record[7] not in (0, 1):
+            raise ValueError(f"saturating is 0 or 1, not {record[7]}")
+        m, n, k = record[:3]
+        a, b, c, result = (_BY_VALUE[value] for value in record[3:7])
+        return cls(m, n, k, a, b, c, result, bool(record[7]))
+
+
+def _draft_value(component: ComponentType) -> int:
+    if component.value is None:
+        raise ValueError(f"{component} has no value in the draft")
+    return component.value
