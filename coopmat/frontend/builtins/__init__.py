@@ -1,0 +1,84 @@
+"""The builtin functions of OpenCL C, as tables.
+
+One module a family holds frozen rows (`rows.Builtin`); a row's overloads are expanded from its signatures when the
+name is first used. `python -m coopmat.frontend.builtins` prints the documentation of every row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from ..types import Type
+from . import (
+    common,
+    conversions,
+    geometric,
+    integer,
+    math,
+    matrix,
+    miscellaneous,
+    relational,
+    subgroup,
+    synchronization,
+    vector_data,
+    work_item,
+)
+from .conversions import ConversionName, parse_as, parse_conversion
+from .resolve import Ambiguous, NoMatch, resolve_row
+from .rows import NOT_YET, SUPPORTED, Builtin, Overload, overloads
+
+__all__ = [
+    "FAMILIES",
+    "NOT_YET",
+    "SUPPORTED",
+    "Ambiguous",
+    "Builtin",
+    "ConversionName",
+    "NoMatch",
+    "Overload",
+    "find",
+    "names",
+    "overloads",
+    "parse_as",
+    "parse_conversion",
+    "resolve",
+]
+
+FAMILIES = (
+    work_item,
+    math,
+    integer,
+    common,
+    geometric,
+    relational,
+    vector_data,
+    synchronization,
+    subgroup,
+    miscellaneous,
+    matrix,
+)
+
+_ROWS: dict[str, Builtin] = {row.name: row for family in FAMILIES for row in family.TABLE}
+
+
+def find(name: str) -> Builtin | None:
+    """The row of a builtin; conversions have one by rule."""
+    return _ROWS.get(name) or conversions.row_by_rule(name)
+
+
+def resolve(name: str, argument_types: Sequence[Type]) -> Overload | NoMatch | Ambiguous:
+    """The overload that a call of a builtin means.
+
+    Arguments are rvalue types: arrays have decayed. Array, record and matrix arguments match nothing.
+    A name that is no builtin, or whose row has no signatures (`as_T`, matrix functions, most rows that are not
+    supported yet), gives a NoMatch without candidates.
+    """
+    row = find(name)
+    return NoMatch(name, ()) if row is None else resolve_row(row, tuple(argument_types))
+
+
+@lru_cache(maxsize=None)
+def names() -> frozenset[str]:
+    """Every builtin's name, for suggestions."""
+    return frozenset({*_ROWS, *conversions.all_names()})

@@ -1,0 +1,77 @@
+"""Explicit conversions `convert_T[_sat][_rounding]` (OpenCL C 3.0, section 6.4.3) and `as_T` (6.4.4), by rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..types import FLOATS, INTEGERS, VECTOR_SIZES, ScalarType, Type, element_type, with_count
+from .rows import Builtin
+
+ROUNDINGS = ("rte", "rtz", "rtp", "rtn")
+_ELEMENTS: dict[str, ScalarType] = {t.name: t for t in (*INTEGERS, *FLOATS)}
+
+_TYPE = rf"(?P<element>{'|'.join(_ELEMENTS)})(?P<count>{'|'.join(map(str, VECTOR_SIZES))})?"
+_CONVERT = re.compile(rf"convert_{_TYPE}(?P<sat>_sat)?(?:_(?P<rounding>{'|'.join(ROUNDINGS)}))?")
+_AS = re.compile(rf"as_{_TYPE}")
+
+
+@dataclass(frozen=True, slots=True)
+class ConversionName:
+    """`rounding` is rte, rtz, rtp or rtn; None: to integers towards zero, to floats to nearest even."""
+
+    target: Type
+    saturate: bool
+    rounding: str | None
+
+    @property
+    def plain(self) -> bool:
+        return not self.saturate and self.rounding is None
+
+
+@lru_cache(maxsize=None)
+def parse_conversion(name: str) -> ConversionName | None:
+    """Reads `convert_...`; None for any other name, and for saturation to a floating-point type, which there is not."""
+    match = _CONVERT.fullmatch(name)
+    if match is None:
+        return None
+    target = with_count(_ELEMENTS[match["element"]], int(match["count"] or 1))
+    if match["sat"] and target_is_float(target):
+        return None
+    return ConversionName(target, match["sat"] is not None, match["rounding"])
+
+
+def target_is_float(target: Type) -> bool:
+    element = element_type(target)
+    return isinstance(element, ScalarType) and element.is_float
+
+
+@lru_cache(maxsize=None)
+def parse_as(name: str) -> Type | None:
+    """The type that `as_...` reinterprets its operand as; None for any other name."""
+    match = _AS.fullmatch(name)
+    return None if match is None else with_count(_ELEMENTS[match["element"]], int(match["count"] or 1))
+
+
+@lru_cache(maxsize=None)
+def row_by_rule(name: str) -> Builtin | None:
+    """The row of a conversion. That of `as_T` has no signatures: its operand is any type of T's size."""
+    conversion = parse_conversion(name)
+    if conversion is not None:
+        count = getattr(conversion.target, "count", 1)
+        signature = f"{conversion.target} {name}(Tn) for T in numbers, n in {count}"
+        return Builtin(name, (signature,), "6.4.3", pure=True)
+    return None if parse_as(name) is None else Builtin(name, (), "6.4.4", lowering="bitcast", pure=True)
+
+
+def all_names() -> Iterator[str]:
+    """Every conversion's name."""
+    for element in (*INTEGERS, *FLOATS):
+        for count in (1, *VECTOR_SIZES):
+            t = with_count(element, count)
+            yield f"as_{t}"
+            for saturate in ("",) if element.is_float else ("", "_sat"):
+                yield f"convert_{t}{saturate}"
+                yield from (f"convert_{t}{saturate}_{rounding}" for rounding in ROUNDINGS)

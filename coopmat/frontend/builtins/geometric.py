@@ -1,0 +1,17 @@
+"""Geometric functions (OpenCL C 3.0, section 6.15.5)."""
+
+from __future__ import annotations
+
+from .rows import rows
+
+SECTION = "6.15.5"
+
+TABLE = (
+    *rows("cross", "Tn @(Tn, Tn) for T in floats, n in 3 4", section=SECTION, pure=True),
+    *rows("dot distance", "T @(Tn, Tn) for T in floats, n in 1 2 3 4", section=SECTION, pure=True),
+    *rows("length", "T @(Tn) for T in floats, n in 1 2 3 4", section=SECTION, pure=True),
+    *rows("normalize", "Tn @(Tn) for T in floats, n in 1 2 3 4", section=SECTION, pure=True),
+    *rows("fast_distance", "float @(floatn, floatn) for n in 1 2 3 4", section=SECTION, pure=True),
+    *rows("fast_length", "float @(floatn) for n in 1 2 3 4", section=SECTION, pure=True),
+    *rows("fast_normalize", "floatn @(floatn) for n in 1 2 3 4", section=SECTION, pure=True),
+)

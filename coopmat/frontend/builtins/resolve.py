@@ -1,0 +1,103 @@
+"""Overload resolution for builtins, as clang does it for overloadable functions.
+
+Each argument's conversion has a rank: none, a promotion, a conversion, a scalar widened to a vector. The best overload is at least as good as every
+other one in every argument and better in one; where there is none the call is ambiguous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..types import DOUBLE, FLOAT, INT, AddressSpace, PointerType, Qualifiers, ScalarType, Type, VectorType
+from .rows import Builtin, Overload, overloads
+
+# (rank, qualifiers added): a lower cost is a better conversion.
+_Cost = tuple[int, int]
+_EXACT, _PROMOTION, _CONVERSION, _SPLAT = range(4)
+
+
+@dataclass(frozen=True, slots=True)
+class NoMatch:
+    """No overload takes these arguments; `candidates` are the signatures to show, in the table's language."""
+
+    name: str
+    candidates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguous:
+    """Several overloads fit and none is best; `candidates` are those that no other one beats."""
+
+    name: str
+    candidates: tuple[str, ...]
+
+
+@lru_cache(maxsize=4096)
+def resolve_row(row: Builtin, arguments: tuple[Type, ...]) -> Overload | NoMatch | Ambiguous:
+    viable: list[tuple[tuple[_Cost, ...], Overload]] = []
+    for overload in overloads(row):
+        costs = _costs(arguments, overload.parameters)
+        if costs is not None:
+            viable.append((costs, overload))
+    if not viable:
+        return NoMatch(row.name, row.signatures)
+    for costs, overload in viable:
+        if all(other is costs or _better(costs, other) for other, _ in viable):
+            return overload
+    unbeaten = [overload for costs, overload in viable if not any(_better(other, costs) for other, _ in viable)]
+    return Ambiguous(row.name, tuple(str(overload) for overload in unbeaten))
+
+
+def _costs(arguments: Sequence[Type], parameters: Sequence[Type]) -> tuple[_Cost, ...] | None:
+    if len(arguments) != len(parameters):
+        return None
+    costs = []
+    for argument, parameter in zip(arguments, parameters, strict=True):
+        cost = _cost(argument, parameter)
+        if cost is None:
+            return None
+        costs.append(cost)
+    return tuple(costs)
+
+
+def _better(a: tuple[_Cost, ...], b: tuple[_Cost, ...]) -> bool:
+    return a != b and all(x <= y for x, y in zip(a, b, strict=True))
+
+
+def _cost(argument: Type, parameter: Type) -> _Cost | None:
+    """What passing `argument` to `parameter` costs; None where there is no implicit conversion."""
+    if argument == parameter:
+        return _EXACT, 0
+    if isinstance(argument, PointerType) and isinstance(parameter, PointerType):
+        return _pointer_cost(argument, parameter)
+    if not isinstance(argument, ScalarType):
+        return None
+    if isinstance(parameter, VectorType):
+        return _SPLAT, 0
+    if not isinstance(parameter, ScalarType):
+        return None
+    return (_PROMOTION if _promotes(argument, parameter) else _CONVERSION), 0
+
+
+def _promotes(source: ScalarType, target: ScalarType) -> bool:
+    """C++'s promotions, which clang ranks by: small integers to int, float to double."""
+    return (source.is_integer and source.rank < INT.rank and target == INT) or (source == FLOAT and target == DOUBLE)
+
+
+def _pointer_cost(argument: PointerType, parameter: PointerType) -> _Cost | None:
+    """Qualifiers may be added, and any address space but constant is part of the generic one."""
+    if argument.pointee != parameter.pointee:
+        return None
+    have, want = argument.qualifiers, parameter.qualifiers
+    if (have.const and not want.const) or (have.volatile and not want.volatile) or not _space_fits(have, want):
+        return None
+    added = (have.const != want.const) + (have.volatile != want.volatile) + (have.space != want.space)
+    return _EXACT, added
+
+
+def _space_fits(have: Qualifiers, want: Qualifiers) -> bool:
+    if have.space == want.space:
+        return True
+    return want.space is AddressSpace.GENERIC and have.space is not AddressSpace.CONSTANT

@@ -1,0 +1,184 @@
+"""What a row of the builtins table is, and the small language of its signatures.
+
+A signature reads like a declaration, followed by what its letters range over:
+
+    Tn fma(Tn, Tn, Tn) for T in floats, n in any
+
+- An element is a scalar type's name or a letter: `T`; `S` and `U`, the signed and unsigned integers as wide as T;
+  `W`, the integer twice as wide as T, of its signedness.
+- A count follows the element: `n` or `m` (where the count is 1: the scalar) or digits, as in `uint4`.
+- A pointer is `SPACE [const] [volatile] ELEMENT *`; SPACE is an address space or one of the sets in `SPACE_SETS`.
+- `for` binds T, n and m to sets: the words of `ELEMENT_SETS` and `COUNT_SETS`, scalar types or digits, in any mix.
+
+A signature stands for one overload per choice of letters and address space.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ...diagnostics import InternalError
+from ..types import (
+    BFLOAT16,
+    BOOL,
+    FLOATS,
+    INT,
+    INTEGERS,
+    SIZE_T,
+    UINT,
+    VECTOR_SIZES,
+    VOID,
+    AddressSpace,
+    PointerType,
+    Qualifiers,
+    ScalarType,
+    Type,
+    integer_type,
+    with_count,
+)
+
+SUPPORTED = "supported"
+NOT_YET = "not supported yet"
+
+# The two enumerated parameter types are plain integers in this compiler (OpenCL C 3.0, section 6.15.8).
+SCALARS: dict[str, ScalarType] = {
+    **{t.name: t for t in (BOOL, BFLOAT16, *INTEGERS, *FLOATS)},
+    "size_t": SIZE_T,
+    "cl_mem_fence_flags": UINT,
+    "memory_scope": INT,
+}
+ELEMENT_SETS: dict[str, tuple[ScalarType, ...]] = {
+    "integers": INTEGERS,
+    "floats": FLOATS,
+    "numbers": (*INTEGERS, *FLOATS),
+}
+COUNT_SETS: dict[str, tuple[int, ...]] = {"any": (1, *VECTOR_SIZES), "vectors": VECTOR_SIZES}
+SPACE_SETS: dict[str, tuple[AddressSpace, ...]] = {
+    **{str(space): (space,) for space in AddressSpace},
+    "writable": (AddressSpace.PRIVATE, AddressSpace.LOCAL, AddressSpace.GLOBAL, AddressSpace.GENERIC),
+    "readable": tuple(AddressSpace),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """One builtin function.
+
+    `section` is where the OpenCL C 3.0 specification (or the named extension) defines it. `status` is SUPPORTED or
+    NOT_YET; a row that is not supported may have no signatures. `lowering` names the row of the lowering table
+    (`ir/lower/builtins.py`); "call" is a call of the Itanium-mangled name. `convergent`: the call must not be made
+    control-dependent on more conditions than it is. `pure`: the result depends on the argument values only.
+    """
+
+    name: str
+    signatures: tuple[str, ...]
+    section: str
+    status: str = SUPPORTED
+    lowering: str = "call"
+    convergent: bool = False
+    pure: bool = False
+
+    @property
+    def supported(self) -> bool:
+        return self.status == SUPPORTED
+
+
+@dataclass(frozen=True, slots=True)
+class Overload:
+    """One function that a call may mean."""
+
+    name: str
+    parameters: tuple[Type, ...]
+    result: Type
+    lowering: str
+    row: Builtin
+
+    def __str__(self) -> str:
+        return f"{self.result} {self.name}({', '.join(map(str, self.parameters)) or 'void'})"
+
+
+_SIGNATURE = re.compile(r"(?P<result>\w+) (?P<name>\w+)\((?P<parameters>[^)]*)\)(?: for (?P<sets>.*))?")
+_ELEMENT = re.compile(r"([TSUW]|" + "|".join(sorted(SCALARS, key=len, reverse=True)) + r")([nm]|2|3|4|8|16)?")
+
+
+@dataclass(frozen=True, slots=True)
+class _Letters:
+    """One choice: the element T, the counts n and m, and the address space of the pointers."""
+
+    element: ScalarType
+    counts: dict[str, int]
+    space: AddressSpace
+
+    def type(self, words: str) -> Type:
+        if words == "void":
+            return VOID
+        *qualifiers, spelled = words.removesuffix("*").split()
+        match = _ELEMENT.fullmatch(spelled)
+        if match is None:
+            raise InternalError(f"builtins table: cannot read the type '{words}'")
+        count = match[2] or "1"
+        value = with_count(self._element(match[1]), self.counts[count] if count in "nm" else int(count))
+        if not words.endswith("*"):
+            return value
+        return PointerType(value, Qualifiers(self.space, "const" in qualifiers, "volatile" in qualifiers))
+
+    def _element(self, spelled: str) -> ScalarType:
+        t = self.element
+        if spelled == "W":
+            return integer_type(t.bits * 2, t.signed)
+        if spelled in "SU":
+            return integer_type(t.bits, spelled == "S")
+        return t if spelled == "T" else SCALARS[spelled]
+
+
+@lru_cache(maxsize=None)
+def overloads(row: Builtin) -> tuple[Overload, ...]:
+    """Every overload of the row, in the order of its signatures."""
+    return tuple(itertools.chain.from_iterable(_expand(row, text) for text in row.signatures))
+
+
+def _expand(row: Builtin, text: str) -> list[Overload]:
+    match = _SIGNATURE.fullmatch(text)
+    if match is None or match["name"] != row.name:
+        raise InternalError(f"builtins table: cannot read the signature '{text}' of '{row.name}'")
+    parameters = [p.strip() for p in match["parameters"].split(",") if p.strip() not in ("", "void")]
+    found = []
+    for letters in _choices(match["sets"] or "", parameters):
+        types = tuple(letters.type(p) for p in parameters)
+        found.append(Overload(row.name, types, letters.type(match["result"]), row.lowering, row))
+    return found
+
+
+def _choices(sets: str, parameters: list[str]) -> list[_Letters]:
+    elements: list[ScalarType] = [INT]
+    counts: dict[str, list[int]] = {"n": [1], "m": [1]}
+    for clause in filter(None, sets.split(", ")):
+        letter, words = clause.split(" in ")
+        if letter == "T":
+            elements = [t for word in words.split() for t in ELEMENT_SETS.get(word) or (SCALARS[word],)]
+        else:
+            counts[letter] = [n for word in words.split() for n in COUNT_SETS.get(word) or (int(word),)]
+    spaces = next((SPACE_SETS[p.split()[0]] for p in parameters if p.endswith("*")), (AddressSpace.PRIVATE,))
+    return [
+        _Letters(element, {"n": n, "m": m}, space)
+        for space, element, n, m in itertools.product(spaces, elements, counts["n"], counts["m"])
+    ]
+
+
+def rows(
+    names: str,
+    *signatures: str,
+    section: str,
+    status: str = SUPPORTED,
+    lowering: str = "call",
+    convergent: bool = False,
+    pure: bool = False,
+) -> tuple[Builtin, ...]:
+    """One row for each of the space-separated `names`; `@` in a signature stands for the name."""
+    return tuple(
+        Builtin(name, tuple(s.replace("@", name) for s in signatures), section, status, lowering, convergent, pure)
+        for name in names.split()
+    )

@@ -1,0 +1,80 @@
+"""Itanium mangling of OpenCL C functions, in the spelling of LLVM's SPIR targets.
+
+Qualifiers of a pointee are one component: `U3AS<n>` for an address space other than private, then `V`, then `K`
+(Itanium C++ ABI, 5.1.5.1; clang's ItaniumMangle for the vendor qualifier). Example: `vload3(size_t, global const
+float *)` is `_Z6vload3mPU3AS1Kf`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from ..diagnostics import InternalError
+from ..frontend.types import (
+    AddressSpace,
+    PointerType,
+    Qualifiers,
+    RecordType,
+    ScalarType,
+    Type,
+    VectorType,
+    VoidType,
+)
+
+_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@lru_cache(maxsize=4096)
+def _mangle(name: str, parameters: tuple[Type, ...]) -> str:
+    seen: dict[str, int] = {}
+    return f"_Z{len(name)}{name}" + ("".join(_type(t, seen) for t in parameters) or "v")
+
+
+def mangle(name: str, parameters: Sequence[Type]) -> str:
+    """The mangled name of the function `name` with these parameter types; no parameters mangle as `v`."""
+    return _mangle(name, tuple(parameters))
+
+
+def _type(t: Type, seen: dict[str, int]) -> str:
+    if isinstance(t, ScalarType):
+        return t.mangling
+    if isinstance(t, VoidType):
+        return "v"
+    if isinstance(t, VectorType):
+        return _substituted(f"Dv{t.count}_{t.element.mangling}", f"Dv{t.count}_{t.element.mangling}", seen)
+    if isinstance(t, RecordType) and t.name:
+        return _substituted(f"{len(t.name)}{t.name}", f"{len(t.name)}{t.name}", seen)
+    if isinstance(t, PointerType):
+        key, text = _pointee(t.pointee, t.qualifiers, seen)
+        return _substituted("P" + key, "P" + text, seen)
+    raise InternalError(f"no mangling for the type '{t}'")
+
+
+def _pointee(t: Type, qualifiers: Qualifiers, seen: dict[str, int]) -> tuple[str, str]:
+    """The pointee's full spelling, which identifies it, and the spelling to write, which uses substitutions."""
+    prefix = "" if qualifiers.space is AddressSpace.PRIVATE else f"U3AS{qualifiers.space.value}"
+    prefix += "V" * qualifiers.volatile + "K" * qualifiers.const
+    full = prefix + _type(t, {})
+    if not prefix:
+        return full, _type(t, seen)
+    if full in seen:
+        return full, _reference(seen[full])
+    return full, _substituted(full, prefix + _type(t, seen), seen)
+
+
+def _substituted(key: str, text: str, seen: dict[str, int]) -> str:
+    """`text`, or a reference to the earlier component with the same `key`; a new component is remembered."""
+    if key in seen:
+        return _reference(seen[key])
+    seen[key] = len(seen)
+    return text
+
+
+def _reference(index: int) -> str:
+    if index == 0:
+        return "S_"
+    digits, index = "", index - 1
+    while index or not digits:
+        digits, index = _DIGITS[index % 36] + digits, index // 36
+    return f"S{digits}_"

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Records what clang says about OpenCL C's builtins, for tests that run where there is no clang.
+
+Writes two files into tests/golden/builtins:
+- names.txt: every overload that clang's own header declares of the builtins that the table supports, as
+  `name name ...: RESULT SUFFIX, RESULT SUFFIX, ...` with SUFFIX the mangled parameters;
+- calls.txt: which overload clang chooses for calls with random argument types, as `name(types) = SUFFIX`,
+  `= ambiguous` or `= none`.
+
+Usage: tools/builtin_oracle.py [CLANG]     (clang 19 was used; the package must be importable)
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from coopmat.frontend import builtins as table  # noqa: E402
+from coopmat.frontend.types import FLOATS, INTEGERS, PointerType, Type, VectorType  # noqa: E402
+
+GOLDEN = ROOT / "tests" / "golden" / "builtins"
+# Both the generic and the named address spaces; the driver's builtin tables off, so that the header is what counts.
+FLAGS = "-x cl -cl-std=CL3.0 -target spir64 -cl-no-stdinc -D__opencl_c_named_address_space_builtins=1 -include".split()
+DECLARATION = re.compile(r"^(\w+)\s+__attribute__\(\(overloadable\)\).*?\b(\w+)\(([^()]*)\);$", re.M)
+# On line 1, so that call i stands on line i + 2.
+HALF = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+QUALIFIERS = {"const", "volatile", "__global", "__local", "__private", "__constant", "__generic", "restrict"}
+
+
+def clang(arguments: list[str], source: str) -> subprocess.CompletedProcess[str]:
+    program = sys.argv[1] if len(sys.argv) > 1 else "clang-19"
+    command = [program, *FLAGS, "opencl-c.h", *arguments, "-"]
+    return subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+
+
+def parameter_types(text: str) -> list[str]:
+    """The types of a parameter list, without the parameters' names."""
+    types = []
+    for parameter in text.split(","):
+        words = re.findall(r"\w+|\*", parameter)
+        base = next((i for i, word in enumerate(words) if word not in QUALIFIERS), None)
+        if base is not None and words[base] != "void":
+            pointer = " *" if "*" in words else ""
+            types.append(" ".join(words[: base + 1]) + pointer)
+    return types
+
+
+def functions(calls: list[tuple[str, list[str]]]) -> str:
+    lines = [HALF]
+    for i, (name, types) in enumerate(calls):
+        parameters = ", ".join(f"{t} a{j}" for j, t in enumerate(types))
+        lines.append(f"void call{i}({parameters}) {{ {name}({', '.join(f'a{j}' for j in range(len(types)))}); }}\n")
+    return "".join(lines)
+
+
+def callees(calls: list[tuple[str, list[str]]]) -> list[str]:
+    """The mangled callee of each call: every call stands in a function of its own."""
+    done = clang(["-S", "-emit-llvm", "-O0", "-w", "-o", "-"], functions(calls))
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    found = re.findall(r"^define[^\n]*@call(\d+)\([^\n]*\{\n(.*?)^\}", done.stdout, re.M | re.S)
+    names = {int(i): re.findall(r"\bcall .*?@(_Z\w+)", body)[-1] for i, body in found}
+    return [names[i] for i in range(len(calls))]
+
+
+def suffix(mangled: str, name: str) -> str:
+    # The enumeration memory_scope is an int in this compiler.
+    return mangled.removeprefix(f"_Z{len(name)}{name}").replace("12memory_scope", "i")
+
+
+def record_names() -> None:
+    header = clang(["-E", "-P", "-o", "-"], "").stdout
+    wanted = {n for n in table.names() if (row := table.find(n)) and row.supported and row.signatures}
+    found = [(result, name, parameter_types(text)) for result, name, text in DECLARATION.findall(header)]
+    found = [item for item in found if item[1] in wanted]
+    by_name: dict[str, set[str]] = {}
+    for (result, name, _), mangled in zip(found, callees([(n, t) for _, n, t in found]), strict=True):
+        by_name.setdefault(name, set()).add(f"{result} {suffix(mangled, name)}")
+    lines: dict[str, list[str]] = {}
+    for name, entries in sorted(by_name.items()):
+        lines.setdefault(", ".join(sorted(entries)), []).append(name)
+    text = "".join(f"{' '.join(names)}: {entries}\n" for entries, names in lines.items())
+    (GOLDEN / "names.txt").write_text(text)
+    print(f"names.txt: {len(by_name)} builtins, {sum(map(len, by_name.values()))} overloads")
+
+
+def spelled(t: Type) -> str:
+    if not isinstance(t, PointerType):
+        return str(t)
+    space = str(t.qualifiers.space)
+    return f"__{space} {'const ' * t.qualifiers.const}{t.pointee} *"
+
+
+def random_calls(count: int) -> list[tuple[str, list[str]]]:
+    """Calls near an overload: some arguments are replaced by another type.
+
+    Beside a pointer only scalar integers are: clang's C mode takes pointers to wrong types, with a warning.
+    """
+    chooser = random.Random(1)
+    rows = [row for family in table.FAMILIES for row in family.TABLE if row.supported and row.signatures]
+    pool = [*INTEGERS, *FLOATS, *(VectorType(t, n) for t in (*INTEGERS, *FLOATS) for n in (2, 4))]
+    calls = set()
+    while len(calls) < count:
+        row = chooser.choice(rows)
+        types = list(chooser.choice(table.overloads(row)).parameters)
+        by_pointer = any(isinstance(t, PointerType) for t in types)
+        for i, t in enumerate(types):
+            if chooser.random() < 0.4 and (t in INTEGERS if by_pointer else True):
+                types[i] = chooser.choice(pool[: len(INTEGERS) + len(FLOATS)] if chooser.random() < 0.7 else pool)
+        calls.add((row.name, tuple(spelled(t) for t in types)))
+    return [(name, list(types)) for name, types in sorted(calls)]
+
+
+def record_calls() -> None:
+    calls = random_calls(1500)
+    errors = clang(["-fsyntax-only", "-w", "-ferror-limit=0"], functions(calls)).stderr
+    bad = {int(n) - 2: message for n, message in re.findall(r"^<stdin>:(\d+):\d+: error: (.*)$", errors, re.M)}
+    good = [i for i in range(len(calls)) if i not in bad]
+    answers = {i: "ambiguous" if "ambiguous" in message else "none" for i, message in bad.items()}
+    for i, mangled in zip(good, callees([calls[i] for i in good]), strict=True):
+        answers[i] = suffix(mangled, calls[i][0])
+    text = "".join(f"{n}({', '.join(t)}) = {answers[i]}\n" for i, (n, t) in enumerate(calls))
+    (GOLDEN / "calls.txt").write_text(text)
+    print(f"calls.txt: {len(calls)} calls, {len(good)} resolved")
+
+
+if __name__ == "__main__":
+    GOLDEN.mkdir(parents=True, exist_ok=True)
+    record_names()
+    record_calls()
