@@ -1,0 +1,19 @@
+"""Compiled modules on OpenCL devices: building, launching, checking."""
+
+from __future__ import annotations
+
+from .launch import RunResult, launch, resolve_options, run_file, run_source
+from .program import BuildError, Kernel, Program
+from .runheader import parse_header
+
+__all__ = [
+    "BuildError",
+    "Kernel",
+    "Program",
+    "RunResult",
+    "launch",
+    "parse_header",
+    "resolve_options",
+    "run_file",
+    "run_source",
+]

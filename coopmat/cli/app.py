@@ -1,0 +1,79 @@
+"""The command group, and the way from any error to an exit status."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from .report import Reporter
+from .status import ExitStatus, run_guarded
+
+# Command: (module, what it does). The modules are imported when the command is used.
+COMMANDS = {
+    "compile": ("coopmat.cli.compile", "Compile an OpenCL C file to SPIR-V, or show one of the stages."),
+    "devices": ("coopmat.cli.devices", "List the OpenCL devices and the route each of them gets."),
+    "doctor": ("coopmat.cli.doctor", "Tell what is installed, what is missing, and the command that mends it."),
+    "run": ("coopmat.cli.run", "Compile a kernel file, run it as its header says, check the results."),
+}
+
+
+class _Commands(click.Group):
+    """A group that imports a command's module only to run it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+
+def _print_version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from coopmat import __version__
+
+        click.echo(f"coopmat {__version__}")
+        ctx.exit()
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Show it.")
+def group() -> None:
+    """Cooperative matrices for OpenCL C: a compiler to SPIR-V, with lowerings for every device."""
+
+
+def run_command(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line (default: the process's) to its exit status."""
+    return run_guarded(lambda: _invoke(arguments), Reporter().show_error)
+
+
+def _invoke(arguments: Sequence[str] | None) -> int:
+    try:
+        result: Any = group.main(
+            args=None if arguments is None else list(arguments), prog_name="coopmat", standalone_mode=False
+        )
+        return int(result or 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+    except click.Abort:
+        return ExitStatus.INTERRUPTED
+    except click.UsageError as error:
+        error.show()
+    except click.FileError as error:
+        raise OSError(0, error.message, error.filename) from None
+    return ExitStatus.USAGE
+
+
+def main() -> None:
+    """The entry point of the `coopmat` program."""
+    sys.exit(run_command())

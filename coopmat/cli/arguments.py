@@ -1,0 +1,124 @@
+"""The arguments of `coopmat compile`, read as clang reads its own.
+
+The flags that say what to read and write are this module's; everything else that starts with `-` goes to
+`CompileOptions.from_arguments`, which knows the compiler's flags and refuses the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .report import FORMATS
+from .status import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """What `coopmat compile` was asked to do; `options` are the compiler's own flags, unread."""
+
+    inputs: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    output: str | None = None
+    emit: str = ""
+    preprocess: bool = False
+    syntax_only: bool = False
+    language: str | None = None
+    device: str | None = None
+    device_info: str | None = None
+    dependencies: str = ""
+    dependency_file: str | None = None
+    dependency_targets: tuple[str, ...] = ()
+    diagnostics: str = "text"
+    color: bool | None = None
+    time_passes: bool = False
+    print_after: tuple[str, ...] = ()
+    mode: str | None = None
+    help: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A flag: the field that it `sets`, its value if it takes none (`constant`), the values it allows (`choices`)."""
+
+    names: tuple[str, ...]
+    sets: str
+    help: str
+    metavar: str = ""
+    constant: Any = None
+    choices: tuple[str, ...] = ()
+
+
+FLAGS: tuple[Flag, ...] = (
+    Flag(("-o", "--output"), "output", "Output; by default the input's name with the kind's suffix.", "FILE|-"),
+    Flag(("--emit",), "emit", "spv (default), spvasm, ll, ast; several with commas.", "KIND"),
+    Flag(("-E",), "preprocess", "Preprocess only, to standard output.", constant=True),
+    Flag(("-fsyntax-only",), "syntax_only", "Check only.", constant=True),
+    Flag(("-x",), "language", "Input language; by suffix otherwise.", "LANG", choices=("cl", "ir", "spv")),
+    Flag(("--device",), "device", "Compile for this OpenCL device.", "D"),
+    Flag(("--device-info", "--cl-device-info"), "device_info", "Compile for the device in a KEY=VALUE file.", "FILE"),
+    Flag(("-MD", "-MMD"), "dependencies", "Write a dependency file as well.", constant="also"),
+    Flag(("-M", "-MM"), "dependencies", "Write the dependencies only.", constant="only"),
+    Flag(("-MF",), "dependency_file", "Where the dependencies go.", "FILE"),
+    Flag(("-MT",), "dependency_targets", "What depends on them.", "TARGET"),
+    Flag(("--diagnostics",), "diagnostics", "How findings are printed: text, json, sarif.", "FORMAT", choices=FORMATS),
+    Flag(("-fcolor-diagnostics",), "color", "Colours, also where there is no terminal.", constant=True),
+    Flag(("-fno-color-diagnostics",), "color", "No colours.", constant=False),
+    Flag(("--time-passes",), "time_passes", "Print how long each stage took.", constant=True),
+    Flag(("--print-after",), "print_after", "Print what a stage gave: preprocess, parse, lower, emit.", "STAGE"),
+    Flag(("--source",), "inputs", "The input, as the conformance suite names it.", "FILE"),
+    Flag(("--mode",), "mode", "The conformance suite's kinds.", "MODE", choices=("spir-v", "binary")),
+    Flag(("-h", "--help"), "help", "Show this text.", constant=True),
+)
+
+# The compiler's flags that may take their value from the next argument.
+COMPILER_FLAGS_WITH_VALUE = frozenset(
+    ["-D", "-U", "-I", "-include", "--matrices", "--dialect", "--spirv-version", "--target-env", "--sub-group-size"]
+)
+_REPEATABLE = frozenset({"inputs", "print_after", "dependency_targets"})
+
+
+def parse_arguments(arguments: Sequence[str]) -> Invocation:
+    """Read the arguments. Raises UsageError for a missing or wrong value."""
+    result = Invocation()
+    rest = list(arguments)
+    while rest:
+        argument = rest.pop(0)
+        if argument == "--":
+            # With --source, what follows are the test suite's build options; otherwise file names.
+            if result.inputs:
+                return replace(result, options=(*result.options, *rest))
+            return replace(result, inputs=tuple(rest))
+        found = _match(argument, rest)
+        if found is not None:
+            result = _set(result, *found)
+        elif not argument.startswith("-") or argument == "-":
+            result = replace(result, inputs=(*result.inputs, argument))
+        else:
+            value = (rest.pop(0),) if argument in COMPILER_FLAGS_WITH_VALUE and rest else ()
+            result = replace(result, options=(*result.options, argument, *value))
+    return result
+
+
+def _match(argument: str, rest: list[str]) -> tuple[Flag, Any] | None:
+    for flag in FLAGS:
+        for name in flag.names:
+            if argument == name:
+                if not flag.metavar:
+                    return flag, flag.constant
+                if not rest:
+                    raise UsageError(f"{name} needs a value")
+                return flag, rest.pop(0)
+            joined = name + "=" if name.startswith("--") else name
+            if flag.metavar and argument.startswith(joined):
+                return flag, argument[len(joined) :]
+    return None
+
+
+def _set(result: Invocation, flag: Flag, value: Any) -> Invocation:
+    if flag.choices and value not in flag.choices:
+        raise UsageError(f"{flag.names[0]} takes {', '.join(flag.choices)}, not '{value}'")
+    if flag.sets in _REPEATABLE:
+        value = (*getattr(result, flag.sets), value)
+    return replace(result, **{flag.sets: value})

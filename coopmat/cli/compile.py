@@ -1,0 +1,238 @@
+"""`coopmat compile`: one source in, one or more kinds of output out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from coopmat.devices import DeviceInfo, from_key_values, select
+from coopmat.diagnostics import CompileError, Diagnostic, Severity
+
+from .arguments import FLAGS, Invocation, parse_arguments
+from .files import STANDARD_INPUT, read_source, write_outputs
+from .report import Reporter
+from .status import ExitStatus, UsageError, run_guarded
+
+if TYPE_CHECKING:
+    from coopmat.compiler import CompileOptions, Module
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of output: the file suffix and how a module gives it."""
+
+    suffix: str
+    content: Callable[[Module], bytes]
+    binary: bool = False
+
+
+KINDS = {
+    "spv": Kind(".spv", lambda module: module.spirv, binary=True),
+    "spvasm": Kind(".spvasm", lambda module: module.spirv_text.encode()),
+    "ll": Kind(".ll", lambda module: module.llvm_ir.encode()),
+    "ast": Kind(".ast", lambda module: module.ast.encode()),
+}
+KINDS_TO_COME = ("c", "ptx", "obj")
+LANGUAGES_TO_COME = {"ir": (".ll",), "spv": (".spv", ".spvasm")}
+
+STAGES: dict[str, Callable[[Module], str]] = {
+    "preprocess": lambda module: module.preprocessed,
+    "parse": lambda module: module.ast,
+    "lower": lambda module: module.llvm_ir,
+    "emit": lambda module: module.spirv_text,
+}
+
+
+class _RawCommand(click.Command):
+    """Hands its arguments over as they are: click would read `-Wno-foo` letter by letter."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.params = {"arguments": list(args)}
+        return []
+
+
+def _run(arguments: list[str]) -> int:
+    invocation = parse_arguments(arguments)
+    if invocation.help:
+        click.echo(_help())
+        return ExitStatus.DONE
+    if len(invocation.inputs) != 1:
+        raise UsageError("one input file (or - for standard input) is needed; see `coopmat compile --help`")
+    reporter = Reporter(invocation.diagnostics, invocation.color)
+    options = _compile_options(invocation)
+    kinds = _kinds(invocation)
+    return run_guarded(lambda: _compile(invocation, options, kinds, reporter), reporter.show_error)
+
+
+def _compile_options(invocation: Invocation) -> CompileOptions:
+    from coopmat import compiler
+
+    try:
+        return compiler.CompileOptions.from_arguments(list(invocation.options))
+    except compiler.UsageError as error:
+        raise UsageError(str(error)) from None
+
+
+def _kinds(invocation: Invocation) -> list[str]:
+    """The kinds to write, checked against the other flags."""
+    kinds = invocation.emit.split(",") if invocation.emit else ["spv"]
+    for kind in kinds:
+        if kind not in KINDS and kind not in KINDS_TO_COME:
+            raise UsageError(f"--emit takes {', '.join((*KINDS, *KINDS_TO_COME))}, not '{kind}'")
+    if len(kinds) > 1 and invocation.output is not None:
+        raise UsageError("-o cannot name the files of several kinds")
+    for stage in invocation.print_after:
+        if stage not in STAGES:
+            raise UsageError(f"--print-after takes {', '.join(STAGES)}, not '{stage}'")
+    if (invocation.dependency_file or invocation.dependency_targets) and not invocation.dependencies:
+        raise UsageError("-MF and -MT need -M or -MD")
+    if invocation.device is not None and invocation.device_info is not None:
+        raise UsageError("--device and --device-info exclude each other")
+    return list(dict.fromkeys(kinds))
+
+
+def _compile(invocation: Invocation, options: CompileOptions, kinds: list[str], reporter: Reporter) -> int:
+    _refuse_what_comes_later(invocation, kinds)
+    name = invocation.inputs[0]
+    outputs = _outputs(invocation, kinds)
+    device = _device(invocation, options)
+    if device is not None:
+        from coopmat.runtime.launch import resolve_options
+
+        options = resolve_options(options, device)
+    source = read_source(name)
+    from coopmat import compiler
+
+    module = compiler.compile(source, options, name=STANDARD_INPUT if name == "-" else name)
+    if device is not None:
+        _refuse_unchecked_shapes(module, device)
+    # Everything is made before anything is written.
+    contents = _contents(invocation, module, outputs)
+    for stage in invocation.print_after:
+        sys.stderr.write(f"// after {stage}\n{STAGES[stage](module)}\n")
+    write_outputs(contents)
+    reporter.show(module.diagnostics, module.sources)
+    if invocation.time_passes:
+        _print_times(module)
+    return ExitStatus.DONE
+
+
+def _refuse_what_comes_later(invocation: Invocation, kinds: list[str]) -> None:
+    name = invocation.inputs[0]
+    language = invocation.language
+    if language is None:
+        suffix = Path(name).suffix
+        language = next((key for key, suffixes in LANGUAGES_TO_COME.items() if suffix in suffixes), "cl")
+    if language in LANGUAGES_TO_COME:
+        raise _not_yet(f"reading the input language '{language}'")
+    for kind in kinds:
+        if kind in KINDS_TO_COME:
+            raise _not_yet(f"--emit {kind}")
+    if invocation.mode == "binary":
+        raise _not_yet("--mode binary (a device's own binary)")
+
+
+def _not_yet(what: str) -> CompileError:
+    return CompileError([Diagnostic(Severity.ERROR, "not-supported-yet", f"{what} is not supported yet")])
+
+
+def _device(invocation: Invocation, options: CompileOptions) -> DeviceInfo | None:
+    """The device to compile for, if any: named, from a file, or the default one where `auto` needs one."""
+    if invocation.device_info is not None:
+        return from_key_values(Path(invocation.device_info).read_text(encoding="utf-8"), invocation.device_info)
+    if invocation.device is not None or options.matrices == "auto":
+        return select(invocation.device)
+    return None
+
+
+def _refuse_unchecked_shapes(module: Module, device: DeviceInfo) -> None:
+    native = [kernel.name for kernel in module.kernels.values() if kernel.uses_matrices]
+    if module.matrices == "native" and native:
+        raise _not_yet(f"checking the matrix shapes of {', '.join(native)} against {device.label}")
+
+
+def _outputs(invocation: Invocation, kinds: list[str]) -> dict[str, str]:
+    """Kind to file name, `-` for standard output. Dependencies are the kind "d"."""
+    if invocation.syntax_only:
+        return {}
+    name = invocation.inputs[0]
+    stem = None if name == "-" else Path(name).stem
+    if invocation.preprocess:
+        outputs = {"preprocessed": invocation.output or "-"}
+    elif invocation.dependencies == "only":
+        outputs = {"d": invocation.dependency_file or invocation.output or "-"}
+    else:
+        outputs = {kind: invocation.output or ("-" if stem is None else stem + KINDS[kind].suffix) for kind in kinds}
+        if len(outputs) > 1 and stem is None:
+            raise UsageError("several kinds from standard input have no file names")
+    if invocation.dependencies == "also":
+        first = next(iter(outputs.values()))
+        if first == "-" and invocation.dependency_file is None:
+            raise UsageError("-MD with output to standard output needs -MF")
+        outputs["d"] = invocation.dependency_file or str(Path(first).with_suffix(".d"))
+    for kind, output in outputs.items():
+        if output == "-" and kind in KINDS and KINDS[kind].binary and sys.stdout.isatty():
+            raise UsageError(f"'{kind}' is binary and standard output is a terminal; give -o FILE")
+        if output != "-" and os.path.exists(output) and os.path.exists(name) and os.path.samefile(output, name):  # noqa: PTH110, PTH121
+            raise UsageError(f"the output '{output}' is the input")
+    return outputs
+
+
+def _contents(invocation: Invocation, module: Module, outputs: dict[str, str]) -> dict[str, bytes]:
+    contents: dict[str, bytes] = {}
+    for kind, output in outputs.items():
+        if kind == "preprocessed":
+            contents[output] = module.preprocessed.encode()
+        elif kind == "d":
+            contents[output] = _dependency_rule(invocation, module, outputs).encode()
+        else:
+            contents[output] = KINDS[kind].content(module)
+    return contents
+
+
+def _dependency_rule(invocation: Invocation, module: Module, outputs: dict[str, str]) -> str:
+    name = invocation.inputs[0]
+    default = [output for kind, output in outputs.items() if kind != "d"] or [Path(name).stem + ".spv"]
+    targets = list(invocation.dependency_targets) or [_escape(target) for target in default]
+    files = dict.fromkeys([*([] if name == "-" else [name]), *module.dependencies])
+    return f"{' '.join(targets)}: {' '.join(_escape(file) for file in files)}\n"
+
+
+def _escape(name: str) -> str:
+    """A file name in a make rule."""
+    return name.replace("$", "$$").replace(" ", "\\ ").replace("#", "\\#")
+
+
+def _print_times(module: Module) -> None:
+    total = sum(module.timings.values())
+    for stage, seconds in module.timings.items():
+        sys.stderr.write(f"{seconds * 1e3:9.3f} ms  {stage}\n")
+    sys.stderr.write(f"{total * 1e3:9.3f} ms  total\n")
+
+
+def _help() -> str:
+    formatter = click.HelpFormatter(max_width=110)
+    formatter.write_usage("coopmat compile", "[FLAGS] FILE|-")
+    formatter.write_paragraph()
+    with formatter.section("Input and output"):
+        formatter.write_dl([(f"{', '.join(flag.names)} {flag.metavar}".strip(), flag.help) for flag in FLAGS])
+    with formatter.section("Compiler"):
+        formatter.write_dl(list(_COMPILER_HELP.items()))
+    return formatter.getvalue().rstrip()
+
+
+_COMPILER_HELP = {
+    "--matrices HOW": "native (default), one, lanes, or auto: what the device would get.",
+    "--dialect NAME": "Spelling of the matrix operations for `--emit ll`: khr.",
+    "-D -U -I -cl-std= -cl-ext= -cl-... -Werror -w -W<name> -Wno-<name> -O0..-O3 -g": "As in clang and OpenCL.",
+    "--spirv-version V, --target-env E, --no-validate": "The module's version; validation is on by default.",
+    "-ferror-limit=N": "Stop after N errors (0: never).",
+}
+
+command = _RawCommand("compile", callback=_run, add_help_option=False)

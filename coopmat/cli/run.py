@@ -1,0 +1,190 @@
+"""`coopmat run`: compile a kernel file, run it on a device, check what came out."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coopmat.diagnostics import CompileError, Diagnostic, Note, Severity, SourceMap
+
+from .files import STANDARD_INPUT, read_source, write_outputs
+from .report import Reporter
+from .status import ExitStatus, UsageError
+
+if TYPE_CHECKING:
+    from coopmat.runtime import RunResult
+    from coopmat.runtime.checks import CheckResult
+    from coopmat.runtime.runheader import Piece, Run
+
+
+@dataclass(slots=True)
+class _CommandLine:
+    """What the options say about the runs; `sources` holds their texts, for messages."""
+
+    kernel: str | None
+    arguments: Sequence[str]
+    checks: Sequence[str]
+    global_size: str | None
+    local_size: str | None
+    arrays: dict[str, Any] = field(default_factory=dict)
+    sources: SourceMap = field(default_factory=SourceMap)
+
+    def piece(self, option: str, text: str) -> Piece:
+        from coopmat.runtime.runheader import Piece
+
+        name = f"<{option}>"
+        while name in self.sources.files:
+            name = f"<{option} #{len(self.sources.files) + 1}>"
+        self.sources.add(name, text)
+        return Piece.of(text, name).part(0)
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="FILE [COMPILER FLAGS]")
+@click.option("--kernel", metavar="K", help="Only this kernel.")
+@click.option("--device", metavar="D", help="Part of a platform's or device's name, or platform:device numbers.")
+@click.option("--repeat", type=click.IntRange(1), default=1, help="Launch N times; the time is the median.")
+@click.option("--matrices", metavar="HOW", default="auto", help="native, one, lanes, or auto (what the device gets).")
+@click.option("--arg", "given", multiple=True, metavar="NAME=FILE.npy", help="An argument, or NAME=TYPE[SHAPE]:FILL.")
+@click.option("--out", "outs", multiple=True, metavar="NAME=FILE.npy", help="Save an argument after the launch.")
+@click.option("--check", "checks", multiple=True, metavar="CHECK", help="Check this instead of the header's checks.")
+@click.option("--global", "global_size", metavar="SIZES", help="Global size, instead of the header's.")
+@click.option("--local", "local_size", metavar="SIZES", help="Local size, instead of the header's.")
+def command(
+    arguments: tuple[str, ...],
+    kernel: str | None,
+    device: str | None,
+    repeat: int,
+    matrices: str,
+    given: tuple[str, ...],
+    outs: tuple[str, ...],
+    checks: tuple[str, ...],
+    global_size: str | None,
+    local_size: str | None,
+) -> int:
+    """Compile FILE, run it as its header says, check and time it.
+
+    The header's `// run:` and `// check:` lines say what to launch and what must come out.
+    Further arguments that start with `-` are the compiler's: -DK=256, -cl-fast-relaxed-math.
+    """
+    files = [argument for argument in arguments if argument == "-" or not argument.startswith("-")]
+    if len(files) != 1:
+        raise UsageError("one input file is needed; a compiler flag's value is joined to it (-DK=256)")
+    flags = ["--matrices", matrices, *(argument for argument in arguments if argument not in files)]
+    line = _CommandLine(kernel, given, checks, global_size, local_size)
+    try:
+        results = _run_all(files[0], line, flags, device, repeat)
+        _save(outs, results)
+    except CompileError as error:
+        sources = error.sources or SourceMap()
+        for name, text in line.sources.files.items():
+            sources.add(name, text)
+        raise CompileError(error.diagnostics, sources) from None
+    return ExitStatus.DONE if all(result.ok for result in results) else ExitStatus.INPUT
+
+
+def _run_all(file: str, line: _CommandLine, flags: list[str], device: str | None, repeat: int) -> list[RunResult]:
+    from coopmat import compiler
+    from coopmat.devices import select
+    from coopmat.runtime import parse_header, run_source
+
+    source = read_source(file)
+    name = STANDARD_INPUT if file == "-" else file
+    runs = _chosen_runs(parse_header(source, name), line, name)
+    chosen = select(device)
+    shown: set[Diagnostic] = set()
+    results = []
+    for run in runs:
+        try:
+            result = run_source(source, name, run, chosen, flags, repeat=repeat, arrays=line.arrays)
+        except compiler.UsageError as error:
+            raise UsageError(str(error)) from None
+        fresh = [item for item in result.module.diagnostics if item not in shown]
+        shown.update(fresh)
+        Reporter().show(fresh, result.module.sources)
+        _print_result(result, line.sources)
+        results.append(result)
+    return results
+
+
+def _chosen_runs(runs: list[Run], line: _CommandLine, name: str) -> list[Run]:
+    """The header's runs as the options change them; one made of the options where the header has none."""
+    from coopmat.runtime.runheader import Piece, header_error, parse_run
+
+    wanted = [run for run in runs if line.kernel is None or (run.kernel and run.kernel.text == line.kernel)]
+    if not wanted and line.global_size is not None:
+        wanted = [parse_run(Piece.of("", name))]
+    if not wanted:
+        which = f" of kernel '{line.kernel}'" if line.kernel else ""
+        raise header_error(f"{name} has no '// run:' line{which}; give --global, --arg and --check instead")
+    return [_with_options(run, line) for run in wanted]
+
+
+def _with_options(run: Run, line: _CommandLine) -> Run:
+    from coopmat.runtime.runheader import parse_argument, parse_check
+
+    if line.kernel is not None:
+        run = replace(run, kernel=line.piece("--kernel", line.kernel))
+    if line.global_size is not None:
+        run = replace(run, global_size=line.piece("--global", line.global_size))
+    if line.local_size is not None:
+        run = replace(run, local_size=line.piece("--local", line.local_size))
+    for text in line.arguments:
+        name, _, value = text.partition("=")
+        if value.endswith(".npy"):
+            line.arrays[name] = _load(value)
+        else:
+            argument = parse_argument(line.piece("--arg", text))
+            others = tuple(old for old in run.arguments if old.name.text != name)
+            run = replace(run, arguments=(*others, argument))
+    if line.checks:
+        run = replace(run, checks=tuple(parse_check(line.piece("--check", text)) for text in line.checks))
+    return run
+
+
+def _load(path: str) -> Any:
+    import numpy as np
+
+    try:
+        return np.load(path, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        message = f"{path} is not a .npy file: {error}"
+        raise CompileError([Diagnostic(Severity.ERROR, "npy-file", message)]) from None
+
+
+def _save(outs: Sequence[str], results: list[RunResult]) -> None:
+    import numpy as np
+
+    contents = {}
+    for text in outs:
+        name, _, path = text.partition("=")
+        if len(results) != 1:
+            raise UsageError("--out needs a single run; choose one with --kernel")
+        if not path or not isinstance(results[0].after.get(name), np.ndarray):
+            raise UsageError(f"--out takes NAME=FILE.npy with an array argument's name, not '{text}'")
+        buffer = io.BytesIO()
+        np.save(buffer, results[0].after[name], allow_pickle=False)
+        contents[path] = buffer.getvalue()
+    write_outputs(contents)
+
+
+def _print_result(result: RunResult, sources: SourceMap) -> None:
+    sizes = f"global {result.global_size} local {result.local_size or 'any'} subgroup {result.sub_group_size}"
+    outcome = "not checked"
+    if result.checks:
+        outcome = f"{'ok' if result.ok else 'WRONG'}, max error {result.max_error:.3g}"
+    click.echo(f"{result.kernel}: {result.module.matrices}, {sizes}, {result.median_time * 1e3:.3f} ms: {outcome}")
+    shown = SourceMap({**(result.module.sources.files if result.module.sources else {}), **sources.files})
+    Reporter().show([_failure(check) for check in result.checks if not check.ok], shown)
+
+
+def _failure(result: CheckResult) -> Diagnostic:
+    message = f"{result.wrong} of {result.total} elements are wrong, max error {result.max_error:.6g}"
+    assert result.first is not None
+    index, got, wanted = result.first
+    note = Note(f"the first is at {list(index)}: got {got}, expected {wanted}")
+    return Diagnostic(Severity.ERROR, "check-failed", message, result.check.whole.span(), notes=(note,))

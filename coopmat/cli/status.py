@@ -1,0 +1,76 @@
+"""Exit statuses, and which error gives which: the one place that decides."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from enum import IntEnum
+
+from coopmat.diagnostics import CompileError, Diagnostic, InternalError, Note, Severity, SourceMap
+
+
+class ExitStatus(IntEnum):
+    """0 done, 1 the input (or the machine) is at fault, 2 usage, 70 the compiler is at fault; 130 for Ctrl-C."""
+
+    DONE = 0
+    INPUT = 1
+    USAGE = 2
+    INTERNAL = 70
+    INTERRUPTED = 130
+
+
+class UsageError(Exception):
+    """The command line is wrong."""
+
+
+_REPORT = (
+    Note("this is a bug in coopmat: please report it with the source, the command line and the text above"),
+    Note(f"python {sys.version.split()[0]} on {sys.platform}; `coopmat doctor` tells the versions of the rest"),
+)
+
+
+def findings(error: Exception) -> tuple[list[Diagnostic], SourceMap | None, ExitStatus]:
+    """An error as diagnostics, the text to show them on, and the exit status."""
+    from coopmat.runtime.program import BuildError
+    from coopmat.spirv.tools import ToolsMissing
+
+    if isinstance(error, UsageError):
+        return [Diagnostic(Severity.ERROR, "usage", str(error))], None, ExitStatus.USAGE
+    if isinstance(error, CompileError):
+        return error.diagnostics, error.sources, ExitStatus.INPUT
+    if isinstance(error, ToolsMissing):
+        return [Diagnostic(Severity.ERROR, "spirv-tools", str(error))], None, ExitStatus.INPUT
+    if isinstance(error, OSError):
+        return [Diagnostic(Severity.ERROR, "file", _os_message(error))], None, ExitStatus.INPUT
+    if isinstance(error, BuildError):
+        return [Diagnostic(Severity.FATAL, "device-build", str(error), notes=_REPORT)], None, ExitStatus.INTERNAL
+    if isinstance(error, InternalError):
+        notes = (Note(error.details), *_REPORT) if error.details else _REPORT
+        return [Diagnostic(Severity.FATAL, "internal-error", error.message, notes=notes)], None, ExitStatus.INTERNAL
+    text = "".join(traceback.format_exception(error))
+    message = f"{type(error).__name__}: {error}"
+    item = Diagnostic(Severity.FATAL, "internal-error", message, notes=(Note(text), *_REPORT))
+    return [item], None, ExitStatus.INTERNAL
+
+
+def _os_message(error: OSError) -> str:
+    reason = error.strerror or str(error)
+    return f"{os.fsdecode(error.filename)}: {reason}" if error.filename else reason
+
+
+def run_guarded(command: Callable[[], int], show: Callable[[Exception], int]) -> int:
+    """Run a command to its exit status, whatever happens; `show` prints an error and gives its status."""
+    try:
+        status = command()
+        sys.stdout.flush()
+        return status
+    except KeyboardInterrupt:
+        return ExitStatus.INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has gone; Python must not try to flush into the pipe again on its way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitStatus.INPUT
+    except Exception as error:
+        return show(error)

@@ -1,0 +1,161 @@
+"""Makes the OpenCL CPU runtime that pip installs visible to the OpenCL loader.
+
+The `cpu` extra puts `libintelocl.so` into the environment's `lib/`, where no loader looks. The loader
+reads the `.icd` files of one directory, which `OCL_ICD_VENDORS` names; setting it replaces the system's
+directory, so ours holds the system's files too. The loader reads the variable when the first platform
+is asked for, so it is set just before that, never on import, and never over the user's own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+INSTALL_COMMAND = "pip install 'coopmat[cpu]'"
+_VARIABLE = "OCL_ICD_VENDORS"
+_RUNTIME_WHEEL, _RUNTIME_LIBRARY = "intel-opencl-rt", "libintelocl.so"
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """What was done before OpenCL was first used.
+
+    `runtime` is the CPU runtime found in the Python environment; `vendors` the directory that the loader
+    was pointed at (None where the variable was left alone); `note` says why, in words for the user.
+    """
+
+    runtime: Path | None
+    vendors: Path | None
+    note: str
+
+
+def opencl() -> Any:
+    """The `pyopencl` module, with the CPU runtime of the Python environment in the loader's view."""
+    prepare()
+    import pyopencl
+
+    return pyopencl
+
+
+@cache
+def prepare() -> Preparation:
+    """Set `OCL_ICD_VENDORS` for this process where that adds a device; safe to call from any thread.
+
+    Two threads that come here at once do the same thing twice, which is harmless.
+    """
+    runtime = find_cpu_runtime()
+    if _VARIABLE in os.environ:
+        return Preparation(runtime, None, f"{_VARIABLE} is set: left as it is")
+    if runtime is None:
+        return Preparation(None, None, f"no CPU runtime in this Python environment ({INSTALL_COMMAND})")
+    system = system_icd_files()
+    if any(Path(text).name == _RUNTIME_LIBRARY for text in system.values()):
+        return Preparation(runtime, None, "the system has a CPU runtime of this kind already")
+    loaded_before = "pyopencl" in sys.modules
+    vendors = vendor_directory({**system, "coopmat-cpu.icd": str(runtime)})
+    # The trailing separator tells ocl-icd that this is a directory.
+    os.environ[_VARIABLE] = str(vendors) + os.sep
+    note = f"the CPU runtime {runtime} was added to the loader's list"
+    if loaded_before:
+        note += "; pyopencl was imported before: if its platforms were listed already, this comes too late"
+    return Preparation(runtime, vendors, note)
+
+
+def find_cpu_runtime() -> Path | None:
+    """`libintelocl.so` of this Python environment: in its `lib/`, or wherever pip put the wheel's files."""
+    beside = Path(sys.prefix) / "lib" / _RUNTIME_LIBRARY
+    if beside.is_file():
+        return beside
+    try:
+        files = importlib.metadata.files(_RUNTIME_WHEEL) or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    for file in files:
+        if file.name == _RUNTIME_LIBRARY:
+            path = Path(os.path.realpath(str(file.locate())))
+            if path.is_file():
+                return path
+    return None
+
+
+def system_icd_files(directories: Iterable[Path] | None = None) -> dict[str, str]:
+    """Name and text of every `.icd` file whose library can be there, from where loaders look by themselves.
+
+    The wheels leave files with a build machine's path behind; an absolute path to nothing is dropped.
+    """
+    if directories is None:
+        directories = (Path("/etc/OpenCL/vendors"), Path(sys.prefix) / "etc" / "OpenCL" / "vendors")
+    found: dict[str, str] = {}
+    for directory in directories:
+        for file in sorted(directory.glob("*.icd")) if directory.is_dir() else ():
+            try:
+                text = file.read_text(encoding="utf-8").strip()
+            except (OSError, UnicodeDecodeError):
+                continue
+            usable = bool(text) and (not Path(text).is_absolute() or Path(text).is_file())
+            if usable and text not in found.values():
+                found.setdefault(file.name, text)
+    return found
+
+
+def vendor_directory(icds: dict[str, str]) -> Path:
+    """A directory that holds exactly these `.icd` files, named by their content.
+
+    Raises OSError only where neither the cache directory nor the temporary directory can be written.
+    """
+    content = "\0".join(f"{name}\0{text}" for name, text in sorted(icds.items()))
+    name = "vendors-" + hashlib.sha256(content.encode()).hexdigest()[:16]
+    for root in (cache_directory, _private_temporary_directory):
+        try:
+            directory = root() / name
+            directory.mkdir(parents=True, exist_ok=True)
+            for file, text in icds.items():
+                _write_once(directory / file, text + "\n")
+            return directory
+        except OSError:
+            if root is _private_temporary_directory:
+                raise
+    raise AssertionError("unreachable")
+
+
+def cache_directory() -> Path:
+    """Where this user's cached files go: `COOPMAT_CACHE_DIR`, or the platform's cache directory."""
+    import platformdirs
+
+    return Path(os.environ.get("COOPMAT_CACHE_DIR") or platformdirs.user_cache_dir("coopmat", appauthor=False))
+
+
+def _private_temporary_directory() -> Path:
+    """The loader runs code that files in here name, so nobody else may be able to write them."""
+    if hasattr(os, "getuid"):
+        directory = Path(tempfile.gettempdir()) / f"coopmat-{os.getuid()}"
+        directory.mkdir(mode=0o700, exist_ok=True)
+        status = directory.lstat()
+        if status.st_uid == os.getuid() and not status.st_mode & 0o077 and not directory.is_symlink():
+            return directory
+    return Path(tempfile.mkdtemp(prefix="coopmat-"))
+
+
+def _write_once(path: Path, text: str) -> None:
+    """Write atomically: a process that reads at the same time sees the whole file or none."""
+    try:
+        if path.read_text(encoding="utf-8") == text:
+            return
+    except (OSError, UnicodeDecodeError):
+        pass
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, path)  # noqa: PTH105 - both are strings from mkstemp
+    except BaseException:
+        os.unlink(temporary)  # noqa: PTH108
+        raise

@@ -1,0 +1,176 @@
+"""The facts about OpenCL devices that the compiler and its users need."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from coopmat.diagnostics import CompileError, Diagnostic, Severity
+
+from .environment import opencl
+
+COOPERATIVE_MATRIX = "cl_khr_cooperative_matrix"
+# From cl_intel_required_subgroup_size; pyopencl has no name for it.
+_CL_DEVICE_SUB_GROUP_SIZES_INTEL = 0x4108
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceInfo:
+    """One OpenCL device.
+
+    `index` is "platform:device" as in PYOPENCL_CTX; `kind` is "CPU", "GPU" or another OpenCL device type;
+    `spirv_versions` are the SPIR-V versions it takes, ascending ("1.0", ...), none for OpenCL C only;
+    `sub_group_sizes` are in work-items, none where the device does not tell; `local_memory` is in bytes.
+    `handle` is the pyopencl device (None for a device known from a file only).
+    """
+
+    index: str
+    platform: str
+    name: str
+    kind: str
+    version: str
+    driver: str
+    spirv_versions: tuple[str, ...]
+    sub_groups: bool
+    sub_group_sizes: tuple[int, ...]
+    extensions: frozenset[str]
+    fp16: bool
+    fp64: bool
+    compute_units: int
+    local_memory: int
+    handle: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def takes_spirv(self) -> bool:
+        return bool(self.spirv_versions)
+
+    @property
+    def label(self) -> str:
+        return f"{self.index} {self.platform}: {self.name}"
+
+
+def list_devices() -> list[DeviceInfo]:
+    """Every OpenCL device that the loader shows, in its order; empty where there is no platform at all."""
+    cl = opencl()
+    try:
+        platforms = cl.get_platforms()
+    except cl.Error:  # the loader reports "no platform" as an error
+        return []
+    found = []
+    for p, platform in enumerate(platforms):
+        try:
+            devices = platform.get_devices()
+        except cl.Error:
+            continue
+        found += [describe(device, f"{p}:{d}") for d, device in enumerate(devices)]
+    return found
+
+
+def describe(device: Any, index: str = "") -> DeviceInfo:
+    """What a pyopencl device says about itself."""
+    extensions = frozenset(str(device.extensions).split())
+    il_versions = _get(device, "il_version", "")
+    return DeviceInfo(
+        index=index,
+        platform=device.platform.name.strip(),
+        name=device.name.strip(),
+        kind=_kind(device),
+        version=device.version.strip(),
+        driver=device.driver_version.strip(),
+        spirv_versions=_spirv_versions(il_versions),
+        sub_groups=_get(device, "max_num_sub_groups", 0) > 0,
+        sub_group_sizes=_sub_group_sizes(device, extensions),
+        extensions=extensions,
+        fp16="cl_khr_fp16" in extensions,
+        fp64="cl_khr_fp64" in extensions,
+        compute_units=device.max_compute_units,
+        local_memory=device.local_mem_size,
+        handle=device,
+    )
+
+
+def _kind(device: Any) -> str:
+    types = opencl().device_type
+    return next((name for name in ("CPU", "GPU", "ACCELERATOR") if device.type & getattr(types, name)), "CUSTOM")
+
+
+def _get(device: Any, attribute: str, default: Any) -> Any:
+    """An older device answers a newer query with an error."""
+    try:
+        return getattr(device, attribute)
+    except opencl().Error:
+        return default
+
+
+def _spirv_versions(text: str) -> tuple[str, ...]:
+    versions = {(int(major), int(minor)) for major, minor in re.findall(r"SPIR-V_(\d+)\.(\d+)", text)}
+    return tuple(f"{major}.{minor}" for major, minor in sorted(versions))
+
+
+def _sub_group_sizes(device: Any, extensions: frozenset[str]) -> tuple[int, ...]:
+    if "cl_intel_required_subgroup_size" not in extensions:
+        return ()
+    data = raw_device_info(device, _CL_DEVICE_SUB_GROUP_SIZES_INTEL)
+    width = ctypes.sizeof(ctypes.c_size_t)
+    return tuple(int.from_bytes(data[i : i + width], "little") for i in range(0, len(data), width))
+
+
+def raw_device_info(device: Any, parameter: int) -> bytes:
+    """clGetDeviceInfo for a parameter that pyopencl does not know; empty where the device does not either.
+
+    The function is looked up through pyopencl's own library, so that it is the same loader's.
+    """
+    import pyopencl._cl
+
+    try:
+        get_info = ctypes.CDLL(pyopencl._cl.__file__).clGetDeviceInfo
+    except (OSError, AttributeError):
+        return b""
+    handle, size = ctypes.c_void_p(device.int_ptr), ctypes.c_size_t()
+    if get_info(handle, ctypes.c_uint(parameter), ctypes.c_size_t(0), None, ctypes.byref(size)) != 0:
+        return b""
+    buffer = ctypes.create_string_buffer(size.value)
+    if get_info(handle, ctypes.c_uint(parameter), size, buffer, None) != 0:
+        return b""
+    return buffer.raw
+
+
+def from_key_values(text: str, name: str) -> DeviceInfo:
+    """A device from the conformance suite's KEY=VALUE file (`CL_DEVICE_EXTENSIONS="..."`, one a line).
+
+    `name` is the file's, for messages. Raises CompileError where a line is not KEY=VALUE.
+    """
+    values: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        key, equals, value = line.partition("=")
+        if not equals or not re.fullmatch(r"\w+", key.strip()):
+            message = f"{name}:{number}: a device information file holds KEY=VALUE lines"
+            raise CompileError([Diagnostic(Severity.ERROR, "device-info", message)])
+        values[key.strip()] = value.strip().strip('"')
+    return _from_mapping(values, name)
+
+
+def _from_mapping(values: Mapping[str, str], name: str) -> DeviceInfo:
+    extensions = frozenset(values.get("CL_DEVICE_EXTENSIONS", "").split())
+    sub_groups = values.get("CL_DEVICE_MAX_NUM_SUB_GROUPS", "0")
+    return DeviceInfo(
+        index="file",
+        platform=values.get("CL_PLATFORM_NAME", name),
+        name=values.get("CL_DEVICE_NAME", name),
+        kind=values.get("CL_DEVICE_TYPE", "unknown").removeprefix("CL_DEVICE_TYPE_"),
+        version=values.get("CL_DEVICE_VERSION", ""),
+        driver=values.get("CL_DRIVER_VERSION", ""),
+        spirv_versions=_spirv_versions(values.get("CL_DEVICE_IL_VERSION", "")),
+        sub_groups=sub_groups.isdecimal() and int(sub_groups) > 0,
+        sub_group_sizes=(),
+        extensions=extensions,
+        fp16="cl_khr_fp16" in extensions,
+        fp64="cl_khr_fp64" in extensions,
+        compute_units=0,
+        local_memory=0,
+    )

@@ -1,0 +1,54 @@
+"""The device that a user means by `--device D`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+
+from coopmat.diagnostics import CompileError, Diagnostic, Note, Severity
+
+from .environment import INSTALL_COMMAND, prepare
+from .query import DeviceInfo, list_devices
+from .table import route_for
+
+
+def select(choice: str | None = None, devices: Iterable[DeviceInfo] | None = None) -> DeviceInfo:
+    """The one device that `choice` names: part of a platform's or device's name, or "platform:device" numbers.
+
+    Without a choice it is PYOPENCL_CTX's, or else the first device that has a route. `devices` defaults to all
+    that OpenCL shows. Raises CompileError, with the devices listed, where none or several fit.
+    """
+    known = list(list_devices() if devices is None else devices)
+    if choice == "host":
+        raise _failure("the host device is not supported yet", known)
+    if not known:
+        message = "no OpenCL device was found; one for the CPU comes with: " + INSTALL_COMMAND
+        raise _failure(message, known, code="no-device", note=prepare().note)
+    choice = choice or os.environ.get("PYOPENCL_CTX") or None
+    if choice is None:
+        return next((device for device in known if route_for(device).matrices), known[0])
+    fitting = _fitting(choice, known)
+    if len(fitting) == 1:
+        return fitting[0]
+    if not fitting:
+        raise _failure(f"no OpenCL device fits '{choice}'", known)
+    raise _failure(f"'{choice}' fits {len(fitting)} devices; name one", fitting)
+
+
+def _fitting(choice: str, known: list[DeviceInfo]) -> list[DeviceInfo]:
+    if re.fullmatch(r"\d+(:\d+)?", choice):
+        return [device for device in known if choice in (device.index, device.index.split(":")[0])]
+    wanted = choice.casefold()
+    exact = [device for device in known if wanted in (device.name.casefold(), device.platform.casefold())]
+    part = [d for d in known if wanted in d.name.casefold() or wanted in d.platform.casefold()]
+    return exact or part
+
+
+def _failure(
+    message: str, devices: list[DeviceInfo], *, code: str = "unknown-device", note: str | None = None
+) -> CompileError:
+    notes = [Note(f"there is {device.label}") for device in devices]
+    if note:
+        notes.append(Note(note))
+    return CompileError([Diagnostic(Severity.ERROR, code, message, notes=tuple(notes))])

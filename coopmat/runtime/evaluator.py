@@ -1,0 +1,291 @@
+"""Expressions in run headers: arithmetic, indexing and a few numpy names, walked node by node.
+
+Nothing is ever handed to `eval`. A node, name, method or attribute that is not in a table here is an error,
+and so is a value that would be too large, so that a header cannot read files, hang or fill the memory.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+TYPES: dict[str, np.dtype[Any]] = {
+    "f16": np.dtype(np.float16),
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+    **{f"i{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)},
+    **{f"s{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)},
+    **{f"u{bits}": np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)},
+}
+
+MAX_ELEMENTS = 1 << 27
+_MAX_MULTIPLICATIONS = 1 << 40
+_MAX_INTEGER_BITS = 128
+_MAX_LENGTH, _MAX_NODES, _MAX_DEPTH = 4000, 1000, 100
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_FUNCTIONS = _words("""
+    abs absolute sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan arctan2
+    sinh cosh tanh arcsinh arccosh arctanh hypot floor ceil trunc rint sign copysign maximum minimum fmax fmin
+    where clip sum prod mean max min argmax argmin cumsum cumprod sort dot matmul transpose swapaxes reshape ravel
+    concatenate stack roll flip isnan isfinite isinf any all zeros_like ones_like array
+    zeros ones full eye arange repeat tile outer
+""")
+_CONSTANTS = {"inf": math.inf, "nan": math.nan, "pi": math.pi}
+_METHODS = _words(
+    "astype reshape ravel transpose swapaxes sum prod mean max min clip cumsum argmax argmin round any all copy"
+)
+_ATTRIBUTES = frozenset({"T", "shape", "size", "ndim", "real"})
+_BROADCASTING = _words("arctan2 hypot copysign maximum minimum fmax fmin where clip")
+
+# How many elements a function makes, from its arguments, for those that make more than they are given.
+_SIZES: dict[str, Callable[..., float]] = {
+    "zeros": lambda shape, *_: _count(shape),
+    "ones": lambda shape, *_: _count(shape),
+    "full": lambda shape, *_: _count(shape),
+    "eye": lambda n, m=None, *_: float(n) * float(n if m is None else m),
+    "arange": lambda first, last=None, step=1, *_: abs(float(first if last is None else last - first) / (step or 1)),
+    "repeat": lambda a, times, *_: float(np.size(a)) * float(np.max(times)),
+    "tile": lambda a, times: float(np.size(a)) * _count(times),
+    "outer": lambda a, b: float(np.size(a)) * float(np.size(b)),
+}
+
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.MatMult: operator.matmul,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+}
+_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+}
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+class EvaluationError(Exception):
+    """What is wrong with an expression; `start` and `end` are character offsets into its text."""
+
+    def __init__(self, message: str, start: int, end: int) -> None:
+        self.message, self.start, self.end = message, start, end
+        super().__init__(message)
+
+
+def parse(text: str) -> ast.expr:
+    """The tree of one expression. Raises EvaluationError for bad syntax and for too long a text."""
+    if len(text) > _MAX_LENGTH:
+        raise EvaluationError(f"expression is longer than {_MAX_LENGTH} characters", 0, len(text))
+    try:
+        # Only blanks may stand before the expression's first character, so offsets stay as they are.
+        tree = ast.parse(text.replace("\n", " ").replace("\t", " "), mode="eval").body
+    except SyntaxError as error:
+        at = min(max((error.offset or 1) - 1, 0), len(text))
+        raise EvaluationError(f"expression cannot be read: {error.msg}", at, at + 1) from None
+    except (ValueError, RecursionError, MemoryError):
+        raise EvaluationError("expression cannot be read", 0, len(text)) from None
+    if sum(1 for _ in ast.walk(tree)) > _MAX_NODES:
+        raise EvaluationError("expression is too large", 0, len(text))
+    return tree
+
+
+def evaluate(text: str, names: Mapping[str, Any]) -> Any:
+    """The value of an expression over `names` (numpy arrays and numbers), the types and numpy's names.
+
+    Raises EvaluationError, with the offending part's offsets, for everything that goes wrong.
+    """
+    tree = parse(text.lstrip())
+    shift = len(text) - len(text.lstrip())
+    try:
+        return _Evaluator(text.lstrip(), names).value(tree)
+    except EvaluationError as error:
+        raise EvaluationError(error.message, error.start + shift, error.end + shift) from None
+
+
+class _Evaluator:
+    def __init__(self, text: str, names: Mapping[str, Any]) -> None:
+        self._bytes = text.encode()
+        self._names = names
+        self._depth = 0
+
+    def value(self, node: ast.expr) -> Any:
+        handler = _HANDLERS.get(type(node))
+        if handler is None:
+            raise self.error(node, f"{type(node).__name__} is not allowed in an expression")
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise self.error(node, "expression is nested too deeply")
+        try:
+            # Overflow and invalid are what a device does silently too; the check shows their results.
+            with np.errstate(all="ignore"):
+                value = handler(self, node)
+            if isinstance(value, np.ndarray) and value.dtype == object:
+                raise self.error(node, "the elements fit no number type")
+            return value
+        except EvaluationError:
+            raise
+        except Exception as error:  # numpy raises nearly every type of exception for unfitting operands
+            raise self.error(node, str(error) or type(error).__name__) from None
+        finally:
+            self._depth -= 1
+
+    def error(self, node: ast.expr, message: str) -> EvaluationError:
+        # Offsets of the tree count UTF-8 bytes, ours count characters.
+        start = len(self._bytes[: node.col_offset].decode(errors="replace"))
+        end = len(self._bytes[: node.end_col_offset or node.col_offset + 1].decode(errors="replace"))
+        return EvaluationError(message, start, max(end, start + 1))
+
+    def constant(self, node: ast.Constant) -> Any:
+        if node.value is None or node.value is Ellipsis or isinstance(node.value, (bool, int, float)):
+            return node.value
+        raise self.error(node, f"a {type(node.value).__name__} is not allowed in an expression")
+
+    def name(self, node: ast.Name) -> Any:
+        for table in (self._names, TYPES, _CONSTANTS):
+            if node.id in table:
+                return table[node.id]
+        if node.id in _FUNCTIONS:
+            raise self.error(node, f"'{node.id}' is a function: call it")
+        raise self.error(node, f"unknown name '{node.id}'")
+
+    def sequence(self, node: ast.Tuple | ast.List) -> Any:
+        items = [self.value(item) for item in node.elts]
+        return tuple(items) if isinstance(node, ast.Tuple) else items
+
+    def unary(self, node: ast.UnaryOp) -> Any:
+        if type(node.op) not in _UNARY:
+            raise self.error(node, "'not' is not allowed in an expression; use ~")
+        return _UNARY[type(node.op)](self.value(node.operand))
+
+    def binary(self, node: ast.BinOp) -> Any:
+        left, right = self.value(node.left), self.value(node.right)
+        for side in (left, right):
+            if isinstance(side, (tuple, list)):
+                raise self.error(node, "arithmetic on a tuple or list; write array([...])")
+        if isinstance(left, int) and isinstance(right, int):
+            self._limit_integers(node, left, right)
+        elif isinstance(node.op, ast.MatMult):
+            self._limit_product(node, left, right)
+        else:
+            self._limit_broadcast(node, left, right)
+        return _BINARY[type(node.op)](left, right)
+
+    def _limit_integers(self, node: ast.BinOp, left: int, right: int) -> None:
+        bits = {
+            ast.Pow: left.bit_length() * max(right, 1),
+            ast.LShift: left.bit_length() + max(right, 0),
+            ast.Mult: left.bit_length() + right.bit_length(),
+        }.get(type(node.op), 0)
+        if bits > _MAX_INTEGER_BITS:
+            raise self.error(node, f"integer of more than {_MAX_INTEGER_BITS} bits")
+
+    def _limit_elements(self, node: ast.expr, count: float) -> None:
+        if not count <= MAX_ELEMENTS:
+            raise self.error(node, f"array of more than {MAX_ELEMENTS} elements")
+
+    def _limit_broadcast(self, node: ast.expr, *operands: Any) -> None:
+        self._limit_elements(node, math.prod(np.broadcast_shapes(*map(np.shape, operands))))
+
+    def _limit_product(self, node: ast.expr, left: Any, right: Any) -> None:
+        columns = np.shape(right)[-1:] or (1,)
+        if np.size(left) * columns[0] > _MAX_MULTIPLICATIONS:
+            raise self.error(node, f"matrix product of more than {_MAX_MULTIPLICATIONS} multiplications")
+        inner = np.shape(left)[-1:] or (1,)
+        self._limit_elements(node, np.size(left) * columns[0] / max(inner[0], 1))
+
+    def compare(self, node: ast.Compare) -> Any:
+        if len(node.ops) != 1 or type(node.ops[0]) not in _COMPARE:
+            raise self.error(node, "only one of == != < <= > >= at a time")
+        left, right = self.value(node.left), self.value(node.comparators[0])
+        self._limit_broadcast(node, left, right)
+        return _COMPARE[type(node.ops[0])](left, right)
+
+    def attribute(self, node: ast.Attribute) -> Any:
+        if node.attr not in _ATTRIBUTES:
+            raise self.error(node, f"attribute '{node.attr}' is not allowed in an expression")
+        return getattr(self._array(node.value), node.attr)
+
+    def _array(self, node: ast.expr) -> Any:
+        value = self.value(node)
+        if not isinstance(value, (np.ndarray, np.generic)):
+            raise self.error(node, "this is not an array")
+        return value
+
+    def subscript(self, node: ast.Subscript) -> Any:
+        value = self.value(node.value)
+        if not isinstance(value, (np.ndarray, np.generic, tuple)):
+            raise self.error(node, "this has no elements")
+        elements: Any = value
+        return elements[self._index(node.slice)]
+
+    def _index(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.Slice):
+            return slice(*(None if part is None else self.value(part) for part in (node.lower, node.upper, node.step)))
+        if isinstance(node, ast.Tuple):
+            return tuple(self._index(item) for item in node.elts)
+        return self.value(node)
+
+    def call(self, node: ast.Call) -> Any:
+        arguments = [self.value(argument) for argument in node.args]
+        if any(keyword.arg is None for keyword in node.keywords):
+            raise self.error(node, "** is not allowed in an expression")
+        keywords = {str(keyword.arg): self.value(keyword.value) for keyword in node.keywords}
+        if isinstance(node.func, ast.Attribute):
+            if node.func.attr not in _METHODS:
+                raise self.error(node, f"method '{node.func.attr}' is not allowed in an expression")
+            return getattr(self._array(node.func.value), node.func.attr)(*arguments, **keywords)
+        name = node.func.id if isinstance(node.func, ast.Name) else None
+        if name not in _FUNCTIONS:
+            raise self.error(node, f"function '{name}' is not known" if name else "this cannot be called")
+        if keywords.keys() - {"axis", "dtype", "keepdims"}:
+            raise self.error(node, "the keywords of a call are axis, dtype and keepdims")
+        if name in _SIZES:
+            self._limit_elements(node, _SIZES[name](*arguments))
+        elif name in ("dot", "matmul"):
+            self._limit_product(node, *arguments)
+        elif name in _BROADCASTING:
+            self._limit_broadcast(node, *arguments)
+        return getattr(np, name)(*arguments, **keywords)
+
+
+def _count(shape: Any) -> float:
+    return math.prod(float(extent) for extent in np.atleast_1d(shape))
+
+
+_HANDLERS: dict[type[ast.expr], Callable[[_Evaluator, Any], Any]] = {
+    ast.Constant: _Evaluator.constant,
+    ast.Name: _Evaluator.name,
+    ast.Tuple: _Evaluator.sequence,
+    ast.List: _Evaluator.sequence,
+    ast.UnaryOp: _Evaluator.unary,
+    ast.BinOp: _Evaluator.binary,
+    ast.Compare: _Evaluator.compare,
+    ast.Attribute: _Evaluator.attribute,
+    ast.Subscript: _Evaluator.subscript,
+    ast.Call: _Evaluator.call,
+}

@@ -1,0 +1,237 @@
+"""Runs of a kernel file: compile, build, launch, read back, check, time."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coopmat.devices import DeviceInfo, opencl, route_for
+from coopmat.diagnostics import CompileError
+
+from .checks import CheckResult, run_check
+from .data import Array, integer_of, make_array, make_scalar, shape_of, sizes_of
+from .evaluator import TYPES
+from .program import Kernel, Program, launch_error
+from .runheader import Argument, Run, header_error, parse_header, with_source
+
+if TYPE_CHECKING:
+    from coopmat.compiler import CompileOptions, Module
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What one launch did. `times` are seconds on the device, one a repetition; `after` the arguments' values."""
+
+    kernel: str
+    module: Module
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...] | None
+    sub_group_size: int
+    checks: tuple[CheckResult, ...]
+    times: tuple[float, ...]
+    after: Mapping[str, Any]
+
+    @property
+    def ok(self) -> bool:
+        return all(check.ok for check in self.checks)
+
+    @property
+    def max_error(self) -> float:
+        return max((check.max_error for check in self.checks), default=0.0)
+
+    @property
+    def median_time(self) -> float:
+        return statistics.median(self.times)
+
+
+def compile_for(source: str, options: CompileOptions, device: DeviceInfo, *, name: str) -> Module:
+    """Compile for a device: `auto` becomes the device's route, and the SPIR-V version one that it takes.
+
+    Raises CompileError where the device has no route or the source is wrong.
+    """
+    from coopmat import compiler
+
+    return compiler.compile(source, resolve_options(options, device), name=name)
+
+
+def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptions:
+    """The options with every choice made that depends on the device."""
+    route = route_for(device)
+    if route.matrices is None:
+        raise launch_error(f"{device.label}: {route.why}", "no-route")
+    if options.matrices == "auto":
+        options = replace(options, matrices=route.matrices)
+    newest = device.spirv_versions[-1]
+    if _numbers(options.spirv_version) > _numbers(newest):
+        options = replace(options, spirv_version=newest)
+    return options
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+def run_file(
+    path: Path, device: DeviceInfo, options: Sequence[str] = (), *, repeat: int = 1, matrices: str = "auto"
+) -> list[RunResult]:
+    """Every run of a kernel file on a device, in order. Raises CompileError, BuildError and OSError."""
+    source = path.read_text(encoding="utf-8")
+    runs = parse_header(source, str(path))
+    if not runs:
+        raise launch_error(f"{path} has no '// run:' line", "run-header")
+    return [
+        run_source(source, str(path), run, device, ["--matrices", matrices, *options], repeat=repeat) for run in runs
+    ]
+
+
+def run_source(
+    source: str,
+    name: str,
+    run: Run,
+    device: DeviceInfo,
+    options: Sequence[str] = (),
+    *,
+    repeat: int = 1,
+    arrays: Mapping[str, Array] | None = None,
+) -> RunResult:
+    """One run of a source: `arrays` replace the header's arguments of the same names."""
+    from coopmat.compiler import CompileOptions
+
+    parsed = CompileOptions.from_arguments([*options, *run.options])
+    module = compile_for(source, parsed, device, name=name)
+    try:
+        return launch(Program(module, device), run, repeat=repeat, arrays=arrays or {})
+    except CompileError as error:
+        raise with_source(error, name, source) from None
+
+
+def launch(program: Program, run: Run, *, repeat: int = 1, arrays: Mapping[str, Array] | None = None) -> RunResult:
+    """Launch a run's kernel once and check it, then `repeat - 1` times more for the time only.
+
+    The repetitions run on the buffers as the launch before left them.
+    """
+    kernel = program.kernel(run.kernel.text if run.kernel is not None else None)
+    names = _symbols(run, kernel)
+    values = _argument_values(run, kernel, names, arrays or {})
+    global_size, local_size = _work_sizes(run, kernel, names)
+    cl = opencl()
+    try:
+        buffers = _set_arguments(program, kernel, values)
+        times = [_launch_once(program, kernel, global_size, local_size)]
+        after = {name: _read_back(program, buffers.get(name), value) for name, value in values.items()}
+        checks = tuple(run_check(check, {**names, **values}, {**names, **after}) for check in run.checks)
+        times += [_launch_once(program, kernel, global_size, local_size) for _ in range(repeat - 1)]
+    except cl.Error as error:
+        sizes = f"global size {global_size}, local size {local_size}"
+        raise launch_error(f"kernel '{kernel.info.name}' with {sizes}: {error}") from error
+    return RunResult(
+        kernel.info.name,
+        program.module,
+        global_size,
+        local_size,
+        kernel.sub_group_size,
+        checks,
+        tuple(times),
+        after,
+    )
+
+
+def _symbols(run: Run, kernel: Kernel) -> dict[str, Any]:
+    names: dict[str, Any] = {"sg": kernel.sub_group_size}
+    for name, piece in run.symbols:
+        names[name] = integer_of(piece, names)
+    return names
+
+
+def _work_sizes(run: Run, kernel: Kernel, names: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+    if run.global_size is None:
+        raise header_error("the run has no global=", run.whole)
+    global_size = sizes_of(run.global_size, names, "global size")
+    local_size = sizes_of(run.local_size, names, "local size") if run.local_size is not None else None
+    if local_size is not None and len(local_size) != len(global_size):
+        raise header_error(f"the global size has {len(global_size)} dimensions, not {len(local_size)}", run.local_size)
+    return global_size, kernel.local_size_for(global_size, local_size)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalMemory:
+    """The size, in bytes, of an argument in local memory."""
+
+    size: int
+
+
+def _argument_values(run: Run, kernel: Kernel, names: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict[str, Any]:
+    """An array, scalar or LocalMemory for every parameter, in the kernel's order."""
+    given = {argument.name.text: argument for argument in run.arguments}
+    parameters = {parameter.name: parameter for parameter in kernel.info.parameters}
+    for name in (*given, *arrays):
+        if name not in parameters:
+            where = given[name].name if name in given else None
+            known = f"its parameters are: {', '.join(parameters) or 'none'}"
+            raise header_error(f"kernel '{kernel.info.name}' has no parameter '{name}'; {known}", where)
+    values: dict[str, Any] = {}
+    for name, parameter in parameters.items():
+        if name in arrays:
+            values[name] = np.ascontiguousarray(arrays[name])
+        elif name in given:
+            values[name] = _value(given[name], parameter, names)
+        else:
+            wanted = f"'{name}' ({parameter.type_name})"
+            raise header_error(f"kernel '{kernel.info.name}' needs an argument {wanted}", run.whole)
+    return values
+
+
+def _value(argument: Argument, parameter: Any, names: Mapping[str, Any]) -> Any:
+    """Which kind of argument the header must give follows from the parameter."""
+    wants_local = parameter.is_pointer and parameter.address_space == "local"
+    kind = f"parameter '{parameter.name}' is {parameter.type_name}"
+    if wants_local:
+        if argument.shape is None or argument.fill is not None:
+            raise header_error(f"{kind} in local memory: give its size only, NAME=TYPE[SHAPE]", argument.name)
+        shape = shape_of(argument.shape, names)
+        return LocalMemory(int(np.prod(shape)) * TYPES[argument.type].itemsize)
+    if argument.fill is None:
+        raise header_error(f"{kind}: its array needs a fill such as ':zeros'", argument.name)
+    if parameter.is_pointer:
+        if argument.shape is None:
+            raise header_error(f"{kind}: give an array, NAME=TYPE[SHAPE]:FILL", argument.name)
+        return make_array(argument, names)
+    return make_scalar(argument, names) if argument.shape is None else make_array(argument, names)
+
+
+def _set_arguments(program: Program, kernel: Kernel, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Set every argument; the buffers by name. Pointers get buffers, everything else goes by value."""
+    cl = opencl()
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    buffers: dict[str, Any] = {}
+    for index, parameter in enumerate(kernel.info.parameters):
+        value = values[parameter.name]
+        if isinstance(value, LocalMemory):
+            kernel.handle.set_arg(index, cl.LocalMemory(value.size))
+        elif parameter.is_pointer:
+            buffers[parameter.name] = cl.Buffer(program.context, flags, hostbuf=value)
+            kernel.handle.set_arg(index, buffers[parameter.name])
+        else:
+            kernel.handle.set_arg(index, value)
+    return buffers
+
+
+def _launch_once(
+    program: Program, kernel: Kernel, global_size: Sequence[int], local_size: Sequence[int] | None
+) -> float:
+    event = opencl().enqueue_nd_range_kernel(program.queue, kernel.handle, global_size, local_size)
+    event.wait()
+    return float(event.profile.end - event.profile.start) * 1e-9
+
+
+def _read_back(program: Program, buffer: Any, value: Any) -> Any:
+    if buffer is None:
+        return value
+    result = np.empty_like(value)
+    opencl().enqueue_copy(program.queue, result, buffer).wait()
+    return result

@@ -1,0 +1,136 @@
+"""A compiled module on a device: built, with its kernels, their subgroup sizes and their launches."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from coopmat.devices import DeviceInfo, opencl
+from coopmat.diagnostics import CompileError, Diagnostic, Severity
+
+if TYPE_CHECKING:
+    from coopmat.compiler import KernelInfo, Module
+
+
+class BuildError(Exception):
+    """A device refused a module: `log` is the device's own text, `source_path` the SPIR-V that was kept."""
+
+    def __init__(self, device: str, options: str, log: str, source_path: str) -> None:
+        self.device, self.options, self.log, self.source_path = device, options, log, source_path
+        given = f" (options: {options})" if options else ""
+        super().__init__(f"{device} could not build the program{given}:\n{log}\n(SPIR-V saved as {source_path})")
+
+
+def launch_error(message: str, code: str = "launch") -> CompileError:
+    """A launch that cannot work, as the user asked for it."""
+    return CompileError([Diagnostic(Severity.ERROR, code, message)])
+
+
+class Program:
+    """A module built for one device, with a context and a profiling queue of its own.
+
+    Raises CompileError where the device takes no SPIR-V, BuildError where it refuses this one.
+    """
+
+    def __init__(self, module: Module, device: DeviceInfo) -> None:
+        if not device.takes_spirv:
+            raise launch_error(f"{device.label} takes no SPIR-V: not supported yet", "no-route")
+        cl = opencl()
+        self.module, self.device = module, device
+        self.context = cl.Context([device.handle])
+        self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+        self._program = _build(self.context, module.spirv, device)
+
+    def kernel(self, name: str | None = None) -> Kernel:
+        """The kernel of that name; without one, the only kernel there is."""
+        known = self.module.kernels
+        if name is None and len(known) == 1:
+            name = next(iter(known))
+        if name is None or name not in known:
+            what = f"there is no kernel '{name}'" if name else "the program has several kernels; name one"
+            raise launch_error(f"{what}; the kernels are: {', '.join(known) or 'none'}", "unknown-kernel")
+        return Kernel(self, known[name], opencl().Kernel(self._program, name))
+
+
+def _build(context: Any, spirv: bytes, device: DeviceInfo) -> Any:
+    cl = opencl()
+    try:
+        program = cl.Program(context, spirv)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # drivers log on success, and pyopencl warns about that
+            return program.build()
+    except cl.Error as error:
+        handle, path = tempfile.mkstemp(prefix="coopmat-", suffix=".spv")
+        with os.fdopen(handle, "wb") as file:
+            file.write(spirv)
+        raise BuildError(device.label, "", str(error), path) from error
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel of a built program."""
+
+    program: Program
+    info: KernelInfo
+    handle: Any
+
+    @cached_property
+    def sub_group_size(self) -> int:
+        """The size in work-items: what the kernel was compiled for, or else what the device will use for it.
+
+        A device without subgroups has subgroups of one work-item.
+        """
+        if self.info.sub_group_size is not None:
+            return int(self.info.sub_group_size)
+        if not self.program.device.sub_groups:
+            return 1
+        return self._device_sub_group_size(self.info.reqd_work_group_size or (64,))
+
+    def _device_sub_group_size(self, local_size: Sequence[int]) -> int:
+        query = opencl().kernel_sub_group_info.MAX_SUB_GROUP_SIZE_FOR_NDRANGE
+        return int(self.handle.get_sub_group_info(self.program.device.handle, query, list(local_size)))
+
+    def local_size_for(self, global_size: Sequence[int], local_size: Sequence[int] | None) -> tuple[int, ...] | None:
+        """The local size to launch with, checked; None leaves it to the device.
+
+        A kernel with matrices gets full subgroups or an error that names the sizes.
+        """
+        required = self.info.reqd_work_group_size
+        if required is not None:
+            required = tuple(required)[: len(global_size)]
+            if local_size is not None and tuple(local_size) != required:
+                given = f"local size {tuple(local_size)}"
+                raise launch_error(f"{given} for kernel '{self.info.name}', which requires {required}")
+            local_size = required
+        size = self.sub_group_size
+        if not self.info.uses_matrices or size == 1:
+            return None if local_size is None else tuple(local_size)
+        if local_size is None:
+            local_size = (size, *(1 for _ in global_size[1:]))
+        self._require_full_sub_groups(tuple(global_size), tuple(local_size))
+        return tuple(local_size)
+
+    def _require_full_sub_groups(self, global_size: tuple[int, ...], local_size: tuple[int, ...]) -> None:
+        """Matrix operations read every lane of a subgroup: a missing lane would be read out of bounds."""
+        if len(global_size) != len(local_size):
+            raise launch_error(f"global size {global_size} and local size {local_size} differ in dimensions")
+        if any(g % w for g, w in zip(global_size, local_size, strict=True)):
+            message = f"global size {global_size} is no multiple of local size {local_size}"
+            raise launch_error(f"{message}: the last work-groups would have partial subgroups", "partial-subgroup")
+        size, actual = self.sub_group_size, self._device_sub_group_size(local_size)
+        if actual != size:
+            message = f"kernel '{self.info.name}' is compiled for subgroups of {size}, "
+            raise launch_error(f"{message}but the device runs local size {local_size} in subgroups of {actual}")
+        query = opencl().kernel_sub_group_info.SUB_GROUP_COUNT_FOR_NDRANGE
+        count = int(self.handle.get_sub_group_info(self.program.device.handle, query, list(local_size)))
+        items = 1
+        for extent in local_size:
+            items *= extent
+        if count * size != items:
+            message = f"local size {local_size} makes {count} subgroups of up to {size} work-items out of {items}"
+            raise launch_error(f"{message}: partial subgroups cannot hold a matrix", "partial-subgroup")

@@ -1,0 +1,291 @@
+"""The run header of a kernel file: what to launch, with which data, and what must come out.
+
+    // run: kernel=gemm_f16 global=(N/16*sg, M/16) local=(sg, 1) M=256 N=256 K=256 -DK=256
+    //      a=f16[M,K]:uniform(-1,1) b=f16[K,N]:uniform(-1,1) c=f32[M,N]:zeros
+    // check: c ~ a.astype(f32) @ b.astype(f32)   atol=1e-2
+
+A line that starts with `//` and two or more spaces continues the one before. A file may hold several
+runs; the checks after a run are that run's. Fields:
+
+    kernel=NAME, global=SIZES, local=SIZES    what to launch; SIZES is an integer or a tuple of up to three
+    NAME=INTEGER                              a symbol for the expressions after it
+    NAME=TYPE[SHAPE]:FILL                     an array argument, row-major, filled by FILL (see data.py)
+    NAME=TYPE[SHAPE]                          the size of an argument in local memory
+    NAME=TYPE:VALUE                           a scalar argument
+    -OPTION                                   an option for the compiler
+
+`TARGET ~ EXPRESSION [atol=X] [rtol=X]` holds where |target - expression| <= atol + rtol * |expression|,
+`TARGET == EXPRESSION` where all elements are equal. Names stand for the arguments: on the left with their
+values after the launch, on the right with those before. `sg` is the kernel's subgroup size.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from coopmat.diagnostics import CompileError, Diagnostic, Severity, SourceMap, Span
+
+from .evaluator import TYPES
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of header text that knows where it stands: `places` holds the (line, column) of every character."""
+
+    text: str
+    file: str
+    places: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, text: str, file: str, line: int = 1, column: int = 1) -> Piece:
+        """The piece for a text that stands on one line."""
+        return cls(text, file, tuple((line, column + i) for i in range(len(text))))
+
+    def part(self, start: int, end: int | None = None) -> Piece:
+        """The characters from `start` to `end`, without blanks around them."""
+        end = len(self.text) if end is None else end
+        text = self.text[start:end]
+        start += len(text) - len(text.lstrip())
+        end = start + len(text.strip())
+        return Piece(self.text[start:end], self.file, self.places[start:end])
+
+    def span(self, start: int = 0, end: int | None = None) -> Span | None:
+        """The place of the characters from `start` to `end`; None for an empty piece."""
+        if not self.places:
+            return None
+        end = len(self.places) if end is None else min(end, len(self.places))
+        first = self.places[min(start, len(self.places) - 1)]
+        last = self.places[max(end - 1, 0)] if end > start else first
+        return Span(self.file, *first, last[0], last[1] + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A kernel argument: an array (`shape` is set), a size in local memory (no `fill`), or a scalar (`fill` only)."""
+
+    name: Piece
+    type: str
+    shape: Piece | None
+    fill: Piece | None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """`target` must be equal (`exact`) or close to `expected`."""
+
+    whole: Piece
+    target: Piece
+    expected: Piece
+    exact: bool
+    atol: Piece | None = None
+    rtol: Piece | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One launch, as written: every size and value is still an expression."""
+
+    whole: Piece
+    kernel: Piece | None
+    global_size: Piece | None
+    local_size: Piece | None
+    symbols: tuple[tuple[str, Piece], ...]
+    arguments: tuple[Argument, ...]
+    options: tuple[str, ...]
+    checks: tuple[Check, ...] = ()
+
+
+def parse_header(source: str, file: str) -> list[Run]:
+    """The runs of a kernel file, in order. Raises CompileError with the place of what is wrong."""
+    try:
+        runs: list[Run] = []
+        for kind, piece in _directives(source, file):
+            if kind == "run":
+                runs.append(parse_run(piece))
+            elif not runs:
+                raise header_error("a check stands before the first run", piece)
+            else:
+                runs[-1] = replace(runs[-1], checks=(*runs[-1].checks, parse_check(piece)))
+    except CompileError as error:
+        raise with_source(error, file, source) from None
+    return runs
+
+
+def header_error(message: str, piece: Piece | None = None, start: int = 0, end: int | None = None) -> CompileError:
+    """A CompileError at (a part of) a piece."""
+    span = piece.span(start, end) if piece is not None else None
+    return CompileError([Diagnostic(Severity.ERROR, "run-header", message, span)])
+
+
+def with_source(error: CompileError, file: str, source: str) -> CompileError:
+    """The same error, able to show the source line."""
+    sources = error.sources or SourceMap()
+    sources.files.setdefault(file, source)
+    return CompileError(error.diagnostics, sources)
+
+
+_DIRECTIVE = re.compile(r"\s*// ?(run|check):")
+_CONTINUATION = re.compile(r"\s*//  +\S")
+
+
+def _directives(source: str, file: str) -> Iterator[tuple[str, Piece]]:
+    kind, pieces = "", list[Piece]()
+    for number, line in enumerate(source.split("\n"), 1):
+        line = line.rstrip("\r")
+        if start := _DIRECTIVE.match(line):
+            if kind:
+                yield kind, _joined(pieces)
+            kind = start.group(1)
+            pieces = [Piece.of(line[start.end() :], file, number, start.end() + 1)]
+        elif kind and (more := _CONTINUATION.match(line)):
+            pieces.append(Piece.of(" " + line[more.end() - 1 :], file, number, more.end() - 1))
+        elif kind:
+            yield kind, _joined(pieces)
+            kind = ""
+    if kind:
+        yield kind, _joined(pieces)
+
+
+def _joined(pieces: list[Piece]) -> Piece:
+    text = "".join(piece.text for piece in pieces)
+    places = tuple(place for piece in pieces for place in piece.places)
+    return Piece(text, pieces[0].file, places).part(0)
+
+
+# --- run lines -----------------------------------------------------------------------------------
+
+_FIELD = re.compile(r"([A-Za-z_]\w*)=")
+_TYPED = re.compile(r"([a-z]+\d+)\s*(?=[\[:])")
+_OPENING, _CLOSING = "([", ")]"
+
+
+def parse_run(piece: Piece) -> Run:
+    """The fields of one run line."""
+    named: dict[str, Piece] = {}
+    arguments: dict[str, Argument] = {}
+    symbols: dict[str, Piece] = {}
+    options: list[str] = []
+    for field in _fields(piece):
+        if field.text.startswith("-"):
+            options.append(field.text)
+            continue
+        match = _FIELD.match(field.text)
+        if match is None:
+            raise header_error("expected NAME=VALUE or an option that starts with '-'", field)
+        name, value = match.group(1), field.part(match.end())
+        if name in named or name in arguments or name in symbols:
+            raise header_error(f"'{name}' is given twice", field)
+        if not value.text:
+            raise header_error(f"'{name}' has no value", field)
+        if name in ("kernel", "global", "local"):
+            named[name] = value
+        elif name == "sg" or name in TYPES:
+            raise header_error(f"'{name}' has a meaning already", field)
+        elif typed := _TYPED.match(value.text):
+            arguments[name] = _argument(field.part(0, match.end() - 1), typed.group(1), value, typed.end())
+        else:
+            symbols[name] = value
+    return Run(
+        piece,
+        named.get("kernel"),
+        named.get("global"),
+        named.get("local"),
+        tuple(symbols.items()),
+        tuple(arguments.values()),
+        tuple(options),
+    )
+
+
+def parse_argument(piece: Piece) -> Argument:
+    """`NAME=TYPE...` alone, as the command line gives it."""
+    run = parse_run(piece)
+    if len(run.arguments) != 1 or run.arguments[0].name.text + "=" != piece.text[: len(run.arguments[0].name.text) + 1]:
+        raise header_error("expected NAME=TYPE[SHAPE]:FILL or NAME=TYPE:VALUE", piece)
+    return run.arguments[0]
+
+
+def _fields(piece: Piece) -> Iterator[Piece]:
+    """The parts between blanks; blanks inside parentheses and brackets do not count."""
+    depth, start = 0, None
+    for i, c in enumerate(piece.text):
+        if c.isspace() and depth == 0:
+            if start is not None:
+                yield piece.part(start, i)
+            start = None
+            continue
+        start = i if start is None else start
+        depth += (c in _OPENING) - (c in _CLOSING)
+        if depth < 0:
+            raise header_error(f"'{c}' without its opening", piece, i, i + 1)
+    if depth:
+        raise header_error("a parenthesis or bracket is never closed", piece, start or 0)
+    if start is not None:
+        yield piece.part(start)
+
+
+def _argument(name: Piece, type_name: str, value: Piece, after_type: int) -> Argument:
+    if type_name not in TYPES:
+        raise header_error(f"unknown type '{type_name}'; the types are {' '.join(TYPES)}", value, 0, len(type_name))
+    shape: Piece | None = None
+    position = after_type
+    if value.text[position] == "[":
+        closing = _matching(value, position)
+        shape = value.part(position + 1, closing)
+        if not shape.text:
+            raise header_error("the shape is empty", value, position, closing + 1)
+        position = closing + 1
+    rest = value.part(position)
+    if not rest.text and shape is not None:
+        return Argument(name, type_name, shape, None)
+    if not rest.text.startswith(":") or not rest.part(1).text:
+        what = "a fill such as ':zeros'" if shape is not None else "a value after ':'"
+        raise header_error(f"expected {what}", rest if rest.text else value)
+    return Argument(name, type_name, shape, rest.part(1))
+
+
+def _matching(piece: Piece, opening: int) -> int:
+    depth = 0
+    for i in range(opening, len(piece.text)):
+        depth += (piece.text[i] in _OPENING) - (piece.text[i] in _CLOSING)
+        if depth == 0:
+            return i
+    raise header_error("a parenthesis or bracket is never closed", piece, opening)
+
+
+# --- check lines ---------------------------------------------------------------------------------
+
+_TOLERANCE = re.compile(r"\s(atol|rtol)=(\S+)\s*$")
+
+
+def parse_check(piece: Piece) -> Check:
+    """One check line. A `~` needs a tolerance, so that what counts as close is always written down."""
+    rest = piece
+    tolerances: dict[str, Piece] = {}
+    while match := _TOLERANCE.search(rest.text):
+        if match.group(1) in tolerances:
+            raise header_error(f"'{match.group(1)}' is given twice", rest, match.start(1))
+        tolerances[match.group(1)] = rest.part(match.start(2), match.end(2))
+        rest = rest.part(0, match.start())
+    for i, operator in _operators(rest.text):
+        target, expected = rest.part(0, i), rest.part(i + len(operator))
+        if not target.text or not expected.text:
+            break
+        exact = operator == "=="
+        if exact and tolerances:
+            raise header_error("'==' is exact; use '~' with a tolerance", piece)
+        if not exact and not tolerances:
+            raise header_error("'~' needs atol=X or rtol=X", piece)
+        return Check(piece, target, expected, exact, tolerances.get("atol"), tolerances.get("rtol"))
+    raise header_error("expected TARGET ~ EXPRESSION or TARGET == EXPRESSION", piece)
+
+
+def _operators(text: str) -> Iterator[tuple[int, str]]:
+    """The first `~` or `==` outside parentheses."""
+    depth = 0
+    for i, c in enumerate(text):
+        depth += (c in _OPENING) - (c in _CLOSING)
+        if depth == 0 and (c == "~" or text.startswith("==", i)):
+            yield i, "~" if c == "~" else "=="
+            return
