@@ -62,10 +62,14 @@ class EmitOptions:
 
 @dataclass(frozen=True, slots=True)
 class EmitResult:
-    """What was asked for (None otherwise); `llvm_ir` is the text after the passes. `seconds` per step."""
+    """What was asked for (None otherwise); `llvm_ir` is the text after the passes. `seconds` per step.
+
+    `passes` is what ran in the end: less than asked for where that would have left types which SPIR-V lacks.
+    """
 
     spirv: bytes | None
     llvm_ir: str | None
+    passes: str
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -90,7 +94,10 @@ def emit(ir_text: str, options: EmitOptions | None = None) -> EmitResult:
     spirv, ir = blobs
     seconds = {**fields["seconds"], "total": time.perf_counter() - start}
     return EmitResult(
-        spirv if "spirv" in options.want else None, ir.decode() if "llvm_ir" in options.want else None, seconds
+        spirv if "spirv" in options.want else None,
+        ir.decode() if "llvm_ir" in options.want else None,
+        fields["passes"],
+        seconds,
     )
 
 

@@ -68,6 +68,15 @@ def write_all(fd: int, data: bytes) -> None:
         view = view[os.write(fd, view) :]
 
 
+# LLVM's pipelines assume that odd widths and vectors are legal or get legalised; the SPIR-V backend has 8, 16, 32 and
+# 64 bits, vectors of 2, 3, 4, 8 and 16, and silently does an i33 as an i64. These options stop what makes such types:
+LLVM_OPTIONS = (
+    "--replexitval=never",  # closed forms of loops multiply in i33 and wider
+    "--enable-gvn-memdep=false",  # a load forwarded from a wider store becomes a shift of an i512
+    "--disable-vector-combine",  # makes <1 x T>
+    "--switch-to-lookup=false",  # tables in global memory, or bits of an i24
+)
+
 # --- compiling -----------------------------------------------------------------------------------
 
 
@@ -75,32 +84,45 @@ def compile_ir(request: Request, text: str) -> tuple[dict[str, Any], list[bytes]
     """The response's fields and blobs: SPIR-V, LLVM IR (each empty where it is not wanted)."""
     import llvmlite.binding as llvm
 
-    seconds: dict[str, float] = {}
-    clock = time.perf_counter()
-
-    def lap(step: str) -> None:
-        nonlocal clock
-        now = time.perf_counter()
-        seconds[step], clock = now - clock, now
-
+    laps = _Laps()
     if request["extensions"]:
         # The last option replaces the list, so that it is one option for all of them.
         llvm.set_option("emitter", "--spirv-ext=" + ",".join("+" + name for name in request["extensions"]))
     machine = llvm.Target.from_triple(request["triple"]).create_target_machine(opt=0)
-    module = llvm.parse_assembly(_with_target(text, request["triple"], str(machine.target_data)))
-    lap("parse")
-    module.verify()
-    lap("verify")
-    if request["passes"] != "none":
-        _run_passes(module, machine, request["passes"])
-        lap("passes")
-    ir = str(module).encode() if "llvm_ir" in request["want"] else b""
+    text = _with_target(text, request["triple"], str(machine.target_data))
+    laps.end("setup")
+    for passes in _CHAINS[request["passes"]]:
+        module = llvm.parse_assembly(text, llvm.create_context())
+        laps.end("parse")
+        module.verify()
+        laps.end("verify")
+        if passes != "none":
+            _run_passes(module, machine, passes)
+            laps.end("passes")
+        changed = passes != "none" or "llvm_ir" in request["want"]
+        ir = str(module) if changed else text
+        illegal = illegal_types(ir)
+        laps.end("check")
+        if not illegal:
+            break
+    else:
+        raise ValueError(f"the IR has types that SPIR-V lacks: {', '.join(illegal)}")
     spirv = b""
     if "spirv" in request["want"]:
-        clock = time.perf_counter()
         spirv = machine.emit_object(module)
-        lap("emit")
-    return {"seconds": seconds}, [spirv, ir]
+        laps.end("emit")
+    return {"seconds": laps.seconds, "passes": passes}, [spirv, ir.encode() if "llvm_ir" in request["want"] else b""]
+
+
+class _Laps:
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def end(self, step: str) -> None:
+        now = time.perf_counter()
+        self.seconds[step] = self.seconds.get(step, 0.0) + now - self._last
+        self._last = now
 
 
 _TARGET_LINE = re.compile(r"^target (?:datalayout|triple) = .*$", re.MULTILINE)
@@ -114,20 +136,50 @@ def _with_target(text: str, triple: str, layout: str) -> str:
     return f'target datalayout = "{layout}" target triple = "{triple}" ' + _TARGET_LINE.sub("", text)
 
 
+# Anything that looks like an illegal type: quick, because it starts with a fixed letter.
+_SUSPECTS = (re.compile(r"i(?!(?:1|8|16|32|64)\b)\d+"), re.compile(r"<(?!(?:2|3|4|8|16) x )\d+ x "))
+# The slow and sure look: a type, not a name (%i24, @i24, i24:), a metadata line or what stands in a string.
+_TYPE = re.compile(
+    r"^(?:!|attributes|target|source_filename|;).*|\"[^\"]*\"|(?<![\w.%@$-])(i\d+)\b(?!:)|(<\d+ x )", re.MULTILINE
+)
+
+
+def illegal_types(ir: str) -> list[str]:
+    """Integer widths and vector lengths in the text of a module that SPIR-V lacks: ["<64 x ", "i33"]."""
+    if not any(suspect.search(ir) for suspect in _SUSPECTS):
+        return []
+    found = {match[1] or match[2] for match in _TYPE.finditer(ir)} - {None}
+    return sorted(kind for kind in found if any(suspect.fullmatch(kind) for suspect in _SUSPECTS))
+
+
+# What to run, and what to try from the start where that leaves types which SPIR-V lacks. SROA's <64 x i8> for a
+# union has no option to stop it.
+_CHAINS = {
+    "none": ("none",),
+    "sroa": ("sroa", "none"),
+    "O1": ("O1", "inline"),
+    "O2": ("O2", "O1", "inline"),
+    "O3": ("O3", "O1", "inline"),
+}
+
+
 def _run_passes(module: Any, machine: Any, passes: str) -> None:
     import llvmlite.binding as llvm
 
-    speed = int(passes[1]) if passes.startswith("O") else 0
-    options = llvm.create_pipeline_tuning_options(speed)
+    options = llvm.create_pipeline_tuning_options(int(passes[1]) if passes.startswith("O") else 0)
     options.loop_vectorization = False
     options.loop_interleaving = False
     options.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, options)
-    if passes == "sroa":
-        manager = llvm.create_new_module_pass_manager()
-        manager.add_sroa_pass()
-    else:
+    if passes.startswith("O"):
         manager = builder.getModulePassManager()
+    else:
+        manager = llvm.create_new_module_pass_manager()
+        if passes == "sroa":
+            manager.add_sroa_pass()
+        else:
+            manager.add_always_inliner_pass()
+            manager.add_global_dead_code_eliminate_pass()
     manager.run(module, builder)
 
 
@@ -200,6 +252,8 @@ def _warm_up() -> None:
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
+    for option in LLVM_OPTIONS:
+        llvm.set_option("emitter", option)
 
 
 _WARM_UP = """
