@@ -1,0 +1,1 @@
+"""The front end: OpenCL C source to the typed AST."""

@@ -560,7 +560,8 @@ def _dump_node(root: object, depth: int, label: str, lines: list[str]) -> None:
 
 
 def _dump_fields(node: Expr | Stmt | VarDecl) -> tuple[str, list[tuple[str, object]]]:
-    plain, nested = "", []
+    plain = ""
+    nested: list[tuple[str, object]] = []
     for item in fields(node):
         value = getattr(node, item.name)
         if isinstance(value, (Span, FunctionDecl)) or value is None or value == []:

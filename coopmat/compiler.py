@@ -1,0 +1,244 @@
+"""The stages in a row: a kernel enters at the preprocessor and leaves as SPIR-V.
+
+`Module` holds one compilation; each stage runs when its result is first asked for, and once.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, TypeVar
+
+from .diagnostics import CompileError, Diagnostic, Diagnostics, InternalError, Severity, SourceMap, TooManyErrors
+from .options import CompileOptions, UsageError
+
+if TYPE_CHECKING:
+    from .frontend import syntax, typed
+    from .frontend.preprocess import TokenStream
+    from .ir.kernel_info import KernelInfo
+    from .ir.lower import LoweredModule
+
+__all__ = ["CompileOptions", "Module", "UsageError", "compile"]
+
+T = TypeVar("T")
+_DEFAULT_LANES = 16
+
+
+class Module:
+    """A compiled source.
+
+    `.spirv` is the legalised, and unless turned off validated, binary; `.llvm_ir` the module as lowered;
+    `.kernels` what a host needs to know of each kernel. Errors: CompileError for the input, InternalError for the
+    compiler, ToolsMissing where validation is on and no able spirv-val is found.
+    """
+
+    def __init__(self, source: str | bytes, name: str, options: CompileOptions) -> None:
+        self.name = name
+        self.options = options
+        self.timings: dict[str, float] = {}
+        self.validated = False
+        self._source = source
+        self._lock = threading.RLock()
+        self._findings = Diagnostics(
+            error_limit=options.error_limit,
+            werror=options.werror,
+            no_warnings=options.no_warnings,
+            warnings=dict(options.warnings),
+        )
+
+    # --- what a user asks for
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        return list(self._findings.items)
+
+    @property
+    def sources(self) -> SourceMap:
+        return self._findings.sources
+
+    @property
+    def matrices(self) -> str:
+        """The route: native, one or lanes."""
+        return self.options.matrices
+
+    @property
+    def preprocessed(self) -> str:
+        return self._tokens.to_text()
+
+    @property
+    def dependencies(self) -> list[str]:
+        return self._tokens.dependencies
+
+    @property
+    def ast(self) -> str:
+        from .frontend.syntax import dump
+
+        return dump(self._tree)
+
+    @property
+    def typed_ast(self) -> str:
+        from .frontend.typed import dump
+
+        return dump(self.unit)
+
+    @property
+    def llvm_ir(self) -> str:
+        return self._lowered.text
+
+    @property
+    def kernels(self) -> dict[str, KernelInfo]:
+        return {kernel.name: kernel for kernel in self._lowered.kernels}
+
+    @property
+    def spirv_text(self) -> str:
+        from .spirv.tools import disassemble
+
+        return disassemble(self.spirv)
+
+    @cached_property
+    def spirv(self) -> bytes:
+        with self._lock:
+            binary = self._emitted
+            if self.options.validate:
+                self._stage("validate", lambda: self._validate(binary))
+            return binary
+
+    def validate(self) -> None:
+        """Runs spirv-val, whatever the options said. Raises InternalError where it finds fault, ToolsMissing."""
+        if not self.validated:
+            self._stage("validate", lambda: self._validate(self._emitted))
+
+    # --- the stages
+
+    @cached_property
+    def _tokens(self) -> TokenStream:
+        from .frontend.preprocess import PreprocessOptions, preprocess
+
+        options = self.options
+        wanted = PreprocessOptions(
+            defines=options.defines,
+            undefines=options.undefines,
+            include_dirs=options.include_dirs,
+            cl_std=options.cl_std,
+            extensions=options.extensions,
+            fast_relaxed_math=options.fast_relaxed_math,
+        )
+        return self._stage("preprocess", lambda: preprocess(self._source, self.name, wanted, self._findings))
+
+    @cached_property
+    def _tree(self) -> syntax.TranslationUnit:
+        from .frontend.parse import parse
+
+        tokens = self._tokens
+        return self._stage("parse", lambda: parse(tokens, self._findings))
+
+    @cached_property
+    def unit(self) -> typed.Unit:
+        """The typed AST of a source without errors; CompileError otherwise."""
+        from .frontend.sema import analyse
+
+        with self._lock:
+            try:
+                tree = self._tree
+                on = self.options.matrices_on
+                unit = self._stage("analyse", lambda: analyse(tree, self._findings, matrices=on))
+            except TooManyErrors:
+                self._findings.raise_if_errors()
+                raise
+            self._findings.raise_if_errors()
+            return unit
+
+    @cached_property
+    def _lowered(self) -> LoweredModule:
+        from .ir.lower import LowerOptions, lower
+
+        unit, options = self.unit, self.options
+        wanted = LowerOptions(
+            matrices=options.matrices,
+            sub_group_size=options.sub_group_size,
+            fast_relaxed_math=options.fast_relaxed_math,
+            mad_enable=options.mad_enable,
+        )
+        return self._stage("lower", lambda: lower(unit, wanted, _library))
+
+    @cached_property
+    def _emitted(self) -> bytes:
+        from .spirv.emit import EmitOptions, emit
+        from .spirv.legalize import legalize
+
+        lowered = self._lowered
+        passes = lowered.passes
+        if passes.startswith("O"):
+            passes = f"O{self.options.level}" if self.options.level else "none"
+        wanted = EmitOptions(self.options.spirv_version, lowered.extensions, passes)  # type: ignore[arg-type]
+        result = self._stage("emit", lambda: emit(lowered.text, wanted))
+        emitted = result.spirv
+        assert emitted is not None
+        return self._stage("legalize", lambda: legalize(emitted))
+
+    def _validate(self, binary: bytes) -> None:
+        from .spirv.tools import target_env_for, validate
+
+        messages = validate(binary, self.options.target_env or target_env_for(self.options.spirv_version))
+        if messages is not None:
+            raise InternalError(f"the SPIR-V made from {self.name} is not valid", "\n".join(messages))
+        self.validated = True
+
+    def _stage(self, name: str, run: Callable[[], T]) -> T:
+        start = time.perf_counter()
+        try:
+            return run()
+        except RecursionError:
+            message = f"{self.name} is nested too deeply to {name}"
+            self._findings.items.append(Diagnostic(Severity.FATAL, "nesting-too-deep", message))
+            raise CompileError(self._findings.items, self.sources) from None
+        finally:
+            self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - start
+
+
+@lru_cache(maxsize=256)
+def _library(text: str) -> typed.Unit:
+    """The typed AST of matrix library text; kept, since the same matrices are asked for again and again."""
+    from .frontend.parse import parse
+    from .frontend.preprocess import PreprocessOptions, preprocess
+    from .frontend.sema import analyse
+
+    findings = Diagnostics()
+    tokens = preprocess(text, "<matrix library>", PreprocessOptions(), findings)
+    unit = analyse(parse(tokens, findings), findings)
+    if findings.has_errors:
+        raise InternalError("the matrix library does not compile", str(CompileError(findings.items, findings.sources)))
+    return unit
+
+
+def preprocess_only(source: str | bytes, options: CompileOptions, *, name: str) -> Module:
+    """A Module of which only the preprocessor ran; its findings raise CompileError."""
+    module = Module(source, name, options)
+    try:
+        module._tokens  # noqa: B018
+    except TooManyErrors:
+        pass
+    module._findings.raise_if_errors()
+    return module
+
+
+def compile(source: str | bytes, options: Sequence[str] | CompileOptions = (), *, name: str = "<source>") -> Module:
+    """Compiles OpenCL C; the source is checked on return, code is generated when it is first asked for.
+
+    `options` are as on the command line (`["-DTILE=16", "--matrices", "one"]`). Raises CompileError, UsageError.
+    """
+    parsed = options if isinstance(options, CompileOptions) else CompileOptions.from_arguments(options)
+    if parsed.dialect != "khr":
+        raise CompileError(
+            [Diagnostic(Severity.ERROR, "not-supported", f"--dialect {parsed.dialect}: not supported yet")]
+        )
+    if parsed.matrices == "auto":
+        parsed = replace(parsed, matrices="native")
+    module = Module(source, name, parsed)
+    if parsed.debug:
+        module._findings.warning("unused-option", "-g: debug information is not supported yet")
+    module.unit  # noqa: B018
+    return module

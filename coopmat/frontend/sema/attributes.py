@@ -1,0 +1,117 @@
+"""Attributes of functions, records, variables and loops (OpenCL C 3.0, section 6.13)."""
+
+from __future__ import annotations
+
+from ...diagnostics import Span
+from .. import syntax
+from ..types import RecordType
+from .context import Context
+
+UNSUPPORTED_TYPE_ATTRIBUTES = frozenset({"matrix_type", "ext_vector_type", "vector_size", "address_space"})
+# Attributes that change nothing here, and those that a later stage of this module handles elsewhere.
+_IGNORED = frozenset(
+    {"unused", "nosvm", "deprecated", "pure", "const", "overloadable", "endian", "coop_mat", "nonnull"}
+)
+_TRIPLES = ("reqd_work_group_size", "work_group_size_hint")
+
+
+def for_function(c: Context, items: list[syntax.Attribute], *, kernel: bool) -> dict[str, object]:
+    """The function attributes as FunctionDecl holds them."""
+    from .declarations import type_name
+
+    result: dict[str, object] = {}
+    for item in items:
+        name = item.name.strip("_")
+        with c.recover():
+            if name in (*_TRIPLES, "intel_reqd_sub_group_size", "vec_type_hint") and not kernel:
+                c.fail("attribute", f"'{name}' belongs to kernels only", item.span)
+            if name in _TRIPLES:
+                result[name] = tuple(_integers(c, item, 3))
+            elif name == "intel_reqd_sub_group_size":
+                result[name] = _integers(c, item, 1)[0]
+            elif name == "vec_type_hint":
+                argument = item.arguments[0] if item.arguments else None
+                if not isinstance(argument, syntax.TypeArgument):
+                    c.fail("attribute", "'vec_type_hint' takes a type", item.span)
+                result[name] = type_name(c, argument.type_name)
+            elif name in ("always_inline", "noinline", "convergent"):
+                result[name] = True
+            elif name == "overloadable":
+                c.unsupported("overloadable functions are", item.span)
+            else:
+                _unknown(c, item)
+    return result
+
+
+def _integers(c: Context, item: syntax.Attribute, count: int) -> list[int]:
+    from .declarations import integer_constant
+
+    arguments = item.arguments or []
+    if len(arguments) != count:
+        c.fail("attribute", f"'{item.name}' takes {count} arguments, not {len(arguments)}", item.span)
+    values = [integer_constant(c, argument, f"an argument of '{item.name}'") for argument in arguments]
+    for value, argument in zip(values, arguments, strict=True):
+        if value <= 0:
+            c.fail("attribute", f"an argument of '{item.name}' must be positive, not {value}", argument.span)
+    return values
+
+
+def _unknown(c: Context, item: syntax.Attribute) -> None:
+    if item.name.strip("_") not in _IGNORED:
+        c.warn("unknown-attribute", f"unknown attribute '{item.name}' ignored", item.span)
+
+
+def alignment(c: Context, items: list[syntax.Attribute]) -> int | None:
+    """The largest `aligned(n)` in bytes."""
+    found: int | None = None
+    for item in items:
+        if item.name.strip("_") == "aligned":
+            value = _integers(c, item, 1)[0] if item.arguments else 16
+            if value & (value - 1):
+                c.fail("attribute", f"an alignment must be a power of two, not {value}", item.span)
+            found = max(found or 1, value)
+    return found
+
+
+def for_variable(c: Context, items: list[syntax.Attribute]) -> int | None:
+    """The variable's own alignment in bytes; unknown attributes are told."""
+    for item in items:
+        if item.name.strip("_") not in ("aligned", "packed"):
+            _unknown(c, item)
+    return alignment(c, items)
+
+
+def apply_to_record(c: Context, record: RecordType, items: list[syntax.Attribute]) -> None:
+    record.packed = any(item.name.strip("_") == "packed" for item in items)
+    record.alignment = alignment(c, items)
+    for item in items:
+        if item.name.strip("_") not in ("aligned", "packed"):
+            _unknown(c, item)
+
+
+def unroll_hint(c: Context, items: list[syntax.Attribute]) -> int | None:
+    """The unroll factor that `opencl_unroll_hint` asks for: 0 is fully."""
+    factor: int | None = None
+    for item in items:
+        if item.name.strip("_") == "opencl_unroll_hint":
+            factor = _integers(c, item, 1)[0] if item.arguments else 0
+        else:
+            _unknown(c, item)
+    return factor
+
+
+def unroll_pragma(c: Context, text: str, span: Span) -> int | None:
+    """The factor of `#pragma unroll [n]` (0 is fully) or `nounroll` (1); None for any other pragma."""
+    words = text.replace("(", " ").replace(")", " ").split()
+    if words[:1] == ["clang"] and words[1:3] == ["loop", "unroll"]:
+        return {"full": 0, "enable": 0, "disable": 1}.get(words[3] if len(words) > 3 else "")
+    if words[:1] == ["nounroll"]:
+        return 1
+    if words[:1] != ["unroll"]:
+        return None
+    if len(words) == 1:
+        return 0
+    if len(words) == 2 and words[1].isdigit() and int(words[1]) > 0:
+        return int(words[1])
+    c.error("pragma", "'#pragma unroll' takes nothing or a positive number", span)
+    return None

@@ -1,0 +1,132 @@
+"""Calls: user functions, builtins of the tables, conversions by name, matrix builtins."""
+
+from __future__ import annotations
+
+from ...diagnostics import Note
+from .. import builtins, syntax, typed
+from ..typed import Convert, ConvertKind, Expr
+from ..types import CoopMatrixType, PointerType, ScalarType, Type, VectorType, VoidType, element_count, size_of
+from . import matrices
+from .context import Context, Poisoned
+from .conversions import assign_convert, convert_arithmetic, rvalue
+
+
+def call(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
+    callee = node.callee
+    while isinstance(callee, syntax.Paren):
+        callee = callee.inner
+    if not isinstance(callee, syntax.Identifier):
+        c.fail("not-a-function", "only a function can be called, by its name", callee.span)
+    entity = c.scope.find(callee.name)
+    if isinstance(entity, typed.FunctionDecl):
+        return _user_call(c, entity, node)
+    if isinstance(entity, Poisoned):
+        c.abandon()
+    if entity is not None:
+        c.fail("not-a-function", f"'{callee.name}' is not a function", callee.span)
+    if callee.name in matrices.BUILTINS:
+        return matrices.call(c, callee.name, node, expected)
+    return _builtin_call(c, callee.name, node)
+
+
+def _user_call(c: Context, function: typed.FunctionDecl, node: syntax.Call) -> Expr:
+    wanted = function.type.parameters
+    declared = Note(f"'{function.name}' is declared here", function.span)
+    if len(node.arguments) != len(wanted):
+        message = f"'{function.name}' takes {len(wanted)} arguments, not {len(node.arguments)}"
+        c.fail("argument-count", message, node.span, notes=[declared])
+    from .expressions import analyse
+
+    c.called.setdefault(function, node.callee.span)
+    arguments: list[Expr] = []
+    for argument, t in zip(node.arguments, wanted, strict=True):
+        with c.recover():
+            value = analyse(c, argument, t)
+            what = f"argument {len(arguments) + 1} of '{function.name}'"
+            arguments.append(assign_convert(c, value, t, argument.span, what, [declared]))
+    if len(arguments) != len(wanted):
+        c.abandon()
+    return typed.Call(node.span, function.type.result, function, arguments)
+
+
+def _builtin_call(c: Context, name: str, node: syntax.Call) -> Expr:
+    as_type = builtins.parse_as(name)
+    conversion = builtins.parse_conversion(name)
+    row = builtins.find(name)
+    if row is None and as_type is None and conversion is None:
+        candidates = [*c.scope.visible(), *builtins.names(), *matrices.BUILTINS]
+        notes = c.suggestion(name, candidates)
+        c.fail("undeclared-identifier", f"no function '{name}' is declared", node.callee.span, notes=notes)
+    if row is not None and row.status != "supported":
+        c.unsupported(f"'{name}' is", node.callee.span)
+    arguments = _values(c, node)
+    if as_type is not None:
+        return _reinterpret(c, name, as_type, arguments, node)
+    if conversion is not None and conversion.rounding is None and not conversion.saturate:
+        return _convert(c, name, conversion.target, arguments, node)
+    return _resolved(c, name, arguments, node)
+
+
+def _values(c: Context, node: syntax.Call) -> list[Expr]:
+    from .expressions import analyse
+
+    values: list[Expr] = []
+    for argument in node.arguments:
+        with c.recover():
+            value = rvalue(analyse(c, argument))
+            if isinstance(value.type, VoidType):
+                c.fail("void-value", "a void value cannot be an argument", argument.span)
+            values.append(value)
+    if len(values) != len(node.arguments):
+        c.abandon()
+    return values
+
+
+def _resolved(c: Context, name: str, arguments: list[Expr], node: syntax.Call) -> Expr:
+    types = [argument.type for argument in arguments]
+    found = builtins.resolve(name, types)
+    if not isinstance(found, builtins.Overload):
+        given = ", ".join(map(str, types))
+        notes = [Note(f"candidate: {text}") for text in found.candidates[:8]]
+        if isinstance(found, builtins.Ambiguous):
+            c.fail("ambiguous-call", f"the call of '{name}' with ({given}) is ambiguous", node.span, notes=notes)
+        c.fail("no-matching-function", f"no '{name}' takes ({given})", node.span, notes=notes)
+    converted = [
+        _argument(c, argument, t, f"argument {i + 1} of '{name}'")
+        for i, (argument, t) in enumerate(zip(arguments, found.parameters, strict=True))
+    ]
+    return typed.BuiltinCall(node.span, found.result, name, found.lowering, found.parameters, converted)
+
+
+def _argument(c: Context, e: Expr, t: Type, what: str) -> Expr:
+    if isinstance(e.type, ScalarType) and isinstance(t, (ScalarType, VectorType)):
+        return convert_arithmetic(e, t)  # resolution has already judged that this may be done
+    return assign_convert(c, e, t, e.span, what)
+
+
+def _single(c: Context, name: str, arguments: list[Expr], node: syntax.Call) -> Expr:
+    if len(arguments) != 1:
+        c.fail("argument-count", f"'{name}' takes 1 argument, not {len(arguments)}", node.span)
+    return arguments[0]
+
+
+def _convert(c: Context, name: str, target: Type, arguments: list[Expr], node: syntax.Call) -> Expr:
+    e = _single(c, name, arguments, node)
+    both = isinstance(e.type, (ScalarType, VectorType)) and isinstance(target, (ScalarType, VectorType))
+    if not both or element_count(e.type) != element_count(target):
+        c.fail("no-matching-function", f"'{name}' does not take '{e.type}'", node.span)
+    assert isinstance(target, (ScalarType, VectorType))
+    return convert_arithmetic(e, target, node.span)
+
+
+def _reinterpret(c: Context, name: str, target: Type, arguments: list[Expr], node: syntax.Call) -> Expr:
+    e = _single(c, name, arguments, node)
+    if isinstance(e.type, (PointerType, CoopMatrixType)) or not isinstance(e.type, (ScalarType, VectorType)):
+        c.fail("no-matching-function", f"'{name}' does not take '{e.type}'", node.span)
+    if size_of(e.type) != size_of(target):
+        c.fail(
+            "no-matching-function",
+            f"'{name}' needs a value of {size_of(target)} bytes, but '{e.type}' has {size_of(e.type)}",
+            node.span,
+        )
+    return e if e.type == target else Convert(node.span, target, ConvertKind.BITCAST, e)

@@ -1,0 +1,147 @@
+"""Constant folding: what an operator makes of constants, exactly as the device would compute it.
+
+Folding happens where the typed nodes are made, so an integer constant expression is simply an IntConst.
+Nothing is folded whose result the language leaves undefined.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import struct
+from collections.abc import Callable
+
+from ...diagnostics import Span
+from ..typed import Expr, FloatConst, IntConst, Zero
+from ..types import BFLOAT16, BOOL, DOUBLE, FLOAT, INT, PointerType, ScalarType, Type
+
+
+def wrap(value: int, t: ScalarType) -> int:
+    """`value` modulo 2^bits, in the range of `t`; for bool whether it is not zero."""
+    if t is BOOL:
+        return int(value != 0)
+    value &= (1 << t.bits) - 1
+    return value - (1 << t.bits) if t.signed and value >> (t.bits - 1) else value
+
+
+def round_to(value: float, t: ScalarType) -> float:
+    """`value` rounded to nearest even in the format of `t`; beyond its range an infinity."""
+    if t is DOUBLE or math.isnan(value) or math.isinf(value):
+        return value
+    if t is BFLOAT16:
+        bits = int.from_bytes(struct.pack("<f", round_to(value, FLOAT)), "little")
+        bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
+        return float(struct.unpack("<f", bits.to_bytes(4, "little"))[0])
+    code = "<f" if t is FLOAT else "<e"
+    try:
+        return float(struct.unpack(code, struct.pack(code, value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def integer(span: Span, t: ScalarType, value: int) -> IntConst:
+    return IntConst(span, t, wrap(value, t))
+
+
+def floating(span: Span, t: ScalarType, value: float) -> FloatConst:
+    return FloatConst(span, t, round_to(value, t))
+
+
+def constant_value(e: Expr) -> int | float | None:
+    """The value of a scalar constant, None for anything else."""
+    if isinstance(e, (IntConst, FloatConst)):
+        return e.value
+    return 0 if isinstance(e, Zero) and isinstance(e.type, ScalarType) else None
+
+
+def is_null_pointer(e: Expr) -> bool:
+    """An integer constant 0, or that cast to a pointer (C11 6.3.2.3)."""
+    if isinstance(e, Zero):
+        return isinstance(e.type, PointerType)
+    return isinstance(e, IntConst) and e.value == 0
+
+
+def fold_convert(span: Span, e: Expr, to: ScalarType) -> Expr | None:
+    value = constant_value(e)
+    if value is None:
+        return None
+    if to.is_float:
+        try:
+            return floating(span, to, float(value))
+        except OverflowError:
+            return None
+    if to is BOOL:
+        return integer(span, to, int(value != 0))
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        whole = math.trunc(value)
+        return integer(span, to, whole) if wrap(whole, to) == whole else None
+    return integer(span, to, value)
+
+
+def fold_unary(span: Span, op: str, e: Expr) -> Expr | None:
+    value = constant_value(e)
+    t = e.type
+    if value is None or not isinstance(t, ScalarType):
+        return None
+    if op == "lnot":
+        return integer(span, INT, int(value == 0))
+    if isinstance(value, float):
+        return floating(span, t, -value) if op == "neg" else None
+    return integer(span, t, -value if op == "neg" else ~value)
+
+
+_INTEGER: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+}
+_FLOAT: dict[str, Callable[[float, float], float]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+}
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+
+
+def fold_binary(span: Span, op: str, left: Expr, right: Expr, result: Type) -> Expr | None:
+    a, b = constant_value(left), constant_value(right)
+    t = left.type
+    if a is None or b is None or not isinstance(t, ScalarType) or not isinstance(result, ScalarType):
+        return None
+    if op in _COMPARE:
+        return integer(span, INT, int(_COMPARE[op](a, b)))
+    if isinstance(a, float) or isinstance(b, float):
+        return _fold_float(span, op, float(a), float(b), result)
+    return _fold_integer(span, op, a, b, result)
+
+
+def _fold_float(span: Span, op: str, a: float, b: float, t: ScalarType) -> Expr | None:
+    # Double arithmetic, then one rounding, is exact for half and float (double rounding is innocuous there).
+    if op == "div":
+        return floating(span, t, a / b) if b != 0 else None
+    return floating(span, t, _FLOAT[op](a, b)) if op in _FLOAT else None
+
+
+def _fold_integer(span: Span, op: str, a: int, b: int, t: ScalarType) -> Expr | None:
+    if op in ("div", "rem"):
+        if b == 0:
+            return None
+        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+        return integer(span, t, quotient if op == "div" else a - quotient * b)
+    if op in ("shl", "shr"):
+        # OpenCL C takes the count modulo the width (section 6.3.10 j).
+        count = b & (t.bits - 1)
+        return integer(span, t, a << count if op == "shl" else a >> count)
+    return integer(span, t, _INTEGER[op](a, b)) if op in _INTEGER else None

@@ -1,0 +1,194 @@
+"""What analysis knows while it walks: scopes, the current function, where findings go."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from ...diagnostics import Diagnostics, FixIt, Label, Note, Span
+from .. import typed
+from ..types import PLAIN, Qualifiers, RecordType, Type
+
+
+class Abandon(Exception):
+    """A finding was reported and what was being analysed has no meaning.
+
+    The innermost statement, initialiser, argument or member goes on after it, so that one mistake is told once
+    and the next one too.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Typedef:
+    """A name for a type, with the qualifiers that come with it."""
+
+    span: Span
+    name: str
+    type: Type
+    qualifiers: Qualifiers = PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class EnumConstant:
+    span: Span | None
+    name: str
+    type: Type
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Poisoned:
+    """A name whose declaration was at fault: its uses say nothing further."""
+
+    span: Span
+    name: str
+
+
+Entity = typed.VarDecl | typed.FunctionDecl | Typedef | EnumConstant | Poisoned
+
+
+@dataclass(frozen=True, slots=True)
+class EnumTag:
+    span: Span
+    name: str
+
+
+Tag = RecordType | EnumTag
+
+
+class Scope:
+    """One level of names; ordinary identifiers and tags live apart (C11 6.2.3)."""
+
+    __slots__ = ("names", "parent", "tags")
+
+    def __init__(self, parent: Scope | None = None) -> None:
+        self.parent = parent
+        self.names: dict[str, Entity] = {}
+        self.tags: dict[str, Tag] = {}
+
+    def find(self, name: str) -> Entity | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            scope = scope.parent
+        return None
+
+    def find_tag(self, name: str) -> Tag | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.tags:
+                return scope.tags[name]
+            scope = scope.parent
+        return None
+
+    def visible(self) -> Iterator[str]:
+        scope: Scope | None = self
+        while scope is not None:
+            yield from scope.names
+            scope = scope.parent
+
+
+@dataclass(slots=True)
+class SwitchState:
+    """The switch being analysed: its promoted type, and its labels by constant."""
+
+    type: Type
+    cases: dict[int, Span] = field(default_factory=dict)
+    default: Span | None = None
+
+
+@dataclass(slots=True)
+class FunctionState:
+    """The function being analysed."""
+
+    decl: typed.FunctionDecl
+    labels: dict[str, Span] = field(default_factory=dict)
+    gotos: list[tuple[str, Span]] = field(default_factory=list)
+    loops: int = 0
+    breakable: int = 0
+    switches: list[SwitchState] = field(default_factory=list)
+
+
+class Context:
+    """State of one analysis; `matrices` tells whether cl_khr_cooperative_matrix is on."""
+
+    def __init__(self, diagnostics: Diagnostics, *, matrices: bool = True) -> None:
+        self.diagnostics = diagnostics
+        self.matrices = matrices
+        self.scope = Scope()
+        self.function: FunctionState | None = None
+        self.unit = typed.Unit([], [], [])
+        # Where each function was first called.
+        self.called: dict[typed.FunctionDecl, Span] = {}
+
+    # --- findings
+
+    def error(
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        *,
+        labels: Iterable[Label] = (),
+        notes: Iterable[Note] = (),
+        fixits: Iterable[FixIt] = (),
+    ) -> None:
+        self.diagnostics.error(code, message, span, labels=labels, notes=notes, fixits=fixits)
+
+    def fail(
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        *,
+        labels: Iterable[Label] = (),
+        notes: Iterable[Note] = (),
+        fixits: Iterable[FixIt] = (),
+    ) -> NoReturn:
+        """Reports and gives up on what is being analysed."""
+        self.error(code, message, span, labels=labels, notes=notes, fixits=fixits)
+        raise Abandon
+
+    def abandon(self) -> NoReturn:
+        """Gives up on what is being analysed; the finding is already told."""
+        raise Abandon
+
+    def unsupported(self, what: str, span: Span) -> NoReturn:
+        self.fail("not-supported", f"{what} not supported yet", span)
+
+    def warn(self, code: str, message: str, span: Span, *, notes: Iterable[Note] = ()) -> None:
+        self.diagnostics.warning(code, message, span, notes=notes)
+
+    @contextmanager
+    def recover(self) -> Iterator[None]:
+        """Goes on after a part that had no meaning; the finding is already told."""
+        with suppress(Abandon):
+            yield
+
+    # --- names
+
+    @contextmanager
+    def nested_scope(self) -> Iterator[None]:
+        self.scope = Scope(self.scope)
+        try:
+            yield
+        finally:
+            assert self.scope.parent is not None
+            self.scope = self.scope.parent
+
+    def declare(self, entity: Entity) -> None:
+        """Enters a name into the innermost scope; a clash is told with the earlier place."""
+        earlier = self.scope.names.get(entity.name)
+        if earlier is not None and not isinstance(earlier, Poisoned) and entity.span is not None:
+            notes = [Note("the previous declaration is here", earlier.span)] if earlier.span else []
+            self.error("redefinition", f"redefinition of '{entity.name}'", entity.span, notes=notes)
+            return
+        self.scope.names[entity.name] = entity
+
+    def suggestion(self, name: str, candidates: Iterable[str]) -> list[Note]:
+        near = difflib.get_close_matches(name, sorted(set(candidates)), n=1, cutoff=0.75)
+        return [Note(f"did you mean '{near[0]}'?")] if near else []

@@ -1,0 +1,309 @@
+"""Conversions: lvalues to values, the usual arithmetic conversions, assignment, casts (OpenCL C 3.0, section 6.2)."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from ...diagnostics import Label, Note, Span
+from ..typed import Convert, ConvertKind, Expr, FloatConst, IntConst, Load, LValue, Unary, Zero
+from ..types import (
+    BOOL,
+    INT,
+    LONG,
+    UINT,
+    ULONG,
+    ArrayType,
+    CoopMatrixType,
+    PointerType,
+    Qualifiers,
+    ScalarType,
+    Type,
+    VectorType,
+    VoidType,
+    element_type,
+)
+from .constants import constant_value, fold_convert, is_null_pointer
+from .context import Context
+
+
+def rvalue(e: Expr) -> Expr:
+    """The value of an lvalue (arrays decay to pointers); any other expression as it is."""
+    if not isinstance(e, LValue):
+        return e
+    if isinstance(e.type, ArrayType):
+        pointer = PointerType(e.type.element, Qualifiers(e.place.space, e.place.const, e.place.volatile))
+        return Convert(e.span, pointer, ConvertKind.DECAY, e)
+    return Load(e.span, e.type, e)
+
+
+def scalar_kind(source: ScalarType, target: ScalarType) -> ConvertKind:
+    if target is BOOL:
+        return ConvertKind.TO_BOOL
+    if source.is_integer:
+        return ConvertKind.INT_TO_INT if target.is_integer else ConvertKind.INT_TO_FLOAT
+    return ConvertKind.FLOAT_TO_INT if target.is_integer else ConvertKind.FLOAT_TO_FLOAT
+
+
+def kind_between(source: Type, target: Type) -> ConvertKind | None:
+    """The kind that converts between two arithmetic types of equal shape; None where they are equal."""
+    a, b = element_type(source), element_type(target)
+    if a == b:
+        return None
+    assert isinstance(a, ScalarType) and isinstance(b, ScalarType)
+    return scalar_kind(a, b)
+
+
+def convert_arithmetic(e: Expr, target: ScalarType | VectorType, span: Span | None = None) -> Expr:
+    """Scalar to scalar, scalar to vector (splat), vector to vector of the same count."""
+    span = span or e.span
+    if e.type == target:
+        return e
+    if isinstance(target, VectorType) and not isinstance(e.type, VectorType):
+        return Convert(span, target, ConvertKind.SPLAT, convert_arithmetic(e, target.element, span))
+    kind = kind_between(e.type, target)
+    assert kind is not None
+    if isinstance(target, ScalarType):
+        folded = fold_convert(span, e, target)
+        if folded is not None:
+            return folded
+    return Convert(span, target, kind, e)
+
+
+def promote(e: Expr) -> Expr:
+    """Integer promotion of scalars; vectors are never promoted."""
+    if isinstance(e.type, ScalarType) and e.type.is_integer and e.type.rank < INT.rank:
+        return convert_arithmetic(e, INT)
+    return e
+
+
+def common_scalar(a: ScalarType, b: ScalarType) -> ScalarType:
+    """The usual arithmetic conversions (C11 6.3.1.8)."""
+    if a.is_float or b.is_float:
+        if a.is_float and b.is_float:
+            return a if a.rank >= b.rank else b
+        return a if a.is_float else b
+    a = INT if a.rank < INT.rank else a
+    b = INT if b.rank < INT.rank else b
+    if a.rank != b.rank:
+        return a if a.rank > b.rank else b
+    return a if not a.signed else b
+
+
+def _fits(e: Expr, element: ScalarType) -> bool:
+    """Whether a constant keeps its value in `element`, so that a wider scalar may meet a narrower vector."""
+    value = constant_value(e)
+    if value is None:
+        return False
+    if element.is_float:
+        return True
+    folded = fold_convert(e.span, e, element)
+    return folded is not None and constant_value(folded) == value
+
+
+def can_splat(e: Expr, element: ScalarType) -> bool:
+    """Whether scalar `e` may be widened to a vector of `element`: an error where its rank is greater (6.2.6)."""
+    t = e.type
+    if not isinstance(t, ScalarType):
+        return False
+    if t.is_integer and element.is_float:
+        return True
+    if t.is_float and element.is_integer:
+        return False
+    return t.rank <= element.rank or _fits(e, element)
+
+
+def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) -> tuple[Expr, Expr]:
+    """Brings both operands of an arithmetic operator to one type; an error names the operator and both types."""
+    a, b = left.type, right.type
+    if isinstance(a, ScalarType) and isinstance(b, ScalarType):
+        common = common_scalar(a, b)
+        return convert_arithmetic(left, common), convert_arithmetic(right, common)
+    if isinstance(a, VectorType) and isinstance(b, ScalarType) and can_splat(right, a.element):
+        return left, convert_arithmetic(right, a)
+    if isinstance(b, VectorType) and isinstance(a, ScalarType) and can_splat(left, b.element):
+        return convert_arithmetic(left, b), right
+    if isinstance(a, VectorType) and a == b:
+        return left, right
+    bad_operands(c, op, span, left, right)
+
+
+def bad_operands(c: Context, op: str, span: Span, left: Expr, right: Expr) -> NoReturn:
+    matrix = isinstance(left.type, CoopMatrixType) or isinstance(right.type, CoopMatrixType)
+    c.fail(
+        "coop-mat-operator" if matrix else "invalid-operands",
+        f"invalid operands to '{op}': '{left.type}' and '{right.type}'",
+        span,
+        labels=[Label(left.span), Label(right.span)],
+    )
+
+
+def assign_convert(c: Context, e: Expr, target: Type, span: Span, what: str, notes: list[Note] | None = None) -> Expr:
+    """Implicit conversion, as by assignment, initialisation, argument passing and return (`what` says which)."""
+    e = rvalue(e)
+    source = e.type
+    if source == target:
+        return e
+    if isinstance(target, ScalarType):
+        if isinstance(source, ScalarType):
+            return convert_arithmetic(e, target)
+        if target is BOOL and isinstance(source, PointerType):
+            return Convert(e.span, BOOL, ConvertKind.TO_BOOL, e)
+    if isinstance(target, VectorType) and isinstance(source, ScalarType) and can_splat(e, target.element):
+        return convert_arithmetic(e, target)
+    if isinstance(target, PointerType):
+        converted = _assign_pointer(c, e, target, span, what)
+        if converted is not None:
+            return converted
+    matrix = isinstance(source, CoopMatrixType) or isinstance(target, CoopMatrixType)
+    c.fail(
+        "coop-mat-mismatch" if matrix else "incompatible-types",
+        f"{what}: '{source}' does not convert to '{target}'",
+        span,
+        labels=[Label(e.span)] if e.span != span else [],
+        notes=notes or [],
+    )
+
+
+def _assign_pointer(c: Context, e: Expr, target: PointerType, span: Span, what: str) -> Expr | None:
+    if is_null_pointer(e):
+        return Zero(e.span, target)
+    source = e.type
+    if not isinstance(source, PointerType):
+        return None
+    if source.qualifiers.space != target.qualifiers.space:
+        c.fail(
+            "address-space",
+            f"{what}: a pointer to the {source.qualifiers.space} address space does not convert to '{target}'",
+            span,
+        )
+    void = isinstance(source.pointee, VoidType) or isinstance(target.pointee, VoidType)
+    if source.pointee != target.pointee and not void:
+        if not _same_but_sign(source.pointee, target.pointee):
+            return None
+        c.warn("pointer-sign", f"{what}: '{source}' and '{target}' differ in signedness", span)
+    lost = [
+        word
+        for word in ("const", "volatile")
+        if getattr(source.qualifiers, word) and not getattr(target.qualifiers, word)
+    ]
+    if lost:
+        code = "incompatible-pointer-types-discards-qualifiers"
+        c.warn(code, f"{what}: '{source}' to '{target}' discards {' and '.join(lost)}", span)
+    return retype_pointer(e, target)
+
+
+def _same_but_sign(a: Type, b: Type) -> bool:
+    x, y = element_type(a), element_type(b)
+    if not (isinstance(x, ScalarType) and isinstance(y, ScalarType)) or type(a) is not type(b):
+        return False
+    same_count = not isinstance(a, VectorType) or a.count == b.count  # type: ignore[attr-defined]
+    return same_count and x.is_integer and y.is_integer and x.bits == y.bits and BOOL not in (x, y)
+
+
+def retype_pointer(e: Expr, target: PointerType) -> Expr:
+    return e if e.type == target else Convert(e.span, target, ConvertKind.POINTER, e)
+
+
+def cast(c: Context, e: Expr, target: Type, span: Span) -> Expr:
+    """An explicit cast (OpenCL C 3.0, sections 6.2.2 and 6.5.4); the result is an rvalue."""
+    e = rvalue(e)
+    source = e.type
+    if source == target:
+        return _respan(e, span)
+    if isinstance(target, CoopMatrixType) or isinstance(source, CoopMatrixType):
+        return _cast_matrix(c, e, target, span)
+    if isinstance(target, ScalarType) and isinstance(source, ScalarType):
+        return _respan(convert_arithmetic(e, target, span), span)
+    if isinstance(target, VectorType) and isinstance(source, ScalarType):
+        if source is BOOL and target.element.is_integer:
+            # true becomes all ones in an integer vector (6.2.2).
+            e = convert_arithmetic(e, INT)
+            e = convert_arithmetic(Unary(span, INT, "neg", e), target.element)
+        return convert_arithmetic(e, target, span)
+    if isinstance(target, PointerType):
+        return _cast_to_pointer(c, e, target, span)
+    if isinstance(source, PointerType) and isinstance(target, ScalarType):
+        if target is BOOL:
+            return Convert(span, BOOL, ConvertKind.TO_BOOL, e)
+        if target.is_integer:
+            wide = Convert(span, ULONG, ConvertKind.POINTER_TO_INT, e)
+            return convert_arithmetic(wide, target, span)
+    if isinstance(source, VectorType) and isinstance(target, VectorType):
+        c.fail(
+            "invalid-cast",
+            f"a cast does not convert between vector types: '{source}' to '{target}'",
+            span,
+            notes=[Note(f"use convert_{target}() for the values or as_{target}() for the bits")],
+        )
+    c.fail("invalid-cast", f"'{source}' does not cast to '{target}'", span)
+
+
+def _respan(e: Expr, span: Span) -> Expr:
+    if isinstance(e, (IntConst, FloatConst)):
+        return type(e)(span, e.type, e.value)  # type: ignore[arg-type]
+    return e
+
+
+def _cast_to_pointer(c: Context, e: Expr, target: PointerType, span: Span) -> Expr:
+    source = e.type
+    if is_null_pointer(e):
+        return Zero(span, target)
+    if isinstance(source, PointerType):
+        if source.qualifiers.space != target.qualifiers.space:
+            c.fail(
+                "address-space",
+                f"a pointer to the {source.qualifiers.space} address space does not cast to '{target}'",
+                span,
+            )
+        return Convert(span, target, ConvertKind.POINTER, e)
+    if isinstance(source, ScalarType) and source.is_integer:
+        wide = convert_arithmetic(e, ULONG)
+        return Convert(span, target, ConvertKind.INT_TO_POINTER, wide)
+    c.fail("invalid-cast", f"'{source}' does not cast to '{target}'", span)
+
+
+def _cast_matrix(c: Context, e: Expr, target: Type, span: Span) -> Expr:
+    source = e.type
+    if isinstance(source, CoopMatrixType) and isinstance(target, CoopMatrixType):
+        same = (source.scope, source.rows, source.columns, source.use) == (
+            target.scope,
+            target.rows,
+            target.columns,
+            target.use,
+        )
+        if same:
+            return Convert(span, target, ConvertKind.MATRIX, e)
+        c.fail(
+            "coop-mat-conversion",
+            f"a conversion keeps shape and use: '{source}' does not convert to '{target}'",
+            span,
+        )
+    c.fail("coop-mat-conversion", f"'{source}' does not cast to '{target}'", span)
+
+
+def condition(c: Context, e: Expr, what: str) -> Expr:
+    """A scalar or pointer that a statement tests."""
+    e = rvalue(e)
+    if isinstance(e.type, CoopMatrixType):
+        c.fail("coop-mat-condition", f"{what} cannot be a cooperative matrix ('{e.type}')", e.span)
+    if not isinstance(e.type, (ScalarType, PointerType)):
+        c.fail("invalid-condition", f"{what} must be a scalar or a pointer, not '{e.type}'", e.span)
+    return e
+
+
+def index_value(c: Context, e: Expr) -> Expr:
+    """An array or pointer index: any integer, as long or ulong."""
+    e = rvalue(e)
+    if not isinstance(e.type, ScalarType) or not e.type.is_integer:
+        c.fail("invalid-index", f"an index must be an integer, not '{e.type}'", e.span)
+    return convert_arithmetic(e, LONG if e.type.signed or e.type is BOOL else ULONG)
+
+
+def matrix_index(c: Context, e: Expr, matrix: CoopMatrixType) -> Expr:
+    """The index of a component: any integer, as uint."""
+    e = rvalue(e)
+    if not isinstance(e.type, ScalarType) or not e.type.is_integer:
+        c.fail("coop-mat-index", f"a component of '{matrix}' is chosen by an integer, not '{e.type}'", e.span)
+    if isinstance(e, IntConst) and e.value < 0:
+        c.fail("coop-mat-index", f"a component index cannot be negative ({e.value})", e.span)
+    return convert_arithmetic(e, UINT)

@@ -1,0 +1,365 @@
+"""Declarations: specifiers and declarators to types, records, enumerations, variables (OpenCL C 3.0, 6.5 to 6.9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ...diagnostics import Note, Span
+from .. import syntax, typed
+from ..types import (
+    BFLOAT16,
+    BOOL,
+    CHAR,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INT,
+    INTPTR_T,
+    LONG,
+    PLAIN,
+    PTRDIFF_T,
+    SHORT,
+    SIZE_T,
+    UCHAR,
+    UINT,
+    UINTPTR_T,
+    ULONG,
+    USHORT,
+    VECTOR_SIZES,
+    VOID,
+    AddressSpace,
+    ArrayType,
+    CoopMatrixType,
+    Field,
+    FunctionType,
+    PointerType,
+    Qualifiers,
+    RecordType,
+    ScalarType,
+    Type,
+    VectorType,
+    VoidType,
+    contains_matrix,
+    is_complete,
+)
+from . import attributes, matrices
+from .context import Context, EnumConstant, EnumTag, Poisoned, Typedef
+from .conversions import rvalue
+
+_SINGLE: dict[str, Type] = {
+    "void": VOID,
+    "bool": BOOL,
+    "_Bool": BOOL,
+    "char": CHAR,
+    "uchar": UCHAR,
+    "short": SHORT,
+    "ushort": USHORT,
+    "int": INT,
+    "uint": UINT,
+    "long": LONG,
+    "ulong": ULONG,
+    "half": HALF,
+    "float": FLOAT,
+    "double": DOUBLE,
+    "__bf16": BFLOAT16,
+    "bfloat16": BFLOAT16,
+    "size_t": SIZE_T,
+    "ptrdiff_t": PTRDIFF_T,
+    "intptr_t": INTPTR_T,
+    "uintptr_t": UINTPTR_T,
+    "coop_matrix_scope_t": UINT,
+    "coop_matrix_use_t": UINT,
+    "coop_matrix_layout_t": UINT,
+    "coop_matrix_operands_t": UINT,
+    "coop_mat_operands": UINT,
+    "cl_mem_fence_flags": UINT,
+    "memory_scope": INT,
+    "memory_order": INT,
+}
+BUILTIN_TYPES: dict[str, Type] = dict(_SINGLE)
+for _element in (CHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG, HALF, FLOAT, DOUBLE):
+    for _count in VECTOR_SIZES:
+        BUILTIN_TYPES[f"{_element.name}{_count}"] = VectorType(_element, _count)
+
+# `signed`, `unsigned` and the integer words in any order: what is left once the sign words are taken out.
+_SIGNED_WORDS: dict[tuple[str, ...], tuple[ScalarType, ScalarType]] = {
+    (): (INT, UINT),
+    ("int",): (INT, UINT),
+    ("char",): (CHAR, UCHAR),
+    ("short",): (SHORT, USHORT),
+    ("int", "short"): (SHORT, USHORT),
+    ("long",): (LONG, ULONG),
+    ("int", "long"): (LONG, ULONG),
+}
+_SPACES = {space.name.lower(): space for space in AddressSpace}
+_UNSUPPORTED_TYPES = ("image", "sampler_t", "event_t", "queue_t", "clk_event_t", "reserve_id_t", "ndrange_t", "atomic_")
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What specifiers say: the type, the qualifiers of the object, and the words that concern the declaration."""
+
+    type: Type
+    qualifiers: Qualifiers
+    specifiers: syntax.Specifiers
+    explicit_space: bool
+
+
+# --- specifiers ------------------------------------------------------------------------------------
+
+
+def base_type(c: Context, s: syntax.Specifiers) -> Base:
+    """The type that the specifiers name, type attributes applied."""
+    qualifiers, explicit = _qualifiers(c, s.qualifiers)
+    if s.typedef_name is not None:
+        t, inherited = _typedef(c, s.typedef_name)
+        if not explicit and inherited.space is not AddressSpace.PRIVATE:
+            qualifiers, explicit = replace(qualifiers, space=inherited.space), True
+        qualifiers = replace(
+            qualifiers,
+            const=qualifiers.const or inherited.const,
+            volatile=qualifiers.volatile or inherited.volatile,
+        )
+    elif s.tag is not None:
+        t = _tag(c, s.tag)
+    else:
+        t = _words(c, s)
+    return Base(apply_matrix_attributes(c, t, s.attributes), qualifiers, s, explicit)
+
+
+def apply_matrix_attributes(c: Context, t: Type, items: list[syntax.Attribute]) -> Type:
+    for attribute in items:
+        name = attribute.name.strip("_")
+        if name == "coop_mat":
+            t = matrices.apply_attribute(c, t, attribute)
+        elif name in attributes.UNSUPPORTED_TYPE_ATTRIBUTES:
+            c.unsupported(f"the '{name}' attribute is", attribute.span)
+    return t
+
+
+def _qualifiers(c: Context, words: list[syntax.Word]) -> tuple[Qualifiers, bool]:
+    space: AddressSpace | None = None
+    names = set()
+    for word in words:
+        text = word.text.strip("_")
+        if text in _SPACES:
+            if space is not None and space is not _SPACES[text]:
+                c.fail("address-space", f"two address spaces: '{space}' and '{text}'", word.span)
+            if text == "generic":
+                c.unsupported("the generic address space is", word.span)
+            space = _SPACES[text]
+        elif text in ("read_only", "write_only", "read_write"):
+            c.unsupported("images are", word.span)
+        elif text == "Atomic":
+            c.unsupported("atomic types are", word.span)
+        else:
+            names.add(text)
+    qualifiers = Qualifiers(space or AddressSpace.PRIVATE, "const" in names, "volatile" in names, "restrict" in names)
+    return qualifiers, space is not None
+
+
+def _typedef(c: Context, word: syntax.Word) -> tuple[Type, Qualifiers]:
+    entity = c.scope.find(word.text)
+    if isinstance(entity, Typedef):
+        return entity.type, entity.qualifiers
+    if isinstance(entity, Poisoned):
+        c.abandon()
+    if word.text in BUILTIN_TYPES:
+        return BUILTIN_TYPES[word.text], PLAIN
+    if word.text.startswith(_UNSUPPORTED_TYPES):
+        c.unsupported(f"the type '{word.text}' is", word.span)
+    notes = c.suggestion(word.text, [*c.scope.visible(), *BUILTIN_TYPES])
+    c.fail("unknown-type", f"unknown type name '{word.text}'", word.span, notes=notes)
+
+
+def _words(c: Context, s: syntax.Specifiers) -> Type:
+    words = [word.text.strip("_") if word.text != "__bf16" else word.text for word in s.type_words]
+    if not words:
+        c.fail("missing-type", "a declaration needs a type", s.span)
+    if len(words) == 1 and words[0] in BUILTIN_TYPES:
+        return BUILTIN_TYPES[words[0]]
+    if len(words) == 1 and words[0].startswith(_UNSUPPORTED_TYPES):
+        c.unsupported(f"the type '{words[0]}' is", s.span)
+    signs = [word for word in words if word in ("signed", "unsigned")]
+    rest = tuple(sorted(word for word in words if word not in ("signed", "unsigned")))
+    if rest in _SIGNED_WORDS and len(signs) <= 1:
+        return _SIGNED_WORDS[rest][signs == ["unsigned"]]
+    c.fail("invalid-type", f"'{' '.join(words)}' is not a type", s.span)
+
+
+# --- records and enumerations ----------------------------------------------------------------------
+
+
+def _tag(c: Context, tag: syntax.StructSpecifier | syntax.EnumSpecifier) -> Type:
+    return _enum(c, tag) if isinstance(tag, syntax.EnumSpecifier) else _record(c, tag)
+
+
+def _enum(c: Context, tag: syntax.EnumSpecifier) -> Type:
+    if tag.enumerators is None:
+        if tag.name is not None and not isinstance(c.scope.find_tag(tag.name), EnumTag):
+            c.fail("unknown-type", f"unknown enumeration 'enum {tag.name}'", tag.span)
+        return INT
+    if tag.name is not None:
+        _declare_tag(c, tag.name, EnumTag(tag.span, tag.name))
+    value = 0
+    for item in tag.enumerators:
+        with c.recover():
+            if item.value is not None:
+                value = integer_constant(c, item.value, "the value of an enumerator")
+            c.declare(EnumConstant(item.span, item.name, INT if -(1 << 31) <= value < 1 << 31 else LONG, value))
+        value += 1
+    return INT
+
+
+def _declare_tag(c: Context, name: str, tag: RecordType | EnumTag) -> None:
+    earlier = c.scope.tags.get(name)
+    if earlier is not None:
+        notes = [Note("the previous definition is here", earlier.span)]
+        c.fail("redefinition", f"redefinition of '{name}'", tag.span, notes=notes)
+    c.scope.tags[name] = tag
+
+
+def _record(c: Context, tag: syntax.StructSpecifier) -> Type:
+    if tag.members is None:
+        assert tag.name is not None
+        found = c.scope.find_tag(tag.name)
+        if isinstance(found, EnumTag) or (found is not None and found.kind != tag.kind):
+            c.fail("wrong-tag", f"'{tag.name}' is not a {tag.kind}", tag.span, notes=[Note("see here", found.span)])
+        if found is None:
+            found = RecordType(tag.kind, tag.name, tag.span)
+            c.scope.tags[tag.name] = found
+        return found
+    record = c.scope.tags.get(tag.name) if tag.name is not None else None
+    if not isinstance(record, RecordType) or record.fields is not None or record.kind != tag.kind:
+        record = RecordType(tag.kind, tag.name, tag.span)
+        if tag.name is not None:
+            _declare_tag(c, tag.name, record)
+    attributes.apply_to_record(c, record, tag.attributes)
+    record.complete(_fields(c, record, tag.members))
+    c.unit.records.append(record)
+    return record
+
+
+def _fields(c: Context, record: RecordType, members: list[syntax.MemberDeclaration]) -> list[Field]:
+    fields: dict[str, Field] = {}
+    for member in members:
+        with c.recover():
+            base = base_type(c, member.specifiers)
+            if not member.declarators:
+                c.unsupported("unnamed members are", member.span)
+            for item in member.declarators:
+                with c.recover():
+                    added = _field(c, record, base, item)
+                    if added.name in fields:
+                        c.fail("redefinition", f"duplicate member '{added.name}'", added.span)
+                    fields[added.name] = added
+    return list(fields.values())
+
+
+def _field(c: Context, record: RecordType, base: Base, item: syntax.MemberDeclarator) -> Field:
+    if item.bit_width is not None:
+        c.fail("bit-field", "OpenCL C has no bit-fields", item.span)
+    t, qualifiers = declarator_type(c, base, item.declarator)
+    if item.declarator.name is None:
+        c.fail("missing-name", "a member needs a name", item.span)
+    if not is_complete(t):
+        c.fail("incomplete-type", f"member '{item.declarator.name}' has incomplete type '{t}'", item.span)
+    if qualifiers.space is not AddressSpace.PRIVATE:
+        c.fail("address-space", "a member cannot have an address space of its own", item.span)
+    if record.kind == "union" and contains_matrix(t):
+        c.fail("coop-mat-union", "a cooperative matrix cannot be a member of a union", item.span)
+    return Field(item.declarator.name, t, qualifiers, item.declarator.span)
+
+
+# --- declarators -----------------------------------------------------------------------------------
+
+
+def declarator_type(c: Context, base: Base, d: syntax.Declarator) -> tuple[Type, Qualifiers]:
+    """The type that a declarator makes of the base, and the qualifiers of the object declared."""
+    t, qualifiers = base.type, base.qualifiers
+    for modifier in reversed(d.modifiers):
+        if isinstance(modifier, syntax.PointerModifier):
+            t = _pointer_to(c, t, qualifiers, d.span)
+            qualifiers, _ = _qualifiers(c, modifier.qualifiers)
+        elif isinstance(modifier, syntax.ArrayModifier):
+            t = _array_of(c, t, modifier, d.span)
+        else:
+            t = _function_of(c, t, modifier, d.span)
+            qualifiers = PLAIN
+    return apply_matrix_attributes(c, t, d.attributes), qualifiers
+
+
+def _pointer_to(c: Context, t: Type, qualifiers: Qualifiers, span: Span) -> Type:
+    if isinstance(t, FunctionType):
+        c.fail("function-pointer", "OpenCL C has no pointers to functions", span)
+    if contains_matrix(t) and qualifiers.space is not AddressSpace.PRIVATE:
+        c.fail(
+            "coop-mat-address-space",
+            f"a cooperative matrix lives in private memory; '{t}' cannot be in {qualifiers.space} memory",
+            span,
+        )
+    return PointerType(t, replace(qualifiers, restrict=False))
+
+
+def _array_of(c: Context, t: Type, modifier: syntax.ArrayModifier, span: Span) -> Type:
+    if isinstance(t, (FunctionType, VoidType)) or not is_complete(t):
+        c.fail("invalid-type", f"an array cannot have elements of type '{t}'", span)
+    if modifier.size is None:
+        return ArrayType(t, None)
+    size = integer_constant(c, modifier.size, "the size of an array")
+    if size < 0 or (size == 0 and not isinstance(t, CoopMatrixType)) or size >= 1 << 40:
+        c.fail("array-size", f"the size of an array cannot be {size}", modifier.size.span)
+    return ArrayType(t, size)
+
+
+def _function_of(c: Context, t: Type, modifier: syntax.FunctionModifier, span: Span) -> Type:
+    if isinstance(t, (FunctionType, ArrayType)):
+        c.fail("invalid-type", f"a function cannot return '{t}'", span)
+    if modifier.variadic:
+        c.fail("variadic", "OpenCL C has no variadic functions", span)
+    return FunctionType(t, tuple(decl.type for decl in parameters(c, modifier)))
+
+
+def parameters(c: Context, modifier: syntax.FunctionModifier) -> list[typed.VarDecl]:
+    """The parameters of a function declarator; arrays are pointers here. `(void)` and `()` have none."""
+    items = modifier.parameters or []
+    if len(items) == 1 and _is_void(items[0]):
+        return []
+    result = []
+    for item in items:
+        base = base_type(c, item.specifiers)
+        t, qualifiers = declarator_type(c, base, item.declarator)
+        if isinstance(t, ArrayType):
+            t, qualifiers = PointerType(t.element, qualifiers), PLAIN
+        name = item.declarator.name or ""
+        if not is_complete(t):
+            c.fail("incomplete-type", f"parameter '{name}' has incomplete type '{t}'", item.span)
+        if qualifiers.space is not AddressSpace.PRIVATE:
+            c.fail("address-space", f"a parameter lives in private memory, not in {qualifiers.space}", item.span)
+        result.append(typed.VarDecl(item.declarator.span, name, t, qualifiers, "parameter"))
+    return result
+
+
+def _is_void(p: syntax.Parameter) -> bool:
+    words = [word.text for word in p.specifiers.type_words]
+    return words == ["void"] and p.declarator.name is None and not p.declarator.modifiers
+
+
+def type_name(c: Context, node: syntax.TypeName) -> Type:
+    """The type that a cast, sizeof or argument names."""
+    return declarator_type(c, base_type(c, node.specifiers), node.declarator)[0]
+
+
+def integer_constant(c: Context, e: syntax.Expression, what: str) -> int:
+    from .expressions import analyse
+
+    value = rvalue(analyse(c, e))
+    if not isinstance(value, typed.IntConst):
+        c.fail("not-constant", f"{what} must be an integer constant expression", e.span)
+    return value.value
+
+
+def static_assert(c: Context, node: syntax.StaticAssert) -> None:
+    if integer_constant(c, node.condition, "the condition of a static assertion") == 0:
+        text = "".join(t.strip('"') for t in node.message.texts) if node.message else ""
+        c.error("static-assert", "static assertion failed" + (f": {text}" if text else ""), node.condition.span)

@@ -1,0 +1,373 @@
+"""Expressions: each kind of syntax node to its typed form (OpenCL C 3.0, section 6.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...diagnostics import Label
+from .. import builtins, literals, syntax, typed
+from ..typed import Expr, LValue
+from ..types import (
+    CHAR,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INT,
+    LONG,
+    SIZE_T,
+    UINT,
+    ULONG,
+    VOID,
+    AddressSpace,
+    ArrayType,
+    CoopMatrixType,
+    FunctionType,
+    PointerType,
+    Qualifiers,
+    RecordType,
+    ScalarType,
+    Type,
+    VectorType,
+    VoidType,
+    align_of,
+    contains_matrix,
+    element_count,
+    is_complete,
+    size_of,
+    with_count,
+)
+from . import calls, operators
+from .constants import floating
+from .context import Context, EnumConstant, Poisoned, Typedef
+from .conversions import cast, convert_arithmetic, index_value, matrix_index, rvalue
+from .operators import BINARY
+
+Handler = Callable[[Context, Any, "Type | None"], Expr]
+
+
+def analyse(c: Context, node: syntax.Expression, expected: Type | None = None) -> Expr:
+    """The typed form of `node`; `expected` is what the context asks for (matrix loads need it)."""
+    return _HANDLERS[type(node)](c, node, expected)
+
+
+# --- constants and names ---------------------------------------------------------------------------
+
+
+def _integer(c: Context, node: syntax.IntegerLiteral, expected: Type | None) -> Expr:
+    try:
+        literal = literals.decode_integer(node.text)
+    except literals.LiteralError as error:
+        c.fail(error.code, error.message, node.span)
+    if "u" in literal.suffix:
+        candidates = [UINT, ULONG]
+    elif literal.decimal:
+        candidates = [INT, LONG, ULONG]
+    else:
+        candidates = [INT, UINT, LONG, ULONG]
+    if "l" in literal.suffix:
+        candidates = [t for t in candidates if t.bits == 64]
+    t = next(t for t in candidates if literal.value < 1 << (t.bits - t.signed))
+    return typed.IntConst(node.span, t, literal.value)
+
+
+def _float(c: Context, node: syntax.FloatLiteral, expected: Type | None) -> Expr:
+    try:
+        literal = literals.decode_float(node.text)
+    except literals.LiteralError as error:
+        c.fail(error.code, error.message, node.span)
+    t = {"": DOUBLE, "f": FLOAT, "h": HALF, "l": DOUBLE}[literal.suffix]
+    return floating(node.span, t, literal.value)
+
+
+def _char(c: Context, node: syntax.CharLiteral, expected: Type | None) -> Expr:
+    try:
+        return typed.IntConst(node.span, INT, literals.decode_char(node.text))
+    except literals.LiteralError as error:
+        c.fail(error.code, error.message, node.span)
+
+
+def _string(c: Context, node: syntax.StringLiteral, expected: Type | None) -> Expr:
+    try:
+        value = literals.decode_string(node.texts)
+    except literals.LiteralError as error:
+        c.fail(error.code, error.message, node.span)
+    where = Qualifiers(AddressSpace.CONSTANT, const=True)
+    return typed.StringConst(node.span, ArrayType(CHAR, len(value) + 1), where, value)
+
+
+def _identifier(c: Context, node: syntax.Identifier, expected: Type | None) -> Expr:
+    entity = c.scope.find(node.name)
+    if isinstance(entity, typed.VarDecl):
+        return typed.VarRef(node.span, entity.type, entity.qualifiers, entity)
+    if isinstance(entity, EnumConstant):
+        assert isinstance(entity.type, ScalarType)
+        return typed.IntConst(node.span, entity.type, entity.value)
+    if isinstance(entity, Poisoned):
+        c.abandon()
+    if isinstance(entity, Typedef):
+        c.fail("unexpected-type", f"'{node.name}' is a type, not a value", node.span)
+    if isinstance(entity, typed.FunctionDecl) or builtins.find(node.name) is not None:
+        c.fail("function-pointer", f"function '{node.name}' can only be called", node.span)
+    if node.name.startswith("CLK_COOPERATIVE_MATRIX_"):
+        from .matrices import require_extension
+
+        require_extension(c, f"'{node.name}'", node.span)
+    notes = c.suggestion(node.name, c.scope.visible())
+    c.fail("undeclared-identifier", f"'{node.name}' is not declared", node.span, notes=notes)
+
+
+def _paren(c: Context, node: syntax.Paren, expected: Type | None) -> Expr:
+    return analyse(c, node.inner, expected)
+
+
+# --- operators -------------------------------------------------------------------------------------
+
+
+def _unary(c: Context, node: syntax.Unary, expected: Type | None) -> Expr:
+    operand = analyse(c, node.operand)
+    if node.op in ("++", "--"):
+        return operators.increment(c, node.op, operand, node.span, prefix=True)
+    if node.op == "&":
+        return operators.address_of(c, operand, node.span)
+    if node.op == "*":
+        return operators.dereference(c, operand, node.span)
+    return operators.unary(c, node.op, operand, node.span)
+
+
+def _postfix(c: Context, node: syntax.Postfix, expected: Type | None) -> Expr:
+    return operators.increment(c, node.op, analyse(c, node.operand), node.span, prefix=False)
+
+
+def _binary(c: Context, node: syntax.Binary, expected: Type | None) -> Expr:
+    # Chains lean to the left and may be thousands of operators long: walk down, then fold upwards.
+    chain = [node]
+    while isinstance(chain[-1].left, syntax.Binary):
+        chain.append(chain[-1].left)
+    result = analyse(c, chain[-1].left)
+    for link in reversed(chain):
+        right = analyse(c, link.right)
+        result = operators.binary(c, link.op, result, right, link.span, link.op_span)
+    return result
+
+
+def _assign(c: Context, node: syntax.Assign, expected: Type | None) -> Expr:
+    target = analyse(c, node.target)
+    value = analyse(c, node.value, target.type)
+    if node.op == "=":
+        return operators.assign(c, target, value, node.span, node.op_span)
+    assert node.op[:-1] in BINARY
+    return operators.compound_assign(c, node.op, target, value, node.span, node.op_span)
+
+
+def _conditional(c: Context, node: syntax.Conditional, expected: Type | None) -> Expr:
+    test = analyse(c, node.condition)
+    then, otherwise = analyse(c, node.then, expected), analyse(c, node.otherwise, expected)
+    return operators.conditional(c, test, then, otherwise, node.span)
+
+
+def _comma(c: Context, node: syntax.Comma, expected: Type | None) -> Expr:
+    result = rvalue(analyse(c, node.items[0]))
+    for i, item in enumerate(node.items[1:], 2):
+        value = rvalue(analyse(c, item, expected if i == len(node.items) else None))
+        result = typed.Comma(node.span, value.type, result, value)
+    return result
+
+
+# --- calls, types as operands ----------------------------------------------------------------------
+
+
+def _call(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
+    return calls.call(c, node, expected)
+
+
+def _type_argument(c: Context, node: syntax.TypeArgument, expected: Type | None) -> Expr:
+    c.fail("unexpected-type", "a type cannot stand here", node.span)
+
+
+def _size_of(c: Context, node: syntax.SizeOf, expected: Type | None) -> Expr:
+    from .declarations import type_name
+
+    operand = node.operand
+    t = type_name(c, operand) if isinstance(operand, syntax.TypeName) else analyse(c, operand).type
+    op = node.op.strip("_")
+    if contains_matrix(t):
+        c.fail("coop-mat-opaque", f"'{node.op}' of '{t}': a cooperative matrix is opaque and has no size", node.span)
+    if op == "vec_step":
+        if not isinstance(t, (ScalarType, VectorType)):
+            c.fail("invalid-operands", f"'vec_step' takes a scalar or a vector, not '{t}'", node.span)
+        return typed.IntConst(node.span, INT, 4 if element_count(t) == 3 else element_count(t))
+    if isinstance(t, (FunctionType, VoidType)) or not is_complete(t):
+        c.fail("incomplete-type", f"'{node.op}' of incomplete type '{t}'", node.span)
+    return typed.IntConst(node.span, SIZE_T, size_of(t) if op == "sizeof" else align_of(t))
+
+
+def _cast(c: Context, node: syntax.Cast, expected: Type | None) -> Expr:
+    from .declarations import type_name
+
+    target = type_name(c, node.type_name)
+    if isinstance(target, VectorType) and isinstance(node.operand, syntax.Paren):
+        return _vector_literal(c, target, node)
+    if isinstance(target, VoidType):
+        e = rvalue(analyse(c, node.operand))
+        return typed.Comma(node.span, VOID, e, typed.Zero(node.span, VOID))
+    if isinstance(target, (ArrayType, FunctionType)):
+        c.fail("invalid-cast", f"nothing casts to '{target}'", node.span)
+    wanted = target if isinstance(target, CoopMatrixType) else None
+    return cast(c, analyse(c, node.operand, wanted), target, node.span)
+
+
+def _vector_literal(c: Context, target: VectorType, node: syntax.Cast) -> Expr:
+    """`(float4)(a, b, ...)`: scalars and vectors that add up, or one scalar for all components (6.1.6)."""
+    assert isinstance(node.operand, syntax.Paren)
+    inner = node.operand.inner
+    parts = inner.items if isinstance(inner, syntax.Comma) else [inner]
+    values = [rvalue(analyse(c, part)) for part in parts]
+    if len(values) == 1:
+        return cast(c, values[0], target, node.span)
+    items: list[Expr] = []
+    for value in values:
+        if isinstance(value.type, ScalarType):
+            items.append(convert_arithmetic(value, target.element))
+        elif isinstance(value.type, VectorType) and value.type.element == target.element:
+            items.append(value)
+        else:
+            c.fail("vector-literal", f"'{value.type}' cannot be part of a '{target}'", value.span)
+    count = sum(element_count(item.type) for item in items)
+    if count != target.count:
+        c.fail("vector-literal", f"a '{target}' needs {target.count} components, not {count}", node.span)
+    return typed.VectorLiteral(node.span, target, items)
+
+
+def _compound_literal(c: Context, node: syntax.CompoundLiteral, expected: Type | None) -> Expr:
+    from .declarations import type_name
+    from .initializers import initialize
+
+    if c.function is None:
+        c.unsupported("a compound literal at file scope is", node.span)
+    t, value = initialize(c, type_name(c, node.type_name), node.initializer)
+    return typed.CompoundLiteral(node.span, t, Qualifiers(), value)
+
+
+# --- parts of objects ------------------------------------------------------------------------------
+
+
+def _subscript(c: Context, node: syntax.Subscript, expected: Type | None) -> Expr:
+    base, index = analyse(c, node.base), analyse(c, node.index)
+    if isinstance(base.type, CoopMatrixType):
+        if not isinstance(base, LValue):
+            c.fail("coop-mat-index", "a component can be chosen of a matrix variable only", node.span)
+        chosen = matrix_index(c, index, base.type)
+        return typed.MatrixElement(node.span, base.type.component, base.place, base, chosen)
+    if isinstance(base.type, ArrayType) and isinstance(base, LValue):
+        chosen = index_value(c, index)
+        size = base.type.size
+        if isinstance(chosen, typed.IntConst) and size is not None and not 0 <= chosen.value < size:
+            c.warn("array-bounds", f"index {chosen.value} is outside of '{base.type}'", node.index.span)
+        return typed.Index(node.span, base.type.element, base.place, base, chosen)
+    left, right = rvalue(base), rvalue(index)
+    if isinstance(right.type, PointerType) and not isinstance(left.type, PointerType):
+        left, right = right, left
+    if not isinstance(left.type, PointerType):
+        labels = [Label(node.base.span)]
+        if isinstance(left.type, VectorType):
+            message = f"a component of '{left.type}' is chosen by .x or .s0, not by a subscript"
+            c.fail("vector-subscript", message, node.span, labels=labels)
+        c.fail("not-subscriptable", f"'{left.type}' cannot be subscripted", node.span, labels=labels)
+    if not is_complete(left.type.pointee):
+        c.fail("incomplete-type", f"'{left.type}' points to an incomplete type", node.span)
+    pointer = typed.PointerAdd(node.span, left.type, left, index_value(c, right))
+    return typed.Deref(node.span, left.type.pointee, left.type.qualifiers, pointer)
+
+
+def _member(c: Context, node: syntax.Member, expected: Type | None) -> Expr:
+    base = analyse(c, node.base)
+    if node.arrow:
+        base = operators.dereference(c, base, node.base.span)
+    elif isinstance(base.type, PointerType):
+        c.fail("member-of-pointer", f"'{base.type}' is a pointer; write '->' instead of '.'", node.name_span)
+    if isinstance(base.type, VectorType):
+        return _swizzle(c, base, node)
+    if not isinstance(base.type, RecordType):
+        c.fail("no-member", f"'{base.type}' has no members", node.name_span, labels=[Label(node.base.span)])
+    record = base.type
+    if record.fields is None:
+        c.fail("incomplete-type", f"'{record}' is incomplete", node.name_span)
+    index = record.index_of(node.name)
+    if index is None:
+        notes = c.suggestion(node.name, [item.name for item in record.fields])
+        c.fail("no-member", f"'{record}' has no member '{node.name}'", node.name_span, notes=notes)
+    field = record.fields[index]
+    if not isinstance(base, LValue):
+        return typed.ExtractMember(node.span, field.type, base, index)
+    place = Qualifiers(
+        base.place.space,
+        base.place.const or field.qualifiers.const,
+        base.place.volatile or field.qualifiers.volatile,
+    )
+    return typed.Member(node.span, field.type, place, base, index)
+
+
+_XYZW = {name: i for i, name in enumerate("xyzw")} | {name: i for i, name in enumerate("rgba")}
+
+
+def swizzle_indices(name: str, count: int) -> tuple[int, ...] | None:
+    """The components that a swizzle names in a vector of `count`; None where the name means nothing (6.1.7).
+
+    For a vector of 3, `.hi` and `.odd` name an undefined fourth component, here index 3.
+    """
+    whole = 4 if count == 3 else count
+    halves = {
+        "lo": range(whole // 2),
+        "hi": range(whole // 2, whole),
+        "even": range(0, whole, 2),
+        "odd": range(1, whole, 2),
+    }
+    if name in halves:
+        return tuple(halves[name])
+    if name[0] in "sS" and len(name) > 1 and all(digit in "0123456789abcdefABCDEF" for digit in name[1:]):
+        indices = tuple(int(digit, 16) for digit in name[1:])
+    elif set(name) <= set("xyzw") or set(name) <= set("rgba"):
+        indices = tuple(_XYZW[letter] for letter in name)
+    else:
+        return None
+    return indices if all(i < count for i in indices) and len(indices) in (1, 2, 3, 4, 8, 16) else None
+
+
+def _swizzle(c: Context, base: Expr, node: syntax.Member) -> Expr:
+    assert isinstance(base.type, VectorType)
+    indices = swizzle_indices(node.name, base.type.count)
+    if indices is None:
+        c.fail("swizzle", f"'{base.type}' has no components '.{node.name}'", node.name_span)
+    if max(indices) >= base.type.count:
+        c.unsupported(f"the undefined component that '.{node.name}' of a 3-component vector names is", node.name_span)
+    t = with_count(base.type.element, len(indices))
+    if isinstance(base, LValue):
+        if isinstance(base, typed.Swizzle):
+            indices = tuple(base.indices[i] for i in indices)
+            base = base.base
+        return typed.Swizzle(node.span, t, base.place, base, indices)
+    return typed.ExtractSwizzle(node.span, t, base, indices)
+
+
+_HANDLERS: dict[type, Handler] = {
+    syntax.IntegerLiteral: _integer,
+    syntax.FloatLiteral: _float,
+    syntax.CharLiteral: _char,
+    syntax.StringLiteral: _string,
+    syntax.Identifier: _identifier,
+    syntax.Paren: _paren,
+    syntax.Unary: _unary,
+    syntax.Postfix: _postfix,
+    syntax.Binary: _binary,
+    syntax.Assign: _assign,
+    syntax.Conditional: _conditional,
+    syntax.Comma: _comma,
+    syntax.Call: _call,
+    syntax.TypeArgument: _type_argument,
+    syntax.SizeOf: _size_of,
+    syntax.Cast: _cast,
+    syntax.CompoundLiteral: _compound_literal,
+    syntax.Subscript: _subscript,
+    syntax.Member: _member,
+}

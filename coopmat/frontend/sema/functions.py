@@ -1,0 +1,207 @@
+"""Program scope: functions, kernels, program-scope variables (OpenCL C 3.0, sections 6.9 and 6.11)."""
+
+from __future__ import annotations
+
+from ...diagnostics import Note
+from .. import builtins, syntax, typed
+from ..types import (
+    BOOL,
+    INT,
+    AddressSpace,
+    FunctionType,
+    PointerType,
+    Qualifiers,
+    Type,
+    VoidType,
+    contains_matrix,
+    is_complete,
+)
+from . import attributes, matrices
+from .context import Context, EnumConstant, FunctionState, Poisoned, Typedef
+from .declarations import base_type, declarator_type, parameters, static_assert
+from .initializers import initialize, is_constant
+from .statements import block, pragma
+
+_PREDECLARED = {
+    "memory_scope_work_item": 0,
+    "memory_scope_work_group": 1,
+    "memory_scope_device": 2,
+    "memory_scope_all_svm_devices": 3,
+    "memory_scope_all_devices": 3,
+    "memory_scope_sub_group": 4,
+    "memory_order_relaxed": 0,
+    "memory_order_acquire": 2,
+    "memory_order_release": 3,
+    "memory_order_acq_rel": 4,
+    "memory_order_seq_cst": 5,
+}
+
+
+def unit(c: Context, node: syntax.TranslationUnit) -> typed.Unit:
+    """A whole translation unit; every declaration is analysed, whatever happened to the ones before."""
+    for name, value in _PREDECLARED.items():
+        c.scope.names[name] = EnumConstant(None, name, INT, value)
+    if c.matrices:
+        c.scope.names.update({item.name: item for item in matrices.predeclared()})
+    with c.nested_scope():
+        for item in node.declarations:
+            with c.recover():
+                _external(c, item)
+    _check_defined(c)
+    return c.unit
+
+
+def _external(c: Context, item: syntax.ExternalDeclaration) -> None:
+    if isinstance(item, syntax.FunctionDefinition):
+        _definition(c, item)
+    elif isinstance(item, syntax.Declaration):
+        _declaration(c, item)
+    elif isinstance(item, syntax.StaticAssert):
+        static_assert(c, item)
+    elif pragma(c, item) is not None:
+        c.warn("unroll", "an unroll hint belongs before a loop", item.span)
+
+
+def _check_defined(c: Context) -> None:
+    """Every function that is called needs a body: nothing is linked to the program later."""
+    for function in c.unit.functions:
+        if function.body is None and function in c.called:
+            notes = [Note("declared here", function.span)]
+            c.error("undefined-function", f"'{function.name}' is never defined", c.called[function], notes=notes)
+    c.unit.functions = [f for f in c.unit.functions if f.body is not None]
+
+
+# --- declarations ----------------------------------------------------------------------------------
+
+
+def _declaration(c: Context, node: syntax.Declaration) -> None:
+    storage = {word.text for word in node.specifiers.storage}
+    base = base_type(c, node.specifiers)
+    for item in node.declarators:
+        d = item.declarator
+        with c.recover():
+            try:
+                t, qualifiers = declarator_type(c, base, d)
+                if "typedef" in storage:
+                    _typedef(c, Typedef(d.span, d.name or "", t, qualifiers))
+                elif isinstance(t, FunctionType):
+                    prototype(c, node.specifiers, d)
+                else:
+                    _variable(c, item, t, qualifiers)
+            except BaseException:
+                if d.name is not None and d.name not in c.scope.names:
+                    c.scope.names[d.name] = Poisoned(d.span, d.name)
+                raise
+
+
+def _typedef(c: Context, entity: Typedef) -> None:
+    earlier = c.scope.names.get(entity.name)
+    if isinstance(earlier, Typedef) and (earlier.type, earlier.qualifiers) == (entity.type, entity.qualifiers):
+        return  # saying the same twice is allowed (C11 6.7)
+    c.declare(entity)
+
+
+def _variable(c: Context, item: syntax.InitDeclarator, t: Type, qualifiers: Qualifiers) -> None:
+    d = item.declarator
+    name = d.name or ""
+    if contains_matrix(t):
+        c.fail("coop-mat-file-scope", f"a cooperative matrix cannot be declared at file scope ('{name}')", d.span)
+    if qualifiers.space is not AddressSpace.CONSTANT:
+        if qualifiers.space is AddressSpace.PRIVATE and not qualifiers.const:
+            message = f"'{name}': a variable at program scope must be in the constant address space"
+            c.fail("address-space", message, d.span)
+        c.unsupported(f"'{name}': program-scope variables outside of the constant address space are", d.span)
+    if item.initializer is None:
+        c.fail("address-space", f"'{name}': a variable in constant memory must be initialised", d.span)
+    decl = typed.VarDecl(d.span, name, t, qualifiers, "static")
+    decl.alignment = attributes.for_variable(c, d.attributes)
+    decl.type, decl.initializer = initialize(c, t, item.initializer)
+    if not is_complete(decl.type):
+        c.fail("incomplete-type", f"variable '{name}' has incomplete type '{decl.type}'", d.span)
+    if not is_constant(decl.initializer):
+        c.fail("not-constant", f"the initial value of '{name}' must be constant", item.initializer.span)
+    c.declare(decl)
+    c.unit.variables.append(decl)
+
+
+def _function_modifier(d: syntax.Declarator) -> syntax.FunctionModifier | None:
+    first = d.modifiers[0] if d.modifiers else None
+    return first if isinstance(first, syntax.FunctionModifier) else None
+
+
+def prototype(c: Context, specifiers: syntax.Specifiers, d: syntax.Declarator) -> typed.FunctionDecl:
+    """Declares a function; a later prototype or the definition must agree with it."""
+    t, _ = declarator_type(c, base_type(c, specifiers), d)
+    modifier = _function_modifier(d)
+    if modifier is None or not isinstance(t, FunctionType) or d.name is None:
+        c.fail("function-declarator", "a function needs its parameters written out", d.span)
+    kernel = any(word.text.strip("_") == "kernel" for word in specifiers.functions)
+    internal = any(word.text == "static" for word in specifiers.storage)
+    marks = attributes.for_function(c, [*specifiers.attributes, *d.attributes], kernel=kernel)
+    decl = typed.FunctionDecl(d.span, d.name, t, parameters(c, modifier), kernel, internal, marks)
+    earlier = c.scope.names.get(d.name)
+    if isinstance(earlier, typed.FunctionDecl):
+        if earlier.type != t or earlier.is_kernel != kernel:
+            notes = [Note(f"the previous declaration, '{earlier.type}', is here", earlier.span)]
+            c.fail("redefinition", f"'{d.name}' is declared again as '{t}'", d.span, notes=notes)
+        earlier.attributes.update(marks)
+        earlier.internal = earlier.internal or internal
+        return earlier
+    if builtins.find(d.name) is not None or d.name in matrices.BUILTINS:
+        c.fail("redefinition", f"'{d.name}' is a builtin function", d.span)
+    c.declare(decl)
+    if c.scope.names.get(d.name) is not decl:
+        c.abandon()
+    if kernel:
+        _check_kernel(c, decl)
+    c.unit.functions.append(decl)
+    return decl
+
+
+def _check_kernel(c: Context, decl: typed.FunctionDecl) -> None:
+    if not isinstance(decl.type.result, VoidType):
+        c.error("kernel-result", f"kernel '{decl.name}' must return void, not '{decl.type.result}'", decl.span)
+    for p in decl.parameters:
+        if contains_matrix(p.type) or (isinstance(p.type, PointerType) and contains_matrix(p.type.pointee)):
+            message = f"a cooperative matrix cannot be a parameter of a kernel ('{p.name}')"
+            c.error("coop-mat-kernel-parameter", message, p.span)
+        elif p.type is BOOL or isinstance(p.type, VoidType):
+            c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot have type '{p.type}'", p.span)
+        elif isinstance(p.type, PointerType):
+            _check_kernel_pointer(c, p, p.type)
+
+
+def _check_kernel_pointer(c: Context, p: typed.VarDecl, t: PointerType) -> None:
+    if t.qualifiers.space is AddressSpace.PRIVATE:
+        message = f"kernel parameter '{p.name}' must point to global, constant or local memory"
+        c.error("kernel-parameter", message, p.span)
+    elif isinstance(t.pointee, PointerType):
+        c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot be a pointer to pointers", p.span)
+
+
+# --- definitions -----------------------------------------------------------------------------------
+
+
+def _definition(c: Context, node: syntax.FunctionDefinition) -> None:
+    decl = prototype(c, node.specifiers, node.declarator)
+    if decl.body is not None:
+        notes = [Note("the previous definition is here", decl.span)]
+        c.fail("redefinition", f"redefinition of '{decl.name}'", node.declarator.span, notes=notes)
+    modifier = _function_modifier(node.declarator)
+    assert modifier is not None
+    decl.span, decl.parameters = node.declarator.span, parameters(c, modifier)
+    c.function = FunctionState(decl)
+    # The order of definition counts, also where a prototype stood before.
+    c.unit.functions.remove(decl)
+    c.unit.functions.append(decl)
+    decl.body = typed.Block(node.body.span, [])
+    with c.nested_scope():
+        for p in decl.parameters:
+            if not p.name:
+                continue
+            c.declare(p)
+        decl.body = block(c, node.body)
+    for label, span in c.function.gotos:
+        if label not in c.function.labels:
+            c.error("undeclared-label", f"no label '{label}' in this function", span)
+    c.function = None

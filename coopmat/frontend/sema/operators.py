@@ -1,0 +1,381 @@
+"""Operators on values: which operand types they take, what they give (OpenCL C 3.0, section 6.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...diagnostics import Label, Span
+from .. import typed
+from ..typed import AddressOf, Binary, Convert, ConvertKind, Deref, Expr, LValue, MatrixElement, Swizzle, Unary, Zero
+from ..types import (
+    BOOL,
+    INT,
+    LONG,
+    PTRDIFF_T,
+    AddressSpace,
+    ArrayType,
+    CoopMatrixType,
+    PointerType,
+    Qualifiers,
+    ScalarType,
+    Type,
+    VectorType,
+    VoidType,
+    element_type,
+    integer_type,
+    is_complete,
+)
+from . import matrices
+from .constants import fold_binary, fold_unary, is_null_pointer
+from .context import Context
+from .conversions import (
+    assign_convert,
+    bad_operands,
+    common_scalar,
+    condition,
+    convert_arithmetic,
+    index_value,
+    kind_between,
+    promote,
+    rvalue,
+    usual_conversions,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A binary operator: its name in the typed AST and what its operands must be.
+
+    operands: arithmetic, integer (also shifts), compare (relational), equality, logical.
+    """
+
+    name: str
+    operands: str
+
+
+BINARY: dict[str, Operator] = {
+    "*": Operator("mul", "arithmetic"),
+    "/": Operator("div", "arithmetic"),
+    "%": Operator("rem", "integer"),
+    "+": Operator("add", "arithmetic"),
+    "-": Operator("sub", "arithmetic"),
+    "<<": Operator("shl", "shift"),
+    ">>": Operator("shr", "shift"),
+    "<": Operator("lt", "compare"),
+    ">": Operator("gt", "compare"),
+    "<=": Operator("le", "compare"),
+    ">=": Operator("ge", "compare"),
+    "==": Operator("eq", "equality"),
+    "!=": Operator("ne", "equality"),
+    "&": Operator("and", "integer"),
+    "^": Operator("xor", "integer"),
+    "|": Operator("or", "integer"),
+    "&&": Operator("land", "logical"),
+    "||": Operator("lor", "logical"),
+}
+
+
+def comparison_type(t: Type) -> Type:
+    """int for scalars; for vectors the signed integer vector of the same width."""
+    if isinstance(t, VectorType):
+        return VectorType(integer_type(t.element.bits, True), t.count)
+    return INT
+
+
+# --- unary ---------------------------------------------------------------------------------------
+
+
+def make_unary(span: Span, op: str, e: Expr) -> Expr:
+    """`neg`, `not`, `lnot` of a value whose type is already right."""
+    folded = fold_unary(span, op, e)
+    if folded is not None:
+        return folded
+    return Unary(span, comparison_type(e.type) if op == "lnot" else e.type, op, e)
+
+
+def unary(c: Context, op: str, operand: Expr, span: Span) -> Expr:
+    """Prefix `+ - ~ !`."""
+    e = rvalue(operand)
+    if isinstance(e.type, CoopMatrixType):
+        return matrices.negate(c, op, e, span)
+    element = element_type(e.type)
+    if op == "!":
+        if isinstance(e.type, PointerType):
+            null = Zero(span, e.type)
+            return Binary(span, INT, "eq", e, null)
+        if isinstance(element, ScalarType):
+            return make_unary(span, "lnot", e)
+    elif isinstance(element, ScalarType) and (op != "~" or element.is_integer):
+        e = promote(e)
+        return e if op == "+" else make_unary(span, "neg" if op == "-" else "not", e)
+    c.fail("invalid-operands", f"invalid operand to unary '{op}': '{e.type}'", span, labels=[Label(e.span)])
+
+
+def increment(c: Context, op: str, target: Expr, span: Span, *, prefix: bool) -> Expr:
+    place = modifiable(c, target, f"'{op}'", span)
+    t = place.type
+    if isinstance(t, PointerType):
+        _check_pointee(c, t, span)
+    elif isinstance(t, CoopMatrixType):
+        c.fail("coop-mat-operator", f"invalid operand to '{op}': '{t}'", span)
+    elif not isinstance(element_type(t), ScalarType):
+        c.fail("invalid-operands", f"invalid operand to '{op}': '{t}'", span)
+    return typed.IncDec(span, t, place, 1 if op == "++" else -1, prefix)
+
+
+def address_of(c: Context, operand: Expr, span: Span) -> Expr:
+    if isinstance(operand, MatrixElement):
+        c.fail("coop-mat-element-address", "a component of a cooperative matrix has no address", span)
+    if isinstance(operand, Swizzle):
+        c.fail("invalid-operands", "a vector component has no address", span)
+    if not isinstance(operand, LValue):
+        c.fail("not-an-lvalue", f"cannot take the address of a value of type '{operand.type}'", span)
+    if isinstance(operand, Deref):
+        return operand.pointer
+    where = Qualifiers(operand.place.space, operand.place.const, operand.place.volatile)
+    return AddressOf(span, PointerType(operand.type, where), operand)
+
+
+def dereference(c: Context, operand: Expr, span: Span) -> Expr:
+    e = rvalue(operand)
+    if not isinstance(e.type, PointerType):
+        c.fail("invalid-operands", f"'*' needs a pointer, not '{e.type}'", span, labels=[Label(e.span)])
+    _check_pointee(c, e.type, span)
+    return Deref(span, e.type.pointee, e.type.qualifiers, e)
+
+
+def _check_pointee(c: Context, t: PointerType, span: Span) -> None:
+    if not is_complete(t.pointee):
+        c.fail("incomplete-type", f"'{t}' points to an incomplete type", span)
+
+
+# --- binary --------------------------------------------------------------------------------------
+
+
+def make_binary(span: Span, op: str, left: Expr, right: Expr) -> Expr:
+    """An arithmetic or comparison node on operands of equal types, folded where both are constants."""
+    compare = op in ("eq", "ne", "lt", "le", "gt", "ge", "land", "lor")
+    result = comparison_type(left.type) if compare else left.type
+    folded = fold_binary(span, op, left, right, result)
+    return folded if folded is not None else Binary(span, result, op, left, right)
+
+
+def binary(c: Context, op: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
+    """Any binary operator except assignment and comma."""
+    left, right = rvalue(left), rvalue(right)
+    row = BINARY[op]
+    if isinstance(left.type, CoopMatrixType) or isinstance(right.type, CoopMatrixType):
+        return matrices.binary(c, op, row.name, left, right, span, op_span)
+    if isinstance(left.type, PointerType) or isinstance(right.type, PointerType):
+        return _pointer_binary(c, op, row, left, right, span, op_span)
+    return _OPERANDS[row.operands](c, op, row.name, left, right, span, op_span)
+
+
+def _arithmetic(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
+    a, b = usual_conversions(c, op, op_span, left, right)
+    return make_binary(span, name, a, b)
+
+
+def _integer(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
+    _need_integers(c, op, left, right, op_span)
+    return _arithmetic(c, op, name, left, right, span, op_span)
+
+
+def _need_integers(c: Context, op: str, left: Expr, right: Expr, op_span: Span) -> None:
+    for e in (left, right):
+        element = element_type(e.type)
+        if not isinstance(element, ScalarType) or not element.is_integer:
+            bad_operands(c, op, op_span, left, right)
+
+
+def shift_operands(c: Context, op: str, left: Expr, right: Expr, op_span: Span) -> tuple[Expr, Expr]:
+    """The left operand promoted; the right one brought to its type (the value is taken modulo the width)."""
+    _need_integers(c, op, left, right, op_span)
+    if isinstance(left.type, VectorType):
+        if isinstance(right.type, VectorType) and right.type.count != left.type.count:
+            bad_operands(c, op, op_span, left, right)
+    elif isinstance(right.type, VectorType):
+        bad_operands(c, op, op_span, left, right)
+    left = promote(left)
+    assert isinstance(left.type, (ScalarType, VectorType))
+    if isinstance(right.type, ScalarType) and right.type.rank > 0:
+        element = element_type(left.type)
+        assert isinstance(element, ScalarType)
+        if isinstance(right, typed.IntConst) and not 0 <= right.value < element.bits:
+            c.warn("shift-count", f"shift count is outside of 0 to {element.bits - 1}", right.span)
+    return left, convert_arithmetic(right, left.type)
+
+
+def _shift(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
+    a, b = shift_operands(c, op, left, right, op_span)
+    return make_binary(span, name, a, b)
+
+
+def _logical(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
+    if isinstance(left.type, VectorType) or isinstance(right.type, VectorType):
+        a, b = usual_conversions(c, op, op_span, left, right)
+        return make_binary(span, name, a, b)
+    a, b = condition(c, left, f"an operand of '{op}'"), condition(c, right, f"an operand of '{op}'")
+    return typed.Logical(span, INT, name, a, b)
+
+
+_OPERANDS = {
+    "arithmetic": _arithmetic,
+    "integer": _integer,
+    "shift": _shift,
+    "compare": _arithmetic,
+    "equality": _arithmetic,
+    "logical": _logical,
+}
+
+
+def _pointer_binary(c: Context, op: str, row: Operator, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
+    if row.operands == "logical":
+        return _logical(c, op, row.name, left, right, span, op_span)
+    if row.operands in ("compare", "equality"):
+        return _pointer_compare(c, op, row, left, right, span, op_span)
+    if row.name == "add" and isinstance(right.type, PointerType):
+        left, right = right, left
+    if row.name in ("add", "sub") and isinstance(left.type, PointerType):
+        if isinstance(right.type, ScalarType) and right.type.is_integer:
+            _check_pointee(c, left.type, span)
+            index = index_value(c, right)
+            if row.name == "sub":
+                index = make_unary(index.span, "neg", convert_arithmetic(index, LONG))
+            return typed.PointerAdd(span, left.type, left, index)
+        if row.name == "sub" and isinstance(right.type, PointerType) and _comparable(left.type, right.type):
+            _check_pointee(c, left.type, span)
+            return typed.PointerDifference(span, PTRDIFF_T, left, right)
+    bad_operands(c, op, op_span, left, right)
+
+
+def _comparable(a: PointerType, b: PointerType) -> bool:
+    void = isinstance(a.pointee, VoidType) or isinstance(b.pointee, VoidType)
+    return a.qualifiers.space == b.qualifiers.space and (void or a.pointee == b.pointee)
+
+
+def _pointer_compare(c: Context, op: str, row: Operator, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
+    if isinstance(left.type, PointerType) and is_null_pointer(right):
+        right = Zero(right.span, left.type)
+    elif isinstance(right.type, PointerType) and is_null_pointer(left):
+        left = Zero(left.span, right.type)
+    a, b = left.type, right.type
+    if isinstance(a, PointerType) and isinstance(b, PointerType) and _comparable(a, b):
+        if a != b:
+            right = Convert(right.span, a, ConvertKind.POINTER, right)
+        return Binary(span, INT, row.name, left, right)
+    bad_operands(c, op, op_span, left, right)
+
+
+# --- assignment ----------------------------------------------------------------------------------
+
+
+def modifiable(c: Context, e: Expr, what: str, span: Span) -> LValue:
+    """An object that may be changed."""
+    if not isinstance(e, LValue):
+        c.fail("not-an-lvalue", f"{what} needs an object, not a value of type '{e.type}'", span, labels=[Label(e.span)])
+    if isinstance(e.type, ArrayType) or not is_complete(e.type):
+        c.fail("not-assignable", f"{what}: an object of type '{e.type}' cannot be changed", span)
+    if e.place.const or e.place.space is AddressSpace.CONSTANT:
+        c.fail("read-only", f"{what}: this object is read-only", e.span)
+    if isinstance(e, Swizzle) and len(set(e.indices)) != len(e.indices):
+        c.fail("duplicate-swizzle", f"{what}: a component stands twice on the left side", e.span)
+    return e
+
+
+def assign(c: Context, target: Expr, value: Expr, span: Span, op_span: Span) -> Expr:
+    place = modifiable(c, target, "'='", op_span)
+    return typed.Assign(span, place.type, place, assign_convert(c, value, place.type, op_span, "assignment"))
+
+
+def compound_assign(c: Context, op: str, target: Expr, value: Expr, span: Span, op_span: Span) -> Expr:
+    """`op` is spelled with its `=`."""
+    place = modifiable(c, target, f"'{op}'", op_span)
+    value = rvalue(value)
+    row = BINARY[op[:-1]]
+    if isinstance(place.type, CoopMatrixType) or isinstance(value.type, CoopMatrixType):
+        return matrices.compound_assign(c, op, row.name, place, value, span, op_span)
+    if isinstance(place.type, PointerType):
+        if row.name in ("add", "sub"):
+            _check_pointee(c, place.type, span)
+            index = convert_arithmetic(index_value(c, value), LONG)
+            return typed.CompoundAssign(span, place.type, row.name, place, index, place.type, None, None)
+        bad_operands(c, op, op_span, place, value)
+    current: Expr = typed.Load(place.span, place.type, place)
+    if row.operands == "shift":
+        current, value = shift_operands(c, op, current, value, op_span)
+    else:
+        if row.operands == "integer":
+            _need_integers(c, op, current, value, op_span)
+        if isinstance(value.type, VectorType) and not isinstance(place.type, VectorType):
+            bad_operands(c, op, op_span, place, value)
+        current, value = usual_conversions(c, op, op_span, current, value)
+    widen = kind_between(place.type, current.type)
+    narrow = kind_between(current.type, place.type)
+    return typed.CompoundAssign(span, place.type, row.name, place, value, current.type, widen, narrow)
+
+
+# --- conditional ---------------------------------------------------------------------------------
+
+
+def conditional(c: Context, test: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr:
+    test, then, otherwise = rvalue(test), rvalue(then), rvalue(otherwise)
+    if isinstance(test.type, VectorType):
+        return _vector_select(c, test, then, otherwise, span)
+    test = condition(c, test, "the condition of '?:'")
+    if isinstance(then.type, VoidType) and isinstance(otherwise.type, VoidType):
+        return typed.Conditional(span, then.type, test, then, otherwise)
+    then, otherwise = _unify(c, then, otherwise, span)
+    constants = (typed.IntConst, typed.FloatConst)
+    if isinstance(test, typed.IntConst) and isinstance(then, constants) and isinstance(otherwise, constants):
+        return then if test.value else otherwise
+    return typed.Conditional(span, then.type, test, then, otherwise)
+
+
+def _unify(c: Context, then: Expr, otherwise: Expr, span: Span) -> tuple[Expr, Expr]:
+    """One type for the two sides of a conditional (C11 6.5.15)."""
+    a, b = then.type, otherwise.type
+    if a == b:
+        if isinstance(a, ScalarType) and a.is_integer and a is not BOOL:
+            common = common_scalar(a, a)
+            return convert_arithmetic(then, common), convert_arithmetic(otherwise, common)
+        return then, otherwise
+    if isinstance(a, PointerType) and is_null_pointer(otherwise):
+        return then, Zero(otherwise.span, a)
+    if isinstance(b, PointerType) and is_null_pointer(then):
+        return Zero(then.span, b), otherwise
+    if isinstance(a, PointerType) and isinstance(b, PointerType) and _comparable(a, b):
+        qualifiers = Qualifiers(
+            a.qualifiers.space,
+            a.qualifiers.const or b.qualifiers.const,
+            a.qualifiers.volatile or b.qualifiers.volatile,
+        )
+        both = PointerType(b.pointee if isinstance(b.pointee, VoidType) else a.pointee, qualifiers)
+        return _as_pointer(then, both), _as_pointer(otherwise, both)
+    if isinstance(a, CoopMatrixType) or isinstance(b, CoopMatrixType):
+        c.fail("coop-mat-operand-types", f"the sides of '?:' differ: '{a}' and '{b}'", span)
+    return usual_conversions(c, "?:", span, then, otherwise)
+
+
+def _as_pointer(e: Expr, t: PointerType) -> Expr:
+    return e if e.type == t else Convert(e.span, t, ConvertKind.POINTER, e)
+
+
+def _vector_select(c: Context, test: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr:
+    assert isinstance(test.type, VectorType)
+    if not test.type.element.is_integer:
+        c.fail("invalid-condition", f"a vector condition must hold integers, not '{test.type}'", test.span)
+    if isinstance(then.type, ScalarType) and isinstance(otherwise.type, ScalarType):
+        common = common_scalar(then.type, otherwise.type)
+        target = VectorType(common, test.type.count)
+        then, otherwise = convert_arithmetic(then, target), convert_arithmetic(otherwise, target)
+    else:
+        then, otherwise = usual_conversions(c, "?:", span, then, otherwise)
+    t = then.type
+    if not isinstance(t, VectorType) or (t.count, t.element.bits) != (test.type.count, test.type.element.bits):
+        c.fail(
+            "invalid-operands",
+            f"a condition of type '{test.type}' chooses between vectors of its count and width, not '{t}'",
+            span,
+        )
+    return typed.VectorSelect(span, t, test, then, otherwise)

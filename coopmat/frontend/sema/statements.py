@@ -1,0 +1,376 @@
+"""Statements (OpenCL C 3.0, section 6.10; C11 6.8), and the variables that blocks declare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ...diagnostics import Note, Span
+from .. import syntax, typed
+from ..types import (
+    INT,
+    VOID,
+    AddressSpace,
+    ArrayType,
+    CoopMatrixType,
+    FunctionType,
+    ScalarType,
+    VoidType,
+    contains_matrix,
+    is_complete,
+)
+from . import attributes
+from .constants import wrap
+from .context import Context, FunctionState, Poisoned, SwitchState, Typedef
+from .conversions import assign_convert, condition, promote, rvalue
+from .declarations import Base, base_type, declarator_type, integer_constant, static_assert
+from .expressions import analyse
+from .initializers import initialize, is_constant
+
+Handler = Callable[[Context, Any], typed.Stmt]
+
+
+def statement(c: Context, node: syntax.Statement) -> typed.Stmt:
+    return _HANDLERS[type(node)](c, node)
+
+
+def _state(c: Context) -> FunctionState:
+    assert c.function is not None
+    return c.function
+
+
+# --- blocks and declarations -----------------------------------------------------------------------
+
+
+def block(c: Context, node: syntax.Compound) -> typed.Block:
+    """A compound statement without a scope of its own (the caller opens one)."""
+    items: list[typed.Stmt] = []
+    unroll: int | None = None
+    for item in node.items:
+        with c.recover():
+            if isinstance(item, syntax.Pragma):
+                unroll = pragma(c, item)
+                continue
+            if isinstance(item, syntax.StaticAssert):
+                static_assert(c, item)
+            elif isinstance(item, syntax.Declaration):
+                items.extend(local_declaration(c, item))
+            else:
+                made = statement(c, item)
+                if unroll is not None:
+                    _apply_unroll(c, made, unroll, item.span)
+                items.append(made)
+        unroll = None
+    return typed.Block(node.span, items)
+
+
+def pragma(c: Context, node: syntax.Pragma) -> int | None:
+    """Obeys a pragma; an unroll factor for the loop that follows is the result."""
+    words = node.text.split()
+    if words[:2] == ["OPENCL", "FP_CONTRACT"] and words[2:] == ["OFF"]:
+        c.unsupported("'#pragma OPENCL FP_CONTRACT OFF' is", node.span)
+    if words[:1] in (["OPENCL"], ["STDC"]):
+        return None
+    factor = attributes.unroll_pragma(c, node.text, node.span)
+    if factor is None:
+        c.warn("unknown-pragma", f"unknown pragma '{node.text}' ignored", node.span)
+    return factor
+
+
+def _apply_unroll(c: Context, s: typed.Stmt, factor: int, span: Span) -> None:
+    while isinstance(s, typed.Label):
+        s = s.body
+    if isinstance(s, (typed.For, typed.While, typed.DoWhile)):
+        s.unroll = factor
+    else:
+        c.warn("unroll", "an unroll hint belongs before a loop", span)
+
+
+def local_declaration(c: Context, node: syntax.Declaration) -> list[typed.Stmt]:
+    storage = {word.text for word in node.specifiers.storage}
+    base = base_type(c, node.specifiers)
+    result: list[typed.Stmt] = []
+    for item in node.declarators:
+        name = item.declarator.name
+        try:
+            t, qualifiers = declarator_type(c, base, item.declarator)
+            if "typedef" in storage:
+                c.declare(Typedef(item.declarator.span, name or "", t, qualifiers))
+            elif isinstance(t, FunctionType):
+                from .functions import prototype
+
+                prototype(c, node.specifiers, item.declarator)
+            else:
+                decl = _local_variable(c, base, item, storage)
+                if decl is not None:
+                    result.append(typed.DeclStmt(decl.span, decl))
+        except BaseException:
+            if name is not None and name not in c.scope.names:
+                c.scope.names[name] = Poisoned(item.declarator.span, name)
+            raise
+    return result
+
+
+def _local_variable(c: Context, base: Base, item: syntax.InitDeclarator, storage: set[str]) -> typed.VarDecl | None:
+    d = item.declarator
+    t, qualifiers = declarator_type(c, base, d)
+    if d.name is None:
+        c.fail("missing-name", "a declaration needs a name", d.span)
+    if "extern" in storage:
+        c.unsupported("'extern' inside a function is", item.span)
+    decl = typed.VarDecl(d.span, d.name, t, qualifiers, "automatic")
+    decl.alignment = attributes.for_variable(c, [*base.specifiers.attributes, *d.attributes])
+    _check_space(c, decl, static="static" in storage, initialised=item.initializer is not None)
+    open_array = isinstance(t, ArrayType) and t.size is None and item.initializer is not None
+    if not open_array and not is_complete(t):
+        c.fail("incomplete-type", f"variable '{d.name}' has incomplete type '{t}'", d.span)
+    if not open_array:
+        c.declare(decl)  # in scope already within its own initialiser
+    if item.initializer is not None:
+        decl.type, decl.initializer = initialize(c, t, item.initializer)
+        if decl.storage == "static" and not is_constant(decl.initializer):
+            c.fail("not-constant", f"the initial value of '{d.name}' must be constant", item.initializer.span)
+    if open_array:
+        c.declare(decl)
+    if decl.storage == "static":
+        c.unit.variables.append(decl)
+        return None
+    return decl
+
+
+def _check_space(c: Context, decl: typed.VarDecl, *, static: bool, initialised: bool) -> None:
+    space, name = decl.qualifiers.space, decl.name
+    if contains_matrix(decl.type) and (space is not AddressSpace.PRIVATE or static):
+        where = f"{space} memory" if space is not AddressSpace.PRIVATE else "static storage"
+        c.fail(
+            "coop-mat-address-space", f"a cooperative matrix lives in private memory; '{name}' is in {where}", decl.span
+        )
+    if space is AddressSpace.LOCAL:
+        if not _state(c).decl.is_kernel:
+            c.fail("address-space", f"'{name}': local variables can be declared in kernels only", decl.span)
+        if initialised:
+            c.fail("address-space", f"'{name}': a variable in local memory cannot be initialised", decl.span)
+        decl.storage = "static"
+    elif space is AddressSpace.CONSTANT:
+        if not initialised:
+            c.fail("address-space", f"'{name}': a variable in constant memory must be initialised", decl.span)
+        decl.storage = "static"
+    elif space is AddressSpace.GLOBAL or static:
+        c.unsupported("variables with static storage outside of constant memory are", decl.span)
+
+
+# --- simple statements -----------------------------------------------------------------------------
+
+
+def _compound(c: Context, node: syntax.Compound) -> typed.Stmt:
+    with c.nested_scope():
+        return block(c, node)
+
+
+def _expression(c: Context, node: syntax.ExpressionStatement) -> typed.Stmt:
+    if node.expression is None:
+        return typed.Block(node.span, [])
+    e = rvalue(analyse(c, node.expression))
+    return typed.ExprStmt(node.span, e)
+
+
+def _if(c: Context, node: syntax.If) -> typed.Stmt:
+    # A chain of else-ifs may be long: it is built from its end, without recursion.
+    chain: list[tuple[syntax.If, typed.Expr, typed.Stmt]] = []
+    tail: syntax.Statement | None = node
+    while isinstance(tail, syntax.If):
+        test = _tested(c, tail.condition, "the condition of 'if'")
+        chain.append((tail, test, _scoped(c, tail.then)))
+        tail = tail.otherwise
+    otherwise = _scoped(c, tail) if tail is not None else None
+    for link, test, then in reversed(chain):
+        otherwise = typed.If(link.span, test, then, otherwise)
+    assert otherwise is not None
+    return otherwise
+
+
+def _tested(c: Context, node: syntax.Expression, what: str) -> typed.Expr:
+    """A condition; one that has no meaning becomes 1, so that what it controls is still analysed."""
+    with c.recover():
+        return condition(c, analyse(c, node), what)
+    return typed.IntConst(node.span, INT, 1)
+
+
+def _scoped(c: Context, node: syntax.Statement) -> typed.Stmt:
+    """A statement that is a scope of its own; where it has no meaning, an empty block."""
+    with c.nested_scope(), c.recover():
+        if isinstance(node, syntax.Compound):
+            return block(c, node)
+        return statement(c, node)
+    return typed.Block(node.span, [])
+
+
+# --- loops -----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _loop(c: Context) -> Iterator[None]:
+    state = _state(c)
+    state.loops += 1
+    state.breakable += 1
+    try:
+        yield
+    finally:
+        state.loops -= 1
+        state.breakable -= 1
+
+
+def _body(c: Context, node: syntax.Statement) -> typed.Stmt:
+    with _loop(c):
+        return _scoped(c, node)
+
+
+def _while(c: Context, node: syntax.While) -> typed.Stmt:
+    test = _tested(c, node.condition, "the condition of 'while'")
+    return typed.While(node.span, test, _body(c, node.body))
+
+
+def _do_while(c: Context, node: syntax.DoWhile) -> typed.Stmt:
+    body = _body(c, node.body)
+    return typed.DoWhile(node.span, body, _tested(c, node.condition, "the condition of 'do'"))
+
+
+def _for(c: Context, node: syntax.For) -> typed.Stmt:
+    with c.nested_scope():
+        init: list[typed.Stmt] = []
+        if isinstance(node.init, syntax.Declaration):
+            with c.recover():
+                init = local_declaration(c, node.init)
+        elif node.init is not None:
+            with c.recover():
+                init = [typed.ExprStmt(node.init.span, rvalue(analyse(c, node.init)))]
+        test = _tested(c, node.condition, "the condition of 'for'") if node.condition is not None else None
+        step: typed.Expr | None = None
+        if node.step is not None:
+            with c.recover():
+                step = rvalue(analyse(c, node.step))
+        return typed.For(node.span, init, test, step, _body(c, node.body))
+
+
+def _attributed(c: Context, node: syntax.Attributed) -> typed.Stmt:
+    body = statement(c, node.body)
+    factor = attributes.unroll_hint(c, node.attributes)
+    if factor is not None:
+        _apply_unroll(c, body, factor, node.span)
+    return body
+
+
+# --- switch ----------------------------------------------------------------------------------------
+
+
+def _switch(c: Context, node: syntax.Switch) -> typed.Stmt:
+    value = rvalue(analyse(c, node.condition))
+    if isinstance(value.type, CoopMatrixType):
+        c.fail("coop-mat-condition", f"a switch cannot test a cooperative matrix ('{value.type}')", value.span)
+    if not isinstance(value.type, ScalarType) or not value.type.is_integer:
+        c.fail("invalid-condition", f"a switch needs an integer, not '{value.type}'", value.span)
+    value = promote(value)
+    state, labels = _state(c), SwitchState(value.type)
+    state.switches.append(labels)
+    state.breakable += 1
+    body = _scoped(c, node.body)
+    state.breakable -= 1
+    state.switches.pop()
+    return typed.Switch(node.span, value, body, list(labels.cases), labels.default is not None)
+
+
+def _case(c: Context, node: syntax.Case) -> typed.Stmt:
+    # Labels in a row nest; walk them down instead of recursing.
+    labels: list[tuple[Span, int | None]] = []
+    inner: syntax.Statement = node
+    while isinstance(inner, syntax.Case):
+        with c.recover():
+            labels.append((inner.span, _case_value(c, inner)))
+        inner = inner.body
+    body = statement(c, inner)
+    for span, value in reversed(labels):
+        body = typed.Case(span, value, body)
+    return body
+
+
+def _case_value(c: Context, node: syntax.Case) -> int | None:
+    switches = _state(c).switches
+    word = "case" if node.value is not None else "default"
+    if not switches:
+        c.fail("outside-switch", f"'{word}' stands outside of a switch", node.span)
+    current = switches[-1]
+    if node.value is None:
+        if current.default is not None:
+            c.fail("duplicate-case", "a second 'default'", node.span, notes=[Note("the first", current.default)])
+        current.default = node.span
+        return None
+    assert isinstance(current.type, ScalarType)
+    value = wrap(integer_constant(c, node.value, "a case label"), current.type)
+    if value in current.cases:
+        notes = [Note("the first", current.cases[value])]
+        c.fail("duplicate-case", f"a second case {value}", node.value.span, notes=notes)
+    current.cases[value] = node.value.span
+    return value
+
+
+# --- jumps -----------------------------------------------------------------------------------------
+
+
+def _label(c: Context, node: syntax.Label) -> typed.Stmt:
+    labels = _state(c).labels
+    if node.name in labels:
+        notes = [Note("the previous definition is here", labels[node.name])]
+        c.error("redefinition", f"redefinition of label '{node.name}'", node.span, notes=notes)
+    labels[node.name] = node.span
+    return typed.Label(node.span, node.name, statement(c, node.body))
+
+
+def _goto(c: Context, node: syntax.Goto) -> typed.Stmt:
+    _state(c).gotos.append((node.label, node.span))
+    return typed.Goto(node.span, node.label)
+
+
+def _break(c: Context, node: syntax.Break) -> typed.Stmt:
+    if not _state(c).breakable:
+        c.fail("outside-loop", "'break' stands outside of a loop or switch", node.span)
+    return typed.Break(node.span)
+
+
+def _continue(c: Context, node: syntax.Continue) -> typed.Stmt:
+    if not _state(c).loops:
+        c.fail("outside-loop", "'continue' stands outside of a loop", node.span)
+    return typed.Continue(node.span)
+
+
+def _return(c: Context, node: syntax.Return) -> typed.Stmt:
+    function = _state(c).decl
+    result = function.type.result
+    if node.value is None:
+        if not isinstance(result, VoidType):
+            c.fail("return-type", f"'{function.name}' must return a value of type '{result}'", node.span)
+        return typed.Return(node.span, None)
+    value = rvalue(analyse(c, node.value, result if result != VOID else None))
+    if isinstance(result, VoidType):
+        if not isinstance(value.type, VoidType):
+            c.fail("return-type", f"'{function.name}' returns nothing, but here a '{value.type}'", node.value.span)
+        return typed.Block(node.span, [typed.ExprStmt(node.span, value), typed.Return(node.span, None)])
+    return typed.Return(node.span, assign_convert(c, value, result, node.value.span, "return"))
+
+
+_HANDLERS: dict[type, Handler] = {
+    syntax.Compound: _compound,
+    syntax.ExpressionStatement: _expression,
+    syntax.If: _if,
+    syntax.Switch: _switch,
+    syntax.While: _while,
+    syntax.DoWhile: _do_while,
+    syntax.For: _for,
+    syntax.Case: _case,
+    syntax.Label: _label,
+    syntax.Goto: _goto,
+    syntax.Break: _break,
+    syntax.Continue: _continue,
+    syntax.Return: _return,
+    syntax.Attributed: _attributed,
+}

@@ -1,0 +1,203 @@
+"""The compiler's options, spelled as in clang and OpenCL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
+CL_STANDARDS = ("CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0")
+MATRICES = ("native", "one", "lanes", "auto")
+EXTENSION = "cl_khr_cooperative_matrix"
+
+
+class UsageError(Exception):
+    """An option that does not exist, or a value that it does not take."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompileOptions:
+    """What to compile for and how.
+
+    `defines` are (name, replacement) pairs; `extensions` is what -cl-ext said; `warnings` maps a warning's name to
+    True, False or "error". `sub_group_size` is the size that a lowering to lanes assumes where the kernel does not
+    fix one (None: 16). `level` is the optimisation level 0 to 3 of lowered modules.
+    """
+
+    defines: tuple[tuple[str, str], ...] = ()
+    undefines: tuple[str, ...] = ()
+    include_dirs: tuple[str, ...] = ()
+    cl_std: str = "CL3.0"
+    extensions: Mapping[str, bool] = field(default_factory=dict)
+    fast_relaxed_math: bool = False
+    mad_enable: bool = False
+    level: int = 1
+    matrices: str = "native"
+    sub_group_size: int | None = None
+    dialect: str = "khr"
+    spirv_version: str = "1.4"
+    target_env: str | None = None
+    validate: bool = True
+    werror: bool = False
+    no_warnings: bool = False
+    warnings: Mapping[str, bool | str] = field(default_factory=dict)
+    error_limit: int = 20
+    debug: bool = False
+
+    @classmethod
+    def from_arguments(cls, arguments: Sequence[str]) -> CompileOptions:
+        """Reads options as a command line or an OpenCL build string has them. Raises UsageError."""
+        result = cls()
+        rest = list(arguments)
+        while rest:
+            argument = rest.pop(0)
+            flag, value = _match(argument, rest)
+            result = replace(result, **flag.apply(result, value))
+        return result
+
+    @property
+    def matrices_on(self) -> bool:
+        """Whether cl_khr_cooperative_matrix is on: the last word of -cl-ext counts, for it or for all."""
+        on = True
+        for name, state in self.extensions.items():
+            if name in (EXTENSION, "all"):
+                on = state
+        return on
+
+
+Apply = Callable[[CompileOptions, str], "dict[str, Any]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """`form`: "plain" takes no value; "joined" has it after the spelling (-DX, -cl-std=X); "separate" also as the next
+    argument (-D X, --matrices X)."""
+
+    spelling: str
+    form: str
+    apply: Apply
+
+
+def _match(argument: str, rest: list[str]) -> tuple[Flag, str]:
+    for flag in FLAGS:
+        if argument == flag.spelling.rstrip("=") and flag.form == "separate":
+            if not rest:
+                raise UsageError(f"{argument} needs a value")
+            return flag, rest.pop(0)
+        if flag.form == "plain":
+            if argument == flag.spelling:
+                return flag, ""
+        elif argument.startswith(flag.spelling) and len(argument) > len(flag.spelling):
+            return flag, argument[len(flag.spelling) :]
+    raise UsageError(f"unknown option '{argument}'")
+
+
+def _set(name: str, value: object) -> Apply:
+    return lambda options, text: {name: value}
+
+
+def _choice(name: str, flag: str, choices: Sequence[str]) -> Apply:
+    def apply(options: CompileOptions, text: str) -> dict[str, Any]:
+        if text not in choices:
+            raise UsageError(f"{flag} takes {', '.join(choices)}, not '{text}'")
+        return {name: text}
+
+    return apply
+
+
+def _number(name: str, flag: str, least: int) -> Apply:
+    def apply(options: CompileOptions, text: str) -> dict[str, Any]:
+        if not text.isdigit() or int(text) < least:
+            raise UsageError(f"{flag} takes a number from {least}, not '{text}'")
+        return {name: int(text)}
+
+    return apply
+
+
+def _define(options: CompileOptions, text: str) -> dict[str, Any]:
+    name, equals, value = text.partition("=")
+    return {"defines": (*options.defines, (name, value if equals else "1"))}
+
+
+def _undefine(options: CompileOptions, text: str) -> dict[str, Any]:
+    kept = tuple(item for item in options.defines if item[0] != text)
+    return {"defines": kept, "undefines": (*options.undefines, text)}
+
+
+def _include(options: CompileOptions, text: str) -> dict[str, Any]:
+    return {"include_dirs": (*options.include_dirs, text)}
+
+
+def _extensions(options: CompileOptions, text: str) -> dict[str, Any]:
+    found = dict(options.extensions)
+    for word in text.split(","):
+        if word[:1] not in "+-" or len(word) < 2:
+            raise UsageError(f"-cl-ext takes +name and -name with commas between, not '{text}'")
+        found.pop(word[1:], None)
+        found[word[1:]] = word[0] == "+"
+    return {"extensions": found}
+
+
+def _warning(options: CompileOptions, text: str) -> dict[str, Any]:
+    found = dict(options.warnings)
+    if text in ("all", "extra"):
+        return {}
+    if text.startswith("no-error="):
+        found[text[9:]] = True
+    elif text.startswith("error="):
+        found[text[6:]] = "error"
+    elif text.startswith("no-"):
+        found[text[3:]] = False
+    else:
+        found[text] = True
+    return {"warnings": found}
+
+
+def _target_env(options: CompileOptions, text: str) -> dict[str, Any]:
+    for version in SPIRV_VERSIONS:
+        if text in (f"spv{version}", f"spirv{version}"):
+            return {"spirv_version": version, "target_env": f"spv{version}"}
+    opencl = {"opencl2.2": "1.2", "opencl2.1": "1.2", "opencl2.0": "1.2", "opencl1.2": "1.2"}
+    if text in opencl:
+        return {"spirv_version": opencl[text], "target_env": text}
+    raise UsageError(f"--target-env takes spv1.2 to spv1.6 or opencl1.2 to opencl2.2, not '{text}'")
+
+
+# Hints of OpenCL's that allow or ask for nothing that the generated code would have to change for.
+_HINTS = (
+    "-cl-strict-aliasing",
+    "-cl-uniform-work-group-size",
+    "-cl-no-subgroup-ifp",
+    "-cl-kernel-arg-info",
+    "-cl-denorms-are-zero",
+    "-cl-no-signed-zeros",
+    "-cl-fp32-correctly-rounded-divide-sqrt",
+)
+
+FLAGS: tuple[Flag, ...] = (
+    Flag("-cl-std=", "joined", _choice("cl_std", "-cl-std", CL_STANDARDS)),
+    Flag("-cl-ext=", "joined", _extensions),
+    Flag("-cl-fast-relaxed-math", "plain", _set("fast_relaxed_math", True)),
+    Flag("-cl-unsafe-math-optimizations", "plain", _set("mad_enable", True)),
+    Flag("-cl-finite-math-only", "plain", lambda options, text: {}),
+    Flag("-cl-mad-enable", "plain", _set("mad_enable", True)),
+    Flag("-cl-opt-disable", "plain", _set("level", 0)),
+    *(Flag(hint, "plain", lambda options, text: {}) for hint in _HINTS),
+    *(Flag(f"-O{level}", "plain", _set("level", level)) for level in range(4)),
+    Flag("-g", "plain", _set("debug", True)),
+    Flag("-w", "plain", _set("no_warnings", True)),
+    Flag("-Werror", "plain", _set("werror", True)),
+    Flag("-pedantic", "plain", lambda options, text: _warning(options, "pedantic")),
+    Flag("-ferror-limit=", "joined", _number("error_limit", "-ferror-limit", 0)),
+    Flag("--matrices=", "separate", _choice("matrices", "--matrices", MATRICES)),
+    Flag("--sub-group-size=", "separate", _number("sub_group_size", "--sub-group-size", 1)),
+    Flag("--dialect=", "separate", _choice("dialect", "--dialect", ("khr", "rfc", "clang", "intel", "llvm"))),
+    Flag("--spirv-version=", "separate", _choice("spirv_version", "--spirv-version", SPIRV_VERSIONS)),
+    Flag("--target-env=", "separate", _target_env),
+    Flag("--no-validate", "plain", _set("validate", False)),
+    Flag("-D", "separate", _define),
+    Flag("-U", "separate", _undefine),
+    Flag("-I", "separate", _include),
+    Flag("-W", "joined", _warning),
+)
