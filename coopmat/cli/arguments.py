@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from coopmat.options import UsageError
+
 from .report import FORMATS
-from .status import UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag(("-fcolor-diagnostics",), "color", "Colours, also where there is no terminal.", constant=True),
     Flag(("-fno-color-diagnostics",), "color", "No colours.", constant=False),
     Flag(("--time-passes",), "time_passes", "Print how long each stage took.", constant=True),
-    Flag(("--print-after",), "print_after", "Print what a stage gave: preprocess, parse, lower, emit.", "STAGE"),
+    Flag(("--print-after",), "print_after", "Print what preprocess, parse, analyse, lower or emit gave.", "STAGE"),
     Flag(("--source",), "inputs", "The input, as the conformance suite names it.", "FILE"),
     Flag(("--mode",), "mode", "The conformance suite's kinds.", "MODE", choices=("spir-v", "binary")),
     Flag(("-h", "--help"), "help", "Show this text.", constant=True),

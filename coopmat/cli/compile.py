@@ -13,14 +13,15 @@ import click
 
 from coopmat.devices import DeviceInfo, from_key_values, select
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
+from coopmat.options import CompileOptions, UsageError
 
 from .arguments import FLAGS, Invocation, parse_arguments
 from .files import STANDARD_INPUT, read_source, write_outputs
 from .report import Reporter
-from .status import ExitStatus, UsageError, run_guarded
+from .status import ExitStatus, run_guarded
 
 if TYPE_CHECKING:
-    from coopmat.compiler import CompileOptions, Module
+    from coopmat.compiler import Module
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ LANGUAGES_TO_COME = {"ir": (".ll",), "spv": (".spv", ".spvasm")}
 STAGES: dict[str, Callable[[Module], str]] = {
     "preprocess": lambda module: module.preprocessed,
     "parse": lambda module: module.ast,
+    "analyse": lambda module: module.typed_ast,
     "lower": lambda module: module.llvm_ir,
     "emit": lambda module: module.spirv_text,
 }
@@ -65,18 +67,9 @@ def _run(arguments: list[str]) -> int:
     if len(invocation.inputs) != 1:
         raise UsageError("one input file (or - for standard input) is needed; see `coopmat compile --help`")
     reporter = Reporter(invocation.diagnostics, invocation.color)
-    options = _compile_options(invocation)
+    options = CompileOptions.from_arguments(invocation.options)
     kinds = _kinds(invocation)
     return run_guarded(lambda: _compile(invocation, options, kinds, reporter), reporter.show_error)
-
-
-def _compile_options(invocation: Invocation) -> CompileOptions:
-    from coopmat import compiler
-
-    try:
-        return compiler.CompileOptions.from_arguments(list(invocation.options))
-    except compiler.UsageError as error:
-        raise UsageError(str(error)) from None
 
 
 def _kinds(invocation: Invocation) -> list[str]:
@@ -109,8 +102,10 @@ def _compile(invocation: Invocation, options: CompileOptions, kinds: list[str], 
     source = read_source(name)
     from coopmat import compiler
 
-    module = compiler.compile(source, options, name=STANDARD_INPUT if name == "-" else name)
-    if device is not None:
+    shallow = invocation.preprocess or invocation.dependencies == "only"
+    make = compiler.preprocess_only if shallow else compiler.compile
+    module = make(source, options, name=STANDARD_INPUT if name == "-" else name)
+    if device is not None and not (shallow or invocation.syntax_only):
         _refuse_unchecked_shapes(module, device)
     # Everything is made before anything is written.
     contents = _contents(invocation, module, outputs)

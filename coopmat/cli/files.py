@@ -9,28 +9,12 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from coopmat.diagnostics import CompileError, Diagnostic, Severity, SourceMap, Span
-
 STANDARD_INPUT = "<stdin>"
 
 
-def read_source(name: str) -> str:
-    """The text of a source file, or of standard input for `-`.
-
-    Raises CompileError, at the place, for what is not UTF-8; OSError for what cannot be read.
-    """
-    data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    shown = STANDARD_INPUT if name == "-" else name
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8-sig", errors="replace")
-        line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
-        sources = SourceMap()
-        sources.add(shown, data.decode("utf-8-sig", errors="replace"))
-        message = f"the source is not UTF-8 (byte 0x{data[error.start]:02x})"
-        span = Span(shown, line, column, line, column + 1)
-        raise CompileError([Diagnostic(Severity.ERROR, "invalid-utf8", message, span)], sources) from None
+def read_source(name: str) -> bytes:
+    """A source file, or standard input for `-`, undecoded. Raises OSError."""
+    return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
 
 
 def write_outputs(outputs: Mapping[str, bytes]) -> None:

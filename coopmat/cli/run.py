@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coopmat.diagnostics import CompileError, Diagnostic, Note, Severity, SourceMap
+from coopmat.options import UsageError
 
 from .files import STANDARD_INPUT, read_source, write_outputs
 from .report import Reporter
-from .status import ExitStatus, UsageError
+from .status import ExitStatus
 
 if TYPE_CHECKING:
     from coopmat.runtime import RunResult
@@ -88,21 +89,17 @@ def command(
 
 
 def _run_all(file: str, line: _CommandLine, flags: list[str], device: str | None, repeat: int) -> list[RunResult]:
-    from coopmat import compiler
     from coopmat.devices import select
     from coopmat.runtime import parse_header, run_source
 
     source = read_source(file)
     name = STANDARD_INPUT if file == "-" else file
-    runs = _chosen_runs(parse_header(source, name), line, name)
+    runs = _chosen_runs(parse_header(source.decode("utf-8", "replace"), name), line, name)
     chosen = select(device)
     shown: set[Diagnostic] = set()
     results = []
     for run in runs:
-        try:
-            result = run_source(source, name, run, chosen, flags, repeat=repeat, arrays=line.arrays)
-        except compiler.UsageError as error:
-            raise UsageError(str(error)) from None
+        result = run_source(source, name, run, chosen, flags, repeat=repeat, arrays=line.arrays)
         fresh = [item for item in result.module.diagnostics if item not in shown]
         shown.update(fresh)
         Reporter().show(fresh, result.module.sources)
@@ -178,7 +175,7 @@ def _print_result(result: RunResult, sources: SourceMap) -> None:
     if result.checks:
         outcome = f"{'ok' if result.ok else 'WRONG'}, max error {result.max_error:.3g}"
     click.echo(f"{result.kernel}: {result.module.matrices}, {sizes}, {result.median_time * 1e3:.3f} ms: {outcome}")
-    shown = SourceMap({**(result.module.sources.files if result.module.sources else {}), **sources.files})
+    shown = SourceMap({**result.module.sources.files, **sources.files})
     Reporter().show([_failure(check) for check in result.checks if not check.ok], shown)
 
 

@@ -21,10 +21,6 @@ class ExitStatus(IntEnum):
     INTERRUPTED = 130
 
 
-class UsageError(Exception):
-    """The command line is wrong."""
-
-
 _REPORT = (
     Note("this is a bug in coopmat: please report it with the source, the command line and the text above"),
     Note(f"python {sys.version.split()[0]} on {sys.platform}; `coopmat doctor` tells the versions of the rest"),
@@ -33,6 +29,7 @@ _REPORT = (
 
 def findings(error: Exception) -> tuple[list[Diagnostic], SourceMap | None, ExitStatus]:
     """An error as diagnostics, the text to show them on, and the exit status."""
+    from coopmat.options import UsageError
     from coopmat.runtime.program import BuildError
     from coopmat.spirv.tools import ToolsMissing
 

@@ -180,13 +180,10 @@ class _Evaluator:
     def unary(self, node: ast.UnaryOp) -> Any:
         if type(node.op) not in _UNARY:
             raise self.error(node, "'not' is not allowed in an expression; use ~")
-        return _UNARY[type(node.op)](self.value(node.operand))
+        return _UNARY[type(node.op)](self._number(node.operand))
 
     def binary(self, node: ast.BinOp) -> Any:
-        left, right = self.value(node.left), self.value(node.right)
-        for side in (left, right):
-            if isinstance(side, (tuple, list)):
-                raise self.error(node, "arithmetic on a tuple or list; write array([...])")
+        left, right = self._number(node.left), self._number(node.right)
         if isinstance(left, int) and isinstance(right, int):
             self._limit_integers(node, left, right)
         elif isinstance(node.op, ast.MatMult):
@@ -221,9 +218,15 @@ class _Evaluator:
     def compare(self, node: ast.Compare) -> Any:
         if len(node.ops) != 1 or type(node.ops[0]) not in _COMPARE:
             raise self.error(node, "only one of == != < <= > >= at a time")
-        left, right = self.value(node.left), self.value(node.comparators[0])
+        left, right = self._number(node.left), self._number(node.comparators[0])
         self._limit_broadcast(node, left, right)
         return _COMPARE[type(node.ops[0])](left, right)
+
+    def _number(self, node: ast.expr) -> Any:
+        value = self.value(node)
+        if isinstance(value, (int, float, np.ndarray, np.generic)):
+            return value
+        raise self.error(node, "this is neither a number nor an array (a list is written array([...]))")
 
     def attribute(self, node: ast.Attribute) -> Any:
         if node.attr not in _ATTRIBUTES:

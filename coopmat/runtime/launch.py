@@ -12,6 +12,7 @@ import numpy as np
 
 from coopmat.devices import DeviceInfo, opencl, route_for
 from coopmat.diagnostics import CompileError
+from coopmat.options import CompileOptions
 
 from .checks import CheckResult, run_check
 from .data import Array, integer_of, make_array, make_scalar, shape_of, sizes_of
@@ -20,7 +21,7 @@ from .program import Kernel, Program, launch_error
 from .runheader import Argument, Run, header_error, parse_header, with_source
 
 if TYPE_CHECKING:
-    from coopmat.compiler import CompileOptions, Module
+    from coopmat.compiler import Module
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class RunResult:
         return statistics.median(self.times)
 
 
-def compile_for(source: str, options: CompileOptions, device: DeviceInfo, *, name: str) -> Module:
+def compile_for(source: bytes, options: CompileOptions, device: DeviceInfo, *, name: str) -> Module:
     """Compile for a device: `auto` becomes the device's route, and the SPIR-V version one that it takes.
 
     Raises CompileError where the device has no route or the source is wrong.
@@ -68,6 +69,8 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
         options = replace(options, matrices=route.matrices)
     newest = device.spirv_versions[-1]
     if _numbers(options.spirv_version) > _numbers(newest):
+        if options.spirv_version != CompileOptions().spirv_version:
+            raise launch_error(f"{device.label} takes SPIR-V up to {newest}, not {options.spirv_version}")
         options = replace(options, spirv_version=newest)
     return options
 
@@ -80,8 +83,8 @@ def run_file(
     path: Path, device: DeviceInfo, options: Sequence[str] = (), *, repeat: int = 1, matrices: str = "auto"
 ) -> list[RunResult]:
     """Every run of a kernel file on a device, in order. Raises CompileError, BuildError and OSError."""
-    source = path.read_text(encoding="utf-8")
-    runs = parse_header(source, str(path))
+    source = path.read_bytes()
+    runs = parse_header(source.decode("utf-8", "replace"), str(path))
     if not runs:
         raise launch_error(f"{path} has no '// run:' line", "run-header")
     return [
@@ -90,7 +93,7 @@ def run_file(
 
 
 def run_source(
-    source: str,
+    source: bytes,
     name: str,
     run: Run,
     device: DeviceInfo,
@@ -100,14 +103,12 @@ def run_source(
     arrays: Mapping[str, Array] | None = None,
 ) -> RunResult:
     """One run of a source: `arrays` replace the header's arguments of the same names."""
-    from coopmat.compiler import CompileOptions
-
     parsed = CompileOptions.from_arguments([*options, *run.options])
     module = compile_for(source, parsed, device, name=name)
     try:
         return launch(Program(module, device), run, repeat=repeat, arrays=arrays or {})
     except CompileError as error:
-        raise with_source(error, name, source) from None
+        raise with_source(error, name, source.decode("utf-8", "replace")) from None
 
 
 def launch(program: Program, run: Run, *, repeat: int = 1, arrays: Mapping[str, Array] | None = None) -> RunResult:

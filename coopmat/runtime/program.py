@@ -14,7 +14,8 @@ from coopmat.devices import DeviceInfo, opencl
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
 
 if TYPE_CHECKING:
-    from coopmat.compiler import KernelInfo, Module
+    from coopmat.compiler import Module
+    from coopmat.ir.kernel_info import KernelInfo
 
 
 class BuildError(Exception):
@@ -100,9 +101,8 @@ class Kernel:
 
         A kernel with matrices gets full subgroups or an error that names the sizes.
         """
-        required = self.info.reqd_work_group_size
-        if required is not None:
-            required = tuple(required)[: len(global_size)]
+        if self.info.reqd_work_group_size is not None:
+            required = self.info.reqd_work_group_size[: len(global_size)]
             if local_size is not None and tuple(local_size) != required:
                 given = f"local size {tuple(local_size)}"
                 raise launch_error(f"{given} for kernel '{self.info.name}', which requires {required}")

@@ -1,0 +1,79 @@
+"""Checks who may import whom: `python tools/import_lint.py coopmat`.
+
+A room is a package or module directly below `coopmat`. Every import counts, also one inside a function: the
+direction of knowledge is what matters, not the time of loading.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+# Room: the rooms that it may import, besides itself. What is not listed here is an error too.
+_BELOW_IR = {"diagnostics", "matrices", "frontend"}
+_STAGES = _BELOW_IR | {"ir", "spirv", "opencl_c"}
+_COMPILER = _STAGES | {"compiler", "options"}
+ALLOWED: dict[str, set[str]] = {
+    "diagnostics": set(),
+    "options": set(),
+    "matrices": {"diagnostics"},
+    "frontend": {"diagnostics", "matrices"},
+    "ir": _BELOW_IR,
+    "spirv": _BELOW_IR | {"ir"},
+    "opencl_c": _BELOW_IR,
+    "host": _BELOW_IR | {"ir"},
+    "compiler": _STAGES | {"options"},
+    "devices": {"diagnostics", "matrices"},
+    "runtime": _COMPILER | {"devices", "host"},
+    "cts": _COMPILER | {"devices", "host", "runtime"},
+    "cli": _COMPILER | {"devices", "host", "runtime", "cts", "__init__"},
+    "__main__": {"cli"},
+    "__init__": _COMPILER | {"devices", "host", "runtime"},
+}
+
+
+def violations(package: Path) -> Iterator[str]:
+    """`file:line: message` for every import that goes the wrong way."""
+    for file in sorted(package.rglob("*.py")):
+        parts = file.relative_to(package).with_suffix("").parts
+        room = parts[0]
+        if room not in ALLOWED:
+            yield f"{file}:1: room '{room}' is not in the table of import directions"
+            continue
+        for line, target in _imports(file, (package.name, *parts), package):
+            if target != room and target not in ALLOWED[room]:
+                yield f"{file}:{line}: '{room}' may not import '{target}'"
+
+
+def _imports(file: Path, module: tuple[str, ...], package: Path) -> Iterator[tuple[int, str]]:
+    """Line and room of every import of our own."""
+    # For relative imports: a package's own name counts as one level less.
+    here = module[:-1]
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), str(file))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield from _room(tuple(alias.name.split(".")), node.lineno, package)
+        elif isinstance(node, ast.ImportFrom):
+            base = here[: len(here) - node.level + 1] if node.level else ()
+            path = (*base, *(node.module.split(".") if node.module else ()))
+            for alias in node.names:
+                yield from _room((*path, alias.name), node.lineno, package)
+
+
+def _room(path: tuple[str, ...], line: int, package: Path) -> Iterator[tuple[int, str]]:
+    if path[0] != package.name:
+        return
+    is_room = len(path) > 1 and ((package / path[1]).is_dir() or (package / f"{path[1]}.py").is_file())
+    yield line, path[1] if is_room else "__init__"
+
+
+def main(arguments: list[str]) -> int:
+    found = [message for argument in arguments for message in violations(Path(argument))]
+    print("\n".join(found), end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
