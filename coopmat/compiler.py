@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeVar
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["CompileOptions", "Module", "UsageError", "compile"]
 
 T = TypeVar("T")
-_DEFAULT_LANES = 16
 
 
 class Module:
@@ -217,10 +217,8 @@ def _library(text: str) -> typed.Unit:
 def preprocess_only(source: str | bytes, options: CompileOptions, *, name: str) -> Module:
     """A Module of which only the preprocessor ran; its findings raise CompileError."""
     module = Module(source, name, options)
-    try:
+    with suppress(TooManyErrors):
         module._tokens  # noqa: B018
-    except TooManyErrors:
-        pass
     module._findings.raise_if_errors()
     return module
 
@@ -232,9 +230,8 @@ def compile(source: str | bytes, options: Sequence[str] | CompileOptions = (), *
     """
     parsed = options if isinstance(options, CompileOptions) else CompileOptions.from_arguments(options)
     if parsed.dialect != "khr":
-        raise CompileError(
-            [Diagnostic(Severity.ERROR, "not-supported", f"--dialect {parsed.dialect}: not supported yet")]
-        )
+        message = f"--dialect {parsed.dialect} is not supported yet"
+        raise CompileError([Diagnostic(Severity.ERROR, "not-supported", message)])
     if parsed.matrices == "auto":
         parsed = replace(parsed, matrices="native")
     module = Module(source, name, parsed)

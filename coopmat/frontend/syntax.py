@@ -7,7 +7,6 @@ the name, reading outwards, so `int *a[3]` has [ArrayModifier, PointerModifier].
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Union
 
 from ..diagnostics import Span
 
@@ -164,7 +163,7 @@ class IndexDesignator(Node):
     index: Expression
 
 
-Designator = Union[FieldDesignator, IndexDesignator]
+Designator = FieldDesignator | IndexDesignator
 
 
 @dataclass(slots=True)
@@ -178,7 +177,7 @@ class InitializerList(Node):
     items: list[InitializerItem]
 
 
-Initializer = Union[Expression, InitializerList]
+Initializer = Expression | InitializerList
 
 
 # --- types and declarations ----------------------------------------------------------------------
@@ -239,7 +238,7 @@ class Specifiers(Node):
     """What stands before the declarators, sorted by kind, in source order within each.
 
     storage: typedef extern static auto register; qualifiers: const volatile restrict, address spaces and access
-    qualifiers without their underscores; functions: inline kernel _Noreturn; type_words: builtin type keywords, or one typedef name.
+    qualifiers without their underscores; functions: inline kernel _Noreturn; type_words: builtin type keywords.
     """
 
     storage: list[Word] = field(default_factory=list)
@@ -271,7 +270,7 @@ class FunctionModifier(Node):
     variadic: bool
 
 
-Modifier = Union[PointerModifier, ArrayModifier, FunctionModifier]
+Modifier = PointerModifier | ArrayModifier | FunctionModifier
 
 
 @dataclass(slots=True)
@@ -329,7 +328,7 @@ class FunctionDefinition(Node):
     body: Compound
 
 
-ExternalDeclaration = Union[Declaration, FunctionDefinition, StaticAssert, Pragma]
+ExternalDeclaration = Declaration | FunctionDefinition | StaticAssert | Pragma
 
 
 @dataclass(slots=True)
@@ -345,7 +344,7 @@ class Statement(Node):
     pass
 
 
-BlockItem = Union[Declaration, Statement, StaticAssert, Pragma]
+BlockItem = Declaration | Statement | StaticAssert | Pragma
 
 
 @dataclass(slots=True)
@@ -455,7 +454,7 @@ def dump(node: Node) -> str:
                 content = getattr(value, item.name)
                 if isinstance(content, Span) or content is None or content == []:
                     continue
-                if isinstance(content, Node) or isinstance(content, list):
+                if isinstance(content, (Node, list)):
                     nested.append((depth + 1, item.name, content))
                 else:
                     plain.append(f"{item.name}={content!r}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
-from functools import lru_cache
+from functools import cache
 
 from ..diagnostics import Span
 
@@ -263,7 +263,7 @@ def with_count(element: ScalarType, count: int) -> ScalarType | VectorType:
     return element if count == 1 else VectorType(element, count)
 
 
-@lru_cache(maxsize=None)
+@cache
 def integer_type(bits: int, signed: bool) -> ScalarType:
     return next(t for t in INTEGERS if t.bits == bits and t.signed == signed)
 

@@ -9,9 +9,7 @@ from .context import Context
 
 UNSUPPORTED_TYPE_ATTRIBUTES = frozenset({"matrix_type", "ext_vector_type", "vector_size", "address_space"})
 # Attributes that change nothing here, and those that a later stage of this module handles elsewhere.
-_IGNORED = frozenset(
-    {"unused", "nosvm", "deprecated", "pure", "const", "overloadable", "endian", "coop_mat", "nonnull"}
-)
+_IGNORED = frozenset({"unused", "nosvm", "deprecated", "pure", "const", "endian", "coop_mat", "nonnull"})
 _TRIPLES = ("reqd_work_group_size", "work_group_size_hint")
 
 
