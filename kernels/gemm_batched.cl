@@ -1,0 +1,35 @@
+// C[i] = A[i] B[i] for a batch of small matrices: one subgroup per tile, the batch in the third dimension.
+//
+// run: kernel=gemm_batched global=(N/8*sg, M/8, BATCH) local=(sg, 1, 1) M=24 N=16 K=32 BATCH=5 -DM=24 -DN=16 -DK=32
+//      a=f32[BATCH,M,K]:uniform(-1,1) b=f32[BATCH,K,N]:uniform(-1,1) c=f32[BATCH,M,N]:zeros
+// check: c ~ a @ b   atol=1e-4
+
+#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable
+
+#define ROW_MAJOR CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+#define SUBGROUP CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP
+
+typedef float A __attribute__((coop_mat(SUBGROUP, 8, 16, CLK_COOPERATIVE_MATRIX_A)));
+typedef float B __attribute__((coop_mat(SUBGROUP, 16, 8, CLK_COOPERATIVE_MATRIX_B)));
+typedef float C __attribute__((coop_mat(SUBGROUP, 8, 8, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+
+C tile_product(const global float *a, const global float *b)
+{
+    C sum = coop_mat_init(0.0f);
+
+    for (size_t k = 0; k < K; k += 16) {
+        A ta = coop_mat_load(a + k, ROW_MAJOR, K);
+        B tb = coop_mat_load(b + k * N, ROW_MAJOR, N);
+        sum = coop_mat_mulAdd(ta, tb, sum);
+    }
+    return sum;
+}
+
+kernel void gemm_batched(const global float *a, const global float *b, global float *c)
+{
+    const size_t item = get_group_id(2);
+    const size_t row = get_group_id(1) * 8, column = get_group_id(0) * 8;
+
+    C sum = tile_product(a + (item * M + row) * K, b + item * K * N + column);
+    coop_mat_store(c + (item * M + row) * N + column, sum, ROW_MAJOR, N);
+}

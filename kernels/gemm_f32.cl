@@ -1,0 +1,49 @@
+// C = A B in float. Each subgroup computes TM x TN tiles of 16 x 16, so that every loaded tile is used several times.
+// The leading dimensions are the arrays' row lengths; a power of two is best padded.
+//
+// run: kernel=gemm_f32 global=(N/(16*TN)*sg, M/(16*TM)) local=(sg, 1) M=128 N=96 K=64 TM=2 TN=1 PAD=16
+//      -DTM=2 -DTN=1 -DK=64 -DLDA=80 -DLDB=112 -DLDC=112
+//      a=f32[M,K+PAD]:uniform(-1,1) b=f32[K,N+PAD]:uniform(-1,1) c=f32[M,N+PAD]:zeros
+// check: c[:, :N] ~ a[:, :K] @ b[:, :N]   atol=1e-4
+// check: c[:, N:] == 0
+
+#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable
+
+#define ROW_MAJOR CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+#define SUBGROUP CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP
+
+typedef float A __attribute__((coop_mat(SUBGROUP, 16, 16, CLK_COOPERATIVE_MATRIX_A)));
+typedef float B __attribute__((coop_mat(SUBGROUP, 16, 16, CLK_COOPERATIVE_MATRIX_B)));
+typedef float C __attribute__((coop_mat(SUBGROUP, 16, 16, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+
+kernel void gemm_f32(const global float *a, const global float *b, global float *c)
+{
+    const size_t row = get_group_id(1) * 16 * TM, column = get_group_id(0) * 16 * TN;
+    C sum[TM][TN];
+
+    #pragma unroll
+    for (int i = 0; i < TM; i++)
+        #pragma unroll
+        for (int j = 0; j < TN; j++)
+            sum[i][j] = coop_mat_init(0.0f);
+
+    for (size_t k = 0; k < K; k += 16) {
+        B tiles[TN];
+        #pragma unroll
+        for (int j = 0; j < TN; j++)
+            tiles[j] = coop_mat_load(b + k * LDB + column + j * 16, ROW_MAJOR, LDB);
+        #pragma unroll
+        for (int i = 0; i < TM; i++) {
+            A tile = coop_mat_load(a + (row + i * 16) * LDA + k, ROW_MAJOR, LDA);
+            #pragma unroll
+            for (int j = 0; j < TN; j++)
+                sum[i][j] = coop_mat_mulAdd(tile, tiles[j], sum[i][j]);
+        }
+    }
+
+    #pragma unroll
+    for (int i = 0; i < TM; i++)
+        #pragma unroll
+        for (int j = 0; j < TN; j++)
+            coop_mat_store(c + (row + i * 16) * LDC + column + j * 16, sum[i][j], ROW_MAJOR, LDC);
+}
