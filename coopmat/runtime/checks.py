@@ -49,7 +49,8 @@ def run_check(check: Check, before: Mapping[str, Any], after: Mapping[str, Any])
         error = _difference(got, wanted)
         with np.errstate(all="ignore"):
             allowed = atol + rtol * np.abs(wanted.astype(np.float64)) if rtol else np.float64(atol)
-            right = error <= allowed
+            # An infinite value makes the tolerance infinite, and nothing but itself may pass through that.
+            right = (error <= allowed) & np.isfinite(error)
     # Two NaNs agree: IEEE says nothing about which NaN an operation gives.
     right = right | (_is_nan(got) & _is_nan(wanted))
     bad = np.argwhere(~np.broadcast_to(right, got.shape))

@@ -18,10 +18,11 @@ from .checks import CheckResult, run_check
 from .data import Array, integer_of, make_array, make_scalar, shape_of, sizes_of
 from .evaluator import TYPES
 from .program import Kernel, Program, launch_error
-from .runheader import Argument, Run, header_error, parse_header, with_source
+from .runheader import Argument, Piece, Run, header_error, parse_header, with_source
 
 if TYPE_CHECKING:
     from coopmat.compiler import Module
+    from coopmat.ir.kernel_info import KernelParameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +185,34 @@ def _argument_values(run: Run, kernel: Kernel, names: Mapping[str, Any], arrays:
         else:
             wanted = f"'{name}' ({parameter.type_name})"
             raise header_error(f"kernel '{kernel.info.name}' needs an argument {wanted}", run.whole)
+        _require_type(values[name], parameter, given[name].name if name in given else None)
     return values
 
 
-def _value(argument: Argument, parameter: Any, names: Mapping[str, Any]) -> Any:
+OPENCL_TYPES = {
+    "half": "f16",
+    "float": "f32",
+    "double": "f64",
+    **{name: f"i{bits}" for name, bits in (("char", 8), ("short", 16), ("int", 32), ("long", 64))},
+    **{name: f"u{bits}" for name, bits in (("uchar", 8), ("ushort", 16), ("uint", 32), ("ulong", 64))},
+}
+"""OpenCL C's scalar types by the names that a header has for them."""
+
+
+def _require_type(value: Any, parameter: KernelParameter, where: Piece | None) -> None:
+    """A buffer of another type would be read as if it were the right one."""
+    if isinstance(value, LocalMemory):
+        return
+    wanted = OPENCL_TYPES.get(parameter.scalar or "")
+    if wanted is not None and value.dtype != TYPES[wanted]:
+        message = f"parameter '{parameter.name}' is {parameter.type_name}: give it {wanted}, not {value.dtype.name}"
+        raise header_error(message, where)
+    if not parameter.is_pointer and value.nbytes != parameter.size:
+        message = f"parameter '{parameter.name}' has {parameter.size} bytes, the value {value.nbytes}"
+        raise header_error(message, where)
+
+
+def _value(argument: Argument, parameter: KernelParameter, names: Mapping[str, Any]) -> Any:
     """Which kind of argument the header must give follows from the parameter."""
     wants_local = parameter.is_pointer and parameter.address_space == "local"
     kind = f"parameter '{parameter.name}' is {parameter.type_name}"

@@ -60,7 +60,7 @@ def _expressions(draw, depth=3):
     if depth == 0 or draw(st.booleans()):
         return draw(_LEAVES)
     left, right = draw(_expressions(depth=depth - 1)), draw(_expressions(depth=depth - 1))
-    operator = draw(st.sampled_from("+ - * / // % ** @ << < ==".split()))
+    operator = draw(st.sampled_from(["+", "-", "*", "/", "//", "%", "**", "@", "<<", "<", "=="]))
     return f"({left} {operator} {right})"
 
 

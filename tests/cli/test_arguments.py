@@ -1,0 +1,62 @@
+"""The arguments of `coopmat compile` are read as clang reads them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from coopmat.cli.arguments import Invocation, parse_arguments
+from coopmat.options import UsageError
+
+PLAIN = Invocation(inputs=("a.cl",))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "changes"),
+    [
+        (["a.cl"], {}),
+        (["-o", "b.spv", "a.cl"], {"output": "b.spv"}),
+        (["a.cl", "-ob.spv"], {"output": "b.spv"}),
+        (["a.cl", "-o", "-"], {"output": "-"}),
+        (["--emit=ll,spv", "a.cl"], {"emit": "ll,spv"}),
+        (["--emit", "ll", "a.cl"], {"emit": "ll"}),
+        (["-E", "a.cl"], {"preprocess": True}),
+        (["-fsyntax-only", "a.cl"], {"syntax_only": True}),
+        (["-xcl", "a.cl"], {"language": "cl"}),
+        (["-x", "spv", "a.cl"], {"language": "spv"}),
+        (["-MD", "-MF", "d", "-MTt", "-MT", "u", "a.cl"], {
+            "dependencies": "also", "dependency_file": "d", "dependency_targets": ("t", "u"),
+        }),
+        (["-MM", "a.cl"], {"dependencies": "only"}),
+        (["--print-after=lower", "--print-after", "emit", "a.cl"], {"print_after": ("lower", "emit")}),
+        (["-fno-color-diagnostics", "a.cl"], {"color": False}),
+        (["--", "a.cl"], {}),
+        # What is not the command's own goes to the compiler as it is.
+        (["-cl-std=CL3.0", "-DX=1", "-Wno-unused", "-O2", "a.cl"], {
+            "options": ("-cl-std=CL3.0", "-DX=1", "-Wno-unused", "-O2"),
+        }),
+        (["-D", "X", "-I", "dir", "a.cl", "--matrices", "one"], {
+            "options": ("-D", "X", "-I", "dir", "--matrices", "one"),
+        }),
+        (["-Dfoo", "-oh"], {"inputs": (), "output": "h", "options": ("-Dfoo",)}),
+    ],
+)  # fmt: skip
+def test_arguments(arguments, changes):
+    assert parse_arguments(arguments) == replace(PLAIN, **changes)
+
+
+def test_the_conformance_suites_contract():
+    line = ["--source=a.cl", "--output=o.spv", "--cl-device-info=i", "--mode=spir-v", "--", "-cl-std=CL3.0", "-D", "X"]
+    expected = replace(PLAIN, output="o.spv", device_info="i", mode="spir-v", options=("-cl-std=CL3.0", "-D", "X"))
+    assert parse_arguments(line) == expected
+    apart = ["--source", "a.cl", "--output", "o.spv", "--cl-device-info", "i", "--mode", "spir-v", "--"]
+    assert parse_arguments([*apart, "-cl-std=CL3.0", "-D", "X"]) == expected
+
+
+@pytest.mark.parametrize(
+    "arguments", [["a.cl", "-o"], ["--emit"], ["-x", "fortran"], ["--diagnostics=xml"], ["--mode=ptx"]]
+)
+def test_a_missing_or_wrong_value_is_a_usage_error(arguments):
+    with pytest.raises(UsageError):
+        parse_arguments(arguments)
