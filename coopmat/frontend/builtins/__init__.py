@@ -7,7 +7,7 @@ name is first used. `python -m coopmat.frontend.builtins` prints the documentati
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 
 from ..types import Type
 from . import (
@@ -78,7 +78,7 @@ def resolve(name: str, argument_types: Sequence[Type]) -> Overload | NoMatch | A
     return NoMatch(name, ()) if row is None else resolve_row(row, tuple(argument_types))
 
 
-@lru_cache(maxsize=None)
+@cache
 def names() -> frozenset[str]:
     """Every builtin's name, for suggestions."""
     return frozenset({*_ROWS, *conversions.all_names()})

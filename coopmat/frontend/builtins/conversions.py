@@ -31,7 +31,7 @@ class ConversionName:
         return not self.saturate and self.rounding is None
 
 
-@lru_cache(maxsize=None)
+@lru_cache(maxsize=4096)
 def parse_conversion(name: str) -> ConversionName | None:
     """Reads `convert_...`; None for any other name, and for saturation to a floating-point type, which there is not."""
     match = _CONVERT.fullmatch(name)
@@ -48,22 +48,22 @@ def target_is_float(target: Type) -> bool:
     return isinstance(element, ScalarType) and element.is_float
 
 
-@lru_cache(maxsize=None)
+@lru_cache(maxsize=4096)
 def parse_as(name: str) -> Type | None:
     """The type that `as_...` reinterprets its operand as; None for any other name."""
     match = _AS.fullmatch(name)
     return None if match is None else with_count(_ELEMENTS[match["element"]], int(match["count"] or 1))
 
 
-@lru_cache(maxsize=None)
+@lru_cache(maxsize=4096)
 def row_by_rule(name: str) -> Builtin | None:
     """The row of a conversion. That of `as_T` has no signatures: its operand is any type of T's size."""
     conversion = parse_conversion(name)
     if conversion is not None:
         count = getattr(conversion.target, "count", 1)
         signature = f"{conversion.target} {name}(Tn) for T in numbers, n in {count}"
-        return Builtin(name, (signature,), "6.4.3", pure=True)
-    return None if parse_as(name) is None else Builtin(name, (), "6.4.4", lowering="bitcast", pure=True)
+        return Builtin(name, (signature,), "6.4.3", lowering="convert", pure=True)
+    return None if parse_as(name) is None else Builtin(name, (), "6.4.4", lowering="analysis", pure=True)
 
 
 def all_names() -> Iterator[str]:

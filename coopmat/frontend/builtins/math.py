@@ -34,6 +34,7 @@ TABLE = (
         "Tn @(Tn, intn) for T in floats, n in any",
         "Tn @(Tn, int) for T in floats, n in vectors",
         section=SECTION,
+        lowering="ldexp",
         pure=True,
     ),
     *rows("pown rootn", "Tn @(Tn, intn) for T in floats, n in any", section=SECTION, pure=True),

@@ -35,6 +35,6 @@ _SIGNATURES = {
 }
 
 TABLE = tuple(
-    Builtin(name, (), SECTION, status, "matrix", convergent=True) for name, (_, status) in _SIGNATURES.items()
+    Builtin(name, (), SECTION, status, "analysis", convergent=True) for name, (_, status) in _SIGNATURES.items()
 )
 DOCUMENTED = {name: text for name, (text, _) in _SIGNATURES.items()}

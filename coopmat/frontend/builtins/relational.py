@@ -21,7 +21,13 @@ TABLE = (
         section=SECTION,
         pure=True,
     ),
-    *rows("any all", "int @(Tn) for T in char short int long, n in any", section=SECTION, pure=True),
+    *rows(
+        "any all",
+        "int @(Tn) for T in char short int long, n in any",
+        section=SECTION,
+        lowering="any_all",
+        pure=True,
+    ),
     *rows("bitselect", "Tn @(Tn, Tn, Tn) for T in numbers, n in any", section=SECTION, pure=True),
     *rows(
         "select",

@@ -1,7 +1,8 @@
 """Overload resolution for builtins, as clang does it for overloadable functions.
 
-Each argument's conversion has a rank: none, a promotion, a conversion, a scalar widened to a vector. The best overload is at least as good as every
-other one in every argument and better in one; where there is none the call is ambiguous.
+Each argument's conversion has a rank: none, a promotion, a conversion, a scalar widened to a vector. The best
+overload is at least as good as every other one in every argument and better in one; where there is none the call is
+ambiguous.
 """
 
 from __future__ import annotations

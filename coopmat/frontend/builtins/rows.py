@@ -18,7 +18,7 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from ...diagnostics import InternalError
 from ..types import (
@@ -69,8 +69,9 @@ class Builtin:
 
     `section` is where the OpenCL C 3.0 specification (or the named extension) defines it. `status` is SUPPORTED or
     NOT_YET; a row that is not supported may have no signatures. `lowering` names the row of the lowering table
-    (`ir/lower/builtins.py`); "call" is a call of the Itanium-mangled name. `convergent`: the call must not be made
-    control-dependent on more conditions than it is. `pure`: the result depends on the argument values only.
+    (`ir/lower/builtins.py`): "call" is a call of the Itanium-mangled name, "analysis" says that semantic analysis makes
+    a node of its own of the call. `convergent`: the call must not be made control-dependent on more conditions than
+    it is. `pure`: the result depends on the argument values only.
     """
 
     name: str
@@ -134,7 +135,7 @@ class _Letters:
         return t if spelled == "T" else SCALARS[spelled]
 
 
-@lru_cache(maxsize=None)
+@cache
 def overloads(row: Builtin) -> tuple[Overload, ...]:
     """Every overload of the row, in the order of its signatures."""
     return tuple(itertools.chain.from_iterable(_expand(row, text) for text in row.signatures))

@@ -16,17 +16,20 @@ def _loads_and_stores(n: int) -> tuple[Builtin, ...]:
     )
 
 
-def _half_loads_and_stores(n: str) -> tuple[Builtin, ...]:
-    # The variants with an `a` are for vectors only.
-    loads = f"vload_half{n}" + (f" vloada_half{n}" if n else "")
-    stores = "".join(f" vstore_half{n}{r}" + (f" vstorea_half{n}{r}" if n else "") for r in ROUNDINGS)
+def _half_loads_and_stores(n: str, aligned: str = "") -> tuple[Builtin, ...]:
+    # Three halves that lie four apart need their own lowering; all other aligned functions only promise alignment.
+    lowering = "aligned_half3" if aligned and n == "3" else "call"
+    load = f"float{n} @(size_t, readable const half *)"
+    store = f"void @(T{n}, size_t, writable half *) for T in float double"
+    stores = " ".join(f"vstore{aligned}_half{n}{rounding}" for rounding in ROUNDINGS)
     return (
-        *rows(loads, f"float{n} @(size_t, readable const half *)", section=SECTION),
-        *rows(stores, f"void @(T{n}, size_t, writable half *) for T in float double", section=SECTION),
+        *rows(f"vload{aligned}_half{n}", load, section=SECTION, lowering=lowering),
+        *rows(stores, store, section=SECTION, lowering=lowering),
     )
 
 
 TABLE = (
     *(row for n in VECTOR_SIZES for row in _loads_and_stores(n)),
     *(row for n in ("", *map(str, VECTOR_SIZES)) for row in _half_loads_and_stores(n)),
+    *(row for n in map(str, VECTOR_SIZES) for row in _half_loads_and_stores(n, aligned="a")),
 )
