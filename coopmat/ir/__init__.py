@@ -1,0 +1,48 @@
+"""Typed AST to canonical LLVM IR.
+
+`coopmat.ir.lower.lower` does it; what goes in and comes out besides the typed AST is here, free of heavy imports.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .kernel_info import KernelInfo, KernelParameter
+
+__all__ = ["KernelInfo", "KernelParameter", "LowerOptions", "LoweredModule"]
+
+STRATEGIES = ("one", "lanes")
+DEFAULT_SUB_GROUP_SIZE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class LowerOptions:
+    """`matrices` is "native" (cooperative-matrix operations) or a library strategy, one of STRATEGIES.
+
+    `sub_group_size` is for the strategy "lanes": None stands for the kernels' own, or 16 where they name none.
+    The others are the options -cl-fast-relaxed-math, -cl-mad-enable and -cl-opt-disable.
+    """
+
+    matrices: str = "native"
+    sub_group_size: int | None = None
+    fast_relaxed_math: bool = False
+    mad_enable: bool = False
+    opt_disable: bool = False
+
+    def __post_init__(self) -> None:
+        if self.matrices not in ("native", *STRATEGIES):
+            raise ValueError(f"unknown lowering of matrices: {self.matrices!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredModule:
+    """`text` is LLVM IR without triple and data layout, which emission sets.
+
+    `passes` names the pipeline that must run before emission: "none"; "sroa", the only one that is safe on
+    cooperative matrices; or "O1", which library code needs. `extensions` are the SPIR-V extensions to allow.
+    """
+
+    text: str
+    kernels: tuple[KernelInfo, ...]
+    passes: str
+    extensions: tuple[str, ...]

@@ -1,0 +1,24 @@
+"""Typed AST to canonical LLVM IR: one module for each concern of the language."""
+
+from __future__ import annotations
+
+from ...diagnostics import CompileError, Diagnostic, Severity
+from ...frontend import typed
+from ...matrices.lowering import NotSupportedYet
+from .. import LoweredModule, LowerOptions
+from .program import Library, Program
+
+__all__ = ["Library", "LowerOptions", "LoweredModule", "lower"]
+
+
+def lower(unit: typed.Unit, options: LowerOptions, library: Library) -> LoweredModule:
+    """Lower a translation unit: its kernels and what they call, or all functions where there is no kernel.
+
+    `library` compiles OpenCL C text to a typed unit; it is called with the matrix functions that a library strategy
+    needs. Raises CompileError where the unit uses something that cannot be lowered.
+    """
+    program = Program(unit, options, library)
+    try:
+        return program.lower()
+    except NotSupportedYet as missing:
+        raise CompileError([Diagnostic(Severity.ERROR, "not-supported", str(missing), program.span)]) from None

@@ -1,0 +1,29 @@
+"""What a host needs to know of a compiled kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class KernelParameter:
+    """`type_name` is OpenCL C's spelling; `scalar` names the (pointee's) scalar type, None for records;
+    `size` is the bytes of the argument, 8 for pointers to global and constant memory."""
+
+    name: str
+    type_name: str
+    address_space: str
+    scalar: str | None
+    is_pointer: bool
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class KernelInfo:
+    """`sub_group_size` is the one compiled for (1 where the matrices are lowered to a subgroup of one), None: any."""
+
+    name: str
+    parameters: tuple[KernelParameter, ...]
+    reqd_work_group_size: tuple[int, int, int] | None
+    sub_group_size: int | None
+    uses_matrices: bool

@@ -1,0 +1,132 @@
+"""What the lowering of a function body shares: where code goes, the function's variables, the module around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from llvmlite import ir
+from llvmlite.ir.values import ArgumentAttributes
+
+from ...frontend import typed
+from ...frontend.types import AddressSpace, Type
+from .. import LowerOptions
+from ..instructions import Builder, variable
+from ..module import ModuleBuilder
+from ..type_map import I1, I64, VOID_TYPE, TypeMap
+
+if TYPE_CHECKING:
+    from .matrices import Matrices
+    from .places import MemoryPlace
+    from .program import Program
+
+
+class FunctionContext:
+    """The function under construction. `builder` is where code goes; nothing may be added where `live` is false.
+
+    A block is made by `block`, reached by `jump` and `branch`, and begun by `begin`, which leaves out blocks that
+    nothing reaches: after a return, a jump or an endless loop there is no block, hence no code, until a label.
+    """
+
+    def __init__(self, program: Program, function: ir.Function, decl: typed.FunctionDecl) -> None:
+        self.program = program
+        self.module: ModuleBuilder = program.module
+        self.types: TypeMap = program.module.types
+        self.options: LowerOptions = program.options
+        self.matrices: Matrices = program.matrices
+        self.float_flags: tuple[str, ...] = program.float_flags
+        self.function = function
+        self.decl = decl
+        self.variables: dict[typed.VarDecl, MemoryPlace] = {}
+        # Where a result that is handled in memory goes.
+        self.result: ir.Value | None = None
+        self.uses = program.uses_of(function)
+        entry = function.append_basic_block("entry")
+        self.builder = Builder(entry)
+        self._entry = entry
+        self._variables: list[ir.Value] = []
+        self._reached: set[ir.Block] = {entry}
+
+    # --- memory ----------------------------------------------------------------------------------
+
+    def allocate(self, typ: ir.Type, align: int, name: str = "") -> ir.Value:
+        """A variable in the entry block."""
+        result = variable(self._entry, typ, align, name)
+        self._variables.append(result)
+        return result
+
+    def copy_bytes(self, target: MemoryPlace, source: MemoryPlace, size: int) -> None:
+        pointers = (target.pointer, source.pointer)
+        name = "llvm.memcpy." + ".".join(f"p{p.type.addrspace}" for p in pointers) + ".i64"
+        memcpy = self.module.declare(name, VOID_TYPE, [*(p.type for p in pointers), I64, I1], ("nounwind",))
+        volatile = ir.Constant(I1, int(target.volatile or source.volatile))
+        call = self.builder.call(memcpy, [*pointers, ir.Constant(I64, size), volatile])
+        for index, place in enumerate((target, source)):
+            attributes = ArgumentAttributes()
+            attributes.align = place.align
+            call.arg_attributes[index] = attributes
+
+    # --- calls -----------------------------------------------------------------------------------
+
+    def llvm_type(self, t: Type) -> ir.Type:
+        return self.types.of(t)
+
+    def declare_function(
+        self, name: str, result: ir.Type, parameters: Sequence[ir.Type], attributes: Sequence[str]
+    ) -> ir.Function:
+        """The external function of this name, declared once per module."""
+        return self.module.declare(name, result, parameters, attributes)
+
+    def call(
+        self,
+        name: str,
+        result: ir.Type,
+        arguments: Sequence[ir.Value],
+        attributes: Sequence[str] = ("convergent", "nounwind"),
+    ) -> ir.Value:
+        """A call of the external function of this name, declared after its arguments."""
+        function = self.module.declare(name, result, [argument.type for argument in arguments], attributes)
+        return self.builder.call(function, arguments)
+
+    # --- control flow ----------------------------------------------------------------------------
+
+    @property
+    def live(self) -> bool:
+        return self.builder.block.terminator is None
+
+    def block(self, name: str) -> ir.Block:
+        return ir.Block(self.function, name=name)
+
+    def jump(self, target: ir.Block) -> ir.Value | None:
+        """To `target`, where control gets here at all; the branch."""
+        if not self.live:
+            return None
+        self._reached.add(target)
+        return self.builder.branch(target)
+
+    def branch(self, condition: ir.Value, then: ir.Block, otherwise: ir.Block) -> ir.Value | None:
+        if isinstance(condition, ir.Constant):
+            return self.jump(then if condition.constant else otherwise)
+        self._reached.update((then, otherwise))
+        return self.builder.cbranch(condition, then, otherwise)
+
+    def reach(self, block: ir.Block) -> None:
+        """Control can get to `block`, in a way that this context does not see."""
+        self._reached.add(block)
+
+    def begin(self, block: ir.Block) -> bool:
+        """Go on in `block`, falling through to it; False, and nothing done, if control never gets there."""
+        self.jump(block)
+        if block not in self._reached:
+            return False
+        self.function.blocks.append(block)
+        self.builder.position_at_end(block)
+        return True
+
+    def finish(self) -> None:
+        """To be called last: variables go to the front of the entry block."""
+        self._entry.instructions[0:0] = self._variables
+
+
+def space_of(pointer: ir.Value) -> AddressSpace:
+    return AddressSpace(pointer.type.addrspace)

@@ -1,0 +1,132 @@
+"""`typed.ConvertKind`, kind by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from llvmlite import ir
+
+from ...frontend.typed import ConvertKind
+from ...frontend.types import BOOL, FLOAT, ScalarType, Type, VectorType, element_count, element_type, with_count
+from ..type_map import I32
+from .context import FunctionContext
+from .operators import from_truth, is_signed, is_true
+
+Conversion = Callable[[FunctionContext, ir.Value, Type, Type], ir.Value]
+
+
+def convert(ctx: FunctionContext, kind: ConvertKind, value: ir.Value, source: Type, target: Type) -> ir.Value:
+    """`value` of type `source` as one of `target`. Every kind but DECAY, TO_BOOL of conditions and MATRIX."""
+    return _CONVERSIONS[kind](ctx, value, source, target)
+
+
+def _bits(t: Type) -> int:
+    element = element_type(t)
+    return element.bits if isinstance(element, ScalarType) else 64
+
+
+def _int_to_int(ctx: FunctionContext, value: ir.Value, source: Type, target: Type) -> ir.Value:
+    have, want = _bits(source), _bits(target)
+    if have == want:
+        return value
+    if isinstance(value, ir.Constant) and isinstance(value.constant, int):
+        return ir.Constant(ctx.types.of(target), _wrap(value.constant, have, is_signed(source), want))
+    if have > want:
+        return ctx.builder.trunc(value, ctx.types.of(target))
+    extend = ctx.builder.sext if is_signed(source) else ctx.builder.zext
+    return extend(value, ctx.types.of(target))
+
+
+def _wrap(value: int, have: int, signed: bool, want: int) -> int:
+    value &= (1 << have) - 1
+    if signed and value >> (have - 1):
+        value -= 1 << have
+    return value & ((1 << want) - 1)
+
+
+def _int_to_float(ctx: FunctionContext, value: ir.Value, source: Type, target: Type) -> ir.Value:
+    make = ctx.builder.sitofp if is_signed(source) else ctx.builder.uitofp
+    return make(value, ctx.types.of(target))
+
+
+def _float_to_int(ctx: FunctionContext, value: ir.Value, source: Type, target: Type) -> ir.Value:
+    make = ctx.builder.fptosi if is_signed(target) else ctx.builder.fptoui
+    return make(value, ctx.types.of(target))
+
+
+def _float_to_float(ctx: FunctionContext, value: ir.Value, source: Type, target: Type) -> ir.Value:
+    if element_type(source) == element_type(target):
+        return value
+    have, want = _bits(source), _bits(target)
+    if have == want:
+        # half and bfloat16: either is exact as a float.
+        middle = with_count(FLOAT, element_count(target))
+        return _float_to_float(ctx, _float_to_float(ctx, value, source, middle), middle, target)
+    make = ctx.builder.fptrunc if have > want else ctx.builder.fpext
+    return make(value, ctx.types.of(target))
+
+
+def _to_bool(ctx: FunctionContext, value: ir.Value, source: Type, target: Type) -> ir.Value:
+    return from_truth(ctx, BOOL, is_true(ctx, source, value))
+
+
+def _splat(ctx: FunctionContext, value: ir.Value, source: Type, target: Type) -> ir.Value:
+    typ = ctx.types.of(target)
+    if isinstance(value, ir.Constant):
+        return ir.Constant(typ, [value] * element_count(target))
+    undefined = ir.Constant(typ, ir.Undefined)
+    first = ctx.builder.insert_element(undefined, value, ir.Constant(I32, 0))
+    return shuffle(ctx, first, [0] * element_count(target))
+
+
+def shuffle(ctx: FunctionContext, vector: ir.Value, indices: list[int]) -> ir.Value:
+    """The components `indices` of one vector."""
+    mask = ir.Constant(ir.VectorType(I32, len(indices)), indices)
+    return ctx.builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), mask)
+
+
+def _bitcast(ctx: FunctionContext, value: ir.Value, source: Type, target: Type) -> ir.Value:
+    """A vector of three counts as four components, the last one undefined."""
+    if source == target:
+        return value
+    have, want = element_count(source), element_count(target)
+    if have == want:
+        return ctx.builder.bitcast(value, ctx.types.of(target))
+    if have == 3:
+        value = shuffle(ctx, value, [0, 1, 2, 2])
+    if want == 3:
+        assert isinstance(target, VectorType)
+        four = ctx.builder.bitcast(value, ir.VectorType(ctx.types.of(target.element), 4))
+        return shuffle(ctx, four, [0, 1, 2])
+    return ctx.builder.bitcast(value, ctx.types.of(target))
+
+
+def _same(ctx: FunctionContext, value: ir.Value, source: Type, target: Type) -> ir.Value:
+    return value
+
+
+def _address_space(ctx: FunctionContext, value: ir.Value, source: Type, target: Type) -> ir.Value:
+    return ctx.builder.addrspacecast(value, ctx.types.of(target))
+
+
+def _pointer_to_int(ctx: FunctionContext, value: ir.Value, source: Type, target: Type) -> ir.Value:
+    return ctx.builder.ptrtoint(value, ctx.types.of(target))
+
+
+def _int_to_pointer(ctx: FunctionContext, value: ir.Value, source: Type, target: Type) -> ir.Value:
+    return ctx.builder.inttoptr(value, ctx.types.of(target))
+
+
+_CONVERSIONS: dict[ConvertKind, Conversion] = {
+    ConvertKind.INT_TO_INT: _int_to_int,
+    ConvertKind.INT_TO_FLOAT: _int_to_float,
+    ConvertKind.FLOAT_TO_INT: _float_to_int,
+    ConvertKind.FLOAT_TO_FLOAT: _float_to_float,
+    ConvertKind.TO_BOOL: _to_bool,
+    ConvertKind.SPLAT: _splat,
+    ConvertKind.BITCAST: _bitcast,
+    ConvertKind.POINTER: _same,
+    ConvertKind.ADDRESS_SPACE: _address_space,
+    ConvertKind.POINTER_TO_INT: _pointer_to_int,
+    ConvertKind.INT_TO_POINTER: _int_to_pointer,
+}

@@ -1,0 +1,419 @@
+"""Expressions to values. Left-deep chains of operators, which grow long in generated code, are not recursed on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+
+from ...diagnostics import InternalError
+from ...frontend import typed
+from ...frontend.typed import ConvertKind
+from ...frontend.types import (
+    BOOL,
+    CoopMatrixType,
+    PointerType,
+    ScalarType,
+    Type,
+    VectorType,
+    VoidType,
+    element_count,
+)
+from ..type_map import I32, I64
+from . import constants, initializers, places
+from .builtins import lower_builtin
+from .conditions import branch_on, condition
+from .context import FunctionContext
+from .conversions import convert, shuffle
+from .operators import (
+    COMPARISONS,
+    add_to_pointer,
+    arithmetic,
+    compare,
+    from_truth,
+    invert,
+    is_true,
+    negate,
+    pointer_difference,
+    splat,
+    zero,
+)
+
+# What these give is held by nothing else, so that it need not be copied when it is passed on.
+_FRESH = (
+    typed.Call,
+    typed.Aggregate,
+    typed.MatrixLoad,
+    typed.MatrixMulAdd,
+    typed.MatrixFill,
+    typed.MatrixBinary,
+    typed.MatrixScale,
+    typed.MatrixNegate,
+)
+
+
+def operand(ctx: FunctionContext, e: typed.Expr) -> places.Operand:
+    """The value of `e`: a place where its type is handled in memory, a void value for a void expression."""
+    pending: list[tuple[typed.Expr, Callable[..., Any]]] = []
+    while True:
+        step = _STEPS.get(type(e))
+        if step is None or not (inner := step[0](e)):
+            break
+        pending.append((e, step[1]))
+        e = inner
+    value = _LEAVES[type(e)](ctx, e)
+    while pending:
+        e, apply = pending.pop()
+        value = apply(ctx, e, value)
+    return value
+
+
+def rvalue(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
+    """The value of `e`; its address where its type is handled in memory."""
+    result = operand(ctx, e)
+    return result.pointer if isinstance(result, places.MemoryPlace) else result
+
+
+def swizzle(ctx: FunctionContext, vector: ir.Value, indices: tuple[int, ...]) -> ir.Value:
+    """Components of a vector: a scalar for one index."""
+    if len(indices) == 1:
+        return ctx.builder.extract_element(vector, ir.Constant(I32, indices[0]))
+    return shuffle(ctx, vector, list(indices))
+
+
+# --- steps: an operation on the value of the first operand -----------------------------------------
+
+
+def _first_of_unary(e: typed.Unary) -> typed.Expr | None:
+    # A negated condition is one i1 from the inside out.
+    return None if e.op == "lnot" and isinstance(e.type, ScalarType) else e.operand
+
+
+def _unary(ctx: FunctionContext, e: typed.Unary, value: ir.Value) -> ir.Value:
+    if e.op == "neg":
+        return negate(ctx, e.type, value)
+    if e.op == "not":
+        return invert(ctx, e.type, value)
+    equal = compare(ctx, "eq", e.operand.type, value, zero(ctx, e.operand.type))
+    return from_truth(ctx, e.type, equal)
+
+
+def _binary(ctx: FunctionContext, e: typed.Binary, left: ir.Value) -> ir.Value:
+    right = rvalue(ctx, e.right)
+    if e.op in COMPARISONS:
+        return from_truth(ctx, e.type, compare(ctx, e.op, e.left.type, left, right))
+    if e.op in ("land", "lor"):
+        truths = [is_true(ctx, side.type, v) for side, v in ((e.left, left), (e.right, right))]
+        return from_truth(ctx, e.type, ctx.builder.binary(e.op[1:], *truths))
+    return arithmetic(ctx, e.op, e.type, left, right)
+
+
+def _first_of_convert(e: typed.Convert) -> typed.Expr | None:
+    return None if e.kind in (ConvertKind.DECAY, ConvertKind.TO_BOOL) else e.operand
+
+
+def _convert(ctx: FunctionContext, e: typed.Convert, value: places.Operand) -> places.Operand:
+    source, target = e.operand.type, e.type
+    if isinstance(source, CoopMatrixType) and isinstance(target, CoopMatrixType):
+        return ctx.matrices.convert(ctx, source, target, value)
+    return convert(ctx, e.kind, value, source, target)
+
+
+def _pointer_add(ctx: FunctionContext, e: typed.PointerAdd, pointer: ir.Value) -> ir.Value:
+    assert isinstance(e.type, PointerType)
+    return add_to_pointer(ctx, e.type, pointer, rvalue(ctx, e.index))
+
+
+def _extract_swizzle(ctx: FunctionContext, e: typed.ExtractSwizzle, vector: ir.Value) -> ir.Value:
+    return swizzle(ctx, vector, e.indices)
+
+
+def _comma(ctx: FunctionContext, e: typed.Comma, _: places.Operand) -> places.Operand:
+    return operand(ctx, e.right)
+
+
+def _extract_member(ctx: FunctionContext, e: typed.ExtractMember, record: places.Operand) -> places.Operand:
+    if not isinstance(record, places.MemoryPlace):
+        raise InternalError("a record is handled in memory")
+    return record.member(ctx, e.index, False).read(ctx)
+
+
+def _matrix_binary(ctx: FunctionContext, e: typed.MatrixBinary, left: places.Operand) -> places.Operand:
+    return ctx.matrices.binary(ctx, _matrix(ctx, e.type), e.op, left, operand(ctx, e.right))
+
+
+def _matrix_scale(ctx: FunctionContext, e: typed.MatrixScale, matrix: places.Operand) -> places.Operand:
+    return ctx.matrices.scale(ctx, _matrix(ctx, e.type), matrix, rvalue(ctx, e.scalar))
+
+
+def _matrix_negate(ctx: FunctionContext, e: typed.MatrixNegate, value: places.Operand) -> places.Operand:
+    return ctx.matrices.negate(ctx, _matrix(ctx, e.type), value)
+
+
+def _matrix(ctx: FunctionContext, t: Type) -> CoopMatrixType:
+    if not isinstance(t, CoopMatrixType):
+        raise InternalError(f"'{t}' is no cooperative matrix")
+    ctx.uses.matrices = True
+    return t
+
+
+# --- leaves ----------------------------------------------------------------------------------------
+
+
+def _constant(ctx: FunctionContext, e: typed.IntConst | typed.FloatConst) -> ir.Value:
+    return constants.scalar(ctx.program, e)
+
+
+def _zero(ctx: FunctionContext, e: typed.Zero) -> places.Operand:
+    return _in_temporary(ctx, e) if ctx.types.in_memory(e.type) else zero(ctx, e.type)
+
+
+def _in_temporary(ctx: FunctionContext, e: typed.Expr) -> places.MemoryPlace:
+    result = places.temporary(ctx, e.type)
+    initializers.initialize(ctx, result, e)
+    return result
+
+
+def _load(ctx: FunctionContext, e: typed.Load) -> places.Operand:
+    return places.place(ctx, e.operand).read(ctx)
+
+
+def _truth(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
+    return from_truth(ctx, e.type, condition(ctx, e))
+
+
+def _convert_object(ctx: FunctionContext, e: typed.Convert) -> ir.Value:
+    if e.kind is ConvertKind.TO_BOOL:
+        return from_truth(ctx, BOOL, condition(ctx, e.operand))
+    assert isinstance(e.operand, typed.LValue)
+    array = places.memory(ctx, e.operand)
+    first = ir.Constant(I64, 0)
+    return ctx.builder.element(array.pointer, ctx.types.of(array.type), [first, first])
+
+
+def _pointer_difference(ctx: FunctionContext, e: typed.PointerDifference) -> ir.Value:
+    assert isinstance(e.left.type, PointerType)
+    return pointer_difference(ctx, e.left.type, rvalue(ctx, e.left), rvalue(ctx, e.right))
+
+
+def _address_of(ctx: FunctionContext, e: typed.AddressOf) -> ir.Value:
+    return places.memory(ctx, e.operand).pointer
+
+
+def _assign(ctx: FunctionContext, e: typed.Assign) -> places.Operand:
+    # a = b = c = ... is a chain to the right.
+    targets = [e.target]
+    value = e.value
+    while isinstance(value, typed.Assign):
+        targets.append(value.target)
+        value = value.value
+    result = operand(ctx, value)
+    for target in reversed(targets):
+        place = places.place(ctx, target)
+        place.write(ctx, result)
+        if isinstance(place, places.MemoryPlace) and isinstance(result, places.MemoryPlace):
+            result = place
+    return result
+
+
+def _compound_assign(ctx: FunctionContext, e: typed.CompoundAssign) -> places.Operand:
+    value = operand(ctx, e.value)
+    place = places.place(ctx, e.target)
+    old = place.read(ctx)
+    t = e.computation
+    if e.widen is not None:
+        old = convert(ctx, e.widen, old, e.target.type, t)
+    if isinstance(t, CoopMatrixType) and e.op == "scalar_mul":
+        result = ctx.matrices.scale(ctx, t, old, value)
+    elif isinstance(t, CoopMatrixType):
+        result = ctx.matrices.binary(ctx, t, e.op, old, value)
+    elif isinstance(t, PointerType):
+        step = value if e.op == "add" else ctx.builder.binary("sub", ir.Constant(I64, 0), value)
+        result = add_to_pointer(ctx, t, old, step)
+    else:
+        result = arithmetic(ctx, e.op, t, old, value)
+    if e.narrow is not None:
+        result = convert(ctx, e.narrow, result, t, e.target.type)
+    place.write(ctx, result)
+    return result
+
+
+def _inc_dec(ctx: FunctionContext, e: typed.IncDec) -> ir.Value:
+    place = places.place(ctx, e.target)
+    t = e.target.type
+    old = place.read(ctx)
+    if isinstance(t, PointerType):
+        new = add_to_pointer(ctx, t, old, ir.Constant(I64, e.step))
+    else:
+        new = arithmetic(ctx, "add", t, old, splat(ctx, t, e.step))
+        if t == BOOL:
+            new = from_truth(ctx, BOOL, is_true(ctx, BOOL, new))
+    place.write(ctx, new)
+    return new if e.prefix else old
+
+
+def _conditional(ctx: FunctionContext, e: typed.Conditional) -> places.Operand:
+    if ctx.types.in_memory(e.type):
+        return _in_temporary(ctx, e)
+    arms: list[tuple[ir.Value, ir.Block]] = []
+
+    def evaluate(side: typed.Expr) -> None:
+        value = operand(ctx, side)
+        arms.append((value, ctx.builder.block))
+
+    choose(ctx, e, evaluate)
+    if len(arms) == 1 or isinstance(e.type, VoidType):
+        return arms[0][0]
+    result = ctx.builder.phi(ctx.types.of(e.type))
+    for value, block in arms:
+        result.add_incoming(value, block)
+    return result
+
+
+def choose(ctx: FunctionContext, e: typed.Conditional, evaluate: Callable[[typed.Expr], None]) -> None:
+    """Code for the side that the condition chooses, all of a chain `a ? b : c ? d : ...`; goes on behind them."""
+    done = ctx.block("choice.end")
+    while True:
+        then, otherwise = ctx.block("choice.then"), ctx.block("choice.else")
+        branch_on(ctx, e.condition, then, otherwise)
+        if ctx.begin(then):
+            evaluate(e.then)
+            ctx.jump(done)
+        if not ctx.begin(otherwise):
+            break
+        if not isinstance(e.otherwise, typed.Conditional):
+            evaluate(e.otherwise)
+            break
+        e = e.otherwise
+    ctx.begin(done)
+
+
+def _vector_select(ctx: FunctionContext, e: typed.VectorSelect) -> ir.Value:
+    chosen = rvalue(ctx, e.condition)
+    truth = ctx.builder.compare("icmp", "slt", chosen, zero(ctx, e.condition.type))
+    return ctx.builder.select(truth, rvalue(ctx, e.then), rvalue(ctx, e.otherwise))
+
+
+def _vector_literal(ctx: FunctionContext, e: typed.VectorLiteral) -> ir.Value:
+    constant = constants.constant(ctx.program, e) if constants.is_constant(e) else None
+    if constant is not None:
+        return constant
+    values = [rvalue(ctx, item) for item in e.items]
+    if len(values) == 1 and element_count(e.items[0].type) == element_count(e.type):
+        return values[0]
+    result: ir.Value = ir.Constant(ctx.types.of(e.type), ir.Undefined)
+    at = 0
+    for item, value in zip(e.items, values, strict=True):
+        for part in _components(ctx, item.type, value):
+            result = ctx.builder.insert_element(result, part, ir.Constant(I32, at))
+            at += 1
+    return result
+
+
+def _components(ctx: FunctionContext, t: Type, value: ir.Value) -> list[ir.Value]:
+    if not isinstance(t, VectorType):
+        return [value]
+    return [ctx.builder.extract_element(value, ir.Constant(I32, i)) for i in range(t.count)]
+
+
+def _call(ctx: FunctionContext, e: typed.Call) -> places.Operand:
+    arguments = [_argument(ctx, argument) for argument in e.arguments]
+    function = ctx.program.callee(e.function)
+    ctx.uses.calls.add(function)
+    if not ctx.types.in_memory(e.type):
+        return ctx.builder.call(function, arguments)
+    result = places.temporary(ctx, e.type)
+    ctx.builder.call(function, [result.pointer, *arguments])
+    return result
+
+
+def _argument(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
+    value = operand(ctx, e)
+    if not isinstance(value, places.MemoryPlace):
+        return value
+    if isinstance(e, _FRESH):
+        return value.pointer
+    # The callee owns what it gets.
+    own = places.temporary(ctx, e.type)
+    places.copy(ctx, own, value)
+    return own.pointer
+
+
+def _builtin_call(ctx: FunctionContext, e: typed.BuiltinCall) -> places.Operand:
+    arguments = [rvalue(ctx, argument) for argument in e.arguments]
+    if "sub_group" in e.name:
+        ctx.uses.subgroups = True
+        value = ctx.matrices.substitute(ctx, e, arguments)
+        if value is not None:
+            return value
+    return lower_builtin(ctx, e, arguments)
+
+
+def _matrix_load(ctx: FunctionContext, e: typed.MatrixLoad) -> places.Operand:
+    pointer = rvalue(ctx, e.pointer)
+    return ctx.matrices.load(ctx, _matrix(ctx, e.type), pointer, e.layout, rvalue(ctx, e.stride))
+
+
+def _matrix_store(ctx: FunctionContext, e: typed.MatrixStore) -> None:
+    pointer = rvalue(ctx, e.pointer)
+    matrix = operand(ctx, e.matrix)
+    ctx.matrices.store(ctx, _matrix(ctx, e.matrix.type), pointer, matrix, e.layout, rvalue(ctx, e.stride))
+
+
+def _matrix_mul_add(ctx: FunctionContext, e: typed.MatrixMulAdd) -> places.Operand:
+    ctx.uses.matrices = True
+    return ctx.matrices.multiply_add(ctx, e, operand(ctx, e.a), operand(ctx, e.b), operand(ctx, e.c))
+
+
+def _matrix_fill(ctx: FunctionContext, e: typed.MatrixFill) -> places.Operand:
+    return ctx.matrices.fill(ctx, _matrix(ctx, e.type), rvalue(ctx, e.value))
+
+
+def _matrix_length(ctx: FunctionContext, e: typed.MatrixLength) -> ir.Value:
+    return ctx.matrices.length(ctx, _matrix(ctx, e.matrix))
+
+
+def _compound_literal_value(ctx: FunctionContext, e: typed.LValue) -> places.Operand:
+    return places.place(ctx, e).read(ctx)
+
+
+Step = tuple[Callable[[Any], "typed.Expr | None"], Callable[..., Any]]
+_STEPS: dict[type, Step] = {
+    typed.Unary: (_first_of_unary, _unary),
+    typed.Binary: (lambda e: e.left, _binary),
+    typed.Convert: (_first_of_convert, _convert),
+    typed.PointerAdd: (lambda e: e.pointer, _pointer_add),
+    typed.ExtractSwizzle: (lambda e: e.operand, _extract_swizzle),
+    typed.ExtractMember: (lambda e: e.operand, _extract_member),
+    typed.Comma: (lambda e: e.left, _comma),
+    typed.MatrixBinary: (lambda e: e.left, _matrix_binary),
+    typed.MatrixScale: (lambda e: e.matrix, _matrix_scale),
+    typed.MatrixNegate: (lambda e: e.operand, _matrix_negate),
+}
+_LEAVES: dict[type, Callable[..., Any]] = {
+    typed.IntConst: _constant,
+    typed.FloatConst: _constant,
+    typed.Zero: _zero,
+    typed.Load: _load,
+    typed.Unary: _truth,
+    typed.Logical: _truth,
+    typed.Convert: _convert_object,
+    typed.PointerDifference: _pointer_difference,
+    typed.AddressOf: _address_of,
+    typed.Assign: _assign,
+    typed.CompoundAssign: _compound_assign,
+    typed.IncDec: _inc_dec,
+    typed.Conditional: _conditional,
+    typed.VectorSelect: _vector_select,
+    typed.VectorLiteral: _vector_literal,
+    typed.Aggregate: _in_temporary,
+    typed.Call: _call,
+    typed.BuiltinCall: _builtin_call,
+    typed.MatrixLoad: _matrix_load,
+    typed.MatrixStore: _matrix_store,
+    typed.MatrixMulAdd: _matrix_mul_add,
+    typed.MatrixFill: _matrix_fill,
+    typed.MatrixLength: _matrix_length,
+    **dict.fromkeys((typed.StringConst, typed.CompoundLiteral), _compound_literal_value),
+}

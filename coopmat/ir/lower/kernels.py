@@ -1,0 +1,71 @@
+"""What is special about kernels: their heads, their metadata, what is told about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from llvmlite import ir
+
+from ...frontend import typed
+from ...frontend.types import AddressSpace, PointerType, ScalarType, Type, element_type, size_of
+from ..kernel_info import KernelInfo, KernelParameter
+from ..type_map import I32, VOID_TYPE
+from .operators import is_signed
+
+if TYPE_CHECKING:
+    from .program import Program
+
+
+def declare(program: Program, decl: typed.FunctionDecl) -> ir.Function:
+    """The kernel without its body. Records come as byval pointers, as clang has it."""
+    types = program.module.types
+    parameters = [
+        types.of(parameter.type).as_pointer() if types.in_memory(parameter.type) else types.of(parameter.type)
+        for parameter in decl.parameters
+    ]
+    function = program.module.define(decl.name, VOID_TYPE, parameters, kernel=True)
+    for argument, parameter in zip(function.args, decl.parameters, strict=True):
+        if types.in_memory(parameter.type):
+            argument.attributes.add("byval")
+            argument.attributes.align = types.align(parameter.type)
+    return function
+
+
+def sub_group_size(decl: typed.FunctionDecl) -> int | None:
+    """What the kernel asks for."""
+    size = decl.attributes.get("intel_reqd_sub_group_size")
+    return size if isinstance(size, int) else None
+
+
+def attach_metadata(program: Program, function: ir.Function, decl: typed.FunctionDecl, size: int | None) -> None:
+    """The kernel's attributes, and the subgroup size it is compiled for."""
+
+    def attach(name: str, operands: Sequence[ir.Value]) -> None:
+        function.set_metadata(name, program.module.ir.add_metadata(list(operands)))
+
+    for name in ("reqd_work_group_size", "work_group_size_hint"):
+        sizes = decl.attributes.get(name)
+        if isinstance(sizes, tuple):
+            attach(name, [ir.Constant(I32, n) for n in sizes])
+    hint = decl.attributes.get("vec_type_hint")
+    if isinstance(hint, Type):
+        typ = program.module.types.of(hint)
+        attach("vec_type_hint", [ir.Constant(typ, ir.Undefined), ir.Constant(I32, int(is_signed(hint)))])
+    if size is not None:
+        attach("intel_reqd_sub_group_size", [ir.Constant(I32, size)])
+
+
+def describe(decl: typed.FunctionDecl, size: int | None, uses_matrices: bool) -> KernelInfo:
+    sizes = decl.attributes.get("reqd_work_group_size")
+    required = (sizes[0], sizes[1], sizes[2]) if isinstance(sizes, tuple) else None
+    return KernelInfo(decl.name, tuple(map(_parameter, decl.parameters)), required, size, uses_matrices)
+
+
+def _parameter(decl: typed.VarDecl) -> KernelParameter:
+    t = decl.type
+    is_pointer = isinstance(t, PointerType)
+    space = t.qualifiers.space if isinstance(t, PointerType) else AddressSpace.PRIVATE
+    element = element_type(t.pointee if isinstance(t, PointerType) else t)
+    scalar = element.name if isinstance(element, ScalarType) else None
+    return KernelParameter(decl.name, str(t), str(space), scalar, is_pointer, size_of(t))

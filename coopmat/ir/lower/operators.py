@@ -1,0 +1,99 @@
+"""Arithmetic and comparison of values, scalar or vector."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from ...frontend.types import PointerType, Type, VectorType, VoidType, element_type, is_float, size_of
+from ..type_map import I8, I64
+from .context import FunctionContext
+
+COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+_FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+_SIGNED = {"div": "sdiv", "rem": "srem", "shr": "ashr"}
+_UNSIGNED = {"div": "udiv", "rem": "urem", "shr": "lshr"}
+# NaN is unequal to everything, itself included, and neither less nor greater.
+_FLOAT_PREDICATES = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
+
+
+def zero(ctx: FunctionContext, t: Type) -> ir.Constant:
+    return ir.Constant(ctx.types.of(t), None)
+
+
+def splat(ctx: FunctionContext, t: Type, value: int | float) -> ir.Constant:
+    """A constant of a scalar or vector type, `value` in every component."""
+    return ir.Constant(ctx.types.of(t), value)
+
+
+def is_signed(t: Type) -> bool:
+    return bool(getattr(element_type(t), "signed", False))
+
+
+def arithmetic(ctx: FunctionContext, op: str, t: Type, left: ir.Value, right: ir.Value) -> ir.Value:
+    """`op` as in `typed.Binary`, not a comparison; both operands are of type `t`."""
+    element = element_type(t)
+    if is_float(element):
+        return ctx.builder.binary(_FLOAT[op], left, right, ctx.float_flags)
+    if op in ("shl", "shr"):
+        right = _shift_count(ctx, t, right)
+    names = _SIGNED if is_signed(t) else _UNSIGNED
+    return ctx.builder.binary(names.get(op, op), left, right)
+
+
+def _shift_count(ctx: FunctionContext, t: Type, count: ir.Value) -> ir.Value:
+    """The count modulo the width (OpenCL C 3.0, section 6.7)."""
+    mask = size_of(element_type(t)) * 8 - 1
+    if isinstance(count, ir.Constant) and isinstance(count.constant, int):
+        return ir.Constant(count.type, count.constant & mask)
+    return ctx.builder.binary("and", count, splat(ctx, t, mask))
+
+
+def compare(ctx: FunctionContext, op: str, t: Type, left: ir.Value, right: ir.Value) -> ir.Value:
+    """An i1, or a vector of them; operands are of type `t`, pointers among them."""
+    element = element_type(t)
+    if is_float(element):
+        return ctx.builder.compare("fcmp", _FLOAT_PREDICATES[op], left, right)
+    if op not in ("eq", "ne"):
+        op = ("s" if is_signed(t) else "u") + op
+    return ctx.builder.compare("icmp", op, left, right)
+
+
+def is_true(ctx: FunctionContext, t: Type, value: ir.Value) -> ir.Value:
+    """Per component, whether the value is not zero."""
+    if isinstance(value, ir.Constant) and isinstance(value.constant, (int, float)):
+        return ir.Constant(ir.IntType(1), int(value.constant != 0))
+    return compare(ctx, "ne", t, value, zero(ctx, t))
+
+
+def from_truth(ctx: FunctionContext, t: Type, truth: ir.Value) -> ir.Value:
+    """An i1 as 0 or 1 of an integer type; a vector of them as 0 or -1 in every component."""
+    if isinstance(t, VectorType):
+        return ctx.builder.sext(truth, ctx.types.of(t))
+    if isinstance(truth, ir.Constant):
+        return ir.Constant(ctx.types.of(t), int(truth.constant))
+    return ctx.builder.zext(truth, ctx.types.of(t))
+
+
+def negate(ctx: FunctionContext, t: Type, value: ir.Value) -> ir.Value:
+    if is_float(element_type(t)):
+        return ctx.builder.fneg(value, flags=ctx.float_flags)
+    return ctx.builder.binary("sub", zero(ctx, t), value)
+
+
+def invert(ctx: FunctionContext, t: Type, value: ir.Value) -> ir.Value:
+    """Bitwise complement."""
+    return ctx.builder.binary("xor", value, splat(ctx, t, -1))
+
+
+def add_to_pointer(ctx: FunctionContext, t: PointerType, pointer: ir.Value, index: ir.Value) -> ir.Value:
+    # Arithmetic on void pointers counts bytes, as GNU C has it.
+    pointee = I8 if isinstance(t.pointee, VoidType) else ctx.types.of(t.pointee)
+    return ctx.builder.element(pointer, pointee, [index])
+
+
+def pointer_difference(ctx: FunctionContext, t: PointerType, left: ir.Value, right: ir.Value) -> ir.Value:
+    """In elements."""
+    addresses = [ctx.builder.ptrtoint(pointer, I64) for pointer in (left, right)]
+    difference = ctx.builder.binary("sub", *addresses)
+    size = max(size_of(t.pointee), 1)
+    return difference if size == 1 else ctx.builder.exact_division(difference, ir.Constant(I64, size))

@@ -1,0 +1,235 @@
+"""A translation unit being lowered: its functions as they are called for, its objects, the library behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from llvmlite import ir
+
+from ...diagnostics import CompileError, Diagnostic, InternalError, Severity, Span
+from ...frontend import typed
+from ...frontend.types import AddressSpace, CoopMatrixType, PointerType, Type, VoidType, contains_matrix
+from .. import DEFAULT_SUB_GROUP_SIZE, LoweredModule, LowerOptions
+from ..kernel_info import KernelInfo
+from ..module import ModuleBuilder
+from ..type_map import VOID_TYPE, TypeMap
+from . import constants, kernels
+from .by_reference import MatricesByReference
+from .context import FunctionContext
+from .matrices import Matrices
+from .native import NativeMatrices
+from .places import MemoryPlace
+from .statements import lower_body
+
+Library = Callable[[str], typed.Unit]
+
+
+@dataclass(slots=True)
+class Uses:
+    """What a function does itself; `calls` are the functions that may do more."""
+
+    matrices: bool = False
+    subgroups: bool = False
+    calls: set[ir.Function] = field(default_factory=set)
+
+
+class Program:
+    """One unit and one module. `lower` is all that is to be called from outside this package."""
+
+    def __init__(self, unit: typed.Unit, options: LowerOptions, library: Library) -> None:
+        self.options = options
+        self.float_flags = ("fast",) if options.fast_relaxed_math else ("contract",) if options.mad_enable else ()
+        self.unit = unit
+        self._library = library
+        # Of the statement being lowered.
+        self.span: Span | None = None
+        context = ir.Context()
+        self.sub_group_size = _sub_group_size(unit, options)
+        self.by_reference: MatricesByReference | None = None
+        if options.matrices == "native":
+            native = NativeMatrices()
+            self.matrices: Matrices = native
+            self.module = native.module = ModuleBuilder(context, TypeMap(context, native))
+        else:
+            self.by_reference = MatricesByReference(options.matrices, self.sub_group_size)
+            self.matrices = self.by_reference
+            self.module = self.by_reference.module = ModuleBuilder(context, TypeMap(context, self.by_reference))
+        self._functions: dict[typed.FunctionDecl, ir.Function] = {}
+        self._uses: dict[ir.Function, Uses] = {}
+        self._objects: dict[typed.VarDecl, ir.GlobalVariable] = {}
+        self._waiting: list[tuple[ir.Function, typed.FunctionDecl]] = []
+        self._library_done: set[str] = set()
+
+    def lower(self) -> LoweredModule:
+        heads = {decl: kernels.declare(self, decl) for decl in self.unit.kernels}
+        for decl, function in heads.items():
+            self._define(function, decl)
+        if not heads:
+            for decl in self.unit.functions:
+                if decl.body is not None:
+                    self.callee(decl)
+        self._lower_waiting()
+        while self._lower_library():
+            self._lower_waiting()
+        infos = tuple(self._finish_kernel(decl, function) for decl, function in heads.items())
+        if self.by_reference is not None:
+            passes = "O1"
+        else:
+            passes = "none" if self.options.opt_disable else "sroa"
+        return LoweredModule(self.module.finish(), infos, passes, tuple(sorted(self.module.extensions)))
+
+    # --- functions -------------------------------------------------------------------------------
+
+    def callee(self, decl: typed.FunctionDecl) -> ir.Function:
+        """The function to call for `decl`; its body is lowered later. A kernel gets a second one to be called."""
+        function = self._functions.get(decl)
+        if function is None:
+            if decl.body is None:
+                text = f"function '{decl.name}' is declared but not defined"
+                raise CompileError([Diagnostic(Severity.ERROR, "undefined-function", text, decl.span)])
+            types = self.module.types
+            parameters = [types.parameter(parameter.type) for parameter in decl.parameters]
+            result = types.of(decl.type.result)
+            if types.in_memory(decl.type.result):
+                result, parameters = VOID_TYPE, [types.parameter(decl.type.result), *parameters]
+            inline = self._must_inline(decl) or bool(decl.attributes.get("always_inline"))
+            function = self.module.define(decl.name, result, parameters, inline=inline)
+            if decl.attributes.get("noinline") and not inline:
+                function.attributes.add("noinline")
+            self._functions[decl] = function
+            self._waiting.append((function, decl))
+        return function
+
+    def _must_inline(self, decl: typed.FunctionDecl) -> bool:
+        """Matrices by reference become values only where everything is in one function."""
+        if self.by_reference is None:
+            return False
+        return any(_mentions_matrix(t) for t in (decl.type.result, *decl.type.parameters))
+
+    def uses_of(self, function: ir.Function) -> Uses:
+        return self._uses.setdefault(function, Uses())
+
+    def _lower_waiting(self) -> None:
+        while self._waiting:
+            self._define(*self._waiting.pop(0))
+
+    def _define(self, function: ir.Function, decl: typed.FunctionDecl) -> None:
+        if decl.body is None:
+            raise InternalError(f"function '{decl.name}' has no body")
+        ctx = FunctionContext(self, function, decl)
+        arguments = list(function.args)
+        if self.module.types.in_memory(decl.type.result):
+            ctx.result = arguments.pop(0)
+            ctx.result.name = "result"
+        for argument, parameter in zip(arguments, decl.parameters, strict=True):
+            argument.name = parameter.name
+            self._parameter(ctx, argument, parameter)
+        lower_body(ctx, decl.body)
+
+    def _parameter(self, ctx: FunctionContext, argument: ir.Value, decl: typed.VarDecl) -> None:
+        align = ctx.types.align(decl.type)
+        if ctx.types.in_memory(decl.type):
+            # The caller made a copy for this function.
+            pointer = argument
+        else:
+            pointer = ctx.allocate(argument.type, align, f"{decl.name}.addr")
+            ctx.builder.store(argument, pointer, align)
+        ctx.variables[decl] = MemoryPlace(pointer, decl.type, align, decl.qualifiers.volatile)
+
+    def _lower_library(self) -> bool:
+        """Lower the library functions that were called since the last time; whether there were any."""
+        if self.by_reference is None:
+            return False
+        heads = {n: f for n, f in self.by_reference.functions.items() if n not in self._library_done}
+        if not heads:
+            return False
+        self._library_done |= set(heads)
+        unit = self._library(self.by_reference.library_text(heads))
+        found = {decl.name: decl for decl in unit.functions if decl.body is not None}
+        for name, function in heads.items():
+            if name not in found:
+                raise InternalError(f"the matrix library does not define '{name}'")
+            self._functions[found[name]] = function
+        for name, function in heads.items():
+            self._define(function, found[name])
+        return True
+
+    # --- kernels ---------------------------------------------------------------------------------
+
+    def _finish_kernel(self, decl: typed.FunctionDecl, function: ir.Function) -> KernelInfo:
+        uses = self._all_uses(function)
+        size = kernels.sub_group_size(decl)
+        if self.options.matrices == "one":
+            size = 1
+        elif self.options.matrices == "lanes" and (uses.matrices or uses.subgroups):
+            if uses.matrices and size is not None and size != self.sub_group_size and not self.options.sub_group_size:
+                text = "kernels with matrices that ask for different subgroup sizes are not supported yet"
+                raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, decl.span)])
+            size = self.sub_group_size
+        attribute = None if self.options.matrices == "one" else size
+        kernels.attach_metadata(self, function, decl, attribute)
+        return kernels.describe(decl, size, uses.matrices)
+
+    def _all_uses(self, function: ir.Function) -> Uses:
+        """Of a function and all that it may call."""
+        result = Uses()
+        work = [function]
+        while work:
+            here = work.pop()
+            if here in result.calls:
+                continue
+            result.calls.add(here)
+            uses = self.uses_of(here)
+            result.matrices |= uses.matrices
+            result.subgroups |= uses.subgroups
+            work.extend(uses.calls)
+        return result
+
+    # --- objects ---------------------------------------------------------------------------------
+
+    def static_object(self, decl: typed.VarDecl, function: str) -> ir.GlobalVariable:
+        """The module's object for a variable of static storage, of `function` where that is not empty."""
+        known = self._objects.get(decl)
+        if known is None:
+            space = decl.qualifiers.space
+            name = f"{function}.{decl.name}" if function else decl.name
+            align = max(self.module.types.align(decl.type), decl.alignment or 1)
+            typ, value = self.module.types.of(decl.type), self._initial_value(decl)
+            if value is not None:
+                # A union starts as the member that is given.
+                typ = value.type
+            known = self._objects[decl] = self.module.global_variable(name, typ, space, value, align)
+        return known
+
+    def _initial_value(self, decl: typed.VarDecl) -> ir.Constant | None:
+        if decl.initializer is None:
+            undefined = decl.qualifiers.space is AddressSpace.LOCAL
+            return None if undefined else ir.Constant(self.module.types.of(decl.type), None)
+        value = constants.constant(self, decl.initializer)
+        if value is None:
+            text = f"this initialiser of '{decl.name}' is not supported yet: it is not a constant"
+            raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, decl.initializer.span)])
+        return value
+
+    def constant_object(self, name: str, value: ir.Constant, align: int) -> ir.GlobalVariable:
+        """An unnamed object in constant memory."""
+        result = self.module.global_variable(name, value.type, AddressSpace.CONSTANT, value, align)
+        result.unnamed_addr = True
+        return result
+
+
+def _sub_group_size(unit: typed.Unit, options: LowerOptions) -> int:
+    """What the storage of matrices is laid out for."""
+    if options.matrices == "one":
+        return 1
+    if options.sub_group_size is not None:
+        return options.sub_group_size
+    sizes = (kernels.sub_group_size(decl) for decl in unit.kernels)
+    return next((size for size in sizes if size is not None), DEFAULT_SUB_GROUP_SIZE)
+
+
+def _mentions_matrix(t: Type) -> bool:
+    while isinstance(t, PointerType):
+        t = t.pointee
+    return isinstance(t, CoopMatrixType) or (not isinstance(t, VoidType) and contains_matrix(t))

@@ -1,0 +1,109 @@
+"""A module under construction: declarations, globals, metadata, and its text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llvmlite import ir
+from llvmlite.ir.values import MDValue
+
+from ..frontend.types import AddressSpace
+from .type_map import I8, I32, POINTERS, TypeMap
+
+
+class LoopNode(MDValue):  # type: ignore[misc]
+    """A distinct node whose first operand is itself, as `!llvm.loop` needs."""
+
+    def descr(self, buf: list[str]) -> None:
+        operands = ", ".join(op.get_reference() for op in (self, *self.operands))
+        buf.append(f"distinct !{{ {operands} }}\n")
+
+
+class ModuleBuilder:
+    """Everything of module scope. `types` maps the language's types."""
+
+    def __init__(self, context: ir.Context, types: TypeMap) -> None:
+        self.ir = ir.Module(context=context)
+        self.types = types
+        self.extensions: set[str] = set()
+        self._declared: dict[str, ir.Function] = {}
+        self._strings: dict[bytes, ir.GlobalVariable] = {}
+
+    def unique_name(self, name: str) -> str:
+        return str(self.ir.get_unique_name(name))
+
+    def declare(
+        self,
+        name: str,
+        result: ir.Type,
+        parameters: Sequence[ir.Type],
+        attributes: Sequence[str] = ("convergent", "nounwind"),
+        variadic: bool = False,
+    ) -> ir.Function:
+        """The external function of this name; the first declaration decides its type and attributes."""
+        function = self._declared.get(name)
+        if function is None:
+            function = ir.Function(self.ir, ir.FunctionType(result, parameters, var_arg=variadic), name)
+            # Intrinsics have the C calling convention.
+            function.calling_convention = "" if name.startswith("llvm.") else "spir_func"
+            for attribute in attributes:
+                function.attributes.add(attribute)
+            self._declared[name] = function
+        return function
+
+    def define(
+        self, name: str, result: ir.Type, parameters: Sequence[ir.Type], *, kernel: bool = False, inline: bool = False
+    ) -> ir.Function:
+        """A function that will get a body; every call of this makes a new one."""
+        # SPIR-V has a function's linkage only where it is needed: everything but kernels is internal.
+        function = ir.Function(self.ir, ir.FunctionType(result, parameters), self.unique_name(name))
+        function.calling_convention = "spir_kernel" if kernel else "spir_func"
+        function.linkage = "" if kernel else "internal"
+        for attribute in ("convergent", "nounwind", *(["alwaysinline"] if inline else [])):
+            function.attributes.add(attribute)
+        return function
+
+    def global_variable(
+        self, name: str, typ: ir.Type, space: AddressSpace, initializer: ir.Constant | None, align: int
+    ) -> ir.GlobalVariable:
+        """An internal object of static storage; without an initializer its value is undefined."""
+        variable = ir.GlobalVariable(self.ir, typ, self.unique_name(name), addrspace=int(space))
+        variable.type = POINTERS[space]
+        variable.linkage = "internal"
+        variable.global_constant = space is AddressSpace.CONSTANT
+        variable.initializer = initializer
+        variable.align = align
+        return variable
+
+    def string(self, value: bytes) -> ir.GlobalVariable:
+        """The constant array of `value` and a final NUL."""
+        known = self._strings.get(value)
+        if known is None:
+            array = ir.ArrayType(I8, len(value) + 1)
+            text = ir.Constant(array, bytearray(value + b"\0"))
+            known = self.global_variable(".str", array, AddressSpace.CONSTANT, text, 1)
+            known.unnamed_addr = True
+            self._strings[value] = known
+        return known
+
+    def loop_node(self, unroll: int) -> MDValue:
+        """Metadata for the back edge of a loop; `unroll` as in `typed.While`."""
+        if unroll == 0:
+            hint: list[ir.Value | str] = ["llvm.loop.unroll.full"]
+        elif unroll == 1:
+            hint = ["llvm.loop.unroll.disable"]
+        else:
+            hint = ["llvm.loop.unroll.count", ir.Constant(I32, unroll)]
+        operand = self.ir.add_metadata(hint)
+        return LoopNode(self.ir, [operand], name=str(len(self.ir.metadata)))
+
+    def finish(self) -> str:
+        """The module's text, with what every OpenCL module carries."""
+        self.ir.add_named_metadata("opencl.ocl.version", [ir.Constant(I32, 3), ir.Constant(I32, 0)])
+        # Its presence says that contraction is on, which is the language's default.
+        self.ir.add_named_metadata("opencl.enable.FP_CONTRACT")
+        module = self.ir
+        lines = [item.get_declaration() for item in module.get_identified_types().values()]
+        lines += [str(item) for item in module.globals.values()]
+        lines += module._get_metadata_lines()
+        return "\n".join(lines) + "\n"

@@ -1,0 +1,167 @@
+"""Types of OpenCL C as LLVM types, laid out as `frontend.types` says."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from llvmlite import ir
+
+from ..diagnostics import InternalError
+from ..frontend.types import (
+    BFLOAT16,
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INTEGERS,
+    AddressSpace,
+    ArrayType,
+    CoopMatrixType,
+    PointerType,
+    RecordType,
+    ScalarType,
+    Type,
+    VectorType,
+    VoidType,
+    align_of,
+    contains_matrix,
+    size_of,
+)
+from .target_types import BFloatType
+
+I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
+VOID_TYPE = ir.VoidType()
+POINTERS = {space: ir.PointerType(addrspace=int(space)) for space in AddressSpace}
+PRIVATE_POINTER = POINTERS[AddressSpace.PRIVATE]
+
+_SCALARS: dict[str, ir.Type] = {
+    **{t.name: ir.IntType(t.bits) for t in (BOOL, *INTEGERS)},
+    HALF.name: ir.HalfType(),
+    BFLOAT16.name: BFloatType(),
+    FLOAT.name: ir.FloatType(),
+    DOUBLE.name: ir.DoubleType(),
+}
+
+
+class MatrixStorage(Protocol):
+    """Variables that hold cooperative matrices. `in_memory`: a matrix's value is such a variable's address."""
+
+    in_memory: bool
+
+    def variable_type(self, matrix: CoopMatrixType) -> ir.Type: ...
+
+    def align(self, matrix: CoopMatrixType) -> int: ...
+
+
+class TypeMap:
+    """The LLVM type of every type in one module. A bool is an i8, in memory and as a value."""
+
+    def __init__(self, context: ir.Context, matrices: MatrixStorage) -> None:
+        self._context = context
+        self._matrices = matrices
+        self._memory_types = (ArrayType, RecordType, CoopMatrixType) if matrices.in_memory else (ArrayType, RecordType)
+        # By identity, which is much cheaper than hashing; the entry keeps the type alive, so that its id stays its own.
+        self._known: dict[int, tuple[Type, ir.Type]] = {}
+        self._field_indices: dict[RecordType, list[int]] = {}
+        self._record_names: set[str] = set()
+
+    def in_memory(self, t: Type) -> bool:
+        """Whether the value of this type is handled as the address of an object that holds it."""
+        return isinstance(t, self._memory_types)
+
+    def of(self, t: Type) -> ir.Type:
+        known = self._known.get(id(t))
+        if known is None:
+            known = self._known[id(t)] = (t, self._make(t))
+        return known[1]
+
+    def parameter(self, t: Type) -> ir.Type:
+        """How a value of this type is passed to a function: as it is, or by address where it is `in_memory`."""
+        return PRIVATE_POINTER if self.in_memory(t) else self.of(t)
+
+    def align(self, t: Type) -> int:
+        """In bytes; matrices included, which `align_of` knows nothing of."""
+        if isinstance(t, CoopMatrixType):
+            return self._matrices.align(t)
+        if isinstance(t, ArrayType):
+            return self.align(t.element)
+        if isinstance(t, RecordType):
+            matrices = (self.align(item.type) for item in t.fields or () if contains_matrix(item.type))
+            return max([t.align_bytes, *matrices])
+        return align_of(t)
+
+    def field_index(self, record: RecordType, index: int) -> int:
+        """The LLVM struct's element that is field `index`; padding may lie before it."""
+        self.of(record)
+        return self._field_indices[record][index]
+
+    def _make(self, t: Type) -> ir.Type:
+        if isinstance(t, ScalarType):
+            return _SCALARS[t.name]
+        if isinstance(t, VectorType):
+            return ir.VectorType(self.of(t.element), t.count)
+        if isinstance(t, PointerType):
+            return POINTERS[t.qualifiers.space]
+        if isinstance(t, ArrayType):
+            return ir.ArrayType(self.of(t.element), t.size or 0)
+        if isinstance(t, CoopMatrixType):
+            return self._matrices.variable_type(t)
+        if isinstance(t, VoidType):
+            return VOID_TYPE
+        if isinstance(t, RecordType):
+            return self._record(t)
+        raise InternalError(f"no LLVM type for '{t}'")
+
+    def _record(self, record: RecordType) -> ir.Type:
+        struct = self._context.get_identified_type(self._record_name(record))
+        if record.kind == "union":
+            struct.set_body(*_union_body(record))
+            return struct
+        elements, self._field_indices[record] = self._struct_body(record)
+        # LLVM's own layout of aligned elements would not follow fields that are packed.
+        struct.packed = record.packed and not contains_matrix(record)
+        struct.set_body(*elements)
+        return struct
+
+    def _record_name(self, record: RecordType) -> str:
+        name = base = f"{record.kind}.{record.name or 'anon'}"
+        count = 0
+        while name in self._record_names:
+            count += 1
+            name = f"{base}.{count}"
+        self._record_names.add(name)
+        return name
+
+    def _struct_body(self, record: RecordType) -> tuple[list[ir.Type], list[int]]:
+        elements: list[ir.Type] = []
+        indices: list[int] = []
+        opaque = contains_matrix(record)
+        offset = 0
+        for item in record.fields or ():
+            step = 1 if record.packed else _llvm_align(item.type)
+            natural = -(-offset // step) * step
+            if item.offset > natural and not opaque:
+                elements.append(ir.ArrayType(I8, item.offset - offset))
+            indices.append(len(elements))
+            elements.append(self.of(item.type))
+            offset = item.offset + size_of(item.type)
+        natural = 1 if record.packed else max([1, *(_llvm_align(item.type) for item in record.fields or ())])
+        if record.size_bytes > -(-offset // natural) * natural and not opaque:
+            elements.append(ir.ArrayType(I8, record.size_bytes - offset))
+        return elements, indices
+
+
+def _llvm_align(t: Type) -> int:
+    """What LLVM aligns the type to by itself: it knows nothing of a record's alignment attribute."""
+    if isinstance(t, ArrayType):
+        return _llvm_align(t.element)
+    if isinstance(t, RecordType) and t.kind == "struct":
+        return 1 if t.packed else max([1, *(_llvm_align(item.type) for item in t.fields or ())])
+    return align_of(t)
+
+
+def _union_body(record: RecordType) -> list[ir.Type]:
+    """Storage of the union's size that LLVM aligns as the union: members are accessed through its address."""
+    align, size = record.align_bytes, record.size_bytes
+    unit = ir.IntType(8 * align) if align <= 8 else ir.VectorType(I64, min(align // 8, 16))
+    return [ir.ArrayType(unit, size // min(align, 128))]
