@@ -1,0 +1,166 @@
+"""The macros that OpenCL C predefines (OpenCL C 3.0, sections 6.10, 6.15.2 and 6.15.3), as clang spells them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+#: `-cl-std=` to __OPENCL_C_VERSION__.
+LANGUAGE_VERSIONS = {"CL1.0": 100, "CL1.1": 110, "CL1.2": 120, "CL2.0": 200, "CL3.0": 300}
+
+#: What is on unless `-cl-ext=-NAME` turns it off; each defines a macro of its own name.
+EXTENSIONS = (
+    "cl_khr_byte_addressable_store",
+    "cl_khr_cooperative_matrix",
+    "cl_khr_fp16",
+    "cl_khr_fp64",
+    "cl_khr_subgroups",
+)
+#: Feature macros, each with the extension that turns it off too (None: always on, before CL3.0 as well).
+FEATURES: tuple[tuple[str, str | None], ...] = (
+    ("__opencl_c_ext_cooperative_matrix", "cl_khr_cooperative_matrix"),
+    ("__opencl_c_fp64", "cl_khr_fp64"),
+    ("__opencl_c_int64", None),
+    ("__opencl_c_subgroups", "cl_khr_subgroups"),
+)
+
+_INTEGER_LIMITS = """
+CHAR_BIT 8
+SCHAR_MAX 127
+SCHAR_MIN (-128)
+UCHAR_MAX 255
+CHAR_MAX SCHAR_MAX
+CHAR_MIN SCHAR_MIN
+USHRT_MAX 65535
+SHRT_MAX 32767
+SHRT_MIN (-32768)
+UINT_MAX 0xffffffffu
+INT_MAX 2147483647
+INT_MIN (-2147483647-1)
+ULONG_MAX 0xffffffffffffffffUL
+LONG_MAX 0x7fffffffffffffffL
+LONG_MIN (-0x7fffffffffffffffL-1)
+"""
+
+_FLOAT_LIMITS = """
+FLT_DIG 6
+FLT_MANT_DIG 24
+FLT_MAX_10_EXP +38
+FLT_MAX_EXP +128
+FLT_MIN_10_EXP -37
+FLT_MIN_EXP -125
+FLT_RADIX 2
+FLT_MAX 0x1.fffffep127f
+FLT_MIN 0x1.0p-126f
+FLT_EPSILON 0x1.0p-23f
+MAXFLOAT 0x1.fffffep127f
+FP_ILOGB0 INT_MIN
+FP_ILOGBNAN INT_MAX
+HUGE_VALF (as_float(0x7f800000))
+INFINITY (as_float(0x7f800000))
+NAN (as_float(0x7fc00000))
+"""
+
+_DOUBLE_LIMITS = """
+DBL_DIG 15
+DBL_MANT_DIG 53
+DBL_MAX_10_EXP +308
+DBL_MAX_EXP +1024
+DBL_MIN_10_EXP -307
+DBL_MIN_EXP -1021
+DBL_RADIX 2
+DBL_MAX 0x1.fffffffffffffp1023
+DBL_MIN 0x1.0p-1022
+DBL_EPSILON 0x1.0p-52
+HUGE_VAL (as_double(0x7ff0000000000000L))
+"""
+
+_HALF_LIMITS = """
+HALF_DIG 3
+HALF_MANT_DIG 11
+HALF_MAX_10_EXP +4
+HALF_MAX_EXP +16
+HALF_MIN_10_EXP -4
+HALF_MIN_EXP -13
+HALF_RADIX 2
+HALF_MAX 0x1.ffcp15h
+HALF_MIN 0x1.0p-14h
+HALF_EPSILON 0x1.0p-10h
+"""
+
+_OTHERS = """
+__OPENCL_VERSION__ 300
+CL_VERSION_1_0 100
+CL_VERSION_1_1 110
+CL_VERSION_1_2 120
+CL_VERSION_2_0 200
+CL_VERSION_3_0 300
+__ENDIAN_LITTLE__ 1
+__LITTLE_ENDIAN__ 1
+__SPIR__ 1
+__SPIRV__ 1
+__COOPMAT__ 1
+__STDC__ 1
+__STDC_VERSION__ 199901L
+__kernel_exec(X,typen) __kernel __attribute__((work_group_size_hint(X,1,1))) __attribute__((vec_type_hint(typen)))
+kernel_exec(X,typen) __kernel_exec(X,typen)
+NULL ((void*)0)
+CLK_LOCAL_MEM_FENCE 1u
+CLK_GLOBAL_MEM_FENCE 2u
+CLK_IMAGE_MEM_FENCE 4u
+ATOMIC_VAR_INIT(x) (x)
+ATOMIC_FLAG_INIT 0
+"""
+
+#: Name and decimal digits, exact beyond double precision (OpenCL C 3.0, section 6.15.2.2).
+_CONSTANTS = {
+    "M_E": "2.71828182845904523536028747135266250",
+    "M_LOG2E": "1.44269504088896340735992468100189214",
+    "M_LOG10E": "0.434294481903251827651128918916605082",
+    "M_LN2": "0.693147180559945309417232121458176568",
+    "M_LN10": "2.30258509299404568401799145468436421",
+    "M_PI": "3.14159265358979323846264338327950288",
+    "M_PI_2": "1.57079632679489661923132169163975144",
+    "M_PI_4": "0.785398163397448309615660845819875721",
+    "M_1_PI": "0.318309886183790671537767526745028724",
+    "M_2_PI": "0.636619772367581343075535053490057448",
+    "M_2_SQRTPI": "1.12837916709551257389615890312154517",
+    "M_SQRT2": "1.41421356237309504880168872420969808",
+    "M_SQRT1_2": "0.707106781186547524400844362104849039",
+}
+
+
+def _constants(infix: str, literal: str) -> str:
+    return "".join(f"{name}{infix} {digits}{literal}\n" for name, digits in _CONSTANTS.items())
+
+
+def _rows(text: str) -> list[tuple[str, str]]:
+    return [(name, value) for name, _, value in (line.partition(" ") for line in text.split("\n")) if name]
+
+
+#: Macros with a value that no option changes: ("NAME" or "NAME(parameters)", replacement).
+FIXED = _rows(_OTHERS + _INTEGER_LIMITS + _FLOAT_LIMITS + _constants("_F", "f"))
+#: Only where the extension is on.
+CONDITIONAL = {
+    "cl_khr_fp64": _rows(_DOUBLE_LIMITS + _constants("", "")),
+    "cl_khr_fp16": _rows(_HALF_LIMITS + _constants("_H", "h")),
+}
+
+
+def option_macros(cl_std: str, extensions: Mapping[str, bool], fast_relaxed_math: bool) -> list[tuple[str, str]]:
+    """The macros that depend on the options; `extensions` is what `-cl-ext` said, "all" included."""
+    rows = [("__OPENCL_C_VERSION__", str(LANGUAGE_VERSIONS[cl_std]))]
+    rows += [(name, "1") for name in EXTENSIONS if is_on(name, extensions)]
+    for name, extension in FEATURES:
+        if is_on(name, extensions) and (extension is None or is_on(extension, extensions)):
+            rows.append((name, "1"))
+    for extension, conditional in CONDITIONAL.items():
+        if is_on(extension, extensions):
+            rows += conditional
+    if fast_relaxed_math:
+        rows += [("__FAST_RELAXED_MATH__", "1"), ("__FAST_MATH__", "1")]
+    return rows
+
+
+def is_on(name: str, extensions: Mapping[str, bool]) -> bool:
+    """Whether an extension or feature is on: everything we support is, unless said otherwise."""
+    return extensions.get(name, extensions.get("all", True))

@@ -1,0 +1,419 @@
+"""What the parser does with a token that does not fit: say so, mend it if one token mends it, else resume later.
+
+Mending (a missing `;`, `)` or `]`, a bracket too many, an unknown type) keeps what was parsed. Otherwise the
+stacks are cut back to where ERROR fits (an external declaration, a struct member, a statement) and tokens are
+skipped to its end. Every call takes a token or makes the next one fit, so that time is linear in the input.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from ..diagnostics import FixIt, Label, Note, Span
+from . import syntax as ast
+from . import tables as lalr
+from . import tokens as tk
+from .build import ForHead
+from .tokens import Token
+from .words import CPP_WORDS, TERMINALS
+
+if TYPE_CHECKING:
+    from .parse import Parser
+
+_CLOSERS = {"(": ")", "[": "]", "{": "}"}
+_OPENERS = {closer: opener for opener, closer in _CLOSERS.items()}
+_CLOSING_TERMINALS = {")": "RPAR", "]": "RSQB", "}": "RBRACE"}
+#: A name followed by one of these was meant as a variable, not as a type.
+_AFTER_VARIABLE = frozenset({"=", ";", ",", ")", "[", "(", ":", "{", "}"})
+#: What may be expected: the terminal that tells, and the words. First where nothing else is open to doubt,
+_FIRST_EXPECTED = (
+    ("INTEGER", "expected-expression", "an expression"),
+    ("STORAGE", "expected-declaration", "a declaration"),
+    ("IDENTIFIER", "expected-identifier", "a name"),
+)
+#: then, where no closing bracket and no `;` is.
+_LAST_EXPECTED = (
+    ("COLON", "':'"),
+    ("LPAR", "'('"),
+    ("LBRACE", "'{'"),
+    ("EQUAL", "'='"),
+    ("WHILE", "'while'"),
+    ("STRING", "a string"),
+    ("COMMA", "','"),
+)
+#: Where one of these may follow a comma, the comma separates the entries of a list.
+_AFTER_LIST_COMMA = ("STORAGE", "TYPE_WORD", "RBRACE")
+#: Near names are looked for this often only: it is slow, and they help in the first errors.
+_MOST_SUGGESTIONS = 50
+
+
+class Recovery:
+    """The errors of one parse."""
+
+    def __init__(self, parser: Parser) -> None:
+        self.parser = parser
+        self.tables = parser.tables
+        self.tokens = parser.tokens
+        self.diagnostics = parser.diagnostics
+        self.errors = 0
+        #: The token at which something was mended last: the same place is not reported twice.
+        self.mended_at = -1
+        #: Where it last resumed, and how deep in the stack.
+        self.resumed_at, self.resumed_in = -1, 0
+
+    def recover(self, index: int, terminal: str) -> int:
+        """Deal with a token that does not fit; the index to go on from."""
+        token = self.tokens[index]
+        if terminal == "PRAGMA":
+            self.diagnostics.warning("ignored-pragma", "#pragma is ignored here", token.span)
+            return index + 1
+        if terminal == "TYPE_NAME" and self.fits("IDENTIFIER"):
+            self.parser.shift("IDENTIFIER", token)
+            return index + 1
+        mended = self.unknown_type(index) if terminal == "IDENTIFIER" else None
+        if mended is None:
+            mended = self.unsupported(index, terminal)
+        if mended is None:
+            mended = self.insert(index, terminal)
+        if mended is None:
+            mended = self.delete(index)
+        if mended is not None:
+            return mended
+        self.report(index)
+        return self.resume(index)
+
+    def error(
+        self, code: str, message: str, span: Span | None, *, labels: list[Label] | None = None,
+        notes: list[Note] | None = None, fixits: list[FixIt] | None = None,
+    ) -> None:  # fmt: skip
+        self.errors += 1
+        self.diagnostics.error(code, message, span, labels=labels or (), notes=notes or (), fixits=fixits or ())
+
+    # --- what would fit ---
+
+    def fits(self, *terminals: str) -> bool:
+        """Whether these terminals could follow in a row."""
+        tables = self.tables
+        states = list(self.parser.states)
+        for terminal in terminals:
+            while True:
+                if terminal == lalr.END and states[-1] == tables.accept:
+                    return True
+                rule = tables.defaults[states[-1]]
+                if rule < 0:
+                    action = tables.actions[states[-1]].get(terminal)
+                    if action is None:
+                        return False
+                    if action >= 0:
+                        states.append(action)
+                        break
+                    rule = ~action
+                origin, size, _ = tables.rules[rule]
+                if size:
+                    del states[-size:]
+                states.append(tables.gotos[states[-1]][origin])
+        return True
+
+    def terminal(self, index: int) -> str:
+        if index >= len(self.tokens):
+            return lalr.END
+        token = self.tokens[index]
+        if token.type in (tk.ID, tk.PUNCTUATOR):
+            known = self.parser.words.get(token.value)
+            if known is not None:
+                return known
+            if token.type == tk.PUNCTUATOR:
+                return "UNKNOWN"
+            return "TYPE_NAME" if self.parser.scopes.is_type(token.value) else "IDENTIFIER"
+        return {tk.INTEGER: "INTEGER", tk.FLOAT: "FLOAT", tk.CHAR: "CHAR", tk.STRING: "STRING"}.get(
+            token.type, "UNKNOWN"
+        )
+
+    def open_brackets(self) -> list[Token]:
+        """The brackets that are open at this point, outermost first."""
+        stack: list[Token] = []
+        for value in self.parser.values:
+            opener = value.opener if isinstance(value, ForHead) else value
+            if not isinstance(opener, Token):
+                continue
+            if opener.value in _CLOSERS:
+                stack.append(opener)
+            elif opener.value in _OPENERS and stack:
+                stack.pop()
+        return stack
+
+    # --- mending ---
+
+    def unknown_type(self, index: int) -> int | None:
+        """A name where a type belongs."""
+        token = self.tokens[index]
+        following = self.tokens[index + 1].value if index + 1 < len(self.tokens) else ";"
+        if not self.fits("TYPE_NAME"):
+            return self.unknown_type_before(index)
+        if following in _AFTER_VARIABLE:
+            values = self.parser.values
+            if values and isinstance(values[-1], ast.Specifiers):
+                self.error("missing-type", f"'{token.value}' is declared without a type", token.span)
+                return self.resume(index)
+            if following != ")" and self.fits("ERROR"):
+                return None
+        self.report_type(token)
+        self.parser.shift("TYPE_NAME", token)
+        return index + 1
+
+    def unknown_type_before(self, index: int) -> int | None:
+        """`foo x` in a block: the first name was taken for an expression."""
+        values, states = self.parser.values, self.parser.states
+        before = self.tokens[index - 1] if index else None
+        if before is None or before.type != tk.ID or not values or values[-1] is not before:
+            return None
+        if "IF" not in self.tables.actions[states[-2]] or before.value in self.parser.words:
+            return None
+        self.report_type(before)
+        states.pop()
+        values.pop()
+        self.parser.shift("TYPE_NAME", before)
+        return index
+
+    def report_type(self, token: Token) -> None:
+        name = token.value
+        if name in CPP_WORDS:
+            self.error("unsupported-cpp", f"'{name}' is C++, which OpenCL C does not have", token.span)
+        elif name in ("pipe", "__pipe"):
+            self.error("not-supported", "pipes are not supported yet", token.span)
+        else:
+            near = self.nearest(name)
+            notes = [Note(f"did you mean '{near}'?")] if near else []
+            fixits = [FixIt(token.span, near)] if near and token.span is not None else []
+            self.error("unknown-type", f"unknown type name '{_shown(token)}'", token.span, notes=notes, fixits=fixits)
+        # Said once; from here on it is a type.
+        self.parser.scopes.names[0][name] = True
+        self.parser.scopes.known.add(name)
+
+    def nearest(self, name: str) -> str | None:
+        """A type or keyword that is spelled much like an unknown type."""
+        if self.errors > _MOST_SUGGESTIONS or len(name) > 40:
+            return None
+        words = [word for word, terminal in TERMINALS.items() if word.isidentifier() and terminal != "UNSUPPORTED"]
+        return next(iter(difflib.get_close_matches(name, words + self.parser.scopes.all_types(), 1, 0.75)), None)
+
+    def unsupported(self, index: int, terminal: str) -> int | None:
+        """Parts of the language that are recognised but not there."""
+        token = self.tokens[index]
+        following = self.tokens[index + 1].value if index + 1 < len(self.tokens) else ""
+        if terminal == "UNSUPPORTED":
+            self.error("not-supported", f"'{token.value}' is not supported yet", token.span)
+        elif token.value == "^" and following in ("{", "(") and self.fits("INTEGER"):
+            self.error("not-supported", "blocks are not supported yet", token.span)
+        else:
+            return None
+        return self.resume(index)
+
+    def insert(self, index: int, terminal: str) -> int | None:
+        """Put in the `;`, `)` or `]` that makes the token fit."""
+        if not index:
+            return None
+        token, before = self.tokens[index], self.tokens[index - 1]
+        end = _after(before)
+        closers: list[str] = []
+        if token.value in (";", "{", "}", ")", "]"):
+            brackets = self.open_brackets()
+            while brackets and brackets[-1].value != "{" and len(closers) < 8:
+                opener = brackets.pop()
+                closer = _CLOSERS[opener.value]
+                if closer == token.value:
+                    break
+                closers.append(_CLOSING_TERMINALS[closer])
+                if self.fits(*closers, terminal):
+                    if self.mended_at != index:
+                        self.unmatched(opener, closer, token, end)
+                    self.mended_at = index
+                    for name in closers:
+                        self.parser.shift(name, Token(tk.PUNCTUATOR, closer, end))
+                    return index
+        if self.fits("SEMICOLON", terminal) and self.mended_at != index:
+            self.mended_at = index
+            if self.fits("IF"):
+                self.error("expected-statement", f"expected a statement before '{_shown(token)}'", token.span)
+            else:
+                what = f"expected ';' after '{_shown(before)}'"
+                self.error("expected-semicolon", what, end, fixits=[FixIt(end, ";")])
+            self.parser.shift("SEMICOLON", Token(tk.PUNCTUATOR, ";", end))
+            return index
+        return None
+
+    def unmatched(self, opener: Token, closer: str, token: Token, place: Span) -> None:
+        self.error(
+            "unmatched-bracket",
+            f"expected '{closer}' before '{_shown(token)}'",
+            place,
+            labels=_here(opener, "is open here"),
+            fixits=[FixIt(place, closer)],
+        )
+
+    def delete(self, index: int) -> int | None:
+        """Leave out a closing bracket that closes nothing, or an `else` whose `if` was lost."""
+        token = self.tokens[index]
+        if token.value == "else" and self.fits("IF"):
+            if not self.errors:
+                self.error("syntax-error", "'else' without an 'if'", token.span)
+            return index + 1
+        if token.value not in _OPENERS or token.type != tk.PUNCTUATOR:
+            return None
+        opener = _OPENERS[token.value]
+        if any(bracket.value == opener for bracket in self.open_brackets()):
+            return None
+        if token.value == "}" or self.fits(self.terminal(index + 1)):
+            if token.value == "}" and not self.fits("ERROR"):
+                return None
+            self.error("unmatched-bracket", f"'{token.value}' closes nothing", token.span)
+            return index + 1
+        return None
+
+    # --- reporting ---
+
+    def report(self, index: int) -> None:
+        token = self.tokens[index]
+        where = f"before '{_shown(token)}'"
+        brackets = self.open_brackets()
+        innermost = brackets[-1] if brackets else None
+        if token.value == "{" and self.after_function_declarator():
+            self.error("syntax-error", "a function cannot be defined inside another", token.span)
+        elif self.terminal(index) == "UNKNOWN":
+            self.error("syntax-error", f"unexpected '{_shown(token)}'", token.span)
+        elif token.value in _OPENERS and innermost is not None and _CLOSERS[innermost.value] != token.value:
+            message = f"'{token.value}' does not match '{innermost.value}'"
+            self.error("unmatched-bracket", message, token.span, labels=_here(innermost, "is open here"))
+        elif expected := next((row for row in _FIRST_EXPECTED if self.fits(row[0])), None):
+            notes = self.type_in_expression(index) if expected[0] == "INTEGER" else []
+            self.error(expected[1], f"expected {expected[2]} {where}", token.span, notes=notes)
+        elif self.fits("SEMICOLON"):
+            before = _shown(self.tokens[index - 1])
+            self.error("expected-semicolon", f"expected ';' after '{before}'", token.span)
+        elif innermost is not None and self.fits(_CLOSING_TERMINALS[_CLOSERS[innermost.value]]):
+            closer = f"'{_CLOSERS[innermost.value]}'"
+            if any(self.fits("COMMA", terminal) for terminal in _AFTER_LIST_COMMA):
+                closer = f"',' or {closer}"
+            labels = _here(innermost, "is open here")
+            self.error("unmatched-bracket", f"expected {closer} {where}", token.span, labels=labels)
+        else:
+            what = next((f"expected {text} {where}" for name, text in _LAST_EXPECTED if self.fits(name)), None)
+            self.error("syntax-error", what or f"unexpected '{_shown(token)}'", token.span)
+
+    def after_function_declarator(self) -> bool:
+        values = self.parser.values
+        top = values[-1] if values else None
+        return isinstance(top, ast.Declarator) and any(isinstance(m, ast.FunctionModifier) for m in top.modifiers)
+
+    def type_in_expression(self, index: int) -> list[Note]:
+        token = self.tokens[index]
+        following = self.tokens[index + 1].value if index + 1 < len(self.tokens) else ""
+        if following == "(" and self.terminal(index) in ("TYPE_NAME", "TYPE_WORD"):
+            return [Note(f"a value of a type is made with ({token.value})(...)")]
+        return []
+
+    # --- resuming ---
+
+    def resume(self, index: int) -> int:
+        """Cut the stacks back to where ERROR fits and skip what belongs to it."""
+        states, values = self.parser.states, self.parser.values
+        # Twice at one token: what it resumed in last time does not take the token either.
+        keep = self.resumed_in - 1 if index == self.resumed_at else len(states)
+        while self.tables.actions[states[keep - 1]].get("ERROR", -1) < 0:
+            keep -= 1
+        parentheses = braces = 0
+        in_for = False
+        for value in values[keep - 1 :]:
+            in_for |= isinstance(value, ForHead)
+            opener = value.opener if isinstance(value, ForHead) else value
+            if isinstance(opener, Token):
+                parentheses += (opener.value in ("(", "[")) - (opener.value in (")", "]"))
+                braces += (opener.value == "{") - (opener.value == "}")
+        statement = "IF" in self.tables.actions[states[keep - 1]]
+        external = keep <= 2
+        self.cut(keep)
+        span = self.tokens[index].span
+        after = self.skip(index, parentheses, braces, in_for, statement, external)
+        self.parser.shift("ERROR", Token(tk.BAD, "", span))
+        self.resumed_at, self.resumed_in = after, keep
+        return after
+
+    def cut(self, keep: int) -> None:
+        del self.parser.states[keep:]
+        del self.parser.values[keep - 1 :]
+        self.parser.scopes.unwind(keep)
+
+    def skip(self, index: int, parentheses: int, braces: int, in_for: bool, statement: bool, external: bool) -> int:
+        """The index after the broken part: past its `;` or closing brace, or at a brace that is not its own."""
+        tokens = self.tokens
+        for at in range(index, len(tokens)):
+            token = tokens[at]
+            value = token.value if token.type == tk.PUNCTUATOR else ""
+            if value in ("(", "["):
+                parentheses += 1
+            elif value in (")", "]"):
+                parentheses = max(0, parentheses - 1)
+            elif value == "{":
+                if statement and not braces:
+                    return at
+                braces += 1
+            elif value == "}":
+                if not braces:
+                    return at + 1 if external else at
+                braces -= 1
+                following = tokens[at + 1].value if at + 1 < len(tokens) else ""
+                if not braces and not statement and following not in (";", ",", "=", ")", "__attribute__"):
+                    return at + 1
+            elif value == ";" and not braces and not (in_for and parentheses):
+                return at + 1
+        return len(tokens)
+
+    def at_end(self) -> None:
+        """The input ends within something."""
+        end = self.parser.stream.end
+        brackets = self.open_brackets()
+        if not self.parser.stream.complete:
+            # What is missing has been said already.
+            pass
+        elif brackets:
+            closer = _CLOSERS[brackets[-1].value]
+            labels = _here(brackets[-1], "is open here")
+            self.error("unmatched-bracket", f"expected '{closer}' at the end of the file", end, labels=labels)
+        elif self.fits("SEMICOLON"):
+            self.insert_at_end()
+        else:
+            self.error("syntax-error", "unexpected end of the file", end)
+        self.abandon()
+
+    def insert_at_end(self) -> None:
+        last = self.tokens[-1]
+        place = _after(last)
+        what = f"expected ';' after '{_shown(last)}'"
+        self.error("expected-semicolon", what, place, fixits=[FixIt(place, ";")])
+        self.parser.shift("SEMICOLON", Token(tk.PUNCTUATOR, ";", place))
+
+    def abandon(self) -> None:
+        """Keep the finished external declarations only."""
+        if self.fits(lalr.END):
+            return
+        self.cut(2)
+        self.parser.settle_defaults()
+        self.parser.shift("ERROR", Token(tk.BAD, "", self.parser.stream.end))
+
+
+def _after(token: Token) -> Span:
+    """The empty place right after a token."""
+    span = token.span
+    assert span is not None
+    return Span(span.file, span.end_line, span.end_column, span.end_line, span.end_column)
+
+
+def _here(opener: Token, what: str) -> list[Label]:
+    assert opener.span is not None
+    return [Label(opener.span, f"'{opener.value}' {what}")]
+
+
+def _shown(token: Token) -> str:
+    text = token.value
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,154 @@
+"""The LALR tables of `opencl_c.lark`: made by lark, kept on disk as JSON, so that lark is rarely imported.
+
+A table that is missing, damaged, of another version or cannot be written is simply made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+GRAMMAR = Path(__file__).with_name("opencl_c.lark")
+_FORMAT = 1
+END = "$END"
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Per state: `actions` maps a terminal to a state to shift to (>= 0) or to ~rule to reduce by.
+
+    `gotos` maps a nonterminal to the next state. `defaults` is the rule of a state that can only reduce, or -1:
+    such reductions run before the next token is looked at. A rule is (nonterminal, size, builder method; "" hands
+    its one value on). `words` maps a literal's text to its terminal; `entering` names the symbol that leads into
+    each state.
+    """
+
+    actions: list[dict[str, int]]
+    gotos: list[dict[str, int]]
+    defaults: list[int]
+    rules: list[tuple[str, int, str]]
+    words: dict[str, str]
+    entering: list[str]
+    start: int
+    accept: int
+
+
+@lru_cache(maxsize=1)
+def load() -> Tables:
+    """The tables, from the cache or from the grammar; once per process."""
+    text = GRAMMAR.read_text(encoding="utf-8")
+    key = hashlib.sha256(f"{_FORMAT} {metadata.version('lark')}\n{text}".encode()).hexdigest()
+    path = _cache_path(key)
+    data = _read(path)
+    if data is None:
+        data = _make(text)
+        if path is not None:
+            _write(path, data)
+    rules = [(str(rule[0]), int(rule[1]), str(rule[2])) for rule in data["rules"]]
+    return Tables(**{**data, "rules": rules})
+
+
+def _cache_path(key: str) -> Path | None:
+    if os.environ.get("COOPMAT_NO_CACHE") == "1":
+        return None
+    folder = os.environ.get("COOPMAT_CACHE_DIR")
+    if not folder:
+        from platformdirs import user_cache_dir
+
+        folder = user_cache_dir("coopmat")
+    return Path(folder) / f"grammar-{key[:32]}.json"
+
+
+def _read(path: Path | None) -> dict[str, Any] | None:
+    if path is None:
+        return None
+    try:
+        digest, _, body = path.read_text(encoding="utf-8").partition("\n")
+        if hashlib.sha256(body.encode()).hexdigest() != digest:
+            return None
+        data: dict[str, Any] = json.loads(body)
+    except (OSError, ValueError):
+        return None
+    return data
+
+
+def _write(path: Path, data: dict[str, Any]) -> None:
+    body = json.dumps(data)
+    text = hashlib.sha256(body.encode()).hexdigest() + "\n" + body
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            Path(temporary).replace(path)
+        except OSError:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def _make(text: str) -> dict[str, Any]:
+    from lark import Lark
+    from lark.lexer import Lexer, PatternStr
+    from lark.parsers.lalr_analysis import Shift
+
+    class NoLexer(Lexer):
+        """The tables are all that is wanted."""
+
+        def __init__(self, conf: object) -> None:
+            pass
+
+        def lex(self, lexer_state: object, parser_state: object) -> object:  # type: ignore[override]
+            return iter(())
+
+    lark = Lark(text, start="unit", parser="lalr", lexer=NoLexer)
+    conf = lark.parse_interactive("").parser_state.parse_conf
+    terminals = {terminal.name for terminal in lark.terminals} | {END} | _declared(text)
+    numbers = {state: number for number, state in enumerate(conf.states)}
+    rules: dict[object, int] = {}
+    rows: list[tuple[str, int, str]] = []
+    actions: list[dict[str, int]] = [{} for _ in numbers]
+    gotos: list[dict[str, int]] = [{} for _ in numbers]
+    entering = [""] * len(numbers)
+    for state, symbols in conf.states.items():
+        row = numbers[state]
+        for symbol, (kind, target) in symbols.items():
+            if kind is Shift:
+                entering[numbers[target]] = symbol
+                (actions if symbol in terminals else gotos)[row][symbol] = numbers[target]
+                continue
+            if target not in rules:
+                rules[target] = len(rows)
+                name = target.alias or ""
+                rows.append((target.origin.name, len(target.expansion), name))
+            actions[row][symbol] = ~rules[target]
+    return {
+        "actions": actions,
+        "gotos": gotos,
+        "defaults": [_default(row) for row in actions],
+        "rules": rows,
+        "words": {t.pattern.value: t.name for t in lark.terminals if isinstance(t.pattern, PatternStr)},
+        "entering": entering,
+        "start": numbers[conf.start_state],
+        "accept": numbers[conf.end_state],
+    }
+
+
+def _declared(text: str) -> set[str]:
+    return {name for line in text.splitlines() if line.startswith("%declare") for name in line.split()[1:]}
+
+
+def _default(row: dict[str, int]) -> int:
+    targets = set(row.values())
+    if len(targets) == 1:
+        (only,) = targets
+        if only < 0:
+            return ~only
+    return -1

@@ -1,0 +1,217 @@
+"""Preprocessing tokens with exact positions, and the scanner that makes them.
+
+The categories in `Token.type` are spelled as pcpp spells them, because its macro engine reads them.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from ..diagnostics import Span
+
+ID, INTEGER, FLOAT = "CPP_ID", "CPP_INTEGER", "CPP_FLOAT"
+STRING, CHAR, SPACE = "CPP_STRING", "CPP_CHAR", "CPP_WS"
+LINE_COMMENT, BLOCK_COMMENT = "CPP_COMMENT2", "CPP_COMMENT1"
+PRAGMA, PUNCTUATOR = "PRAGMA", "PUNCTUATOR"
+#: A character, or an unterminated literal or comment, that starts no token.
+BAD = "BAD"
+#: `##` alone has a category of its own, since pcpp looks for it.
+PASTE = "CPP_DPOUND"
+
+
+class Token:
+    """One preprocessing token: `type` (category), `value` (text), `span`, and whether blanks stood before it.
+
+    `span` is where the user wrote it; a token out of a macro's body has the span of the macro's use. In the
+    body of a macro that is not expanded yet it is None.
+    """
+
+    __slots__ = ("expanded_from", "spaced", "span", "type", "value")
+
+    expanded_from: list[str]
+
+    def __init__(self, type: str, value: str, span: Span | None, spaced: bool = False) -> None:
+        self.type = type
+        self.value = value
+        self.span = span
+        self.spaced = spaced
+
+    def __copy__(self) -> Token:
+        copy = Token(self.type, self.value, self.span, self.spaced)
+        # pcpp appends to this list, so that copies must not share it.
+        if hasattr(self, "expanded_from"):
+            copy.expanded_from = list(self.expanded_from)
+        return copy
+
+    def __repr__(self) -> str:
+        return f"Token({self.type}, {self.value!r}, {self.span})"
+
+    # pcpp reads and writes a line and a file on every token; ours are in the span, which it must not change.
+    @property
+    def lineno(self) -> int:
+        return self.span.line if self.span is not None else 0
+
+    @lineno.setter
+    def lineno(self, value: int) -> None:
+        pass
+
+    @property
+    def source(self) -> str:
+        return self.span.file if self.span is not None else ""
+
+    @source.setter
+    def source(self, value: str) -> None:
+        pass
+
+
+_PUNCTUATORS = (
+    r"\.\.\.|<<=|>>=|%:%:|->|\+\+|--|&&|\|\||<<|>>|<=|>=|==|!=|\+=|-=|\*=|/=|%=|&=|\^=|\|=|##|<:|:>|<%|%>|%:"
+    r"|[][(){};,.+\-*/%&|^~!<>=?:#]"
+)
+_DIGRAPHS = {"<:": "[", ":>": "]", "<%": "{", "%>": "}", "%:": "#", "%:%:": "##"}
+
+_SCAN = re.compile(
+    r"(?P<space>[ \t\v\f\r]+)|(?P<newline>\n)"
+    r"|(?P<id>[A-Za-z_][A-Za-z_0-9]*)"
+    r"|(?P<number>\.?[0-9](?:[eEpP][+-]|[0-9A-Za-z_.])*)"
+    r"|(?P<line_comment>//[^\n]*)|(?P<comment>/\*.*?\*/)|(?P<bad_comment>/\*.*)"
+    rf"|(?P<punctuator>{_PUNCTUATORS})"
+    r'|(?P<string>"(?:[^"\\\n]|\\[^\n])*")'
+    r"|(?P<char>'(?:[^'\\\n]|\\[^\n])+')"
+    r"""|(?P<bad>["'][^\n]*|[^\x00-\x7f]+|.)""",
+    re.DOTALL,
+)
+_SPLICE = re.compile(r"\\[ \t]*\r?\n")
+_TYPES = {"id": ID, "string": STRING, "char": CHAR, "bad": BAD, "bad_comment": BAD}
+_PLAIN_INTEGER = re.compile(r"(?:0[xXbB][0-9a-fA-F]+|[0-9]+)[uUlL]*\Z")
+
+
+def number_type(text: str) -> str:
+    """INTEGER for an integer constant, FLOAT for every other preprocessing number."""
+    return INTEGER if _PLAIN_INTEGER.match(text) else FLOAT
+
+
+def pastes(left: str, right: str) -> bool:
+    """Whether two texts written side by side would not come back as the same two tokens."""
+    match = _SCAN.match(left + right)
+    return match is None or match.end() != len(left)
+
+
+class _Spliced:
+    """Offsets in a text whose line splices were removed, back to physical lines and columns."""
+
+    def __init__(self, text: str) -> None:
+        self.line_starts = [0] + [match.end() for match in re.finditer("\n", text)]
+        self.starts = [0]
+        self.shifts = [0]
+        pieces, at, removed = [], 0, 0
+        for match in _SPLICE.finditer(text):
+            pieces.append(text[at : match.start()])
+            at = match.end()
+            self.starts.append(match.start() - removed)
+            removed += match.end() - match.start()
+            self.shifts.append(removed)
+        self.text = "".join([*pieces, text[at:]])
+
+    def locate(self, offset: int) -> tuple[int, int]:
+        physical = offset + self.shifts[bisect_right(self.starts, offset) - 1]
+        line = bisect_right(self.line_starts, physical)
+        return line, physical - self.line_starts[line - 1] + 1
+
+    def span(self, file: str, start: int, end: int) -> Span:
+        end_line, end_column = self.locate(end - 1)
+        return Span(file, *self.locate(start), end_line, end_column + 1)
+
+
+def scan_lines(text: str, file: str) -> Iterator[list[Token]]:
+    """The logical lines of a file that have tokens on them; comments and blanks become `spaced` flags."""
+    spliced = _Spliced(text) if _SPLICE.search(text) else None
+    logical = spliced.text if spliced else text
+    line, line_start, spaced = 1, 0, False
+    tokens: list[Token] = []
+    for match in _SCAN.finditer(logical):
+        group = match.lastgroup
+        if group == "space" or group == "line_comment":
+            spaced = True
+            continue
+        start, end = match.span()
+        if group == "newline":
+            if tokens:
+                yield tokens
+                tokens = []
+            line, line_start, spaced = line + 1, end, False
+            continue
+        if group == "comment":
+            spaced = True
+            newlines = logical.count("\n", start, end)
+            if newlines:
+                line, line_start = line + newlines, logical.rfind("\n", start, end) + 1
+            continue
+        value = match.group()
+        if spliced is not None:
+            span = spliced.span(file, start, end)
+        else:
+            column = start - line_start + 1
+            span = Span(file, line, column, line, column + end - start)
+        tokens.append(Token(_category(group, value), _DIGRAPHS.get(value, value), span, spaced))
+        spaced = False
+    if tokens:
+        yield tokens
+
+
+def _category(group: str | None, value: str) -> str:
+    if group == "punctuator":
+        return PASTE if value in ("##", "%:%:") else PUNCTUATOR
+    if group == "number":
+        return number_type(value)
+    return _TYPES[group or "bad"]
+
+
+class PcppLexer:
+    """What pcpp asks of a lexer: tokens of a small text, blanks and comments included."""
+
+    lineno = 1
+
+    def __init__(self) -> None:
+        self._tokens: Iterator[Token] = iter(())
+
+    def clone(self) -> PcppLexer:
+        return PcppLexer()
+
+    def input(self, text: str) -> None:
+        if not text:
+            # Pasting two empty arguments gives this, which pcpp expects to be one token.
+            self._tokens = iter([Token(SPACE, "", None)])
+        elif _SPLICE.fullmatch(text):
+            self._tokens = iter([Token("CPP_LINECONT", text[1:-1], None)])
+        else:
+            self._tokens = _with_blanks(text)
+
+    def token(self) -> Token | None:
+        return next(self._tokens, None)
+
+
+_BLANKS = {"space": SPACE, "newline": SPACE, "line_comment": LINE_COMMENT, "comment": BLOCK_COMMENT}
+
+
+def _with_blanks(text: str) -> Iterator[Token]:
+    for match in _SCAN.finditer(text):
+        group, value = match.lastgroup, match.group()
+        yield Token(_BLANKS.get(group or "") or _category(group, value), value, None)
+
+
+def tokenize(text: str) -> list[Token]:
+    """The tokens of one line, with blank tokens, as pcpp's define() takes them."""
+    return list(_with_blanks(text))
+
+
+def with_blanks(tokens: list[Token]) -> list[Token]:
+    """The tokens with a blank token wherever `spaced` says so (not before the first)."""
+    out = tokens[:1]
+    for token in tokens[1:]:
+        if token.spaced:
+            out.append(Token(SPACE, " ", token.span))
+        out.append(token)
+    return out
