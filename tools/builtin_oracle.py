@@ -26,7 +26,10 @@ from coopmat.frontend.types import FLOATS, INTEGERS, PointerType, Type, VectorTy
 
 GOLDEN = ROOT / "tests" / "golden" / "builtins"
 # Both the generic and the named address spaces; the driver's builtin tables off, so that the header is what counts.
-FLAGS = "-x cl -cl-std=CL3.0 -target spir64 -cl-no-stdinc -D__opencl_c_named_address_space_builtins=1 -include".split()
+FLAGS = [
+    *("-x", "cl", "-cl-std=CL3.0", "-target", "spir64"),
+    *("-cl-no-stdinc", "-D__opencl_c_named_address_space_builtins=1", "-include", "opencl-c.h"),
+]
 DECLARATION = re.compile(r"^(\w+)\s+__attribute__\(\(overloadable\)\).*?\b(\w+)\(([^()]*)\);$", re.M)
 # On line 1, so that call i stands on line i + 2.
 HALF = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
@@ -35,7 +38,7 @@ QUALIFIERS = {"const", "volatile", "__global", "__local", "__private", "__consta
 
 def clang(arguments: list[str], source: str) -> subprocess.CompletedProcess[str]:
     program = sys.argv[1] if len(sys.argv) > 1 else "clang-19"
-    command = [program, *FLAGS, "opencl-c.h", *arguments, "-"]
+    command = [program, *FLAGS, *arguments, "-"]
     return subprocess.run(command, input=source, capture_output=True, text=True, check=False)
 
 
