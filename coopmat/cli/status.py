@@ -21,6 +21,7 @@ class ExitStatus(IntEnum):
     INTERRUPTED = 130
 
 
+_SHOWN_FRAMES = 8
 _REPORT = (
     Note("this is a bug in coopmat: please report it with the source, the command line and the text above"),
     Note(f"python {sys.version.split()[0]} on {sys.platform}; `coopmat doctor` tells the versions of the rest"),
@@ -46,7 +47,7 @@ def findings(error: Exception) -> tuple[list[Diagnostic], SourceMap | None, Exit
     if isinstance(error, InternalError):
         notes = (Note(error.details), *_REPORT) if error.details else _REPORT
         return [Diagnostic(Severity.FATAL, "internal-error", error.message, notes=notes)], None, ExitStatus.INTERNAL
-    text = "".join(traceback.format_exception(error))
+    text = "".join(traceback.format_exception(error, limit=-_SHOWN_FRAMES))
     message = f"{type(error).__name__}: {error}"
     item = Diagnostic(Severity.FATAL, "internal-error", message, notes=(Note(text), *_REPORT))
     return [item], None, ExitStatus.INTERNAL

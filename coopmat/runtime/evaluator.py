@@ -45,6 +45,7 @@ _METHODS = _words(
     "astype reshape ravel transpose swapaxes sum prod mean max min clip cumsum argmax argmin round any all copy"
 )
 _ATTRIBUTES = frozenset({"T", "shape", "size", "ndim", "real"})
+_TAKE_SIZES = _words("reshape zeros ones full eye repeat tile")
 _BROADCASTING = _words("arctan2 hypot copysign maximum minimum fmax fmin where clip")
 
 # How many elements a function makes, from its arguments, for those that make more than they are given.
@@ -248,10 +249,10 @@ class _Evaluator:
 
     def _index(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Slice):
-            return slice(*(None if part is None else self.value(part) for part in (node.lower, node.upper, node.step)))
+            return slice(*(part and _whole(self.value(part)) for part in (node.lower, node.upper, node.step)))
         if isinstance(node, ast.Tuple):
             return tuple(self._index(item) for item in node.elts)
-        return self.value(node)
+        return _whole(self.value(node))
 
     def call(self, node: ast.Call) -> Any:
         arguments = [self.value(argument) for argument in node.args]
@@ -261,12 +262,16 @@ class _Evaluator:
         if isinstance(node.func, ast.Attribute):
             if node.func.attr not in _METHODS:
                 raise self.error(node, f"method '{node.func.attr}' is not allowed in an expression")
+            if node.func.attr == "reshape":
+                arguments = [_whole(argument) for argument in arguments]
             return getattr(self._array(node.func.value), node.func.attr)(*arguments, **keywords)
         name = node.func.id if isinstance(node.func, ast.Name) else None
         if name not in _FUNCTIONS:
             raise self.error(node, f"function '{name}' is not known" if name else "this cannot be called")
         if keywords.keys() - {"axis", "dtype", "keepdims"}:
             raise self.error(node, "the keywords of a call are axis, dtype and keepdims")
+        if name in _TAKE_SIZES:
+            arguments = [_whole(argument) for argument in arguments]
         if name in _SIZES:
             self._limit_elements(node, _SIZES[name](*arguments))
         elif name in ("dot", "matmul"):
@@ -274,6 +279,13 @@ class _Evaluator:
         elif name in _BROADCASTING:
             self._limit_broadcast(node, *arguments)
         return getattr(np, name)(*arguments, **keywords)
+
+
+def _whole(value: Any) -> Any:
+    """Sizes and indices may come from a division: `N/16` is a float, and as good as whole."""
+    if isinstance(value, tuple):
+        return tuple(_whole(item) for item in value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _count(shape: Any) -> float:

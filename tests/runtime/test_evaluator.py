@@ -85,6 +85,11 @@ def test_no_text_escapes_as_another_exception(text):
         assert error.start <= error.end
 
 
+@pytest.mark.parametrize("text", ["a.reshape(M/2, 4)", "reshape(a, (M/2, 4))", "a[:M/2, :4/1]", "tile(a, 4/4)"])
+def test_a_division_that_comes_out_whole_is_a_size(text):
+    np.testing.assert_array_equal(evaluate(text, NAMES), NAMES["a"])
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,0 +1,269 @@
+"""`coopmat compile` from outside: outputs, statuses, diagnostics."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from coopmat.cli import app
+
+GOOD = b"kernel void twice(global int *a) { a[get_global_id(0)] *= FACTOR; }\n"
+BAD = b"kernel void f(global int *a) {\n    a[0] = nosuch;\n    b = 1;\n}\n"
+MATRIX = b"""\
+typedef float C __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 16, 16,
+                                        CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+kernel void zero(global float *c) {
+    C m = coop_mat_init(0.0f);
+    coop_mat_store(c, m, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16);
+}
+"""
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def good(coopmat):
+    (coopmat.place / "good.cl").write_bytes(GOOD)
+    return "good.cl"
+
+
+def files(coopmat):
+    return {path.name for path in coopmat.place.iterdir()}
+
+
+def is_spirv(data: bytes) -> bool:
+    return len(data) > 20 and struct.unpack("<I", data[:4])[0] == 0x07230203
+
+
+def test_the_output_is_named_after_the_input(coopmat, good):
+    result = coopmat("compile", "-DFACTOR=2", good)
+    assert (result.status, result.out, result.err) == (0, b"", "")
+    assert is_spirv((coopmat.place / "good.spv").read_bytes())
+    assert files(coopmat) == {"good.cl", "good.spv"}
+
+
+def test_several_kinds_at_once(coopmat, good):
+    assert coopmat("compile", "-D", "FACTOR=2", "--emit=ll,spvasm,ast", good).status == 0
+    assert files(coopmat) == {"good.cl", "good.ll", "good.spvasm", "good.ast"}
+    assert "define" in (coopmat.place / "good.ll").read_text()
+    assert "OpEntryPoint Kernel" in (coopmat.place / "good.spvasm").read_text()
+    assert "twice" in (coopmat.place / "good.ast").read_text()
+
+
+def test_standard_input_and_output(coopmat):
+    result = coopmat("compile", "-DFACTOR=2", "-", stdin=GOOD)
+    assert result.status == 0 and is_spirv(result.out)
+    assert coopmat("compile", "-DFACTOR=2", "-o", "o.spv", "-", stdin=GOOD).out == b""
+    assert (coopmat.place / "o.spv").read_bytes() == result.out
+
+
+def test_preprocessing_needs_no_correct_program(coopmat):
+    result = coopmat("compile", "-E", "-DFACTOR=3", "-", stdin=GOOD + b"int = FACTOR;")
+    assert result.status == 0 and b"int = 3" in result.out.replace(b"  ", b" ")
+
+
+def test_checking_writes_nothing(coopmat, good):
+    result = coopmat("compile", "-fsyntax-only", "-DFACTOR=2", good)
+    assert (result.status, files(coopmat)) == (0, {"good.cl"})
+
+
+@pytest.mark.parametrize("kind", ["spv", "ll", "ast"])
+def test_errors_leave_no_output(coopmat, kind):
+    (coopmat.place / "bad.cl").write_bytes(BAD)
+    result = coopmat("compile", "--emit", kind, "-MD", "bad.cl")
+    assert result.status == 1
+    assert "bad.cl:2:12: error: 'nosuch' is not declared" in result.err
+    assert "bad.cl:3:5: error: " in result.err
+    assert "Traceback" not in result.err
+    assert files(coopmat) == {"bad.cl"}
+
+
+def test_diagnostics_as_json_and_sarif(coopmat):
+    found = json.loads(coopmat("compile", "--diagnostics=json", "-", stdin=BAD).err)
+    assert [(item["file"], item["line"], item["severity"]) for item in found] == [
+        ("<stdin>", 2, "error"),
+        ("<stdin>", 3, "error"),
+    ]
+    sarif = json.loads(coopmat("compile", "--diagnostics", "sarif", "-", stdin=BAD).err)
+    assert len(sarif["runs"][0]["results"]) == 2
+    assert json.loads(coopmat("compile", "--diagnostics=json", "-DFACTOR=1", "-o", "-", "-", stdin=GOOD).err) == []
+    missing = json.loads(coopmat("compile", "--diagnostics=json", "missing.cl").err)
+    assert missing[0]["code"] == "file" and "missing.cl" in missing[0]["message"]
+
+
+def test_colours_only_where_asked_for(coopmat):
+    assert "\x1b[" not in coopmat("compile", "-", stdin=BAD).err
+    assert "\x1b[" in coopmat("compile", "-fcolor-diagnostics", "-", stdin=BAD).err
+
+
+def test_dependencies(coopmat, good):
+    (coopmat.place / "my header.h").write_text("#define FACTOR 2\n")
+    (coopmat.place / "good.cl").write_bytes(b'#include "my header.h"\n' + GOOD)
+    assert coopmat("compile", "-MD", good).status == 0
+    rule = (coopmat.place / "good.d").read_text()
+    assert rule.startswith("good.spv: good.cl ") and "my\\ header.h" in rule
+    assert coopmat("compile", "-M", "-MT", "target", good).out.decode().startswith("target: good.cl ")
+    assert coopmat("compile", "-MD", "-MF", "x.d", "-o", "y.spv", good).status == 0
+    assert (coopmat.place / "x.d").read_text().startswith("y.spv: ")
+
+
+def test_stages_and_times_go_to_standard_error(coopmat, good):
+    result = coopmat("compile", "-DFACTOR=2", "--print-after=parse", "--print-after=lower", "--time-passes", good)
+    assert result.status == 0
+    assert "// after parse" in result.err and "// after lower" in result.err
+    assert "define" in result.err and " ms  emit" in result.err and " ms  total" in result.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["a.cl", "b.cl"],
+        ["--nosuch", "a.cl"],
+        ["--emit=exe", "a.cl"],
+        ["-o"],
+        ["--emit=ll,spv", "-o", "x", "a.cl"],
+        ["--print-after=lunch", "a.cl"],
+        ["-MF", "x", "a.cl"],
+        ["--device=a", "--device-info=b", "a.cl"],
+        ["-MD", "-o", "-", "a.cl"],
+        ["--spirv-version=9", "a.cl"],
+        ["-o", "a.cl", "a.cl"],
+        ["--emit=ll,spv", "-"],
+    ],
+)
+def test_usage_errors(coopmat, arguments):
+    (coopmat.place / "a.cl").write_bytes(GOOD)
+    result = coopmat("compile", *arguments)
+    assert result.status == 2, result.err
+    assert result.err and "Traceback" not in result.err
+    assert (coopmat.place / "a.cl").read_bytes() == GOOD and files(coopmat) == {"a.cl"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["--emit=c", "a.cl"], "--emit c"),
+        (["--emit=spv,ptx", "a.cl"], "--emit ptx"),
+        (["--emit=obj", "a.cl"], "--emit obj"),
+        (["-x", "ir", "a.cl"], "input language 'ir'"),
+        (["a.spv"], "input language 'spv'"),
+        (["--dialect=intel", "--emit=ll", "a.cl"], "--dialect intel"),
+        (["--source=a.cl", "--output=o", "--mode=binary"], "--mode binary"),
+        (["--device=host", "a.cl"], "host device"),
+    ],
+)
+def test_what_comes_later_says_so(coopmat, arguments, what):
+    (coopmat.place / "a.cl").write_bytes(GOOD)
+    (coopmat.place / "a.spv").write_bytes(b"")
+    result = coopmat("compile", *arguments)
+    assert result.status == 1
+    assert what in result.err and "not supported yet" in result.err
+
+
+@pytest.mark.parametrize("name", ["missing.cl", "directory"])
+def test_an_unreadable_input_is_a_diagnostic(coopmat, name):
+    (coopmat.place / "directory").mkdir()
+    result = coopmat("compile", name)
+    assert result.status == 1
+    assert f"error: {name}: " in result.err and "Traceback" not in result.err
+
+
+def test_an_output_in_a_missing_directory_is_a_diagnostic(coopmat, good):
+    result = coopmat("compile", "-DFACTOR=2", "-o", "no/where.spv", good)
+    assert result.status == 1 and "no/where.spv" in result.err
+
+
+def test_the_conformance_suites_contract(coopmat, good):
+    (coopmat.place / "info").write_text('CL_DEVICE_IL_VERSION="SPIR-V_1.0 SPIR-V_1.2"\nCL_DEVICE_ADDRESS_BITS=64\n')
+    line = ["--source=good.cl", "--output=o.bin", "--cl-device-info=info", "--mode=spir-v", "--", "-DFACTOR=2"]
+    result = coopmat("compile", *line, "-cl-std=CL3.0")
+    assert result.status == 0, result.err
+    data = (coopmat.place / "o.bin").read_bytes()
+    assert is_spirv(data) and struct.unpack("<I", data[4:8])[0] == 0x00010200  # what the device takes
+    assert files(coopmat) == {"good.cl", "info", "o.bin"}
+
+
+def test_shapes_are_not_silently_left_unchecked(coopmat):
+    (coopmat.place / "info").write_text('CL_DEVICE_IL_VERSION="SPIR-V_1.4"\nCL_DEVICE_NAME="D"\n')
+    native = coopmat("compile", "--device-info=info", "-o", "o.spv", "-", stdin=MATRIX)
+    assert native.status == 1 and "checking the matrix shapes of zero against" in native.err
+    assert files(coopmat) == {"info"}
+    auto = coopmat("compile", "--device-info=info", "--matrices=auto", "-o", "o.spv", "-", stdin=MATRIX)
+    assert auto.status == 0, auto.err
+
+
+def test_a_bad_device_file_is_a_diagnostic(coopmat, good):
+    (coopmat.place / "info").write_text("nonsense\n")
+    result = coopmat("compile", "-DFACTOR=2", "--device-info", "info", good)
+    assert result.status == 1 and "info:1: " in result.err
+
+
+def test_help_and_version_are_quick_and_load_nothing_heavy(coopmat):
+    start = time.perf_counter()
+    assert coopmat("--version").out.startswith(b"coopmat ")
+    assert time.perf_counter() - start < 1.5  # 0.3 s on an idle machine
+    assert b"--emit" in coopmat("compile", "--help").out
+    assert b"compile" in coopmat("--help").out
+    code = "import sys, coopmat.cli.app as a; a.run_command(['--help']); "
+    code += "sys.exit(any(m in sys.modules for m in ('numpy', 'pyopencl', 'llvmlite', 'lark', 'rich')))"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+
+
+def test_no_arguments_is_a_usage_error(coopmat):
+    assert coopmat().status == 2
+    assert coopmat("nosuch").status == 2
+
+
+def test_a_closed_pipe_is_no_traceback(coopmat, good):
+    command = [sys.executable, "-m", "coopmat", "compile", "-DFACTOR=2", "--emit=ll", "-o", "-", good]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        command,
+        stdout=write,
+        stderr=subprocess.PIPE,
+        cwd=coopmat.place,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    os.close(write)
+    assert done.returncode == 1 and done.stderr == b""
+
+
+def test_control_c_is_no_traceback(coopmat):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "coopmat", "compile", "-"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=coopmat.place,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    time.sleep(1.5)  # long enough for it to wait for its input
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130 and err == b""
+
+
+def test_an_internal_error_is_70_and_says_what_to_report(monkeypatch, tmp_path, capsys):
+    from coopmat import compiler
+    from coopmat.diagnostics import InternalError
+
+    (tmp_path / "a.cl").write_bytes(GOOD)
+    for error, told in ((InternalError("broken", "the details"), "the details"), (KeyError("x"), "KeyError")):
+
+        def fail(*arguments, error=error, **keywords):
+            raise error
+
+        monkeypatch.setattr(compiler, "compile", fail)
+        output = tmp_path / "o.spv"
+        assert app.run_command(["compile", "-o", str(output), str(tmp_path / "a.cl")]) == 70
+        text = capsys.readouterr().err
+        assert told in text and "please report" in text
+        assert not output.exists()
