@@ -123,10 +123,14 @@ def _to_float(x: Array, to: ComponentType, rounding: str) -> Array:
     if rounding in ("", "rte"):
         return nearest
     exact, rounded = x.astype(np.longdouble), nearest.astype(np.longdouble)
-    up = {"rtp": rounded < exact, "rtn": np.False_, "rtz": (rounded < exact) & (exact < 0)}[rounding]
-    down = {"rtp": np.False_, "rtn": rounded > exact, "rtz": (rounded > exact) & (exact > 0)}[rounding]
-    moved = np.where(up, np.nextafter(nearest, dtype.type(np.inf)), nearest)
-    return np.where(down, np.nextafter(moved, dtype.type(-np.inf)), moved)
+    low, high = rounded < exact, rounded > exact
+    if rounding != "rtn":
+        low &= (exact < 0) if rounding == "rtz" else True
+        nearest = np.where(low, np.nextafter(nearest, dtype.type(np.inf)), nearest)
+    if rounding != "rtp":
+        high &= (exact > 0) if rounding == "rtz" else True
+        nearest = np.where(high, np.nextafter(nearest, dtype.type(-np.inf)), nearest)
+    return nearest
 
 
 # --- multiply-add ----------------------------------------------------------------------------------

@@ -92,15 +92,18 @@ def saturating_end(c: ComponentType, operands: Operands, total: ComponentType, w
     unsigned, result = integer(c.bits, signed=False), integer(c.bits, result_signed)
     total_of = convert("sum", total, unsigned, w)
     value = reinterpret("c", c, integer(c.bits, c_signed), w)
+    v = vector(unsigned, w)
     if result_signed == c_signed:
         ended = f"add_sat({reinterpret(total_of, unsigned, result, w)}, {value})"
     elif result_signed:
         # Moved up by 2^(bits - 1), the signed sum becomes unsigned, and its bounds are those of unsigned saturation.
-        flip = f"({vector(unsigned, w)})({2 ** (c.bits - 1)}UL)"
-        ended = f"as_{vector(result, w)}(add_sat({total_of} ^ {flip}, {value}) ^ {flip})"
+        flip = f"({v})({2 ** (c.bits - 1)}UL)"
+        moved = f"({v})(add_sat(({v})({total_of} ^ {flip}), {value}) ^ {flip})"
+        ended = reinterpret(moved, unsigned, result, w)
     else:
-        plus = f"add_sat({total_of}, {reinterpret(value, integer(c.bits, True), unsigned, w)})"
-        ended = f"({value} < 0 ? sub_sat({total_of}, abs({value})) : {plus})"
+        zero = f"({vector(integer(c.bits, True), w)})(0)"
+        plus = reinterpret(f"max({value}, {zero})", integer(c.bits, True), unsigned, w)
+        ended = f"sub_sat(add_sat({total_of}, {plus}), abs(min({value}, {zero})))"
     return reinterpret(ended, result, c, w)
 
 

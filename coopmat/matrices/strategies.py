@@ -1,0 +1,63 @@
+"""Which library lowerings there are, and how each holds a matrix in private memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from .variants import MatrixType
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """A lowering. `file` and `builtins` are in library/; `vectors`: rows are held as vectors, otherwise as scalars.
+
+    `one_work_item`: the subgroup is a single work-item, whatever the device's subgroups are.
+    """
+
+    name: str
+    file: str
+    builtins: str | None
+    vectors: bool
+    one_work_item: bool
+
+    def width(self, columns: int) -> int:
+        """Components of the vectors that a row is held in: the widest OpenCL vector that divides it, or scalars."""
+        return next(w for w in (16, 8, 4, 2, 1) if columns % w == 0) if self.vectors else 1
+
+    def slots(self, columns: int, sub_group_size: int) -> int:
+        """Columns that a work-item has room for."""
+        return columns if self.one_work_item else -(-columns // sub_group_size)
+
+
+STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
+    {
+        "one": Strategy("one", "subgroup_of_one.cl", "subgroup_of_one_builtins.cl", True, True),
+        "lanes": Strategy("lanes", "lanes.cl", None, False, False),
+    }
+)
+
+
+def storage_components(strategy: Strategy, matrix: MatrixType, sub_group_size: int) -> int:
+    """Components of private storage that each work-item needs for a matrix."""
+    return matrix.rows * strategy.slots(matrix.columns, sub_group_size)
+
+
+def storage_alignment(strategy: Strategy, matrix: MatrixType) -> int:
+    """In bytes."""
+    return matrix.component.size * strategy.width(matrix.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What an instantiation is for."""
+
+    strategy: Strategy
+    sub_group_size: int
+
+    def width(self, columns: int) -> int:
+        return self.strategy.width(columns)
+
+    def slots(self, columns: int) -> int:
+        return self.strategy.slots(columns, self.sub_group_size)

@@ -1,0 +1,385 @@
+"""Every library function, built by the device's own OpenCL C compiler, against the reference.
+
+Shapes, types, layouts and address spaces are drawn with a fixed seed; all component types occur for every operation.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from on_device import ROW, Builder, Case, run
+
+from coopmat.devices import DeviceInfo
+from coopmat.matrices import instances, lowering, reference
+from coopmat.matrices.reference import Array
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Layout, MatrixType, Operands, Use
+
+SIZES = (1, 2, 3, 4, 5, 7, 8, 16, 32)
+TYPES = [row for row in COMPONENT_TYPES.values() if row.name != "bf16"]
+INTEGERS = [t for t in TYPES if t.is_integer]
+FLOATS = [t for t in TYPES if not t.is_integer]
+TARGETS = [("one", 1), ("lanes", 8), ("lanes", 16), ("lanes", 32)]
+
+
+@pytest.fixture(params=TARGETS, ids=lambda target: f"{target[0]}{target[1]}")
+def target(request, device: DeviceInfo):
+    strategy, sub_group_size = lowering.STRATEGIES[request.param[0]], request.param[1]
+    if not strategy.one_work_item and sub_group_size not in device.sub_group_sizes:
+        pytest.skip(f"the device has no subgroups of {sub_group_size}")
+    return strategy, sub_group_size
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+def draw_matrix(rng, component: ComponentType, largest: int = 32) -> MatrixType:
+    rows, columns = rng.choice([size for size in SIZES if size <= largest], 2)
+    return MatrixType(component, int(rows), int(columns), Use(int(rng.integers(3))))
+
+
+def draw(rng, component: ComponentType, *shape: int) -> Array:
+    """Integers over their whole range; numbers of either sign, with a few specials among them."""
+    dtype = np.dtype(component.numpy)
+    if component.is_integer:
+        limits = np.iinfo(dtype)
+        return rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+    values = rng.standard_normal(shape).astype(dtype)
+    specials = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, np.finfo(dtype).max], dtype)
+    where = rng.random(shape) < 0.1
+    return np.where(where, rng.choice(specials, shape), values)
+
+
+def equal(got: Array, expected: Array, tolerance: Array | float = 0.0) -> None:
+    """Bit for bit but for NaNs, or as near as `tolerance` (absolute)."""
+    got = got.reshape(expected.shape)
+    same = got == expected
+    if expected.dtype.kind == "f":
+        both_zero = (got == 0) & (expected == 0)
+        same &= ~both_zero | (np.signbit(got) == np.signbit(expected)) | (np.asarray(tolerance) > 0)
+        same |= np.isnan(got) & np.isnan(expected)
+        with np.errstate(all="ignore"):
+            distance = np.abs(got.astype(np.float64) - expected.astype(np.float64))
+            same |= np.isfinite(expected) & (distance <= tolerance)
+    assert same.all(), f"differs at {np.argwhere(~same)[:8].tolist()}:\n{got[~same][:8]} is not\n{expected[~same][:8]}"
+
+
+# --- memory ----------------------------------------------------------------------------------------
+
+
+def memory_case(target, rng, component: ComponentType, layout: Layout, out_layout: Layout, space: str) -> Case:
+    """Load with one layout from one address space, store with another to global memory; padding stays as it was."""
+    matrix = draw_matrix(rng, component)
+    stride = int(rng.choice([0, 1, 4])) + 4 * max(matrix.rows, matrix.columns)
+    load_stride = stride * int(rng.random() > 0.2)
+    size = stride * max(matrix.rows, matrix.columns) + 7
+    memory, out = draw(rng, component, size), draw(rng, component, size)
+    build = Builder(*target)
+    # The matrix begins 3 components into the buffer: no more alignment than a component's is promised.
+    source = build.buffer(memory, component.opencl_c, "constant" if space == "constant" else "global")
+    if space in ("local", "private"):
+        build.lines.append(f"{space} {component.opencl_c} copy[{size}];")
+        build.lines.append(f"for (int i = 0; i < {size}; ++i) copy[i] = {source}[i];")
+        build.lines.append("barrier(CLK_LOCAL_MEM_FENCE);")
+        source = "copy"
+    m = build.declare("m", matrix)
+    build.call(lowering.Load(matrix, space, layout), m, f"{source} + 3", str(load_stride))
+    to = build.buffer(out, component.opencl_c)
+    build.call(lowering.Store(matrix, "global", out_layout), f"{to} + 3", m, str(stride))
+    expected = out.copy()
+    loaded = reference.load(memory[3:], matrix.shape, layout, load_stride)
+    reference.store(expected[3:], loaded, out_layout, stride)
+    name = f"{matrix} {space} {layout.short} stride {load_stride} -> {out_layout.short} stride {stride}"
+    return build.case(name, lambda results: equal(results[1], expected))
+
+
+def test_load_and_store(device, target, rng):
+    layouts = list(itertools.product(Layout, Layout))
+    spaces = ("global", "local", "constant", "private")
+    cases = [
+        memory_case(target, rng, component, *layouts[(9 * i + 5 * j) % 9], spaces[(i + j) % 4])
+        for i, component in enumerate(TYPES)
+        for j in range(9 if component.name in ("f32", "s8") else 2)
+    ]
+    run(device, *target, cases)
+
+
+def store_space_case(target, rng, component: ComponentType, space: str) -> Case:
+    matrix = draw_matrix(rng, component)
+    values = draw(rng, component, matrix.rows, matrix.columns)
+    build = Builder(*target)
+    m = build.matrix("m", matrix, values)
+    build.lines.append(f"{space} {component.opencl_c} copy[{values.size}];")
+    build.call(lowering.Store(matrix, space, ROW), "copy", m, str(matrix.columns))
+    out = build.buffer(np.zeros_like(values), component.opencl_c)
+    build.lines.append("barrier(CLK_LOCAL_MEM_FENCE);")
+    build.declare("again", matrix)
+    # A private array holds only what its own work-item stored.
+    build.call(lowering.Load(matrix, space, ROW), "again", "copy", str(matrix.columns))
+    build.call(lowering.Store(matrix, "global", ROW), out, "again", str(matrix.columns))
+    return build.case(f"{matrix} through {space}", lambda results: equal(results[1], values))
+
+
+def test_store_to_local_and_private(device, target, rng):
+    cases = [store_space_case(target, rng, t, space) for t in TYPES[::2] for space in ("local", "private")]
+    run(device, *target, cases)
+
+
+# --- components ------------------------------------------------------------------------------------
+
+
+def fill_case(target, rng, component: ComponentType) -> Case:
+    matrix = draw_matrix(rng, component)
+    scalar = draw(rng, component, 1)
+    build = Builder(*target)
+    value = build.buffer(scalar, component.opencl_c)
+    build.call(lowering.Fill(matrix), build.declare("m", matrix), f"{value}[0]")
+    build.store("m", matrix)
+    expected = reference.fill(matrix.shape, component, scalar[0])
+    return build.case(f"fill {matrix}", lambda results: equal(results[1], expected))
+
+
+def test_fill(device, target, rng):
+    run(device, *target, [fill_case(target, rng, component) for component in TYPES])
+
+
+def operator_case(target, rng, operator: str, component: ComponentType) -> Case:
+    matrix = draw_matrix(rng, component, 16)
+    x, y = (draw(rng, component, matrix.rows, matrix.columns) for _ in range(2))
+    if operator == "div" and component.is_integer:
+        y[(y == 0) | (y == np.array(-1).astype(y.dtype))] = 3
+    build = Builder(*target)
+    build.matrix("x", matrix, x), build.matrix("y", matrix, y)
+    # The result may be one of the operands.
+    out = str(rng.choice(["x", "y", build.declare("z", matrix)]))
+    build.call(lowering.Binary(matrix, operator), out, "x", "y")
+    build.store(out, matrix)
+    expected = reference.binary(operator, x, y)
+    ulps = {"half": 1.0, "float": 2.5}.get(component.opencl_c, 0.0) if operator == "div" else 0.0
+    with np.errstate(all="ignore"):
+        tolerance = ulps * np.spacing(np.abs(expected)) if ulps else 0.0
+    return build.case(f"{operator} {matrix}", lambda results: equal(results[2], expected, tolerance))
+
+
+def test_operators(device, target, rng):
+    operators = ("add", "sub", "mul", "div")
+    run(device, *target, [operator_case(target, rng, o, t) for o in operators for t in TYPES])
+
+
+def negate_case(target, rng, component: ComponentType) -> Case:
+    matrix = draw_matrix(rng, component)
+    x = draw(rng, component, matrix.rows, matrix.columns)
+    build = Builder(*target)
+    build.matrix("x", matrix, x)
+    build.call(lowering.Negate(matrix), "x", "x")
+    build.store("x", matrix)
+    return build.case(f"negate {matrix}", lambda results: equal(results[1], reference.negate(x)))
+
+
+def scalar_mul_case(target, rng, component: ComponentType) -> Case:
+    matrix = draw_matrix(rng, component)
+    x, scalar = draw(rng, component, matrix.rows, matrix.columns), draw(rng, component, 1)
+    build = Builder(*target)
+    build.matrix("x", matrix, x)
+    value = build.buffer(scalar, component.opencl_c)
+    build.call(lowering.ScalarMultiply(matrix), build.declare("y", matrix), "x", f"{value}[0]")
+    build.store("y", matrix)
+    expected = reference.scalar_mul(x, scalar[0])
+    return build.case(f"scalar_mul {matrix}", lambda results: equal(results[2], expected))
+
+
+def test_negate_and_scalar_mul(device, target, rng):
+    run(device, *target, [case(target, rng, t) for case in (negate_case, scalar_mul_case) for t in TYPES])
+
+
+def convert_case(
+    target, rng, source: ComponentType, to: ComponentType, rounding: str = "", saturate: bool = False
+) -> Case:
+    matrix = draw_matrix(rng, source, 8)
+    x = draw(rng, source, matrix.rows, matrix.columns)
+    if not source.is_integer and to.is_integer and not saturate:
+        # What does not fit is undefined.
+        x = rng.uniform(0 if not to.signed else -120, 120, x.shape).astype(x.dtype)
+    build = Builder(*target)
+    build.matrix("x", matrix, x)
+    result = MatrixType(to, matrix.rows, matrix.columns, matrix.use)
+    build.call(lowering.Convert(matrix, to, rounding, saturate), build.declare("y", result), "x")
+    build.store("y", result)
+    expected = reference.convert(x, to, rounding, saturate)
+    name = f"convert {matrix} to {to} {rounding} {'sat' if saturate else ''}"
+    return build.case(name, lambda results: equal(results[1], expected))
+
+
+def test_convert(device, target, rng):
+    pairs = list(itertools.product(TYPES, TYPES))
+    if target[0].name == "lanes":
+        # A third of them for each subgroup size: only the compiler differs.
+        pairs = pairs[target[1] // 8 % 3 :: 3]
+    cases = [convert_case(target, rng, source, to) for source, to in pairs]
+    # The CPU runtime has no saturating conversions for subgroups of 32: its linker misses convert_char32_sat.
+    saturates = target[1] < 32
+    for number, (source, to) in enumerate(pairs):
+        rounding = ("rte", "rtz", "rtp", "rtn")[number % 4]
+        if to.is_integer and number % 3 == 0 and saturates:
+            cases.append(convert_case(target, rng, source, to, "" if source.is_integer else rounding, True))
+        elif not to.is_integer and not source.is_integer and source.bits > to.bits:
+            cases.append(convert_case(target, rng, source, to, rounding))
+    run(device, *target, cases)
+
+
+# --- elements --------------------------------------------------------------------------------------
+
+
+def element_case(target, rng, component: ComponentType) -> Case:
+    """Writes m[i] of every component this work-item holds through its coordinates, and doubles it in place."""
+    sub_group_size = target[1]
+    matrix = draw_matrix(rng, component)
+    x = draw(rng, component, matrix.rows, matrix.columns)
+    build = Builder(*target)
+    m = build.matrix("m", matrix, x)
+    t = component.opencl_c
+    seen = build.buffer(np.zeros_like(x), t)
+    lengths = build.buffer(np.zeros(sub_group_size, np.uint32), "uint")
+    length, coord = build.expression(lowering.Length(matrix)), build.expression(lowering.Coord(matrix), "i")
+    get = build.expression(lowering.Get(matrix), m, "i")
+    build.lines += [
+        f"{lengths}[get_local_id(0)] = {length};",
+        f"for (uint i = 0; i < {length}; ++i) {{",
+        f"    const uint2 at = {coord};",
+        f"    {seen}[at.x * {matrix.columns} + at.y] = {get};",
+        f"    {build.expression(lowering.Set(matrix), m, 'i', f'({t})({get} + ({t})1)')};",
+        "}",
+    ]
+    build.store(m, matrix)
+    plus_one = reference.binary("add", x, np.ones_like(x))
+
+    def check(results):
+        equal(results[1], x)
+        assert int(results[2].sum()) == x.size
+        equal(results[3], plus_one)
+
+    return build.case(f"elements of {matrix}", check)
+
+
+def test_elements(device, target, rng):
+    run(device, *target, [element_case(target, rng, component) for component in TYPES for _ in range(2)])
+
+
+# --- multiply-add ----------------------------------------------------------------------------------
+
+
+def mul_add_case(
+    target, rng, types: tuple[ComponentType, ComponentType, ComponentType], mask: Operands, shape: tuple[int, ...]
+) -> Case:
+    m, n, k = shape
+    matrices = [
+        MatrixType(types[0], m, k, Use.A),
+        MatrixType(types[1], k, n, Use.B),
+        MatrixType(types[2], m, n, Use.ACCUMULATOR),
+    ]
+    values = [draw(rng, matrix.component, matrix.rows, matrix.columns) for matrix in matrices]
+    if not types[0].is_integer:
+        # Infinities and NaNs now and then; never numbers whose products overflow, because then the order matters.
+        special = rng.random() < 0.2
+        values = [np.where((np.abs(v) < 10) | (special & ~np.isfinite(v)), v, v.dtype.type(1)) for v in values]
+    build = Builder(*target)
+    for name, matrix, value in zip("abc", matrices, values, strict=True):
+        build.matrix(name, matrix, value)
+    out = str(rng.choice(["c", build.declare("d", matrices[2])]))
+    build.call(lowering.MultiplyAdd(*matrices, mask), out, "a", "b", "c")
+    build.store(out, matrices[2])
+    expected, bound = reference.mul_add(*values, mask), reference.mul_add_bound(*values)
+    name = f"{m}x{n}x{k} {types[0]}x{types[1]}_{types[2]} mask {int(mask)}"
+    return build.case(name, lambda results: equal(results[3], expected, np.where(np.isfinite(bound), bound, 0.0)))
+
+
+def mul_add_cases(target, rng) -> Iterator[Case]:
+    """Of the lanes' cases each subgroup size gets a third: what differs between the sizes is little."""
+    cases = _mul_add_cases(target, rng)
+    return cases if target[0].name == "one" else itertools.islice(cases, target[1] // 8 % 3, None, 3)
+
+
+def _mul_add_cases(target, rng) -> Iterator[Case]:
+    small = [size for size in SIZES if size <= 16]
+    for types in itertools.product(FLOATS, repeat=3):
+        yield mul_add_case(target, rng, types, Operands.NONE, tuple(map(int, rng.choice(small, 3))))
+    for mask in range(32):
+        # Narrow accumulators overflow, so that wrapping and saturation are seen; all types occur in every place.
+        types = tuple(INTEGERS[(mask * step + mask // 8) % 8] for step in (1, 3, 5))
+        yield mul_add_case(target, rng, types, Operands(mask), tuple(map(int, rng.choice(small, 3))))
+        narrow = (INTEGERS[mask % 2 * 4], INTEGERS[mask // 2 % 2 * 4], INTEGERS[mask % 8])
+        yield mul_add_case(target, rng, narrow, Operands(31 - mask), tuple(map(int, rng.choice(small[:6], 3))))
+    for shape in [(8, 32, 16), (32, 16, 32), (16, 16, 16), (1, 1, 32), (32, 1, 7), (16, 5, 8)]:
+        yield mul_add_case(target, rng, (COMPONENT_TYPES["f32"],) * 3, Operands.NONE, shape)
+
+
+def test_mul_add(device, target, rng):
+    run(device, *target, list(mul_add_cases(target, rng)))
+
+
+def test_loops_that_stay_loops(device, target, rng, monkeypatch):
+    c = COMPONENT_TYPES
+    types = (c["s8"], c["u8"], c["s16"])
+    for unroll, body in ((16, 256), (16, 16)):
+        # As for large shapes, but quick to compile.
+        monkeypatch.setattr(instances, "UNROLL_LIMIT", unroll)
+        monkeypatch.setattr(instances, "ROLLED_BODY_LIMIT", body)
+        run(device, *target, [mul_add_case(target, rng, types, Operands(29), (8, 19, 5))])
+
+
+def test_a_large_multiply_add(device, rng):
+    target = (lowering.STRATEGIES["one"], 1)
+    run(device, *target, [mul_add_case(target, rng, (COMPONENT_TYPES["f32"],) * 3, Operands.NONE, (64, 64, 64))])
+
+
+# --- subgroup builtins -----------------------------------------------------------------------------
+
+
+def test_subgroup_of_one_builtins(device):
+    strategy = lowering.STRATEGIES["one"]
+    plain = ["size", "local_id", "id"]
+    calls = [(f"get_sub_group_{name}", None, "") for name in plain]
+    calls += [("get_max_sub_group_size", None, ""), ("get_num_sub_groups", None, "")]
+    calls += [("get_enqueued_num_sub_groups", None, "")]
+    calls += [(f"sub_group_reduce_{op}", "s32", "x") for op in ("add", "min", "max")]
+    calls += [(f"sub_group_scan_inclusive_{op}", "s32", "x") for op in ("add", "min", "max")]
+    calls += [(f"sub_group_scan_exclusive_{op}", "s32", "x") for op in ("add", "min", "max")]
+    calls += [
+        ("sub_group_broadcast", "s32", "x, 0"),
+        ("sub_group_shuffle", "s32", "x, 0"),
+        ("sub_group_any", "s32", "x"),
+    ]
+    build = Builder(strategy, 1)
+    out = build.buffer(np.zeros((12, len(calls)), np.int32), "int")
+    build.lines.append("const int x = 100 + (int)get_global_linear_id();")
+    build.call(lowering.substitute_builtin(strategy, "sub_group_barrier"), "CLK_LOCAL_MEM_FENCE")
+    for number, (name, component, arguments) in enumerate(calls):
+        instance = lowering.substitute_builtin(strategy, name, COMPONENT_TYPES[component] if component else None)
+        call = build.expression(instance, *arguments.split(", ") if arguments else ())
+        build.lines.append(f"{out}[get_local_linear_id() * {len(calls)} + {number}] = {call};")
+
+    def check(results):
+        x = 100 + np.arange(12)
+        lows_and_highs = [0, 2**31 - 1, -(2**31)]
+        expected = [[1, 0, i, 1, 12, 12, *[x[i]] * 6, *lows_and_highs, *[x[i]] * 3] for i in range(12)]
+        assert results[0].tolist() == expected
+
+    run(device, strategy, 1, [build.case("builtins", check)], local_size=(2, 3, 2))
+
+
+@pytest.mark.parametrize("component", TYPES, ids=str)
+def test_exclusive_scans_begin_with_the_identity(device, component):
+    strategy = lowering.STRATEGIES["one"]
+    build = Builder(strategy, 1)
+    out = build.buffer(np.ones(3, component.numpy), component.opencl_c)
+    for number, operation in enumerate(("add", "min", "max")):
+        instance = lowering.substitute_builtin(strategy, f"sub_group_scan_exclusive_{operation}", component)
+        build.lines.append(f"{out}[{number}] = {build.expression(instance, '1')};")
+    dtype = np.dtype(component.numpy)
+    limits = np.iinfo(dtype) if component.is_integer else None
+    low, high = (limits.min, limits.max) if limits else (-np.inf, np.inf)
+    run(device, strategy, 1, [build.case(str(component), lambda r: equal(r[0], np.array([0, high, low], dtype)))])

@@ -1,0 +1,161 @@
+"""The generator of library text, without a device."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from coopmat.matrices import lowering
+from coopmat.matrices.lowering import STRATEGIES
+from coopmat.matrices.strategies import Target
+from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands, Use
+
+C = COMPONENT_TYPES
+ONE, LANES = STRATEGIES["one"], STRATEGIES["lanes"]
+A, B, ACC = MatrixType(C["s8"], 8, 32, Use.A), MatrixType(C["u8"], 32, 12, Use.B), MatrixType(C["s32"], 8, 12, Use(2))
+INSTANCES = [
+    lowering.Load(A, "global", Layout.ROW_MAJOR),
+    lowering.Load(B, "local", Layout.PACKED),
+    lowering.Store(ACC, "global", Layout.ROW_MAJOR),
+    lowering.Store(ACC, "private", Layout.COLUMN_MAJOR),
+    lowering.Fill(ACC),
+    lowering.Binary(ACC, "div"),
+    lowering.ScalarMultiply(ACC),
+    lowering.Negate(ACC),
+    lowering.Convert(ACC, C["f16"]),
+    lowering.Convert(ACC, C["u8"], "", True),
+    lowering.Length(A),
+    lowering.Get(A),
+    lowering.Set(A),
+    lowering.Coord(A),
+    lowering.MultiplyAdd(A, B, ACC, Operands(13)),
+    lowering.MultiplyAdd(A, B, ACC, Operands(21)),
+]
+BUILTINS = [
+    lowering.substitute_builtin(ONE, name, component)
+    for name, component in [
+        ("get_sub_group_size", None),
+        ("get_sub_group_local_id", None),
+        ("get_sub_group_id", None),
+        ("get_num_sub_groups", None),
+        ("get_enqueued_num_sub_groups", None),
+        ("sub_group_barrier", None),
+        ("sub_group_reduce_add", C["f32"]),
+        ("sub_group_broadcast", C["f16"]),
+        ("sub_group_scan_exclusive_min", C["u8"]),
+    ]
+]
+
+
+def spelled(instance: lowering.Instance) -> str:
+    """The signature as the definition writes it."""
+
+    def parameter(p: lowering.Parameter) -> str:
+        if p.space is None:
+            return f"{p.type} {p.name}"
+        return f"__{p.space} {'const ' if p.const else ''}{p.type} *{p.name}"
+
+    parameters = ", ".join(map(parameter, instance.signature.parameters)) or "void"
+    return f"{instance.signature.returns} {instance.function_name}({parameters})"
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=lambda s: s.name)
+def test_definitions_are_what_the_signatures_say(strategy):
+    for instance in INSTANCES + (BUILTINS if strategy is ONE else []):
+        text = lowering.instantiate(strategy, 16, [instance])
+        macros = dict(re.findall(r"^#define (CM_\w+) (.*)$", text, re.MULTILINE))
+        (header,) = re.findall(r"^CM_FUNCTION (.*)$", text, re.MULTILINE)
+        for name in sorted(macros, reverse=True):
+            header = re.sub(rf"\b{name}\b", macros[name], header)
+        assert header == spelled(instance)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=lambda s: s.name)
+def test_every_macro_is_defined_and_undefined_again(strategy):
+    prologue = lowering.library_sections(strategy.file)["PROLOGUE"]
+    for instance in INSTANCES:
+        text = lowering.instantiate(strategy, 16, [instance]).removeprefix(prologue)
+        defined = set(re.findall(r"#define (CM_\w+)", text))
+        assert set(re.findall(r"\bCM_\w+", text)) <= defined | set(re.findall(r"#define (CM_\w+)", prologue))
+        assert set(re.findall(r"#undef (CM_\w+)", text)) == defined
+
+
+def test_every_section_is_reached():
+    for strategy in STRATEGIES.values():
+        target = Target(strategy, 16)
+        instances = INSTANCES + (BUILTINS if strategy.builtins else [])
+        used = {(i.file(strategy), i.definitions(target)["OP"]) for i in instances}
+        for file in {file for file, _ in used}:
+            sections = set(lowering.library_sections(file)) - {"PROLOGUE"}
+            assert sections == {section for name, section in used if name == file}
+
+
+def test_text_does_not_depend_on_order_or_repetition():
+    text = lowering.instantiate(ONE, 1, INSTANCES)
+    assert lowering.instantiate(ONE, 1, [*reversed(INSTANCES), *INSTANCES]) == text
+    for instance in INSTANCES:
+        assert text.count(f"#define CM_NAME {instance.function_name}\n") == 1
+
+
+def test_different_instances_have_different_names():
+    others = [
+        lowering.Load(A, "global", Layout.COLUMN_MAJOR),
+        lowering.Load(A, "local", Layout.ROW_MAJOR),
+        lowering.Convert(ACC, C["f16"], "rtz"),
+        lowering.Convert(ACC, C["u8"]),
+        lowering.Binary(ACC, "mul"),
+        lowering.Fill(MatrixType(C["u32"], 8, 12, Use.ACCUMULATOR)),
+        lowering.Fill(MatrixType(C["s32"], 8, 12, Use.A)),
+    ]
+    names = [i.function_name for i in INSTANCES + others]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[A-Za-z_]\w*", name) for name in names)
+
+
+def test_storage():
+    assert lowering.storage_components(ONE, B, 1) == 32 * 12
+    assert lowering.storage_components(LANES, B, 8) == 32 * 2
+    assert lowering.storage_components(LANES, B, 16) == 32
+    assert lowering.storage_alignment(ONE, ACC) == 16
+    assert lowering.storage_alignment(ONE, MatrixType(C["f64"], 3, 48, Use.B)) == 128
+    assert lowering.storage_alignment(LANES, ACC) == 4
+
+
+def test_straight_line_code_is_bounded():
+    def loops(m: int, n: int, k: int) -> tuple[str, str]:
+        matrices = (
+            MatrixType(C["f32"], m, k, Use.A),
+            MatrixType(C["f32"], k, n, Use.B),
+            MatrixType(C["f32"], m, n, Use(2)),
+        )
+        macros = lowering.MultiplyAdd(*matrices, Operands.NONE).definitions(Target(ONE, 1))
+        return macros["EACH"], macros["EACH_K"]
+
+    assert loops(32, 32, 32) == ("CM_UNROLL", "CM_UNROLL")
+    assert loops(64, 64, 64) == ("CM_UNROLL", "CM_ROLL")
+    assert loops(64, 63, 64) == ("CM_ROLL", "CM_ROLL")
+
+
+def test_multiply_adds_are_checked():
+    with pytest.raises(ValueError, match="takes A, B and an accumulator"):
+        lowering.MultiplyAdd(B, A, ACC, Operands.NONE)
+    with pytest.raises(ValueError, match="do not fit"):
+        lowering.MultiplyAdd(A, MatrixType(C["u8"], 16, 12, Use.B), ACC, Operands.NONE)
+    with pytest.raises(ValueError, match="mix integers"):
+        lowering.MultiplyAdd(A, B, MatrixType(C["f32"], 8, 12, Use.ACCUMULATOR), Operands.NONE)
+
+
+def test_bfloat16_is_not_supported_yet():
+    with pytest.raises(lowering.NotSupportedYet, match="bfloat16"):
+        lowering.Fill(MatrixType(C["bf16"], 4, 4, Use.A))
+    with pytest.raises(lowering.NotSupportedYet, match="bfloat16"):
+        lowering.Convert(ACC, C["bf16"])
+
+
+def test_only_a_subgroup_of_one_replaces_builtins():
+    assert lowering.substitute_builtin(LANES, "get_sub_group_size") is None
+    assert lowering.substitute_builtin(ONE, "get_local_id") is None
+    assert (
+        lowering.substitute_builtin(ONE, "sub_group_broadcast", C["f32"]).function_name == "cm_sub_group_broadcast_f32"
+    )
