@@ -127,7 +127,7 @@ def _excerpt(told: str, ir_text: str) -> str:
     if match := re.search(r"<string>:(\d+):", told):
         first = max(0, int(match[1]) - _SHOWN_LINES // 2)
     else:
-        named = re.search(r"(?:on|in) function '?\"?@?([\w.$]+)", told)
+        named = re.search(r"(?:on|in) function:? ?'?\"?@?([\w.$]+)", told)
         pattern = rf"^define\b.*@{re.escape(named[1]) if named else ''}"
         first = next((n for n, line in enumerate(lines) if re.match(pattern, line)), 0)
     shown = lines[first : first + _SHOWN_LINES]

@@ -138,9 +138,9 @@ def _with_target(text: str, triple: str, layout: str) -> str:
 
 # Anything that looks like an illegal type: quick, because it starts with a fixed letter.
 _SUSPECTS = (re.compile(r"i(?!(?:1|8|16|32|64)\b)\d+"), re.compile(r"<(?!(?:2|3|4|8|16) x )\d+ x "))
-# The slow and sure look: a type, not a name (%i24, @i24, i24:), a metadata line or what stands in a string.
+# The slow and sure look: a type, not a name (%i24, @i24, i24:), a metadata line, a comment or a string.
 _TYPE = re.compile(
-    r"^(?:!|attributes|target|source_filename|;).*|\"[^\"]*\"|(?<![\w.%@$-])(i\d+)\b(?!:)|(<\d+ x )", re.MULTILINE
+    r"^(?:!|attributes|target|source_filename).*|;.*|\"[^\"]*\"|(?<![\w.%@$-])(i\d+)\b(?!:)|(<\d+ x )", re.MULTILINE
 )
 
 
@@ -188,8 +188,14 @@ def _run_passes(module: Any, machine: Any, passes: str) -> None:
 
 def _child(request: Request, text: bytes, response: BinaryIO, errors: BinaryIO) -> NoReturn:
     """In the fork: compile, write the response to a file, and leave without any clean-up."""
+    import resource
+
     status = _CHILD_FAILED
     try:
+        # No core file from a crash; and an end, should the emitter be gone before it can set one.
+        for kind, limit in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_CPU, int(request["timeout"]) + 1)):
+            hard = resource.getrlimit(kind)[1]
+            resource.setrlimit(kind, (limit if hard < 0 else min(limit, hard), hard))
         nowhere = os.open(os.devnull, os.O_RDWR)
         os.dup2(nowhere, 0)
         os.dup2(nowhere, 1)
@@ -276,7 +282,13 @@ def main(mode: str, path: list[str]) -> None:
         request, (text,) = read_message(_read_stdin)
         _answer(request, text, lambda data: write_all(answers, data))
         return
-    warm: Request = {"triple": "spirv64v1.4-unknown-unknown", "extensions": [], "passes": "O1", "want": [], "timeout": 0}
+    warm: Request = {
+        "triple": "spirv64v1.4-unknown-unknown",
+        "extensions": [],
+        "passes": "O1",
+        "want": [],
+        "timeout": 0,
+    }
     compile_ir(warm, _WARM_UP)
     gc.collect()
     gc.freeze()

@@ -228,8 +228,9 @@ def _works(directory: Path) -> bool:
 
 def _move(made: Path, target: Path, old: Path) -> None:
     """Put `made` in place by renaming: who looks finds the old tree, none, or the whole new one."""
-    with suppress(FileNotFoundError):
-        target.rename(old)
+    if not _works(target):
+        with suppress(FileNotFoundError):
+            target.rename(old)
     try:
         made.rename(target)
     except OSError:

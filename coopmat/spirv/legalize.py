@@ -1,0 +1,361 @@
+"""Rewrite placeholder calls in the backend's output into real instructions, and check what came out.
+
+LLVM's SPIR-V backend leaves some matrix operations as calls of imported functions. The IR spells them
+- `_Z<length>__spirv_<Instruction><tag>` for the rows of `PLACEHOLDERS`. `<length>` counts `__spirv_<Instruction>`;
+  the tag is free, and keeps declarations of different types apart. Literal operands are constant i32 arguments.
+- `T __cm_get_<tag>(ptr, int)` and `void __cm_set_<tag>(ptr, int, T)` for component access in a variable. The pointer
+  is to a matrix: a variable, an element or member of one, a parameter.
+A load or store that is aligned to n bytes has one more i32 argument, `memory operand mask | log2(n) << 24`: the
+backend would lose the alignment itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from coopmat.diagnostics import InternalError
+from coopmat.spirv.module import OP, Instruction, MalformedModule, Module, decode_string, id_positions, instruction
+
+_IMPORT = 1
+_LINKAGE_ATTRIBUTES, _BUILT_IN = 41, 11
+_LINKAGE_CAPABILITY = 5
+_ALIGNED = 2
+_ALIGNMENT_SHIFT = 24
+_MATRIX = OP["OpTypeCooperativeMatrixKHR"]
+_LOAD, _STORE = OP["OpCooperativeMatrixLoadKHR"], OP["OpCooperativeMatrixStoreKHR"]
+_CALL, _BITCAST, _DECORATE, _POINTER = OP["OpFunctionCall"], OP["OpBitcast"], OP["OpDecorate"], OP["OpTypePointer"]
+# Where the stride and the memory operands stand among the operands of a matrix load and store.
+_STRIDE_AT = {_LOAD: 2, _STORE: 3}
+_FIRST_MEMBER = {OP["OpTypeArray"], OP["OpTypeStruct"]}
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    """A call that becomes `Op<name>` with the same operands; those from `literals_from` on as literals."""
+
+    name: str
+    literals_from: int | None = None
+
+
+PLACEHOLDERS = {
+    row.name: row
+    for row in (
+        *map(Placeholder, ("FAdd", "FSub", "FMul", "FDiv", "FNegate")),
+        *map(Placeholder, ("IAdd", "ISub", "IMul", "SDiv", "UDiv", "SNegate", "Bitcast")),
+        Placeholder("CompositeExtract", literals_from=1),
+        Placeholder("CompositeInsert", literals_from=2),
+    )
+}
+
+
+def legalize(spirv: bytes) -> bytes:
+    """The module with real instructions for the placeholders, without imports and without dead declarations.
+
+    Linkage of BuiltIn variables goes too: the decoration says it all. Raises InternalError where a placeholder
+    does not fit its instruction, where an import is left (`check_imports`), and what `lint` finds.
+    """
+    try:
+        module = Module.parse(spirv)
+        _Legalizer(module).run()
+        check_imports(module)
+        lint(module)
+        return module.to_bytes()
+    except MalformedModule as error:
+        raise InternalError("the SPIR-V backend made a malformed module", str(error)) from error
+
+
+# --- imports -------------------------------------------------------------------------------------
+
+
+def _linkages(module: Module) -> Iterator[tuple[Instruction, str]]:
+    """The decorations that import something, with its name."""
+    for item in module.instructions:
+        if item.opcode == _DECORATE and item.operands[1] == _LINKAGE_ATTRIBUTES:
+            name, length = decode_string(item.operands[2:])
+            if item.operands[2 + length] == _IMPORT:
+                yield item, name
+        elif item.opcode == OP["OpFunction"]:
+            return
+
+
+def _built_ins(module: Module) -> set[int]:
+    return {i.operands[0] for i in module.instructions if i.opcode == _DECORATE and i.operands[1] == _BUILT_IN}
+
+
+def check_imports(module: Module) -> None:
+    """Raises InternalError for imports that are not BuiltIn variables: misspelt builtins; spirv-val accepts them."""
+    built_ins = _built_ins(module)
+    names = sorted({name for item, name in _linkages(module) if item.operands[0] not in built_ins})
+    if names:
+        raise InternalError(f"the SPIR-V module imports what no device has: {', '.join(names)}")
+
+
+# --- rewriting -----------------------------------------------------------------------------------
+
+_OPERATION = re.compile(r"_Z(\d+)(__spirv_\w+)")
+_ACCESS = re.compile(r"__cm_(get|set)_\w+")
+
+
+def _operation(name: str) -> Placeholder | None:
+    match = _OPERATION.fullmatch(name)
+    return PLACEHOLDERS.get(match[2][len("__spirv_") : int(match[1])]) if match else None
+
+
+class _Legalizer:
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.definitions = module.definitions()
+        self.pointers = {
+            (i.operands[0], i.operands[1]): i.result for i in module.instructions if i.opcode == _POINTER and i.result
+        }
+        self.new_globals: list[Instruction] = []
+        self.passed: set[int] = set()
+
+    def run(self) -> None:
+        rewriters = self.rewriters()
+        built_ins = _built_ins(self.module)
+        dropped = [item for item, _ in _linkages(self.module) if item.operands[0] in built_ins]
+        code = _without(self.module.instructions, dropped)
+        if rewriters:
+            code = list(_without_declarations(code, set(rewriters)))
+        made: list[Instruction] = []
+        for item in code:
+            if item.opcode == _CALL and item.operands[0] in rewriters:
+                made += rewriters[item.operands[0]](item)
+            else:
+                made.append(_memory_operands(item) if item.opcode in _STRIDE_AT else item)
+        made = self.without_dead_bitcasts(made)
+        first = next((n for n, item in enumerate(made) if item.opcode == OP["OpFunction"]), len(made))
+        made[first:first] = self.new_globals
+        self.module.instructions = _without_linkage(made)
+
+    def rewriters(self) -> dict[int, Callable[[Instruction], list[Instruction]]]:
+        """What to do with a call, by the id of the placeholder."""
+        found: dict[int, Callable[[Instruction], list[Instruction]]] = {}
+        for item, name in _linkages(self.module):
+            row, access = _operation(name), _ACCESS.fullmatch(name)
+            if row is not None:
+                found[item.operands[0]] = partial(self.operation, row)
+            elif access is not None:
+                found[item.operands[0]] = self.get if access[1] == "get" else self.set
+        return found
+
+    def operation(self, row: Placeholder, call: Instruction) -> list[Instruction]:
+        arguments = call.operands[1:]
+        at = len(arguments) if row.literals_from is None else row.literals_from
+        literals = tuple(self.constant(i, f"{row.name} of a cooperative matrix") for i in arguments[at:])
+        made = Instruction(OP["Op" + row.name], arguments[:at] + literals, call.result_type, call.result)
+        id_positions(made, self.definitions)  # are there as many operands as it takes?
+        return [made]
+
+    def constant(self, value: int, what: str) -> int:
+        definition = self.definitions[value]
+        if definition.opcode == OP["OpConstant"]:
+            return definition.operands[0]
+        if definition.opcode == OP["OpConstantNull"]:
+            return 0
+        raise InternalError(f"{what} needs a constant index")
+
+    def get(self, call: Instruction) -> list[Instruction]:
+        _, pointer, index = call.operands
+        chain, memory = self.component(pointer, index, call.result_type)
+        return [chain, Instruction(OP["OpLoad"], (chain.result or 0, *memory), call.result_type, call.result)]
+
+    def set(self, call: Instruction) -> list[Instruction]:
+        _, pointer, index, value = call.operands
+        chain, memory = self.component(pointer, index, self.definitions[value].result_type)
+        return [chain, Instruction(OP["OpStore"], (chain.result or 0, value, *memory))]
+
+    def component(self, pointer: int, index: int, wanted: int | None) -> tuple[Instruction, tuple[int, int]]:
+        """The access chain to a component, and the memory operands to access it with."""
+        # Through the bitcasts to where the matrix was declared: the last of them that points to one.
+        base: int | None = None
+        at: int | None = pointer
+        while at is not None:
+            if self.first_leaf(at).opcode == _MATRIX:
+                base = at
+            definition = self.definitions[at]
+            if definition.opcode == _BITCAST:
+                self.passed.add(at)
+            at = definition.operands[0] if definition.opcode == _BITCAST else None
+        if base is None:
+            raise InternalError("component access through a pointer that is not to a cooperative matrix")
+        kind = _pointee(self.definitions, base)
+        depth = 0
+        while kind.opcode != _MATRIX:
+            kind, depth = self.definitions[kind.operands[0]], depth + 1
+        component = kind.operands[0]
+        if component != wanted:
+            raise InternalError("component access with a type that is not the matrix's component type")
+        space = self.definitions[self.definitions[base].result_type or 0].operands[0]
+        zeros = (self.zero(),) * depth if depth else ()
+        chain = Instruction(
+            OP["OpAccessChain"], (base, *zeros, index), self.pointer_type(space, component), self.module.new_id()
+        )
+        return chain, (_ALIGNED, self.definitions[component].operands[0] // 8)
+
+    def first_leaf(self, pointer: int) -> Instruction:
+        return _first_leaf(self.definitions, _pointee(self.definitions, pointer))
+
+    def pointer_type(self, space: int, pointee: int) -> int:
+        if (space, pointee) not in self.pointers:
+            self.pointers[space, pointee] = self.add_global("OpTypePointer", space, pointee)
+        return self.pointers[space, pointee]
+
+    def zero(self) -> int:
+        """The id of a 32-bit 0, which must not be declared twice."""
+        code = [*self.module.instructions, *self.new_globals]
+        uint = next((i.result for i in code if i.opcode == OP["OpTypeInt"] and i.operands == (32, 0)), None)
+        if uint is None:
+            uint = self.add_global("OpTypeInt", 32, 0)
+        null = next((i.result for i in code if i.opcode == OP["OpConstantNull"] and i.result_type == uint), None)
+        return null if null is not None else self.add_global("OpConstantNull", result_type=uint)
+
+    def add_global(self, name: str, *operands: int, result_type: int | None = None) -> int:
+        result = self.module.new_id()
+        made = Instruction(OP[name], operands, result_type, result)
+        self.new_globals.append(made)
+        self.definitions[result] = made
+        return result
+
+    def without_dead_bitcasts(self, code: list[Instruction]) -> list[Instruction]:
+        """Drop the bitcasts that only component accesses used, from the last to the first of a chain of them."""
+        while self.passed:
+            used = {item.operands[at] for item in code for at in id_positions(item, self.definitions)}
+            dead = {item.result for item in code if item.result in self.passed} - used
+            if not dead:
+                break
+            code = [item for item in code if item.result not in dead]
+        return code
+
+
+def _without(code: Iterable[Instruction], dropped: list[Instruction]) -> list[Instruction]:
+    gone = {id(item) for item in dropped}
+    return [item for item in code if id(item) not in gone]
+
+
+def _without_declarations(code: list[Instruction], functions: set[int]) -> Iterator[Instruction]:
+    """`code` without the declarations of `functions` and without what names and decorates them and their parameters."""
+    gone = set(functions)
+    inside = False
+    for item in code:
+        inside = item.result in functions if item.opcode == OP["OpFunction"] else inside
+        if inside and item.result is not None:
+            gone.add(item.result)
+    for item in code:
+        inside = item.result in functions if item.opcode == OP["OpFunction"] else inside
+        is_about = item.opcode in (OP["OpName"], _DECORATE) and item.operands[0] in gone
+        if not inside and not is_about:
+            yield item
+        inside = inside and item.opcode != OP["OpFunctionEnd"]
+
+
+def _without_linkage(code: list[Instruction]) -> list[Instruction]:
+    """Drop the capability Linkage where nothing uses it; a module without entry points needs it all the same."""
+    uses = any(i.opcode == _DECORATE and i.operands[1] == _LINKAGE_ATTRIBUTES for i in code)
+    if uses or not any(i.opcode == OP["OpEntryPoint"] for i in code):
+        return code
+    return [i for i in code if not (i.opcode == OP["OpCapability"] and i.operands[0] == _LINKAGE_CAPABILITY)]
+
+
+def _memory_operands(item: Instruction) -> Instruction:
+    """Mend a matrix load's or store's memory operands.
+
+    Of two arguments the backend drops the second (the alignment) and emits the first as an id and again as a
+    literal: what is left is the mask, without Aligned, which is only a promise. For an alignment that arrives
+    see the module's docstring.
+    """
+    at = _STRIDE_AT[item.opcode] + 1
+    fixed, memory = item.operands[:at], item.operands[at:]
+    if not memory:
+        return item
+    mask = memory[-1] & ~_ALIGNED if len(memory) > 1 else memory[0]
+    log2, mask = mask >> _ALIGNMENT_SHIFT, mask & ((1 << _ALIGNMENT_SHIFT) - 1)
+    new = (mask | _ALIGNED, 1 << log2) if log2 else (mask,) if mask else ()
+    return Instruction(item.opcode, fixed + new, item.result_type, item.result)
+
+
+# --- checks --------------------------------------------------------------------------------------
+
+
+def _pointee(definitions: dict[int, Instruction], pointer: int) -> Instruction:
+    """The type that the value `pointer` points to; the type itself where it is no pointer."""
+    kind = definitions[definitions[pointer].result_type or 0]
+    return definitions[kind.operands[1]] if kind.opcode == _POINTER else kind
+
+
+def _first_leaf(definitions: dict[int, Instruction], kind: Instruction) -> Instruction:
+    """What lies at the start of an aggregate type."""
+    while kind.opcode in _FIRST_MEMBER and kind.operands:
+        kind = definitions[kind.operands[0]]
+    return kind
+
+
+def lint(module: Module) -> None:
+    """Raises InternalError for uses of cooperative matrices that spirv-val accepts or devices do not."""
+    if not any(item.opcode == _MATRIX for item in module.instructions):
+        return
+    definitions = module.definitions()
+    for item in module.instructions:
+        check = _CHECKS.get(item.opcode)
+        reason = check(item, definitions) if check else None
+        if reason:
+            raise InternalError(f"{item.name}: {reason}")
+
+
+def _check_select(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
+    return (
+        "cannot choose between cooperative matrices" if definitions[item.result_type or 0].opcode == _MATRIX else None
+    )
+
+
+def _check_scale(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
+    return "needs the capability Matrix, which OpenCL does not have"
+
+
+def _check_stride(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
+    at = _STRIDE_AT[item.opcode]
+    if at >= len(item.operands):
+        return None
+    kind = definitions[definitions[item.operands[at]].result_type or 0]
+    return None if kind == instruction("OpTypeInt", kind.result or 0, 64, 0) else "the stride is not a 64-bit integer"
+
+
+def _check_chain(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
+    kind = _pointee(definitions, item.operands[0])
+    for index in item.operands[2:]:
+        if kind.opcode == _MATRIX:
+            return "reaches into a cooperative matrix"
+        if kind.opcode == OP["OpTypeStruct"]:
+            member = definitions[index]
+            kind = definitions[kind.operands[member.operands[0] if member.operands else 0]]
+        else:
+            kind = definitions[kind.operands[0]]
+    return _check_pointer(item, definitions)
+
+
+def _check_pointer(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
+    """A matrix is opaque: its memory has no meaning as anything else."""
+    base = definitions[item.operands[0]]
+    if base.opcode != _BITCAST:
+        return None
+    before = _first_leaf(definitions, _pointee(definitions, base.operands[0]))
+    after = _first_leaf(definitions, _pointee(definitions, item.operands[0]))
+    if before.opcode == _MATRIX and after != before:
+        return "accesses a cooperative matrix's memory as another type"
+    return None
+
+
+_CHECKS = {
+    OP["OpSelect"]: _check_select,
+    OP["OpMatrixTimesScalar"]: _check_scale,
+    _LOAD: _check_stride,
+    _STORE: _check_stride,
+    OP["OpPtrAccessChain"]: _check_chain,
+    OP["OpInBoundsPtrAccessChain"]: _check_chain,
+    OP["OpLoad"]: _check_pointer,
+    OP["OpStore"]: _check_pointer,
+}

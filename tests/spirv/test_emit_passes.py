@@ -1,0 +1,204 @@
+"""What the pass pipelines must do for emulated matrices, and must not."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import spirv_samples as samples
+
+from coopmat.spirv import tools
+from coopmat.spirv.emit import EmitOptions, EmitResult, emit
+from coopmat.spirv.emitter import illegal_types
+
+# A library as the lowering writes it: private arrays behind pointers, alwaysinline, loops to be unrolled.
+LIBRARY = """
+define internal spir_func void @fill(ptr %m, float %x) alwaysinline {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [0, %entry], [%next, %loop]
+  %p = getelementptr inbounds [40 x float], ptr %m, i64 0, i64 %i
+  store float %x, ptr %p
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp ult i64 %next, 40
+  br i1 %more, label %loop, label %end, !llvm.loop !0
+end:
+  ret void
+}
+define internal spir_func void @copy(ptr %to, ptr %from) alwaysinline {
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 160, i1 false)
+  ret void
+}
+define internal spir_func float @sum(ptr %m) alwaysinline {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [0, %entry], [%next, %loop]
+  %s = phi float [0.0, %entry], [%t, %loop]
+  %p = getelementptr inbounds [40 x float], ptr %m, i64 0, i64 %i
+  %x = load float, ptr %p
+  %t = fadd float %s, %x
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp ult i64 %next, 40
+  br i1 %more, label %loop, label %end, !llvm.loop !0
+end:
+  ret float %t
+}
+define internal spir_func void @unused() {
+  ret void
+}
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+define spir_kernel void @k(ptr addrspace(1) %out, float %x) {
+  %a = alloca [40 x float]
+  %b = alloca [40 x float]
+  call spir_func void @fill(ptr %a, float %x)
+  call spir_func void @copy(ptr %b, ptr %a)
+  %s = call spir_func float @sum(ptr %b)
+  store float %s, ptr addrspace(1) %out
+  ret void
+}
+!0 = distinct !{!0, !1}
+!1 = !{!"llvm.loop.unroll.full"}
+"""
+
+# Closed form of a sum of squares: LLVM would multiply in i33.
+SQUARES = """
+define spir_kernel void @k(ptr addrspace(1) %out, i32 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [0, %entry], [%next, %loop]
+  %s = phi i32 [0, %entry], [%t, %loop]
+  %square = mul i32 %i, %i
+  %t = add i32 %s, %square
+  %next = add i32 %i, 1
+  %more = icmp ult i32 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  store i32 %t, ptr addrspace(1) %out
+  ret void
+}
+"""
+
+# A dense switch of constants: LLVM would make a table in global memory, or pack it into the bits of an i24.
+SWITCH = """
+define spir_kernel void @k(ptr addrspace(1) %out, i32 %n) {
+  switch i32 %n, label %other [i32 0, label %a i32 1, label %b i32 2, label %c i32 3, label %d i32 4, label %e]
+a: br label %end
+b: br label %end
+c: br label %end
+d: br label %end
+e: br label %end
+other: br label %end
+end:
+  %r = phi i8 [7, %a], [3, %b], [99, %c], [1, %d], [45, %e], [0, %other]
+  store i8 %r, ptr addrspace(1) %out
+  ret void
+}
+"""
+
+# A component of a vector that was just stored: LLVM would shift an i512.
+FORWARDED = """
+define spir_kernel void @k(ptr addrspace(1) %out, ptr addrspace(1) %in, i1 %c) {
+entry:
+  %x = load <16 x float>, ptr addrspace(1) %in
+  store <16 x float> %x, ptr addrspace(1) %out
+  br i1 %c, label %then, label %end
+then:
+  %p = getelementptr float, ptr addrspace(1) %out, i64 5
+  %y = load <4 x float>, ptr addrspace(1) %p
+  %q = getelementptr float, ptr addrspace(1) %out, i64 32
+  store <4 x float> %y, ptr addrspace(1) %q
+  br label %end
+end:
+  ret void
+}
+"""
+
+# The bytes of a vector: SROA would make it a <64 x i8>.
+UNION = """
+define spir_kernel void @k(ptr addrspace(1) %p, i8 %n) {
+  %u = alloca [64 x i8], align 64
+  %x = load <16 x float>, ptr addrspace(1) %p
+  store <16 x float> %x, ptr %u
+  %b = getelementptr i8, ptr %u, i64 7
+  store i8 %n, ptr %b
+  %y = load <16 x float>, ptr %u
+  store <16 x float> %y, ptr addrspace(1) %p
+  ret void
+}
+"""
+CASES = {
+    "library": LIBRARY,
+    "squares": SQUARES,
+    "switch": SWITCH,
+    "forwarded": FORWARDED,
+    "union": UNION,
+    "small": samples.SMALL,
+}
+
+
+def _both(text: str, passes: str) -> EmitResult:
+    options = EmitOptions(passes=passes, want=frozenset({"spirv", "llvm_ir"}))  # type: ignore[arg-type]
+    return emit(text, options)
+
+
+@pytest.mark.parametrize("passes", ["none", "sroa", "O1", "O2", "O3"])
+@pytest.mark.parametrize("name", CASES)
+def test_every_level_gives_valid_modules_of_legal_types(name: str, passes: str) -> None:
+    result = _both(CASES[name], passes)
+    assert result.spirv is not None and result.llvm_ir is not None
+    assert tools.validate(result.spirv, "spv1.4") is None
+    assert illegal_types(result.llvm_ir) == []
+    assert "private unnamed_addr" not in result.llvm_ir  # a constant table
+
+
+def test_o1_inlines_unrolls_and_promotes() -> None:
+    result = _both(LIBRARY, "O1")
+    assert result.llvm_ir is not None and result.passes == "O1"
+    assert re.findall(r"^define .*@(\w+)\(", result.llvm_ir, re.MULTILINE) == ["k"]
+    for gone in ("alloca", "br label", "phi", "memcpy"):
+        assert gone not in result.llvm_ir
+    assert result.llvm_ir.count("fadd float") >= 39
+
+
+def test_nothing_is_vectorised() -> None:
+    text = _both(samples.SMALL.replace("@add_one", "@k"), "O3").llvm_ir
+    assert text is not None and "<4 x" not in text
+    assert "vector.body" not in (_both(SQUARES, "O3").llvm_ir or "")
+
+
+def test_sroa_leaves_control_flow_of_matrices_alone() -> None:
+    text = f"""{samples.DECLARATIONS}
+define spir_kernel void @k(ptr addrspace(1) %p, ptr addrspace(1) %q, i1 %c) {{
+entry:
+  %v = alloca {samples.C}
+  %x = call spir_func {samples.C} @_Z26__spirv_CompositeConstruct_mf16x16C(float 1.0)
+  %y = call spir_func {samples.C} @_Z26__spirv_CompositeConstruct_mf16x16C(float 2.0)
+  store {samples.C} %x, ptr %v
+  br i1 %c, label %then, label %end
+then:
+  store {samples.C} %y, ptr %v
+  br label %end
+end:
+  %r = load {samples.C}, ptr %v
+  call spir_func void @_Z33__spirv_CooperativeMatrixStoreKHRPU3AS1fu8mf16x16Cil(
+      ptr addrspace(1) %p, {samples.C} %r, i32 0, i64 16)
+  ret void
+}}
+"""
+    options = EmitOptions(extensions=samples.EXTENSIONS, passes="sroa", want=frozenset({"llvm_ir"}))
+    ir = emit(text, options).llvm_ir
+    assert ir is not None
+    assert "alloca" not in ir and "select" not in ir and f"phi {samples.C}" in ir
+
+
+def test_less_is_run_where_the_passes_make_illegal_types() -> None:
+    assert _both(UNION, "O1").passes == "inline"
+    assert _both(UNION, "sroa").passes == "none"
+
+
+def test_illegal_types_are_told_from_names() -> None:
+    assert illegal_types('%i33 = add i32 %i24, @i7 ; i9\n!3 = i99\ni5:\n  <16 x i8> "i77" i1 i8 i16 i64') == []
+    assert illegal_types('store i33 0\n  load <5 x i3>, target("spirv.X", i9)') == ["<5 x ", "i3", "i33", "i9"]

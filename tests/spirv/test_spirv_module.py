@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import contextlib
+import struct
+
+import pytest
+import spirv_samples as samples
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coopmat.spirv import tools
+from coopmat.spirv.emit import EmitOptions, emit
+from coopmat.spirv.module import (
+    MAGIC,
+    OP,
+    OPCODES,
+    Instruction,
+    MalformedModule,
+    Module,
+    decode_string,
+    encode_string,
+    id_positions,
+    instruction,
+)
+
+_WORD = st.integers(0, 2**32 - 1)
+
+
+@st.composite
+def _modules(draw: st.DrawFn) -> bytes:
+    order = draw(st.sampled_from("<>"))
+    words = [MAGIC, *draw(st.lists(_WORD, min_size=4, max_size=4))]
+    for number in draw(st.lists(st.sampled_from(sorted(OPCODES)), max_size=8)):
+        body = draw(st.lists(_WORD, min_size=2, max_size=9))
+        words += [(len(body) + 1) << 16 | number, *body]
+    return struct.pack(f"{order}{len(words)}I", *words)
+
+
+@given(_modules())
+def test_round_trip_is_exact(data: bytes) -> None:
+    assert Module.parse(data).to_bytes() == data
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_parse_or_are_malformed(data: bytes) -> None:
+    try:
+        module = Module.parse(data)
+    except MalformedModule:
+        return
+    assert module.to_bytes() == data
+
+
+@given(_modules(), st.integers(0, 200))
+def test_a_cut_module_is_never_taken_for_a_whole_one(data: bytes, cut: int) -> None:
+    part = data[:cut]
+    with contextlib.suppress(MalformedModule):
+        assert Module.parse(part).to_bytes() == part
+
+
+@given(_modules())
+def test_operands_of_any_instruction_are_read_or_malformed(data: bytes) -> None:
+    module = Module.parse(data)
+    definitions = module.definitions()
+    for item in module.instructions:
+        try:
+            positions = id_positions(item, definitions)
+        except MalformedModule:
+            continue
+        assert positions == sorted(set(positions)) and all(0 <= p < len(item.operands) for p in positions)
+
+
+@given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
+def test_strings_round_trip(text: str) -> None:
+    words = encode_string(text)
+    assert decode_string([*words, 7, 8]) == (text, len(words))
+
+
+def test_a_real_module_round_trips() -> None:
+    spirv = emit(samples.GEMM, EmitOptions(extensions=samples.EXTENSIONS)).spirv
+    assert spirv is not None
+    module = Module.parse(spirv)
+    assert module.to_bytes() == spirv
+    assert all(0 < i < module.bound for i in module.definitions())
+
+
+# Operand words after the result type and id, as an assembler writes them; ids are 100 and up.
+_OPERANDS = {
+    "%r = OpLoad %t %100 Aligned 16": [100],
+    "%r = OpLoad %t %100 Volatile|Aligned|MakePointerVisible 16 %101": [100, 101],
+    "OpStore %100 %101": [100, 101],
+    "OpCopyMemorySized %100 %101 %102 Aligned 16 Volatile": [100, 101, 102],
+    "%r = OpImageSampleExplicitLod %t %100 %101 Lod|ConstOffset %102 %103": [100, 101, 102, 103],
+    "%r = OpCompositeExtract %t %100 1 2 3": [100],
+    "%r = OpExtInst %t %100 sqrt %101": [100, 101],
+    "%r = OpVectorShuffle %t %100 %101 0 1 2": [100, 101],
+    "%r = OpPhi %t %100 %101 %102 %103": [100, 101, 102, 103],
+    "OpSwitch %100 %101 5 %102 6 %103": [100, 101, 102, 103],
+    "OpLoopMerge %100 %101 Unroll|DependencyLength 4": [100, 101],
+    "OpBranchConditional %100 %101 %102 3 4": [100, 101, 102],
+    "OpExecutionMode %100 LocalSize 8 8 1": [100],
+    "OpExecutionModeId %100 LocalSizeId %101 %102 %103": [100, 101, 102, 103],
+    'OpDecorate %100 LinkageAttributes "abcdefgh" Import': [100],
+    "OpDecorateId %100 UniformId %101": [100, 101],
+    "OpMemberDecorate %100 2 Offset 16": [100],
+    'OpEntryPoint Kernel %100 "name" %101 %102': [100, 101, 102],
+    "%r = OpCooperativeMatrixLoadKHR %t %100 %101 %102 Aligned 4": [100, 101, 102],
+    "%r = OpCooperativeMatrixMulAddKHR %t %100 %101 %102 SaturatingAccumulationKHR": [100, 101, 102],
+    "%r = OpAtomicIAdd %t %100 %101 %102 %103": [100, 101, 102, 103],
+    "%r = OpGroupFAdd %t %100 Reduce %101": [100, 101],
+    "%r = OpSpecConstantOp %t IAdd %100 %101": [100, 101],
+    "%r = OpSpecConstantOp %t CompositeExtract %100 3": [100],
+    "%r = OpConstant %float 1.5": [],
+    "%r = OpVariable %t Function %100": [100],
+}
+
+
+@pytest.mark.parametrize("text", _OPERANDS)
+def test_ids_are_where_the_assembler_puts_them(text: str) -> None:
+    header = '%100 = OpExtInstImport "OpenCL.std"\n%float = OpTypeFloat 32\n'
+    if "%100 5" in text or "OpSwitch" in text:
+        header = "%int = OpTypeInt 32 0\n%100 = OpUndef %int\n"
+    # spirv-as keeps numeric ids when asked to; it does not validate.
+    options = ("--preserve-numeric-ids", "--target-env", "spv1.4", "-o", "-", "-")
+    result = tools.need_tools().run("spirv-as", *options, data=(header + text).encode())
+    assert result.returncode == 0, result.stderr
+    module = Module.parse(result.stdout)
+    item = module.instructions[-1]
+    assert [item.operands[p] for p in id_positions(item, module.definitions())] == _OPERANDS[text]
+
+
+def test_literals_of_a_64_bit_switch_take_two_words() -> None:
+    wide = {1: instruction("OpTypeInt", 1, 64, 0), 2: instruction("OpUndef", 1, 2)}
+    item = instruction("OpSwitch", 2, 10, 7, 0, 11, 8, 1, 12)
+    assert id_positions(item, wide) == [0, 1, 4, 7]
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        Instruction(OP["OpLoad"], (), 1, 2),
+        Instruction(OP["OpLoad"], (3, 2), 1, 2),
+        Instruction(OP["OpStore"], (3, 4, 0, 0)),
+        Instruction(OP["OpName"], (3, 0x61616161)),
+        Instruction(OP["OpSpecConstantOp"], (65535,), 1, 2),
+    ],
+)
+def test_operands_that_do_not_fit_are_malformed(item: Instruction) -> None:
+    with pytest.raises(MalformedModule):
+        id_positions(item, {})
+
+
+def test_the_table_has_the_cooperative_matrix_instructions() -> None:
+    names = ["OpTypeCooperativeMatrixKHR", "OpCooperativeMatrixLoadKHR", "OpCooperativeMatrixStoreKHR"]
+    names += ["OpCooperativeMatrixMulAddKHR", "OpCooperativeMatrixLengthKHR"]
+    assert [OP[name] for name in names] == [4456, 4457, 4458, 4459, 4460]
+    assert len(OPCODES) > 800
