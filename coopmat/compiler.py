@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .frontend import syntax, typed
     from .frontend.preprocess import TokenStream
     from .ir.kernel_info import KernelInfo
-    from .ir.lower import LoweredModule
+    from .ir import LoweredModule
 
 __all__ = ["CompileOptions", "Module", "UsageError", "compile"]
 
@@ -153,7 +153,8 @@ class Module:
 
     @cached_property
     def _lowered(self) -> LoweredModule:
-        from .ir.lower import LowerOptions, lower
+        from .ir import LowerOptions
+        from .ir.lower import lower
 
         unit, options = self.unit, self.options
         wanted = LowerOptions(

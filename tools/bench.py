@@ -1,0 +1,201 @@
+"""The measurements behind `tools/bench`: ratios of medians, taken side by side and interleaved in one run.
+
+1. gemm_f32 at SIZE^3 through the lowerings, against the plain OpenCL C of plain_gemm.cl, which the device's own
+   compiler builds.
+2. A warm `coopmat.compile` of gemm_f16.cl to unvalidated native SPIR-V, against clang from a plain kernel of the same
+   size to LLVM IR (only where a clang is found).
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+import coopmat
+from coopmat.devices import DeviceInfo, opencl, select
+
+TOOLS = Path(__file__).resolve().parent
+KERNELS = TOOLS.parent / "kernels"
+PAD = 16
+PLAIN = {
+    "plain, 8 x 16 vectors": ("-DVECTORS -DROWS=8 -DTN=1", 8, 1, 1),
+    "plain, 16 x 16 vectors": ("-DVECTORS -DROWS=16 -DTN=1", 16, 1, 1),
+    "plain, 8 x 32 vectors": ("-DVECTORS -DROWS=8 -DTN=2", 8, 2, 1),
+    "plain, 8 x 16 lanes": ("-DROWS=8 -DTN=1", 8, 1, 16),
+    "plain, 16 x 16 lanes": ("-DROWS=16 -DTN=1", 16, 1, 16),
+    "plain, 8 x 32 lanes": ("-DROWS=8 -DTN=2", 8, 2, 16),
+}
+LOWERED = {
+    "one, 16 x 16": ("one", 1, 1, 1),
+    "one, 32 x 16": ("one", 2, 1, 1),
+    "lanes, 16 x 16": ("lanes", 1, 1, 16),
+    "lanes, 32 x 16": ("lanes", 2, 1, 16),
+}
+
+
+class Gemm:
+    """C = A B at size^3 on one device, with padded rows; the entries of A and B are small integers, so that any
+    order of summation gives the same C."""
+
+    def __init__(self, device: DeviceInfo, size: int) -> None:
+        cl = opencl()
+        self.size, self.leading = size, size + PAD
+        self.context = cl.Context([device.handle])
+        self.queue = cl.CommandQueue(self.context)
+        random = np.random.default_rng(1)
+        self.a, self.b = (random.integers(-3, 4, (size, size)).astype(np.float32) for _ in range(2))
+        copy = cl.mem_flags.COPY_HOST_PTR
+        padded = [np.pad(m, ((0, 0), (0, PAD))) for m in (self.a, self.b)]
+        self.inputs = [cl.Buffer(self.context, copy, hostbuf=m) for m in padded]
+        self.output = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, padded[0].nbytes)
+        self.macros = [f"-DK={size}", *(f"-DLD{m}={self.leading}" for m in "ABC")]
+
+    def _launch(self, program: Any, name: str, grid: tuple[int, int], width: int) -> Callable[[], None]:
+        kernel = opencl().Kernel(program, name)
+
+        def run() -> None:
+            kernel(self.queue, (grid[0] * width, grid[1]), (width, 1), *self.inputs, self.output)
+            self.queue.finish()
+
+        run()
+        result = np.empty((self.size, self.leading), np.float32)
+        opencl().enqueue_copy(self.queue, result, self.output)
+        if not np.array_equal(result[:, : self.size], self.a @ self.b):
+            raise SystemExit(f"{name}: wrong result")
+        return run
+
+    def _build(self, source: str | bytes, options: list[str]) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # drivers log on success
+            return opencl().Program(self.context, source).build(options)
+
+    def plain(self, options: str, rows: int, tn: int, width: int) -> Callable[[], None]:
+        program = self._build((TOOLS / "plain_gemm.cl").read_text(), [*options.split(), *self.macros, "-cl-std=CL3.0"])
+        return self._launch(program, "gemm_plain", (self.size // (16 * tn), self.size // rows), width)
+
+    def lowered(self, how: str, tm: int, tn: int, width: int) -> Callable[[], None]:
+        source = (KERNELS / "gemm_f32.cl").read_text()
+        options = [*self.macros, f"-DTM={tm}", f"-DTN={tn}", "--matrices", how]
+        program = self._build(coopmat.compile(source, options, name="gemm_f32.cl").spirv, [])
+        return self._launch(program, "gemm_f32", (self.size // (16 * tn), self.size // (16 * tm)), width)
+
+
+def interleaved(runs: dict[str, Callable[[], None]], rounds: int) -> dict[str, list[float]]:
+    """Seconds of every run in every round, the runs in turn: a machine that slows down slows them all."""
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            start = time.perf_counter()
+            run()
+            times[name].append(time.perf_counter() - start)
+    return times
+
+
+def report(times: dict[str, list[float]], baseline: str, work: float, unit: str) -> None:
+    """A line a run: `work` per second in `unit`, and the ratio of speeds to the baseline with its quartiles."""
+    for name, values in times.items():
+        ratios = sorted(b / v for v, b in zip(values, times[baseline], strict=True))
+        low, high = ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]
+        middle = statistics.median(times[baseline]) / statistics.median(values)
+        speed = work / statistics.median(values)
+        click.echo(f"  {name:24s} {speed:10.1f} {unit}   {middle:6.2f} x   (quartiles {low:.2f} to {high:.2f})")
+
+
+def bench_gemm(device: DeviceInfo, size: int, rounds: int) -> None:
+    gemm = Gemm(device, size)
+    product = np.empty((size, size), np.float32)
+
+    def numpy_gemm() -> None:
+        np.matmul(gemm.a, gemm.b, out=product)
+
+    runs: dict[str, Callable[[], None]] = {"numpy": numpy_gemm}
+    runs |= {name: gemm.plain(*row) for name, row in PLAIN.items()}
+    runs |= {name: gemm.lowered(*row) for name, row in LOWERED.items()}
+    times = interleaved(runs, rounds)
+    best = min(PLAIN, key=lambda name: statistics.median(times[name]))
+    click.echo(
+        f"gemm_f32, {size}^3, rows of {size + PAD}, {device.label}; speed against the best plain kernel ({best})"
+    )
+    report(times, best, 2e-9 * size**3, "GFLOP/s")
+    lowered = max(statistics.median(times[best]) / statistics.median(times[name]) for name in LOWERED)
+    click.echo(f"  best lowering / best plain kernel: {lowered:.2f}\n")
+
+
+def bench_compile(rounds: int) -> None:
+    clang = next((path for name in ("clang-19", "clang") if (path := shutil.which(name))), None)
+    if clang is None:
+        click.echo("compile time: no clang found to compare with")
+        return
+    source = (KERNELS / "gemm_f16.cl").read_text()
+    options = ["-DN=512", "-DK=512", "--no-validate"]
+    # The plain kernel has about as many lines as gemm_f16.cl.
+    plain = str(KERNELS / "gemm_tiled.cl")
+    flags = ["-x", "cl", "-cl-std=CL3.0", "-target", "spir64", "-emit-llvm", "-S", "-o", "-"]
+    command = [clang, *flags, "-DT=16", "-DN=512", "-DK=512", plain]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    runs: dict[str, Callable[[], None]] = {
+        "clang, to LLVM IR": lambda: _quiet(command),
+        "coopmat, to SPIR-V": lambda: _compile(source, options),
+    }
+    _compile(source, options)
+    times = interleaved(runs, rounds)
+    lines = len(source.splitlines()), len(Path(plain).read_text().splitlines())
+    click.echo(
+        f"compile time: gemm_f16.cl ({lines[0]} lines), warm, against {clang} on gemm_tiled.cl ({lines[1]} lines)"
+    )
+    report(times, "clang, to LLVM IR", 1.0, "a second")
+    ratio = statistics.median(times["coopmat, to SPIR-V"]) / statistics.median(times["clang, to LLVM IR"])
+    click.echo(f"  time of coopmat / time of clang: {ratio:.2f}")
+
+
+def _quiet(command: list[str]) -> None:
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def _compile(source: str, options: list[str]) -> None:
+    coopmat.compile(source, options, name="gemm_f16.cl").spirv  # noqa: B018
+
+
+_MEMORY = """
+import coopmat, os, resource
+coopmat.compile(open({path!r}).read(), {options!r}).spirv
+own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+with open("/proc/self/task/%d/children" % os.getpid()) as file:
+    children = file.read().split()
+for child in children:
+    with open("/proc/%s/status" % child) as file:
+        own += next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+print(own)
+"""
+
+
+def bench_memory() -> None:
+    """Peak resident memory of a fresh process that compiles gemm_f16.cl, and of its emitter, added up."""
+    program = _MEMORY.format(path=str(KERNELS / "gemm_f16.cl"), options=["-DN=512", "-DK=512", "--no-validate"])
+    result = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    click.echo(f"  peak memory of a compilation, the emitter's included: {int(result.stdout) / 1024:.0f} MB")
+
+
+@click.command()
+@click.option("--device", metavar="D", help="The OpenCL device; the first one otherwise.")
+@click.option("--size", default=512, help="M = N = K of the products.")
+@click.option("--rounds", default=15, help="How often each is run.")
+def main(device: str | None, size: int, rounds: int) -> None:
+    """Measure the lowerings against plain kernels, and the compiler against clang."""
+    bench_gemm(select(device), size, rounds)
+    bench_compile(rounds)
+    bench_memory()
+
+
+if __name__ == "__main__":
+    main()
