@@ -166,16 +166,17 @@ def _compile(source: str, options: list[str]) -> None:
     coopmat.compile(source, options, name="gemm_f16.cl").spirv  # noqa: B018
 
 
+# VmHWM and not getrusage: that one still holds what this process had when it forked.
 _MEMORY = """
-import coopmat, os, resource
+import coopmat, os
 coopmat.compile(open({path!r}).read(), {options!r}).spirv
-own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 with open("/proc/self/task/%d/children" % os.getpid()) as file:
-    children = file.read().split()
-for child in children:
-    with open("/proc/%s/status" % child) as file:
-        own += next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
-print(own)
+    processes = ["self", *file.read().split()]
+peak = 0
+for process in processes:
+    with open("/proc/%s/status" % process) as file:
+        peak += next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+print(peak)
 """
 
 
