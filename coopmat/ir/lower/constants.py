@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
 from llvmlite.ir.values import FormattedConstant
 
+from ...diagnostics import CompileError, Diagnostic, Severity
 from ...frontend import typed
 from ...frontend.typed import ConvertKind
-from ...frontend.types import ArrayType, RecordType, Type, VectorType, contains_matrix, size_of
+from ...frontend.types import ArrayType, PointerType, RecordType, Type, VectorType, contains_matrix, size_of
 from ..type_map import I8
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ def constant(program: Program, e: typed.Expr) -> ir.Constant | None:
     """The constant that `e` denotes; None where it is not one that a static object can start with.
 
     A union's constant has a type of its own: that of the member it holds, padded to the union's size. So does what
-    contains one. The layout is always that of `e.type`.
+    contains one. The layout is always that of `e.type`. Raises CompileError for addresses inside of aggregates,
+    of which LLVM's SPIR-V backend makes invalid constants.
     """
     if isinstance(e, (typed.IntConst, typed.FloatConst)):
         return scalar(program, e)
@@ -105,6 +106,9 @@ def _aggregate(program: Program, e: typed.Aggregate) -> ir.Constant | None:
         value = constant(program, item)
         if value is None:
             return None
+        if isinstance(item.type, PointerType) and value.constant is not None:
+            text = "addresses in the initialisers of arrays and records are not supported yet"
+            raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, item.span)])
         values[index] = value
     typ = program.module.types.of(e.type)
     if not values:
@@ -130,9 +134,6 @@ def _record(program: Program, record: RecordType, values: dict[int, ir.Constant]
         _pad(parts, item.offset - end)
         parts.append(values.get(index, ir.Constant(types.of(item.type), None)))
         end = item.offset + size_of(item.type)
-        if isinstance(item.type, VectorType) and item.type.count == 3:
-            # In a packed struct LLVM gives three components their own size only where it need not align them.
-            end = item.offset + size_of(item.type)
     _pad(parts, record.size_bytes - end)
     struct = types.of(record)
     if record.kind == "struct":
@@ -189,6 +190,3 @@ def _at(variable: ir.GlobalVariable, offset: int) -> ir.Constant:
     if offset:
         reference = f"getelementptr inbounds (i8, {variable.type} {reference}, i64 {offset})"
     return FormattedConstant(variable.type, reference)
-
-
-__all__: Sequence[str] = ("constant", "is_constant", "scalar")
