@@ -19,6 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from .relocate import without_blanks
+
 INSTALL_COMMAND = "pip install 'coopmat[cpu]'"
 _VARIABLE = "OCL_ICD_VENDORS"
 _RUNTIME_WHEEL, _RUNTIME_LIBRARY = "intel-opencl-rt", "libintelocl.so"
@@ -60,6 +62,10 @@ def prepare() -> Preparation:
     if any(Path(text).name == _RUNTIME_LIBRARY for text in system.values()):
         return Preparation(runtime, None, "the system has a CPU runtime of this kind already")
     loaded_before = "pyopencl" in sys.modules
+    try:
+        runtime = without_blanks(runtime, (cache_directory(), _private_temporary_directory()))
+    except OSError as error:
+        return Preparation(runtime, None, f"the CPU runtime does not work from a path with blanks: {error}")
     vendors = vendor_directory({**system, "coopmat-cpu.icd": str(runtime)})
     # The trailing separator tells ocl-icd that this is a directory.
     os.environ[_VARIABLE] = str(vendors) + os.sep
