@@ -1,7 +1,7 @@
-// C = A B in float. Each subgroup computes TM x TN tiles of 16 x 16, so that every loaded tile is used several times.
-// The leading dimensions are the arrays' row lengths; a power of two is best padded.
+// C = A B in float. Each subgroup computes TM x TN tiles, so that a loaded tile may be used several times; the first
+// group index runs along the rows. LDA, LDB and LDC are the arrays' row lengths; a power of two is best padded.
 //
-// run: kernel=gemm_f32 global=(N/(16*TN)*sg, M/(16*TM)) local=(sg, 1) M=128 N=96 K=64 TM=2 TN=1 PAD=16
+// run: kernel=gemm_f32 global=(M/(16*TM)*sg, N/(16*TN)) local=(sg, 1) M=128 N=96 K=64 TM=2 TN=1 PAD=16
 //      -DTM=2 -DTN=1 -DK=64 -DLDA=80 -DLDB=112 -DLDC=112
 //      a=f32[M,K+PAD]:uniform(-1,1) b=f32[K,N+PAD]:uniform(-1,1) c=f32[M,N+PAD]:zeros
 // check: c[:, :N] ~ a[:, :K] @ b[:, :N]   atol=1e-4
@@ -12,13 +12,20 @@
 #define ROW_MAJOR CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
 #define SUBGROUP CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP
 
-typedef float A __attribute__((coop_mat(SUBGROUP, 16, 16, CLK_COOPERATIVE_MATRIX_A)));
-typedef float B __attribute__((coop_mat(SUBGROUP, 16, 16, CLK_COOPERATIVE_MATRIX_B)));
-typedef float C __attribute__((coop_mat(SUBGROUP, 16, 16, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+// The size of one tile: what the device likes best.
+#ifndef TILE_M
+#define TILE_M 16
+#define TILE_N 16
+#define TILE_K 16
+#endif
+
+typedef float A __attribute__((coop_mat(SUBGROUP, TILE_M, TILE_K, CLK_COOPERATIVE_MATRIX_A)));
+typedef float B __attribute__((coop_mat(SUBGROUP, TILE_K, TILE_N, CLK_COOPERATIVE_MATRIX_B)));
+typedef float C __attribute__((coop_mat(SUBGROUP, TILE_M, TILE_N, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
 
 kernel void gemm_f32(const global float *a, const global float *b, global float *c)
 {
-    const size_t row = get_group_id(1) * 16 * TM, column = get_group_id(0) * 16 * TN;
+    const size_t row = get_group_id(0) * TILE_M * TM, column = get_group_id(1) * TILE_N * TN;
     C sum[TM][TN];
 
     #pragma unroll
@@ -27,14 +34,14 @@ kernel void gemm_f32(const global float *a, const global float *b, global float 
         for (int j = 0; j < TN; j++)
             sum[i][j] = coop_mat_init(0.0f);
 
-    for (size_t k = 0; k < K; k += 16) {
+    for (size_t k = 0; k < K; k += TILE_K) {
         B tiles[TN];
         #pragma unroll
         for (int j = 0; j < TN; j++)
-            tiles[j] = coop_mat_load(b + k * LDB + column + j * 16, ROW_MAJOR, LDB);
+            tiles[j] = coop_mat_load(b + k * LDB + column + j * TILE_N, ROW_MAJOR, LDB);
         #pragma unroll
         for (int i = 0; i < TM; i++) {
-            A tile = coop_mat_load(a + (row + i * 16) * LDA + k, ROW_MAJOR, LDA);
+            A tile = coop_mat_load(a + (row + i * TILE_M) * LDA + k, ROW_MAJOR, LDA);
             #pragma unroll
             for (int j = 0; j < TN; j++)
                 sum[i][j] = coop_mat_mulAdd(tile, tiles[j], sum[i][j]);
@@ -45,5 +52,5 @@ kernel void gemm_f32(const global float *a, const global float *b, global float 
     for (int i = 0; i < TM; i++)
         #pragma unroll
         for (int j = 0; j < TN; j++)
-            coop_mat_store(c + (row + i * 16) * LDC + column + j * 16, sum[i][j], ROW_MAJOR, LDC);
+            coop_mat_store(c + (row + i * TILE_M) * LDC + column + j * TILE_N, sum[i][j], ROW_MAJOR, LDC);
 }

@@ -35,11 +35,11 @@ PLAIN = {
     "plain, 16 x 16 lanes": ("-DROWS=16 -DTN=1", 16, 1, 16),
     "plain, 8 x 32 lanes": ("-DROWS=8 -DTN=2", 8, 2, 16),
 }
+# How it is lowered, the tile as (m, n, k), work-items a work-group.
 LOWERED = {
-    "one, 16 x 16": ("one", 1, 1, 1),
-    "one, 32 x 16": ("one", 2, 1, 1),
-    "lanes, 16 x 16": ("lanes", 1, 1, 16),
-    "lanes, 32 x 16": ("lanes", 2, 1, 16),
+    f"{how}, {m} x {n} x {k}": (how, (m, n, k), width)
+    for how, width in (("one", 1), ("lanes", 16))
+    for m, n, k in ((16, 16, 16), (16, 16, 8), (8, 32, 8), (8, 32, 16), (16, 32, 8), (4,64,8))
 }
 
 
@@ -81,13 +81,14 @@ class Gemm:
 
     def plain(self, options: str, rows: int, tn: int, width: int) -> Callable[[], None]:
         program = self._build((TOOLS / "plain_gemm.cl").read_text(), [*options.split(), *self.macros, "-cl-std=CL3.0"])
-        return self._launch(program, "gemm_plain", (self.size // (16 * tn), self.size // rows), width)
+        return self._launch(program, "gemm_plain", (self.size // rows, self.size // (16 * tn)), width)
 
-    def lowered(self, how: str, tm: int, tn: int, width: int) -> Callable[[], None]:
+    def lowered(self, how: str, tile: tuple[int, int, int], width: int) -> Callable[[], None]:
         source = (KERNELS / "gemm_f32.cl").read_text()
-        options = [*self.macros, f"-DTM={tm}", f"-DTN={tn}", "--matrices", how]
+        tiles = [f"-DTILE_{name}={value}" for name, value in zip("MNK", tile, strict=True)]
+        options = [*self.macros, *tiles, "-DTM=1", "-DTN=1", "--matrices", how]
         program = self._build(coopmat.compile(source, options, name="gemm_f32.cl").spirv, [])
-        return self._launch(program, "gemm_f32", (self.size // (16 * tn), self.size // (16 * tm)), width)
+        return self._launch(program, "gemm_f32", (self.size // tile[0], self.size // tile[1]), width)
 
 
 def interleaved(runs: dict[str, Callable[[], None]], rounds: int) -> dict[str, list[float]]:

@@ -1,11 +1,12 @@
-// C = A B in float, written by hand without matrices: what gemm_f32.cl is measured against.
+// C = A B in float, written by hand without matrices: what gemm_f32.cl is measured against. The first group index runs
+// along the rows here too.
 
 #ifdef VECTORS
 // One work-item computes ROWS x 16 TN components: rows of C as vectors.
 __attribute__((reqd_work_group_size(1, 1, 1)))
 kernel void gemm_plain(const global float *restrict a, const global float *restrict b, global float *restrict c)
 {
-    const int row = get_group_id(1) * ROWS, column = get_group_id(0) * 16 * TN;
+    const int row = get_group_id(0) * ROWS, column = get_group_id(1) * 16 * TN;
     float16 sum[ROWS][TN];
 
     #pragma unroll
@@ -37,7 +38,7 @@ kernel void gemm_plain(const global float *restrict a, const global float *restr
 __attribute__((reqd_work_group_size(16, 1, 1)))
 kernel void gemm_plain(const global float *restrict a, const global float *restrict b, global float *restrict c)
 {
-    const int row = get_group_id(1) * ROWS, column = get_group_id(0) * 16 * TN + get_local_id(0);
+    const int row = get_group_id(0) * ROWS, column = get_group_id(1) * 16 * TN + get_local_id(0);
     float sum[ROWS][TN];
 
     #pragma unroll
