@@ -7,6 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 from llvmlite.ir.instructions import AllocaInstr, FCMPInstr, ICMPInstr, Instruction
+from llvmlite.ir.values import ArgumentAttributes
 
 from .type_map import PRIVATE_POINTER, VOID_TYPE
 
@@ -74,6 +75,20 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
     def _add(self, instruction: Any) -> ir.Value:
         self._insert(instruction)
         return instruction
+
+
+class PointeeAttributes(ArgumentAttributes):  # type: ignore[misc]
+    """What a pointer parameter points to: `kind` is byval (the callee's own copy), sret (its result) or byref.
+
+    The SPIR-V backend gives the parameter that type; otherwise it guesses from the uses, and gets records wrong.
+    """
+
+    def __init__(self, kind: str, pointee: ir.Type, align: int) -> None:
+        super().__init__()
+        self._text = [f"{kind}({pointee})", f"align {align}"]
+
+    def _to_list(self, typ: ir.Type) -> list[str]:
+        return self._text
 
 
 def variable(entry: ir.Block, typ: ir.Type, align: int, name: str) -> AllocaInstr:

@@ -9,6 +9,7 @@ from llvmlite import ir
 
 from ...frontend import typed
 from ...frontend.types import AddressSpace, PointerType, ScalarType, Type, element_type, size_of
+from ..instructions import PointeeAttributes
 from ..kernel_info import KernelInfo, KernelParameter
 from ..type_map import I32, VOID_TYPE
 from .operators import is_signed
@@ -20,15 +21,12 @@ if TYPE_CHECKING:
 def declare(program: Program, decl: typed.FunctionDecl) -> ir.Function:
     """The kernel without its body. Records come as byval pointers, as clang has it."""
     types = program.module.types
-    parameters = [
-        types.of(parameter.type).as_pointer() if types.in_memory(parameter.type) else types.of(parameter.type)
-        for parameter in decl.parameters
-    ]
+    parameters = [types.parameter(parameter.type) for parameter in decl.parameters]
     function = program.module.define(decl.name, VOID_TYPE, parameters, kernel=True)
     for argument, parameter in zip(function.args, decl.parameters, strict=True):
         if types.in_memory(parameter.type):
-            argument.attributes.add("byval")
-            argument.attributes.align = types.align(parameter.type)
+            typ, align = types.of(parameter.type), types.align(parameter.type)
+            argument.attributes = PointeeAttributes("byval", typ, align)
     return function
 
 

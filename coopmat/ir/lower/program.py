@@ -11,6 +11,7 @@ from ...diagnostics import CompileError, Diagnostic, InternalError, Severity, Sp
 from ...frontend import typed
 from ...frontend.types import AddressSpace, CoopMatrixType, PointerType, Type, VoidType, contains_matrix
 from .. import DEFAULT_SUB_GROUP_SIZE, LoweredModule, LowerOptions
+from ..instructions import PointeeAttributes
 from ..kernel_info import KernelInfo
 from ..module import ModuleBuilder
 from ..type_map import VOID_TYPE, TypeMap
@@ -97,9 +98,23 @@ class Program:
             function = self.module.define(decl.name, result, parameters, inline=inline)
             if decl.attributes.get("noinline") and not inline:
                 function.attributes.add("noinline")
+            self._describe_pointees(function, decl)
             self._functions[decl] = function
             self._waiting.append((function, decl))
         return function
+
+    def _describe_pointees(self, function: ir.Function, decl: typed.FunctionDecl) -> None:
+        """Of parameters and results in memory, and of pointers to matrices, whose type must not be guessed."""
+        types = self.module.types
+        arguments = list(function.args)
+        if types.in_memory(decl.type.result):
+            result = decl.type.result
+            arguments.pop(0).attributes = PointeeAttributes("sret", types.of(result), types.align(result))
+        for argument, parameter in zip(arguments, decl.parameters, strict=True):
+            t = parameter.type
+            pointee = t if types.in_memory(t) else t.pointee if isinstance(t, PointerType) else None
+            if pointee is not None and (pointee is t or isinstance(pointee, CoopMatrixType)):
+                argument.attributes = PointeeAttributes("byref", types.of(pointee), types.align(pointee))
 
     def _must_inline(self, decl: typed.FunctionDecl) -> bool:
         """Matrices by reference become values only where everything is in one function."""
