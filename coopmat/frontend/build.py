@@ -73,7 +73,7 @@ class Scopes:
         for scope in reversed(self.names):
             if name in scope:
                 return scope[name]
-        return True
+        return name in TYPE_NAMES
 
     def is_builtin(self, name: str) -> bool:
         return name in TYPE_NAMES and not any(name in scope for scope in self.names)

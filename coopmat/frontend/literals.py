@@ -32,7 +32,9 @@ class FloatValue:
     exact: tuple[int, int]
 
 
-_INTEGER = re.compile(r"(0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<bin>[01]+)|(?P<dec>[0-9]+))(?P<suffix>[A-Za-z_][\w.]*)?\Z")
+_INTEGER = re.compile(
+    r"(0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<bin>[01]+)|(?P<dec>(?!0[xXbB])[0-9]+))(?P<suffix>[A-Za-z_][\w.]*)?\Z"
+)
 _DECIMAL = re.compile(
     r"(?P<digits>[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE](?P<exponent>[+-]?[0-9]+))?(?P<suffix>[A-Za-z_]\w*)?\Z"
 )

@@ -139,8 +139,11 @@ class Parser:
             if action is None or action >= 0 or action != row.get("IDENTIFIER"):
                 break
             self.reduce(~action)
-        if not self.scopes.is_type(self.tokens[index].value) or action is None:
+        if not self.scopes.is_type(self.tokens[index].value):
             return "IDENTIFIER"
+        if action is None:
+            # A declarator, member, tag or label of that name; but a type is no operand.
+            return "TYPE_NAME" if "INTEGER" in row else "IDENTIFIER"
         following = self.tokens[index + 1].value if index + 1 < len(self.tokens) else ""
         # A label may be called as a type is; a bit-field of that type stands where no name could.
         return "IDENTIFIER" if following == ":" and "IDENTIFIER" in row else "TYPE_NAME"

@@ -59,7 +59,7 @@ class Recovery:
         self.errors = 0
         #: The token at which something was mended last: the same place is not reported twice.
         self.mended_at = -1
-        #: Where it last resumed, and how deep in the stack.
+        #: Where it last resumed without taking a token, and how deep in the stack.
         self.resumed_at, self.resumed_in = -1, 0
 
     def recover(self, index: int, terminal: str) -> int:
@@ -68,7 +68,7 @@ class Recovery:
         if terminal == "PRAGMA":
             self.diagnostics.warning("ignored-pragma", "#pragma is ignored here", token.span)
             return index + 1
-        if terminal == "TYPE_NAME" and self.fits("IDENTIFIER"):
+        if terminal == "TYPE_NAME" and self.fits("IDENTIFIER") and not self.fits("INTEGER"):
             self.parser.shift("IDENTIFIER", token)
             return index + 1
         mended = self.unknown_type(index) if terminal == "IDENTIFIER" else None
@@ -168,7 +168,8 @@ class Recovery:
         before = self.tokens[index - 1] if index else None
         if before is None or before.type != tk.ID or not values or values[-1] is not before:
             return None
-        if "IF" not in self.tables.actions[states[-2]] or before.value in self.parser.words:
+        row = self.tables.actions[states[-2]]
+        if "IF" not in row or "TYPE_NAME" not in row:
             return None
         self.report_type(before)
         states.pop()
@@ -212,7 +213,7 @@ class Recovery:
 
     def insert(self, index: int, terminal: str) -> int | None:
         """Put in the `;`, `)` or `]` that makes the token fit."""
-        if not index:
+        if not index or (self.tokens[index].value == "{" and self.after_function_declarator()):
             return None
         token, before = self.tokens[index], self.tokens[index - 1]
         end = _after(before)
@@ -336,7 +337,7 @@ class Recovery:
         span = self.tokens[index].span
         after = self.skip(index, parentheses, braces, in_for, statement, external)
         self.parser.shift("ERROR", Token(tk.BAD, "", span))
-        self.resumed_at, self.resumed_in = after, keep
+        self.resumed_at, self.resumed_in = (index, keep) if after == index else (-1, 0)
         return after
 
     def cut(self, keep: int) -> None:

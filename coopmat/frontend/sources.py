@@ -108,16 +108,21 @@ def find_include(
     return None
 
 
+#: Lines made in all to show text at presumed places: `#line` may name any number.
 _MOST_PRESUMED = 1_000_000
 
 
 def add_presumed(source: SourceFile, regions: list[Region], diagnostics: Diagnostics) -> None:
     """Register a file's lines under the names and numbers that #line gave them, for diagnostics to show."""
+    if not regions:
+        return
     physical = source.text.split("\n")
+    budget = _MOST_PRESUMED
     files: dict[str, list[str]] = {}
     for region, following in zip(regions, [*regions[1:], None], strict=True):
-        if region.line > _MOST_PRESUMED:
-            continue
+        budget -= region.line
+        if budget < 0:
+            break
         known = diagnostics.sources.files.get(region.name)
         lines = files.setdefault(region.name, known.split("\n") if known is not None else [])
         lines += [""] * (region.line - 1 - len(lines))

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 GRAMMAR = Path(__file__).with_name("opencl_c.lark")
-_FORMAT = 1
+_FORMAT = 2
 END = "$END"
 
 
@@ -111,15 +111,14 @@ def _make(text: str) -> dict[str, Any]:
     lark = Lark(text, start="unit", parser="lalr", lexer=NoLexer)
     conf = lark.parse_interactive("").parser_state.parse_conf
     terminals = {terminal.name for terminal in lark.terminals} | {END} | _declared(text)
-    numbers = {state: number for number, state in enumerate(conf.states)}
+    numbers = _numbered(conf.states, conf.start_state, Shift)
     rules: dict[object, int] = {}
     rows: list[tuple[str, int, str]] = []
     actions: list[dict[str, int]] = [{} for _ in numbers]
     gotos: list[dict[str, int]] = [{} for _ in numbers]
     entering = [""] * len(numbers)
-    for state, symbols in conf.states.items():
-        row = numbers[state]
-        for symbol, (kind, target) in symbols.items():
+    for state, row in numbers.items():
+        for symbol, (kind, target) in sorted(conf.states[state].items()):
             if kind is Shift:
                 entering[numbers[target]] = symbol
                 (actions if symbol in terminals else gotos)[row][symbol] = numbers[target]
@@ -139,6 +138,17 @@ def _make(text: str) -> dict[str, Any]:
         "start": numbers[conf.start_state],
         "accept": numbers[conf.end_state],
     }
+
+
+def _numbered(states: Any, start: Any, shift: Any) -> dict[Any, int]:
+    """lark's states in the order of a walk from the start, since its own order changes from run to run."""
+    numbers = {start: 0}
+    for state in (order := [start]):
+        for _, (kind, target) in sorted(states[state].items(), key=lambda entry: str(entry[0])):
+            if kind is shift and target not in numbers:
+                numbers[target] = len(numbers)
+                order.append(target)
+    return numbers
 
 
 def _declared(text: str) -> set[str]:
