@@ -42,7 +42,7 @@ def to(pointee: Type, space: AddressSpace = AddressSpace.PRIVATE, **qualifiers: 
 
 GLOBAL, LOCAL = AddressSpace.GLOBAL, AddressSpace.LOCAL
 # Each as `clang-19 -x cl -cl-std=CL3.0 -target spir64` mangles an overloadable function of these parameters.
-NAMES = {
+NAMES: dict[str, list[Type]] = {
     "_Z1fv": [],
     "_Z1fDv4_fS_S_": [F4, F4, F4],
     "_Z1fmPU3AS1Kf": [SIZE_T, to(FLOAT, GLOBAL, const=True)],

@@ -8,9 +8,16 @@ SECTION = "6.15.5"
 
 TABLE = (
     *rows("cross", "Tn @(Tn, Tn) for T in floats, n in 3 4", section=SECTION, pure=True),
-    *rows("dot distance", "T @(Tn, Tn) for T in floats, n in 1 2 3 4", section=SECTION, pure=True),
-    *rows("length", "T @(Tn) for T in floats, n in 1 2 3 4", section=SECTION, pure=True),
-    *rows("normalize", "Tn @(Tn) for T in floats, n in 1 2 3 4", section=SECTION, pure=True),
+    *rows("dot", "T @(Tn, Tn) for T in floats, n in 1 2 3 4", section=SECTION, pure=True),
+    *rows(
+        "distance",
+        "T @(Tn, Tn) for T in floats, n in 1 2 3 4",
+        section=SECTION,
+        lowering="geometry",
+        pure=True,
+    ),
+    *rows("length", "T @(Tn) for T in floats, n in 1 2 3 4", section=SECTION, lowering="geometry", pure=True),
+    *rows("normalize", "Tn @(Tn) for T in floats, n in 1 2 3 4", section=SECTION, lowering="geometry", pure=True),
     *rows("fast_distance", "float @(floatn, floatn) for n in 1 2 3 4", section=SECTION, pure=True),
     *rows("fast_length", "float @(floatn) for n in 1 2 3 4", section=SECTION, pure=True),
     *rows("fast_normalize", "floatn @(floatn) for n in 1 2 3 4", section=SECTION, pure=True),

@@ -3,6 +3,7 @@
 Most builtins are called under their Itanium-mangled OpenCL name, which LLVM's SPIR-V backend turns into instructions.
 The rest have rows here, because the backend (LLVM 22.1) gives their names wrong, invalid or unresolved code: barriers
 and fences, `any` and `all`, `ldexp` with one exponent, `convert_*`, and the aligned half loads and stores of three.
+`mad_sat` and the geometry of scalars are here because of drivers (the Intel CPU runtime, 2026).
 """
 
 from __future__ import annotations
@@ -162,6 +163,40 @@ def _ldexp(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]
     return _call_named(ctx, call.name, call, (call.parameters[0], wide), (value, exponent))
 
 
+def _geometry(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
+    """`length`, `distance` and `normalize`, which a driver gets wrong for scalar halves below zero."""
+    t, builder = call.parameters[0], ctx.builder
+    if element_count(t) > 1:
+        return _call(ctx, call, arguments)
+    value = builder.fsub(*arguments) if call.name == "distance" else arguments[0]
+    if call.name != "normalize":
+        return _call_named(ctx, "fabs", call, (t,), (value,))
+    one = _call_named(ctx, "copysign", call, (t, t), (ir.Constant(value.type, 1.0), value))
+    # Zero and NaN stay what they are.
+    return builder.select(builder.fcmp_unordered("==", value, ir.Constant(value.type, 0.0)), value, one)
+
+
+def _mad_sat(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
+    """a b + c in two words, then saturated: a driver's own mad_sat saturates too late.
+
+    The result fits its low word if the high word is nothing but that word's sign (unsigned: zero).
+    """
+    builder, (a, b, c), t = ctx.builder, arguments, call.type
+    llvm, element = ctx.types.of(t), _scalar(t)
+    least, most = (_integers(llvm, limit) for limit in _limits(element))
+    product = builder.mul(a, b)
+    high = _call_named(ctx, "mul_hi", call, (t, t), (a, b))
+    low = builder.add(product, c)
+    high = builder.add(high, builder.zext(builder.icmp_unsigned("<", low, product), llvm))
+    if not element.signed:
+        return builder.select(builder.icmp_unsigned("==", high, least), low, most)
+    top = _integers(llvm, element.bits - 1)
+    high = builder.add(high, builder.ashr(c, top))
+    fits = builder.icmp_signed("==", high, builder.ashr(low, top))
+    negative = builder.icmp_signed("<", high, _integers(llvm, 0))
+    return builder.select(fits, low, builder.select(negative, least, most))
+
+
 def _aligned_half3(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
     """Vectors of three that lie four apart: the unaligned function on the address of the element."""
     *data, offset, pointer = arguments
@@ -252,6 +287,8 @@ _LOWERINGS: dict[str, Callable[[BuiltinContext, BuiltinCall, Sequence[ir.Value]]
     "fence": _fence,
     "any_all": _any_all,
     "ldexp": _ldexp,
+    "mad_sat": _mad_sat,
+    "geometry": _geometry,
     "aligned_half3": _aligned_half3,
     "convert": _convert,
 }
