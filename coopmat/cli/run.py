@@ -44,7 +44,8 @@ class _CommandLine:
         return Piece.of(text, name).part(0)
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+# No short option at all: click would look for its letters inside the compiler's flags (-Dhalf).
+@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="FILE [COMPILER FLAGS]")
 @click.option("--kernel", metavar="K", help="Only this kernel.")
 @click.option("--device", metavar="D", help="Part of a platform's or device's name, or platform:device numbers.")

@@ -1,0 +1,123 @@
+"""`coopmat devices` and `coopmat doctor`: what is here, what is missing, what mends it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from coopmat.cli import app, devices, doctor
+from coopmat.devices import DeviceInfo
+from coopmat.spirv import fetch, tools
+
+DEVICE = DeviceInfo(
+    index="0:0",
+    platform="Some OpenCL",
+    name="Fast CPU",
+    kind="CPU",
+    version="OpenCL 3.0",
+    driver="1",
+    spirv_versions=("1.0", "1.2"),
+    sub_groups=True,
+    sub_group_sizes=(8, 16),
+    extensions=frozenset({"cl_khr_fp16"}),
+    fp16=True,
+    fp64=False,
+    compute_units=2,
+    local_memory=32768,
+)
+SOURCE_ONLY = replace(DEVICE, index="1:0", name="pthread", spirv_versions=(), sub_group_sizes=())
+
+
+@pytest.fixture
+def known(monkeypatch):
+    found: list[DeviceInfo] = []
+    monkeypatch.setattr(devices, "list_devices", lambda: found)
+    monkeypatch.setattr("coopmat.devices.list_devices", lambda: found)
+    return found
+
+
+def test_devices_are_listed_with_their_route(known, capsys):
+    known += [DEVICE, SOURCE_ONLY]
+    assert app.run_command(["devices"]) == 0
+    text = capsys.readouterr().out
+    assert "0:0 Some OpenCL: Fast CPU\n    route: one (" in text
+    assert "route: none (not supported yet: this device takes no SPIR-V)" in text
+    assert "subgroup sizes: 8, 16" in text and "subgroup sizes: not told" in text
+    assert "floating point: half, float\n" in text and "32 KiB local memory" in text
+
+
+def test_devices_as_json(known, capsys):
+    known += [DEVICE, SOURCE_ONLY]
+    assert app.run_command(["devices", "--json"]) == 0
+    first, second = json.loads(capsys.readouterr().out)
+    assert (first["index"], first["route"], first["sub_group_sizes"]) == ("0:0", "one", [8, 16])
+    assert (second["route"], second["spirv_versions"]) == (None, [])
+
+
+def test_a_table_on_a_terminal(known, capsys, monkeypatch):
+    known.append(DEVICE)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert app.run_command(["devices"]) == 0
+    text = capsys.readouterr().out
+    assert "Fast CPU" in text and "subgroup sizes" in text
+
+
+def test_no_device_names_the_command_that_mends_it(known, capsys):
+    assert app.run_command(["devices"]) == 1
+    assert "pip install 'coopmat[cpu]'" in capsys.readouterr().err
+
+
+def test_the_doctor_finds_nothing_wrong_with_this_machine(capsys, known, monkeypatch):
+    known.append(DEVICE)
+    monkeypatch.setattr(tools, "find_tools", lambda: tools.SpirvTools(Path("/x")))
+    monkeypatch.setattr(tools.SpirvTools, "version", lambda self: "SPIRV-Tools v1")
+    assert app.run_command(["doctor"]) == 0
+    text = capsys.readouterr().out
+    assert "MISSING" not in text
+    assert importlib.metadata.version("llvmlite") in text and "SPIRV-Tools v1 (/x)" in text
+    assert "Fast CPU: one" in text
+
+
+def test_the_doctor_tells_what_is_missing_and_what_mends_it(capsys, known, monkeypatch):
+    known.append(SOURCE_ONLY)
+    monkeypatch.setattr(tools, "find_tools", lambda: None)
+    version = importlib.metadata.version
+
+    def without_lark(package):
+        if package == "lark":
+            raise importlib.metadata.PackageNotFoundError(package)
+        return version(package)
+
+    monkeypatch.setattr(doctor.importlib.metadata, "version", without_lark)
+    assert app.run_command(["doctor"]) == 1
+    text = capsys.readouterr().out
+    for remedy in ("pip install lark", "coopmat doctor --install spirv-tools", "pip install 'coopmat[cpu]'"):
+        assert f"mend it with: {remedy}" in text
+    assert text.count("MISSING") == 3
+
+
+def test_a_pyopencl_that_does_not_load_is_told(monkeypatch):
+    def broken():
+        raise ImportError("libOpenCL.so.1: cannot open shared object file")
+
+    monkeypatch.setattr("coopmat.devices.list_devices", broken)
+    (finding,) = doctor._devices()
+    assert not finding.ok and "libOpenCL.so.1" in finding.text
+
+
+def test_installing_says_where_or_why_not(capsys, monkeypatch):
+    monkeypatch.setattr(fetch, "install", lambda: Path("/there"))
+    assert app.run_command(["doctor", "--install", "spirv-tools"]) == 0
+    assert "/there" in capsys.readouterr().out
+
+    def refuse():
+        raise fetch.FetchError("apt-get is not on this machine")
+
+    monkeypatch.setattr(fetch, "install", refuse)
+    assert app.run_command(["doctor", "--install", "spirv-tools"]) == 1
+    assert "apt-get is not on this machine" in capsys.readouterr().err
+    assert app.run_command(["doctor", "--install", "llvm"]) == 2

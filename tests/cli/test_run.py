@@ -1,0 +1,121 @@
+"""`coopmat run` from outside, on the first device that takes SPIR-V."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coopmat.devices import list_devices
+
+SCALE = b"""\
+// run: kernel=scale global=N local=16 N=64 -DFACTOR=3 a=i32[N]:range
+// check: a == 3 * a
+// run: kernel=scale global=8 -DFACTOR=2 a=i32[8]:ones
+// check: a == 2
+kernel void scale(global int *a) { a[get_global_id(0)] *= FACTOR; }
+"""
+
+
+@pytest.fixture(autouse=True)
+def device():
+    if not any(device.takes_spirv for device in list_devices()):
+        pytest.skip("no OpenCL device takes SPIR-V")
+
+
+@pytest.fixture
+def scale(coopmat):
+    (coopmat.place / "scale.cl").write_bytes(SCALE)
+    return "scale.cl"
+
+
+def test_every_run_of_a_file_is_launched_and_checked(coopmat, scale):
+    result = coopmat("run", scale)
+    assert (result.status, result.err) == (0, "")
+    first, second = result.out.decode().splitlines()
+    assert first.startswith("scale: ") and "global (64,) local (16,)" in first and first.endswith("ok, max error 0")
+    assert "global (8,) local any" in second
+
+
+def test_a_failed_check_points_at_itself(coopmat):
+    result = coopmat("run", "-", stdin=SCALE.replace(b"3 * a", b"4 * a"))
+    assert result.status == 1
+    assert "<stdin>:2:11: error: 63 of 64 elements are wrong, max error 63" in result.err
+    assert "the first is at [1]: got 3, expected 4" in result.err
+    assert "// check: a == 4 * a" in result.err
+    assert "WRONG" in result.out.decode()
+
+
+def test_arguments_and_results_as_files(coopmat):
+    source = b"kernel void add(global float *a, const global float *b, float s) {\n"
+    source += b"  size_t i = get_global_id(0); a[i] += s * b[i]; }\n"
+    a, b = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
+    np.save(coopmat.place / "a.npy", a)
+    np.save(coopmat.place / "b.npy", b)
+    line = ["--kernel=add", "--global=8", "--arg", "a=a.npy", "--arg=b=b.npy", "--arg=s=f32:1/2", "--out=a=r.npy"]
+    result = coopmat("run", "-", *line, "--check", "a == a + s * b", stdin=source)
+    assert (result.status, result.err) == (0, "")
+    np.testing.assert_array_equal(np.load(coopmat.place / "r.npy"), a + 0.5 * b)
+
+
+def test_compiler_flags_pass_through(coopmat):
+    source = SCALE.replace(b"-DFACTOR=3 ", b"").split(b"// run: kernel=scale global=8")
+    source = source[0] + source[1].split(b"\n", 2)[2]
+    assert coopmat("run", "-", "-DFACTOR=3", "-Dhoho", "-cl-std=CL3.0", stdin=source).status == 0
+    assert coopmat("run", "-", stdin=source).status == 1
+
+
+def test_the_command_line_replaces_the_header(coopmat):
+    source = SCALE.split(b"// run: kernel=scale global=8")[0] + SCALE.splitlines()[-1]
+    line = ["--arg", "a=i32[N]:full(7)", "--local=8", "--repeat=3", "--check=a[:5] == 21", "--matrices=lanes"]
+    result = coopmat("run", *line, "-", stdin=source)
+    assert (result.status, result.err) == (0, "")
+    assert result.out.startswith(b"scale: lanes, global (64,) local (8,)")
+    assert coopmat("run", "--global=4", "--local=2", "--check=a[4:] == a[4:]", "-", stdin=source).status == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "told"),
+    [
+        ([], 2, "one input file"),
+        (["a.cl", "b.cl"], 2, "one input file"),
+        (["missing.cl"], 1, "missing.cl"),
+        (["scale.cl", "--kernel=other"], 1, "no '// run:' line of kernel 'other'"),
+        (["scale.cl", "--device=nosuch"], 1, "no OpenCL device fits 'nosuch'"),
+        (["scale.cl", "--repeat=0"], 2, "--repeat"),
+        (["scale.cl", "--matrices=no"], 2, "--matrices takes"),
+        (["scale.cl", "-fnosuch"], 2, "unknown option '-fnosuch'"),
+        (["scale.cl", "--arg=a"], 1, "<--arg>"),
+        (["scale.cl", "--arg=a=nosuch.npy"], 1, "nosuch.npy"),
+        (["scale.cl", "--arg=a=scale.npy"], 1, "is not a .npy file"),
+        (["scale.cl", "--arg=zzz=i32:1"], 1, "no parameter 'zzz'"),
+        (["scale.cl", "--check=a ~ 1"], 1, "needs atol=X or rtol=X"),
+        (["scale.cl", "--check=zzz == 1"], 1, "unknown name 'zzz'"),
+        (["scale.cl", "--out=a=r.npy"], 2, "single run"),
+    ],
+)
+def test_what_is_wrong_is_told(coopmat, scale, arguments, status, told):
+    (coopmat.place / "scale.npy").write_bytes(b"nonsense")
+    result = coopmat("run", *arguments)
+    assert result.status == status, result.err
+    assert told in result.err and "Traceback" not in result.err
+
+
+def test_a_broken_kernel_gives_the_compilers_diagnostics(coopmat):
+    result = coopmat("run", "-", stdin=SCALE.replace(b"*= FACTOR", b"*= nosuch"))
+    assert result.status == 1
+    assert "<stdin>:5:" in result.err and "'nosuch' is not declared" in result.err
+
+
+def test_warnings_are_shown_once(coopmat):
+    source = SCALE.replace(b"FACTOR=2", b"FACTOR=2 -g").replace(b"FACTOR=3", b"FACTOR=3 -g")
+    result = coopmat("run", "-", stdin=source)
+    assert result.status == 0
+    assert result.err.count("-g: debug information is not supported yet") == 1
+
+
+def test_out_needs_an_array(coopmat):
+    source = SCALE.split(b"// run: kernel=scale global=8")[0] + SCALE.splitlines()[-1]
+    assert coopmat("run", "-", "--out=a=r.npy", stdin=source).status == 0
+    assert np.load(coopmat.place / "r.npy").tolist() == [3 * i for i in range(64)]
+    assert coopmat("run", "-", "--out=b=r2.npy", stdin=source).status == 2
+    assert not (coopmat.place / "r2.npy").exists()
