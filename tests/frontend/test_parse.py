@@ -643,3 +643,14 @@ def test_every_rule_has_its_method() -> None:
     table = tables.load()
     for origin, size, method in table.rules:
         assert hasattr(Builder, method) if method else size == 1, origin
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    def dump(number: int) -> str:
+        return ast.dump(good(f"#define N {number}\n#define SQ(x) ((x) * (x))\nint n = SQ(N);" + KERNEL))
+
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(dump, range(40)))
+    assert together == [dump(number) for number in range(40)]
