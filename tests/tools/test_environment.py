@@ -1,0 +1,105 @@
+"""The set-up that the tools share, with programs that stand in for python."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+# Stands in for python3: makes the directory that -m venv would, and writes down every other call.
+FAKE = """#!/bin/sh
+printf '%s\\n' "$*" >> "$CALLS"
+case "$*" in
+    "-m venv --clear "*) mkdir -p "$4/bin" && rm -f "$4"/installed-* && cp "$0" "$4/bin/python" ;;
+    "-c import ensurepip"*) exit "${WITHOUT_VENV:-0}" ;;
+    *"pip install"*) exit "${WITHOUT_NETWORK:-0}" ;;
+esac
+"""
+TOOL = '#!/bin/sh\nset -eu\n. "$(dirname -- "$0")/environment.sh"\nprepare_locked "$1"\necho "ready: $python"\n'
+
+
+@pytest.fixture
+def tool(tmp_path):
+    root = tmp_path / "a clone"
+    (root / "tools").mkdir(parents=True)
+    shutil.copy(ROOT / "tools" / "environment.sh", root / "tools")
+    (root / "pyproject.toml").write_text("first")
+    calls = tmp_path / "calls"
+    for path, text in ((root / "tools" / "tool", TOOL), (tmp_path / "python", FAKE)):
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def run(extras: str, **environment: str):
+        calls.write_text("")
+        variables = {"PATH": os.environ["PATH"], "PYTHON": str(tmp_path / "python"), "CALLS": str(calls)}
+        done = subprocess.run(
+            [str(run.root / "tools" / "tool"), extras],
+            env={**variables, **environment},
+            cwd="/",
+            capture_output=True,
+            text=True,
+        )
+        run.calls = calls.read_text().splitlines()
+        return done
+
+    run.root = root
+    return run
+
+
+def installs(calls):
+    return [call for call in calls if "pip install" in call]
+
+
+def test_the_first_run_installs_and_the_second_does_nothing(tool):
+    first = tool("cpu")
+    assert first.returncode == 0, first.stderr
+    assert first.stdout == f"ready: {tool.root}/.venv/bin/python\n"
+    (install,) = installs(tool.calls)
+    assert install.endswith(f"--editable {tool.root}[cpu]")
+    assert tool("cpu").returncode == 0
+    assert tool.calls == []
+
+
+def test_more_extras_install_once_and_cover_the_fewer(tool):
+    assert tool("cpu,test").returncode == 0
+    assert tool("cpu").returncode == 0 and tool.calls == []
+    assert tool("dev").returncode == 0 and len(installs(tool.calls)) == 1
+    assert not any("venv" in call for call in tool.calls)
+
+
+def test_a_changed_project_file_installs_again(tool):
+    tool("cpu")
+    (tool.root / "pyproject.toml").write_text("second")
+    assert tool("cpu").returncode == 0
+    assert len(installs(tool.calls)) == 1
+
+
+def test_a_moved_clone_gets_a_new_environment(tool):
+    tool("cpu")
+    tool.root = tool.root.rename(tool.root.with_name("elsewhere"))
+    assert tool("cpu").returncode == 0
+    assert f"-m venv --clear {tool.root}/.venv" in tool.calls
+
+
+def test_a_failed_installation_is_tried_again(tool):
+    failed = tool("cpu", WITHOUT_NETWORK="1")
+    assert failed.returncode == 1 and "pip could not install" in failed.stderr
+    assert tool("cpu").returncode == 0 and len(installs(tool.calls)) == 1
+
+
+def test_without_venv_the_command_that_mends_it_is_told(tool):
+    failed = tool("cpu", WITHOUT_VENV="1")
+    assert failed.returncode == 1
+    assert "apt install python3-venv" in failed.stderr and "Traceback" not in failed.stderr
+
+
+def test_without_python_it_is_told(tool, tmp_path):
+    (tmp_path / "bin").mkdir()
+    for program in ("dirname", "cksum", "cat", "flock", "tr"):
+        (tmp_path / "bin" / program).symlink_to(shutil.which(program))
+    failed = tool("cpu", PATH=str(tmp_path / "bin"), PYTHON="nosuch")
+    assert failed.returncode == 1 and "python3 (3.10 or newer) is needed" in failed.stderr
