@@ -19,6 +19,13 @@ class LoopNode(MDValue):  # type: ignore[misc]
         buf.append(f"distinct !{{ {operands} }}\n")
 
 
+class Definition(ir.Function):  # type: ignore[misc]
+    """A function with a body, whose metadata is written as LLVM reads it: without commas."""
+
+    def _stringify_metadata(self, leading_comma: bool = False) -> str:
+        return " ".join(f"!{name} {node.get_reference()}" for name, node in self.metadata.items())
+
+
 class ModuleBuilder:
     """Everything of module scope. `types` maps the language's types."""
 
@@ -56,7 +63,7 @@ class ModuleBuilder:
     ) -> ir.Function:
         """A function that will get a body; every call of this makes a new one."""
         # SPIR-V has a function's linkage only where it is needed: everything but kernels is internal.
-        function = ir.Function(self.ir, ir.FunctionType(result, parameters), self.unique_name(name))
+        function = Definition(self.ir, ir.FunctionType(result, parameters), self.unique_name(name))
         function.calling_convention = "spir_kernel" if kernel else "spir_func"
         function.linkage = "" if kernel else "internal"
         for attribute in ("convergent", "nounwind", *(["alwaysinline"] if inline else [])):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from llvmlite import ir
+from llvmlite.ir.values import FormattedConstant
 
 from ..diagnostics import InternalError
 from ..frontend.types import (
@@ -41,6 +42,13 @@ _SCALARS: dict[str, ir.Type] = {
     FLOAT.name: ir.FloatType(),
     DOUBLE.name: ir.DoubleType(),
 }
+
+
+def undefined(typ: ir.Type) -> ir.Constant:
+    """The undefined value, in one word for vectors, too."""
+    result = FormattedConstant(I1, "undef")
+    result.type = typ
+    return result
 
 
 class MatrixStorage(Protocol):

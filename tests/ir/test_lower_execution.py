@@ -133,16 +133,29 @@ int sum(S s) { s.a[0] += s.c; return s.a[0] + s.a[1] + s.a[2] + (int)s.v.y; }
 int by_value(int x) { S s = make(x); S t = s; t.a[1] = 9; int first = sum(t); return first * 1000 + sum(s); }
 int unions(int x) { U u; u.i = 0x01020304; U v = u; v.b[0] = (uchar)x; return v.i; }
 int pun(int x) { U u; u.f = 1.0f; u.b[7] = 3; return x ? u.i : words[1].i; }
-int packed(int x) { P p; p.c = 1; p.i = x; p.s = make(x); p.u.i = 5; S *s = &p.s; return sum(p.s) + p.i + p.u.b[0] + s->a[2]; }
+int packed(int x) {
+    P p; p.c = 1; p.i = x; p.s = make(x); p.u.i = 5; S *s = &p.s;
+    return sum(p.s) + p.i + p.u.b[0] + s->a[2]; }
 int aligned(int x) { Holder h = {1, {{x}, {x + 1}}}; Holder g = h; return g.w[1].x * 100 + sizeof(Holder); }
-int constants(int i) { return table[i] + (int)weights[1][0] + record.a[i] + (int)record.v.z + word.i + words[2].b[1] + *second + text[1]; }
-int arrays(int i) { int a[100] = {1, 2, 3}; a[i] += 10; int b[2][3] = {{1}, {4, 5}}; return a[i] + a[2] + a[50] + b[1][1] + b[0][2]; }
-int big(int i) { int a[40] = {0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39}; return a[i]; }
-int literal(int x) { S *s = &(S){1, (float3)(2.0f), {x}}; return s->a[0] + s->a[2] + ((S){1, (float3)(2.0f), {3, 4, 5}}).a[1]; }
+int constants(int i) {
+    return table[i] + (int)weights[1][0] + record.a[i] + (int)record.v.z + word.i + words[2].b[1] + *second + text[1]; }
+int arrays(int i) {
+    int a[100] = {1, 2, 3}; a[i] += 10;
+    int b[2][3] = {{1}, {4, 5}}; return a[i] + a[2] + a[50] + b[1][1] + b[0][2]; }
+int big(int i) {
+    int a[40] = {0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,
+        20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39};
+    return a[i];
+}
+int literal(int x) {
+    S *s = &(S){1, (float3)(2.0f), {x}};
+    return s->a[0] + s->a[2] + ((S){1, (float3)(2.0f), {3, 4, 5}}).a[1]; }
 int selected(int x) { S s = make(1), t = make(2); S r = x ? s : t; return (x > 1 ? t : r).c * 10 + make(x).c; }
 int assigned(int x) { S s, t, r; r = s = t = make(x); r.a[0] = 0; return sum(t) + s.a[0]; }
 int strings(int i) { char s[] = "hello"; const constant char *p = "xyz"; return s[i] + p[i] + (int)sizeof(s); }
-int pointers(int i) { int a[8] = {10, 11, 12, 13, 14, 15, 16, 17}; int *p = a + i, *q = &a[6]; p++; --q; *p++ = 3; return (int)(q - p) * 1000 + p[-1] + *p + (p < q) + (q != 0); }
+int pointers(int i) {
+    int a[8] = {10, 11, 12, 13, 14, 15, 16, 17}; int *p = a + i, *q = &a[6]; p++; --q; *p++ = 3;
+    return (int)(q - p) * 1000 + p[-1] + *p + (p < q) + (q != 0); }
 int bytes(int x) { int a[2] = {x, 0x11223344}; char *p = (char *)a; return *(short *)(p + 4) + p[7]; }
 int casts(int x) { int y = x; ulong n = (ulong)&y; return *(int *)n; }
 int volatiles(int x) { volatile int v = x; v += 2; v++; return v; }
@@ -374,10 +387,14 @@ def expressions(draw: st.DrawFn, t: str, depth: int) -> Expression:
 @given(st.data())
 def test_integer_expressions(data: st.DataObject) -> None:
     chosen = [data.draw(expressions(t, 3)) for t in COMPUTED]
-    source = "".join(f"{t} f{n}(long a, long b, long c) {{ return {text}; }}\n" for n, (text, t, _) in enumerate(chosen))
+    source = "".join(
+        f"{t} f{n}(long a, long b, long c) {{ return {text}; }}\n" for n, (text, t, _) in enumerate(chosen)
+    )
     jit = Jit(source)
     edges = st.sampled_from([0, 1, -1, INT_MAX, INT_MIN, 2**63 - 1, -(2**63)])
     env = {name: data.draw(st.one_of(edges, st.integers(-(2**63), 2**63 - 1))) for name in VARIABLES}
     for n, (_, t, value) in enumerate(chosen):
-        found = jit.call(f"f{n}", ctypes.c_int64 if BITS[t] == 64 else ctypes.c_int32, *map(ctypes.c_int64, env.values()))
+        found = jit.call(
+            f"f{n}", ctypes.c_int64 if BITS[t] == 64 else ctypes.c_int32, *map(ctypes.c_int64, env.values())
+        )
         assert _wrapped(t, found) == value(env)

@@ -18,7 +18,7 @@ from ...matrices import lowering
 from ...matrices.lowering import STRATEGIES, Instance
 from ...matrices.variants import COMPONENT_TYPES, ComponentType, Layout, MatrixType, Operands, Use
 from ..module import ModuleBuilder
-from ..type_map import I32, POINTERS, VOID_TYPE
+from ..type_map import I32, POINTERS, VOID_TYPE, undefined
 from .context import FunctionContext, space_of
 from .places import MemoryPlace, Operand, temporary
 
@@ -87,7 +87,7 @@ class MatricesByReference:
     def _substitute_vector(
         self, ctx: FunctionContext, e: typed.BuiltinCall, vector: VectorType, arguments: Sequence[ir.Value]
     ) -> ir.Value | None:
-        result = ir.Constant(ctx.types.of(vector), ir.Undefined)
+        result = undefined(ctx.types.of(vector))
         for i in range(vector.count):
             at = ir.Constant(I32, i)
             part = ctx.builder.extract_element(arguments[0], at)

@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from ...frontend.typed import ConvertKind
 from ...frontend.types import BOOL, FLOAT, ScalarType, Type, VectorType, element_count, element_type, with_count
-from ..type_map import I32
+from ..type_map import I32, undefined
 from .context import FunctionContext
 from .operators import from_truth, is_signed, is_true
 
@@ -74,15 +74,14 @@ def _splat(ctx: FunctionContext, value: ir.Value, source: Type, target: Type) ->
     typ = ctx.types.of(target)
     if isinstance(value, ir.Constant):
         return ir.Constant(typ, [value] * element_count(target))
-    undefined = ir.Constant(typ, ir.Undefined)
-    first = ctx.builder.insert_element(undefined, value, ir.Constant(I32, 0))
+    first = ctx.builder.insert_element(undefined(typ), value, ir.Constant(I32, 0))
     return shuffle(ctx, first, [0] * element_count(target))
 
 
 def shuffle(ctx: FunctionContext, vector: ir.Value, indices: list[int]) -> ir.Value:
     """The components `indices` of one vector."""
     mask = ir.Constant(ir.VectorType(I32, len(indices)), indices)
-    return ctx.builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), mask)
+    return ctx.builder.shuffle_vector(vector, undefined(vector.type), mask)
 
 
 def _bitcast(ctx: FunctionContext, value: ir.Value, source: Type, target: Type) -> ir.Value:

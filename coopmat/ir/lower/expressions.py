@@ -20,7 +20,7 @@ from ...frontend.types import (
     VoidType,
     element_count,
 )
-from ..type_map import I32, I64
+from ..type_map import I32, I64, undefined
 from . import constants, initializers, places
 from .builtins import lower_builtin
 from .conditions import branch_on, condition
@@ -302,7 +302,7 @@ def _vector_literal(ctx: FunctionContext, e: typed.VectorLiteral) -> ir.Value:
     values = [rvalue(ctx, item) for item in e.items]
     if len(values) == 1 and element_count(e.items[0].type) == element_count(e.type):
         return values[0]
-    result: ir.Value = ir.Constant(ctx.types.of(e.type), ir.Undefined)
+    result: ir.Value = undefined(ctx.types.of(e.type))
     at = 0
     for item, value in zip(e.items, values, strict=True):
         for part in _components(ctx, item.type, value):

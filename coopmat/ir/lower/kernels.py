@@ -11,7 +11,7 @@ from ...frontend import typed
 from ...frontend.types import AddressSpace, PointerType, ScalarType, Type, element_type, size_of
 from ..instructions import PointeeAttributes
 from ..kernel_info import KernelInfo, KernelParameter
-from ..type_map import I32, VOID_TYPE
+from ..type_map import I32, VOID_TYPE, undefined
 from .operators import is_signed
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def attach_metadata(program: Program, function: ir.Function, decl: typed.Functio
     hint = decl.attributes.get("vec_type_hint")
     if isinstance(hint, Type):
         typ = program.module.types.of(hint)
-        attach("vec_type_hint", [ir.Constant(typ, ir.Undefined), ir.Constant(I32, int(is_signed(hint)))])
+        attach("vec_type_hint", [undefined(typ), ir.Constant(I32, int(is_signed(hint)))])
     if size is not None:
         attach("intel_reqd_sub_group_size", [ir.Constant(I32, size)])
 

@@ -16,7 +16,7 @@ from ...frontend import typed
 from ...frontend.types import BFLOAT16, AddressSpace, CoopMatrixType, ScalarType
 from ..module import ModuleBuilder
 from ..target_types import CooperativeMatrixType
-from ..type_map import I32, VOID_TYPE
+from ..type_map import I32, VOID_TYPE, undefined
 from .context import FunctionContext, space_of
 from .places import MemoryPlace, Operand
 
@@ -116,8 +116,8 @@ class NativeMatrices:
 
     def length(self, ctx: FunctionContext, matrix: CoopMatrixType) -> ir.Value:
         # The instruction takes a type; the backend takes it from an operand.
-        undefined = ir.Constant(self.variable_type(matrix), ir.Undefined)
-        return ctx.call(_name("CooperativeMatrixLengthKHR", tag(matrix)), I32, [undefined])
+        operand = undefined(self.variable_type(matrix))
+        return ctx.call(_name("CooperativeMatrixLengthKHR", tag(matrix)), I32, [operand])
 
     def binary(self, ctx: FunctionContext, matrix: CoopMatrixType, op: str, left: Operand, right: Operand) -> Operand:
         instruction = _BINARY[op][_class(matrix.component)]
