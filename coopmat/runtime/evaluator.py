@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -102,6 +103,8 @@ def parse(text: str) -> ast.expr:
     """The tree of one expression. Raises EvaluationError for bad syntax and for too long a text."""
     if len(text) > _MAX_LENGTH:
         raise EvaluationError(f"expression is longer than {_MAX_LENGTH} characters", 0, len(text))
+    if quote := re.search(r"['\"\\]", text):
+        raise EvaluationError("there are no strings in an expression", quote.start(), quote.end())
     try:
         # Only blanks may stand before the expression's first character, so offsets stay as they are.
         tree = ast.parse(text.replace("\n", " ").replace("\t", " "), mode="eval").body
