@@ -294,7 +294,7 @@ def _excerpt(
     for fixit in fixits:
         at = fixit.span.column - 1 - start
         if 0 <= at <= len(shown):
-            yield " " * at + fixit.replacement
+            yield "".join("\t" if c == "\t" else " " for c in shown[:at]) + fixit.replacement
 
 
 def _printable(text: str) -> str:

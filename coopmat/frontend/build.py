@@ -384,6 +384,10 @@ class StatementBuilder(ExpressionBuilder):
     def pragma(self, token: Token) -> ast.Pragma:
         return ast.Pragma(_span(token), token.value)
 
+    def pragma_body(self, token: Token, body: ast.Statement) -> ast.Compound:
+        """A pragma and the statement it is about, as a block."""
+        return ast.Compound(join(_span(token), body.span), [self.pragma(token), body], body.span)
+
     def static_assert(
         self, keyword: Token, _: Token, condition: ast.Expression, __: Token, semicolon: Token
     ) -> ast.StaticAssert:

@@ -318,6 +318,12 @@ def test_else_goes_to_the_nearest_if() -> None:
     assert isinstance(outer.then, ast.If) and outer.then.otherwise is not None
 
 
+def test_a_pragma_may_stand_before_a_controlled_statement() -> None:
+    unit = good("void f(void) { for (;;)\n#pragma unroll\nfor (;;)\n#pragma nounroll\n; }")
+    found = [[type(item).__name__ for item in node.items] for node in nodes(unit) if isinstance(node, ast.Compound)]
+    assert sorted(found) == [["For"], ["Pragma", "ExpressionStatement"], ["Pragma", "For"]]
+
+
 def test_pragmas_are_items() -> None:
     unit = good("#pragma OPENCL EXTENSION x : enable\nvoid f(void) {\n#pragma unroll 4\nfor (;;) ; }")
     found = sorted((node.span.line, node.text) for node in nodes(unit) if isinstance(node, ast.Pragma))
@@ -471,7 +477,7 @@ def test_macro_spans_point_at_the_use() -> None:
         ("void f(pipe int p) { }", [(1, 8, "not-supported")]),
         ("void f(void) { asm(\"x\"); g = ^{ 1; }; _Generic(x); }", [(1, 16, "not-supported"), (1, 30, "not-supported"),
                                                                     (1, 39, "not-supported")]),
-        ("void f(void) { if (x)\n#pragma unroll\n; }", [(2, 2, "ignored-pragma")]),
+        ("void f(void) { g(1\n#pragma unroll\n); }", [(2, 2, "ignored-pragma")]),
     ],
 )  # fmt: skip
 def test_errors_and_where(source: str, expected: list[tuple[int, int, str]]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from coopmat.diagnostics import Diagnostics, TooManyErrors, render_text
@@ -43,6 +43,8 @@ BLANKS = st.sampled_from([" ", "\t", "  ", "\n", "\r\n", " // note\n", " /* a */
 @given(st.lists(st.tuples(WORDS, BLANKS), max_size=30))
 @settings(max_examples=150, deadline=None)
 def test_every_token_lies_where_it_is_written(parts: list[tuple[str, str]]) -> None:
+    # A slash before a comment would make another comment of the two.
+    assume(not any(word == "/" and blank.startswith("/") for word, blank in parts))
     source = "".join(word + blank for word, blank in parts)
     expected, at = [], 0
     for word, blank in parts:

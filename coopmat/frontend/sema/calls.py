@@ -7,6 +7,7 @@ from .. import builtins, syntax, typed
 from ..typed import Convert, ConvertKind, Expr
 from ..types import CoopMatrixType, PointerType, ScalarType, Type, VectorType, VoidType, element_count, size_of
 from . import matrices
+from .constants import fold_bits
 from .context import Context, Poisoned
 from .conversions import assign_convert, convert_arithmetic, rvalue
 
@@ -129,4 +130,7 @@ def _reinterpret(c: Context, name: str, target: Type, arguments: list[Expr], nod
             f"'{name}' needs a value of {size_of(target)} bytes, but '{e.type}' has {size_of(e.type)}",
             node.span,
         )
-    return e if e.type == target else Convert(node.span, target, ConvertKind.BITCAST, e)
+    if e.type == target:
+        return e
+    folded = fold_bits(node.span, e, target) if isinstance(target, ScalarType) else None
+    return folded or Convert(node.span, target, ConvertKind.BITCAST, e)

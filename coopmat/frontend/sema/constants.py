@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from ...diagnostics import Span
 from ..typed import Expr, FloatConst, IntConst, Zero
-from ..types import BFLOAT16, BOOL, DOUBLE, FLOAT, INT, PointerType, ScalarType, Type
+from ..types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, INT, PointerType, ScalarType, Type
 
 
 def wrap(value: int, t: ScalarType) -> int:
@@ -78,6 +78,24 @@ def fold_convert(span: Span, e: Expr, to: ScalarType) -> Expr | None:
         whole = math.trunc(value)
         return integer(span, to, whole) if wrap(whole, to) == whole else None
     return integer(span, to, value)
+
+
+_FLOAT_CODES = {HALF: "e", FLOAT: "f", DOUBLE: "d"}
+
+
+def fold_bits(span: Span, e: Expr, to: ScalarType) -> Expr | None:
+    """The constant whose bits are those of `e`, a scalar of the same size."""
+    value, t = constant_value(e), e.type
+    if value is None or not isinstance(t, ScalarType) or BFLOAT16 in (t, to) or BOOL in (t, to):
+        return None
+    if isinstance(value, float):
+        bits = int.from_bytes(struct.pack("<" + _FLOAT_CODES[t], value), "little")
+    else:
+        bits = value & ((1 << t.bits) - 1)
+    if to.is_integer:
+        return integer(span, to, bits)
+    code = "<" + _FLOAT_CODES[to]
+    return FloatConst(span, to, float(struct.unpack(code, bits.to_bytes(to.bits // 8, "little"))[0]))
 
 
 def fold_unary(span: Span, op: str, e: Expr) -> Expr | None:
