@@ -10,7 +10,7 @@ from ir_support import lower_source, unit_of
 
 from coopmat.diagnostics import CompileError, Span
 from coopmat.frontend import typed
-from coopmat.frontend.types import INT, PLAIN, FunctionType
+from coopmat.frontend.types import INT, PLAIN, AddressSpace, FunctionType, PointerType, Qualifiers
 from coopmat.ir import LowerOptions
 from coopmat.ir.lower import lower
 
@@ -290,3 +290,30 @@ def test_long_chains() -> None:
     assert count // 10 > sys.getrecursionlimit()
     text = lower(typed.Unit([function], [], []), LowerOptions(), unit_of).text
     assert text.count(" = add i32") == 2 * (count + 2)
+
+
+def test_restrict_pointers() -> None:
+    text = lower_source("kernel void k(global int *restrict x, global int *y) { x[0] = y[0]; }").text
+    assert 'k"(ptr addrspace(1) noalias %"x", ptr addrspace(1) %"y")' in text
+
+
+def test_program_scope_variables_and_address_spaces() -> None:
+    """Of which the front end makes none yet."""
+    place = Qualifiers(AddressSpace.GLOBAL)
+    counter = typed.VarDecl(HERE, "counter", INT, place, "static", typed.IntConst(HERE, INT, 3))
+    unset = typed.VarDecl(HERE, "unset", INT, place, "static")
+    generic = Qualifiers(AddressSpace.GENERIC)
+
+    def value(decl: typed.VarDecl) -> typed.Expr:
+        address = typed.AddressOf(HERE, PointerType(INT, place), typed.VarRef(HERE, INT, place, decl))
+        cast = typed.Convert(HERE, PointerType(INT, generic), typed.ConvertKind.ADDRESS_SPACE, address)
+        return typed.Load(HERE, INT, typed.Deref(HERE, INT, generic, cast))
+
+    total = typed.Binary(HERE, INT, "add", value(counter), value(unset))
+    body = typed.Block(HERE, [typed.Return(HERE, total)])
+    function = typed.FunctionDecl(HERE, "f", FunctionType(INT, ()), [], False, False, body=body)
+    text = lower(typed.Unit([function], [counter, unset], []), LowerOptions(), unit_of).text
+    assert '@"counter" = internal addrspace(1) global i32 3, align 4' in text
+    assert '@"unset" = internal addrspace(1) global i32 0, align 4' in text
+    assert 'addrspacecast ptr addrspace(1) @"counter" to ptr addrspace(4)' in text
+    assert re.search(r"load i32, ptr addrspace\(4\) %\S+, align 4", text)

@@ -24,10 +24,17 @@ def declare(program: Program, decl: typed.FunctionDecl) -> ir.Function:
     parameters = [types.parameter(parameter.type) for parameter in decl.parameters]
     function = program.module.define(decl.name, VOID_TYPE, parameters, kernel=True)
     for argument, parameter in zip(function.args, decl.parameters, strict=True):
+        attach_restrict(argument, parameter)
         if types.in_memory(parameter.type):
             typ, align = types.of(parameter.type), types.align(parameter.type)
             argument.attributes = PointeeAttributes("byval", typ, align)
     return function
+
+
+def attach_restrict(argument: ir.Value, parameter: typed.VarDecl) -> None:
+    """A restrict pointer is noalias, as clang has it."""
+    if parameter.qualifiers.restrict and isinstance(parameter.type, PointerType):
+        argument.attributes.add("noalias")
 
 
 def sub_group_size(decl: typed.FunctionDecl) -> int | None:

@@ -58,6 +58,7 @@ class Program:
             self.module = self.by_reference.module = ModuleBuilder(context, TypeMap(context, self.by_reference))
         self._functions: dict[typed.FunctionDecl, ir.Function] = {}
         self._uses: dict[ir.Function, Uses] = {}
+        self._program_scope = set(unit.variables)
         self._objects: dict[typed.VarDecl, ir.GlobalVariable] = {}
         self._waiting: list[tuple[ir.Function, typed.FunctionDecl]] = []
         self._library_done: set[str] = set()
@@ -112,6 +113,7 @@ class Program:
             arguments.pop(0).attributes = PointeeAttributes("sret", types.of(result), types.align(result))
         for argument, parameter in zip(arguments, decl.parameters, strict=True):
             t = parameter.type
+            kernels.attach_restrict(argument, parameter)
             pointee = t if types.in_memory(t) else t.pointee if isinstance(t, PointerType) else None
             if pointee is not None and (pointee is t or isinstance(pointee, CoopMatrixType)):
                 argument.attributes = PointeeAttributes("byref", types.of(pointee), types.align(pointee))
@@ -204,11 +206,11 @@ class Program:
     # --- objects ---------------------------------------------------------------------------------
 
     def static_object(self, decl: typed.VarDecl, function: str) -> ir.GlobalVariable:
-        """The module's object for a variable of static storage, of `function` where that is not empty."""
+        """The module's object for a variable of static storage, at program scope or in `function`."""
         known = self._objects.get(decl)
         if known is None:
             space = decl.qualifiers.space
-            name = f"{function}.{decl.name}" if function else decl.name
+            name = decl.name if decl in self._program_scope else f"{function}.{decl.name}"
             align = max(self.module.types.align(decl.type), decl.alignment or 1)
             typ, value = self.module.types.of(decl.type), self._initial_value(decl)
             if value is not None:
