@@ -178,7 +178,7 @@ def _object_address(program: Program, e: typed.Expr, offset: int) -> ir.Constant
             offset += e.base.type.fields[e.index].offset
             e = e.base
         elif isinstance(e, typed.VarRef) and e.decl.storage == "static":
-            return _at(program.static_object(e.decl, "static"), offset)
+            return _at(program.static_object(e.decl, ""), offset)
         elif isinstance(e, typed.StringConst):
             return _at(program.module.string(e.value), offset)
         else:

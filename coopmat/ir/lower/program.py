@@ -58,7 +58,6 @@ class Program:
             self.module = self.by_reference.module = ModuleBuilder(context, TypeMap(context, self.by_reference))
         self._functions: dict[typed.FunctionDecl, ir.Function] = {}
         self._uses: dict[ir.Function, Uses] = {}
-        self._program_scope = set(unit.variables)
         self._objects: dict[typed.VarDecl, ir.GlobalVariable] = {}
         self._waiting: list[tuple[ir.Function, typed.FunctionDecl]] = []
         self._library_done: set[str] = set()
@@ -206,11 +205,11 @@ class Program:
     # --- objects ---------------------------------------------------------------------------------
 
     def static_object(self, decl: typed.VarDecl, function: str) -> ir.GlobalVariable:
-        """The module's object for a variable of static storage, at program scope or in `function`."""
+        """The module's object for a variable of static storage; one in local memory belongs to `function`."""
         known = self._objects.get(decl)
         if known is None:
             space = decl.qualifiers.space
-            name = decl.name if decl in self._program_scope else f"{function}.{decl.name}"
+            name = f"{function}.{decl.name}" if space is AddressSpace.LOCAL else decl.name
             align = max(self.module.types.align(decl.type), decl.alignment or 1)
             typ, value = self.module.types.of(decl.type), self._initial_value(decl)
             if value is not None:
