@@ -19,8 +19,8 @@ from .options import CompileOptions, UsageError
 if TYPE_CHECKING:
     from .frontend import syntax, typed
     from .frontend.preprocess import TokenStream
-    from .ir.kernel_info import KernelInfo
     from .ir import LoweredModule
+    from .ir.kernel_info import KernelInfo
 
 __all__ = ["CompileOptions", "Module", "UsageError", "compile"]
 
@@ -162,8 +162,19 @@ class Module:
             sub_group_size=options.sub_group_size,
             fast_relaxed_math=options.fast_relaxed_math,
             mad_enable=options.mad_enable,
+            opt_disable=options.level == 0,
         )
-        return self._stage("lower", lambda: lower(unit, wanted, _library))
+
+        def run() -> LoweredModule:
+            try:
+                return lower(unit, wanted, _library)
+            except CompileError as error:
+                # The lowering knows places, but not the text that stands there.
+                for item in error.diagnostics:
+                    self._findings.add(item)
+                raise CompileError(self._findings.items, self.sources) from None
+
+        return self._stage("lower", run)
 
     @cached_property
     def _emitted(self) -> bytes:
@@ -194,7 +205,7 @@ class Module:
             return run()
         except RecursionError:
             message = f"{self.name} is nested too deeply to {name}"
-            self._findings.items.append(Diagnostic(Severity.FATAL, "nesting-too-deep", message))
+            self._findings.add(Diagnostic(Severity.FATAL, "nesting-too-deep", message))
             raise CompileError(self._findings.items, self.sources) from None
         finally:
             self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - start
@@ -230,8 +241,10 @@ def compile(source: str | bytes, options: Sequence[str] | CompileOptions = (), *
     `options` are as on the command line (`["-DTILE=16", "--matrices", "one"]`). Raises CompileError, UsageError.
     """
     parsed = options if isinstance(options, CompileOptions) else CompileOptions.from_arguments(options)
-    if parsed.dialect != "khr":
-        message = f"--dialect {parsed.dialect} is not supported yet"
+    later = [f"--dialect {parsed.dialect}"] if parsed.dialect != "khr" else []
+    later += ["--matrices scratch"] if parsed.matrices == "scratch" else []
+    if later:
+        message = f"{later[0]} is not supported yet"
         raise CompileError([Diagnostic(Severity.ERROR, "not-supported", message)])
     if parsed.matrices == "auto":
         parsed = replace(parsed, matrices="native")

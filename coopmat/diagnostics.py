@@ -175,7 +175,7 @@ class Diagnostics:
         notes: Iterable[Note] = (),
         fixits: Iterable[FixIt] = (),
     ) -> None:
-        self._add(Diagnostic(Severity.ERROR, code, message, span, tuple(labels), tuple(notes), tuple(fixits)))
+        self.add(Diagnostic(Severity.ERROR, code, message, span, tuple(labels), tuple(notes), tuple(fixits)))
 
     def warning(
         self,
@@ -189,7 +189,7 @@ class Diagnostics:
     ) -> None:
         severity = self._warning_severity(code)
         if severity is not None:
-            self._add(Diagnostic(severity, code, message, span, tuple(labels), tuple(notes), tuple(fixits)))
+            self.add(Diagnostic(severity, code, message, span, tuple(labels), tuple(notes), tuple(fixits)))
 
     def _warning_severity(self, code: str) -> Severity | None:
         if self._no_warnings:
@@ -202,7 +202,8 @@ class Diagnostics:
             return None
         return Severity.ERROR if choice == "error" or self._werror else Severity.WARNING
 
-    def _add(self, item: Diagnostic) -> None:
+    def add(self, item: Diagnostic) -> None:
+        """Enters a finding made elsewhere; raises TooManyErrors at the limit."""
         # The same finding at the same place, twice, helps nobody (macros and recovery produce it).
         key = (item.code, item.span, item.message)
         if key in self._seen:

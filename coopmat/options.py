@@ -8,7 +8,7 @@ from typing import Any
 
 SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
 CL_STANDARDS = ("CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0")
-MATRICES = ("native", "one", "lanes", "auto")
+MATRICES = ("native", "one", "lanes", "scratch", "auto")
 EXTENSION = "cl_khr_cooperative_matrix"
 
 

@@ -134,7 +134,7 @@ def _refuse_what_comes_later(invocation: Invocation, kinds: list[str]) -> None:
 
 
 def _not_yet(what: str) -> CompileError:
-    return CompileError([Diagnostic(Severity.ERROR, "not-supported-yet", f"{what} is not supported yet")])
+    return CompileError([Diagnostic(Severity.ERROR, "not-supported", f"{what} is not supported yet")])
 
 
 def _device(invocation: Invocation, options: CompileOptions) -> DeviceInfo | None:
