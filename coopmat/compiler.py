@@ -159,6 +159,7 @@ class Module:
         unit, options = self.unit, self.options
         wanted = LowerOptions(
             matrices=options.matrices,
+            spirv_version=options.spirv_version,
             sub_group_size=options.sub_group_size,
             fast_relaxed_math=options.fast_relaxed_math,
             mad_enable=options.mad_enable,

@@ -19,11 +19,13 @@ DEFAULT_SUB_GROUP_SIZE = 16
 class LowerOptions:
     """`matrices` is "native" (cooperative-matrix operations) or a library strategy, one of STRATEGIES.
 
+    `spirv_version` is what the module will be emitted as: some builtins need a newer one than others.
     `sub_group_size` is for the strategy "lanes": None stands for the kernels' own, or 16 where they name none.
     The others are the options -cl-fast-relaxed-math, -cl-mad-enable and -cl-opt-disable.
     """
 
     matrices: str = "native"
+    spirv_version: str = "1.4"
     sub_group_size: int | None = None
     fast_relaxed_math: bool = False
     mad_enable: bool = False

@@ -71,7 +71,7 @@ class Builtin:
     NOT_YET; a row that is not supported may have no signatures. `lowering` names the row of the lowering table
     (`ir/lower/builtins.py`): "call" is a call of the Itanium-mangled name, "analysis" says that semantic analysis makes
     a node of its own of the call. `convergent`: the call must not be made control-dependent on more conditions than
-    it is. `pure`: the result depends on the argument values only.
+    it is. `pure`: the result depends on the argument values only. `spirv`: the least SPIR-V version that has it.
     """
 
     name: str
@@ -81,6 +81,7 @@ class Builtin:
     lowering: str = "call"
     convergent: bool = False
     pure: bool = False
+    spirv: str = "1.0"
 
     @property
     def supported(self) -> bool:
@@ -177,9 +178,12 @@ def rows(
     lowering: str = "call",
     convergent: bool = False,
     pure: bool = False,
+    spirv: str = "1.0",
 ) -> tuple[Builtin, ...]:
     """One row for each of the space-separated `names`; `@` in a signature stands for the name."""
     return tuple(
-        Builtin(name, tuple(s.replace("@", name) for s in signatures), section, status, lowering, convergent, pure)
+        Builtin(
+            name, tuple(s.replace("@", name) for s in signatures), section, status, lowering, convergent, pure, spirv
+        )
         for name in names.split()
     )

@@ -42,6 +42,7 @@ TABLE = (
         "T @(T, uint) for T in numbers",
         section=SHUFFLES,
         convergent=True,
+        spirv="1.3",
     ),
     *rows(
         "sub_group_elect sub_group_non_uniform_all sub_group_non_uniform_any sub_group_non_uniform_all_equal",

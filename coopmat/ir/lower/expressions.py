@@ -7,8 +7,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from ...diagnostics import InternalError
-from ...frontend import typed
+from ...diagnostics import CompileError, Diagnostic, InternalError, Severity
+from ...frontend import builtins, typed
 from ...frontend.typed import ConvertKind
 from ...frontend.types import (
     BOOL,
@@ -347,6 +347,10 @@ def _builtin_call(ctx: FunctionContext, e: typed.BuiltinCall) -> places.Operand:
         value = ctx.matrices.substitute(ctx, e, arguments)
         if value is not None:
             return value
+    row = builtins.find(e.name)
+    if row is not None and row.spirv > ctx.options.spirv_version:
+        text = f"'{e.name}' needs SPIR-V {row.spirv}, and {ctx.options.spirv_version} was asked for"
+        raise CompileError([Diagnostic(Severity.ERROR, "spirv-version", text, e.span)])
     return lower_builtin(ctx, e, arguments)
 
 
