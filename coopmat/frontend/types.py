@@ -154,13 +154,15 @@ def _array_parts(array: ArrayType) -> tuple[str, str]:
 
 @dataclass(slots=True)
 class Field:
-    """A member; `offset` in bytes is set when the record is completed."""
+    """A member; `alignment` is what an attribute asks for at least, `offset` is set when the record is completed
+    (both in bytes)."""
 
     name: str
     type: Type
     qualifiers: Qualifiers
     span: Span
     offset: int = 0
+    alignment: int | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -184,7 +186,7 @@ class RecordType(Type):
         """Lays the fields out: natural alignment, or none where packed; unions overlap."""
         offset, align = 0, 1
         for item in fields:
-            step = 1 if self.packed else align_of(item.type)
+            step = max(1 if self.packed else align_of(item.type), item.alignment or 1)
             align = max(align, step)
             if self.kind == "union":
                 item.offset = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...diagnostics import Span
 from .. import syntax
 from ..types import RecordType
-from .context import Context
+from .context import Context, plural
 
 UNSUPPORTED_TYPE_ATTRIBUTES = frozenset({"matrix_type", "ext_vector_type", "vector_size", "address_space"})
 # Attributes that change nothing here, and those that a later stage of this module handles elsewhere.
@@ -46,7 +46,7 @@ def _integers(c: Context, item: syntax.Attribute, count: int) -> list[int]:
 
     arguments = item.arguments or []
     if len(arguments) != count:
-        c.fail("attribute", f"'{item.name}' takes {count} arguments, not {len(arguments)}", item.span)
+        c.fail("attribute", f"'{item.name}' takes {plural(count, 'argument')}, not {len(arguments)}", item.span)
     values = [integer_constant(c, argument, f"an argument of '{item.name}'") for argument in arguments]
     for value, argument in zip(values, arguments, strict=True):
         if value <= 0:
@@ -77,6 +77,21 @@ def for_variable(c: Context, items: list[syntax.Attribute]) -> int | None:
         if item.name.strip("_") not in ("aligned", "packed"):
             _unknown(c, item)
     return alignment(c, items)
+
+
+def for_field(c: Context, items: list[syntax.Attribute]) -> int | None:
+    """The member's own alignment in bytes."""
+    for item in items:
+        if item.name.strip("_") == "packed":
+            c.unsupported("packing a single member is", item.span)
+    return for_variable(c, items)
+
+
+def for_typedef(c: Context, items: list[syntax.Attribute]) -> None:
+    for item in items:
+        if item.name.strip("_") == "aligned":
+            c.unsupported("an alignment that belongs to a typedef is", item.span)
+        _unknown(c, item)
 
 
 def apply_to_record(c: Context, record: RecordType, items: list[syntax.Attribute]) -> None:
@@ -111,5 +126,4 @@ def unroll_pragma(c: Context, text: str, span: Span) -> int | None:
         return 0
     if len(words) == 2 and words[1].isdigit() and int(words[1]) > 0:
         return int(words[1])
-    c.error("pragma", "'#pragma unroll' takes nothing or a positive number", span)
-    return None
+    c.fail("pragma", "'#pragma unroll' takes nothing or a positive number", span)

@@ -8,7 +8,7 @@ from ..typed import Convert, ConvertKind, Expr
 from ..types import CoopMatrixType, PointerType, ScalarType, Type, VectorType, VoidType, element_count, size_of
 from . import matrices
 from .constants import fold_bits
-from .context import Context, Poisoned
+from .context import Context, Poisoned, plural
 from .conversions import assign_convert, convert_arithmetic, rvalue
 
 
@@ -34,16 +34,16 @@ def _user_call(c: Context, function: typed.FunctionDecl, node: syntax.Call) -> E
     wanted = function.type.parameters
     declared = Note(f"'{function.name}' is declared here", function.span)
     if len(node.arguments) != len(wanted):
-        message = f"'{function.name}' takes {len(wanted)} arguments, not {len(node.arguments)}"
+        message = f"'{function.name}' takes {plural(len(wanted), 'argument')}, not {len(node.arguments)}"
         c.fail("argument-count", message, node.span, notes=[declared])
     from .expressions import analyse
 
     c.called.setdefault(function, node.callee.span)
     arguments: list[Expr] = []
-    for argument, t in zip(node.arguments, wanted, strict=True):
+    for i, (argument, t) in enumerate(zip(node.arguments, wanted, strict=True), 1):
         with c.recover():
             value = analyse(c, argument, t)
-            what = f"argument {len(arguments) + 1} of '{function.name}'"
+            what = f"argument {i} of '{function.name}'"
             arguments.append(assign_convert(c, value, t, argument.span, what, [declared]))
     if len(arguments) != len(wanted):
         c.abandon()
@@ -56,8 +56,7 @@ def _builtin_call(c: Context, name: str, node: syntax.Call) -> Expr:
     row = builtins.find(name)
     if row is None and as_type is None and conversion is None:
         candidates = [*c.scope.visible(), *builtins.names(), *matrices.BUILTINS]
-        notes = c.suggestion(name, candidates)
-        c.fail("undeclared-identifier", f"no function '{name}' is declared", node.callee.span, notes=notes)
+        c.undeclared(f"no function '{name}' is declared", name, node.callee.span, candidates)
     if row is not None and row.status != "supported":
         c.unsupported(f"'{name}' is", node.callee.span)
     arguments = _values(c, node)

@@ -10,10 +10,11 @@ import math
 import operator
 import struct
 from collections.abc import Callable
+from fractions import Fraction
 
 from ...diagnostics import Span
 from ..typed import Expr, FloatConst, IntConst, Zero
-from ..types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, INT, PointerType, ScalarType, Type
+from ..types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, INT, PLAIN, PointerType, ScalarType, Type, VoidType
 
 
 def wrap(value: int, t: ScalarType) -> int:
@@ -39,6 +40,26 @@ def round_to(value: float, t: ScalarType) -> float:
         return math.copysign(math.inf, value)
 
 
+# Of each format the bits of its significand and its smallest and largest exponent.
+_FORMATS = {HALF: (11, -14, 15), FLOAT: (24, -126, 127)}
+
+
+def round_ratio(numerator: int, denominator: int, t: ScalarType) -> float:
+    """A number of any precision in the format of `t` (half, float), rounded once, to nearest even."""
+    if numerator == 0:
+        return 0.0
+    digits, least, most = _FORMATS[t]
+    exact = Fraction(numerator, denominator)
+    exponent = abs(exact.numerator).bit_length() - exact.denominator.bit_length()
+    if abs(exact) < Fraction(2) ** exponent:
+        exponent -= 1
+    unit = max(exponent, least) - digits + 1
+    steps = round(exact / Fraction(2) ** unit)
+    if abs(steps) * Fraction(2) ** unit >= Fraction(2) ** (most + 1):
+        return math.copysign(math.inf, steps)
+    return math.ldexp(steps, unit)
+
+
 def integer(span: Span, t: ScalarType, value: int) -> IntConst:
     return IntConst(span, t, wrap(value, t))
 
@@ -55,9 +76,9 @@ def constant_value(e: Expr) -> int | float | None:
 
 
 def is_null_pointer(e: Expr) -> bool:
-    """An integer constant 0, or that cast to a pointer (C11 6.3.2.3)."""
-    if isinstance(e, Zero):
-        return isinstance(e.type, PointerType)
+    """An integer constant 0, or that cast to `void *` (C11 6.3.2.3)."""
+    if isinstance(e, Zero) and isinstance(e.type, PointerType):
+        return isinstance(e.type.pointee, VoidType) and e.type.qualifiers == PLAIN
     return isinstance(e, IntConst) and e.value == 0
 
 
@@ -66,10 +87,9 @@ def fold_convert(span: Span, e: Expr, to: ScalarType) -> Expr | None:
     if value is None:
         return None
     if to.is_float:
-        try:
-            return floating(span, to, float(value))
-        except OverflowError:
-            return None
+        if isinstance(value, int) and to in _FORMATS:
+            return FloatConst(span, to, round_ratio(value, 1, to))
+        return floating(span, to, float(value))
     if to is BOOL:
         return integer(span, to, int(value != 0))
     if isinstance(value, float):
@@ -133,6 +153,16 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 }
 
 
+def fold_logical(span: Span, op: str, left: Expr, right: Expr) -> Expr | None:
+    """`land` and `lor` of scalars; where the left operand decides, the right one need not be constant."""
+    a, b = constant_value(left), constant_value(right)
+    if a is None:
+        return None
+    if bool(a) is (op == "lor"):
+        return integer(span, INT, int(op == "lor"))
+    return None if b is None else integer(span, INT, int(b != 0))
+
+
 def fold_binary(span: Span, op: str, left: Expr, right: Expr, result: Type) -> Expr | None:
     a, b = constant_value(left), constant_value(right)
     t = left.type
@@ -157,6 +187,8 @@ def _fold_integer(span: Span, op: str, a: int, b: int, t: ScalarType) -> Expr | 
         if b == 0:
             return None
         quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+        if wrap(quotient, t) != quotient:
+            return None
         return integer(span, t, quotient if op == "div" else a - quotient * b)
     if op in ("shl", "shr"):
         # OpenCL C takes the count modulo the width (section 6.3.10 j).

@@ -13,6 +13,10 @@ from .. import typed
 from ..types import PLAIN, Qualifiers, RecordType, Type
 
 
+def plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
 class Abandon(Exception):
     """A finding was reported and what was being analysed has no meaning.
 
@@ -111,6 +115,8 @@ class FunctionState:
     loops: int = 0
     breakable: int = 0
     switches: list[SwitchState] = field(default_factory=list)
+    # Names that were told to be undeclared: once a function is enough.
+    undeclared: set[str] = field(default_factory=set)
 
 
 class Context:
@@ -122,8 +128,14 @@ class Context:
         self.scope = Scope()
         self.function: FunctionState | None = None
         self.unit = typed.Unit([], [], [])
+        # Every function by name, whatever scope it was declared in: they are one (C11 6.2.2).
+        self.functions: dict[str, typed.FunctionDecl] = {}
         # Where each function was first called.
         self.called: dict[typed.FunctionDecl, Span] = {}
+        # The variables of each function declarator, by its identity: analysed once, asked for several times.
+        self.parameters: dict[int, list[typed.VarDecl]] = {}
+        # Records that lack members which were at fault; what is missing there is told already.
+        self.broken: set[RecordType] = set()
 
     # --- findings
 
@@ -188,6 +200,19 @@ class Context:
             self.error("redefinition", f"redefinition of '{entity.name}'", entity.span, notes=notes)
             return
         self.scope.names[entity.name] = entity
+
+    def poison(self, name: str | None, span: Span) -> None:
+        """Enters the name of a declaration that had no meaning, so that its uses say nothing further."""
+        if name is not None and name not in self.scope.names:
+            self.scope.names[name] = Poisoned(span, name)
+
+    def undeclared(self, message: str, name: str, span: Span, candidates: Iterable[str]) -> NoReturn:
+        """Tells that `name` is not declared, once in each function."""
+        if self.function is not None:
+            if name in self.function.undeclared:
+                raise Abandon
+            self.function.undeclared.add(name)
+        self.fail("undeclared-identifier", message, span, notes=self.suggestion(name, candidates))
 
     def suggestion(self, name: str, candidates: Iterable[str]) -> list[Note]:
         near = difflib.get_close_matches(name, sorted(set(candidates)), n=1, cutoff=0.75)

@@ -12,6 +12,7 @@ from ..types import (
     LONG,
     UINT,
     ULONG,
+    AddressSpace,
     ArrayType,
     CoopMatrixType,
     PointerType,
@@ -148,7 +149,7 @@ def assign_convert(c: Context, e: Expr, target: Type, span: Span, what: str, not
             return convert_arithmetic(e, target)
         if target is BOOL and isinstance(source, PointerType):
             return Convert(e.span, BOOL, ConvertKind.TO_BOOL, e)
-    if isinstance(target, VectorType) and isinstance(source, ScalarType) and can_splat(e, target.element):
+    if isinstance(target, VectorType) and isinstance(source, ScalarType):
         return convert_arithmetic(e, target)
     if isinstance(target, PointerType):
         converted = _assign_pointer(c, e, target, span, what)
@@ -184,7 +185,10 @@ def _assign_pointer(c: Context, e: Expr, target: PointerType, span: Span, what: 
     lost = [
         word
         for word in ("const", "volatile")
-        if getattr(source.qualifiers, word) and not getattr(target.qualifiers, word)
+        # What lies in constant memory is read-only with or without the word.
+        if (word, target.qualifiers.space) != ("const", AddressSpace.CONSTANT)
+        and getattr(source.qualifiers, word)
+        and not getattr(target.qualifiers, word)
     ]
     if lost:
         code = "incompatible-pointer-types-discards-qualifiers"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ...diagnostics import Note, Span
@@ -43,7 +44,8 @@ from ..types import (
     is_complete,
 )
 from . import attributes, matrices
-from .context import Context, EnumConstant, EnumTag, Poisoned, Typedef
+from .constants import wrap
+from .context import Abandon, Context, EnumConstant, EnumTag, Poisoned, Typedef
 from .conversions import rvalue
 
 _SINGLE: dict[str, Type] = {
@@ -119,6 +121,7 @@ def base_type(c: Context, s: syntax.Specifiers) -> Base:
             qualifiers,
             const=qualifiers.const or inherited.const,
             volatile=qualifiers.volatile or inherited.volatile,
+            restrict=qualifiers.restrict or inherited.restrict,
         )
     elif s.tag is not None:
         t = _tag(c, s.tag)
@@ -201,14 +204,27 @@ def _enum(c: Context, tag: syntax.EnumSpecifier) -> Type:
         return INT
     if tag.name is not None:
         _declare_tag(c, tag.name, EnumTag(tag.span, tag.name))
-    value = 0
+    value, known = 0, True
     for item in tag.enumerators:
-        with c.recover():
+        try:
             if item.value is not None:
-                value = integer_constant(c, item.value, "the value of an enumerator")
-            c.declare(EnumConstant(item.span, item.name, INT if -(1 << 31) <= value < 1 << 31 else LONG, value))
+                value, known = integer_constant(c, item.value, "the value of an enumerator"), True
+            if not known:
+                c.abandon()
+            c.declare(EnumConstant(item.span, item.name, _enumerator_type(c, item.span, value), value))
+        except Abandon:
+            known = False
+            c.poison(item.name, item.span)
         value += 1
     return INT
+
+
+def _enumerator_type(c: Context, span: Span, value: int) -> Type:
+    """int; where that cannot hold the value, the type that can."""
+    for t in (INT, LONG, ULONG):
+        if wrap(value, t) == value:
+            return t
+    c.fail("enumerator-range", f"the value of an enumerator cannot be {value}", span)
 
 
 def _declare_tag(c: Context, name: str, tag: RecordType | EnumTag) -> None:
@@ -234,7 +250,8 @@ def _record(c: Context, tag: syntax.StructSpecifier) -> Type:
         record = RecordType(tag.kind, tag.name, tag.span)
         if tag.name is not None:
             _declare_tag(c, tag.name, record)
-    attributes.apply_to_record(c, record, tag.attributes)
+    with c.recover():
+        attributes.apply_to_record(c, record, tag.attributes)
     record.complete(_fields(c, record, tag.members))
     c.unit.records.append(record)
     return record
@@ -242,6 +259,8 @@ def _record(c: Context, tag: syntax.StructSpecifier) -> Type:
 
 def _fields(c: Context, record: RecordType, members: list[syntax.MemberDeclaration]) -> list[Field]:
     fields: dict[str, Field] = {}
+    c.broken.add(record)
+    sound = 0
     for member in members:
         with c.recover():
             base = base_type(c, member.specifiers)
@@ -251,8 +270,12 @@ def _fields(c: Context, record: RecordType, members: list[syntax.MemberDeclarati
                 with c.recover():
                     added = _field(c, record, base, item)
                     if added.name in fields:
-                        c.fail("redefinition", f"duplicate member '{added.name}'", added.span)
+                        notes = [Note("the first is here", fields[added.name].span)]
+                        c.fail("redefinition", f"duplicate member '{added.name}'", added.span, notes=notes)
                     fields[added.name] = added
+                    sound += 1
+    if sound == sum(max(len(member.declarators), 1) for member in members):
+        c.broken.discard(record)
     return list(fields.values())
 
 
@@ -268,7 +291,8 @@ def _field(c: Context, record: RecordType, base: Base, item: syntax.MemberDeclar
         c.fail("address-space", "a member cannot have an address space of its own", item.span)
     if record.kind == "union" and contains_matrix(t):
         c.fail("coop-mat-union", "a cooperative matrix cannot be a member of a union", item.span)
-    return Field(item.declarator.name, t, qualifiers, item.declarator.span)
+    alignment = attributes.for_field(c, [*base.specifiers.attributes, *item.declarator.attributes])
+    return Field(item.declarator.name, t, qualifiers, item.declarator.span, alignment=alignment)
 
 
 # --- declarators -----------------------------------------------------------------------------------
@@ -276,7 +300,8 @@ def _field(c: Context, record: RecordType, base: Base, item: syntax.MemberDeclar
 
 def declarator_type(c: Context, base: Base, d: syntax.Declarator) -> tuple[Type, Qualifiers]:
     """The type that a declarator makes of the base, and the qualifiers of the object declared."""
-    t, qualifiers = base.type, base.qualifiers
+    # A type attribute after the name means what it would mean before: the innermost type.
+    t, qualifiers = apply_matrix_attributes(c, base.type, d.attributes), base.qualifiers
     for modifier in reversed(d.modifiers):
         if isinstance(modifier, syntax.PointerModifier):
             t = _pointer_to(c, t, qualifiers, d.span)
@@ -284,9 +309,11 @@ def declarator_type(c: Context, base: Base, d: syntax.Declarator) -> tuple[Type,
         elif isinstance(modifier, syntax.ArrayModifier):
             t = _array_of(c, t, modifier, d.span)
         else:
+            if qualifiers.space is not AddressSpace.PRIVATE:
+                c.fail("address-space", f"a function cannot return an object in {qualifiers.space} memory", d.span)
             t = _function_of(c, t, modifier, d.span)
             qualifiers = PLAIN
-    return apply_matrix_attributes(c, t, d.attributes), qualifiers
+    return t, qualifiers
 
 
 def _pointer_to(c: Context, t: Type, qualifiers: Qualifiers, span: Span) -> Type:
@@ -322,27 +349,70 @@ def _function_of(c: Context, t: Type, modifier: syntax.FunctionModifier, span: S
 
 def parameters(c: Context, modifier: syntax.FunctionModifier) -> list[typed.VarDecl]:
     """The parameters of a function declarator; arrays are pointers here. `(void)` and `()` have none."""
+    known = c.parameters.get(id(modifier))
+    if known is not None:
+        return known
     items = modifier.parameters or []
     if len(items) == 1 and _is_void(items[0]):
-        return []
-    result = []
+        items = []
+    result: list[typed.VarDecl] = []
     for item in items:
-        base = base_type(c, item.specifiers)
-        t, qualifiers = declarator_type(c, base, item.declarator)
-        if isinstance(t, ArrayType):
-            t, qualifiers = PointerType(t.element, qualifiers), PLAIN
-        name = item.declarator.name or ""
-        if not is_complete(t):
-            c.fail("incomplete-type", f"parameter '{name}' has incomplete type '{t}'", item.span)
-        if qualifiers.space is not AddressSpace.PRIVATE:
-            c.fail("address-space", f"a parameter lives in private memory, not in {qualifiers.space}", item.span)
-        result.append(typed.VarDecl(item.declarator.span, name, t, qualifiers, "parameter"))
+        with c.recover():
+            result.append(_parameter(c, item))
+    if len(result) != len(items):
+        c.abandon()
+    c.parameters[id(modifier)] = result
     return result
+
+
+def _parameter(c: Context, item: syntax.Parameter) -> typed.VarDecl:
+    base = base_type(c, item.specifiers)
+    t, qualifiers = declarator_type(c, base, item.declarator)
+    if isinstance(t, ArrayType):
+        t, qualifiers = PointerType(t.element, replace(qualifiers, restrict=False)), PLAIN
+    name = item.declarator.name or ""
+    if isinstance(t, FunctionType):
+        c.fail("function-pointer", "a function cannot be a parameter", item.span)
+    if not is_complete(t):
+        c.fail("incomplete-type", f"parameter '{name}' has incomplete type '{t}'", item.span)
+    if qualifiers.space is not AddressSpace.PRIVATE:
+        c.fail("address-space", f"a parameter lives in private memory, not in {qualifiers.space}", item.span)
+    return typed.VarDecl(item.declarator.span, name, t, qualifiers, "parameter")
 
 
 def _is_void(p: syntax.Parameter) -> bool:
     words = [word.text for word in p.specifiers.type_words]
     return words == ["void"] and p.declarator.name is None and not p.declarator.modifiers
+
+
+def each_declarator(
+    c: Context, node: syntax.Declaration, declare: Callable[[Base, syntax.InitDeclarator], None]
+) -> None:
+    """`declare` for each declarator; where one has no meaning, its name is poisoned and the next one follows."""
+    try:
+        base = base_type(c, node.specifiers)
+    except Abandon:
+        for item in node.declarators:
+            c.poison(item.declarator.name, item.declarator.span)
+        raise
+    for item in node.declarators:
+        try:
+            declare(base, item)
+        except Abandon:
+            c.poison(item.declarator.name, item.declarator.span)
+
+
+def declare_typedef(c: Context, base: Base, item: syntax.InitDeclarator) -> None:
+    d = item.declarator
+    t, qualifiers = declarator_type(c, base, d)
+    if item.initializer is not None:
+        c.fail("invalid-initializer", "a typedef has no initial value", item.initializer.span)
+    attributes.for_typedef(c, [*base.specifiers.attributes, *d.attributes])
+    entity = Typedef(d.span, d.name or "", t, qualifiers)
+    earlier = c.scope.names.get(entity.name)
+    if isinstance(earlier, Typedef) and (earlier.type, earlier.qualifiers) == (entity.type, entity.qualifiers):
+        return  # saying the same twice is allowed (C11 6.7)
+    c.declare(entity)
 
 
 def type_name(c: Context, node: syntax.TypeName) -> Type:

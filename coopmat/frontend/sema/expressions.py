@@ -38,7 +38,7 @@ from ..types import (
     with_count,
 )
 from . import calls, operators
-from .constants import floating
+from .constants import round_ratio
 from .context import Context, EnumConstant, Poisoned, Typedef
 from .conversions import cast, convert_arithmetic, index_value, matrix_index, rvalue
 from .operators import BINARY
@@ -77,7 +77,7 @@ def _float(c: Context, node: syntax.FloatLiteral, expected: Type | None) -> Expr
     except literals.LiteralError as error:
         c.fail(error.code, error.message, node.span)
     t = {"": DOUBLE, "f": FLOAT, "h": HALF, "l": DOUBLE}[literal.suffix]
-    return floating(node.span, t, literal.value)
+    return typed.FloatConst(node.span, t, literal.value if t is DOUBLE else round_ratio(*literal.exact, t))
 
 
 def _char(c: Context, node: syntax.CharLiteral, expected: Type | None) -> Expr:
@@ -92,7 +92,7 @@ def _string(c: Context, node: syntax.StringLiteral, expected: Type | None) -> Ex
         value = literals.decode_string(node.texts)
     except literals.LiteralError as error:
         c.fail(error.code, error.message, node.span)
-    where = Qualifiers(AddressSpace.CONSTANT, const=True)
+    where = Qualifiers(AddressSpace.CONSTANT)
     return typed.StringConst(node.span, ArrayType(CHAR, len(value) + 1), where, value)
 
 
@@ -113,8 +113,7 @@ def _identifier(c: Context, node: syntax.Identifier, expected: Type | None) -> E
         from .matrices import require_extension
 
         require_extension(c, f"'{node.name}'", node.span)
-    notes = c.suggestion(node.name, c.scope.visible())
-    c.fail("undeclared-identifier", f"'{node.name}' is not declared", node.span, notes=notes)
+    c.undeclared(f"'{node.name}' is not declared", node.name, node.span, c.scope.visible())
 
 
 def _paren(c: Context, node: syntax.Paren, expected: Type | None) -> Expr:
@@ -268,6 +267,8 @@ def _subscript(c: Context, node: syntax.Subscript, expected: Type | None) -> Exp
     left, right = rvalue(base), rvalue(index)
     if isinstance(right.type, PointerType) and not isinstance(left.type, PointerType):
         left, right = right, left
+    if isinstance(left.type, ArrayType):
+        c.unsupported("subscripting an array that is no object is", node.span)
     if not isinstance(left.type, PointerType):
         labels = [Label(node.base.span)]
         if isinstance(left.type, VectorType):
@@ -295,6 +296,8 @@ def _member(c: Context, node: syntax.Member, expected: Type | None) -> Expr:
         c.fail("incomplete-type", f"'{record}' is incomplete", node.name_span)
     index = record.index_of(node.name)
     if index is None:
+        if record in c.broken:
+            c.abandon()
         notes = c.suggestion(node.name, [item.name for item in record.fields])
         c.fail("no-member", f"'{record}' has no member '{node.name}'", node.name_span, notes=notes)
     field = record.fields[index]

@@ -17,8 +17,16 @@ from ..types import (
     is_complete,
 )
 from . import attributes, matrices
-from .context import Context, EnumConstant, FunctionState, Poisoned, Typedef
-from .declarations import base_type, declarator_type, parameters, static_assert
+from .context import Abandon, Context, EnumConstant, FunctionState
+from .declarations import (
+    Base,
+    base_type,
+    declarator_type,
+    declare_typedef,
+    each_declarator,
+    parameters,
+    static_assert,
+)
 from .initializers import initialize, is_constant
 from .statements import block, pragma
 
@@ -76,32 +84,21 @@ def _check_defined(c: Context) -> None:
 
 def _declaration(c: Context, node: syntax.Declaration) -> None:
     storage = {word.text for word in node.specifiers.storage}
-    base = base_type(c, node.specifiers)
-    for item in node.declarators:
-        d = item.declarator
-        with c.recover():
-            try:
-                t, qualifiers = declarator_type(c, base, d)
-                if "typedef" in storage:
-                    _typedef(c, Typedef(d.span, d.name or "", t, qualifiers))
-                elif isinstance(t, FunctionType):
-                    prototype(c, node.specifiers, d)
-                else:
-                    _variable(c, item, t, qualifiers)
-            except BaseException:
-                if d.name is not None and d.name not in c.scope.names:
-                    c.scope.names[d.name] = Poisoned(d.span, d.name)
-                raise
+
+    def declare(base: Base, item: syntax.InitDeclarator) -> None:
+        if "typedef" in storage:
+            declare_typedef(c, base, item)
+            return
+        t, qualifiers = declarator_type(c, base, item.declarator)
+        if isinstance(t, FunctionType):
+            prototype(c, base, item)
+        else:
+            _variable(c, base, item, t, qualifiers)
+
+    each_declarator(c, node, declare)
 
 
-def _typedef(c: Context, entity: Typedef) -> None:
-    earlier = c.scope.names.get(entity.name)
-    if isinstance(earlier, Typedef) and (earlier.type, earlier.qualifiers) == (entity.type, entity.qualifiers):
-        return  # saying the same twice is allowed (C11 6.7)
-    c.declare(entity)
-
-
-def _variable(c: Context, item: syntax.InitDeclarator, t: Type, qualifiers: Qualifiers) -> None:
+def _variable(c: Context, base: Base, item: syntax.InitDeclarator, t: Type, qualifiers: Qualifiers) -> None:
     d = item.declarator
     name = d.name or ""
     if contains_matrix(t):
@@ -114,7 +111,7 @@ def _variable(c: Context, item: syntax.InitDeclarator, t: Type, qualifiers: Qual
     if item.initializer is None:
         c.fail("address-space", f"'{name}': a variable in constant memory must be initialised", d.span)
     decl = typed.VarDecl(d.span, name, t, qualifiers, "static")
-    decl.alignment = attributes.for_variable(c, d.attributes)
+    decl.alignment = attributes.for_variable(c, [*base.specifiers.attributes, *d.attributes])
     decl.type, decl.initializer = initialize(c, t, item.initializer)
     if not is_complete(decl.type):
         c.fail("incomplete-type", f"variable '{name}' has incomplete type '{decl.type}'", d.span)
@@ -129,9 +126,17 @@ def _function_modifier(d: syntax.Declarator) -> syntax.FunctionModifier | None:
     return first if isinstance(first, syntax.FunctionModifier) else None
 
 
-def prototype(c: Context, specifiers: syntax.Specifiers, d: syntax.Declarator) -> typed.FunctionDecl:
+def prototype(c: Context, base: Base, item: syntax.InitDeclarator) -> typed.FunctionDecl:
+    """A function's declaration without a body."""
+    if item.initializer is not None:
+        c.fail("invalid-initializer", "a function has no initial value", item.initializer.span)
+    return _declare_function(c, base, item.declarator)
+
+
+def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.FunctionDecl:
     """Declares a function; a later prototype or the definition must agree with it."""
-    t, _ = declarator_type(c, base_type(c, specifiers), d)
+    t, _ = declarator_type(c, base, d)
+    specifiers = base.specifiers
     modifier = _function_modifier(d)
     if modifier is None or not isinstance(t, FunctionType) or d.name is None:
         c.fail("function-declarator", "a function needs its parameters written out", d.span)
@@ -139,13 +144,15 @@ def prototype(c: Context, specifiers: syntax.Specifiers, d: syntax.Declarator) -
     internal = any(word.text == "static" for word in specifiers.storage)
     marks = attributes.for_function(c, [*specifiers.attributes, *d.attributes], kernel=kernel)
     decl = typed.FunctionDecl(d.span, d.name, t, parameters(c, modifier), kernel, internal, marks)
-    earlier = c.scope.names.get(d.name)
-    if isinstance(earlier, typed.FunctionDecl):
+    earlier = c.functions.get(d.name)
+    if earlier is not None:
         if earlier.type != t or earlier.is_kernel != kernel:
             notes = [Note(f"the previous declaration, '{earlier.type}', is here", earlier.span)]
             c.fail("redefinition", f"'{d.name}' is declared again as '{t}'", d.span, notes=notes)
         earlier.attributes.update(marks)
         earlier.internal = earlier.internal or internal
+        if c.scope.find(d.name) is not earlier:
+            c.declare(earlier)
         return earlier
     if builtins.find(d.name) is not None or d.name in matrices.BUILTINS:
         c.fail("redefinition", f"'{d.name}' is a builtin function", d.span)
@@ -154,6 +161,7 @@ def prototype(c: Context, specifiers: syntax.Specifiers, d: syntax.Declarator) -
         c.abandon()
     if kernel:
         _check_kernel(c, decl)
+    c.functions[d.name] = decl
     c.unit.functions.append(decl)
     return decl
 
@@ -183,7 +191,11 @@ def _check_kernel_pointer(c: Context, p: typed.VarDecl, t: PointerType) -> None:
 
 
 def _definition(c: Context, node: syntax.FunctionDefinition) -> None:
-    decl = prototype(c, node.specifiers, node.declarator)
+    try:
+        decl = _declare_function(c, base_type(c, node.specifiers), node.declarator)
+    except Abandon:
+        c.poison(node.declarator.name, node.declarator.span)
+        raise
     if decl.body is not None:
         notes = [Note("the previous definition is here", decl.span)]
         c.fail("redefinition", f"redefinition of '{decl.name}'", node.declarator.span, notes=notes)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from ...diagnostics import Span
 from .. import syntax
-from ..typed import Aggregate, Expr, IntConst, LValue, StringConst, Zero
-from ..types import CHAR, UCHAR, ArrayType, CoopMatrixType, RecordType, Type, VectorType, VoidType
+from ..typed import Aggregate, Expr, IntConst, LValue, StringConst, VectorLiteral, Zero
+from ..types import CHAR, UCHAR, ArrayType, CoopMatrixType, RecordType, Type, VectorType, VoidType, element_count
 from .context import Context
-from .conversions import assign_convert
+from .conversions import assign_convert, rvalue
 
 
 def initialize(c: Context, t: Type, node: syntax.Initializer) -> tuple[Type, Expr]:
@@ -35,15 +35,30 @@ def value(c: Context, t: Type, node: syntax.Expression, what: str) -> Expr:
 
 def _scalar_in_braces(c: Context, t: Type, node: syntax.InitializerList) -> Expr:
     if isinstance(t, VectorType):
-        c.fail(
-            "invalid-initializer", f"a vector is initialised by a vector literal: ({t})(...), not by braces", node.span
-        )
+        return _vector_in_braces(c, t, node)
     if len(node.items) != 1 or node.items[0].designators:
         c.fail("invalid-initializer", f"'{t}' takes exactly one initial value", node.span)
     inner = node.items[0].value
     if isinstance(inner, syntax.InitializerList):
         c.fail("invalid-initializer", f"too many braces around the initial value of '{t}'", inner.span)
     return value(c, t, inner, "initialisation")
+
+
+def _vector_in_braces(c: Context, t: VectorType, node: syntax.InitializerList) -> Expr:
+    """Scalars and vectors that add up, as clang has it; the specification knows vector literals only."""
+    from .expressions import analyse
+
+    items: list[Expr] = []
+    for item in node.items:
+        if item.designators or isinstance(item.value, syntax.InitializerList):
+            c.fail("invalid-initializer", f"'{t}' takes scalars and vectors only", item.span)
+        part = rvalue(analyse(c, item.value))
+        whole = isinstance(part.type, VectorType) and part.type.element == t.element
+        items.append(part if whole else assign_convert(c, part, t.element, item.span, "initialisation"))
+    count = sum(element_count(item.type) for item in items)
+    if count != t.count:
+        c.fail("invalid-initializer", f"a '{t}' needs {t.count} components, not {count}", node.span)
+    return VectorLiteral(node.span, t, items)
 
 
 def _string(node: syntax.Expression) -> syntax.StringLiteral | None:
@@ -86,7 +101,9 @@ def _braced(c: Context, t: Type, node: syntax.InitializerList) -> tuple[Type, Ex
         text = _string(inner) if isinstance(inner, syntax.Expression) else None
         if text is not None and t.element in (CHAR, UCHAR):
             return _from_string(c, t, text)
-    cursor = _Items(node.items)
+    if isinstance(t, RecordType) and t in c.broken:
+        c.abandon()
+    cursor = _Items(list(node.items))
     result = _fill(c, t, cursor, node.span, designators=True)
     extra = cursor.peek()
     if extra is not None:
@@ -104,6 +121,8 @@ def _fill(c: Context, t: Type, cursor: _Items, span: Span, *, designators: bool)
             if not designators:
                 break
             position = _designated(c, t, item.designators)
+            if isinstance(t, RecordType) and t.kind == "union":
+                values.clear()  # only one member has a value: the last one named
         elif position >= limit:
             break
         inner_type = _part(t, position)
@@ -179,7 +198,7 @@ def zero(span: Span, t: Type) -> Expr:
 
 def is_constant(e: Expr) -> bool:
     """Whether the value is known when the program is built (initialisers of static objects)."""
-    from ..typed import AddressOf, Convert, FloatConst, Index, Member, PointerAdd, VarRef, VectorLiteral
+    from ..typed import AddressOf, Convert, FloatConst, Index, Member, PointerAdd, VarRef
 
     if isinstance(e, (IntConst, FloatConst, Zero, StringConst)):
         return True

@@ -208,10 +208,10 @@ def call(c: Context, name: str, node: syntax.Call, expected: Type | None) -> Exp
     require_extension(c, f"'{name}'", node.callee.span)
     row = BUILTINS[name]
     if len(node.arguments) not in row.arguments:
-        wanted = " or ".join(map(str, row.arguments))
+        wanted = " or ".join(map(str, row.arguments)) + (" argument" if row.arguments == (1,) else " arguments")
         c.fail(
             "argument-count",
-            f"'{name}' takes {wanted} arguments, not {len(node.arguments)}",
+            f"'{name}' takes {wanted}, not {len(node.arguments)}",
             node.span,
             notes=[Note(row.usage)],
         )

@@ -8,7 +8,6 @@ from ...diagnostics import Label, Span
 from .. import typed
 from ..typed import AddressOf, Binary, Convert, ConvertKind, Deref, Expr, LValue, MatrixElement, Swizzle, Unary, Zero
 from ..types import (
-    BOOL,
     INT,
     LONG,
     PTRDIFF_T,
@@ -17,6 +16,7 @@ from ..types import (
     CoopMatrixType,
     PointerType,
     Qualifiers,
+    RecordType,
     ScalarType,
     Type,
     VectorType,
@@ -26,7 +26,7 @@ from ..types import (
     is_complete,
 )
 from . import matrices
-from .constants import fold_binary, fold_unary, is_null_pointer
+from .constants import constant_value, fold_binary, fold_logical, fold_unary, is_null_pointer
 from .context import Context
 from .conversions import (
     assign_convert,
@@ -216,6 +216,9 @@ def _logical(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span
         a, b = usual_conversions(c, op, op_span, left, right)
         return make_binary(span, name, a, b)
     a, b = condition(c, left, f"an operand of '{op}'"), condition(c, right, f"an operand of '{op}'")
+    folded = fold_logical(span, name, a, b)
+    if folded is not None:
+        return folded
     return typed.Logical(span, INT, name, a, b)
 
 
@@ -245,6 +248,7 @@ def _pointer_binary(c: Context, op: str, row: Operator, left: Expr, right: Expr,
             return typed.PointerAdd(span, left.type, left, index)
         if row.name == "sub" and isinstance(right.type, PointerType) and _comparable(left.type, right.type):
             _check_pointee(c, left.type, span)
+            _check_pointee(c, right.type, span)
             return typed.PointerDifference(span, PTRDIFF_T, left, right)
     bad_operands(c, op, op_span, left, right)
 
@@ -276,11 +280,18 @@ def modifiable(c: Context, e: Expr, what: str, span: Span) -> LValue:
         c.fail("not-an-lvalue", f"{what} needs an object, not a value of type '{e.type}'", span, labels=[Label(e.span)])
     if isinstance(e.type, ArrayType) or not is_complete(e.type):
         c.fail("not-assignable", f"{what}: an object of type '{e.type}' cannot be changed", span)
-    if e.place.const or e.place.space is AddressSpace.CONSTANT:
+    if e.place.const or e.place.space is AddressSpace.CONSTANT or _has_const(e.type):
         c.fail("read-only", f"{what}: this object is read-only", e.span)
     if isinstance(e, Swizzle) and len(set(e.indices)) != len(e.indices):
         c.fail("duplicate-swizzle", f"{what}: a component stands twice on the left side", e.span)
     return e
+
+
+def _has_const(t: Type) -> bool:
+    """Whether a member is const, which makes the whole read-only (C11 6.3.2.1)."""
+    if isinstance(t, ArrayType):
+        return _has_const(t.element)
+    return isinstance(t, RecordType) and any(f.qualifiers.const or _has_const(f.type) for f in t.fields or ())
 
 
 def assign(c: Context, target: Expr, value: Expr, span: Span, op_span: Span) -> Expr:
@@ -326,9 +337,11 @@ def conditional(c: Context, test: Expr, then: Expr, otherwise: Expr, span: Span)
     if isinstance(then.type, VoidType) and isinstance(otherwise.type, VoidType):
         return typed.Conditional(span, then.type, test, then, otherwise)
     then, otherwise = _unify(c, then, otherwise, span)
-    constants = (typed.IntConst, typed.FloatConst)
-    if isinstance(test, typed.IntConst) and isinstance(then, constants) and isinstance(otherwise, constants):
-        return then if test.value else otherwise
+    decided = constant_value(test)
+    if decided is not None:
+        chosen = then if decided else otherwise
+        if isinstance(chosen, (typed.IntConst, typed.FloatConst)):
+            return chosen
     return typed.Conditional(span, then.type, test, then, otherwise)
 
 
@@ -336,7 +349,7 @@ def _unify(c: Context, then: Expr, otherwise: Expr, span: Span) -> tuple[Expr, E
     """One type for the two sides of a conditional (C11 6.5.15)."""
     a, b = then.type, otherwise.type
     if a == b:
-        if isinstance(a, ScalarType) and a.is_integer and a is not BOOL:
+        if isinstance(a, ScalarType) and a.is_integer:
             common = common_scalar(a, a)
             return convert_arithmetic(then, common), convert_arithmetic(otherwise, common)
         return then, otherwise

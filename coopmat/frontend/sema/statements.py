@@ -15,16 +15,25 @@ from ..types import (
     ArrayType,
     CoopMatrixType,
     FunctionType,
+    Qualifiers,
     ScalarType,
+    Type,
     VoidType,
     contains_matrix,
     is_complete,
 )
 from . import attributes
 from .constants import wrap
-from .context import Context, FunctionState, Poisoned, SwitchState, Typedef
+from .context import Context, FunctionState, SwitchState
 from .conversions import assign_convert, condition, promote, rvalue
-from .declarations import Base, base_type, declarator_type, integer_constant, static_assert
+from .declarations import (
+    Base,
+    declarator_type,
+    declare_typedef,
+    each_declarator,
+    integer_constant,
+    static_assert,
+)
 from .expressions import analyse
 from .initializers import initialize, is_constant
 
@@ -89,32 +98,30 @@ def _apply_unroll(c: Context, s: typed.Stmt, factor: int, span: Span) -> None:
 
 def local_declaration(c: Context, node: syntax.Declaration) -> list[typed.Stmt]:
     storage = {word.text for word in node.specifiers.storage}
-    base = base_type(c, node.specifiers)
     result: list[typed.Stmt] = []
-    for item in node.declarators:
-        name = item.declarator.name
-        try:
-            t, qualifiers = declarator_type(c, base, item.declarator)
-            if "typedef" in storage:
-                c.declare(Typedef(item.declarator.span, name or "", t, qualifiers))
-            elif isinstance(t, FunctionType):
-                from .functions import prototype
 
-                prototype(c, node.specifiers, item.declarator)
-            else:
-                decl = _local_variable(c, base, item, storage)
-                if decl is not None:
-                    result.append(typed.DeclStmt(decl.span, decl))
-        except BaseException:
-            if name is not None and name not in c.scope.names:
-                c.scope.names[name] = Poisoned(item.declarator.span, name)
-            raise
+    def declare(base: Base, item: syntax.InitDeclarator) -> None:
+        if "typedef" in storage:
+            declare_typedef(c, base, item)
+            return
+        t, qualifiers = declarator_type(c, base, item.declarator)
+        if isinstance(t, FunctionType):
+            from .functions import prototype
+
+            prototype(c, base, item)
+            return
+        decl = _local_variable(c, base, item, storage, t, qualifiers)
+        if decl is not None:
+            result.append(typed.DeclStmt(decl.span, decl))
+
+    each_declarator(c, node, declare)
     return result
 
 
-def _local_variable(c: Context, base: Base, item: syntax.InitDeclarator, storage: set[str]) -> typed.VarDecl | None:
+def _local_variable(
+    c: Context, base: Base, item: syntax.InitDeclarator, storage: set[str], t: Type, qualifiers: Qualifiers
+) -> typed.VarDecl | None:
     d = item.declarator
-    t, qualifiers = declarator_type(c, base, d)
     if d.name is None:
         c.fail("missing-name", "a declaration needs a name", d.span)
     if "extern" in storage:
@@ -265,12 +272,9 @@ def _attributed(c: Context, node: syntax.Attributed) -> typed.Stmt:
 
 
 def _switch(c: Context, node: syntax.Switch) -> typed.Stmt:
-    value = rvalue(analyse(c, node.condition))
-    if isinstance(value.type, CoopMatrixType):
-        c.fail("coop-mat-condition", f"a switch cannot test a cooperative matrix ('{value.type}')", value.span)
-    if not isinstance(value.type, ScalarType) or not value.type.is_integer:
-        c.fail("invalid-condition", f"a switch needs an integer, not '{value.type}'", value.span)
-    value = promote(value)
+    value: typed.Expr = typed.IntConst(node.condition.span, INT, 0)
+    with c.recover():
+        value = _switched(c, node.condition)
     state, labels = _state(c), SwitchState(value.type)
     state.switches.append(labels)
     state.breakable += 1
@@ -278,6 +282,15 @@ def _switch(c: Context, node: syntax.Switch) -> typed.Stmt:
     state.breakable -= 1
     state.switches.pop()
     return typed.Switch(node.span, value, body, list(labels.cases), labels.default is not None)
+
+
+def _switched(c: Context, node: syntax.Expression) -> typed.Expr:
+    value = rvalue(analyse(c, node))
+    if isinstance(value.type, CoopMatrixType):
+        c.fail("coop-mat-condition", f"a switch cannot test a cooperative matrix ('{value.type}')", value.span)
+    if not isinstance(value.type, ScalarType) or not value.type.is_integer:
+        c.fail("invalid-condition", f"a switch needs an integer, not '{value.type}'", value.span)
+    return promote(value)
 
 
 def _case(c: Context, node: syntax.Case) -> typed.Stmt:

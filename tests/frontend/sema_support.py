@@ -1,0 +1,77 @@
+"""Sources to typed ASTs, and findings at places that the source itself marks."""
+
+from __future__ import annotations
+
+from coopmat.diagnostics import Diagnostics, render_text
+from coopmat.frontend import typed
+from coopmat.frontend.parse import parse
+from coopmat.frontend.preprocess import PreprocessOptions, preprocess
+from coopmat.frontend.sema import analyse
+
+MARK = "§"
+
+MATRICES = """\
+#define SUBGROUP CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP
+#define ROW_MAJOR CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+#define MATRIX(r, c, use) __attribute__((coop_mat(SUBGROUP, r, c, CLK_COOPERATIVE_MATRIX_##use)))
+typedef half A MATRIX(16, 8, A);
+typedef half B MATRIX(8, 32, B);
+typedef float C MATRIX(16, 32, ACCUMULATOR);
+"""
+
+
+def analysed(source: str, *, matrices: bool = True) -> tuple[typed.Unit, Diagnostics]:
+    diagnostics = Diagnostics(error_limit=0)
+    tree = parse(preprocess(source, "m.cl", PreprocessOptions(), diagnostics), diagnostics)
+    return analyse(tree, diagnostics, matrices=matrices), diagnostics
+
+
+def good(source: str) -> typed.Unit:
+    unit, diagnostics = analysed(source)
+    assert not diagnostics.items, render_text(diagnostics.items, diagnostics.sources)
+    return unit
+
+
+def expression(text: str, parameters: str = "void", before: str = "") -> typed.Expr:
+    """The typed form of an expression, whose value is read where it is an object."""
+    body = good(f"{before}\nvoid f({parameters}) {{ {text}; }}").functions[-1].body
+    assert body is not None
+    statement = body.items[-1]
+    assert isinstance(statement, typed.ExprStmt)
+    return statement.expr
+
+
+def dumped(text: str, parameters: str = "void", before: str = "") -> str:
+    """The typed tree of a function that evaluates an expression."""
+    return typed.dump(good(f"{before}\nvoid f({parameters}) {{ {text}; }}"))
+
+
+def type_of(text: str, parameters: str = "void", before: str = "") -> str:
+    return str(expression(text, parameters, before).type)
+
+
+def constant(text: str, parameters: str = "void", before: str = "") -> int | float:
+    e = expression(text, parameters, before)
+    assert isinstance(e, (typed.IntConst, typed.FloatConst)), dumped(text, parameters, before)
+    return e.value
+
+
+def findings(source: str, *, matrices: bool = True) -> list[tuple[int, int, str]]:
+    items = analysed(source, matrices=matrices)[1].items
+    return [(i.span.line, i.span.column, i.code) for i in items if i.span is not None]
+
+
+def expect(marked: str, *codes: str, before: str = "", matrices: bool = True) -> None:
+    """The findings of `before` + `marked` are exactly `codes`, in order, each at its mark; marks stand in order of
+    the findings."""
+    places = []
+    lines = before.split("\n")[:-1]
+    for line in marked.split("\n"):
+        parts = line.split(MARK)
+        column = 1
+        for part in parts[:-1]:
+            column += len(part)
+            places.append((len(lines) + 1, column))
+        lines.append("".join(parts))
+    found = findings("\n".join(lines), matrices=matrices)
+    assert found == [(*place, code) for place, code in zip(places, codes, strict=True)]
