@@ -109,6 +109,8 @@ CLK_GLOBAL_MEM_FENCE 2u
 CLK_IMAGE_MEM_FENCE 4u
 ATOMIC_VAR_INIT(x) (x)
 ATOMIC_FLAG_INIT 0
+true 1
+false 0
 """
 
 #: Name and decimal digits, exact beyond double precision (OpenCL C 3.0, section 6.15.2.2).

@@ -3,12 +3,13 @@
 Most builtins are called under their Itanium-mangled OpenCL name, which LLVM's SPIR-V backend turns into instructions.
 The rest have rows here, because the backend (LLVM 22.1) gives their names wrong, invalid or unresolved code: barriers
 and fences, `any` and `all`, `ldexp` with one exponent, `convert_*`, and the aligned half loads and stores of three.
-`mad_sat` and the geometry of scalars are here because of drivers (the Intel CPU runtime, 2026).
+`mad_sat`, the geometry of scalars and shuffles of half are here because of drivers (the Intel CPU runtime, 2026).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from llvmlite import ir
@@ -19,7 +20,9 @@ from ...frontend.builtins import conversions
 from ...frontend.typed import BuiltinCall
 from ...frontend.types import (
     BOOL,
+    HALF,
     UINT,
+    USHORT,
     PointerType,
     ScalarType,
     Type,
@@ -197,6 +200,18 @@ def _mad_sat(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Valu
     return builder.select(fits, low, builder.select(negative, least, most))
 
 
+def _shuffle(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
+    """`shuffle` and `shuffle2`; halves travel as their bits, since a driver has no such function for them."""
+    if _scalar(call.type) != HALF:
+        return _call(ctx, call, arguments)
+    *vectors, mask = arguments
+    bits = [with_count(USHORT, element_count(t)) for t in (*call.parameters[:-1], call.type)]
+    carried = [ctx.builder.bitcast(v, ctx.types.of(t)) for v, t in zip(vectors, bits[:-1], strict=True)]
+    parameters = (*bits[:-1], call.parameters[-1])
+    value = _call_named(ctx, call.name, replace(call, type=bits[-1]), parameters, [*carried, mask])
+    return ctx.builder.bitcast(value, ctx.types.of(call.type))
+
+
 def _aligned_half3(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
     """Vectors of three that lie four apart: the unaligned function on the address of the element."""
     *data, offset, pointer = arguments
@@ -289,6 +304,7 @@ _LOWERINGS: dict[str, Callable[[BuiltinContext, BuiltinCall, Sequence[ir.Value]]
     "ldexp": _ldexp,
     "mad_sat": _mad_sat,
     "geometry": _geometry,
+    "shuffle": _shuffle,
     "aligned_half3": _aligned_half3,
     "convert": _convert,
 }

@@ -1,0 +1,140 @@
+"""Runs one source through this compiler and through the device's own OpenCL C compiler, and compares all buffers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+import coopmat
+from coopmat.devices import DeviceInfo, opencl
+
+Array = npt.NDArray[Any]
+# What the device's compiler needs to take half, and floating-point expressions as they are written.
+PROLOGUE = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n#pragma OPENCL FP_CONTRACT OFF\n"
+SIZES = (1, 2, 3, 4, 8, 16)
+NUMPY: dict[str, Any] = {
+    **{"char": np.int8, "uchar": np.uint8, "short": np.int16, "ushort": np.uint16, "int": np.int32},
+    **{"uint": np.uint32, "long": np.int64, "ulong": np.uint64, "half": np.float16, "float": np.float32},
+    "double": np.float64,
+}
+INTEGERS = tuple(NUMPY)[:8]
+FLOATS = tuple(NUMPY)[8:]
+
+
+@dataclass(frozen=True)
+class Value:
+    """An argument that is passed by value: these bytes."""
+
+    data: Array
+
+
+@dataclass(frozen=True)
+class Local:
+    """An argument in local memory, in bytes."""
+
+    size: int
+
+
+Argument: TypeAlias = "Array | Value | Local"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """`arguments`: an array is a buffer, read and written. `ulps`: how far floats of each buffer may lie apart, by
+    the buffer's number among the arguments; 0 where it is not said."""
+
+    kernel: str
+    arguments: Sequence[Argument]
+    global_size: tuple[int, ...] = (1,)
+    local_size: tuple[int, ...] | None = None
+    offset: tuple[int, ...] | None = None
+    ulps: Mapping[int, float] = field(default_factory=dict)
+
+
+def compare(device: DeviceInfo, source: str, launches: Sequence[Launch], options: Sequence[str] = ()) -> None:
+    """Fails with everything that differs: which kernel, which buffer, where, what."""
+    module = coopmat.compile(source, options, name="differential.cl")
+    ours = execute(device, module.spirv, launches)
+    theirs = execute(device, PROLOGUE + source, launches)
+    wrong = []
+    for launch, mine, other in zip(launches, ours, theirs, strict=True):
+        for number in mine:
+            found = difference(mine[number], other[number], launch.ulps.get(number, 0.0))
+            if found:
+                wrong.append(f"{launch.kernel}, argument {number}: {found}")
+    assert not wrong, "\n".join(wrong)
+
+
+def difference(ours: Array, theirs: Array, ulps: float = 0.0) -> str:
+    """What differs, in words; empty where nothing does. NaNs are alike, zeros are so with their sign only."""
+    ours, theirs = np.atleast_1d(ours), np.atleast_1d(theirs)
+    if ours.dtype.kind == "f":
+        bits = f"u{ours.dtype.itemsize}"
+        right = (ours.view(bits) == theirs.view(bits)) | (np.isnan(ours) & np.isnan(theirs))
+        if ulps:
+            with np.errstate(all="ignore"):
+                right |= np.abs(ours - theirs) <= ulps * np.spacing(np.abs(theirs))
+    else:
+        right = ours == theirs
+    if right.all():
+        return ""
+    at = np.argwhere(~right)
+    some = ", ".join(f"[{', '.join(map(str, i))}] {ours[tuple(i)]!r} not {theirs[tuple(i)]!r}" for i in at[:8])
+    return f"{len(at)} of {right.size} differ: {some}"
+
+
+def execute(device: DeviceInfo, program: bytes | str, launches: Sequence[Launch]) -> list[dict[int, Array]]:
+    """For every launch its buffers as the kernel left them, by argument number."""
+    cl = opencl()
+    context = cl.Context([device.handle])
+    queue = cl.CommandQueue(context)
+    with warnings.catch_warnings():
+        # The device's compiler tells how it vectorised each kernel.
+        warnings.simplefilter("ignore", cl.CompilerWarning)
+        if isinstance(program, bytes):
+            built = cl.Program(context, program).build()
+        else:
+            built = cl.Program(context, program).build("-cl-std=CL3.0", cache_dir=False)
+    return [_run(cl, context, queue, built, launch) for launch in launches]
+
+
+def _run(cl: Any, context: Any, queue: Any, program: Any, launch: Launch) -> dict[int, Array]:
+    kernel, buffers = cl.Kernel(program, launch.kernel), {}
+    for number, argument in enumerate(launch.arguments):
+        if isinstance(argument, Local):
+            kernel.set_arg(number, cl.LocalMemory(argument.size))
+        elif isinstance(argument, Value):
+            kernel.set_arg(number, np.ascontiguousarray(argument.data))
+        else:
+            flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+            buffers[number] = cl.Buffer(context, flags, hostbuf=np.ascontiguousarray(argument))
+            kernel.set_arg(number, buffers[number])
+    cl.enqueue_nd_range_kernel(queue, kernel, launch.global_size, launch.local_size, launch.offset)
+    result = {}
+    for number, buffer in buffers.items():
+        result[number] = np.empty_like(np.ascontiguousarray(launch.arguments[number]))
+        cl.enqueue_copy(queue, result[number], buffer)
+    queue.finish()
+    return result
+
+
+def values(name: str, count: int, seed: int = 1) -> Array:
+    """Integers over their whole range with the ends first; floats of all magnitudes with specials first."""
+    generator, dtype = np.random.default_rng(seed), np.dtype(NUMPY[name])
+    if dtype.kind == "f":
+        limits = np.finfo(dtype)
+        first = [0.0, -0.0, 1.0, -1.0, 0.5, -1.5, 2.5, limits.max, limits.min, limits.tiny, np.inf, -np.inf, np.nan]
+        with np.errstate(over="ignore"):
+            rest = (generator.standard_normal(count) * 2.0 ** generator.integers(-8, 9, count)).astype(dtype)
+    else:
+        span = np.iinfo(dtype)
+        first = [0, 1, span.max, span.min, 2, span.max - 1, span.min + 1, 3, 7, span.max // 2]
+        rest = generator.integers(span.min, span.max, count, dtype, endpoint=True)
+    start = min(len(first), count)
+    rest[:start] = np.array(first[:start]).astype(dtype) if dtype.kind == "f" else np.array(first[:start], dtype)
+    return rest
