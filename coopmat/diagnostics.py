@@ -225,6 +225,7 @@ class Diagnostics:
 # --- rendering -----------------------------------------------------------------------------------
 
 _MAX_SHOWN = 160
+_MAX_MESSAGE = 400
 _COLOURS = {
     Severity.NOTE: "\x1b[1;36m",
     Severity.WARNING: "\x1b[1;35m",
@@ -260,6 +261,9 @@ def _render_one(item: Diagnostic, sources: SourceMap | None, color: bool) -> Ite
 
 def _headline(severity: Severity, text: str, span: Span | None, color: bool) -> str:
     place = f"{span}: " if span is not None else "coopmat: "
+    if len(text) > _MAX_MESSAGE:
+        # A name of the source may be as long as its longest line.
+        text = f"{text[: _MAX_MESSAGE // 2]}...{text[-_MAX_MESSAGE // 2 :]}"
     if not color:
         return f"{place}{severity.value}: {text}"
     return f"{_BOLD}{place}{_COLOURS[severity]}{severity.value}:{_RESET} {_BOLD}{text}{_RESET}"

@@ -63,6 +63,15 @@ class EnumTag:
 Tag = RecordType | EnumTag
 
 
+class UnknownType(Type):
+    """What a context asks for whose own type had no meaning: nothing is amiss with what does not fit it."""
+
+    __slots__ = ()
+
+
+UNKNOWN = UnknownType()
+
+
 class Scope:
     """One level of names; ordinary identifiers and tags live apart (C11 6.2.3)."""
 

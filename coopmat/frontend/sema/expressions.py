@@ -39,7 +39,7 @@ from ..types import (
 )
 from . import calls, operators
 from .constants import round_ratio
-from .context import Context, EnumConstant, Poisoned, Typedef
+from .context import UNKNOWN, Context, EnumConstant, Poisoned, Typedef
 from .conversions import cast, convert_arithmetic, index_value, matrix_index, rvalue
 from .operators import BINARY
 
@@ -49,6 +49,17 @@ Handler = Callable[[Context, Any, "Type | None"], Expr]
 def analyse(c: Context, node: syntax.Expression, expected: Type | None = None) -> Expr:
     """The typed form of `node`; `expected` is what the context asks for (matrix loads need it)."""
     return _HANDLERS[type(node)](c, node, expected)
+
+
+def _each(c: Context, *nodes: syntax.Expression, expected: Type | None = None) -> list[Expr]:
+    """All of them, so that each tells what is wrong with it, before giving up because of one."""
+    result: list[Expr] = []
+    for node in nodes:
+        with c.recover():
+            result.append(analyse(c, node, expected))
+    if len(result) != len(nodes):
+        c.abandon()
+    return result
 
 
 # --- constants and names ---------------------------------------------------------------------------
@@ -143,16 +154,27 @@ def _binary(c: Context, node: syntax.Binary, expected: Type | None) -> Expr:
     chain = [node]
     while isinstance(chain[-1].left, syntax.Binary):
         chain.append(chain[-1].left)
-    result = analyse(c, chain[-1].left)
+    result: Expr | None = None
+    with c.recover():
+        result = analyse(c, chain[-1].left)
     for link in reversed(chain):
-        right = analyse(c, link.right)
-        result = operators.binary(c, link.op, result, right, link.span, link.op_span)
+        left, result = result, None
+        with c.recover():
+            right = analyse(c, link.right)
+            if left is not None:
+                result = operators.binary(c, link.op, left, right, link.span, link.op_span)
+    if result is None:
+        c.abandon()
     return result
 
 
 def _assign(c: Context, node: syntax.Assign, expected: Type | None) -> Expr:
-    target = analyse(c, node.target)
-    value = analyse(c, node.value, target.type)
+    target: Expr | None = None
+    with c.recover():
+        target = analyse(c, node.target)
+    value = analyse(c, node.value, target.type if target is not None else UNKNOWN)
+    if target is None:
+        c.abandon()
     if node.op == "=":
         return operators.assign(c, target, value, node.span, node.op_span)
     assert node.op[:-1] in BINARY
@@ -160,8 +182,12 @@ def _assign(c: Context, node: syntax.Assign, expected: Type | None) -> Expr:
 
 
 def _conditional(c: Context, node: syntax.Conditional, expected: Type | None) -> Expr:
-    test = analyse(c, node.condition)
-    then, otherwise = analyse(c, node.then, expected), analyse(c, node.otherwise, expected)
+    test: Expr | None = None
+    with c.recover():
+        test = analyse(c, node.condition)
+    then, otherwise = _each(c, node.then, node.otherwise, expected=expected)
+    if test is None:
+        c.abandon()
     return operators.conditional(c, test, then, otherwise, node.span)
 
 
@@ -221,7 +247,7 @@ def _vector_literal(c: Context, target: VectorType, node: syntax.Cast) -> Expr:
     assert isinstance(node.operand, syntax.Paren)
     inner = node.operand.inner
     parts = inner.items if isinstance(inner, syntax.Comma) else [inner]
-    values = [rvalue(analyse(c, part)) for part in parts]
+    values = [rvalue(part) for part in _each(c, *parts)]
     if len(values) == 1:
         return cast(c, values[0], target, node.span)
     items: list[Expr] = []
@@ -252,7 +278,7 @@ def _compound_literal(c: Context, node: syntax.CompoundLiteral, expected: Type |
 
 
 def _subscript(c: Context, node: syntax.Subscript, expected: Type | None) -> Expr:
-    base, index = analyse(c, node.base), analyse(c, node.index)
+    base, index = _each(c, node.base, node.index)
     if isinstance(base.type, CoopMatrixType):
         if not isinstance(base, LValue):
             c.fail("coop-mat-index", "a component can be chosen of a matrix variable only", node.span)

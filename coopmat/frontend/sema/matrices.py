@@ -29,7 +29,7 @@ from ..types import (
     element_type,
     size_of,
 )
-from .context import Context, EnumConstant
+from .context import UNKNOWN, Context, EnumConstant
 from .conversions import convert_arithmetic, rvalue
 
 ENUMERATORS: dict[str, int] = {
@@ -221,6 +221,8 @@ def call(c: Context, name: str, node: syntax.Call, expected: Type | None) -> Exp
 def _target(c: Context, node: syntax.Call, expected: Type | None) -> CoopMatrixType:
     if isinstance(expected, CoopMatrixType):
         return expected
+    if expected is UNKNOWN:
+        c.abandon()
     assert isinstance(node.callee, syntax.Identifier)
     name = node.callee.name
     if expected is not None:
