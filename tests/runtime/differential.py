@@ -71,8 +71,14 @@ def compare(device: DeviceInfo, source: str, launches: Sequence[Launch], options
 
 
 def difference(ours: Array, theirs: Array, ulps: float = 0.0) -> str:
-    """What differs, in words; empty where nothing does. NaNs are alike, zeros are so with their sign only."""
-    ours, theirs = np.atleast_1d(ours), np.atleast_1d(theirs)
+    """What differs, in words; empty where nothing does. NaNs are alike, zeros are so with their sign only.
+
+    Records are compared field by field: padding is nobody's.
+    """
+    if ours.dtype.names:
+        found = {name: difference(ours[name], theirs[name], ulps) for name in ours.dtype.names}
+        return "; ".join(f"{name}: {text}" for name, text in found.items() if text)
+    ours, theirs = np.ascontiguousarray(ours), np.ascontiguousarray(theirs)
     if ours.dtype.kind == "f":
         bits = f"u{ours.dtype.itemsize}"
         right = (ours.view(bits) == theirs.view(bits)) | (np.isnan(ours) & np.isnan(theirs))

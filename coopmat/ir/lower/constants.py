@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from llvmlite import ir
 from llvmlite.ir.values import FormattedConstant
 
-from ...diagnostics import CompileError, Diagnostic, Severity
+from ...diagnostics import CompileError, Diagnostic, Severity, Span
 from ...frontend import typed
 from ...frontend.typed import ConvertKind
 from ...frontend.types import ArrayType, PointerType, RecordType, Type, VectorType, contains_matrix, size_of
@@ -58,8 +58,8 @@ def constant(program: Program, e: typed.Expr) -> ir.Constant | None:
     """The constant that `e` denotes; None where it is not one that a static object can start with.
 
     A union's constant has a type of its own: that of the member it holds, padded to the union's size. So does what
-    contains one. The layout is always that of `e.type`. Raises CompileError for addresses inside of aggregates,
-    of which LLVM's SPIR-V backend makes invalid constants.
+    contains one. The layout is always that of `e.type`. Raises CompileError for addresses in or of parts of aggregates,
+    of which LLVM's SPIR-V backend makes wrong or invalid constants.
     """
     if isinstance(e, (typed.IntConst, typed.FloatConst)):
         return scalar(program, e)
@@ -107,8 +107,7 @@ def _aggregate(program: Program, e: typed.Aggregate) -> ir.Constant | None:
         if value is None:
             return None
         if isinstance(item.type, PointerType) and value.constant is not None:
-            text = "addresses in the initialisers of arrays and records are not supported yet"
-            raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, item.span)])
+            _not_supported("addresses in the initialisers of arrays and records are", item.span)
         values[index] = value
     typ = program.module.types.of(e.type)
     if not values:
@@ -154,7 +153,7 @@ def _pad(parts: list[ir.Constant], count: int) -> None:
 
 
 def _address(program: Program, e: typed.Expr) -> ir.Constant | None:
-    offset = 0
+    offset, span = 0, e.span
     while True:
         if isinstance(e, typed.Convert) and e.kind in _POINTER_KINDS:
             e = e.operand
@@ -162,14 +161,14 @@ def _address(program: Program, e: typed.Expr) -> ir.Constant | None:
             offset += e.index.value * size_of(getattr(e.type, "pointee", e.type))
             e = e.pointer
         elif isinstance(e, typed.AddressOf) or (isinstance(e, typed.Convert) and e.kind is ConvertKind.DECAY):
-            return _object_address(program, e.operand, offset)
+            return _object_address(program, e.operand, offset, span)
         elif isinstance(e, typed.Zero) and offset == 0:
             return ir.Constant(program.module.types.of(e.type), None)
         else:
             return None
 
 
-def _object_address(program: Program, e: typed.Expr, offset: int) -> ir.Constant | None:
+def _object_address(program: Program, e: typed.Expr, offset: int, span: Span) -> ir.Constant | None:
     while True:
         if isinstance(e, typed.Index) and isinstance(e.index, typed.IntConst):
             offset += e.index.value * size_of(e.type)
@@ -178,15 +177,19 @@ def _object_address(program: Program, e: typed.Expr, offset: int) -> ir.Constant
             offset += e.base.type.fields[e.index].offset
             e = e.base
         elif isinstance(e, typed.VarRef) and e.decl.storage == "static":
-            return _at(program.static_object(e.decl, ""), offset)
+            return _at(program.static_object(e.decl, ""), offset, span)
         elif isinstance(e, typed.StringConst):
-            return _at(program.module.string(e.value), offset)
+            return _at(program.module.string(e.value), offset, span)
         else:
             return None
 
 
-def _at(variable: ir.GlobalVariable, offset: int) -> ir.Constant:
-    reference = variable.get_reference()
+def _at(variable: ir.GlobalVariable, offset: int, span: Span) -> ir.Constant:
     if offset:
-        reference = f"getelementptr inbounds (i8, {variable.type} {reference}, i64 {offset})"
-    return FormattedConstant(variable.type, reference)
+        # LLVM's SPIR-V backend (22.1) counts the bytes as elements.
+        _not_supported("addresses behind the start of an object in initialisers are", span)
+    return FormattedConstant(variable.type, variable.get_reference())
+
+
+def _not_supported(what: str, span: Span) -> NoReturn:
+    raise CompileError([Diagnostic(Severity.ERROR, "not-supported", f"{what} not supported yet", span)])

@@ -12,6 +12,7 @@ from ...frontend import builtins, typed
 from ...frontend.typed import ConvertKind
 from ...frontend.types import (
     BOOL,
+    AddressSpace,
     CoopMatrixType,
     PointerType,
     ScalarType,
@@ -176,6 +177,11 @@ def _in_temporary(ctx: FunctionContext, e: typed.Expr) -> places.MemoryPlace:
 
 
 def _load(ctx: FunctionContext, e: typed.Load) -> places.Operand:
+    if isinstance(e.type, PointerType) and isinstance(e.operand, typed.VarRef):
+        known = e.operand.decl
+        if known.qualifiers.space is AddressSpace.CONSTANT and known.initializer is not None:
+            # The value never changes, and not every address can stand in an initialiser in SPIR-V.
+            return rvalue(ctx, known.initializer)
     return places.place(ctx, e.operand).read(ctx)
 
 
