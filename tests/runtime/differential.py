@@ -22,6 +22,8 @@ NUMPY: dict[str, Any] = {
     **{"uint": np.uint32, "long": np.int64, "ulong": np.uint64, "half": np.float16, "float": np.float32},
     "double": np.float64,
 }
+# Without matrices, `native` is a program as lowered, and `one` the same after LLVM's O1 pipeline.
+PLAIN_AND_OPTIMISED = ("native", "one")
 INTEGERS = tuple(NUMPY)[:8]
 FLOATS = tuple(NUMPY)[8:]
 
@@ -56,17 +58,20 @@ class Launch:
     ulps: Mapping[int, float] = field(default_factory=dict)
 
 
-def compare(device: DeviceInfo, source: str, launches: Sequence[Launch], options: Sequence[str] = ()) -> None:
-    """Fails with everything that differs: which kernel, which buffer, where, what."""
-    module = coopmat.compile(source, options, name="differential.cl")
-    ours = execute(device, module.spirv, launches)
+def compare(
+    device: DeviceInfo, source: str, launches: Sequence[Launch], routes: Sequence[str] = ("native",)
+) -> None:
+    """Fails with everything that differs: which route and kernel, which buffer, where, what."""
     theirs = execute(device, PROLOGUE + source, launches)
     wrong = []
-    for launch, mine, other in zip(launches, ours, theirs, strict=True):
-        for number in mine:
-            found = difference(mine[number], other[number], launch.ulps.get(number, 0.0))
-            if found:
-                wrong.append(f"{launch.kernel}, argument {number}: {found}")
+    for route in routes:
+        module = coopmat.compile(source, ["--matrices", route], name="differential.cl")
+        ours = execute(device, module.spirv, launches)
+        for launch, mine, other in zip(launches, ours, theirs, strict=True):
+            for number in mine:
+                found = difference(mine[number], other[number], launch.ulps.get(number, 0.0))
+                if found:
+                    wrong.append(f"{route}: {launch.kernel}, argument {number}: {found}")
     assert not wrong, "\n".join(wrong)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential import NUMPY, Launch, Local, Value, compare, values
+from differential import NUMPY, PLAIN_AND_OPTIMISED, Launch, Local, Value, compare, values
 
 from coopmat.devices import DeviceInfo
 
@@ -45,7 +45,7 @@ kernel void k(global int *o, const global int *x, local int *l, constant int *c)
 
 def test_pointers(device: DeviceInfo) -> None:
     arguments = [ints(ITEMS * 32), ints(ITEMS + 4, 2), Local(64), ints(4, 3)]
-    compare(device, POINTERS, [Launch("k", arguments, (ITEMS,), (8,))])
+    compare(device, POINTERS, [Launch("k", arguments, (ITEMS,), (8,))], PLAIN_AND_OPTIMISED)
 
 
 ARRAYS = """
@@ -79,7 +79,7 @@ kernel void k(global float *f, global int *o, global double *d, const global int
 
 def test_arrays_and_constant_tables(device: DeviceInfo) -> None:
     arguments = [np.zeros(ITEMS * 8, np.float32), np.zeros(ITEMS * 32, np.int32), np.zeros(ITEMS), ints(ITEMS)]
-    compare(device, ARRAYS, [Launch("k", arguments, (ITEMS,))])
+    compare(device, ARRAYS, [Launch("k", arguments, (ITEMS,))], PLAIN_AND_OPTIMISED)
 
 
 RECORDS = """
@@ -135,7 +135,7 @@ NODE = record(80, key=(0, np.int32), bits=(8, np.uint32), list=(16, (PADDED, 2))
 
 def test_records(device: DeviceInfo) -> None:
     buffers = [np.zeros(ITEMS * 32, np.int64), np.zeros(ITEMS, NODE), np.zeros(ITEMS, PADDED)]
-    compare(device, RECORDS, [Launch("k", [*buffers, np.zeros(ITEMS * 8, np.float32), ints(ITEMS)], (ITEMS,))])
+    compare(device, RECORDS, [Launch("k", [*buffers, np.zeros(ITEMS * 8, np.float32), ints(ITEMS)], (ITEMS,))], PLAIN_AND_OPTIMISED)
 
 
 LOCALS = """
@@ -169,7 +169,7 @@ def test_local_memory_and_barriers(device: DeviceInfo) -> None:
         Launch("k", [np.zeros(32 * 8, np.int32), ints(32), Local(128)], (32,), (8,)),
         Launch("two", [np.zeros(32, np.int32)], (32,), (8,)),
     ]
-    compare(device, LOCALS, launches)
+    compare(device, LOCALS, launches, PLAIN_AND_OPTIMISED)
 
 
 def test_parameters_of_every_scalar_and_vector(device: DeviceInfo) -> None:
@@ -215,7 +215,7 @@ def test_records_as_parameters(device: DeviceInfo) -> None:
     tiny = [Value(np.int8(n)) for n in (9, -7)]
     arguments = [np.zeros(16, np.int32), Value(s[:1]), tiny[0], Value(union), Value(big)]
     launch = Launch("k", [*arguments, np.zeros(3, S), s, tiny[1]], (1,))
-    compare(device, BY_VALUE, [launch])
+    compare(device, BY_VALUE, [launch], PLAIN_AND_OPTIMISED)
 
 
 @pytest.mark.parametrize(("dimensions", "offset"), [(1, None), (1, (5,)), (2, (3, 7)), (3, None), (3, (1, 2, 4))])
@@ -253,7 +253,7 @@ def test_subgroups(device: DeviceInfo, size: int) -> None:
         pytest.skip(f"the device has no subgroups of {size}")
     items = size * 4
     buffers = [np.zeros(items * 16, np.int32), np.zeros(items * 4, np.float32), ints(items)]
-    compare(device, f"#define SIZE {size}\n{SUBGROUPS}", [Launch("k", buffers, (items,), (size * 2,))])
+    compare(device, f"#define SIZE {size}\n{SUBGROUPS}", [Launch("k", buffers, (items,), (size * 2,))], ["native", "lanes"])
 
 
 ATTRIBUTES = """
@@ -272,4 +272,4 @@ def test_kernel_attributes_and_kernels_that_call_kernels(device: DeviceInfo) -> 
         *[Launch(name, [np.zeros(16, np.int32)], (16,), (8,)) for name in ("hinted", "both", "calls")],
         Launch("plain", [np.zeros(16, np.int32), Value(np.int32(5))], (16,), (8,)),
     ]
-    compare(device, ATTRIBUTES, launches)
+    compare(device, ATTRIBUTES, launches, ["native", "lanes"])

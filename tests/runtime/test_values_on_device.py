@@ -519,9 +519,9 @@ def test_half_loads_and_stores(device: DeviceInfo) -> None:
 
 
 def test_vector_data_builtins(device: DeviceInfo) -> None:
-    """vload and vstore of all types and sizes in all address spaces, shuffle and shuffle2."""
+    """vload and vstore of all widths and sizes in all address spaces, shuffle and shuffle2."""
     kernels, launches = [], []
-    for number, name in enumerate(TYPES):
+    for number, name in enumerate(("char", "half", "ushort", "float", "ulong")):
         lines = [f"size_t i = get_global_id(0); local {name} l[128]; {name} p[64];"]
         lines.append("for (int j = 0; j < 64; ++j) { p[j] = x[j + i]; l[j] = x[j]; } barrier(CLK_LOCAL_MEM_FENCE);")
         mask = MASKS[name] if MASKS[name][0] == "u" else "u" + MASKS[name]
