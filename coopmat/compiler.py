@@ -53,7 +53,7 @@ class Module:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        return list(self._findings.items)
+        return self._findings.in_order()
 
     @property
     def sources(self) -> SourceMap:
@@ -173,7 +173,7 @@ class Module:
                 # The lowering knows places, but not the text that stands there.
                 for item in error.diagnostics:
                     self._findings.add(item)
-                raise CompileError(self._findings.items, self.sources) from None
+                raise CompileError(self._findings.in_order(), self.sources) from None
 
         return self._stage("lower", run)
 
@@ -207,7 +207,7 @@ class Module:
         except RecursionError:
             message = f"{self.name} is nested too deeply to {name}"
             self._findings.add(Diagnostic(Severity.FATAL, "nesting-too-deep", message))
-            raise CompileError(self._findings.items, self.sources) from None
+            raise CompileError(self._findings.in_order(), self.sources) from None
         finally:
             self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - start
 

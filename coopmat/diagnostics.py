@@ -217,9 +217,19 @@ class Diagnostics:
                 self.items.append(Diagnostic(Severity.FATAL, "error-limit", limit))
                 raise TooManyErrors
 
+    def in_order(self) -> list[Diagnostic]:
+        """The findings as the source has them, whichever stage found them; those without a place stay last."""
+        files = {name: i for i, name in enumerate(dict.fromkeys(item.span.file for item in self.items if item.span))}
+
+        def place(item: Diagnostic) -> tuple[int, int, int]:
+            span = item.span
+            return (files[span.file], span.line, span.column) if span else (len(files), 0, 0)
+
+        return sorted(self.items, key=place)
+
     def raise_if_errors(self) -> None:
         if self.has_errors:
-            raise CompileError(self.items, self.sources)
+            raise CompileError(self.in_order(), self.sources)
 
 
 # --- rendering -----------------------------------------------------------------------------------
@@ -254,7 +264,7 @@ def _render_one(item: Diagnostic, sources: SourceMap | None, color: bool) -> Ite
             yield _headline(Severity.NOTE, label.text or "see here", label.span, color)
             yield from _excerpt(label.span, [], [], sources, color)
     for note in item.notes:
-        yield _headline(Severity.NOTE, note.message, note.span, color)
+        yield _headline(Severity.NOTE, note.message, note.span or item.span, color)
         if note.span is not None:
             yield from _excerpt(note.span, [], [], sources, color)
 

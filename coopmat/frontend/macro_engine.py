@@ -21,8 +21,9 @@ from . import macros as predefined
 from . import tokens as tk
 from .tokens import PcppLexer, Token, tokenize, with_blanks
 
-#: Tokens that one compilation may make by macro expansion, counted at every level of it.
-MOST_EXPANDED = 1_000_000
+#: Tokens that one use of a macro, and that one compilation, may make by macro expansion, counted at every level of it.
+MOST_EXPANDED_BY_ONE = 200_000
+MOST_EXPANDED = 10_000_000
 
 _MESSAGES = (
     (r"Macro (\S+) requires (\d+) arguments but was passed (\d+)", "macro '{0}' takes {1} arguments, but {2} given"),
@@ -31,7 +32,7 @@ _MESSAGES = (
 
 
 class ExpansionLimit(Exception):
-    """Raised when macro expansion makes more than MOST_EXPANDED tokens."""
+    """Raised when macro expansion makes too many tokens."""
 
 
 class MacroEngine(Preprocessor):  # type: ignore[misc]
@@ -44,6 +45,8 @@ class MacroEngine(Preprocessor):  # type: ignore[misc]
         super().__init__(PcppLexer())
         self.macros = {}
         self.budget = MOST_EXPANDED
+        # Of the use that is being expanded.
+        self.room = MOST_EXPANDED_BY_ONE
         self.place: Span | None = None
 
     def define_line(self, text: str) -> None:
@@ -63,6 +66,7 @@ class MacroEngine(Preprocessor):  # type: ignore[misc]
         """One macro use, from its name to its closing parenthesis, fully expanded; may raise ExpansionLimit."""
         place = self.place = tokens[0].span
         self.linemacrodepth = 0
+        self.room = MOST_EXPANDED_BY_ONE
         out: list[Token] = []
         spaced = tokens[0].spaced
         for token in self.expand_macros(with_blanks(tokens)):
@@ -105,7 +109,8 @@ class MacroEngine(Preprocessor):  # type: ignore[misc]
 
     def _spend(self, count: int) -> None:
         self.budget -= count
-        if self.budget < 0:
+        self.room -= count
+        if min(self.budget, self.room) < 0:
             raise ExpansionLimit
 
 

@@ -28,6 +28,7 @@ DEEPEST_INCLUDE = 200
 MOST_INCLUDES = 10_000
 _RESERVED = frozenset({"defined", "__FILE__", "__LINE__", "__COUNTER__", "__DATE__", "__TIME__"})
 _NAME = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
+_DEEPEST_ARGUMENTS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +205,7 @@ class _Driver(Conditionals):
 
         place = tokens[0].span
         try:
+            _check_nesting(tokens)
             return self.engine.expand(tokens)
         except ExpansionLimit:
             self.error("expansion-too-large", f"macro '{tokens[0].value}' expands to too many tokens", place)
@@ -421,6 +423,15 @@ _DIRECTIVES = {
     "ident": _Driver.ignore,
     "sccs": _Driver.ignore,
 }
+
+
+def _check_nesting(tokens: list[Token]) -> None:
+    """Refuses arguments nested deeper than the parser would take them, before pcpp expands each level again."""
+    depth = 0
+    for token in tokens:
+        depth += (token.value == "(") - (token.value == ")")
+        if depth > _DEEPEST_ARGUMENTS:
+            raise RecursionError
 
 
 def _parameters(tokens: list[Token]) -> tuple[Token | None, list[Token]]:

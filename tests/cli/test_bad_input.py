@@ -54,10 +54,10 @@ def test_unknown_names(coopmat):
     text = refused(
         coopmat,
         b"kernel void f(global float *out) {\n    out[get_globl_id(0)] = nosuch + sin(other);\n    flaot x = 1;\n}\n",
-        "unknown-type",  # the parser's findings come first
         "undeclared-identifier",
         "undeclared-identifier",
         "undeclared-identifier",
+        "unknown-type",  # found by the parser, and told where it stands
     )
     assert "bad.cl:2:9: error: no function 'get_globl_id' is declared" in text
     assert "did you mean 'get_global_id'?" in text
