@@ -11,13 +11,19 @@ Importing this package loads nothing heavy and changes no global state.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .compiler import Module, compile
 from .diagnostics import CompileError, Diagnostic, InternalError, Severity
 from .options import CompileOptions, UsageError
 
+if TYPE_CHECKING:
+    from .runtime.program import BuildError
+
 __version__ = "0.1.0"
 
 __all__ = [
+    "BuildError",
     "CompileError",
     "CompileOptions",
     "Diagnostic",
@@ -27,3 +33,12 @@ __all__ = [
     "UsageError",
     "compile",
 ]
+
+
+def __getattr__(name: str) -> object:
+    # What needs pyopencl is loaded when it is first asked for.
+    if name == "BuildError":
+        from .runtime.program import BuildError
+
+        return BuildError
+    raise AttributeError(f"module 'coopmat' has no attribute '{name}'")

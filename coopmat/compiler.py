@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import shlex
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -89,6 +90,11 @@ class Module:
         return self._lowered.text
 
     @property
+    def opencl_c(self) -> str:
+        """Plain OpenCL C with the matrices lowered: not supported yet, so always a CompileError."""
+        raise CompileError([Diagnostic(Severity.ERROR, "not-supported", "OpenCL C as output is not supported yet")])
+
+    @property
     def kernels(self) -> dict[str, KernelInfo]:
         return {kernel.name: kernel for kernel in self._lowered.kernels}
 
@@ -98,18 +104,24 @@ class Module:
 
         return disassemble(self.spirv)
 
-    @cached_property
+    @property
     def spirv(self) -> bytes:
         with self._lock:
-            binary = self._emitted
             if self.options.validate:
-                self._stage("validate", lambda: self._validate(binary))
-            return binary
+                self.validate()
+            return self._emitted
 
     def validate(self) -> None:
         """Runs spirv-val, whatever the options said. Raises InternalError where it finds fault, ToolsMissing."""
-        if not self.validated:
-            self._stage("validate", lambda: self._validate(self._emitted))
+        with self._lock:
+            if not self.validated:
+                binary = self._emitted
+                self._stage("validate", lambda: self._validate(binary))
+
+    def warn(self, code: str, message: str) -> None:
+        """Adds a warning about the whole module, as -W options allow it. Raises CompileError under -Werror."""
+        self._findings.warning(code, message)
+        self._findings.raise_if_errors()
 
     # --- the stages
 
@@ -143,16 +155,21 @@ class Module:
         with self._lock:
             try:
                 tree = self._tree
-                on = self.options.matrices_on
-                unit = self._stage("analyse", lambda: analyse(tree, self._findings, matrices=on))
+                off = self.options.extensions_off
+                unit = self._stage("analyse", lambda: analyse(tree, self._findings, off=off))
             except TooManyErrors:
                 self._findings.raise_if_errors()
                 raise
             self._findings.raise_if_errors()
             return unit
 
-    @cached_property
+    @property
     def _lowered(self) -> LoweredModule:
+        with self._lock:
+            return self._lower_once
+
+    @cached_property
+    def _lower_once(self) -> LoweredModule:
         from .ir import LowerOptions
         from .ir.lower import lower
 
@@ -236,11 +253,16 @@ def preprocess_only(source: str | bytes, options: CompileOptions, *, name: str) 
     return module
 
 
-def compile(source: str | bytes, options: Sequence[str] | CompileOptions = (), *, name: str = "<source>") -> Module:
+def compile(
+    source: str | bytes, options: str | Sequence[str] | CompileOptions = (), *, name: str = "<source>"
+) -> Module:
     """Compiles OpenCL C; the source is checked on return, code is generated when it is first asked for.
 
-    `options` are as on the command line (`["-DTILE=16", "--matrices", "one"]`). Raises CompileError, UsageError.
+    `options` are as on the command line, a list (`["-DTILE=16", "--matrices", "one"]`) or one string as OpenCL builds
+    take it. Raises CompileError, UsageError.
     """
+    if isinstance(options, str):
+        options = shlex.split(options)
     parsed = options if isinstance(options, CompileOptions) else CompileOptions.from_arguments(options)
     later = [f"--dialect {parsed.dialect}"] if parsed.dialect != "khr" else []
     later += ["--matrices scratch"] if parsed.matrices == "scratch" else []
@@ -251,6 +273,6 @@ def compile(source: str | bytes, options: Sequence[str] | CompileOptions = (), *
         parsed = replace(parsed, matrices="native")
     module = Module(source, name, parsed)
     if parsed.debug:
-        module._findings.warning("unused-option", "-g: debug information is not supported yet")
+        module.warn("unused-option", "-g: debug information is not supported yet")
     module.unit  # noqa: B018
     return module

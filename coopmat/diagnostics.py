@@ -98,6 +98,10 @@ class CompileError(Exception):
         self.sources = sources
         super().__init__(render_text(self.diagnostics, sources))
 
+    def __reduce__(self) -> tuple[type[CompileError], tuple[list[Diagnostic], SourceMap | None]]:
+        # Worker processes hand their errors over by pickle.
+        return type(self), (self.diagnostics, self.sources)
+
 
 class TooManyErrors(Exception):
     """Raised by the collector once `error_limit` errors were seen; the driver catches it."""
@@ -109,6 +113,9 @@ class InternalError(Exception):
     def __init__(self, message: str, details: str = "") -> None:
         self.message, self.details = message, details
         super().__init__(message + (f"\n{details}" if details else ""))
+
+    def __reduce__(self) -> tuple[type[InternalError], tuple[str, str]]:
+        return type(self), (self.message, self.details)
 
 
 @dataclass(slots=True)
@@ -135,8 +142,8 @@ class SourceMap:
 class Diagnostics:
     """Collects what the stages find, applying -w, -Werror, -W and -ferror-limit once, at the entrance.
 
-    `warnings` maps a warning's code to True (on), False (off) or "error". Codes in `off_by_default`
-    stay silent unless turned on by name, by -Wpedantic or by -Weverything.
+    `warnings` maps a warning's code to True (on), False (off), "error" or "warning" (on, and no error even under
+    -Werror). Codes in `off_by_default` stay silent unless turned on by name, by -Wpedantic or by -Weverything.
     """
 
     off_by_default: frozenset[str] = frozenset({"pedantic", "coop-mat-pragma", "stride-type"})
@@ -200,7 +207,8 @@ class Diagnostics:
             choice = code not in self.off_by_default
         if choice is False:
             return None
-        return Severity.ERROR if choice == "error" or self._werror else Severity.WARNING
+        as_error = choice == "error" or (self._werror and choice != "warning")
+        return Severity.ERROR if as_error else Severity.WARNING
 
     def add(self, item: Diagnostic) -> None:
         """Enters a finding made elsewhere; raises TooManyErrors at the limit."""

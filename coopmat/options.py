@@ -9,7 +9,8 @@ from typing import Any
 SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
 CL_STANDARDS = ("CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0")
 MATRICES = ("native", "one", "lanes", "scratch", "auto")
-EXTENSION = "cl_khr_cooperative_matrix"
+# Those that change what the compiler accepts, beside their macros.
+EXTENSIONS = ("cl_khr_cooperative_matrix", "cl_khr_fp16", "cl_khr_fp64")
 
 
 class UsageError(Exception):
@@ -21,8 +22,8 @@ class CompileOptions:
     """What to compile for and how.
 
     `defines` are (name, replacement) pairs; `extensions` is what -cl-ext said; `warnings` maps a warning's name to
-    True, False or "error". `sub_group_size` is the size that a lowering to lanes assumes where the kernel does not
-    fix one (None: 16). `level` is the optimisation level 0 to 3 of lowered modules.
+    True, False, "error" or "warning" (never an error). `sub_group_size` is the size that a lowering to lanes assumes
+    where the kernel does not fix one (None: 16). `level` is the optimisation level 0 to 3 of lowered modules.
     """
 
     defines: tuple[tuple[str, str], ...] = ()
@@ -57,13 +58,12 @@ class CompileOptions:
         return result
 
     @property
-    def matrices_on(self) -> bool:
-        """Whether cl_khr_cooperative_matrix is on: the last word of -cl-ext counts, for it or for all."""
-        on = True
+    def extensions_off(self) -> frozenset[str]:
+        """The extensions that -cl-ext turned off: the last word counts, `all` is a word for each of these."""
+        states = dict.fromkeys(EXTENSIONS, True)
         for name, state in self.extensions.items():
-            if name in (EXTENSION, "all"):
-                on = state
-        return on
+            states.update(dict.fromkeys(EXTENSIONS, state) if name == "all" else {name: state})
+        return frozenset(name for name, state in states.items() if not state)
 
 
 Apply = Callable[[CompileOptions, str], "dict[str, Any]"]
@@ -106,6 +106,12 @@ def _choice(name: str, flag: str, choices: Sequence[str]) -> Apply:
     return apply
 
 
+def _standard(options: CompileOptions, text: str) -> dict[str, Any]:
+    if text.upper() not in CL_STANDARDS:
+        raise UsageError(f"-cl-std takes {', '.join(CL_STANDARDS)}, not '{text}'")
+    return {"cl_std": text.upper()}
+
+
 def _number(name: str, flag: str, least: int) -> Apply:
     def apply(options: CompileOptions, text: str) -> dict[str, Any]:
         if not text.isdigit() or int(text) < least:
@@ -143,8 +149,10 @@ def _warning(options: CompileOptions, text: str) -> dict[str, Any]:
     found = dict(options.warnings)
     if text in ("all", "extra"):
         return {}
+    if text in ("error", "no-error"):
+        return {"werror": text == "error"}
     if text.startswith("no-error="):
-        found[text[9:]] = True
+        found[text[9:]] = "warning"
     elif text.startswith("error="):
         found[text[6:]] = "error"
     elif text.startswith("no-"):
@@ -158,10 +166,9 @@ def _target_env(options: CompileOptions, text: str) -> dict[str, Any]:
     for version in SPIRV_VERSIONS:
         if text in (f"spv{version}", f"spirv{version}"):
             return {"spirv_version": version, "target_env": f"spv{version}"}
-    opencl = {"opencl2.2": "1.2", "opencl2.1": "1.2", "opencl2.0": "1.2", "opencl1.2": "1.2"}
-    if text in opencl:
-        return {"spirv_version": opencl[text], "target_env": text}
-    raise UsageError(f"--target-env takes spv1.2 to spv1.6 or opencl1.2 to opencl2.2, not '{text}'")
+    if text == "opencl2.2":  # older OpenCL takes older SPIR-V than LLVM's backend writes
+        return {"spirv_version": "1.2", "target_env": text}
+    raise UsageError(f"--target-env takes spv1.2 to spv1.6 or opencl2.2, not '{text}'")
 
 
 # Hints of OpenCL's that allow or ask for nothing that the generated code would have to change for.
@@ -176,7 +183,7 @@ _HINTS = (
 )
 
 FLAGS: tuple[Flag, ...] = (
-    Flag("-cl-std=", "joined", _choice("cl_std", "-cl-std", CL_STANDARDS)),
+    Flag("-cl-std=", "joined", _standard),
     Flag("-cl-ext=", "joined", _extensions),
     Flag("-cl-fast-relaxed-math", "plain", _set("fast_relaxed_math", True)),
     Flag("-cl-unsafe-math-optimizations", "plain", _set("mad_enable", True)),
@@ -187,7 +194,6 @@ FLAGS: tuple[Flag, ...] = (
     *(Flag(f"-O{level}", "plain", _set("level", level)) for level in range(4)),
     Flag("-g", "plain", _set("debug", True)),
     Flag("-w", "plain", _set("no_warnings", True)),
-    Flag("-Werror", "plain", _set("werror", True)),
     Flag("-pedantic", "plain", lambda options, text: _warning(options, "pedantic")),
     Flag("-ferror-limit=", "joined", _number("error_limit", "-ferror-limit", 0)),
     Flag("--matrices=", "separate", _choice("matrices", "--matrices", MATRICES)),

@@ -106,7 +106,7 @@ def _compile(invocation: Invocation, options: CompileOptions, kinds: list[str], 
     make = compiler.preprocess_only if shallow else compiler.compile
     module = make(source, options, name=STANDARD_INPUT if name == "-" else name)
     if device is not None and not (shallow or invocation.syntax_only):
-        _refuse_unchecked_shapes(module, device)
+        _warn_of_unchecked_shapes(module, device)
     # Everything is made before anything is written.
     contents = _contents(invocation, module, outputs)
     for stage in invocation.print_after:
@@ -146,17 +146,22 @@ def _device(invocation: Invocation, options: CompileOptions) -> DeviceInfo | Non
     return None
 
 
-def _refuse_unchecked_shapes(module: Module, device: DeviceInfo) -> None:
+def _warn_of_unchecked_shapes(module: Module, device: DeviceInfo) -> None:
     native = [kernel.name for kernel in module.kernels.values() if kernel.uses_matrices]
     if module.matrices == "native" and native:
-        raise _not_yet(f"checking the matrix shapes of {', '.join(native)} against {device.label}")
+        names = ", ".join(native)
+        module.warn(
+            "unchecked-shapes", f"checking the matrix shapes of {names} against {device.label} is not supported yet"
+        )
 
 
 def _outputs(invocation: Invocation, kinds: list[str]) -> dict[str, str]:
     """Kind to file name, `-` for standard output. Dependencies are the kind "d"."""
-    if invocation.syntax_only:
-        return {}
     name = invocation.inputs[0]
+    if invocation.syntax_only:
+        if not invocation.dependencies:
+            return {}
+        return {"d": invocation.dependency_file or ("-" if name == "-" else Path(name).stem + ".d")}
     stem = None if name == "-" else Path(name).stem
     if invocation.preprocess:
         outputs = {"preprocessed": invocation.output or "-"}
@@ -171,6 +176,8 @@ def _outputs(invocation: Invocation, kinds: list[str]) -> dict[str, str]:
         if first == "-" and invocation.dependency_file is None:
             raise UsageError("-MD with output to standard output needs -MF")
         outputs["d"] = invocation.dependency_file or str(Path(first).with_suffix(".d"))
+    if len(set(outputs.values())) < len(outputs):
+        raise UsageError("two outputs have the same name")
     for kind, output in outputs.items():
         if output == "-" and kind in KINDS and KINDS[kind].binary and sys.stdout.isatty():
             raise UsageError(f"'{kind}' is binary and standard output is a terminal; give -o FILE")
@@ -195,7 +202,7 @@ def _dependency_rule(invocation: Invocation, module: Module, outputs: dict[str, 
     name = invocation.inputs[0]
     default = [output for kind, output in outputs.items() if kind != "d"] or [Path(name).stem + ".spv"]
     targets = list(invocation.dependency_targets) or [_escape(target) for target in default]
-    files = dict.fromkeys([*([] if name == "-" else [name]), *module.dependencies])
+    files = dict.fromkeys(file for file in [name, *module.dependencies] if file not in ("-", STANDARD_INPUT))
     return f"{' '.join(targets)}: {' '.join(_escape(file) for file in files)}\n"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ class Condition:
     has_else: bool = False
 
 
-class Conditionals:
+class Conditionals(ABC):
     """The `#if` part of the preprocessor; the rest of it provides what is only declared here."""
 
     diagnostics: Diagnostics
@@ -37,18 +38,18 @@ class Conditionals:
     pending: list[Token]
 
     @property
+    @abstractmethod
     def conditions(self) -> list[Condition]:
         """Those open in the file that is being read, outermost first."""
-        raise NotImplementedError
 
-    def expand_directive(self, tokens: list[Token]) -> list[Token]:
-        raise NotImplementedError
+    @abstractmethod
+    def expand_directive(self, tokens: list[Token]) -> list[Token]: ...
 
-    def macro_name(self, name: Token, rest: list[Token]) -> str | None:
-        raise NotImplementedError
+    @abstractmethod
+    def macro_name(self, name: Token, rest: list[Token]) -> str | None: ...
 
-    def extra(self, name: Token, rest: list[Token]) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def extra(self, name: Token, rest: list[Token]) -> None: ...
 
     def conditional(self, tokens: list[Token]) -> bool:
         """Deal with a directive (from its name on) if it is a conditional one."""

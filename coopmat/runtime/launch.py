@@ -103,8 +103,8 @@ def run_source(
     repeat: int = 1,
     arrays: Mapping[str, Array] | None = None,
 ) -> RunResult:
-    """One run of a source: `arrays` replace the header's arguments of the same names."""
-    parsed = CompileOptions.from_arguments([*options, *run.options])
+    """One run of a source: `arrays` replace the header's arguments of the same names, `options` its options."""
+    parsed = CompileOptions.from_arguments([*run.options, *options])
     module = compile_for(source, parsed, device, name=name)
     try:
         return launch(Program(module, device), run, repeat=repeat, arrays=arrays or {})

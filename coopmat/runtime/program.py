@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from coopmat.devices import DeviceInfo, opencl
+from coopmat.devices import DeviceInfo, opencl, route_for
+from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ class BuildError(Exception):
         self.device, self.options, self.log, self.source_path = device, options, log, source_path
         given = f" (options: {options})" if options else ""
         super().__init__(f"{device} could not build the program{given}:\n{log}\n(SPIR-V saved as {source_path})")
+
+    def __reduce__(self) -> tuple[type[BuildError], tuple[str, str, str, str]]:
+        return type(self), (self.device, self.options, self.log, self.source_path)
 
 
 def launch_error(message: str, code: str = "launch") -> CompileError:
@@ -41,6 +45,7 @@ class Program:
     def __init__(self, module: Module, device: DeviceInfo) -> None:
         if not device.takes_spirv:
             raise launch_error(f"{device.label} takes no SPIR-V: not supported yet", "no-route")
+        _refuse_native_matrices(module, device)
         cl = opencl()
         self.module, self.device = module, device
         self.context = cl.Context([device.handle])
@@ -56,6 +61,16 @@ class Program:
             what = f"there is no kernel '{name}'" if name else "the program has several kernels; name one"
             raise launch_error(f"{what}; the kernels are: {', '.join(known) or 'none'}", "unknown-kernel")
         return Kernel(self, known[name], opencl().Kernel(self._program, name))
+
+
+def _refuse_native_matrices(module: Module, device: DeviceInfo) -> None:
+    if module.matrices != "native" or COOPERATIVE_MATRIX in device.extensions:
+        return
+    names = [kernel.name for kernel in module.kernels.values() if kernel.uses_matrices]
+    if names:
+        text = f"{device.label} has no {COOPERATIVE_MATRIX}, which {', '.join(names)} needs as compiled"
+        how = route_for(device).matrices
+        raise launch_error(text + (f"; use --matrices {how}" if how else ""), "no-route")
 
 
 def _build(context: Any, spirv: bytes, device: DeviceInfo) -> Any:

@@ -28,7 +28,11 @@ class ToolsMissing(Exception):
 
     def __init__(self, message: str = "") -> None:
         reason = message or "no spirv-val that knows SPV_KHR_cooperative_matrix was found"
+        self._reason = message
         super().__init__(f"{reason}; `{self.remedy}` gets one, or name its directory in {ENVIRONMENT_VARIABLE}")
+
+    def __reduce__(self) -> tuple[type[ToolsMissing], tuple[str]]:
+        return type(self), (self._reason,)
 
 
 class ToolError(Exception):

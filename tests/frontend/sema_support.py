@@ -23,7 +23,8 @@ typedef float C MATRIX(16, 32, ACCUMULATOR);
 def analysed(source: str, *, matrices: bool = True) -> tuple[typed.Unit, Diagnostics]:
     diagnostics = Diagnostics(error_limit=0)
     tree = parse(preprocess(source, "m.cl", PreprocessOptions(), diagnostics), diagnostics)
-    return analyse(tree, diagnostics, matrices=matrices), diagnostics
+    off = frozenset() if matrices else frozenset({"cl_khr_cooperative_matrix"})
+    return analyse(tree, diagnostics, off=off), diagnostics
 
 
 def good(source: str) -> typed.Unit:

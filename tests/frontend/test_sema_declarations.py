@@ -392,6 +392,21 @@ def test_objects_of_records_initialise_whole_parts() -> None:
     assert typed.dump(unit).count("VarRef 'struct P' p") == 4
 
 
+def test_zeros_have_no_items() -> None:
+    zeros = "constant struct L a = { { { 0, 0 } }, \"\", 0.0f };"
+    assert values(zeros, STRUCTS) == ("struct L", {})
+    assert values("constant int a[2000000000] = { 0 };") == ("int[2000000000]", {})
+    assert values("constant float a[2] = { -0.0f };") == ("float[2]", {0: 0.0})
+
+
+def test_large_initial_values() -> None:
+    good("constant char a[65532] = { 1 };")
+    expect("constant char a[65533] = §{ 1 };", "not-supported")
+    expect("void f(void) { char a[] = §{ [2000000000] = 1 }; }", "not-supported")
+    pieces = '"' + "a" * 1000 + '"\n'
+    expect("constant char a[] = §" + pieces * 66 + ";", "not-supported")
+
+
 def test_addresses_are_constants() -> None:
     good("constant int a[4] = { 0 }; constant int *constant p = a + 1; constant int *constant q = &a[2];")
     good('constant char *constant s = "abc"; constant struct { constant char *s; } t = { "abc" };')

@@ -38,7 +38,7 @@ def _user_call(c: Context, function: typed.FunctionDecl, node: syntax.Call) -> E
         c.fail("argument-count", message, node.span, notes=[declared])
     from .expressions import analyse
 
-    c.called.setdefault(function, node.callee.span)
+    c.calls.setdefault(c.function.decl if c.function else None, {}).setdefault(function, node.callee.span)
     arguments: list[Expr] = []
     for i, (argument, t) in enumerate(zip(node.arguments, wanted, strict=True), 1):
         with c.recover():

@@ -129,18 +129,19 @@ class FunctionState:
 
 
 class Context:
-    """State of one analysis; `matrices` tells whether cl_khr_cooperative_matrix is on."""
+    """State of one analysis; `off` names the extensions that are turned off."""
 
-    def __init__(self, diagnostics: Diagnostics, *, matrices: bool = True) -> None:
+    def __init__(self, diagnostics: Diagnostics, off: frozenset[str] = frozenset()) -> None:
         self.diagnostics = diagnostics
-        self.matrices = matrices
+        self.off = off
+        self.matrices = "cl_khr_cooperative_matrix" not in off
         self.scope = Scope()
         self.function: FunctionState | None = None
         self.unit = typed.Unit([], [], [])
         # Every function by name, whatever scope it was declared in: they are one (C11 6.2.2).
         self.functions: dict[str, typed.FunctionDecl] = {}
-        # Where each function was first called.
-        self.called: dict[typed.FunctionDecl, Span] = {}
+        # Caller to what it calls, each with the place of the first call; None calls in what is never run.
+        self.calls: dict[typed.FunctionDecl | None, dict[typed.FunctionDecl, Span]] = {}
         # The variables of each function declarator, by its identity: analysed once, asked for several times.
         self.parameters: dict[int, list[typed.VarDecl]] = {}
         # Records that lack members which were at fault; what is missing there is told already.

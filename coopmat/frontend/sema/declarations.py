@@ -41,6 +41,7 @@ from ..types import (
     VectorType,
     VoidType,
     contains_matrix,
+    element_type,
     is_complete,
 )
 from . import attributes, matrices
@@ -127,7 +128,21 @@ def base_type(c: Context, s: syntax.Specifiers) -> Base:
         t = _tag(c, s.tag)
     else:
         t = _words(c, s)
+    _check_element(c, t, s.span)
     return Base(apply_matrix_attributes(c, t, s.attributes), qualifiers, s, explicit)
+
+
+_EXTENSION_OF = {DOUBLE: "cl_khr_fp64", HALF: "cl_khr_fp16"}
+
+
+def _check_element(c: Context, t: Type, span: Span) -> None:
+    element = element_type(t)
+    if element is BFLOAT16:
+        c.unsupported(f"the type '{element}' is", span)
+    extension = _EXTENSION_OF.get(element) if isinstance(element, ScalarType) else None
+    if extension in c.off:
+        notes = [Note(f"remove -cl-ext=-{extension}")]
+        c.fail("extension-off", f"the type '{t}' needs {extension}, which is turned off", span, notes=notes)
 
 
 def apply_matrix_attributes(c: Context, t: Type, items: list[syntax.Attribute]) -> Type:

@@ -55,6 +55,7 @@ def unit(c: Context, node: syntax.TranslationUnit) -> typed.Unit:
         for item in node.declarations:
             with c.recover():
                 _external(c, item)
+    _check_recursion(c)
     _check_defined(c)
     return c.unit
 
@@ -72,11 +73,40 @@ def _external(c: Context, item: syntax.ExternalDeclaration) -> None:
 
 def _check_defined(c: Context) -> None:
     """Every function that is called needs a body: nothing is linked to the program later."""
-    for function in c.unit.functions:
-        if function.body is None and function in c.called:
-            notes = [Note("declared here", function.span)]
-            c.error("undefined-function", f"'{function.name}' is never defined", c.called[function], notes=notes)
+    told = set()
+    for calls in c.calls.values():
+        for function, span in calls.items():
+            if function.body is None and function not in told:
+                told.add(function)
+                notes = [Note("declared here", function.span)]
+                c.error("undefined-function", f"'{function.name}' is never defined", span, notes=notes)
     c.unit.functions = [f for f in c.unit.functions if f.body is not None]
+
+
+def _check_recursion(c: Context) -> None:
+    """Recursion is not allowed (OpenCL C 3.0, section 6.11 i): one error for each cycle, with its way round."""
+    done: set[typed.FunctionDecl] = set()
+    for start in c.unit.functions:
+        path: list[typed.FunctionDecl] = []
+        # A depth-first walk with its own stack: what is still to be called from each function on the path.
+        work = [iter([start])]
+        while work:
+            function = next(work[-1], None)
+            if function is None:
+                work.pop()
+                if path:
+                    done.add(path.pop())
+            elif function in path:
+                _report_recursion(c, path[path.index(function) :])
+            elif function not in done:
+                path.append(function)
+                work.append(iter(c.calls.get(function, {})))
+
+
+def _report_recursion(c: Context, cycle: list[typed.FunctionDecl]) -> None:
+    calls = [(a, b, c.calls[a][b]) for a, b in zip(cycle, [*cycle[1:], cycle[0]], strict=True)]
+    notes = [Note(f"'{a.name}' calls '{b.name}' here", span) for a, b, span in calls[1:]]
+    c.error("recursion", f"'{cycle[0].name}' calls itself, which OpenCL C does not allow", calls[0][2], notes=notes)
 
 
 # --- declarations ----------------------------------------------------------------------------------
@@ -105,8 +135,8 @@ def _variable(c: Context, base: Base, item: syntax.InitDeclarator, t: Type, qual
         c.fail("coop-mat-file-scope", f"a cooperative matrix cannot be declared at file scope ('{name}')", d.span)
     if qualifiers.space is not AddressSpace.CONSTANT:
         if qualifiers.space is AddressSpace.PRIVATE and not qualifiers.const:
-            message = f"'{name}': a variable at program scope must be in the constant address space"
-            c.fail("address-space", message, d.span)
+            message = f"'{name}': a variable at program scope must be in the constant address space; others are not"
+            c.fail("address-space", f"{message} supported yet", d.span)
         c.unsupported(f"'{name}': program-scope variables outside of the constant address space are", d.span)
     if item.initializer is None:
         c.fail("address-space", f"'{name}': a variable in constant memory must be initialised", d.span)

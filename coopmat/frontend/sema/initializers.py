@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...diagnostics import Span
 from .. import syntax
-from ..typed import Aggregate, Expr, IntConst, LValue, StringConst, VectorLiteral, Zero
+from ..typed import Aggregate, Expr, FloatConst, IntConst, LValue, StringConst, VectorLiteral, Zero
 from ..types import CHAR, UCHAR, ArrayType, CoopMatrixType, RecordType, Type, VectorType, VoidType, element_count
 from .context import Context
 from .conversions import assign_convert, rvalue
@@ -81,7 +81,26 @@ def _from_string(c: Context, t: ArrayType, node: syntax.StringLiteral) -> tuple[
         for i, byte in enumerate(text.value)
     ]
     full = ArrayType(element, size)
-    return full, Aggregate(node.span, full, items)
+    return full, _aggregate(c, node.span, full, items)
+
+
+# An OpConstantComposite has at most 65,535 words (SPIR-V, section 2.3), three of them for itself.
+_MOST_ELEMENTS = 65_532
+
+
+def _aggregate(c: Context, span: Span, t: ArrayType | RecordType, items: list[tuple[int, Expr]]) -> Aggregate:
+    """An aggregate value; one of nothing but zeros has no items."""
+    if all(_is_zero(item) for _, item in items):
+        return Aggregate(span, t, [])
+    if isinstance(t, ArrayType) and (t.size or 0) > _MOST_ELEMENTS:
+        c.unsupported(f"an initial value of more than {_MOST_ELEMENTS} elements is", span)
+    return Aggregate(span, t, items)
+
+
+def _is_zero(e: Expr) -> bool:
+    if isinstance(e, FloatConst):
+        return str(e.value) == "0.0"  # and not -0.0
+    return isinstance(e, Zero) or (isinstance(e, IntConst) and e.value == 0) or (isinstance(e, Aggregate) and not e.items)
 
 
 @dataclass(slots=True)
@@ -135,7 +154,8 @@ def _fill(c: Context, t: Type, cursor: _Items, span: Span, *, designators: bool)
             position = limit
     if isinstance(t, ArrayType) and t.size is None:
         t = ArrayType(t.element, highest)
-    return Aggregate(span, t, sorted(values.items()))
+    assert isinstance(t, (ArrayType, RecordType))
+    return _aggregate(c, span, t, sorted(values.items(), key=lambda item: item[0]))
 
 
 def _limit(t: Type) -> int:
@@ -198,7 +218,7 @@ def zero(span: Span, t: Type) -> Expr:
 
 def is_constant(e: Expr) -> bool:
     """Whether the value is known when the program is built (initialisers of static objects)."""
-    from ..typed import AddressOf, Convert, FloatConst, Index, Member, PointerAdd, VarRef
+    from ..typed import AddressOf, Convert, Index, Member, PointerAdd, VarRef
 
     if isinstance(e, (IntConst, FloatConst, Zero, StringConst)):
         return True

@@ -9,7 +9,6 @@ from ...diagnostics import FixIt, Label, Note, Span
 from .. import syntax, typed
 from ..typed import Expr, IntConst, LValue
 from ..types import (
-    BFLOAT16,
     DOUBLE,
     FLOAT,
     HALF,
@@ -66,8 +65,6 @@ def apply_attribute(c: Context, base: Type, attribute: syntax.Attribute) -> Coop
             f"'coop_mat' takes scope, rows, columns and use: 4 arguments, not {len(arguments)}",
             attribute.span,
         )
-    if base is BFLOAT16:
-        c.unsupported("bfloat16 components are", attribute.span)
     if not isinstance(base, ScalarType) or base not in _COMPONENTS:
         allowed = ", ".join(map(str, _COMPONENTS))
         c.fail(
