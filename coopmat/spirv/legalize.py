@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from coopmat.diagnostics import InternalError
+from coopmat.spirv import vector_data
 from coopmat.spirv.module import OP, Instruction, MalformedModule, Module, decode_string, id_positions, instruction
 
 _IMPORT = 1
@@ -121,10 +122,13 @@ class _Legalizer:
         code = _without(self.module.instructions, dropped)
         if rewriters:
             code = list(_without_declarations(code, set(rewriters)))
+        opencl = vector_data.instruction_set(self.module)
         made: list[Instruction] = []
         for item in code:
             if item.opcode == _CALL and item.operands[0] in rewriters:
                 made += rewriters[item.operands[0]](item)
+            elif item.opcode == vector_data.EXT_INST and item.operands[0] == opencl:
+                made += self.vector_data(item)
             else:
                 made.append(_memory_operands(item) if item.opcode in _STRIDE_AT else item)
         made = self.without_dead_bitcasts(made)
@@ -168,6 +172,20 @@ class _Legalizer:
         _, pointer, index, value = call.operands
         chain, memory = self.component(pointer, index, self.definitions[value].result_type)
         return [chain, Instruction(OP["OpStore"], (chain.result or 0, value, *memory))]
+
+    def vector_data(self, item: Instruction) -> list[Instruction]:
+        """A vector load or store, through a pointer to what it reads or writes."""
+        at = vector_data.pointer(item)
+        if at is None:
+            return [item]
+        pointer, kind = item.operands[at], vector_data.pointee(item, self.definitions)
+        wanted = kind.result if kind is not None and kind.result is not None else self.add_global("OpTypeFloat", 16)
+        if _pointee(self.definitions, pointer).result == wanted:
+            return [item]
+        space = self.definitions[self.definitions[pointer].result_type or 0].operands[0]
+        cast = Instruction(_BITCAST, (pointer,), self.pointer_type(space, wanted), self.module.new_id())
+        operands = (*item.operands[:at], cast.result or 0, *item.operands[at + 1 :])
+        return [cast, Instruction(item.opcode, operands, item.result_type, item.result)]
 
     def component(self, pointer: int, index: int, wanted: int | None) -> tuple[Instruction, tuple[int, int]]:
         """The access chain to a component, and the memory operands to access it with."""

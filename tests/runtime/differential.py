@@ -58,9 +58,7 @@ class Launch:
     ulps: Mapping[int, float] = field(default_factory=dict)
 
 
-def compare(
-    device: DeviceInfo, source: str, launches: Sequence[Launch], routes: Sequence[str] = ("native",)
-) -> None:
+def compare(device: DeviceInfo, source: str, launches: Sequence[Launch], routes: Sequence[str] = ("native",)) -> None:
     """Fails with everything that differs: which route and kernel, which buffer, where, what."""
     theirs = execute(device, PROLOGUE + source, launches)
     wrong = []

@@ -9,7 +9,7 @@ from llvmlite import ir
 
 from ...diagnostics import CompileError, Diagnostic, InternalError, Severity, Span
 from ...frontend import typed
-from ...frontend.types import AddressSpace, CoopMatrixType, PointerType, Type, VoidType, contains_matrix
+from ...frontend.types import AddressSpace, PointerType, Type, contains_matrix
 from .. import DEFAULT_SUB_GROUP_SIZE, LoweredModule, LowerOptions
 from ..instructions import PointeeAttributes
 from ..kernel_info import KernelInfo
@@ -114,7 +114,7 @@ class Program:
             t = parameter.type
             kernels.attach_restrict(argument, parameter)
             pointee = t if types.in_memory(t) else t.pointee if isinstance(t, PointerType) else None
-            if pointee is not None and (pointee is t or isinstance(pointee, CoopMatrixType)):
+            if pointee is not None and (pointee is t or contains_matrix(pointee)):
                 argument.attributes = PointeeAttributes("byref", types.of(pointee), types.align(pointee))
 
     def _must_inline(self, decl: typed.FunctionDecl) -> bool:
@@ -248,4 +248,4 @@ def _sub_group_size(unit: typed.Unit, options: LowerOptions) -> int:
 def _mentions_matrix(t: Type) -> bool:
     while isinstance(t, PointerType):
         t = t.pointee
-    return isinstance(t, CoopMatrixType) or (not isinstance(t, VoidType) and contains_matrix(t))
+    return contains_matrix(t)

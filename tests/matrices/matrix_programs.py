@@ -1,0 +1,176 @@
+"""Programs with matrices, compiled from OpenCL C by this compiler and run on a device, in numpy's words beside them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import coopmat
+from coopmat.devices import DeviceInfo, opencl
+from coopmat.matrices.reference import Array
+from coopmat.matrices.variants import ComponentType, Layout, MatrixType, Use
+
+PRELUDE = r"""
+#define COOP(T, R, C, U) \
+    T __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, R, C, CLK_COOPERATIVE_MATRIX_##U)))
+#define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+#define COLUMN CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR
+"""
+LAYOUTS = {Layout.ROW_MAJOR: "ROW", Layout.COLUMN_MAJOR: "COLUMN"}
+
+
+@dataclass(frozen=True)
+class Target:
+    """A lowering and its subgroup size."""
+
+    route: str
+    sub_group_size: int
+
+    @property
+    def options(self) -> list[str]:
+        size = ["--sub-group-size", str(self.sub_group_size)] if self.route == "lanes" else []
+        return ["--matrices", self.route, *size]
+
+    def __str__(self) -> str:
+        return f"{self.route}{self.sub_group_size}"
+
+
+TARGETS = (Target("one", 1), Target("lanes", 8), Target("lanes", 16), Target("lanes", 32))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel over the buffers p0, p1, ..., then scalar arguments; `check` gets the buffers as the kernel left them.
+
+    `outside` is text before the kernel; @ stands for the kernel's own name. `sub_groups` run in one work-group.
+    """
+
+    name: str
+    outside: str
+    parameters: Sequence[str]
+    body: str
+    buffers: Sequence[Array]
+    check: Callable[[Sequence[Array], Target], None] = field(repr=False)
+    scalars: Sequence[Any] = ()
+    sub_groups: int = 1
+
+    def text(self, kernel: str) -> str:
+        head = f"kernel void {kernel}({', '.join(self.parameters)})"
+        return f"{self.outside}\n{head}\n{{\n{self.body}\n}}\n".replace("@", kernel)
+
+
+def program_text(cases: Sequence[Case]) -> str:
+    return PRELUDE + "\n".join(case.text(f"t{number}") for number, case in enumerate(cases))
+
+
+def run(device: DeviceInfo, target: Target, cases: Sequence[Case]) -> None:
+    """Compiles the cases as one program, runs each as one work-group, and lets each check its buffers."""
+    cl = opencl()
+    module = coopmat.compile(program_text(cases), target.options, name="cases.cl")
+    context = cl.Context([device.handle])
+    queue = cl.CommandQueue(context)
+    with warnings.catch_warnings():
+        # The device's compiler tells how it vectorised each kernel.
+        warnings.simplefilter("ignore", cl.CompilerWarning)
+        program = cl.Program(context, module.spirv).build()
+    wrong = []
+    for number, case in enumerate(cases):
+        info = module.kernels[f"t{number}"]
+        assert info.uses_matrices and info.sub_group_size == target.sub_group_size, info
+        size = (target.sub_group_size * case.sub_groups,)
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+        buffers = [cl.Buffer(context, flags, hostbuf=np.ascontiguousarray(array)) for array in case.buffers]
+        getattr(program, f"t{number}")(queue, size, size, *buffers, *case.scalars)
+        results = [np.empty_like(np.ascontiguousarray(array)) for array in case.buffers]
+        for array, buffer in zip(results, buffers, strict=True):
+            cl.enqueue_copy(queue, array, buffer)
+        queue.finish()
+        try:
+            case.check(results, target)
+        except AssertionError as error:
+            wrong.append(f"{target}: {case.name}\n{error}")
+    assert not wrong, "\n".join(wrong)
+
+
+class Kernel:
+    """Writes a case line by line: matrices in, results out, and what they should be."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.outside: list[str] = []
+        self.lines: list[str] = []
+        self.parameters: list[str] = []
+        self.buffers: list[Array] = []
+        self.scalars: list[Any] = []
+        self.scalar_parameters: list[str] = []
+        self.checks: list[Callable[[Sequence[Array], Target], None]] = []
+
+    def buffer(self, array: Array, type_name: str, space: str = "global") -> str:
+        name = f"p{len(self.buffers)}"
+        self.buffers.append(array)
+        self.parameters.append(f"{space} {type_name} *{name}")
+        return name
+
+    def scalar(self, value: Any, type_name: str) -> str:
+        name = f"s{len(self.scalars)}"
+        self.scalars.append(value)
+        self.scalar_parameters.append(f"{type_name} {name}")
+        return name
+
+    def line(self, *text: str) -> Kernel:
+        self.lines += [f"    {item}" for item in text]
+        return self
+
+    def type(self, name: str, matrix: MatrixType) -> str:
+        """A typedef in the kernel."""
+        self.line(f"typedef {spelled(matrix)} {name};")
+        return name
+
+    def matrix(self, name: str, matrix: MatrixType, values: Array) -> str:
+        """A matrix variable with these values, and its type T<name>."""
+        pointer = self.buffer(values.ravel(), matrix.component.opencl_c)
+        self.type(f"T{name}", matrix)
+        self.line(f"T{name} {name} = coop_mat_load({pointer}, ROW, {matrix.columns});")
+        return name
+
+    def store(self, expression: str, component: ComponentType, expected: Array, tolerance: Array | float = 0.0) -> None:
+        """Stores a matrix row-major into a buffer of its own, and checks it."""
+        array = np.frombuffer(b"\xa5" * (expected.size * component.size), component.numpy).copy()
+        number = len(self.buffers)
+        pointer = self.buffer(array, component.opencl_c)
+        self.line(f"coop_mat_store({pointer}, {expression}, ROW, {expected.shape[1]});")
+        self.checks.append(lambda results, target: equal(results[number], expected, tolerance, expression))
+
+    def case(self, sub_groups: int = 1) -> Case:
+        checks = self.checks
+
+        def check(results: Sequence[Array], target: Target) -> None:
+            for item in checks:
+                item(results, target)
+
+        parameters = [*self.parameters, *self.scalar_parameters]
+        body, outside = "\n".join(self.lines), "\n".join(self.outside)
+        return Case(self.name, outside, parameters, body, self.buffers, check, self.scalars, sub_groups)
+
+
+def spelled(matrix: MatrixType) -> str:
+    use = {Use.A: "A", Use.B: "B", Use.ACCUMULATOR: "ACCUMULATOR"}[matrix.use]
+    return f"COOP({matrix.component.opencl_c}, {matrix.rows}, {matrix.columns}, {use})"
+
+
+def equal(got: Array, expected: Array, tolerance: Array | float = 0.0, what: str = "") -> None:
+    """Equal but for NaNs, or as near as `tolerance` (absolute)."""
+    got = got.reshape(expected.shape)
+    right = got == expected
+    if expected.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            right |= np.abs(got - expected) <= tolerance
+        right |= np.isnan(got) & np.isnan(expected)
+    if not right.all():
+        at = [tuple(map(int, i)) for i in np.argwhere(~right)[:6]]
+        some = ", ".join(f"{i}: {got[i]!r} not {expected[i]!r}" for i in at)
+        raise AssertionError(f"{what}: {np.count_nonzero(~right)} of {expected.size} differ: {some}")
