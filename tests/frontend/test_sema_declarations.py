@@ -125,7 +125,7 @@ def test_clashes_show_the_earlier_place() -> None:
         ("typedef §foo T; T g(T); void f(T x) { g(x); }", ["unknown-type"]),
         ("void f(void) { if (§bad) { §worse(); } else { §worst(); } }", ["undeclared-identifier"] * 3),
         ("void f(void) { for (int i = §bad; i < §worse; i++) { i = §worst; } }", ["undeclared-identifier"] * 3),
-        ("void f(int x) { min(§bad, §worse); f(§worst); }", ["undeclared-identifier"] * 3),
+        ("void g(int x) { } void f(void) { min(§bad, §worse); g(§worst); }", ["undeclared-identifier"] * 3),
         ("void f(void) { switch (§bad) { case 1: ; } }", ["undeclared-identifier"]),
     ],
 )
@@ -393,7 +393,7 @@ def test_objects_of_records_initialise_whole_parts() -> None:
 
 
 def test_zeros_have_no_items() -> None:
-    zeros = "constant struct L a = { { { 0, 0 } }, \"\", 0.0f };"
+    zeros = 'constant struct L a = { { { 0, 0 } }, "", 0.0f };'
     assert values(zeros, STRUCTS) == ("struct L", {})
     assert values("constant int a[2000000000] = { 0 };") == ("int[2000000000]", {})
     assert values("constant float a[2] = { -0.0f };") == ("float[2]", {0: 0.0})
@@ -471,3 +471,11 @@ def test_typedefs_carry_qualifiers() -> None:
     expect("typedef const int T; void f(T x) { §x = 1; }", "read-only")
     expect("typedef global int *T; void f(T p, local int *q) { p §= q; *p = 1; }", "address-space")
     good('typedef const constant char *T; constant T s[] = { "a", "b" };')
+
+
+def test_recursion_is_told_once_for_a_cycle() -> None:
+    expect("int f(int x) { return §f(x) + f(x); }", "recursion")
+    expect(
+        "int g(int); int f(int x) { return §g(x); } int g(int x) { return f(x); } int h(void) { return f(1); }",
+        "recursion",
+    )

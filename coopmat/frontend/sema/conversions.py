@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NoReturn
 
 from ...diagnostics import Label, Note, Span
-from ..typed import Convert, ConvertKind, Expr, FloatConst, IntConst, Load, LValue, Unary, Zero
+from ..typed import Convert, ConvertKind, Expr, IntConst, Load, LValue, Unary, Zero
 from ..types import (
     BOOL,
     INT,
@@ -213,11 +214,11 @@ def cast(c: Context, e: Expr, target: Type, span: Span) -> Expr:
     e = rvalue(e)
     source = e.type
     if source == target:
-        return _respan(e, span)
+        return replace(e, span=span)
     if isinstance(target, CoopMatrixType) or isinstance(source, CoopMatrixType):
         return _cast_matrix(c, e, target, span)
     if isinstance(target, ScalarType) and isinstance(source, ScalarType):
-        return _respan(convert_arithmetic(e, target, span), span)
+        return convert_arithmetic(e, target, span)
     if isinstance(target, VectorType) and isinstance(source, ScalarType):
         if source is BOOL and target.element.is_integer:
             # true becomes all ones in an integer vector (6.2.2).
@@ -240,12 +241,6 @@ def cast(c: Context, e: Expr, target: Type, span: Span) -> Expr:
             notes=[Note(f"use convert_{target}() for the values or as_{target}() for the bits")],
         )
     c.fail("invalid-cast", f"'{source}' does not cast to '{target}'", span)
-
-
-def _respan(e: Expr, span: Span) -> Expr:
-    if isinstance(e, (IntConst, FloatConst)):
-        return type(e)(span, e.type, e.value)  # type: ignore[arg-type]
-    return e
 
 
 def _cast_to_pointer(c: Context, e: Expr, target: PointerType, span: Span) -> Expr:

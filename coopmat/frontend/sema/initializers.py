@@ -100,7 +100,9 @@ def _aggregate(c: Context, span: Span, t: ArrayType | RecordType, items: list[tu
 def _is_zero(e: Expr) -> bool:
     if isinstance(e, FloatConst):
         return str(e.value) == "0.0"  # and not -0.0
-    return isinstance(e, Zero) or (isinstance(e, IntConst) and e.value == 0) or (isinstance(e, Aggregate) and not e.items)
+    return (
+        isinstance(e, Zero) or (isinstance(e, IntConst) and e.value == 0) or (isinstance(e, Aggregate) and not e.items)
+    )
 
 
 @dataclass(slots=True)

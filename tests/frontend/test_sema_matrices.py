@@ -1,0 +1,471 @@
+"""Cooperative matrices: every error that analysis can raise, and the nearest programs that are right."""
+
+from __future__ import annotations
+
+import pytest
+from sema_support import MATRICES, analysed, dumped, expect, expression, good, type_of
+
+from coopmat.diagnostics import render_text
+from coopmat.frontend import typed
+from coopmat.frontend.types import CoopMatrixType, MatrixUse
+
+SUBGROUP = "CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP"
+USE_A = "CLK_COOPERATIVE_MATRIX_A"
+ATTRIBUTE = f"__attribute__((coop_mat({SUBGROUP}, 4, 8, {USE_A})))"
+
+# Two more matrices: integers, and an accumulator of another shape.
+MORE = """\
+typedef char AI MATRIX(16, 8, A);
+typedef uchar BI MATRIX(8, 32, B);
+typedef int CI MATRIX(16, 32, ACCUMULATOR);
+typedef float D MATRIX(16, 16, ACCUMULATOR);
+typedef double C64 MATRIX(16, 32, ACCUMULATOR);
+"""
+# What the statements of the tables below have at hand.
+HEAD = (
+    MATRICES
+    + MORE
+    + """\
+struct S { C c; int n; };
+void g(C c) { }
+void f(A a, B b, C c, D d, AI ai, BI bi, CI ci, C64 c64, struct S s, int n, float x, float4 v, size_t z,
+global float *gf, const global float *cf, constant float *kf, local float *lf, private float *pf, global half *gh,
+global float4 *gf4, global float3 *gf3, global int *gi, global char *gc, global int4 *gi4)
+{
+"""
+)
+
+
+def wrong(marked: str, *codes: str) -> None:
+    expect(f"{marked}\n}}", *codes, before=HEAD)
+
+
+def right(statements: str) -> typed.Unit:
+    return good(f"{HEAD}{statements}\n}}")
+
+
+def message(source: str) -> str:
+    """The rendered text of all findings."""
+    diagnostics = analysed(source)[1]
+    return render_text(diagnostics.items, diagnostics.sources)
+
+
+# --- the type ---
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        f"float m {ATTRIBUTE};",
+        f"float {ATTRIBUTE} m;",
+        f"{ATTRIBUTE} float m;",
+        f"float const {ATTRIBUTE} volatile n = m;",
+        f"typedef float T {ATTRIBUTE}; T m;",
+        f"typedef float {ATTRIBUTE} T; T m;",
+        f"typedef {ATTRIBUTE} float T; T m;",
+        f"typedef float F; F m {ATTRIBUTE};",
+        f"float __attribute__((__coop_mat__({SUBGROUP}, 4, 8, {USE_A}))) m;",
+        f"float __attribute__((unused, coop_mat({SUBGROUP}, 4, 8, {USE_A}))) m;",
+        f"float __attribute__((coop_mat(memory_scope_sub_group, 4, 8, {USE_A}))) m;",
+        f"float __attribute__((coop_mat((memory_scope_sub_group), 4, 8, {USE_A}))) m;",
+        "float __attribute__((coop_mat(3, 2 + 2, sizeof(double), 0))) m;",
+        f"enum {{ R = 4, K = R * 2 }}; float __attribute__((coop_mat({SUBGROUP}, R, K, {USE_A}))) m;",
+        f"struct {{ float m {ATTRIBUTE}; }} s;",
+    ],
+)
+def test_spellings_of_the_type(declaration: str) -> None:
+    before = f"typedef float M {ATTRIBUTE};\n"
+    setup = "M m; " if "n = m" in declaration else ""
+    unit = good(f"{before}void f(void) {{ {setup}{declaration} M same = {'s.m' if ' s;' in declaration else 'm'}; }}")
+    assert "float coop_mat(4x8, a)" in typed.dump(unit)
+
+
+def test_attributes_after_a_declarator_mean_the_innermost_type() -> None:
+    source = f"float g(float *p {ATTRIBUTE}, float a[2] {ATTRIBUTE}) {ATTRIBUTE};"
+    unit = good(f"typedef float M {ATTRIBUTE};\n{source}\nM g(M *p, M *a) {{ p[0] = a[1]; return *p; }}")
+    m = "float coop_mat(4x8, a)"
+    assert str(unit.functions[0].type) == f"{m} (private {m} *, private {m} *)"
+
+
+@pytest.mark.parametrize(
+    "component", ["half", "float", "double", *(s + t for s in ("", "u") for t in ("char", "short", "int", "long"))]
+)
+@pytest.mark.parametrize("use", list(MatrixUse))
+def test_component_types_and_uses(component: str, use: MatrixUse) -> None:
+    spelled = f"CLK_COOPERATIVE_MATRIX_{use.name}"
+    attribute = f"__attribute__((coop_mat({SUBGROUP}, 1, 1048575, {spelled})))"
+    e = expression("m", "T m", f"typedef {component} T {attribute};")
+    t = e.type
+    assert isinstance(t, CoopMatrixType)
+    assert (t.component.name, t.scope, t.rows, t.columns, t.use) == (component, 3, 1, 1048575, use)
+
+
+def test_enumerators_as_strings() -> None:
+    source = f'typedef float T __attribute__((coop_mat("{SUBGROUP}", 4, 8, "{USE_A}")));\nvoid f(T a) {{ }}\n'
+    unit, diagnostics = analysed(source)
+    assert [(item.code, item.severity.value) for item in diagnostics.items] == [
+        ("coop-mat-string-enumerator", "warning")
+    ] * 2
+    assert [item.fixits[0].replacement for item in diagnostics.items] == [SUBGROUP, USE_A]
+    assert str(unit.functions[0].parameters[0].type) == "float coop_mat(4x8, a)"
+
+
+def test_types_are_the_same_where_all_five_agree() -> None:
+    good(f"{MATRICES}typedef half A2 MATRIX(8 * 2, 4 + 4, A); void f(A a) {{ A2 b = a; a = b; }}")
+    for other in ("half A2 MATRIX(8, 16, A)", "half A2 MATRIX(16, 8, B)", "float A2 MATRIX(16, 8, A)"):
+        expect(f"typedef {other}; void f(A a) {{ A2 b = §a; }}", "coop-mat-mismatch", before=MATRICES)
+
+
+@pytest.mark.parametrize(
+    ("marked", "code"),
+    [
+        ("float m __attribute__((coop_mat(§memory_scope_work_group, 4, 4, 0)));", "coop-mat-scope"),
+        ("float m __attribute__((coop_mat(§4, 4, 4, 0)));", "coop-mat-scope"),
+        ("float m __attribute__((coop_mat(§n, 4, 4, 0)));", "coop-mat-scope"),
+        ('float m __attribute__((coop_mat(§"SUBGROUP", 4, 4, 0)));', "coop-mat-scope"),
+        ("float m __attribute__((coop_mat(3, §0, 4, 0)));", "coop-mat-shape"),
+        ("float m __attribute__((coop_mat(3, §-1, 4, 0)));", "coop-mat-shape"),
+        ("float m __attribute__((coop_mat(3, 4, §1048576, 0)));", "coop-mat-shape"),
+        ("float m __attribute__((coop_mat(3, §n, 4, 0)));", "coop-mat-shape"),
+        ("float m __attribute__((coop_mat(3, 4, §4.0f, 0)));", "coop-mat-shape"),
+        ("float m __attribute__((coop_mat(3, 4, §nosuch, 0)));", "undeclared-identifier"),
+        ("float m __attribute__((coop_mat(3, 4, 4, §3)));", "coop-mat-use"),
+        ("float m __attribute__((coop_mat(3, 4, 4, §n)));", "coop-mat-use"),
+        ('float m __attribute__((coop_mat(3, 4, 4, §"A")));', "coop-mat-use"),
+        ("float m __attribute__((§coop_mat(3, 4, 4)));", "coop-mat-attribute"),
+        ("float m __attribute__((§coop_mat));", "coop-mat-attribute"),
+        ("float m __attribute__((§coop_mat(3, 4, 4, 0, 0)));", "coop-mat-attribute"),
+        ("bool m __attribute__((§coop_mat(3, 4, 4, 0)));", "coop-mat-component"),
+        ("float4 m __attribute__((§coop_mat(3, 4, 4, 0)));", "coop-mat-component"),
+        ("struct S m __attribute__((§coop_mat(3, 4, 4, 0)));", "coop-mat-component"),
+        ("typedef global int *P; P m __attribute__((§coop_mat(3, 4, 4, 0)));", "coop-mat-component"),
+        ("void m __attribute__((§coop_mat(3, 4, 4, 0)));", "coop-mat-component"),
+        ("C m __attribute__((§coop_mat(3, 4, 4, 0)));", "coop-mat-component"),
+        ("§__bf16 m __attribute__((coop_mat(3, 4, 4, 0)));", "not-supported"),
+        ("local C §m;", "coop-mat-address-space"),
+        ("constant C §m;", "coop-mat-address-space"),
+        ("global C §m;", "coop-mat-address-space"),
+        ("static C §m;", "coop-mat-address-space"),
+        ("local struct S §m;", "coop-mat-address-space"),
+        ("local C §m[2];", "coop-mat-address-space"),
+        ("local C *§m;", "coop-mat-address-space"),
+        ("union { C §m; int k; } u;", "coop-mat-union"),
+        ("§sizeof(C);", "coop-mat-opaque"),
+        ("§sizeof c;", "coop-mat-opaque"),
+        ("§sizeof(struct S);", "coop-mat-opaque"),
+        ("§__alignof__(c);", "coop-mat-opaque"),
+    ],
+)
+def test_types_that_are_wrong(marked: str, code: str) -> None:
+    wrong(marked, code)
+
+
+@pytest.mark.parametrize(
+    ("marked", "code"),
+    [
+        ("C §m;", "coop-mat-file-scope"),
+        ("constant C §m[2] = { };", "coop-mat-file-scope"),
+        ("struct S { C c; }; constant struct S §m = { };", "coop-mat-file-scope"),
+        ("kernel void k(C §m) { }", "coop-mat-kernel-parameter"),
+        ("kernel void k(int n, C *§m) { }", "coop-mat-kernel-parameter"),
+        ("struct S { C c; }; kernel void k(struct S §m) { }", "coop-mat-kernel-parameter"),
+        ("kernel void k(C §m[2]) { }", "coop-mat-kernel-parameter"),
+        ("kernel void k(global C *§m) { }", "coop-mat-address-space"),
+        ("void k(local C *§m) { }", "coop-mat-address-space"),
+        ("struct S { C c; }; void k(global struct S *§m) { }", "coop-mat-address-space"),
+        ("kernel C §k(void) { C c; return c; }", "kernel-result"),
+    ],
+)
+def test_places_where_no_matrix_may_be(marked: str, code: str) -> None:
+    expect(marked, code, before=MATRICES)
+
+
+def test_the_extension_turned_off() -> None:
+    marked = (
+        "typedef float M __attribute__((§coop_mat(3, 4, 4, 0)));\n"
+        "void f(global float *p) {\n    §coop_mat_store(p, 1, 0, 4);\n    M m;\n"
+        "    int n = §CLK_COOPERATIVE_MATRIX_A;\n}"
+    )
+    expect(marked, *["coop-mat-extension-off"] * 3, matrices=False)
+    good("void f(void) { int coop_mat = 1, coop_mat_row = coop_mat; }")
+
+
+# --- builtins ---
+
+
+@pytest.mark.parametrize(
+    ("marked", "codes"),
+    [
+        ("§coop_mat_load(gf, ROW_MAJOR, 32);", ["coop-mat-no-target"]),
+        ("§coop_mat_init(0);", ["coop-mat-no-target"]),
+        ("c + §coop_mat_init(0);", ["coop-mat-no-target"]),
+        ("(void)§coop_mat_init(0);", ["coop-mat-no-target"]),
+        ("c = coop_mat_mulAdd(§coop_mat_load(gh, ROW_MAJOR, 8), b, c);", ["coop-mat-no-target"]),
+        ("coop_mat_store(gf, §coop_mat_init(0), ROW_MAJOR, 32);", ["coop-mat-no-target"]),
+        ("x = §coop_mat_load(gf, ROW_MAJOR, 32);", ["coop-mat-mismatch"]),
+        ("int i = §coop_mat_init(0);", ["coop-mat-mismatch"]),
+        ("v = §coop_mat_init(0);", ["coop-mat-mismatch"]),
+        ("x §= coop_mat_mulAdd(a, b, c);", ["coop-mat-mismatch"]),
+        ("d §= coop_mat_mulAdd(a, b, c);", ["coop-mat-mismatch"]),
+        ("c = coop_mat_load(gf, §2, 32);", ["not-supported"]),
+        ("c = coop_mat_load(gf, §3, 32);", ["coop-mat-layout"]),
+        ("c = coop_mat_load(gf, §-1, 32);", ["coop-mat-layout"]),
+        ("c = coop_mat_load(gf, §n, 32);", ["coop-mat-layout"]),
+        ("c = coop_mat_load(gf, §0.0f, 32);", ["coop-mat-layout"]),
+        ("c = coop_mat_load(gf, ROW_MAJOR, §1.0f);", ["coop-mat-stride"]),
+        ("c = coop_mat_load(gf, ROW_MAJOR, §gf);", ["coop-mat-stride"]),
+        ("c = coop_mat_load(gf, ROW_MAJOR, §(int4)1);", ["coop-mat-stride"]),
+        ("c = coop_mat_load(gf, ROW_MAJOR, §c);", ["coop-mat-stride"]),
+        ("c = coop_mat_load(§gh, ROW_MAJOR, 32);", ["coop-mat-pointee"]),
+        ("c = coop_mat_load(§gi4, ROW_MAJOR, 8);", ["coop-mat-pointee"]),
+        ("c = coop_mat_load(§x, ROW_MAJOR, 32);", ["coop-mat-pointee"]),
+        ("c = coop_mat_load(§c, ROW_MAJOR, 32);", ["coop-mat-pointee"]),
+        ("bi = coop_mat_load(§gc, ROW_MAJOR, 32);", ["coop-mat-pointee"]),
+        ("c = coop_mat_load(§pf, ROW_MAJOR, 32);", ["not-supported"]),
+        ("c = §coop_mat_load(gf, ROW_MAJOR);", ["argument-count"]),
+        ("coop_mat_store(§cf, c, ROW_MAJOR, 32);", ["coop-mat-const-store"]),
+        ("coop_mat_store(§kf, c, ROW_MAJOR, 32);", ["coop-mat-const-store"]),
+        ("coop_mat_store(§gh, c, ROW_MAJOR, 32);", ["coop-mat-pointee"]),
+        ("coop_mat_store(gf, §x, ROW_MAJOR, 32);", ["coop-mat-not-a-matrix"]),
+        ("coop_mat_store(gf, §s, ROW_MAJOR, 32);", ["coop-mat-not-a-matrix"]),
+        ("coop_mat_store(gf, c, ROW_MAJOR, §0);", ["coop-mat-zero-stride"]),
+        ("coop_mat_store(gf, c, §7, 32);", ["coop-mat-layout"]),
+        ("§coop_mat_store(gf, c, ROW_MAJOR);", ["argument-count"]),
+        ("c = coop_mat_mulAdd(§b, §a, c);", ["coop-mat-wrong-use"] * 2),
+        ("c = coop_mat_mulAdd(a, b, §a);", ["coop-mat-wrong-use"]),
+        ("c = coop_mat_mulAdd(§1, §x, §v);", ["coop-mat-not-a-matrix"] * 3),
+        ("d = coop_mat_mulAdd(a, b, §d);", ["coop-mat-shapes"]),
+        ("c = coop_mat_mulAdd((A)a, (B)b, §(D)d);", ["coop-mat-shapes"]),
+        ("c = §coop_mat_mulAdd(ai, b, c);", ["coop-mat-component-class"]),
+        ("ci = §coop_mat_mulAdd(a, b, ci);", ["coop-mat-component-class"]),
+        ("ci = coop_mat_mulAdd(ai, bi, ci, §n);", ["coop-mat-operands"]),
+        ("ci = coop_mat_mulAdd(ai, bi, ci, §32);", ["coop-mat-operands"]),
+        ("ci = coop_mat_mulAdd(ai, bi, ci, §-1);", ["coop-mat-operands"]),
+        ("ci = coop_mat_mulAdd(ai, bi, ci, §ci);", ["coop-mat-operands"]),
+        ("ci = coop_mat_mulAdd(ai, bi, ci, §1.0f);", ["coop-mat-operands"]),
+        ("ci = coop_mat_mulAdd(ai, bi, ci, §0);", ["coop-mat-operands-sign"]),
+        ("ci = coop_mat_mulAdd(ai, bi, ci, §31);", ["coop-mat-operands-sign"]),
+        ("c = coop_mat_mulAdd(a, b, c, §1);", ["coop-mat-operands-sign"]),
+        ("c = §coop_mat_mulAdd(a, b);", ["argument-count"]),
+        ("c = §coop_matmul_add(a, b, c, 0, 0);", ["argument-count"]),
+        ("c = coop_mat_init(§v);", ["coop-mat-init"]),
+        ("c = coop_mat_init(§c);", ["coop-mat-init"]),
+        ("c = coop_mat_init(§gf);", ["coop-mat-init"]),
+        ("c = §coop_mat_init();", ["argument-count"]),
+        ("coop_mat_length(§x);", ["coop-mat-not-a-matrix"]),
+        ("coop_mat_length(§float);", ["coop-mat-not-a-matrix"]),
+        ("coop_mat_length(§struct S);", ["coop-mat-not-a-matrix"]),
+        ("§coop_mat_length();", ["argument-count"]),
+        ("c = §coop_mat_convert(c64);", ["not-supported"]),
+        ("c = §coop_mat_load_checked(gf, ROW_MAJOR, 32, 0, 0, 1, 1);", ["not-supported"]),
+        ("§coop_mat_coord(c, 0);", ["not-supported"]),
+    ],
+)
+def test_calls_that_are_wrong(marked: str, codes: list[str]) -> None:
+    wrong(marked, *codes)
+
+
+def test_a_matrix_is_no_argument_of_other_builtins() -> None:
+    wrong("§sin(c);", "no-matching-function")
+    wrong("§as_int(c);", "no-matching-function")
+    wrong("§convert_float(c);", "no-matching-function")
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "c = coop_mat_load(gf, ROW_MAJOR, 32); C k = coop_mat_load(lf, 1, z), l = coop_mat_load(kf, 0, n);",
+        "C k[2] = { coop_mat_init(1), coop_mat_load(cf, ROW_MAJOR, 0) }; struct S t = { coop_mat_init(2), 3 };",
+        "g(coop_mat_load(gf, ROW_MAJOR, 32)); g((C)coop_mat_init(0)); c += coop_mat_init(1);",
+        "c = n ? coop_mat_init(1) : coop_mat_load(gf, ROW_MAJOR, 32); c = (n, coop_mat_init(1));",
+        "c = coop_mat_load(gf4, ROW_MAJOR, 8); c = coop_mat_load(gf3, ROW_MAJOR, n); coop_mat_store(gf4, c, 1, 4);",
+        "c = coop_mat_load((global float *)gi, ROW_MAJOR, 32); bi = coop_mat_load((global uchar *)gc, 0, 32);",
+        "coop_mat_store(gf + n, c + c, ROW_MAJOR, 32); coop_mat_store(lf, (D)coop_mat_init(0), ROW_MAJOR, 1 + 1);",
+        "c = coop_mat_mulAdd(a, b, c); c = coop_matmul_add(a, b, c); c = coop_mat_mulAdd(a, b, c, 0);",
+        "c64 = coop_mat_mulAdd(a, b, c64); c = coop_mat_mulAdd(a, b, coop_mat_mulAdd(a, b, c));",
+        "ci = coop_mat_mulAdd(ai, bi, ci); ci = coop_mat_mulAdd(ai, bi, ci, 1 | 4 | 8 | 16);",
+        "x = coop_mat_length(c) + coop_mat_length(C) + coop_mat_length(float MATRIX(4, 4, A));",
+        "c = coop_mat_init(x); c = coop_mat_init(n); c = coop_mat_init(true); ci = coop_mat_init(1.5);",
+    ],
+)
+def test_calls_that_are_right(statements: str) -> None:
+    right(statements)
+
+
+def test_operands_follow_the_component_types() -> None:
+    def mask(a: str, b: str, acc: str) -> int:
+        before = f"{MATRICES}typedef {a} X MATRIX(16, 8, A); typedef {b} Y MATRIX(8, 32, B); typedef {acc} Z "
+        before += "MATRIX(16, 32, ACCUMULATOR);"
+        e = expression("coop_mat_mulAdd(x, y, z)", "X x, Y y, Z z", before)
+        assert isinstance(e, typed.MatrixMulAdd)
+        return e.operands
+
+    assert mask("char", "char", "int") == 1 | 2 | 4 | 8
+    assert mask("uchar", "char", "int") == 2 | 4 | 8
+    assert mask("char", "uchar", "uint") == 1
+    assert mask("uchar", "uchar", "uint") == 0
+    assert mask("half", "half", "float") == 0
+
+
+def test_strides_count_pointees() -> None:
+    """In the tree the stride is in components: a 3-vector takes the room of four."""
+    for pointer, factor in (("gf", 1), ("gf4", 4), ("gf3", 4)):
+        text = typed.dump(right(f"c = coop_mat_load({pointer}, ROW_MAJOR, 5);"))
+        assert f"stride: IntConst 'ulong' value={5 * factor}" in text
+
+
+def test_strides_of_other_types_are_told_to_pedants() -> None:
+    from coopmat import compile
+
+    source = f"{MATRICES}kernel void k(global float *p, STRIDE n) {{ C c = coop_mat_load(p, ROW_MAJOR, n); }}"
+    codes = {}
+    for stride in ("size_t", "ushort"):
+        module = compile(source, ["-Wpedantic", f"-DSTRIDE={stride}"])
+        codes[stride] = [item.code for item in module.diagnostics if item.code == "stride-type"]
+    assert codes == {"size_t": [], "ushort": ["stride-type"]}
+    assert compile(source, ["-DSTRIDE=ushort"]).diagnostics == []
+
+
+# --- operators, components, conversions ---
+
+
+@pytest.mark.parametrize(
+    ("marked", "codes"),
+    [
+        ("c §+ x;", ["coop-mat-operator"]),
+        ("x §- c;", ["coop-mat-operator"]),
+        ("c §/ x;", ["coop-mat-operator"]),
+        ("c §* v;", ["coop-mat-operator"]),
+        ("c §* gf;", ["coop-mat-operator"]),
+        ("c §* s;", ["coop-mat-operator"]),
+        ("c §% c;", ["coop-mat-operator"]),
+        ("ci §& ci;", ["coop-mat-operator"]),
+        ("ci §| ci;", ["coop-mat-operator"]),
+        ("ci §^ ci;", ["coop-mat-operator"]),
+        ("ci §<< 1;", ["coop-mat-operator"]),
+        ("ci §>> ci;", ["coop-mat-operator"]),
+        ("c §== c;", ["coop-mat-operator"]),
+        ("c §!= c;", ["coop-mat-operator"]),
+        ("c §< c;", ["coop-mat-operator"]),
+        ("c §>= x;", ["coop-mat-operator"]),
+        ("c §&& c;", ["coop-mat-operator"]),
+        ("x §|| c;", ["coop-mat-operator"]),
+        ("§+c;", ["coop-mat-operator"]),
+        ("§~ci;", ["coop-mat-operator"]),
+        ("§!c;", ["coop-mat-operator"]),
+        ("§c++;", ["coop-mat-operator"]),
+        ("§--c;", ["coop-mat-operator"]),
+        ("c §+= x;", ["coop-mat-operator"]),
+        ("c §/= x;", ["coop-mat-operator"]),
+        ("ci §&= ci;", ["coop-mat-operator"]),
+        ("ci §<<= 1;", ["coop-mat-operator"]),
+        ("x §*= c;", ["coop-mat-operator"]),
+        ("c §+ d;", ["coop-mat-operand-types"]),
+        ("a §* b;", ["coop-mat-operand-types"]),
+        ("c §- c64;", ["coop-mat-operand-types"]),
+        ("c §+= d;", ["coop-mat-operand-types"]),
+        ("§n ? c : d;", ["coop-mat-operand-types"]),
+        ("§n ? c : x;", ["coop-mat-operand-types"]),
+        ("c §= x;", ["coop-mat-mismatch"]),
+        ("x §= c;", ["coop-mat-mismatch"]),
+        ("c §= d;", ["coop-mat-mismatch"]),
+        ("c §= c64;", ["coop-mat-mismatch"]),
+        ("C k = §0;", ["coop-mat-mismatch"]),
+        ("g(§d); g(§x);", ["coop-mat-mismatch"] * 2),
+        ("if (§c) ;", ["coop-mat-condition"]),
+        ("while (§c) ;", ["coop-mat-condition"]),
+        ("do ; while (§c);", ["coop-mat-condition"]),
+        ("for (; §c; ) ;", ["coop-mat-condition"]),
+        ("switch (§c) { }", ["coop-mat-condition"]),
+        ("§c ? 1 : 2;", ["coop-mat-condition"]),
+        ("c[§x] = 1;", ["coop-mat-index"]),
+        ("c[§-1] = 1;", ["coop-mat-index"]),
+        ("c[§c] = 1;", ["coop-mat-index"]),
+        ("c[§gf] = 1;", ["coop-mat-index"]),
+        ("§(c + c)[0];", ["coop-mat-index"]),
+        ("§c[0][0];", ["not-subscriptable"]),
+        ("§&c[0];", ["coop-mat-element-address"]),
+        ("§&s.c[n];", ["coop-mat-element-address"]),
+        ("c.§x;", ["no-member"]),
+        ("c[0] §= c;", ["coop-mat-mismatch"]),
+        ("c[0] §= v;", ["incompatible-types"]),
+        ("const C k = c; §k[0] = 1; §k = c; §k *= 2;", ["read-only"] * 3),
+        ("§(D)c;", ["coop-mat-conversion"]),
+        ("§(A)b;", ["coop-mat-conversion"]),
+        ("§(C)x;", ["coop-mat-conversion"]),
+        ("§(float)c;", ["coop-mat-conversion"]),
+        ("§(global float *)c;", ["coop-mat-conversion"]),
+        ("§(float4)c;", ["coop-mat-conversion"]),
+        ("(float4)(§c, x);", ["vector-literal"]),
+        ("gf[§c];", ["invalid-index"]),
+    ],
+)
+def test_operations_that_are_wrong(marked: str, codes: list[str]) -> None:
+    wrong(marked, *codes)
+
+
+def test_operations_that_are_right() -> None:
+    right(
+        """
+        c = c + c - c * c / c; c += c; c -= c; c *= c; c /= c; c = -c; c = -(-c);
+        c = c * x; c = x * c; c = c * n; c = 'a' * c * 2.0 * true; c *= x; ci *= 1.5f; a = a * b[0];
+        c[0] = 1; c[n] = c[n + 1] * 2; c[z] += x; c[0]++; --c[1]; x = c['a'] + ci[0]; c[0] = ci[1] = 3;
+        C k[3], *p = &c, *q = k; *p = k[1]; q[2] = *p; (*p)[0] = q[1][2];
+        (&s)->c[1] = s.c[0]; s.c = c;
+        c64 = (C64)c; c = (C)c64; c = (C)ci; ci = (CI)c; c = (C)c; c = n ? c : -c; c = (c64, c); (void)c;
+        const C constant_matrix = c; c = constant_matrix * 2; x = constant_matrix[0];
+        { C c = coop_mat_init(1), inner = c; } for (C i = c; n < 3; i += c, n++) ;
+        """
+    )
+
+
+def test_types_of_operations() -> None:
+    m = "float coop_mat(16x32, accumulator)"
+    for text in ("c + c", "c * x", "n * c", "-c", "c = c", "c *= 2", "coop_mat_mulAdd(a, b, c)", "(C)ci"):
+        assert type_of(text, "A a, B b, C c, CI ci, int n, float x", MATRICES + MORE) == m
+    assert type_of("c[0]", "C c", MATRICES) == "float"
+    assert type_of("ai[0] + ai[0]", "AI ai", MATRICES + MORE) == "int"
+    assert type_of("&c", "C c", MATRICES) == f"private {m} *"
+    assert type_of("coop_mat_length(c)", "C c", MATRICES) == "uint"
+
+
+def test_scalars_become_the_component_type() -> None:
+    text = dumped("ci *= x; ai = n * ai; c = coop_mat_init(n)", "CI ci, AI ai, C c, int n, float x", MATRICES + MORE)
+    for kind in ("'int' float-to-int", "'char' int-to-int", "'float' int-to-float"):
+        assert f"Convert {kind}" in text
+
+
+# --- the text of the messages ---
+
+
+def test_rendered_text_of_a_wrong_operator() -> None:
+    source = f"{MATRICES}void f(C c, float x)\n{{\n    c = c / (x + 1);\n}}\n"
+    assert message(source) == (
+        "m.cl:9:11: error: invalid operands to '/': 'float coop_mat(16x32, accumulator)' and 'float' "
+        "[coop-mat-operator]\n"
+        "    c = c / (x + 1);\n"
+        "        ~ ^  ~~~~~\n"
+        "m.cl:9:11: note: matrices take + - * / with an identical type, unary -, and * with a scalar\n"
+    )
+
+
+def test_rendered_text_of_shapes_that_do_not_fit() -> None:
+    source = f"{MATRICES}typedef float D MATRIX(16, 16, ACCUMULATOR);\nvoid f(A a, B b, D d)\n{{\n"
+    assert message(source + "    d = coop_mat_mulAdd(a, b, d);\n}\n") == (
+        "m.cl:10:31: error: shapes do not fit: 32 columns of B, 16 columns of the accumulator [coop-mat-shapes]\n"
+        "    d = coop_mat_mulAdd(a, b, d);\n"
+        "                           ~  ^\n"
+    )
+
+
+def test_rendered_text_of_a_mismatch_in_a_call() -> None:
+    source = f"{MATRICES}void g(C c) {{ }}\nvoid f(A a) {{ g(a); }}\n"
+    assert message(source) == (
+        "m.cl:8:17: error: argument 1 of 'g': 'half coop_mat(16x8, a)' does not convert to "
+        "'float coop_mat(16x32, accumulator)' [coop-mat-mismatch]\n"
+        "void f(A a) { g(a); }\n"
+        "                ^\n"
+        "m.cl:7:6: note: 'g' is declared here\n"
+        "void g(C c) { }\n"
+        "     ^\n"
+    )
