@@ -9,6 +9,7 @@ import click
 
 from coopmat.devices import DeviceInfo, list_devices, prepare, route_for
 from coopmat.devices.environment import INSTALL_COMMAND
+from coopmat.devices.query import COOPERATIVE_MATRIX
 
 from .status import ExitStatus
 
@@ -43,6 +44,7 @@ def as_dict(device: DeviceInfo) -> dict[str, object]:
         "driver": device.driver,
         "route": route.matrices,
         "why": route.why,
+        **_matrices(device),
         "spirv_versions": list(device.spirv_versions),
         "sub_groups": device.sub_groups,
         "sub_group_sizes": list(device.sub_group_sizes),
@@ -54,18 +56,41 @@ def as_dict(device: DeviceInfo) -> dict[str, object]:
     }
 
 
+def _matrices(device: DeviceInfo) -> dict[str, object]:
+    """What matrices can do there. `native_variants` is None where the device has them and the query is not supported
+    yet. The lowerings take every type and shape, at any multiple of the component: alignment and multiple are 1."""
+    native = COOPERATIVE_MATRIX in device.extensions
+    return {
+        "native_variants": None if native else [],
+        "lowerings": ["one", *(["lanes"] if device.sub_groups else [])] if device.takes_spirv else [],
+        "pointer_alignment": None if native else 1,
+        "stride_multiple": None if native else 1,
+    }
+
+
 def _rows(device: DeviceInfo) -> dict[str, str]:
     route = route_for(device)
     sizes = ", ".join(map(str, device.sub_group_sizes)) or ("not told" if device.sub_groups else "none")
     floats = ", ".join(name for name, has in (("half", device.fp16), ("float", True), ("double", device.fp64)) if has)
     return {
         "route": f"{route.matrices or 'none'} ({route.why})",
+        "matrices": _describe_matrices(device),
         "type": f"{device.kind}, {device.compute_units} compute units, {device.local_memory // 1024} KiB local memory",
         "version": f"{device.version}, driver {device.driver}",
         "SPIR-V": ", ".join(device.spirv_versions) or "none",
         "subgroup sizes": sizes,
         "floating point": floats,
     }
+
+
+def _describe_matrices(device: DeviceInfo) -> str:
+    found = _matrices(device)
+    native = "none" if found["native_variants"] == [] else "some; which ones is not supported yet"
+    lowerings = found["lowerings"]
+    every = (
+        f"every variant by --matrices {' or '.join(lowerings)}" if isinstance(lowerings, list) and lowerings else "none"
+    )
+    return f"native: {native}; lowered: {every}"
 
 
 def _print_table(devices: list[DeviceInfo]) -> None:
