@@ -107,6 +107,11 @@ def compile_ir(request: Request, text: str) -> tuple[dict[str, Any], list[bytes]
             break
     else:
         raise ValueError(f"the IR has types that SPIR-V lacks: {', '.join(illegal)}")
+    mended = without_folded_extensions(ir)
+    if mended is not ir:
+        ir = mended
+        module = llvm.parse_assembly(ir, llvm.create_context())
+        laps.end("mend")
     spirv = b""
     if "spirv" in request["want"]:
         spirv = machine.emit_object(module)
@@ -150,6 +155,36 @@ def illegal_types(ir: str) -> list[str]:
         return []
     found = {match[1] or match[2] for match in _TYPE.finditer(ir)} - {None}
     return sorted(kind for kind in found if any(suspect.fullmatch(kind) for suspect in _SUSPECTS))
+
+
+_NARROWED = re.compile(r"^ *(%\S+) = (?:trunc|sext) ", re.MULTILINE)
+_ZERO_EXTENSION = re.compile(r"^( *%\S+ = zext (?:nneg )?)(.+?) (%\S+)( to .+)$", re.MULTILINE)
+
+
+def without_folded_extensions(ir: str) -> str:
+    """The text with a `freeze` between a truncation or sign extension and a zero extension of it.
+
+    The backend would make one operation of the two, and gets the types of that wrong, or dies; it drops the freeze.
+    The same text where there is nothing to do.
+    """
+    if "zext" not in ir:
+        return ir
+    narrowed = set(_NARROWED.findall(ir))
+    if not narrowed:
+        return ir
+    count = 0
+
+    def mend(match: re.Match[str]) -> str:
+        nonlocal count
+        head, kind, operand, tail = match.groups()
+        if operand not in narrowed:
+            return match[0]
+        count += 1
+        name = f'%"zext operand {count}"'
+        return f"  {name} = freeze {kind} {operand}\n{head}{kind} {name}{tail}"
+
+    mended = _ZERO_EXTENSION.sub(mend, ir)
+    return mended if count else ir
 
 
 # What to run, and what to try from the start where that leaves types which SPIR-V lacks. SROA's <64 x i8> for a
