@@ -548,8 +548,10 @@ def _dump_node(root: object, depth: int, label: str, lines: list[str]) -> None:
     while work:
         depth, label, node = work.pop()
         indent = "  " * depth + (f"{label}: " if label else "")
-        if isinstance(node, (list, tuple)):
-            work.extend(reversed([(depth, f"{label}[{i}]", item) for i, item in enumerate(node)]))
+        if isinstance(node, list):
+            # The parts of an aggregate say their own positions.
+            parts = [item if isinstance(item, tuple) else (i, item) for i, item in enumerate(node)]
+            work.extend(reversed([(depth, f"{label}[{i}]", item) for i, item in parts]))
             continue
         if not isinstance(node, (Expr, Stmt, VarDecl)):
             lines.append(f"{indent}{node}")
@@ -576,6 +578,8 @@ def _dump_fields(node: Expr | Stmt | VarDecl) -> tuple[str, list[tuple[str, obje
             plain += f" {{{' '.join(words)}}}" if value != PLAIN else ""
         elif item.name == "type":
             plain += f" '{value}'"
+        elif item.name == "parameters":
+            plain += f" ({', '.join(map(str, value))})"
         elif isinstance(value, Enum):
             plain += f" {value.value}"
         else:

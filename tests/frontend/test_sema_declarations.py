@@ -155,6 +155,20 @@ def test_several_mistakes_are_told_in_order() -> None:
     ]
 
 
+def test_bodies_are_analysed_whatever_the_head_is() -> None:
+    expect(
+        "kernel int f(§foo x, global float *p, int *§q) { p[0] = x; §bad = 1; local int l; return x; }\n"
+        "§foo g(int n) { n = §worse; return n; }\n"
+        "void h(int n) { } int §h(float n) { n = §worst; return 1; } void i(void) { }",
+        *["unknown-type", "kernel-parameter", "undeclared-identifier", "unknown-type", "undeclared-identifier"],
+        *["redefinition", "undeclared-identifier"],
+    )
+
+
+def test_names_where_a_macro_failed_are_not_told_again() -> None:
+    expect("#define ADD(a, b) a\nint f(void) { return §ADD(1); }", "invalid-macro-use")
+
+
 @pytest.mark.parametrize(
     ("source", "meant"),
     [

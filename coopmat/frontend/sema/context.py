@@ -146,6 +146,8 @@ class Context:
         self.parameters: dict[int, list[typed.VarDecl]] = {}
         # Records that lack members which were at fault; what is missing there is told already.
         self.broken: set[RecordType] = set()
+        # Where earlier stages found fault: a name that stands there is a consequence.
+        self.told = {item.span for item in diagnostics if item.severity.is_error}
 
     # --- findings
 
@@ -218,6 +220,8 @@ class Context:
 
     def undeclared(self, message: str, name: str, span: Span, candidates: Iterable[str]) -> NoReturn:
         """Tells that `name` is not declared, once in each function."""
+        if span in self.told:
+            raise Abandon
         if self.function is not None:
             if name in self.function.undeclared:
                 raise Abandon

@@ -373,14 +373,15 @@ def parameters(c: Context, modifier: syntax.FunctionModifier) -> list[typed.VarD
     result: list[typed.VarDecl] = []
     for item in items:
         with c.recover():
-            result.append(_parameter(c, item))
+            result.append(one_parameter(c, item))
     if len(result) != len(items):
         c.abandon()
     c.parameters[id(modifier)] = result
     return result
 
 
-def _parameter(c: Context, item: syntax.Parameter) -> typed.VarDecl:
+def one_parameter(c: Context, item: syntax.Parameter) -> typed.VarDecl:
+    """A parameter as a variable; arrays are pointers here."""
     base = base_type(c, item.specifiers)
     t, qualifiers = declarator_type(c, base, item.declarator)
     if isinstance(t, ArrayType):

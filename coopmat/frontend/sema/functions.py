@@ -7,6 +7,7 @@ from .. import builtins, syntax, typed
 from ..types import (
     BOOL,
     INT,
+    PLAIN,
     AddressSpace,
     FunctionType,
     PointerType,
@@ -17,13 +18,14 @@ from ..types import (
     is_complete,
 )
 from . import attributes, matrices
-from .context import Abandon, Context, EnumConstant, FunctionState
+from .context import UNKNOWN, Abandon, Context, EnumConstant, FunctionState, Poisoned
 from .declarations import (
     Base,
     base_type,
     declarator_type,
     declare_typedef,
     each_declarator,
+    one_parameter,
     parameters,
     static_assert,
 )
@@ -170,7 +172,7 @@ def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.Fun
     modifier = _function_modifier(d)
     if modifier is None or not isinstance(t, FunctionType) or d.name is None:
         c.fail("function-declarator", "a function needs its parameters written out", d.span)
-    kernel = any(word.text.strip("_") == "kernel" for word in specifiers.functions)
+    kernel = _is_kernel(specifiers)
     internal = any(word.text == "static" for word in specifiers.storage)
     marks = attributes.for_function(c, [*specifiers.attributes, *d.attributes], kernel=kernel)
     decl = typed.FunctionDecl(d.span, d.name, t, parameters(c, modifier), kernel, internal, marks)
@@ -199,6 +201,10 @@ def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.Fun
 def _check_kernel(c: Context, decl: typed.FunctionDecl) -> None:
     if not isinstance(decl.type.result, VoidType):
         c.error("kernel-result", f"kernel '{decl.name}' must return void, not '{decl.type.result}'", decl.span)
+    _check_kernel_parameters(c, decl)
+
+
+def _check_kernel_parameters(c: Context, decl: typed.FunctionDecl) -> None:
     for p in decl.parameters:
         if contains_matrix(p.type) or (isinstance(p.type, PointerType) and contains_matrix(p.type.pointee)):
             message = f"a cooperative matrix cannot be a parameter of a kernel ('{p.name}')"
@@ -222,28 +228,56 @@ def _check_kernel_pointer(c: Context, p: typed.VarDecl, t: PointerType) -> None:
 
 def _definition(c: Context, node: syntax.FunctionDefinition) -> None:
     try:
-        decl = _declare_function(c, base_type(c, node.specifiers), node.declarator)
+        decl = _define(c, node)
     except Abandon:
         c.poison(node.declarator.name, node.declarator.span)
-        raise
+        # What is wrong inside is told all the same.
+        decl = _stand_in(c, node)
+    c.function = FunctionState(decl)
+    with c.nested_scope():
+        for p in decl.parameters:
+            if p.name:
+                c.declare(Poisoned(p.span, p.name) if p.type is UNKNOWN else p)
+        decl.body = block(c, node.body)
+    for label, span in c.function.gotos:
+        if label not in c.function.labels:
+            c.error("undeclared-label", f"no label '{label}' in this function", span)
+    c.function = None
+
+
+def _define(c: Context, node: syntax.FunctionDefinition) -> typed.FunctionDecl:
+    """The function that is defined here, by its name and parameters here; the body is still to come."""
+    decl = _declare_function(c, base_type(c, node.specifiers), node.declarator)
     if decl.body is not None:
         notes = [Note("the previous definition is here", decl.span)]
         c.fail("redefinition", f"redefinition of '{decl.name}'", node.declarator.span, notes=notes)
     modifier = _function_modifier(node.declarator)
     assert modifier is not None
     decl.span, decl.parameters = node.declarator.span, parameters(c, modifier)
-    c.function = FunctionState(decl)
+    decl.body = typed.Block(node.body.span, [])
     # The order of definition counts, also where a prototype stood before.
     c.unit.functions.remove(decl)
     c.unit.functions.append(decl)
-    decl.body = typed.Block(node.body.span, [])
-    with c.nested_scope():
-        for p in decl.parameters:
-            if not p.name:
-                continue
-            c.declare(p)
-        decl.body = block(c, node.body)
-    for label, span in c.function.gotos:
-        if label not in c.function.labels:
-            c.error("undeclared-label", f"no label '{label}' in this function", span)
-    c.function = None
+    return decl
+
+
+def _stand_in(c: Context, node: syntax.FunctionDefinition) -> typed.FunctionDecl:
+    """For a definition that has no meaning: what its body may be analysed against."""
+    span, name = node.declarator.span, node.declarator.name or ""
+    modifier = _function_modifier(node.declarator)
+    known: list[typed.VarDecl] = []
+    for item in (modifier.parameters or []) if modifier is not None else []:
+        parameter = item.declarator
+        found = typed.VarDecl(parameter.span, parameter.name or "", UNKNOWN, PLAIN, "parameter")
+        with c.recover():
+            found = one_parameter(c, item)
+        known.append(found)
+    kernel = _is_kernel(node.specifiers)
+    decl = typed.FunctionDecl(span, name, FunctionType(UNKNOWN, ()), known, kernel, False)
+    if kernel:
+        _check_kernel_parameters(c, decl)
+    return decl
+
+
+def _is_kernel(specifiers: syntax.Specifiers) -> bool:
+    return any(word.text.strip("_") == "kernel" for word in specifiers.functions)

@@ -310,10 +310,10 @@ def _store(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
     return typed.MatrixStore(node.span, VOID, pointer, matrix, layout, stride)
 
 
-def _matrix_argument(c: Context, e: syntax.Expression) -> Expr:
+def _matrix_argument(c: Context, e: syntax.Expression, expected: Type | None = None) -> Expr:
     from .expressions import analyse
 
-    value = rvalue(analyse(c, e))
+    value = rvalue(analyse(c, e, expected))
     if not isinstance(value.type, CoopMatrixType):
         c.fail("coop-mat-not-a-matrix", f"expected a cooperative matrix, not '{value.type}'", e.span)
     return value
@@ -321,9 +321,10 @@ def _matrix_argument(c: Context, e: syntax.Expression) -> Expr:
 
 def _mul_add(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
     values: list[Expr] = []
-    for argument in node.arguments[:3]:
+    # The accumulator is of the result's type.
+    for argument, wanted in zip(node.arguments[:3], (None, None, expected), strict=True):
         with c.recover():
-            values.append(_matrix_argument(c, argument))
+            values.append(_matrix_argument(c, argument, wanted))
     if len(values) < 3:
         c.abandon()
     a, b, acc = values

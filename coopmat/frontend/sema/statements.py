@@ -24,7 +24,7 @@ from ..types import (
 )
 from . import attributes
 from .constants import wrap
-from .context import Context, FunctionState, SwitchState
+from .context import UNKNOWN, Context, FunctionState, SwitchState
 from .conversions import assign_convert, condition, promote, rvalue
 from .declarations import (
     Base,
@@ -359,6 +359,10 @@ def _continue(c: Context, node: syntax.Continue) -> typed.Stmt:
 def _return(c: Context, node: syntax.Return) -> typed.Stmt:
     function = _state(c).decl
     result = function.type.result
+    if result is UNKNOWN:
+        if node.value is not None:
+            analyse(c, node.value, UNKNOWN)
+        return typed.Return(node.span, None)
     if node.value is None:
         if not isinstance(result, VoidType):
             c.fail("return-type", f"'{function.name}' must return a value of type '{result}'", node.span)

@@ -1,0 +1,2 @@
+// The least that a module is made of.
+kernel void k(void) { }
