@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from sema_support import MATRICES, analysed, dumped, expect, expression, good, type_of
 
+import coopmat
 from coopmat.diagnostics import render_text
 from coopmat.frontend import typed
 from coopmat.frontend.types import CoopMatrixType, MatrixUse
+from coopmat.spirv.tools import ToolsMissing
 
 SUBGROUP = "CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP"
 USE_A = "CLK_COOPERATIVE_MATRIX_A"
@@ -36,8 +38,34 @@ global float4 *gf4, global float3 *gf3, global int *gi, global char *gc, global 
 )
 
 
+# The same, as a kernel.
+KERNEL = (
+    HEAD.partition("void f(")[0]
+    + """\
+kernel void f(int n, float x, float4 v, size_t z, global float *gf, const global float *cf, constant float *kf,
+local float *lf, global half *gh, global float4 *gf4, global float3 *gf3, global int *gi, global char *gc)
+{
+A a = coop_mat_init(0); B b = coop_mat_init(0); C c = coop_mat_init(0); D d = coop_mat_init(0);
+AI ai = coop_mat_init(0); BI bi = coop_mat_init(0); CI ci = coop_mat_init(0); C64 c64 = coop_mat_init(0);
+struct S s = { c, 1 };
+"""
+)
+
+
 def wrong(marked: str, *codes: str) -> None:
     expect(f"{marked}\n}}", *codes, before=HEAD)
+
+
+def native(statements: str) -> None:
+    """Compiles to valid SPIR-V; what is computed is stored, so that none of it can be left out."""
+    end = "coop_mat_store(gf, c, ROW_MAJOR, 32); coop_mat_store(gi, ci, ROW_MAJOR, 32); gf[n] = x;"
+    module = coopmat.compile(f"{KERNEL}{statements}\n{end}\n}}")
+    assert module.diagnostics == []
+    try:
+        assert module.spirv
+    except ToolsMissing as error:
+        pytest.skip(str(error))
+    assert module.validated
 
 
 def right(statements: str) -> typed.Unit:
@@ -293,6 +321,7 @@ def test_a_matrix_is_no_argument_of_other_builtins() -> None:
 )
 def test_calls_that_are_right(statements: str) -> None:
     right(statements)
+    native(statements)
 
 
 def test_operands_follow_the_component_types() -> None:
@@ -318,15 +347,13 @@ def test_strides_count_pointees() -> None:
 
 
 def test_strides_of_other_types_are_told_to_pedants() -> None:
-    from coopmat import compile
-
     source = f"{MATRICES}kernel void k(global float *p, STRIDE n) {{ C c = coop_mat_load(p, ROW_MAJOR, n); }}"
     codes = {}
     for stride in ("size_t", "ushort"):
-        module = compile(source, ["-Wpedantic", f"-DSTRIDE={stride}"])
+        module = coopmat.compile(source, ["-Wpedantic", f"-DSTRIDE={stride}"])
         codes[stride] = [item.code for item in module.diagnostics if item.code == "stride-type"]
     assert codes == {"size_t": [], "ushort": ["stride-type"]}
-    assert compile(source, ["-DSTRIDE=ushort"]).diagnostics == []
+    assert coopmat.compile(source, ["-DSTRIDE=ushort"]).diagnostics == []
 
 
 # --- operators, components, conversions ---
@@ -408,8 +435,7 @@ def test_operations_that_are_wrong(marked: str, codes: list[str]) -> None:
 
 
 def test_operations_that_are_right() -> None:
-    right(
-        """
+    statements = """
         c = c + c - c * c / c; c += c; c -= c; c *= c; c /= c; c = -c; c = -(-c);
         c = c * x; c = x * c; c = c * n; c = 'a' * c * 2.0 * true; c *= x; ci *= 1.5f; a = a * b[0];
         c[0] = 1; c[n] = c[n + 1] * 2; c[z] += x; c[0]++; --c[1]; x = c['a'] + ci[0]; c[0] = ci[1] = 3;
@@ -419,7 +445,8 @@ def test_operations_that_are_right() -> None:
         const C constant_matrix = c; c = constant_matrix * 2; x = constant_matrix[0];
         { C c = coop_mat_init(1), inner = c; } for (C i = c; n < 3; i += c, n++) ;
         """
-    )
+    right(statements)
+    native(statements)
 
 
 def test_types_of_operations() -> None:
