@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .diagnostics import CompileError, Diagnostic, Diagnostics, InternalError, Severity, SourceMap, TooManyErrors
 from .options import CompileOptions, UsageError
@@ -26,6 +26,23 @@ if TYPE_CHECKING:
 __all__ = ["CompileOptions", "Module", "UsageError", "compile"]
 
 T = TypeVar("T")
+
+
+class _stage(Generic[T]):
+    """A result of a Module that is made when first asked for, under that module's own lock.
+
+    functools.cached_property has one lock for all modules before Python 3.12, and none from there on.
+    """
+
+    def __init__(self, make: Callable[[Module], T]) -> None:
+        self.make = make
+
+    def __get__(self, module: Module, owner: type[Module]) -> T:
+        with module._lock:
+            if self not in module._results:
+                module._results[self] = self.make(module)
+            result: T = module._results[self]
+            return result
 
 
 class Module:
@@ -43,6 +60,7 @@ class Module:
         self.validated = False
         self._source = source
         self._lock = threading.RLock()
+        self._results: dict[_stage[Any], Any] = {}
         self._findings = Diagnostics(
             error_limit=options.error_limit,
             werror=options.werror,
@@ -116,7 +134,7 @@ class Module:
         with self._lock:
             if not self.validated:
                 binary = self._emitted
-                self._stage("validate", lambda: self._validate(binary))
+                self._timed("validate", lambda: self._validate(binary))
 
     def warn(self, code: str, message: str) -> None:
         """Adds a warning about the whole module, as -W options allow it. Raises CompileError under -Werror."""
@@ -125,7 +143,7 @@ class Module:
 
     # --- the stages
 
-    @cached_property
+    @_stage
     def _tokens(self) -> TokenStream:
         from .frontend.preprocess import PreprocessOptions, preprocess
 
@@ -138,16 +156,16 @@ class Module:
             extensions=options.extensions,
             fast_relaxed_math=options.fast_relaxed_math,
         )
-        return self._stage("preprocess", lambda: preprocess(self._source, self.name, wanted, self._findings))
+        return self._timed("preprocess", lambda: preprocess(self._source, self.name, wanted, self._findings))
 
-    @cached_property
+    @_stage
     def _tree(self) -> syntax.TranslationUnit:
         from .frontend.parse import parse
 
         tokens = self._tokens
-        return self._stage("parse", lambda: parse(tokens, self._findings))
+        return self._timed("parse", lambda: parse(tokens, self._findings))
 
-    @cached_property
+    @_stage
     def unit(self) -> typed.Unit:
         """The typed AST of a source without errors; CompileError otherwise."""
         from .frontend.sema import analyse
@@ -156,20 +174,15 @@ class Module:
             try:
                 tree = self._tree
                 off = self.options.extensions_off
-                unit = self._stage("analyse", lambda: analyse(tree, self._findings, off=off))
+                unit = self._timed("analyse", lambda: analyse(tree, self._findings, off=off))
             except TooManyErrors:
                 self._findings.raise_if_errors()
                 raise
             self._findings.raise_if_errors()
             return unit
 
-    @property
+    @_stage
     def _lowered(self) -> LoweredModule:
-        with self._lock:
-            return self._lower_once
-
-    @cached_property
-    def _lower_once(self) -> LoweredModule:
         from .ir import LowerOptions
         from .ir.lower import lower
 
@@ -192,9 +205,9 @@ class Module:
                     self._findings.add(item)
                 raise CompileError(self._findings.in_order(), self.sources) from None
 
-        return self._stage("lower", run)
+        return self._timed("lower", run)
 
-    @cached_property
+    @_stage
     def _emitted(self) -> bytes:
         from .spirv.emit import EmitOptions, emit
         from .spirv.legalize import legalize
@@ -204,10 +217,10 @@ class Module:
         if passes.startswith("O"):
             passes = f"O{self.options.level}" if self.options.level else "none"
         wanted = EmitOptions(self.options.spirv_version, lowered.extensions, passes)  # type: ignore[arg-type]
-        result = self._stage("emit", lambda: emit(lowered.text, wanted))
+        result = self._timed("emit", lambda: emit(lowered.text, wanted))
         emitted = result.spirv
         assert emitted is not None
-        return self._stage("legalize", lambda: legalize(emitted))
+        return self._timed("legalize", lambda: legalize(emitted))
 
     def _validate(self, binary: bytes) -> None:
         from .spirv.tools import target_env_for, validate
@@ -217,7 +230,7 @@ class Module:
             raise InternalError(f"the SPIR-V made from {self.name} is not valid", "\n".join(messages))
         self.validated = True
 
-    def _stage(self, name: str, run: Callable[[], T]) -> T:
+    def _timed(self, name: str, run: Callable[[], T]) -> T:
         start = time.perf_counter()
         try:
             return run()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 
 from ..diagnostics import Span
-from .types import PLAIN, AddressSpace, CoopMatrixType, FunctionType, Qualifiers, RecordType, Type
+from .types import PLAIN, AddressSpace, CoopMatrixType, FunctionType, Qualifiers, RecordType, Type, contains_matrix
 
 
 @dataclass(slots=True)
@@ -522,6 +522,28 @@ class Continue(Stmt):
 @dataclass(slots=True)
 class Return(Stmt):
     value: Expr | None
+
+
+def uses_matrices(function: FunctionDecl) -> bool:
+    """Whether the function, or one that it calls, has an expression or a variable that is or holds a matrix."""
+    seen: set[FunctionDecl] = {function}
+    work: list[object] = [function.body]
+    while work:
+        node = work.pop()
+        if isinstance(node, (list, tuple)):
+            work.extend(node)
+            continue
+        if not isinstance(node, (Expr, Stmt, VarDecl)):
+            continue
+        if not isinstance(node, Stmt) and contains_matrix(node.type):
+            return True
+        if isinstance(node, Call) and node.function not in seen:
+            seen.add(node.function)
+            work.append(node.function.body)
+        work.extend(
+            getattr(node, item.name) for item in fields(node) if item.name != "decl" or isinstance(node, DeclStmt)
+        )
+    return False
 
 
 # --- printing ------------------------------------------------------------------------------------

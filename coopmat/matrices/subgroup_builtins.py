@@ -64,6 +64,8 @@ _VALUE_BUILTINS = {
     "sub_group_broadcast": "SUB_GROUP_VALUE_OF",
     "sub_group_shuffle": "SUB_GROUP_VALUE_OF",
     "sub_group_shuffle_xor": "SUB_GROUP_VALUE_OF",
+    "sub_group_shuffle_up": "SUB_GROUP_VALUE_OF",
+    "sub_group_shuffle_down": "SUB_GROUP_VALUE_OF",
     **{f"sub_group_reduce_{op}": "SUB_GROUP_VALUE" for op in ("add", "min", "max")},
     **{f"sub_group_scan_inclusive_{op}": "SUB_GROUP_VALUE" for op in ("add", "min", "max")},
     **{f"sub_group_scan_exclusive_{op}": "SUB_GROUP_IDENTITY" for op in ("add", "min", "max")},

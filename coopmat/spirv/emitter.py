@@ -13,6 +13,7 @@ whose lengths stand in its "blobs". Requests hold one blob, the LLVM IR; see `Re
 from __future__ import annotations
 
 import gc
+import itertools
 import json
 import os
 import re
@@ -103,15 +104,16 @@ def compile_ir(request: Request, text: str) -> tuple[dict[str, Any], list[bytes]
         ir = str(module) if changed else text
         illegal = illegal_types(ir)
         laps.end("check")
-        if not illegal:
+        # The last of the chain is taken as it is.
+        if not illegal and (passes == _CHAINS[request["passes"]][-1] or not _MATRIX_CONSTANT.search(ir)):
             break
     else:
         raise ValueError(f"the IR has types that SPIR-V lacks: {', '.join(illegal)}")
-    mended = without_folded_extensions(ir)
-    if mended is not ir:
-        ir = mended
+    right = mended(ir)
+    if right is not ir:
+        ir = right
         module = llvm.parse_assembly(ir, llvm.create_context())
-        laps.end("mend")
+    laps.end("mend")
     spirv = b""
     if "spirv" in request["want"]:
         spirv = machine.emit_object(module)
@@ -157,34 +159,46 @@ def illegal_types(ir: str) -> list[str]:
     return sorted(kind for kind in found if any(suspect.fullmatch(kind) for suspect in _SUSPECTS))
 
 
+# --- what the backend (LLVM 22.1) cannot do ------------------------------------------------------
+
 _NARROWED = re.compile(r"^ *(%\S+) = (?:trunc|sext) ", re.MULTILINE)
 _ZERO_EXTENSION = re.compile(r"^( *%\S+ = zext (?:nneg )?)(.+?) (%\S+)( to .+)$", re.MULTILINE)
+_TRUTH_TO_FLOAT = re.compile(r"^( *%\S+ = )([us])itofp (?:nneg )?(<\d+ x i1>) (\S+) to (<\d+ x (\w+)>)", re.MULTILINE)
+_TRUNCATION_TO_TRUTH = re.compile(r"^( *)(%\S+) = trunc (?:n[us]w )*(<\d+ x (i\d+)>) (\S+) to <\d+ x i1>", re.MULTILINE)
 
 
-def without_folded_extensions(ir: str) -> str:
-    """The text with a `freeze` between a truncation or sign extension and a zero extension of it.
+def mended(ir: str) -> str:
+    """The text of a module in words that the backend gets right; the same object where there is nothing to do.
 
-    The backend would make one operation of the two, and gets the types of that wrong, or dies; it drops the freeze.
-    The same text where there is nothing to do.
+    Of a zero extension and the truncation or sign extension before it the backend makes one operation, with wrong
+    types, or dies; it drops the `freeze` that goes between. Vectors of truth values it neither makes from integers
+    nor turns into floats.
     """
-    if "zext" not in ir:
-        return ir
-    narrowed = set(_NARROWED.findall(ir))
-    if not narrowed:
-        return ir
-    count = 0
+    narrowed = set(_NARROWED.findall(ir)) if "zext" in ir else set()
+    names = (f'%"mended {number}"' for number in itertools.count())
 
-    def mend(match: re.Match[str]) -> str:
-        nonlocal count
+    def freeze(match: re.Match[str]) -> str:
         head, kind, operand, tail = match.groups()
         if operand not in narrowed:
             return match[0]
-        count += 1
-        name = f'%"zext operand {count}"'
+        name = next(names)
         return f"  {name} = freeze {kind} {operand}\n{head}{kind} {name}{tail}"
 
-    mended = _ZERO_EXTENSION.sub(mend, ir)
-    return mended if count else ir
+    def choose(match: re.Match[str]) -> str:
+        head, sign, kind, truth, result, element = match.groups()
+        one = f"splat ({element} {'-' if sign == 's' else ''}1.0)"
+        return f"{head}select {kind} {truth}, {result} {one}, {result} zeroinitializer"
+
+    def test(match: re.Match[str]) -> str:
+        indent, result, kind, element, value = match.groups()
+        bit = next(names)
+        masked = f"{indent}{bit} = and {kind} {value}, splat ({element} 1)"
+        return f"{masked}\n{indent}{result} = icmp ne {kind} {bit}, zeroinitializer"
+
+    text = _ZERO_EXTENSION.sub(freeze, ir) if narrowed else ir
+    if " x i1>" in text:
+        text = _TRUNCATION_TO_TRUTH.sub(test, _TRUTH_TO_FLOAT.sub(choose, text))
+    return ir if text == ir else text
 
 
 # What to run, and what to try from the start where that leaves types which SPIR-V lacks. SROA's <64 x i8> for a

@@ -25,6 +25,7 @@ _LINKAGE_ATTRIBUTES, _BUILT_IN = 41, 11
 _LINKAGE_CAPABILITY = 5
 _ALIGNED = 2
 _ALIGNMENT_SHIFT = 24
+_ALIGNMENT, _ALIGNMENT_128 = 44, 0xFFFFFF80
 _MATRIX = OP["OpTypeCooperativeMatrixKHR"]
 _LOAD, _STORE = OP["OpCooperativeMatrixLoadKHR"], OP["OpCooperativeMatrixStoreKHR"]
 _CALL, _BITCAST, _DECORATE, _POINTER = OP["OpFunctionCall"], OP["OpBitcast"], OP["OpDecorate"], OP["OpTypePointer"]
@@ -61,11 +62,23 @@ def legalize(spirv: bytes) -> bytes:
     try:
         module = Module.parse(spirv)
         _Legalizer(module).run()
+        _mend_alignments(module)
         check_imports(module)
         lint(module)
         return module.to_bytes()
     except MalformedModule as error:
         raise InternalError("the SPIR-V backend made a malformed module", str(error)) from error
+
+
+def _mend_alignments(module: Module) -> None:
+    """The backend puts the alignment of a variable through a signed byte: 128 comes out as -128."""
+    for index, item in enumerate(module.instructions):
+        if item.opcode == _DECORATE and item.operands[1] == _ALIGNMENT:
+            target, _, value = item.operands
+            if value == _ALIGNMENT_128:
+                module.instructions[index] = instruction("OpDecorate", target, _ALIGNMENT, 128)
+            elif value == 0 or value & (value - 1):
+                raise InternalError(f"the SPIR-V backend gave an object the alignment {value}")
 
 
 # --- imports -------------------------------------------------------------------------------------

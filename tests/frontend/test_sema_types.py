@@ -465,7 +465,7 @@ def test_float_constants_fold_in_single_precision(a: float, b: float, op: str) -
 
 
 def test_what_is_undefined_is_not_folded() -> None:
-    for text in ("1 / 0", "1 % 0", "(-2147483647 - 1) / -1", "(int)1e20f", "1.0f / 0.0f"):
+    for text in ("1 / 0", "1 % 0", "(-2147483647 - 1) / -1", "(int)1e20f"):
         assert not isinstance(expression(text), (typed.IntConst, typed.FloatConst)), text
 
 

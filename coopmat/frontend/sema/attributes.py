@@ -10,6 +10,8 @@ from .context import Context, plural
 UNSUPPORTED_TYPE_ATTRIBUTES = frozenset({"matrix_type", "ext_vector_type", "vector_size", "address_space"})
 # Attributes that change nothing here, and those that a later stage of this module handles elsewhere.
 _IGNORED = frozenset({"unused", "nosvm", "deprecated", "pure", "const", "endian", "coop_mat", "nonnull"})
+# In bytes: the SPIR-V backend loses greater alignments of private objects.
+MOST_ALIGNED = 128
 _TRIPLES = ("reqd_work_group_size", "work_group_size_hint")
 
 
@@ -97,6 +99,8 @@ def for_typedef(c: Context, items: list[syntax.Attribute]) -> None:
 def apply_to_record(c: Context, record: RecordType, items: list[syntax.Attribute]) -> None:
     record.packed = any(item.name.strip("_") == "packed" for item in items)
     record.alignment = alignment(c, items)
+    if (record.alignment or 1) > MOST_ALIGNED:
+        c.unsupported(f"aligning a type to more than {MOST_ALIGNED} bytes is", record.span)
     for item in items:
         if item.name.strip("_") not in ("aligned", "packed"):
             _unknown(c, item)

@@ -101,21 +101,27 @@ def fold_convert(span: Span, e: Expr, to: ScalarType) -> Expr | None:
 
 
 _FLOAT_CODES = {HALF: "e", FLOAT: "f", DOUBLE: "d"}
+_QUIET_NAN = {HALF: 0x7E00, FLOAT: 0x7FC00000, DOUBLE: 0x7FF8000000000000}
 
 
 def fold_bits(span: Span, e: Expr, to: ScalarType) -> Expr | None:
-    """The constant whose bits are those of `e`, a scalar of the same size."""
+    """The constant whose bits are those of `e`, a scalar of the same size.
+
+    A FloatConst has one NaN, the quiet one without payload; None for any other.
+    """
     value, t = constant_value(e), e.type
     if value is None or not isinstance(t, ScalarType) or BFLOAT16 in (t, to) or BOOL in (t, to):
         return None
     if isinstance(value, float):
-        bits = int.from_bytes(struct.pack("<" + _FLOAT_CODES[t], value), "little")
+        packed = struct.pack("<" + _FLOAT_CODES[t], value)
+        bits = _QUIET_NAN[t] if math.isnan(value) else int.from_bytes(packed, "little")
     else:
         bits = value & ((1 << t.bits) - 1)
     if to.is_integer:
         return integer(span, to, bits)
     code = "<" + _FLOAT_CODES[to]
-    return FloatConst(span, to, float(struct.unpack(code, bits.to_bytes(to.bits // 8, "little"))[0]))
+    result = float(struct.unpack(code, bits.to_bytes(to.bits // 8, "little"))[0])
+    return None if math.isnan(result) and bits != _QUIET_NAN[to] else FloatConst(span, to, result)
 
 
 def fold_unary(span: Span, op: str, e: Expr) -> Expr | None:
@@ -178,8 +184,17 @@ def fold_binary(span: Span, op: str, left: Expr, right: Expr, result: Type) -> E
 def _fold_float(span: Span, op: str, a: float, b: float, t: ScalarType) -> Expr | None:
     # Double arithmetic, then one rounding, is exact for half and float (double rounding is innocuous there).
     if op == "div":
-        return floating(span, t, a / b) if b != 0 else None
+        return floating(span, t, _divide(a, b))
     return floating(span, t, _FLOAT[op](a, b)) if op in _FLOAT else None
+
+
+def _divide(a: float, b: float) -> float:
+    """IEEE division, by zero too."""
+    if b != 0:
+        return a / b
+    if a == 0 or math.isnan(a):
+        return math.nan
+    return math.copysign(math.inf, a) * math.copysign(1, b)
 
 
 def _fold_integer(span: Span, op: str, a: int, b: int, t: ScalarType) -> Expr | None:

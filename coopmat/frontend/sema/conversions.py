@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from ...diagnostics import Label, Note, Span
-from ..typed import Convert, ConvertKind, Expr, IntConst, Load, LValue, Unary, Zero
+from ..typed import Convert, ConvertKind, Expr, FloatConst, IntConst, Load, LValue, Unary, VarRef, Zero
 from ..types import (
     BOOL,
     INT,
@@ -35,7 +35,16 @@ def rvalue(e: Expr) -> Expr:
     if isinstance(e.type, ArrayType):
         pointer = PointerType(e.type.element, Qualifiers(e.place.space, e.place.const, e.place.volatile))
         return Convert(e.span, pointer, ConvertKind.DECAY, e)
-    return Load(e.span, e.type, e)
+    return _constant_object(e) or Load(e.span, e.type, e)
+
+
+def _constant_object(e: LValue) -> Expr | None:
+    """The value of a const scalar variable that has a constant one: the variable cannot have any other."""
+    constant = e.place.const or e.place.space is AddressSpace.CONSTANT
+    if not isinstance(e, VarRef) or not constant or e.place.volatile:
+        return None
+    value = e.decl.initializer
+    return replace(value, span=e.span) if isinstance(value, (IntConst, FloatConst)) else None
 
 
 def scalar_kind(source: ScalarType, target: ScalarType) -> ConvertKind:

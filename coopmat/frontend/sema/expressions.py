@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ...diagnostics import Label
@@ -231,8 +232,12 @@ def _cast(c: Context, node: syntax.Cast, expected: Type | None) -> Expr:
     from .declarations import type_name
 
     target = type_name(c, node.type_name)
-    if isinstance(target, VectorType) and isinstance(node.operand, syntax.Paren):
-        return _vector_literal(c, target, node)
+    if isinstance(target, VectorType):
+        if isinstance(node.operand, syntax.Paren):
+            return _vector_literal(c, target, node)
+        regrouped = _literal_first(node)
+        if regrouped is not None:
+            return analyse(c, regrouped)
     if isinstance(target, VoidType):
         e = rvalue(analyse(c, node.operand))
         return typed.Comma(node.span, VOID, e, typed.Zero(node.span, VOID))
@@ -240,6 +245,24 @@ def _cast(c: Context, node: syntax.Cast, expected: Type | None) -> Expr:
         c.fail("invalid-cast", f"nothing casts to '{target}'", node.span)
     wanted = target if isinstance(target, CoopMatrixType) else None
     return cast(c, analyse(c, node.operand, wanted), target, node.span)
+
+
+def _literal_first(node: syntax.Cast) -> syntax.Expression | None:
+    """`(int2)(5, 6).y` as ((int2)(5, 6)).y: a vector literal is a primary expression, a cast is not.
+
+    None where no parenthesis follows the type.
+    """
+    chain: list[syntax.Member | syntax.Subscript] = []
+    inner = node.operand
+    while isinstance(inner, (syntax.Member, syntax.Subscript)):
+        chain.append(inner)
+        inner = inner.base
+    if not isinstance(inner, syntax.Paren):
+        return None
+    result: syntax.Expression = syntax.Cast(node.span.to(inner.span), node.type_name, inner)
+    for link in reversed(chain):
+        result = replace(link, base=result)
+    return result
 
 
 def _vector_literal(c: Context, target: VectorType, node: syntax.Cast) -> Expr:

@@ -143,6 +143,8 @@ def _local_variable(
     if decl.storage == "static":
         c.unit.variables.append(decl)
         return None
+    if (decl.alignment or 1) > attributes.MOST_ALIGNED:
+        c.unsupported(f"aligning a private variable to more than {attributes.MOST_ALIGNED} bytes is", decl.span)
     return decl
 
 

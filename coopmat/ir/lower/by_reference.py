@@ -80,6 +80,9 @@ class MatricesByReference:
     ) -> ir.Value | None:
         instance = lowering.substitute_builtin(self.strategy, name, component)
         if instance is None:
+            if self.strategy.one_work_item:
+                # The device's own would speak of subgroups that are not there.
+                raise InternalError(f"'{name}' has no meaning for a subgroup of one")
             return None
         # A barrier's memory scope is left out: there is nobody else to agree on it with.
         return self.call(ctx, instance, arguments[: len(instance.signature.parameters)])

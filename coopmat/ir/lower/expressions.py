@@ -167,6 +167,8 @@ def _constant(ctx: FunctionContext, e: typed.IntConst | typed.FloatConst) -> ir.
 
 
 def _zero(ctx: FunctionContext, e: typed.Zero) -> places.Operand:
+    if isinstance(e.type, VoidType):
+        return None  # the right side of a cast to void
     return _in_temporary(ctx, e) if ctx.types.in_memory(e.type) else zero(ctx, e.type)
 
 

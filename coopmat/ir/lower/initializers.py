@@ -6,7 +6,7 @@ from llvmlite import ir
 
 from ...diagnostics import InternalError
 from ...frontend import typed
-from ...frontend.types import ArrayType, RecordType, Type, VectorType, contains_matrix, size_of
+from ...frontend.types import ArrayType, CoopMatrixType, RecordType, Type, VectorType, contains_matrix, size_of
 from ..type_map import I64
 from . import constants, expressions, places
 from .context import FunctionContext
@@ -33,10 +33,26 @@ def initialize(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Expr) -
 
 
 def _zero(ctx: FunctionContext, place: places.MemoryPlace) -> None:
-    if contains_matrix(place.type) or _scalars(place.type) <= _MAX_STORES:
+    t = place.type
+    if isinstance(t, CoopMatrixType):
+        # A null constant of a matrix does not survive SROA and the backend; a fill does.
+        ctx.uses.matrices = True
+        place.write(ctx, ctx.matrices.fill(ctx, t, zero(ctx, t.component)))
+    elif contains_matrix(t):
+        for part in _parts(ctx, place):
+            _zero(ctx, part)
+    elif _scalars(place.type) <= _MAX_STORES:
         ctx.builder.store(zero(ctx, place.type), place.pointer, align=place.align, volatile=place.volatile)
     else:
         _from_constant(ctx, place, zero(ctx, place.type))
+
+
+def _parts(ctx: FunctionContext, place: places.MemoryPlace) -> list[places.MemoryPlace]:
+    """The members or elements of a record or array."""
+    if isinstance(place.type, RecordType):
+        return [place.member(ctx, index, False) for index in range(len(place.type.fields or ()))]
+    assert isinstance(place.type, ArrayType)
+    return [place.element(ctx, ir.Constant(I64, index)) for index in range(place.type.size or 0)]
 
 
 def _scalars(t: Type) -> int:

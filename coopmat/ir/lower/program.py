@@ -178,9 +178,11 @@ class Program:
         size = kernels.sub_group_size(decl)
         if self.options.matrices == "one":
             size = 1
-        elif self.options.matrices == "lanes" and (uses.matrices or uses.subgroups):
-            if uses.matrices and size is not None and size != self.sub_group_size and not self.options.sub_group_size:
-                text = "kernels with matrices that ask for different subgroup sizes are not supported yet"
+        elif self.options.matrices == "lanes" and uses.matrices:
+            if size is not None and size != self.sub_group_size:
+                asked = "--sub-group-size asks" if self.options.sub_group_size else "other kernels ask"
+                text = f"kernel '{decl.name}' asks for subgroups of {size}, and {asked} for {self.sub_group_size}"
+                text += ": different sizes in one module are not supported yet"
                 raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, decl.span)])
             size = self.sub_group_size
         attribute = None if self.options.matrices == "one" else size
@@ -241,8 +243,12 @@ def _sub_group_size(unit: typed.Unit, options: LowerOptions) -> int:
         return 1
     if options.sub_group_size is not None:
         return options.sub_group_size
-    sizes = (kernels.sub_group_size(decl) for decl in unit.kernels)
-    return next((size for size in sizes if size is not None), DEFAULT_SUB_GROUP_SIZE)
+    sizes = {decl: kernels.sub_group_size(decl) for decl in unit.kernels}
+    asked = {size for size in sizes.values() if size is not None}
+    if len(asked) > 1:
+        # Only those with matrices count; looking for matrices is slow, and seldom needed.
+        asked = {size for decl, size in sizes.items() if size is not None and typed.uses_matrices(decl)}
+    return min(asked, default=DEFAULT_SUB_GROUP_SIZE)
 
 
 def _mentions_matrix(t: Type) -> bool:

@@ -10,6 +10,7 @@ from llvmlite import ir
 
 from ...diagnostics import InternalError
 from ...frontend import typed
+from ..type_map import undefined
 from . import expressions, initializers, places
 from .conditions import branch_on
 from .context import FunctionContext
@@ -32,7 +33,8 @@ def lower_body(ctx: FunctionContext, body: typed.Block) -> None:
         if ctx.function.ftype.return_type == ir.VoidType():
             ctx.builder.ret_void()
         else:
-            ctx.builder.unreachable()
+            # Only using the value that is missing is undefined (C11 6.9.1).
+            ctx.builder.ret(undefined(ctx.function.ftype.return_type))
     ctx.finish()
 
 
