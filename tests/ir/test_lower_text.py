@@ -154,9 +154,14 @@ def test_subgroup_functions_of_one() -> None:
     assert "cm_get_sub_group_size" in text
     assert "sub_group_broadcast" in lower_source(source).text
     assert "_Z19sub_group_broadcast" not in text
+
+
+def test_only_kernels_with_matrices_are_given_a_subgroup_size() -> None:
+    source = f"""{MATRICES} kernel void plain(global int *x) {{ x[0] = get_sub_group_size(); }}
+    kernel void matrix(global float *c) {{ C m = coop_mat_init(1.0f); coop_mat_store(c, m, 0, 16); }}"""
     lanes = lower_source(source, matrices="lanes")
-    assert lanes.kernels[0].sub_group_size == 16
-    assert "!intel_reqd_sub_group_size" in lanes.text
+    assert {kernel.name: kernel.sub_group_size for kernel in lanes.kernels} == {"plain": None, "matrix": 16}
+    assert lanes.text.count("!intel_reqd_sub_group_size") == 1
 
 
 def test_kernel_metadata() -> None:
