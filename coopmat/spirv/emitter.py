@@ -201,6 +201,12 @@ def mended(ir: str) -> str:
     return ir if text == ir else text
 
 
+# Constants that the backend gets wrong: a null matrix, and an undefined one that comes into a phi.
+_MATRIX_CONSTANT = re.compile(
+    r"target\(\"spirv\.Cooperative[^)]*\) (?:zeroinitializer|poison)"
+    r"|= phi target\(\"spirv\.Cooperative[^)]*\) .*\b(?:undef|poison|zeroinitializer)\b"
+)
+
 # What to run, and what to try from the start where that leaves types which SPIR-V lacks. SROA's <64 x i8> for a
 # union has no option to stop it.
 _CHAINS = {

@@ -185,6 +185,8 @@ class Program:
                 text += ": different sizes in one module are not supported yet"
                 raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, decl.span)])
             size = self.sub_group_size
+        elif self.options.matrices == "lanes" and uses.subgroups and size is None:
+            size = self.options.sub_group_size
         attribute = None if self.options.matrices == "one" else size
         kernels.attach_metadata(self, function, decl, attribute)
         return kernels.describe(decl, size, uses.matrices)
