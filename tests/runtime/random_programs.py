@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 
 INTEGERS = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong")
-FLOATS = ("float", "double")
-SIZES = (1, 2, 3, 4)
+FLOATS = ("half", "float", "double")
+SIZES = (1, 2, 3, 4, 8, 16)
+PARTS = {2: (1, 1), 3: (1, 2), 4: (3, 1), 8: (4, 4), 16: (8, 8)}
+DIGITS = "0123456789abcdef"
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Kind:
 
 KINDS = tuple(Kind(element, size) for element in (*INTEGERS, *FLOATS) for size in SIZES)
 ONE_INTEGER, ONE_FLOAT = ("popcount", "clz"), ("fabs", "floor", "trunc", "rint")
-WIDTHS = {"char": 1, "short": 2, "int": 4, "long": 8, "float": 4, "double": 8}
+WIDTHS = {"char": 1, "short": 2, "int": 4, "long": 8, "half": 2, "float": 4, "double": 8}
 
 
 @dataclass
@@ -64,8 +66,7 @@ def mask_of(kind: Kind) -> Kind:
 
 def constant(scope: Scope, kind: Kind) -> str:
     if kind.is_float:
-        text = f"{scope.draw(st.integers(-64, 64)) / 8!r}"
-        return f"({kind})({text}{'f' if kind.element == 'float' else ''})"
+        return f"({kind})({scope.draw(st.integers(-64, 64)) / 8!r}f)"
     edges = [0, 1, 2, 7, 127, 128, 255, 32767, 65535, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1]
     value = scope.draw(st.one_of(st.integers(-9, 99), st.sampled_from(edges)))
     return f"({kind})({value}{'L' if abs(value) > 2**31 - 1 else ''})"
@@ -93,7 +94,7 @@ def _operation(scope: Scope, kind: Kind, depth: int) -> str:
     if kind.is_float:
         operator = scope.draw(st.sampled_from("+-"))
         # Small enough to stay finite, whatever is added up.
-        return f"clamp(({left}) {operator} ({right}), ({kind})(-1e6f), ({kind})(1e6f))"
+        return f"clamp(({left}) {operator} ({right}), ({kind})(-1e4f), ({kind})(1e4f))"
     operator = scope.draw(st.sampled_from(["+", "-", "*", "&", "|", "^", "<<", ">>", "/", "%", "~", "-1"]))
     cast = f"as_{kind.unsigned}" if kind.size > 1 else f"({kind.unsigned})"
     back = f"as_{kind}" if kind.size > 1 else f"({kind})"
@@ -133,16 +134,11 @@ def _chosen(scope: Scope, kind: Kind, depth: int) -> str:
 
 def _parted(scope: Scope, kind: Kind, depth: int) -> str:
     """Components of a vector, or a vector from its parts."""
-    letters = "xyzw"
     if kind.size == 1 or scope.draw(st.booleans()):
-        source = Kind(kind.element, scope.draw(st.sampled_from((2, 3, 4))))
-        picks = "".join(scope.draw(st.sampled_from(letters[: source.size])) for _ in range(kind.size))
-        return f"(({expression(scope, source, depth)}).{picks})"
-    parts = [expression(scope, Kind(kind.element, 1), depth)]
-    if kind.size > 2:
-        parts.append(expression(scope, Kind(kind.element, kind.size - 1), depth))
-    else:
-        parts.append(expression(scope, Kind(kind.element, 1), depth))
+        source = Kind(kind.element, scope.draw(st.sampled_from(SIZES[1:])))
+        picks = "".join(scope.draw(st.sampled_from(DIGITS[: source.size])) for _ in range(kind.size))
+        return f"(({expression(scope, source, depth)}).s{picks})"
+    parts = [expression(scope, Kind(kind.element, size), depth) for size in PARTS[kind.size]]
     return f"(({kind})({', '.join(parts)}))"
 
 
@@ -211,9 +207,9 @@ def _part_assign(scope: Scope, depth: int) -> list[str]:
         return _declare(scope, depth)
     name = scope.draw(st.sampled_from(vectors))
     kind = scope.variables[name]
-    parts = scope.draw(st.permutations("xyzw"[: kind.size]))[: scope.draw(st.integers(1, min(kind.size, 4)))]
-    parts = parts[:2] if len(parts) == 3 and kind.size == 4 else parts
-    return [f"{name}.{''.join(parts)} = {expression(scope, Kind(kind.element, len(parts)), 2)};"]
+    count = scope.draw(st.sampled_from([size for size in SIZES if size <= kind.size]))
+    parts = scope.draw(st.permutations(DIGITS[: kind.size]))[:count]
+    return [f"{name}.s{''.join(parts)} = {expression(scope, Kind(kind.element, count), 2)};"]
 
 
 def _declare(scope: Scope, depth: int) -> list[str]:
@@ -282,7 +278,7 @@ def programs(draw: st.DrawFn) -> str:
         lines += statement(scope, 2, False)
     for slot, (name, kind) in enumerate(list(scope.variables.items())[-8:]):
         for part in range(min(kind.size, 2)):
-            value = name if kind.size == 1 else f"{name}.{'xyzw'[(part + slot) % kind.size]}"
+            value = name if kind.size == 1 else f"{name}.s{DIGITS[(part + slot) % kind.size]}"
             if kind.is_float:
                 value = f"as_ulong((double)({value}))"
             lines.append(f"out[{slot * 2 + part}] = (ulong)({value});")
