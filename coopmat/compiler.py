@@ -99,7 +99,7 @@ class Module:
 
     @property
     def typed_ast(self) -> str:
-        from .frontend.typed import dump
+        from .frontend.typed_dump import dump
 
         return dump(self.unit)
 

@@ -7,6 +7,7 @@ from coopmat.frontend import typed
 from coopmat.frontend.parse import parse
 from coopmat.frontend.preprocess import PreprocessOptions, preprocess
 from coopmat.frontend.sema import analyse
+from coopmat.frontend.typed_dump import dump
 
 MARK = "§"
 
@@ -44,7 +45,7 @@ def expression(text: str, parameters: str = "void", before: str = "") -> typed.E
 
 def dumped(text: str, parameters: str = "void", before: str = "") -> str:
     """The typed tree of a function that evaluates an expression."""
-    return typed.dump(good(f"{before}\nvoid f({parameters}) {{ {text}; }}"))
+    return dump(good(f"{before}\nvoid f({parameters}) {{ {text}; }}"))
 
 
 def type_of(text: str, parameters: str = "void", before: str = "") -> str:

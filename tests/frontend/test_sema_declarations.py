@@ -6,6 +6,7 @@ import pytest
 from sema_support import analysed, constant, expect, findings, good
 
 from coopmat.frontend import typed
+from coopmat.frontend.typed_dump import dump
 from coopmat.frontend.types import AddressSpace
 
 # --- scopes ---
@@ -402,7 +403,7 @@ def test_initial_values_that_are_wrong(marked: str, codes: list[str]) -> None:
 
 def test_objects_of_records_initialise_whole_parts() -> None:
     unit = good(f"{STRUCTS} void f(struct P p) {{ struct P q = p, r[2] = {{ p, 1, 2 }}; struct L l = {{ p, p }}; }}")
-    assert typed.dump(unit).count("VarRef 'struct P' p") == 4
+    assert dump(unit).count("VarRef 'struct P' p") == 4
 
 
 def test_zeros_have_no_items() -> None:
