@@ -410,6 +410,7 @@ def test_strides_of_other_types_are_told_to_pedants() -> None:
         ("c[§gf] = 1;", ["coop-mat-index"]),
         ("§(c + c)[0];", ["coop-mat-index"]),
         ("§c[0][0];", ["not-subscriptable"]),
+        ("C k[2]; k[§2] = c; struct { C m[1]; int n; } t; t.m[§-1][0] = 1;", ["array-bounds"] * 2),
         ("§&c[0];", ["coop-mat-element-address"]),
         ("§&s.c[n];", ["coop-mat-element-address"]),
         ("c.§x;", ["no-member"]),

@@ -311,7 +311,10 @@ def _subscript(c: Context, node: syntax.Subscript, expected: Type | None) -> Exp
         chosen = index_value(c, index)
         size = base.type.size
         if isinstance(chosen, typed.IntConst) and size is not None and not 0 <= chosen.value < size:
-            c.warn("array-bounds", f"index {chosen.value} is outside of '{base.type}'", node.index.span)
+            message = f"index {chosen.value} is outside of '{base.type}'"
+            if contains_matrix(base.type):
+                c.fail("array-bounds", message, node.index.span)  # in the native form there is no memory to read
+            c.warn("array-bounds", message, node.index.span)
         return typed.Index(node.span, base.type.element, base.place, base, chosen)
     left, right = rvalue(base), rvalue(index)
     if isinstance(right.type, PointerType) and not isinstance(left.type, PointerType):
