@@ -84,17 +84,20 @@ def expression(scope: Scope, kind: Kind, depth: int) -> str:
 def _converted(scope: Scope, kind: Kind, depth: int) -> str:
     source = Kind(scope.draw(st.sampled_from(INTEGERS if not kind.is_float else (*INTEGERS, *FLOATS))), kind.size)
     inner = expression(scope, source, depth)
-    if kind.size == 1:
-        return f"({kind})({inner})"
-    return f"convert_{kind}({inner})"
+    text = f"({kind})({inner})" if kind.size == 1 else f"convert_{kind}({inner})"
+    return _bounded(kind, text) if kind.is_float else text
+
+
+def _bounded(kind: Kind, text: str) -> str:
+    """Small enough to stay finite, whatever is added up: no NaN comes up, whose sign would be anybody's."""
+    return f"clamp({text}, ({kind})(-1e4f), ({kind})(1e4f))"
 
 
 def _operation(scope: Scope, kind: Kind, depth: int) -> str:
     left, right = (expression(scope, kind, depth) for _ in range(2))
     if kind.is_float:
         operator = scope.draw(st.sampled_from("+-"))
-        # Small enough to stay finite, whatever is added up.
-        return f"clamp(({left}) {operator} ({right}), ({kind})(-1e4f), ({kind})(1e4f))"
+        return _bounded(kind, f"({left}) {operator} ({right})")
     operator = scope.draw(st.sampled_from(["+", "-", "*", "&", "|", "^", "<<", ">>", "/", "%", "~", "-1"]))
     cast = f"as_{kind.unsigned}" if kind.size > 1 else f"({kind.unsigned})"
     back = f"as_{kind}" if kind.size > 1 else f"({kind})"
