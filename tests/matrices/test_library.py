@@ -218,7 +218,7 @@ def test_convert(device, target, rng):
     pairs = list(itertools.product(TYPES, TYPES))
     if target[0].name == "lanes":
         # A third of them for each subgroup size: only the compiler differs.
-        pairs = pairs[target[1] // 8 % 3 :: 3]
+        pairs = pairs[(8, 16, 32).index(target[1]) :: 3]
     cases = [convert_case(target, rng, source, to) for source, to in pairs]
     # The CPU runtime has no saturating conversions for subgroups of 32: its linker misses convert_char32_sat.
     saturates = target[1] < 32
@@ -300,7 +300,7 @@ def mul_add_case(
 def mul_add_cases(target, rng) -> Iterator[Case]:
     """Of the lanes' cases each subgroup size gets a third: what differs between the sizes is little."""
     cases = _mul_add_cases(target, rng)
-    return cases if target[0].name == "one" else itertools.islice(cases, target[1] // 8 % 3, None, 3)
+    return cases if target[0].name == "one" else itertools.islice(cases, (8, 16, 32).index(target[1]), None, 3)
 
 
 def _mul_add_cases(target, rng) -> Iterator[Case]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -28,6 +29,8 @@ INTEGERS = [t for t in TYPES if t.is_integer]
 FLOATS = [t for t in TYPES if not t.is_integer]
 SIZES = (1, 3, 4, 7, 8, 16, 32)
 F32, S32, S8, F16 = (COMPONENT_TYPES[name] for name in ("f32", "s32", "s8", "f16"))
+LANES = (8, 16, 32)
+Item = TypeVar("Item")
 Theme = Callable[[np.random.Generator, Target], Iterator[Case]]
 THEMES: dict[str, Theme] = {}
 
@@ -57,6 +60,12 @@ def draw(rng: np.random.Generator, component: ComponentType, *shape: int) -> Arr
 def draw_matrix(rng: np.random.Generator, component: ComponentType, largest: int = 16) -> MatrixType:
     rows, columns = rng.choice([size for size in SIZES if size <= largest], 2)
     return MatrixType(component, int(rows), int(columns), Use(int(rng.integers(3))))
+
+
+def share(items: Iterable[Item], target: Target) -> list[Item]:
+    """All of them; for lanes each subgroup size gets a third: what differs between the sizes is little."""
+    taken = list(items)
+    return taken[LANES.index(target.sub_group_size) :: len(LANES)] if target.route == "lanes" else taken
 
 
 # --- memory ----------------------------------------------------------------------------------------
@@ -128,9 +137,7 @@ def mul_add(rng: np.random.Generator, target: Target) -> Iterator[Case]:
     """Every pairing of types for A and B, accumulators in turn; of lanes each subgroup size gets a third."""
     kinds = [(INTEGERS, INTEGERS), (FLOATS, FLOATS)]
     pairs = [pair for kind in kinds for pair in itertools.product(*kind)]
-    if target.route == "lanes":
-        pairs = pairs[target.sub_group_size // 8 % 3 :: 3]
-    for number, (a, b) in enumerate(pairs):
+    for number, (a, b) in enumerate(share(pairs, target)):
         choice = INTEGERS if a.is_integer else FLOATS
         c = choice[(number // 2 + number // 8) % len(choice)]
         mask = [None, Operands(int(rng.integers(16))), Operands.SATURATING | int(rng.integers(16))][number % 3]
@@ -171,7 +178,7 @@ def _mul_add(rng: np.random.Generator, types, mask: Operands | None, shape) -> C
 
 @theme
 def operators(rng: np.random.Generator, target: Target) -> Iterator[Case]:
-    for component in TYPES:
+    for component in share(TYPES, target):
         yield _operators(rng, component, draw_matrix(rng, component))
 
 
@@ -229,7 +236,7 @@ def initialisation(rng: np.random.Generator, target: Target) -> Iterator[Case]:
 @theme
 def conversion(rng: np.random.Generator, target: Target) -> Iterator[Case]:
     """Casts between all component types, in range where the source is a float."""
-    for source in TYPES:
+    for source in share(TYPES, target):
         matrix = draw_matrix(rng, source, 8)
         x = draw(rng, source, matrix.rows, matrix.columns)
         k = Kernel(f"casts of {matrix}")
@@ -246,7 +253,7 @@ def conversion(rng: np.random.Generator, target: Target) -> Iterator[Case]:
 @theme
 def elements(rng: np.random.Generator, target: Target) -> Iterator[Case]:
     """coop_mat_length and m[i]: read, written, in every form of assignment."""
-    for number, component in enumerate(TYPES):
+    for number, component in enumerate(share(TYPES, target)):
         matrix = draw_matrix(rng, component, 32 if number % 3 == 0 else 8)
         x = draw(rng, component, matrix.rows, matrix.columns)
         lanes, t = target.sub_group_size, component.opencl_c
@@ -348,7 +355,7 @@ void @touch(@One *p) { p->m = p->m + p->m; p->tag++; }
 @theme
 def structures(rng: np.random.Generator, target: Target) -> Iterator[Case]:
     """Arrays with runtime indices, records in records, assigned, passed and returned whole."""
-    for matrix in _shapes(rng):
+    for matrix in share(_shapes(rng), target):
         k, (a, b, c) = _three(f"structures of {matrix}", rng, matrix)
         t, add = matrix.component, lambda x, y: reference.binary("add", x, y)
         k.outside.append(STRUCTURES)

@@ -106,16 +106,12 @@ def test_convert_with_rounding_and_saturation(device: DeviceInfo, source: str) -
                 data = "u" if to is safe and target[0] == "u" else "x"
                 to.add(target, size, f"{name}({load(data, size)})")
     text = out.kernel("wide", [f"const global {source} *x"])
-    launches = [Launch("wide", [_convertible(source), *out.buffers()], (ITEMS,))]
+    launches = [Launch("wide", [values(source, ITEMS * 16), *out.buffers()], (ITEMS,))]
     if safe.lines:
         text += safe.kernel("safe", [f"const global {source} *x", f"const global {source} *u"])
         both = [fitting(source, 3, False), fitting(source, 4, True)]
         launches.append(Launch("safe", [*both, *safe.buffers()], (ITEMS,)))
     compare(device, text, launches)
-
-
-def _convertible(source: str) -> Array:
-    return values(source, ITEMS * 16)
 
 
 def test_as_type(device: DeviceInfo) -> None:
