@@ -90,5 +90,5 @@ _SECTION = re.compile(r"^#ifdef CM_(?:OP_)?(\w+)\b[^\n]*\n(.*?)^#endif // CM_(?:
 @cache
 def library_sections(file: str) -> Mapping[str, str]:
     """The templates of a library file, by section name."""
-    text = files(__package__).joinpath("library", file).read_text(encoding="utf-8")
+    text = (files(__package__) / "library" / file).read_text(encoding="utf-8")
     return MappingProxyType({match[1]: match[2] for match in _SECTION.finditer(text)})
