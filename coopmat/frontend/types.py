@@ -239,10 +239,6 @@ class CoopMatrixType(Type):
         return f"{self.component} coop_mat({self.rows}x{self.columns}, {self.use.name.lower()})"
 
 
-def is_arithmetic(t: Type) -> bool:
-    return isinstance(t, ScalarType)
-
-
 def is_integer(t: Type) -> bool:
     return isinstance(t, ScalarType) and t.is_integer
 

@@ -92,7 +92,8 @@ def compile_ir(request: Request, text: str) -> tuple[dict[str, Any], list[bytes]
     machine = llvm.Target.from_triple(request["triple"]).create_target_machine(opt=0)
     text = _with_target(text, request["triple"], str(machine.target_data))
     laps.end("setup")
-    for passes in _CHAINS[request["passes"]]:
+    chain = _CHAINS[request["passes"]]
+    for passes in chain:
         module = llvm.parse_assembly(text, llvm.create_context())
         laps.end("parse")
         module.verify()
@@ -105,7 +106,7 @@ def compile_ir(request: Request, text: str) -> tuple[dict[str, Any], list[bytes]
         illegal = illegal_types(ir)
         laps.end("check")
         # The last of the chain is taken as it is.
-        if not illegal and (passes == _CHAINS[request["passes"]][-1] or not _MATRIX_CONSTANT.search(ir)):
+        if not illegal and (passes == chain[-1] or not _MATRIX_CONSTANT.search(ir)):
             break
     else:
         raise ValueError(f"the IR has types that SPIR-V lacks: {', '.join(illegal)}")
