@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import shlex
 import threading
 import time
@@ -173,8 +174,8 @@ class Module:
         with self._lock:
             try:
                 tree = self._tree
-                off = self.options.extensions_off
-                unit = self._timed("analyse", lambda: analyse(tree, self._findings, off=off))
+                features = self.options.features
+                unit = self._timed("analyse", lambda: analyse(tree, self._findings, features))
             except TooManyErrors:
                 self._findings.raise_if_errors()
                 raise
@@ -205,7 +206,8 @@ class Module:
                     self._findings.add(item)
                 raise CompileError(self._findings.in_order(), self.sources) from None
 
-        return self._timed("lower", run)
+        with _collector:
+            return self._timed("lower", run)
 
     @_stage
     def _emitted(self) -> bytes:
@@ -220,7 +222,8 @@ class Module:
         result = self._timed("emit", lambda: emit(lowered.text, wanted))
         emitted = result.spirv
         assert emitted is not None
-        return self._timed("legalize", lambda: legalize(emitted))
+        with _collector:
+            return self._timed("legalize", lambda: legalize(emitted))
 
     def _validate(self, binary: bytes) -> None:
         from .spirv.tools import target_env_for, validate
@@ -242,16 +245,50 @@ class Module:
             self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - start
 
 
+# Without the generic address space: a pointer of the library's that says nothing is private.
+_LIBRARY_STANDARD = "CL1.2"
+
+
+class _PausedCollector:
+    """While entered, by however many threads, Python's cyclic garbage collector rests.
+
+    The stages make millions of objects that live on and few cycles; the collector would go through them all again and
+    again, which takes as long as the stages themselves where the file is long.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._entered = 0
+        self._was_on = False
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._entered == 0:
+                self._was_on = gc.isenabled()
+                gc.disable()
+            self._entered += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._entered -= 1
+            if self._entered == 0 and self._was_on:
+                gc.enable()
+
+
+_collector = _PausedCollector()
+
+
 @lru_cache(maxsize=256)
 def _library(text: str) -> typed.Unit:
     """The typed AST of matrix library text; kept, since the same matrices are asked for again and again."""
+    from .frontend.features import Features
     from .frontend.parse import parse
     from .frontend.preprocess import PreprocessOptions, preprocess
     from .frontend.sema import analyse
 
     findings = Diagnostics()
-    tokens = preprocess(text, "<matrix library>", PreprocessOptions(), findings)
-    unit = analyse(parse(tokens, findings), findings)
+    tokens = preprocess(text, "<matrix library>", PreprocessOptions(cl_std=_LIBRARY_STANDARD), findings)
+    unit = analyse(parse(tokens, findings), findings, Features.of(_LIBRARY_STANDARD))
     if findings.has_errors:
         raise InternalError("the matrix library does not compile", str(CompileError(findings.items, findings.sources)))
     return unit
@@ -260,7 +297,7 @@ def _library(text: str) -> typed.Unit:
 def preprocess_only(source: str | bytes, options: CompileOptions, *, name: str) -> Module:
     """A Module of which only the preprocessor ran; its findings raise CompileError."""
     module = Module(source, name, options)
-    with suppress(TooManyErrors):
+    with suppress(TooManyErrors), _collector:
         module._tokens  # noqa: B018
     module._findings.raise_if_errors()
     return module
@@ -287,5 +324,6 @@ def compile(
     module = Module(source, name, parsed)
     if parsed.debug:
         module.warn("unused-option", "-g: debug information is not supported yet")
-    module.unit  # noqa: B018
+    with _collector:
+        module.unit  # noqa: B018
     return module

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .frontend.features import LANGUAGE_VERSIONS, Features
+
 SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
-CL_STANDARDS = ("CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0")
+CL_STANDARDS = tuple(LANGUAGE_VERSIONS)
 MATRICES = ("native", "one", "lanes", "scratch", "auto")
-# Those that change what the compiler accepts, beside their macros.
-EXTENSIONS = ("cl_khr_cooperative_matrix", "cl_khr_fp16", "cl_khr_fp64")
 
 
 class UsageError(Exception):
@@ -58,12 +58,9 @@ class CompileOptions:
         return result
 
     @property
-    def extensions_off(self) -> frozenset[str]:
-        """The extensions that -cl-ext turned off: the last word counts, `all` is a word for each of these."""
-        states = dict.fromkeys(EXTENSIONS, True)
-        for name, state in self.extensions.items():
-            states.update(dict.fromkeys(EXTENSIONS, state) if name == "all" else {name: state})
-        return frozenset(name for name, state in states.items() if not state)
+    def features(self) -> Features:
+        """The extensions and features that -cl-std and -cl-ext leave on."""
+        return Features.of(self.cl_std, self.extensions)
 
 
 Apply = Callable[[CompileOptions, str], "dict[str, Any]"]

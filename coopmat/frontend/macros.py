@@ -4,24 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-#: `-cl-std=` to __OPENCL_C_VERSION__.
-LANGUAGE_VERSIONS = {"CL1.0": 100, "CL1.1": 110, "CL1.2": 120, "CL2.0": 200, "CL3.0": 300}
-
-#: What is on unless `-cl-ext=-NAME` turns it off; each defines a macro of its own name.
-EXTENSIONS = (
-    "cl_khr_byte_addressable_store",
-    "cl_khr_cooperative_matrix",
-    "cl_khr_fp16",
-    "cl_khr_fp64",
-    "cl_khr_subgroups",
-)
-#: Feature macros, each with the extension that turns it off too (None: always on, before CL3.0 as well).
-FEATURES: tuple[tuple[str, str | None], ...] = (
-    ("__opencl_c_ext_cooperative_matrix", "cl_khr_cooperative_matrix"),
-    ("__opencl_c_fp64", "cl_khr_fp64"),
-    ("__opencl_c_int64", None),
-    ("__opencl_c_subgroups", "cl_khr_subgroups"),
-)
+from .features import IMAGES, Features
 
 _INTEGER_LIMITS = """
 CHAR_BIT 8
@@ -113,6 +96,10 @@ true 1
 false 0
 """
 
+_IMAGES = """
+__IMAGE_SUPPORT__ 1
+"""
+
 #: Name and decimal digits, exact beyond double precision (OpenCL C 3.0, section 6.15.2.2).
 _CONSTANTS = {
     "M_E": "2.71828182845904523536028747135266250",
@@ -141,8 +128,9 @@ def _rows(text: str) -> list[tuple[str, str]]:
 
 #: Macros with a value that no option changes: ("NAME" or "NAME(parameters)", replacement).
 FIXED = _rows(_OTHERS + _INTEGER_LIMITS + _FLOAT_LIMITS + _constants("_F", "f"))
-#: Only where the extension is on.
+#: Only where the extension or feature is on.
 CONDITIONAL = {
+    IMAGES: _rows(_IMAGES),
     "cl_khr_fp64": _rows(_DOUBLE_LIMITS + _constants("", "")),
     "cl_khr_fp16": _rows(_HALF_LIMITS + _constants("_H", "h")),
 }
@@ -150,19 +138,12 @@ CONDITIONAL = {
 
 def option_macros(cl_std: str, extensions: Mapping[str, bool], fast_relaxed_math: bool) -> list[tuple[str, str]]:
     """The macros that depend on the options; `extensions` is what `-cl-ext` said, "all" included."""
-    rows = [("__OPENCL_C_VERSION__", str(LANGUAGE_VERSIONS[cl_std]))]
-    rows += [(name, "1") for name in EXTENSIONS if is_on(name, extensions)]
-    for name, extension in FEATURES:
-        if is_on(name, extensions) and (extension is None or is_on(extension, extensions)):
-            rows.append((name, "1"))
-    for extension, conditional in CONDITIONAL.items():
-        if is_on(extension, extensions):
+    features = Features.of(cl_std, extensions)
+    rows = [("__OPENCL_C_VERSION__", str(features.version))]
+    rows += [(name, "1") for name in features.macros()]
+    for name, conditional in CONDITIONAL.items():
+        if name in features:
             rows += conditional
     if fast_relaxed_math:
         rows += [("__FAST_RELAXED_MATH__", "1"), ("__FAST_MATH__", "1")]
     return rows
-
-
-def is_on(name: str, extensions: Mapping[str, bool]) -> bool:
-    """Whether an extension or feature is on: everything we support is, unless said otherwise."""
-    return extensions.get(name, extensions.get("all", True))

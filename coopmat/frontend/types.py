@@ -27,6 +27,11 @@ class AddressSpace(IntEnum):
         return self.name.lower()
 
 
+def in_space(have: AddressSpace, want: AddressSpace) -> bool:
+    """Whether what lies in one address space is part of the other: the generic one holds all but constant memory."""
+    return have is want or (want is AddressSpace.GENERIC and have is not AddressSpace.CONSTANT)
+
+
 @dataclass(frozen=True, slots=True)
 class Qualifiers:
     """Of an object: where it lives and how it may be accessed."""
@@ -204,6 +209,49 @@ class RecordType(Type):
 
 
 @dataclass(frozen=True, slots=True)
+class AtomicType(Type):
+    """An object that atomic functions act on (OpenCL C 3.0, section 6.15.12.6). `flag`: atomic_flag, of an int."""
+
+    value: ScalarType
+    flag: bool = False
+
+    def __str__(self) -> str:
+        return "atomic_flag" if self.flag else f"atomic_{self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueType(Type):
+    """`event_t` or `sampler_t`."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+EVENT = OpaqueType("event_t")
+SAMPLER = OpaqueType("sampler_t")
+
+
+@dataclass(frozen=True, slots=True)
+class ImageType(Type):
+    """An image as a kernel sees it (section 6.3.3). `name` is the type's spelling without access qualifier,
+    `access` one of read_only, write_only, read_write."""
+
+    name: str
+    access: str = "read_only"
+
+    def __str__(self) -> str:
+        return f"{self.access} {self.name}"
+
+
+IMAGE_NAMES = (
+    *("image1d_t", "image1d_array_t", "image1d_buffer_t", "image2d_t", "image2d_array_t", "image2d_depth_t"),
+    *("image2d_array_depth_t", "image3d_t"),
+)
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionType(Type):
     result: Type
     parameters: tuple[Type, ...]
@@ -289,8 +337,10 @@ def size_of(t: Type) -> int:
         return t.bits // 8
     if isinstance(t, VectorType):
         return size_of(t.element) * (4 if t.count == 3 else t.count)
-    if isinstance(t, PointerType):
+    if isinstance(t, (PointerType, OpaqueType, ImageType)):
         return 8
+    if isinstance(t, AtomicType):
+        return size_of(t.value)
     if isinstance(t, ArrayType):
         return size_of(t.element) * (t.size or 0)
     if isinstance(t, RecordType):

@@ -6,7 +6,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from ..frontend.types import CoopMatrixType
+from ..frontend.types import EVENT, SAMPLER, CoopMatrixType, ImageType
 
 
 class BFloatType(ir.Type):  # type: ignore[misc]
@@ -29,18 +29,46 @@ class BFloatType(ir.Type):  # type: ignore[misc]
         return str(ir.DoubleType().format_constant(value))
 
 
-class CooperativeMatrixType(ir.Type):  # type: ignore[misc]
-    """`target("spirv.CooperativeMatrixKHR", component, scope, rows, columns, use)`."""
+class TargetType(ir.Type):  # type: ignore[misc]
+    """`target("NAME", PARAMETERS)`: a type of SPIR-V's that LLVM has no other word for."""
 
-    def __init__(self, component: ir.Type, matrix: CoopMatrixType) -> None:
-        shape = f"{matrix.scope}, {matrix.rows}, {matrix.columns}, {int(matrix.use)}"
-        self._text = f'target("spirv.CooperativeMatrixKHR", {component}, {shape})'
+    def __init__(self, name: str, *parameters: object) -> None:
+        words = [f'"{name}"', *map(str, parameters)]
+        self._text = f"target({', '.join(words)})"
 
     def _to_string(self) -> str:
         return self._text
 
     def __eq__(self, other: Any) -> bool:
-        return isinstance(other, CooperativeMatrixType) and self._text == other._text
+        return isinstance(other, TargetType) and self._text == other._text
 
     def __hash__(self) -> int:
         return hash(self._text)
+
+
+def cooperative_matrix_type(component: ir.Type, matrix: CoopMatrixType) -> TargetType:
+    """`target("spirv.CooperativeMatrixKHR", component, scope, rows, columns, use)`."""
+    shape = (matrix.scope, matrix.rows, matrix.columns, int(matrix.use))
+    return TargetType("spirv.CooperativeMatrixKHR", component, *shape)
+
+
+OPAQUE_TYPES = {EVENT: TargetType("spirv.Event"), SAMPLER: TargetType("spirv.Sampler")}
+
+# SPIR-V's Dim (3.8), and whether the image is one of depths and whether it is an array.
+_IMAGES = {
+    "image1d_t": (0, 0, 0),
+    "image1d_array_t": (0, 0, 1),
+    "image1d_buffer_t": (5, 0, 0),
+    "image2d_t": (1, 0, 0),
+    "image2d_array_t": (1, 0, 1),
+    "image2d_depth_t": (1, 1, 0),
+    "image2d_array_depth_t": (1, 1, 1),
+    "image3d_t": (2, 0, 0),
+}
+_ACCESSES = {"read_only": 0, "write_only": 1, "read_write": 2}
+
+
+def image_type(image: ImageType) -> TargetType:
+    """`target("spirv.Image", void, dimension, depth, arrayed, multisampled, sampled, format, access)`."""
+    dimension, depth, arrayed = _IMAGES[image.name]
+    return TargetType("spirv.Image", "void", dimension, depth, arrayed, 0, 0, 0, _ACCESSES[image.access])

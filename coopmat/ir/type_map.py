@@ -17,7 +17,10 @@ from ..frontend.types import (
     INTEGERS,
     AddressSpace,
     ArrayType,
+    AtomicType,
     CoopMatrixType,
+    ImageType,
+    OpaqueType,
     PointerType,
     RecordType,
     ScalarType,
@@ -28,7 +31,7 @@ from ..frontend.types import (
     contains_matrix,
     size_of,
 )
-from .target_types import BFloatType
+from .target_types import OPAQUE_TYPES, BFloatType, image_type
 
 I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 VOID_TYPE = ir.VoidType()
@@ -116,6 +119,12 @@ class TypeMap:
             return self._matrices.variable_type(t)
         if isinstance(t, VoidType):
             return VOID_TYPE
+        if isinstance(t, AtomicType):
+            return self.of(t.value)
+        if isinstance(t, ImageType):
+            return image_type(t)
+        if isinstance(t, OpaqueType):
+            return OPAQUE_TYPES[t]
         if isinstance(t, RecordType):
             return self._record(t)
         raise InternalError(f"no LLVM type for '{t}'")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from coopmat.diagnostics import Diagnostics, render_text
 from coopmat.frontend import typed
+from coopmat.frontend.features import Features
 from coopmat.frontend.parse import parse
 from coopmat.frontend.preprocess import PreprocessOptions, preprocess
 from coopmat.frontend.sema import analyse
@@ -24,8 +25,8 @@ typedef float C MATRIX(16, 32, ACCUMULATOR);
 def analysed(source: str, *, matrices: bool = True) -> tuple[typed.Unit, Diagnostics]:
     diagnostics = Diagnostics(error_limit=0)
     tree = parse(preprocess(source, "m.cl", PreprocessOptions(), diagnostics), diagnostics)
-    off = frozenset() if matrices else frozenset({"cl_khr_cooperative_matrix"})
-    return analyse(tree, diagnostics, off=off), diagnostics
+    features = Features.of(extensions={"cl_khr_cooperative_matrix": matrices})
+    return analyse(tree, diagnostics, features), diagnostics
 
 
 def good(source: str) -> typed.Unit:

@@ -93,7 +93,7 @@ def test_declarations_that_are_wrong(marked: str, codes: list[str]) -> None:
 
 def test_the_place_of_function_pointers_and_void_variables() -> None:
     assert findings("void f(void) { int (*p)(void); }") == [(1, 22, "function-pointer")]
-    assert findings("void x;") == [(1, 6, "address-space")]
+    assert findings("void x;") == [(1, 6, "incomplete-type")]
     assert findings("void f(void) { void x; }") == [(1, 21, "incomplete-type")]
 
 
@@ -252,13 +252,13 @@ def test_functions_that_are_wrong(marked: str, codes: list[str]) -> None:
 def test_arguments_are_counted_where_they_stand() -> None:
     (first, second) = analysed("void f(int a, int *b) { } void g(void) { f(bad, 1.0f); }")[1].items
     assert first.code == "undeclared-identifier"
-    assert second.message == "argument 2 of 'f': 'float' does not convert to 'private int *'"
+    assert second.message == "argument 2 of 'f': 'float' does not convert to 'generic int *'"
 
 
 def test_array_parameters_are_pointers() -> None:
     unit = good("int f(int a[4], const global float b[], constant char c[2][3]) { return a[0] + b[1] + c[1][2]; }")
     assert [str(p.type) for p in unit.functions[0].parameters] == [
-        "private int *",
+        "generic int *",
         "global const float *",
         "constant char (*)[3]",
     ]
@@ -432,23 +432,27 @@ def test_addresses_are_constants() -> None:
 @pytest.mark.parametrize(
     ("marked", "codes"),
     [
-        ("int §x;", ["address-space"]),
-        ("int §x = 1;", ["address-space"]),
-        ("local int §x;", ["not-supported"]),
-        ("global int §x;", ["not-supported"]),
+        ("local int §x;", ["address-space"]),
+        ("private int §x;", ["address-space"]),
+        ("generic int §x;", ["address-space"]),
+        ("extern global int §x;", ["undefined-variable"]),
+        ("extern global int x; global float §x;", ["redefinition"]),
+        ("global int x = 1; global int §x;", ["redefinition"]),
+        ("int a = 1; int b = §a;", ["not-constant"]),
         ("constant int §x;", ["address-space"]),
         ("void f(void) { local int §x; }", ["address-space"]),
         ("kernel void f(void) { local int §x = 1; }", ["address-space"]),
         ("kernel void f(void) { constant int §x; }", ["address-space"]),
-        ("kernel void f(void) { global int §x; }", ["not-supported"]),
-        ("kernel void f(void) { static int §x; }", ["not-supported"]),
+        ("kernel void f(void) { global int §x; }", ["address-space"]),
+        ("kernel void f(int a) { static int x = §a; }", ["not-constant"]),
         ("void f(local §global int *p) { }", ["address-space"]),
-        ("void f(§generic int *p) { }", ["not-supported"]),
+        ("void f(constant int *c) { generic int *p = §c; }", ["address-space"]),
+        ("void f(generic int *p) { global int *q = §p; }", ["address-space"]),
         ("void f(constant int *p) { §*p = 1; §p[1]++; §p[2] += 1; }", ["read-only"] * 3),
         ("void f(const global int *p) { §*p = 1; p++; }", ["read-only"]),
         ("void f(global int *const p) { *p = 1; §p = 0; }", ["read-only"]),
         ("void f(global int *p, local int *q) { p §= q; }", ["address-space"]),
-        ("void f(global int *p) { int *q = §p; }", ["address-space"]),
+        ("void f(global int *p) { private int *q = §p; }", ["address-space"]),
         ("void f(void) { int x; global int *p = §&x; }", ["address-space"]),
         ("void f(global int *p) { §(local int *)p; }", ["address-space"]),
         ("void f(void) { local int *p = §(global int *)0; }", ["address-space"]),

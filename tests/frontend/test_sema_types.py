@@ -15,7 +15,7 @@ from coopmat.frontend.types import RecordType
 
 ALL = """bool b, char c, uchar uc, short s, ushort us, int i, uint u, long l, ulong ul, half h, float f, double d,
 char4 c4, uchar4 uc4, int4 i4, uint4 u4, long2 l2, float4 f4, half2 h2, double2 d2, float3 f3,
-global int *gi, const global int *cgi, local float *lf, private int *pi, void *pv"""
+global int *gi, const global int *cgi, local float *lf, private int *pi, private void *pv"""
 
 
 # --- constants ---

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..types import DOUBLE, FLOAT, INT, AddressSpace, PointerType, Qualifiers, ScalarType, Type, VectorType
+from ..types import DOUBLE, FLOAT, INT, PointerType, ScalarType, Type, VectorType, in_space
 from .rows import Builtin, Overload, overloads
 
 # (rank, qualifiers added): a lower cost is a better conversion.
@@ -92,13 +92,7 @@ def _pointer_cost(argument: PointerType, parameter: PointerType) -> _Cost | None
     if argument.pointee != parameter.pointee:
         return None
     have, want = argument.qualifiers, parameter.qualifiers
-    if (have.const and not want.const) or (have.volatile and not want.volatile) or not _space_fits(have, want):
+    if (have.const and not want.const) or (have.volatile and not want.volatile) or not in_space(have.space, want.space):
         return None
     added = (have.const != want.const) + (have.volatile != want.volatile) + (have.space != want.space)
     return _EXACT, added
-
-
-def _space_fits(have: Qualifiers, want: Qualifiers) -> bool:
-    if have.space == want.space:
-        return True
-    return want.space is AddressSpace.GENERIC and have.space is not AddressSpace.CONSTANT

@@ -8,6 +8,8 @@ A signature reads like a declaration, followed by what its letters range over:
   `W`, the integer twice as wide as T, of its signedness.
 - A count follows the element: `n` or `m` (where the count is 1: the scalar) or digits, as in `uint4`.
 - A pointer is `SPACE [const] [volatile] ELEMENT *`; SPACE is an address space or one of the sets in `SPACE_SETS`.
+- `A` is the atomic type of T, `F` an atomic_flag; `event_t` and `sampler_t` are themselves.
+- `I` is an image type; its set has words such as `ro:image2d_t`, `wo:image2d_t` and `rw:image2d_t`.
 - `for` binds T, n and m to sets: the words of `ELEMENT_SETS` and `COUNT_SETS`, scalar types or digits, in any mix.
 
 A signature stands for one overload per choice of letters and address space.
@@ -24,14 +26,18 @@ from ...diagnostics import InternalError
 from ..types import (
     BFLOAT16,
     BOOL,
+    EVENT,
     FLOATS,
     INT,
     INTEGERS,
+    SAMPLER,
     SIZE_T,
     UINT,
     VECTOR_SIZES,
     VOID,
     AddressSpace,
+    AtomicType,
+    ImageType,
     PointerType,
     Qualifiers,
     ScalarType,
@@ -49,6 +55,7 @@ SCALARS: dict[str, ScalarType] = {
     "size_t": SIZE_T,
     "cl_mem_fence_flags": UINT,
     "memory_scope": INT,
+    "memory_order": INT,
 }
 ELEMENT_SETS: dict[str, tuple[ScalarType, ...]] = {
     "integers": INTEGERS,
@@ -72,6 +79,7 @@ class Builtin:
     (`ir/lower/builtins.py`): "call" is a call of the Itanium-mangled name, "analysis" says that semantic analysis makes
     a node of its own of the call. `convergent`: the call must not be made control-dependent on more conditions than
     it is. `pure`: the result depends on the argument values only. `spirv`: the least SPIR-V version that has it.
+    `needs`: names of `frontend.features`, separated by blanks, that must all be on.
     """
 
     name: str
@@ -82,6 +90,7 @@ class Builtin:
     convergent: bool = False
     pure: bool = False
     spirv: str = "1.0"
+    needs: str = ""
 
     @property
     def supported(self) -> bool:
@@ -102,6 +111,8 @@ class Overload:
         return f"{self.result} {self.name}({', '.join(map(str, self.parameters)) or 'void'})"
 
 
+_OTHERS: dict[str, Type] = {"void": VOID, "F": AtomicType(INT, flag=True), "event_t": EVENT, "sampler_t": SAMPLER}
+
 _SIGNATURE = re.compile(r"(?P<result>\w+) (?P<name>\w+)\((?P<parameters>[^)]*)\)(?: for (?P<sets>.*))?")
 _ELEMENT = re.compile(r"([TSUW]|" + "|".join(sorted(SCALARS, key=len, reverse=True)) + r")([nm]|2|3|4|8|16)?")
 
@@ -113,19 +124,27 @@ class _Letters:
     element: ScalarType
     counts: dict[str, int]
     space: AddressSpace
+    image: ImageType | None
 
     def type(self, words: str) -> Type:
-        if words == "void":
-            return VOID
         *qualifiers, spelled = words.removesuffix("*").split()
-        match = _ELEMENT.fullmatch(spelled)
-        if match is None:
-            raise InternalError(f"builtins table: cannot read the type '{words}'")
-        count = match[2] or "1"
-        value = with_count(self._element(match[1]), self.counts[count] if count in "nm" else int(count))
+        value = self._value(spelled)
         if not words.endswith("*"):
             return value
         return PointerType(value, Qualifiers(self.space, "const" in qualifiers, "volatile" in qualifiers))
+
+    def _value(self, spelled: str) -> Type:
+        if spelled == "A":
+            return AtomicType(self.element)
+        if spelled == "I" and self.image is not None:
+            return self.image
+        if spelled in _OTHERS:
+            return _OTHERS[spelled]
+        match = _ELEMENT.fullmatch(spelled)
+        if match is None:
+            raise InternalError(f"builtins table: cannot read the type '{spelled}'")
+        count = match[2] or "1"
+        return with_count(self._element(match[1]), self.counts[count] if count in "nm" else int(count))
 
     def _element(self, spelled: str) -> ScalarType:
         t = self.element
@@ -156,18 +175,29 @@ def _expand(row: Builtin, text: str) -> list[Overload]:
 
 def _choices(sets: str, parameters: list[str]) -> list[_Letters]:
     elements: list[ScalarType] = [INT]
+    images: list[ImageType | None] = [None]
     counts: dict[str, list[int]] = {"n": [1], "m": [1]}
     for clause in filter(None, sets.split(", ")):
         letter, words = clause.split(" in ")
         if letter == "T":
             elements = [t for word in words.split() for t in ELEMENT_SETS.get(word) or (SCALARS[word],)]
+        elif letter == "I":
+            images = [_image(word) for word in words.split()]
         else:
             counts[letter] = [n for word in words.split() for n in COUNT_SETS.get(word) or (int(word),)]
     spaces = next((SPACE_SETS[p.split()[0]] for p in parameters if p.endswith("*")), (AddressSpace.PRIVATE,))
     return [
-        _Letters(element, {"n": n, "m": m}, space)
-        for space, element, n, m in itertools.product(spaces, elements, counts["n"], counts["m"])
+        _Letters(element, {"n": n, "m": m}, space, image)
+        for space, image, element, n, m in itertools.product(spaces, images, elements, counts["n"], counts["m"])
     ]
+
+
+_ACCESSES = {"ro": "read_only", "wo": "write_only", "rw": "read_write"}
+
+
+def _image(word: str) -> ImageType:
+    access, _, name = word.partition(":")
+    return ImageType(name, _ACCESSES[access])
 
 
 def rows(
@@ -179,11 +209,20 @@ def rows(
     convergent: bool = False,
     pure: bool = False,
     spirv: str = "1.0",
+    needs: str = "",
 ) -> tuple[Builtin, ...]:
     """One row for each of the space-separated `names`; `@` in a signature stands for the name."""
     return tuple(
         Builtin(
-            name, tuple(s.replace("@", name) for s in signatures), section, status, lowering, convergent, pure, spirv
+            name,
+            tuple(s.replace("@", name) for s in signatures),
+            section,
+            status,
+            lowering,
+            convergent,
+            pure,
+            spirv,
+            needs,
         )
         for name in names.split()
     )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from ...diagnostics import Diagnostics
 from .. import syntax, typed
+from ..features import Features
 
 
-def analyse(tree: syntax.TranslationUnit, diagnostics: Diagnostics, *, off: frozenset[str] = frozenset()) -> typed.Unit:
-    """The typed AST of a translation unit; `off` names the extensions that are turned off.
+def analyse(tree: syntax.TranslationUnit, diagnostics: Diagnostics, features: Features | None = None) -> typed.Unit:
+    """The typed AST of a translation unit; `features` is what is on (None: everything, as OpenCL C 3.0 has it).
 
     Where `diagnostics` has errors afterwards the unit is incomplete and must not be lowered.
     """
     from .context import Context
     from .functions import unit
 
-    return unit(Context(diagnostics, off), tree)
+    return unit(Context(diagnostics, features or Features.of()), tree)

@@ -59,6 +59,8 @@ def _builtin_call(c: Context, name: str, node: syntax.Call) -> Expr:
         c.undeclared(f"no function '{name}' is declared", name, node.callee.span, candidates)
     if row is not None and row.status != "supported":
         c.unsupported(f"'{name}' is", node.callee.span)
+    if row is not None and (missing := c.features.missing(row.needs)) is not None:
+        c.fail("extension-off", f"'{name}' needs {missing}, which is off", node.callee.span)
     arguments = _values(c, node)
     if as_type is not None:
         return _reinterpret(c, name, as_type, arguments, node)

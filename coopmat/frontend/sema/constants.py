@@ -14,7 +14,21 @@ from fractions import Fraction
 
 from ...diagnostics import Span
 from ..typed import Expr, FloatConst, IntConst, Zero
-from ..types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, INT, PLAIN, PointerType, ScalarType, Type, VoidType
+from ..types import (
+    BFLOAT16,
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INT,
+    PLAIN,
+    AddressSpace,
+    PointerType,
+    Qualifiers,
+    ScalarType,
+    Type,
+    VoidType,
+)
 
 
 def wrap(value: int, t: ScalarType) -> int:
@@ -75,10 +89,13 @@ def constant_value(e: Expr) -> int | float | None:
     return 0 if isinstance(e, Zero) and isinstance(e.type, ScalarType) else None
 
 
+_GENERIC = Qualifiers(AddressSpace.GENERIC)
+
+
 def is_null_pointer(e: Expr) -> bool:
     """An integer constant 0, or that cast to `void *` (C11 6.3.2.3)."""
     if isinstance(e, Zero) and isinstance(e.type, PointerType):
-        return isinstance(e.type.pointee, VoidType) and e.type.qualifiers == PLAIN
+        return isinstance(e.type.pointee, VoidType) and e.type.qualifiers in (PLAIN, _GENERIC)
     return isinstance(e, IntConst) and e.value == 0
 
 

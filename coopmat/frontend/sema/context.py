@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from ...diagnostics import Diagnostics, FixIt, Label, Note, Span
 from .. import typed
+from ..features import Features
 from ..types import PLAIN, Qualifiers, RecordType, Type
 
 
@@ -129,17 +130,19 @@ class FunctionState:
 
 
 class Context:
-    """State of one analysis; `off` names the extensions that are turned off."""
+    """State of one analysis; `features` is what is on."""
 
-    def __init__(self, diagnostics: Diagnostics, off: frozenset[str] = frozenset()) -> None:
+    def __init__(self, diagnostics: Diagnostics, features: Features) -> None:
         self.diagnostics = diagnostics
-        self.off = off
-        self.matrices = "cl_khr_cooperative_matrix" not in off
+        self.features = features
+        self.matrices = "cl_khr_cooperative_matrix" in features
         self.scope = Scope()
         self.function: FunctionState | None = None
         self.unit = typed.Unit([], [], [])
         # Every function by name, whatever scope it was declared in: they are one (C11 6.2.2).
         self.functions: dict[str, typed.FunctionDecl] = {}
+        # Program-scope variables without an initial value so far; and whether all that declared them was `extern`.
+        self.tentative: dict[str, tuple[typed.VarDecl, bool]] = {}
         # Caller to what it calls, each with the place of the first call; None calls in what is never run.
         self.calls: dict[typed.FunctionDecl | None, dict[typed.FunctionDecl, Span]] = {}
         # The variables of each function declarator, by its identity: analysed once, asked for several times.

@@ -23,6 +23,7 @@ from ..types import (
     VectorType,
     VoidType,
     element_type,
+    in_space,
 )
 from .constants import constant_value, fold_convert, is_null_pointer
 from .context import Context
@@ -181,7 +182,7 @@ def _assign_pointer(c: Context, e: Expr, target: PointerType, span: Span, what: 
     source = e.type
     if not isinstance(source, PointerType):
         return None
-    if source.qualifiers.space != target.qualifiers.space:
+    if not in_space(source.qualifiers.space, target.qualifiers.space):
         c.fail(
             "address-space",
             f"{what}: a pointer to the {source.qualifiers.space} address space does not convert to '{target}'",
@@ -215,6 +216,14 @@ def _same_but_sign(a: Type, b: Type) -> bool:
 
 
 def retype_pointer(e: Expr, target: PointerType) -> Expr:
+    """A pointer as another pointer, its address space changed too where that is called for."""
+    source = e.type
+    assert isinstance(source, PointerType)
+    if source.qualifiers.space is not target.qualifiers.space:
+        if isinstance(e, Zero):
+            return Zero(e.span, target)
+        moved = PointerType(source.pointee, replace(source.qualifiers, space=target.qualifiers.space))
+        e = Convert(e.span, moved, ConvertKind.ADDRESS_SPACE, e)
     return e if e.type == target else Convert(e.span, target, ConvertKind.POINTER, e)
 
 
@@ -257,13 +266,10 @@ def _cast_to_pointer(c: Context, e: Expr, target: PointerType, span: Span) -> Ex
     if is_null_pointer(e):
         return Zero(span, target)
     if isinstance(source, PointerType):
-        if source.qualifiers.space != target.qualifiers.space:
-            c.fail(
-                "address-space",
-                f"a pointer to the {source.qualifiers.space} address space does not cast to '{target}'",
-                span,
-            )
-        return Convert(span, target, ConvertKind.POINTER, e)
+        have, want = source.qualifiers.space, target.qualifiers.space
+        if not in_space(have, want) and not in_space(want, have):
+            c.fail("address-space", f"a pointer to the {have} address space does not cast to '{target}'", span)
+        return replace(retype_pointer(e, target), span=span)
     if isinstance(source, ScalarType) and source.is_integer:
         wide = convert_arithmetic(e, ULONG)
         return Convert(span, target, ConvertKind.INT_TO_POINTER, wide)

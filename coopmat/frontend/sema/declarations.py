@@ -140,7 +140,7 @@ def _check_element(c: Context, t: Type, span: Span) -> None:
     if element is BFLOAT16:
         c.unsupported(f"the type '{element}' is", span)
     extension = _EXTENSION_OF.get(element) if isinstance(element, ScalarType) else None
-    if extension in c.off:
+    if extension is not None and extension not in c.features:
         notes = [Note(f"remove -cl-ext=-{extension}")]
         c.fail("extension-off", f"the type '{t}' needs {extension}, which is turned off", span, notes=notes)
 
@@ -163,8 +163,9 @@ def _qualifiers(c: Context, words: list[syntax.Word]) -> tuple[Qualifiers, bool]
         if text in _SPACES:
             if space is not None and space is not _SPACES[text]:
                 c.fail("address-space", f"two address spaces: '{space}' and '{text}'", word.span)
-            if text == "generic":
-                c.unsupported("the generic address space is", word.span)
+            if text == "generic" and not c.features.generic:
+                notes = [Note("it comes with -cl-std=CL2.0 and CL3.0")]
+                c.fail("extension-off", "the generic address space is off", word.span, notes=notes)
             space = _SPACES[text]
         elif text in ("read_only", "write_only", "read_write"):
             c.unsupported("images are", word.span)
@@ -317,10 +318,11 @@ def declarator_type(c: Context, base: Base, d: syntax.Declarator) -> tuple[Type,
     """The type that a declarator makes of the base, and the qualifiers of the object declared."""
     # A type attribute after the name means what it would mean before: the innermost type.
     t, qualifiers = apply_matrix_attributes(c, base.type, d.attributes), base.qualifiers
+    explicit = base.explicit_space
     for modifier in reversed(d.modifiers):
         if isinstance(modifier, syntax.PointerModifier):
-            t = _pointer_to(c, t, qualifiers, d.span)
-            qualifiers, _ = _qualifiers(c, modifier.qualifiers)
+            t = _pointer_to(c, t, _pointed_to(c, t, qualifiers, explicit), d.span)
+            qualifiers, explicit = _qualifiers(c, modifier.qualifiers)
         elif isinstance(modifier, syntax.ArrayModifier):
             t = _array_of(c, t, modifier, d.span)
         else:
@@ -329,6 +331,16 @@ def declarator_type(c: Context, base: Base, d: syntax.Declarator) -> tuple[Type,
             t = _function_of(c, t, modifier, d.span)
             qualifiers = PLAIN
     return t, qualifiers
+
+
+def _pointed_to(c: Context, t: Type, qualifiers: Qualifiers, explicit: bool) -> Qualifiers:
+    """What a pointer points to: without an address space of its own the generic one (section 6.7.1).
+
+    Matrices lie in private memory only, so that what points to them does too.
+    """
+    if explicit or not c.features.generic or contains_matrix(t):
+        return qualifiers
+    return replace(qualifiers, space=AddressSpace.GENERIC)
 
 
 def _pointer_to(c: Context, t: Type, qualifiers: Qualifiers, span: Span) -> Type:
@@ -385,7 +397,8 @@ def one_parameter(c: Context, item: syntax.Parameter) -> typed.VarDecl:
     base = base_type(c, item.specifiers)
     t, qualifiers = declarator_type(c, base, item.declarator)
     if isinstance(t, ArrayType):
-        t, qualifiers = PointerType(t.element, replace(qualifiers, restrict=False)), PLAIN
+        place = _pointed_to(c, t.element, qualifiers, base.explicit_space)
+        t, qualifiers = PointerType(t.element, replace(place, restrict=False)), PLAIN
     name = item.declarator.name or ""
     if isinstance(t, FunctionType):
         c.fail("function-pointer", "a function cannot be a parameter", item.span)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...diagnostics import Note
 from .. import builtins, syntax, typed
+from ..features import PROGRAM_SCOPE
 from ..types import (
     BOOL,
     INT,
     PLAIN,
     AddressSpace,
+    ArrayType,
     FunctionType,
     PointerType,
     Qualifiers,
@@ -59,6 +63,9 @@ def unit(c: Context, node: syntax.TranslationUnit) -> typed.Unit:
                 _external(c, item)
     _check_recursion(c)
     _check_defined(c)
+    for decl, external in c.tentative.values():
+        if external:
+            c.error("undefined-variable", f"'{decl.name}' is declared, but never defined", decl.span)
     return c.unit
 
 
@@ -135,22 +142,58 @@ def _variable(c: Context, base: Base, item: syntax.InitDeclarator, t: Type, qual
     name = d.name or ""
     if contains_matrix(t):
         c.fail("coop-mat-file-scope", f"a cooperative matrix cannot be declared at file scope ('{name}')", d.span)
-    if qualifiers.space is not AddressSpace.CONSTANT:
-        if qualifiers.space is AddressSpace.PRIVATE and not qualifiers.const:
-            message = f"'{name}': a variable at program scope must be in the constant address space; others are not"
-            c.fail("address-space", f"{message} supported yet", d.span)
-        c.unsupported(f"'{name}': program-scope variables outside of the constant address space are", d.span)
-    if item.initializer is None:
-        c.fail("address-space", f"'{name}': a variable in constant memory must be initialised", d.span)
+    qualifiers = _program_scope(c, base, d, qualifiers)
     decl = typed.VarDecl(d.span, name, t, qualifiers, "static")
     decl.alignment = attributes.for_variable(c, [*base.specifiers.attributes, *d.attributes])
-    decl.type, decl.initializer = initialize(c, t, item.initializer)
-    if not is_complete(decl.type):
+    earlier = c.scope.names.get(name)
+    if isinstance(earlier, typed.VarDecl) and name in c.tentative:
+        decl = _declared_again(c, earlier, decl)
+    if item.initializer is not None:
+        decl.type, decl.initializer = initialize(c, t, item.initializer)
+        if not is_constant(decl.initializer):
+            c.fail("not-constant", f"the initial value of '{name}' must be constant", item.initializer.span)
+    external = any(word.text == "extern" for word in base.specifiers.storage)
+    if qualifiers.space is AddressSpace.CONSTANT and decl.initializer is None and not external:
+        c.fail("address-space", f"'{name}': a variable in constant memory must be initialised", d.span)
+    if not is_complete(decl.type) and not external:
         c.fail("incomplete-type", f"variable '{name}' has incomplete type '{decl.type}'", d.span)
-    if not is_constant(decl.initializer):
-        c.fail("not-constant", f"the initial value of '{name}' must be constant", item.initializer.span)
-    c.declare(decl)
-    c.unit.variables.append(decl)
+    if decl is not earlier:
+        c.declare(decl)
+        c.unit.variables.append(decl)
+    if decl.initializer is not None:
+        c.tentative.pop(name, None)
+    elif decl is not earlier or not external:
+        c.tentative[name] = (decl, external)
+
+
+def _program_scope(c: Context, base: Base, d: syntax.Declarator, qualifiers: Qualifiers) -> Qualifiers:
+    """Where a variable at program scope lives: in constant or global memory (section 6.7.5)."""
+    if qualifiers.space is AddressSpace.CONSTANT:
+        return qualifiers
+    if PROGRAM_SCOPE not in c.features:
+        message = f"'{d.name}': a variable at program scope must be in the constant address space"
+        c.fail("address-space", message, d.span, notes=[Note("others come with -cl-std=CL2.0 and CL3.0")])
+    said_private = qualifiers.space is AddressSpace.PRIVATE and base.explicit_space and not d.modifiers
+    if said_private or qualifiers.space in (AddressSpace.LOCAL, AddressSpace.GENERIC):
+        message = f"'{d.name}': a variable at program scope cannot be in {qualifiers.space} memory"
+        c.fail("address-space", message, d.span)
+    return replace(qualifiers, space=AddressSpace.GLOBAL)
+
+
+def _declared_again(c: Context, earlier: typed.VarDecl, decl: typed.VarDecl) -> typed.VarDecl:
+    """The variable of an `extern` or tentative declaration, which this one must agree with (C11 6.9.2)."""
+    a, b = earlier.type, decl.type
+    same = a == b
+    if isinstance(a, ArrayType) and isinstance(b, ArrayType):
+        same = a.element == b.element and (a.size == b.size or None in (a.size, b.size))
+    if not same or earlier.qualifiers != decl.qualifiers:
+        del c.tentative[decl.name]
+        notes = [Note(f"the previous declaration, '{a}', is here", earlier.span)]
+        c.fail("redefinition", f"'{decl.name}' is declared again as '{b}'", decl.span, notes=notes)
+    if is_complete(b):
+        earlier.type = b
+    earlier.alignment = max(earlier.alignment or 1, decl.alignment or 1)
+    return earlier
 
 
 def _function_modifier(d: syntax.Declarator) -> syntax.FunctionModifier | None:
@@ -216,7 +259,7 @@ def _check_kernel_parameters(c: Context, decl: typed.FunctionDecl) -> None:
 
 
 def _check_kernel_pointer(c: Context, p: typed.VarDecl, t: PointerType) -> None:
-    if t.qualifiers.space is AddressSpace.PRIVATE:
+    if t.qualifiers.space in (AddressSpace.PRIVATE, AddressSpace.GENERIC):
         message = f"kernel parameter '{p.name}' must point to global, constant or local memory"
         c.error("kernel-parameter", message, p.span)
     elif isinstance(t.pointee, PointerType):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...diagnostics import Label, Span
 from .. import typed
-from ..typed import AddressOf, Binary, Convert, ConvertKind, Deref, Expr, LValue, MatrixElement, Swizzle, Unary, Zero
+from ..typed import AddressOf, Binary, Deref, Expr, LValue, MatrixElement, Swizzle, Unary, Zero
 from ..types import (
     INT,
     LONG,
@@ -22,6 +22,7 @@ from ..types import (
     VectorType,
     VoidType,
     element_type,
+    in_space,
     integer_type,
     is_complete,
 )
@@ -37,6 +38,7 @@ from .conversions import (
     index_value,
     kind_between,
     promote,
+    retype_pointer,
     rvalue,
     usual_conversions,
 )
@@ -249,13 +251,28 @@ def _pointer_binary(c: Context, op: str, row: Operator, left: Expr, right: Expr,
         if row.name == "sub" and isinstance(right.type, PointerType) and _comparable(left.type, right.type):
             _check_pointee(c, left.type, span)
             _check_pointee(c, right.type, span)
-            return typed.PointerDifference(span, PTRDIFF_T, left, right)
+            return typed.PointerDifference(span, PTRDIFF_T, *_in_one_space(left, right))
     bad_operands(c, op, op_span, left, right)
 
 
 def _comparable(a: PointerType, b: PointerType) -> bool:
     void = isinstance(a.pointee, VoidType) or isinstance(b.pointee, VoidType)
-    return a.qualifiers.space == b.qualifiers.space and (void or a.pointee == b.pointee)
+    spaces = a.qualifiers.space, b.qualifiers.space
+    return (in_space(*spaces) or in_space(*spaces[::-1])) and (void or a.pointee == b.pointee)
+
+
+def _in_one_space(left: Expr, right: Expr) -> tuple[Expr, Expr]:
+    """Two comparable pointers, both generic where one of them is."""
+    for e in (left, right):
+        assert isinstance(e.type, PointerType)
+        if e.type.qualifiers.space is AddressSpace.GENERIC:
+            return _as_generic(left), _as_generic(right)
+    return left, right
+
+
+def _as_generic(e: Expr) -> Expr:
+    assert isinstance(e.type, PointerType)
+    return retype_pointer(e, replace(e.type, qualifiers=replace(e.type.qualifiers, space=AddressSpace.GENERIC)))
 
 
 def _pointer_compare(c: Context, op: str, row: Operator, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
@@ -265,9 +282,9 @@ def _pointer_compare(c: Context, op: str, row: Operator, left: Expr, right: Expr
         left = Zero(left.span, right.type)
     a, b = left.type, right.type
     if isinstance(a, PointerType) and isinstance(b, PointerType) and _comparable(a, b):
-        if a != b:
-            right = Convert(right.span, a, ConvertKind.POINTER, right)
-        return Binary(span, INT, row.name, left, right)
+        left, right = _in_one_space(left, right)
+        assert isinstance(left.type, PointerType)
+        return Binary(span, INT, row.name, left, retype_pointer(right, left.type))
     bad_operands(c, op, op_span, left, right)
 
 
@@ -359,19 +376,15 @@ def _unify(c: Context, then: Expr, otherwise: Expr, span: Span) -> tuple[Expr, E
         return Zero(then.span, b), otherwise
     if isinstance(a, PointerType) and isinstance(b, PointerType) and _comparable(a, b):
         qualifiers = Qualifiers(
-            a.qualifiers.space,
+            a.qualifiers.space if in_space(b.qualifiers.space, a.qualifiers.space) else b.qualifiers.space,
             a.qualifiers.const or b.qualifiers.const,
             a.qualifiers.volatile or b.qualifiers.volatile,
         )
         both = PointerType(b.pointee if isinstance(b.pointee, VoidType) else a.pointee, qualifiers)
-        return _as_pointer(then, both), _as_pointer(otherwise, both)
+        return retype_pointer(then, both), retype_pointer(otherwise, both)
     if isinstance(a, CoopMatrixType) or isinstance(b, CoopMatrixType):
         c.fail("coop-mat-operand-types", f"the sides of '?:' differ: '{a}' and '{b}'", span)
     return usual_conversions(c, "?:", span, then, otherwise)
-
-
-def _as_pointer(e: Expr, t: PointerType) -> Expr:
-    return e if e.type == t else Convert(e.span, t, ConvertKind.POINTER, e)
 
 
 def _vector_select(c: Context, test: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from ...diagnostics import Note, Span
 from .. import syntax, typed
+from ..features import PROGRAM_SCOPE
 from ..types import (
     INT,
     VOID,
@@ -165,8 +167,13 @@ def _check_space(c: Context, decl: typed.VarDecl, *, static: bool, initialised: 
         if not initialised:
             c.fail("address-space", f"'{name}': a variable in constant memory must be initialised", decl.span)
         decl.storage = "static"
-    elif space is AddressSpace.GLOBAL or static:
-        c.unsupported("variables with static storage outside of constant memory are", decl.span)
+    elif static:
+        if PROGRAM_SCOPE not in c.features:
+            message = f"'{name}': static variables outside of constant memory come with -cl-std=CL2.0 and CL3.0"
+            c.fail("address-space", message, decl.span)
+        decl.storage, decl.qualifiers = "static", replace(decl.qualifiers, space=AddressSpace.GLOBAL)
+    elif space is not AddressSpace.PRIVATE:
+        c.fail("address-space", f"'{name}': a variable of a function cannot be in {space} memory", decl.span)
 
 
 # --- simple statements -----------------------------------------------------------------------------

@@ -18,8 +18,6 @@ from ..type_map import I8
 if TYPE_CHECKING:
     from .program import Program
 
-_POINTER_KINDS = (ConvertKind.POINTER, ConvertKind.ADDRESS_SPACE)
-
 
 def is_constant(e: typed.Expr) -> bool:
     """Whether the value is made of arithmetic constants only."""
@@ -155,8 +153,10 @@ def _pad(parts: list[ir.Constant], count: int) -> None:
 def _address(program: Program, e: typed.Expr) -> ir.Constant | None:
     offset, span = 0, e.span
     while True:
-        if isinstance(e, typed.Convert) and e.kind in _POINTER_KINDS:
+        if isinstance(e, typed.Convert) and e.kind is ConvertKind.POINTER:
             e = e.operand
+        elif isinstance(e, typed.Convert) and e.kind is ConvertKind.ADDRESS_SPACE:
+            _not_supported("generic pointers in initialisers are", span)
         elif isinstance(e, typed.PointerAdd) and isinstance(e.index, typed.IntConst):
             offset += e.index.value * size_of(getattr(e.type, "pointee", e.type))
             e = e.pointer

@@ -15,7 +15,7 @@ from ...diagnostics import InternalError
 from ...frontend import typed
 from ...frontend.types import BFLOAT16, AddressSpace, CoopMatrixType, ScalarType
 from ..module import ModuleBuilder
-from ..target_types import CooperativeMatrixType
+from ..target_types import TargetType, cooperative_matrix_type
 from ..type_map import I32, VOID_TYPE, undefined
 from .context import FunctionContext, space_of
 from .places import MemoryPlace, Operand
@@ -75,7 +75,7 @@ class NativeMatrices:
 
     def __init__(self, module: ModuleBuilder | None = None) -> None:
         self.module = module
-        self._types: dict[CoopMatrixType, CooperativeMatrixType] = {}
+        self._types: dict[CoopMatrixType, TargetType] = {}
 
     def variable_type(self, matrix: CoopMatrixType) -> ir.Type:
         known = self._types.get(matrix)
@@ -86,7 +86,7 @@ class NativeMatrices:
             if matrix.component is BFLOAT16:
                 self.module.extensions.add(BFLOAT16_EXTENSION)
             component = self.module.types.of(matrix.component)
-            known = self._types[matrix] = CooperativeMatrixType(component, matrix)
+            known = self._types[matrix] = cooperative_matrix_type(component, matrix)
         return known
 
     def align(self, matrix: CoopMatrixType) -> int:

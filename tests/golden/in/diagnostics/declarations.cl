@@ -1,5 +1,5 @@
 // Clashes show the earlier place; one mistake in a declaration is told once, whatever uses it.
-int x;
+local int x;
 void f(int n) { float n; unknown u, v; u = v; }
 typedef int T;
 float T;

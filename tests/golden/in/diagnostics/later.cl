@@ -1,5 +1,4 @@
 // What is still to come says so.
-kernel void f(generic int *p, image2d_t image) { }
-global int counter;
+kernel void f(read_only pipe int p) { }
 typedef float M __attribute__((matrix_type(4, 4)));
-void g(void) { static int n; }
+void g(void) { enqueue_kernel(0); }

@@ -1,0 +1,120 @@
+"""What -cl-std and -cl-ext switch on: language versions, extensions and OpenCL C 3.0 features, one row each.
+
+A name that is on may be asked for by analysis (`Features`), by a row of the builtins table (its `needs`) and, as a
+macro of the same name, by the program (OpenCL C 3.0, sections 6.2.1 and 6.10). `-cl-ext=-NAME` turns one off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+#: `-cl-std=` to __OPENCL_C_VERSION__.
+LANGUAGE_VERSIONS = {"CL1.0": 100, "CL1.1": 110, "CL1.2": 120, "CL2.0": 200, "CL3.0": 300}
+
+GENERIC = "__opencl_c_generic_address_space"
+PROGRAM_SCOPE = "__opencl_c_program_scope_global_variables"
+IMAGES = "__opencl_c_images"
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """An extension or feature that this compiler has.
+
+    `since` is the __OPENCL_C_VERSION__ from which on it is there, `macro_since` the one that defines its macro;
+    `needs` is what it cannot be on without.
+    """
+
+    name: str
+    since: int = 100
+    macro_since: int = 100
+    needs: str | None = None
+
+
+def _extensions(names: str, needs: str | None = None) -> tuple[Feature, ...]:
+    return tuple(Feature(name, needs=needs) for name in names.split())
+
+
+def _features(names: str, needs: str | None = None, since: int = 200) -> tuple[Feature, ...]:
+    """Features of OpenCL C 3.0, which OpenCL C 2.0 has without a macro."""
+    return tuple(Feature(name, since, 300, needs) for name in names.split())
+
+
+TABLE: tuple[Feature, ...] = (
+    *_extensions(
+        "cl_khr_byte_addressable_store cl_khr_cooperative_matrix cl_khr_fp16 cl_khr_fp64 cl_khr_subgroups"
+        " cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics cl_khr_local_int32_base_atomics"
+        " cl_khr_local_int32_extended_atomics cl_khr_int64_base_atomics cl_khr_int64_extended_atomics"
+        " cl_khr_extended_bit_ops cl_khr_integer_dot_product cl_khr_extended_async_copies"
+        " cl_khr_work_group_uniform_arithmetic cl_khr_3d_image_writes cl_khr_depth_images cl_ext_float_atomics"
+    ),
+    *_extensions(
+        "cl_khr_subgroup_ballot cl_khr_subgroup_clustered_reduce cl_khr_subgroup_extended_types"
+        " cl_khr_subgroup_non_uniform_arithmetic cl_khr_subgroup_non_uniform_vote cl_khr_subgroup_rotate"
+        " cl_khr_subgroup_shuffle cl_khr_subgroup_shuffle_relative cl_intel_subgroups",
+        "cl_khr_subgroups",
+    ),
+    Feature("__opencl_c_ext_cooperative_matrix", needs="cl_khr_cooperative_matrix"),
+    Feature("__opencl_c_fp64", needs="cl_khr_fp64"),
+    Feature("__opencl_c_int64"),
+    Feature("__opencl_c_subgroups", needs="cl_khr_subgroups"),
+    Feature(IMAGES, macro_since=300),
+    *_features(
+        f"{GENERIC} {PROGRAM_SCOPE} __opencl_c_work_group_collective_functions __opencl_c_atomic_order_acq_rel"
+        " __opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_device __opencl_c_atomic_scope_all_devices"
+    ),
+    *_features("__opencl_c_read_write_images __opencl_c_3d_image_writes", IMAGES),
+    *_features(
+        "__opencl_c_integer_dot_product_input_4x8bit __opencl_c_integer_dot_product_input_4x8bit_packed",
+        "cl_khr_integer_dot_product",
+        since=100,
+    ),
+    *_features(
+        "__opencl_c_ext_fp32_global_atomic_load_store __opencl_c_ext_fp32_local_atomic_load_store"
+        " __opencl_c_ext_fp32_global_atomic_add __opencl_c_ext_fp32_local_atomic_add"
+        " __opencl_c_ext_fp32_global_atomic_min_max __opencl_c_ext_fp32_local_atomic_min_max"
+        " __opencl_c_ext_fp64_global_atomic_add __opencl_c_ext_fp64_local_atomic_add"
+        " __opencl_c_ext_fp64_global_atomic_min_max __opencl_c_ext_fp64_local_atomic_min_max",
+        "cl_ext_float_atomics",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What is on in one compilation. Language versions are names too: "CL1.2" is on from OpenCL C 1.2."""
+
+    version: int
+    on: frozenset[str]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.on
+
+    @property
+    def generic(self) -> bool:
+        """Whether a pointer without an address space points to the generic one."""
+        return GENERIC in self.on
+
+    def missing(self, needs: str) -> str | None:
+        """The first of these names, separated by blanks, that is off."""
+        return next((name for name in needs.split() if name not in self.on), None)
+
+    def macros(self) -> list[str]:
+        """The names that are defined as 1."""
+        return [row.name for row in TABLE if row.name in self.on and self.version >= row.macro_since]
+
+    @classmethod
+    def of(cls, cl_std: str = "CL3.0", extensions: Mapping[str, bool] | None = None) -> Features:
+        """`extensions` is what -cl-ext said, by name; "all" is a word for those that it does not name."""
+        said = extensions or {}
+        version = LANGUAGE_VERSIONS[cl_std]
+        on = {name for name, value in LANGUAGE_VERSIONS.items() if value <= version}
+        for row in TABLE:
+            if version >= row.since and is_on(row.name, said) and (row.needs is None or row.needs in on):
+                on.add(row.name)
+        return cls(version, frozenset(on))
+
+
+def is_on(name: str, extensions: Mapping[str, bool]) -> bool:
+    """Whether -cl-ext leaves an extension or feature on: everything we support is, unless said otherwise."""
+    return extensions.get(name, extensions.get("all", True))
