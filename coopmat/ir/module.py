@@ -105,7 +105,7 @@ class ModuleBuilder:
         return LoopNode(self.ir, [operand], name=str(len(self.ir.metadata)))
 
     def finish(self) -> str:
-        """The module's text, with what every OpenCL module carries."""
+        """The module's text, with what every OpenCL module carries; to be called last, since the bodies go."""
         self.ir.add_named_metadata("opencl.ocl.version", [ir.Constant(I32, 3), ir.Constant(I32, 0)])
         # Its presence says that contraction is on, which is the language's default.
         self.ir.add_named_metadata("opencl.enable.FP_CONTRACT")
@@ -113,4 +113,13 @@ class ModuleBuilder:
         lines = [item.get_declaration() for item in module.get_identified_types().values()]
         lines += [str(item) for item in module.globals.values()]
         lines += module._get_metadata_lines()
+        self._release()
         return "\n".join(lines) + "\n"
+
+    def _release(self) -> None:
+        """Cut the cycles between blocks and instructions, so that these go now, not when the collector finds them."""
+        for function in self.ir.functions:
+            for block in function.blocks:
+                block.terminator = None
+                block.instructions.clear()
+            function.blocks.clear()
