@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coopmat.devices import DeviceInfo, from_key_values, select
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
 from coopmat.options import CompileOptions, UsageError
 
@@ -22,6 +21,7 @@ from .status import ExitStatus, run_guarded
 
 if TYPE_CHECKING:
     from coopmat.compiler import Module
+    from coopmat.devices import DeviceInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,11 @@ def _compile(invocation: Invocation, options: CompileOptions, kinds: list[str], 
     _refuse_what_comes_later(invocation, kinds)
     name = invocation.inputs[0]
     outputs = _outputs(invocation, kinds)
+    if any(kind in outputs for kind in ("spv", "spvasm")):
+        from coopmat.spirv import emit
+
+        # Its process loads LLVM while this one reads the source.
+        emit.start()
     device = _device(invocation, options)
     if device is not None:
         from coopmat.runtime.launch import resolve_options
@@ -139,11 +144,13 @@ def _not_yet(what: str) -> CompileError:
 
 def _device(invocation: Invocation, options: CompileOptions) -> DeviceInfo | None:
     """The device to compile for, if any: named, from a file, or the default one where `auto` needs one."""
+    if invocation.device_info is None and invocation.device is None and options.matrices != "auto":
+        return None
+    from coopmat.devices import from_key_values, select
+
     if invocation.device_info is not None:
         return from_key_values(Path(invocation.device_info).read_text(encoding="utf-8"), invocation.device_info)
-    if invocation.device is not None or options.matrices == "auto":
-        return select(invocation.device)
-    return None
+    return select(invocation.device)
 
 
 def _warn_of_unchecked_shapes(module: Module, device: DeviceInfo) -> None:

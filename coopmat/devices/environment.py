@@ -9,7 +9,6 @@ is asked for, so it is set just before that, never on import, and never over the
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import os
 import sys
 import tempfile
@@ -80,9 +79,11 @@ def find_cpu_runtime() -> Path | None:
     beside = Path(sys.prefix) / "lib" / _RUNTIME_LIBRARY
     if beside.is_file():
         return beside
+    from importlib import metadata
+
     try:
-        files = importlib.metadata.files(_RUNTIME_WHEEL) or []
-    except importlib.metadata.PackageNotFoundError:
+        files = metadata.files(_RUNTIME_WHEEL) or []
+    except metadata.PackageNotFoundError:
         return None
     for file in files:
         if file.name == _RUNTIME_LIBRARY:

@@ -1,6 +1,7 @@
 """The LALR tables of `opencl_c.lark`: made by lark, kept on disk as JSON, so that lark is rarely imported.
 
-A table that is missing, damaged, of another version or cannot be written is simply made again.
+A table that is missing, damaged, of another grammar or cannot be written is simply made again. Which lark made it
+does not matter: the grammar has one table, and the order of its states is ours.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ class Tables:
 def load() -> Tables:
     """The tables, from the cache or from the grammar; once per process."""
     text = GRAMMAR.read_text(encoding="utf-8")
-    key = hashlib.sha256(f"{_FORMAT} {metadata.version('lark')}\n{text}".encode()).hexdigest()
+    key = hashlib.sha256(f"{_FORMAT}\n{text}".encode()).hexdigest()
     path = _cache_path(key)
     data = _read(path)
     if data is None:

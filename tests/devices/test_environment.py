@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import subprocess
 import sys
@@ -78,7 +79,7 @@ def test_the_runtime_is_found_beside_python_or_through_the_wheels_record(monkeyp
 
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "libintelocl.so").write_bytes(b"")
-    monkeypatch.setattr(environment.importlib.metadata, "files", lambda name: [File()])
+    monkeypatch.setattr(importlib.metadata, "files", lambda name: [File()])
     assert environment.find_cpu_runtime() == tmp_path / "elsewhere" / "libintelocl.so"
     (tmp_path / "elsewhere" / "libintelocl.so").unlink()
     assert environment.find_cpu_runtime() is None
