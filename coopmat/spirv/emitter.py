@@ -23,7 +23,7 @@ import struct
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NoReturn, TypedDict
 
 # Room enough for LLVM's message and the head of its stack dump.
@@ -173,7 +173,7 @@ def mended(ir: str) -> str:
 
     Of a zero extension and the truncation or sign extension before it the backend makes one operation, with wrong
     types, or dies; it drops the `freeze` that goes between. Vectors of truth values it neither makes from integers
-    nor turns into floats.
+    nor turns into floats. For local memory see `_with_whole_locals`.
     """
     narrowed = set(_NARROWED.findall(ir)) if "zext" in ir else set()
     names = (f'%"mended {number}"' for number in itertools.count())
@@ -199,7 +199,54 @@ def mended(ir: str) -> str:
     text = _ZERO_EXTENSION.sub(freeze, ir) if narrowed else ir
     if " x i1>" in text:
         text = _TRUNCATION_TO_TRUTH.sub(test, _TRUTH_TO_FLOAT.sub(choose, text))
+    if " addrspace(3) global " in text:
+        text = _with_whole_locals(text, names)
     return ir if text == ir else text
+
+
+_LOCAL_VARIABLE = re.compile(r"^(@\S+) = .*?\baddrspace\(3\) global (.+) (?:undef|poison|zeroinitializer)", re.MULTILINE)
+_FUNCTION = re.compile(r"^define .*?^}", re.MULTILINE | re.DOTALL)
+_CHOICE = re.compile(r"^.* = (?:phi|select|icmp) .*@.*$", re.MULTILINE)
+_NESTED = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
+# A constant expression over a variable is left as it is: the backend takes the type from it.
+_VARIABLE = re.compile(r"\b(?:getelementptr|addrspacecast|ptrtoint)[\w ]* " + _NESTED + r"|(@(?:\"[^\"]*\"|[\w.$-]+))")
+# The entry block's label and variables, which must stay first.
+_ENTRY = re.compile(r"\A(?s:.*?)\{\n(?:\S+:.*\n)?(?:(?:[ \t].*\n)*[ \t].* = alloca .*\n)?")
+
+
+def _with_whole_locals(ir: str, names: Iterator[str]) -> str:
+    """The text with an address of its own for every variable in local memory that phis, selects or comparisons name.
+
+    The backend types such a variable by what the chosen pointer is used for, an element in place of the array, and
+    with it goes the room; a getelementptr says the type first.
+    """
+    types = dict(_LOCAL_VARIABLE.findall(ir))
+
+    def rewrite(function: re.Match[str]) -> str:
+        found: dict[str, str] = {}
+
+        def whole(match: re.Match[str]) -> str:
+            variable = match[1]
+            if variable not in types:
+                return match[0]
+            if variable not in found:
+                found[variable] = next(names)
+            return found[variable]
+
+        body = _CHOICE.sub(lambda line: _VARIABLE.sub(whole, line[0]), function[0])
+        if not found:
+            return body
+        addresses = "".join(_address(name, variable, types[variable]) for variable, name in found.items())
+        head = _ENTRY.match(body)
+        assert head is not None
+        return head[0] + addresses + body[head.end() :]
+
+    return _FUNCTION.sub(rewrite, ir)
+
+
+def _address(name: str, variable: str, kind: str) -> str:
+    zeros = ", i64 0, i64 0" if kind.startswith("[") else ", i64 0"
+    return f"  {name} = getelementptr inbounds {kind}, ptr addrspace(3) {variable}{zeros}\n"
 
 
 # Constants that the backend gets wrong: a null matrix, and an undefined one that comes into a phi.

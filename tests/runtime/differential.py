@@ -42,13 +42,37 @@ class Local:
     size: int
 
 
-Argument: TypeAlias = "Array | Value | Local"
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """A buffer that starts with `data` and that all launches which name this object work on."""
+
+    data: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Image:
+    """A two-dimensional image of four channels, `data` of height by width by 4; `channel_type` is OpenCL's name."""
+
+    data: Array
+    channel_type: str
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """A sampler from the host, by OpenCL's names for its modes."""
+
+    normalised: bool
+    addressing: str
+    filter: str
+
+
+Argument: TypeAlias = "Array | Value | Local | Shared | Image | Sampler"
 
 
 @dataclass(frozen=True)
 class Launch:
-    """`arguments`: an array is a buffer, read and written. `ulps`: how far floats of each buffer may lie apart, by
-    the buffer's number among the arguments; 0 where it is not said."""
+    """`arguments`: an array is a buffer of this launch's own, read and written. `ulps`: how far floats of each buffer
+    may lie apart, by the buffer's number among the arguments; 0 where it is not said."""
 
     kernel: str
     arguments: Sequence[Argument]
@@ -97,8 +121,10 @@ def difference(ours: Array, theirs: Array, ulps: float = 0.0) -> str:
     return f"{len(at)} of {right.size} differ: {some}"
 
 
-def execute(device: DeviceInfo, program: bytes | str, launches: Sequence[Launch]) -> list[dict[int, Array]]:
-    """For every launch its buffers as the kernel left them, by argument number."""
+def execute(
+    device: DeviceInfo, program: bytes | str, launches: Sequence[Launch], options: Sequence[str] = ("-cl-std=CL3.0",)
+) -> list[dict[int, Array]]:
+    """For every launch its buffers and images as the kernel left them, by argument number; `options` are for source."""
     cl = opencl()
     context = cl.Context([device.handle])
     queue = cl.CommandQueue(context)
@@ -108,28 +134,57 @@ def execute(device: DeviceInfo, program: bytes | str, launches: Sequence[Launch]
         if isinstance(program, bytes):
             built = cl.Program(context, program).build()
         else:
-            built = cl.Program(context, program).build("-cl-std=CL3.0", cache_dir=False)
-    return [_run(cl, context, queue, built, launch) for launch in launches]
+            built = cl.Program(context, program).build(list(options), cache_dir=False)
+    kept: dict[Shared | Image, Any] = {}
+    return [_run(cl, context, queue, built, launch, kept) for launch in launches]
 
 
-def _run(cl: Any, context: Any, queue: Any, program: Any, launch: Launch) -> dict[int, Array]:
-    kernel, buffers = cl.Kernel(program, launch.kernel), {}
+def _run(
+    cl: Any, context: Any, queue: Any, program: Any, launch: Launch, kept: dict[Shared | Image, Any]
+) -> dict[int, Array]:
+    """`kept` holds the buffers and images that outlive a launch."""
+    kernel, memory = cl.Kernel(program, launch.kernel), {}
     for number, argument in enumerate(launch.arguments):
-        if isinstance(argument, Local):
-            kernel.set_arg(number, cl.LocalMemory(argument.size))
-        elif isinstance(argument, Value):
-            kernel.set_arg(number, np.ascontiguousarray(argument.data))
+        if isinstance(argument, Local | Value | Sampler):
+            kernel.set_arg(number, _passed(cl, context, argument))
+            continue
+        if isinstance(argument, Shared | Image):
+            if argument not in kept:
+                kept[argument] = _memory(cl, context, argument)
+            memory[number] = kept[argument]
         else:
-            flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-            buffers[number] = cl.Buffer(context, flags, hostbuf=np.ascontiguousarray(argument))
-            kernel.set_arg(number, buffers[number])
+            memory[number] = _memory(cl, context, argument)
+        kernel.set_arg(number, memory[number])
     cl.enqueue_nd_range_kernel(queue, kernel, launch.global_size, launch.local_size, launch.offset)
     result = {}
-    for number, buffer in buffers.items():
-        result[number] = np.empty_like(np.ascontiguousarray(launch.arguments[number]))
-        cl.enqueue_copy(queue, result[number], buffer)
+    for number, source in memory.items():
+        argument = launch.arguments[number]
+        result[number] = np.empty_like(_data(argument))
+        where = {"origin": (0, 0), "region": source.shape} if isinstance(argument, Image) else {}
+        cl.enqueue_copy(queue, result[number], source, **where)
     queue.finish()
     return result
+
+
+def _passed(cl: Any, context: Any, argument: Local | Value | Sampler) -> Any:
+    if isinstance(argument, Local):
+        return cl.LocalMemory(argument.size)
+    if isinstance(argument, Value):
+        return np.ascontiguousarray(argument.data)
+    modes = getattr(cl.addressing_mode, argument.addressing), getattr(cl.filter_mode, argument.filter)
+    return cl.Sampler(context, argument.normalised, *modes)
+
+
+def _memory(cl: Any, context: Any, argument: Array | Shared | Image) -> Any:
+    flags, data = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, _data(argument)
+    if isinstance(argument, Image):
+        kind = cl.ImageFormat(cl.channel_order.RGBA, getattr(cl.channel_type, argument.channel_type))
+        return cl.Image(context, flags, kind, shape=data.shape[1::-1], hostbuf=data)
+    return cl.Buffer(context, flags, hostbuf=data)
+
+
+def _data(argument: Any) -> Array:
+    return np.ascontiguousarray(argument.data if isinstance(argument, Shared | Image) else argument)
 
 
 def values(name: str, count: int, seed: int = 1) -> Array:

@@ -129,12 +129,47 @@ define spir_kernel void @k(ptr addrspace(1) %p, i8 %n) {
   ret void
 }
 """
+# Variables in local memory that are chosen from: the backend would type them by what is read through the choice.
+CHOSEN = """
+%S = type { [4 x i32], float }
+@a = internal addrspace(3) global [64 x i32] undef
+@b = internal addrspace(3) global [64 x i32] undef
+@c = internal addrspace(3) global %S undef
+@d = internal addrspace(3) global <4 x i32> undef
+@e = internal addrspace(3) global [4 x [8 x i32]] undef
+define spir_kernel void @k(ptr addrspace(1) %out, ptr addrspace(3) %p, i64 %n, { i32 } %unused) {
+entry:
+  %v = alloca i32
+  %less = icmp slt i64 %n, 0
+  %w = alloca i32
+  %q = select i1 %less, ptr addrspace(3) @c, ptr addrspace(3) @d
+  store i32 1, ptr addrspace(3) %q
+  %same = icmp eq ptr addrspace(3) %p, @e
+  store i1 %same, ptr addrspace(1) %out
+  %off = select i1 %less, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @e, i64 8), ptr addrspace(3) %p
+  store i32 2, ptr addrspace(3) %off
+  br label %loop
+loop:
+  %i = phi i64 [0, %entry], [%next, %loop]
+  %from = phi ptr addrspace(3) [@a, %entry], [%to, %loop]
+  %to = phi ptr addrspace(3) [@b, %entry], [%from, %loop]
+  %x = getelementptr i32, ptr addrspace(3) %from, i64 %i
+  %y = load i32, ptr addrspace(3) %x
+  store i32 %y, ptr addrspace(3) %to
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+"""
 CASES = {
     "library": LIBRARY,
     "squares": SQUARES,
     "switch": SWITCH,
     "forwarded": FORWARDED,
     "union": UNION,
+    "chosen": CHOSEN,
     "small": samples.SMALL,
 }
 
@@ -197,6 +232,15 @@ end:
 def test_less_is_run_where_the_passes_make_illegal_types() -> None:
     assert _both(UNION, "O1").passes == "inline"
     assert _both(UNION, "sroa").passes == "none"
+
+
+@pytest.mark.parametrize("passes", ["none", "O1", "O3"])
+def test_local_variables_keep_their_types_where_a_pointer_is_chosen(passes: str) -> None:
+    spirv = _both(CHOSEN, passes).spirv
+    assert spirv is not None
+    types = re.findall(r"%([abcde]) = OpVariable %_ptr_Workgroup_(\S+) Workgroup", tools.disassemble(spirv))
+    array, rows = "_arr_uint_uint_64", "_arr__arr_uint_uint_8_uint_4"
+    assert dict(types) == {"a": array, "b": array, "c": "S", "d": "v4uint", "e": rows}
 
 
 def test_illegal_types_are_told_from_names() -> None:
