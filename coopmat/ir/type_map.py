@@ -74,6 +74,7 @@ class TypeMap:
         # By identity, which is much cheaper than hashing; the entry keeps the type alive, so that its id stays its own.
         self._known: dict[int, tuple[Type, ir.Type]] = {}
         self._field_indices: dict[RecordType, list[int]] = {}
+        self._record_aligns: dict[RecordType, int] = {}
         self._record_names: set[str] = set()
 
     def in_memory(self, t: Type) -> bool:
@@ -97,8 +98,10 @@ class TypeMap:
         if isinstance(t, ArrayType):
             return self.align(t.element)
         if isinstance(t, RecordType):
-            matrices = (self.align(item.type) for item in t.fields or () if contains_matrix(item.type))
-            return max([t.align_bytes, *matrices])
+            if t not in self._record_aligns:
+                matrices = (self.align(item.type) for item in t.fields or () if contains_matrix(item.type))
+                self._record_aligns[t] = max([t.align_bytes, *matrices])
+            return self._record_aligns[t]
         return align_of(t)
 
     def field_index(self, record: RecordType, index: int) -> int:

@@ -299,8 +299,9 @@ def _define(c: Context, node: syntax.FunctionDefinition) -> typed.FunctionDecl:
     decl.span, decl.parameters = node.declarator.span, parameters(c, modifier)
     decl.body = typed.Block(node.body.span, [])
     # The order of definition counts, also where a prototype stood before.
-    c.unit.functions.remove(decl)
-    c.unit.functions.append(decl)
+    if c.unit.functions[-1] is not decl:
+        c.unit.functions.remove(decl)
+        c.unit.functions.append(decl)
     return decl
 
 
