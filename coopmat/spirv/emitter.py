@@ -204,7 +204,9 @@ def mended(ir: str) -> str:
     return ir if text == ir else text
 
 
-_LOCAL_VARIABLE = re.compile(r"^(@\S+) = .*?\baddrspace\(3\) global (.+) (?:undef|poison|zeroinitializer)", re.MULTILINE)
+_LOCAL_VARIABLE = re.compile(
+    r"^(@\S+) = .*?\baddrspace\(3\) global (.+) (?:undef|poison|zeroinitializer)", re.MULTILINE
+)
 _FUNCTION = re.compile(r"^define .*?^}", re.MULTILINE | re.DOTALL)
 _CHOICE = re.compile(r"^.* = (?:phi|select|icmp) .*@.*$", re.MULTILINE)
 _NESTED = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
