@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from coopmat.spirv.module import Module, encode_string, instruction
+from coopmat.spirv.module import Module, encode_string, instruction, with_unique_names
 
 ENVIRONMENT_VARIABLE = "COOPMAT_SPIRV_TOOLS"
 PROGRAMS = ("spirv-val", "spirv-dis", "spirv-as", "spirv-opt")
@@ -159,7 +159,12 @@ def validate(spirv: bytes, target_env: str, tools: SpirvTools | None = None) -> 
 
     Raises ToolsMissing where no able spirv-val is found, ToolError where it cannot be run.
     """
-    result = (tools or need_tools()).run("spirv-val", "--target-env", target_env, "-", data=spirv)
+    tools = tools or need_tools()
+    arguments = ("--target-env", target_env, "-")
+    if tools.run("spirv-val", *arguments, data=with_unique_names(spirv)).returncode == 0:
+        return None
+    # Once more, for the names in its messages.
+    result = tools.run("spirv-val", *arguments, data=spirv)
     return None if result.returncode == 0 else _messages("spirv-val", result)
 
 

@@ -21,6 +21,7 @@ from coopmat.spirv.module import (
     encode_string,
     id_positions,
     instruction,
+    with_unique_names,
 )
 
 _WORD = st.integers(0, 2**32 - 1)
@@ -34,6 +35,34 @@ def _modules(draw: st.DrawFn) -> bytes:
         body = draw(st.lists(_WORD, min_size=2, max_size=9))
         words += [(len(body) + 1) << 16 | number, *body]
     return struct.pack(f"{order}{len(words)}I", *words)
+
+
+@given(_modules())
+def test_unique_names_change_nothing_else(data: bytes) -> None:
+    if data[:4] != struct.pack("<I", MAGIC):
+        assert with_unique_names(data) == data
+        return
+    before, after = Module.parse(data), Module.parse(with_unique_names(data))
+    assert (after.version, after.bound, len(after.instructions)) == (
+        before.version,
+        before.bound,
+        len(before.instructions),
+    )
+    for old, new in zip(before.instructions, after.instructions, strict=True):
+        same = new.operands[:1] == old.operands[:1] if old.opcode == OP["OpName"] else new == old
+        assert same
+
+
+def test_equal_names_become_unique() -> None:
+    names = [instruction("OpName", number, *encode_string("entry")) for number in (3, 4, 0xFFFFFF)]
+    rest = [instruction("OpTypeFloat", 3, 32), instruction("OpTypeFloat", 4, 64)]
+    module = Module(0x00010400, 0x1000000, [instruction("OpCapability", 6), *names, *rest])
+    after = Module.parse(with_unique_names(module.to_bytes()))
+    assert [item.operands[0] for item in after.instructions[1:4]] == [3, 4, 0xFFFFFF]
+    assert len({decode_string(item.operands[1:])[0] for item in after.instructions[1:4]}) == 3
+    assert after.instructions[4:] == rest
+    for cut in range(0, len(module.to_bytes()), 2):
+        with_unique_names(module.to_bytes()[:cut])  # the validator is to say what is wrong with it
 
 
 @given(_modules())

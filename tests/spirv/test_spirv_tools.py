@@ -44,6 +44,17 @@ def test_validation_tells_good_from_bad() -> None:
     assert tools.validate(good, "opencl2.2") is not None  # SPIR-V 1.4 is newer than that
 
 
+_HEAD = "OpCapability Kernel\nOpCapability Addresses\nOpCapability Linkage\nOpMemoryModel Physical64 OpenCL\n"
+
+
+@pytest.mark.parametrize(
+    "text", ['OpName %odd "odd"\n%odd = OpTypeVector %none 4\n%none = OpTypeVoid', 'OpName %odd "odd"\n%x = OpTypeVoid']
+)
+def test_messages_have_the_names_of_the_module(text: str) -> None:
+    messages = tools.validate(tools.assemble(_HEAD + text, "spv1.4"), "spv1.4")
+    assert messages is not None and "%odd" in "".join(messages)
+
+
 def test_disassembly_assembles_to_the_same_module() -> None:
     again = Module.parse(tools.assemble(tools.disassemble(_gemm()), "spv1.4"))  # with other ids
     assert [i.opcode for i in again.instructions] == [i.opcode for i in Module.parse(_gemm()).instructions]
