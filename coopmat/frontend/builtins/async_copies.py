@@ -1,0 +1,66 @@
+"""Async copies between global and local memory, and prefetch (OpenCL C 3.0, section 6.15.11)."""
+
+from __future__ import annotations
+
+from .rows import rows
+
+SECTION = "6.15.11"
+EXTENDED = "cl_khr_extended_async_copies"
+_ELEMENTS = "for T in numbers, n in any"
+
+
+def _both_ways(parameters: str) -> tuple[str, str]:
+    to_local = f"event_t @(local Tn *, global const Tn *, {parameters}, event_t) {_ELEMENTS}"
+    to_global = f"event_t @(global Tn *, local const Tn *, {parameters}, event_t) {_ELEMENTS}"
+    return to_local, to_global
+
+
+def _block(sizes: int) -> tuple[str, str]:
+    """Offsets, the size of an element, then `sizes` more sizes: extents and, for source and target, pitches."""
+    return tuple(  # type: ignore[return-value]
+        f"event_t @({target} void *, size_t, {source} const void *, size_t, {', '.join(['size_t'] * sizes)}, event_t)"
+        for target, source in (("local", "global"), ("global", "local"))
+    )
+
+
+TABLE = (
+    *rows(
+        "async_work_group_copy",
+        *_both_ways("size_t"),
+        section=SECTION,
+        lowering="async_copy",
+        convergent=True,
+    ),
+    *rows(
+        "async_work_group_strided_copy",
+        *_both_ways("size_t, size_t"),
+        section=SECTION,
+        lowering="async_copy",
+        convergent=True,
+    ),
+    *rows(
+        "wait_group_events",
+        "void @(int, private event_t *)",
+        "void @(int, generic event_t *)",
+        section=SECTION,
+        lowering="wait_events",
+        convergent=True,
+    ),
+    *rows(
+        "async_work_group_copy_2D2D",
+        *_block(5),
+        section=EXTENDED,
+        lowering="async_block_copy",
+        needs=EXTENDED,
+        convergent=True,
+    ),
+    *rows(
+        "async_work_group_copy_3D3D",
+        *_block(8),
+        section=EXTENDED,
+        lowering="async_block_copy",
+        needs=EXTENDED,
+        convergent=True,
+    ),
+    *rows("prefetch", f"void @(global const Tn *, size_t) {_ELEMENTS}", section=SECTION),
+)

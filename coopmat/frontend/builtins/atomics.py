@@ -1,0 +1,135 @@
+"""Atomic functions (OpenCL C 3.0, section 6.15.12), those of OpenCL C 1.x included.
+
+The functions that C11 has too come in three forms: plain (sequentially consistent, for the whole device), `_explicit`
+with one memory order (compare and exchange: for success and for failure), and `_explicit` with a scope as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .rows import Builtin, rows
+
+SECTION = "6.15.12"
+LEGACY = "6.15.12.8"
+SEQUENTIAL = "__opencl_c_atomic_order_seq_cst"
+DEVICE = "__opencl_c_atomic_scope_device"
+
+# What the letter T of a signature ranges over, and what those overloads need.
+_Types = tuple[str, str]
+_INTEGERS: _Types = ("int uint long ulong", "")
+_ALL: _Types = ("int uint long ulong float double", "")
+_UPDATE = ("atomic volatile A *", "T")
+
+
+def _floats(operation: str) -> tuple[_Types, ...]:
+    """The floats of cl_ext_float_atomics; `operation` as its features spell it."""
+    return tuple(
+        (name, " ".join(f"__opencl_c_ext_fp{bits}_{space}_atomic_{operation}" for space in ("global", "local")))
+        for name, bits in (("float", 32), ("double", 64))
+    )
+
+
+def _signature(result: str, parameters: Sequence[str], types: _Types | None, *needs: str) -> str:
+    names = " ".join(filter(None, (types[1] if types else "", *needs)))
+    ranges = f" for T in {types[0]}" if types else ""
+    return f"{result} @({', '.join(parameters)}){ranges}" + (f" needs {names}" if names else "")
+
+
+def _forms(
+    name: str,
+    result: str,
+    parameters: Sequence[Sequence[str]],
+    types: Sequence[_Types | None],
+    orders: int = 1,
+    extensions: str = "",
+) -> tuple[Builtin, ...]:
+    """`parameters` are the lists that the form without orders takes, `orders` how many orders the others do."""
+    order, scope = ["memory_order"] * orders, ["memory_scope"]
+    kinds = [(list(p), t) for p in parameters for t in types]
+    section = f"{SECTION}, cl_ext_float_atomics" if len(types) > 1 else SECTION
+    plain = rows(
+        name,
+        *(_signature(result, p, t, SEQUENTIAL, DEVICE) for p, t in kinds),
+        section=section,
+        lowering="atomic",
+        needs="CL2.0",
+        extensions=extensions,
+    )
+    explicit = rows(
+        f"{name}_explicit",
+        *(_signature(result, p + order, t, DEVICE) for p, t in kinds),
+        *(_signature(result, p + order + scope, t) for p, t in kinds),
+        section=section,
+        lowering="atomic",
+        needs="CL2.0",
+        extensions=extensions,
+    )
+    return plain + explicit
+
+
+def _fetch(operation: str, floats: str = "") -> tuple[Builtin, ...]:
+    """`floats`: what the features of cl_ext_float_atomics call the operation, if they have it."""
+    types = [_INTEGERS, *(_floats(floats) if floats else ())]
+    extensions = f"SPV_EXT_shader_atomic_float_{floats}" if floats else ""
+    return _forms(f"atomic_fetch_{operation}", "T", [_UPDATE], types, extensions=extensions)
+
+
+def _compare_exchange(strength: str) -> tuple[Builtin, ...]:
+    """The object and what is expected of it: each in its own named address space, or both behind generic pointers."""
+    named, generic = ("shared volatile A *", "named T *", "T"), ("generic volatile A *", "generic T *", "T")
+    return _forms(f"atomic_compare_exchange_{strength}", "bool", [named, generic], [_ALL], orders=2)
+
+
+# Of OpenCL C 1.x: the name behind `atomic_` and `atom_`, and the parameters after the pointer.
+_BASE = (("add", ", T"), ("sub", ", T"), ("xchg", ", T"), ("inc", ""), ("dec", ""), ("cmpxchg", ", T, T"))
+_EXTENDED = (("min", ", T"), ("max", ", T"), ("and", ", T"), ("or", ", T"), ("xor", ", T"))
+
+
+def _legacy() -> tuple[Builtin, ...]:
+    found: list[Builtin] = []
+    for name, values in (*_BASE, *_EXTENDED):
+        types = "int uint float" if name == "xchg" else "int uint"
+        signature = f"T @(shared volatile T *{values}) for T in {types}"
+        found += rows(f"atomic_{name}", signature, section=LEGACY, lowering="atomic")
+    return tuple(found)
+
+
+def _extension(kind: str, operations: Sequence[tuple[str, str]]) -> tuple[Builtin, ...]:
+    """`atom_*`, of the extensions whose names have this `kind`."""
+    int32 = " ".join(f"cl_khr_{space}_int32_{kind}_atomics" for space in ("global", "local"))
+    int64 = f"cl_khr_int64_{kind}_atomics"
+    found: list[Builtin] = []
+    for name, values in operations:
+        signature = f"T @(shared volatile T *{values}) for T in"
+        signatures = (f"{signature} int uint needs {int32}", f"{signature} long ulong needs {int64}")
+        found += rows(f"atom_{name}", *signatures, section=f"cl_khr_int64_{kind}_atomics", lowering="atomic")
+    return tuple(found)
+
+
+TABLE = (
+    *rows(
+        "atomic_init",
+        "void @(atomic volatile A *, T) for T in int uint long ulong float double",
+        section=SECTION,
+        lowering="atomic_init",
+        needs="CL2.0",
+    ),
+    *_forms("atomic_store", "void", [_UPDATE], [_ALL]),
+    *_forms("atomic_load", "T", [["atomic volatile A *"]], [_ALL]),
+    *_forms("atomic_exchange", "T", [_UPDATE], [_ALL]),
+    *_compare_exchange("strong"),
+    *_compare_exchange("weak"),
+    *_fetch("add", "add"),
+    *_fetch("sub", "add"),
+    *_fetch("or"),
+    *_fetch("xor"),
+    *_fetch("and"),
+    *_fetch("min", "min_max"),
+    *_fetch("max", "min_max"),
+    *_forms("atomic_flag_test_and_set", "bool", [["atomic volatile F *"]], [None]),
+    *_forms("atomic_flag_clear", "void", [["atomic volatile F *"]], [None]),
+    *_legacy(),
+    *_extension("base", _BASE),
+    *_extension("extended", _EXTENDED),
+)

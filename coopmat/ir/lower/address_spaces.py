@@ -1,0 +1,95 @@
+"""Which memory a pointer points to: the address space qualifier functions (OpenCL C 3.0, section 6.15.10), and what
+other builtins do with generic pointers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from llvmlite import ir
+
+from ...frontend.typed import BuiltinCall
+from ...frontend.types import INT, VOID, AddressSpace, PointerType, Qualifiers
+from ..mangle import mangle
+from ..type_map import I32, POINTERS
+from .builtin_support import BuiltinContext, Lowering
+
+# SPIR-V's storage classes (specification, 3.7), and how the backend spells the cast to each.
+_CLASSES = {AddressSpace.PRIVATE: (7, "Private"), AddressSpace.GLOBAL: (5, "Global"), AddressSpace.LOCAL: (4, "Local")}
+_LOCAL_FENCE, _GLOBAL_FENCE = 1, 2
+_GENERIC_POINTER = PointerType(VOID, Qualifiers(AddressSpace.GENERIC))
+
+
+def known_pointer(pointer: ir.Value) -> ir.Value:
+    """The pointer that `pointer` was before it was made generic, where that shows; itself otherwise."""
+    while isinstance(pointer, ir.CastInstr) and pointer.opname == "addrspacecast":
+        if pointer.type.addrspace != AddressSpace.GENERIC:
+            break
+        pointer = pointer.operands[0]
+    return pointer
+
+
+def pointer_in(ctx: BuiltinContext, pointer: ir.Value, space: AddressSpace) -> ir.Value:
+    """A generic pointer as one to `space`, null where it points elsewhere.
+
+    A device whose spaces overlap (a CPU) may say yes for each of them.
+    """
+    number, word = _CLASSES[space]
+    name = mangle(f"__spirv_GenericCastToPtrExplicit_To{word}", [_GENERIC_POINTER, INT])
+    return ctx.call(name, POINTERS[space], [pointer, ir.Constant(I32, number)], ("nounwind", "readnone"))
+
+
+def in_known_space(
+    ctx: BuiltinContext, pointer: ir.Value, act: Callable[[ir.Value, AddressSpace], ir.Value | None]
+) -> ir.Value | None:
+    """What `act` gives for the pointer and its address space, which is never the generic one.
+
+    Some drivers have no atomics on generic pointers (the Intel CPU runtime, 2026): where a pointer's space does not
+    show, the program finds out whether it is local, and takes it to be global otherwise.
+    """
+    pointer = known_pointer(pointer)
+    space = AddressSpace(pointer.type.addrspace)
+    if space is not AddressSpace.GENERIC:
+        return act(pointer, space)
+    builder = ctx.builder
+    local = pointer_in(ctx, pointer, AddressSpace.LOCAL)
+    is_local = builder.icmp_unsigned("!=", local, ir.Constant(local.type, None))
+    blocks = [builder.append_basic_block(f"space.{name}") for name in ("local", "global", "end")]
+    builder.cbranch(is_local, blocks[0], blocks[1])
+    arms: list[tuple[ir.Value | None, ir.Block]] = []
+    for block, here in zip(blocks, (AddressSpace.LOCAL, AddressSpace.GLOBAL), strict=False):
+        builder.position_at_end(block)
+        there = local if here is AddressSpace.LOCAL else builder.addrspacecast(pointer, POINTERS[here])
+        arms.append((act(there, here), builder.block))
+        builder.branch(blocks[2])
+    builder.position_at_end(blocks[2])
+    if arms[0][0] is None:
+        return None
+    result = builder.phi(arms[0][0].type)
+    for value, block in arms:
+        result.add_incoming(value, block)
+    return result
+
+
+def _to_space(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
+    """`to_global`, `to_local`, `to_private`."""
+    assert isinstance(call.type, PointerType)
+    space = call.type.qualifiers.space
+    pointer = known_pointer(arguments[0])
+    have = AddressSpace(pointer.type.addrspace)
+    if have is AddressSpace.GENERIC:
+        return pointer_in(ctx, pointer, space)
+    return pointer if have is space else ir.Constant(POINTERS[space], None)
+
+
+def _get_fence(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
+    """The flags of a fence for what lies there."""
+
+    def flags(pointer: ir.Value, space: AddressSpace) -> ir.Value:
+        return ir.Constant(I32, _LOCAL_FENCE if space is AddressSpace.LOCAL else _GLOBAL_FENCE)
+
+    result = in_known_space(ctx, arguments[0], flags)
+    assert result is not None
+    return result
+
+
+LOWERINGS: dict[str, Lowering] = {"to_space": _to_space, "get_fence": _get_fence}

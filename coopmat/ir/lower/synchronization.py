@@ -1,0 +1,97 @@
+"""Barriers and fences, and the memory model's words: scopes and orders of OpenCL C as SPIR-V's.
+
+SPIR-V says with one number which order an access has and which memory that order is about (specification, 3.25 and
+3.27). Both are constants wherever the program's are: drivers want it so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from llvmlite import ir
+
+from ...frontend.typed import BuiltinCall
+from ...frontend.types import UINT
+from ..mangle import mangle
+from ..type_map import I32, VOID_TYPE
+from .builtin_support import BuiltinContext, Lowering
+
+RELAXED, ACQUIRE, RELEASE, ACQUIRE_RELEASE, SEQUENTIALLY_CONSISTENT = 0, 0x2, 0x4, 0x8, 0x10
+ALL_DEVICES, DEVICE, WORKGROUP, SUBGROUP, WORK_ITEM = range(5)
+# The bits of cl_mem_fence_flags (local 1, global 2, image 4) and SPIR-V's memory classes in the same order.
+_MEMORY_CLASSES = ((1, 0x100), (2, 0x200), (4, 0x800))
+# memory_scope (0 work_item ... 4 sub_group) and memory_order (there is no 1) in SPIR-V's numbers.
+_SCOPES = (WORK_ITEM, WORKGROUP, DEVICE, ALL_DEVICES, SUBGROUP)
+_ORDERS = {0: RELAXED, 2: ACQUIRE, 3: RELEASE, 4: ACQUIRE_RELEASE, 5: SEQUENTIALLY_CONSISTENT}
+
+
+def _barrier(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> None:
+    execution = SUBGROUP if call.name == "sub_group_barrier" else WORKGROUP
+    known = scope_of(arguments[1]) if len(arguments) > 1 else execution
+    semantics = _semantics(ctx, arguments[0], SEQUENTIALLY_CONSISTENT)
+    _spirv_void(ctx, "__spirv_ControlBarrier", [ir.Constant(I32, execution), ir.Constant(I32, known), semantics])
+
+
+def _fence(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> None:
+    if call.name == "atomic_work_item_fence":
+        order, scope = order_of(arguments[1]), scope_of(arguments[2])
+    else:
+        order = {"read_mem_fence": ACQUIRE, "write_mem_fence": RELEASE}.get(call.name, ACQUIRE_RELEASE)
+        scope = WORKGROUP
+    if order == RELAXED:
+        return  # it orders nothing
+    semantics = _semantics(ctx, arguments[0], order)
+    _spirv_void(ctx, "__spirv_MemoryBarrier", [ir.Constant(I32, scope), semantics])
+
+
+def _spirv_void(ctx: BuiltinContext, name: str, arguments: list[ir.Value]) -> None:
+    ctx.call(mangle(name, [UINT] * len(arguments)), VOID_TYPE, arguments, ("convergent", "nounwind"))
+
+
+def _semantics(ctx: BuiltinContext, flags: ir.Value, order: int) -> ir.Value:
+    """The order, and cl_mem_fence_flags as SPIR-V's memory classes."""
+    known = constant_value(flags)
+    if known is not None:
+        return ir.Constant(I32, order | sum(there for here, there in _MEMORY_CLASSES if known & here))
+    builder, result = ctx.builder, ir.Constant(I32, order)
+    for here, there in _MEMORY_CLASSES:
+        bit = builder.and_(flags, ir.Constant(I32, here))
+        result = builder.or_(result, builder.mul(bit, ir.Constant(I32, there // here)))
+    return result
+
+
+def scope_of(scope: ir.Value) -> int:
+    """SPIR-V's number for a memory_scope; the widest where the value is not known here, which holds for all."""
+    known = constant_value(scope)
+    return _SCOPES[known] if known is not None and known < len(_SCOPES) else ALL_DEVICES
+
+
+def order_of(order: ir.Value) -> int:
+    """SPIR-V's bit for a memory_order; the strongest where the value is not known here, which holds for all."""
+    known = constant_value(order)
+    return SEQUENTIALLY_CONSISTENT if known is None else _ORDERS.get(known, SEQUENTIALLY_CONSISTENT)
+
+
+_FOLDS: dict[str, Callable[[int, int], int]] = {
+    "or": lambda a, b: a | b,
+    "and": lambda a, b: a & b,
+    "xor": lambda a, b: a ^ b,
+    "add": lambda a, b: a + b,
+}
+
+
+def constant_value(value: ir.Value) -> int | None:
+    """The 32-bit value of a constant, or of the usual operators on constants (`FLAG | FLAG`); None otherwise."""
+    if isinstance(value, ir.Constant):
+        number = value.constant
+        return number & 0xFFFFFFFF if isinstance(number, int) else None
+    if isinstance(value, ir.CastInstr) and value.opname in ("zext", "sext", "trunc", "bitcast"):
+        return constant_value(value.operands[0])
+    fold = _FOLDS.get(getattr(value, "opname", ""))
+    if fold is None:
+        return None
+    left, right = map(constant_value, value.operands)
+    return None if left is None or right is None else fold(left, right) & 0xFFFFFFFF
+
+
+LOWERINGS: dict[str, Lowering] = {"barrier": _barrier, "fence": _fence}
