@@ -51,7 +51,8 @@ TABLE: tuple[Feature, ...] = (
     *_extensions(
         "cl_khr_subgroup_ballot cl_khr_subgroup_clustered_reduce cl_khr_subgroup_extended_types"
         " cl_khr_subgroup_non_uniform_arithmetic cl_khr_subgroup_non_uniform_vote cl_khr_subgroup_rotate"
-        " cl_khr_subgroup_shuffle cl_khr_subgroup_shuffle_relative cl_intel_subgroups",
+        " cl_khr_subgroup_shuffle cl_khr_subgroup_shuffle_relative cl_intel_subgroups"
+        " cl_intel_subgroups_short",
         "cl_khr_subgroups",
     ),
     Feature("__opencl_c_ext_cooperative_matrix", needs="cl_khr_cooperative_matrix"),

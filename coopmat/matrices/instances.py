@@ -21,7 +21,7 @@ class NotSupportedYet(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`type` is a scalar's OpenCL C name; `space` the address space where it is a pointer to one (else None)."""
+    """`type` is OpenCL C's name of a scalar or vector; `space` the address space where it is a pointer to one."""
 
     name: str
     type: str

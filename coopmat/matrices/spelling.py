@@ -8,6 +8,7 @@ from __future__ import annotations
 from .variants import COMPONENT_TYPES, ComponentType, Operands
 
 FLOAT, DOUBLE = COMPONENT_TYPES["f32"], COMPONENT_TYPES["f64"]
+_IDENTITIES = {"add": "0", "or": "0", "xor": "0", "mul": "1", "and": "~0"}
 OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
 
@@ -108,9 +109,9 @@ def saturating_end(c: ComponentType, operands: Operands, total: ComponentType, w
 
 
 def identity(operation: str, component: ComponentType) -> str:
-    """Of the reductions add, min and max: what an exclusive scan begins with (OpenCL C 3.0, section 6.15.19)."""
-    if operation == "add":
-        return "0"
+    """Of reductions that are not logical: what an exclusive scan begins with (OpenCL C 3.0, section 6.15.19)."""
+    if operation in _IDENTITIES:
+        return _IDENTITIES[operation]
     if not component.is_integer:
         return "INFINITY" if operation == "min" else "-INFINITY"
     prefix = ("" if component.signed else "U") + {8: "CHAR", 16: "SHRT", 32: "INT", 64: "LONG"}[component.bits]

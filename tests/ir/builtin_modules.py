@@ -70,11 +70,17 @@ def new_module() -> ModuleBuilder:
 
 
 def one_function_each(overloads: Sequence[Overload]) -> str:
-    """A module with a function for each overload that passes its parameters on and returns the result."""
+    """A module with a function for each overload that passes its parameters on and returns the result.
+
+    Where an argument must be a constant, it is one.
+    """
     module = new_module()
     for number, overload in enumerate(overloads):
         function = Function(module, f"call{number}", overload.result, overload.parameters)
-        value = function.builtin(overload, function.function.args)
+        arguments = list(function.function.args)
+        if overload.row.power_of_two is not None:
+            arguments[overload.row.power_of_two] = ir.Constant(ir.IntType(32), 4)
+        value = function.builtin(overload, arguments)
         if overload.result == VOID:
             function.builder.ret_void()
         else:

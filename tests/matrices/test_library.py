@@ -349,8 +349,8 @@ def test_subgroup_of_one_builtins(device):
     calls += [(f"sub_group_scan_inclusive_{op}", "s32", "x") for op in ("add", "min", "max")]
     calls += [(f"sub_group_scan_exclusive_{op}", "s32", "x") for op in ("add", "min", "max")]
     calls += [
-        ("sub_group_broadcast", "s32", "x, 0"),
-        ("sub_group_shuffle", "s32", "x, 0"),
+        ("sub_group_broadcast", "s32", "x"),
+        ("sub_group_shuffle", "s32", "x"),
         ("sub_group_any", "s32", "x"),
     ]
     build = Builder(strategy, 1)
@@ -365,7 +365,7 @@ def test_subgroup_of_one_builtins(device):
     def check(results):
         x = 100 + np.arange(12)
         lows_and_highs = [0, 2**31 - 1, -(2**31)]
-        expected = [[1, 0, i, 1, 12, 12, *[x[i]] * 6, *lows_and_highs, *[x[i]] * 3] for i in range(12)]
+        expected = [[1, 0, i, 1, 12, 12, *[x[i]] * 6, *lows_and_highs, *[x[i]] * 2, 1] for i in range(12)]
         assert results[0].tolist() == expected
 
     run(device, strategy, 1, [build.case("builtins", check)], local_size=(2, 3, 2))

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from coopmat.frontend import builtins
 from coopmat.matrices import lowering
 from coopmat.matrices.lowering import STRATEGIES
 from coopmat.matrices.strategies import Target
@@ -44,6 +45,24 @@ BUILTINS = [
         ("sub_group_reduce_add", C["f32"]),
         ("sub_group_broadcast", C["f16"]),
         ("sub_group_scan_exclusive_min", C["u8"]),
+        ("sub_group_non_uniform_scan_exclusive_and", C["s64"]),
+        ("sub_group_non_uniform_scan_exclusive_logical_and", None),
+        ("sub_group_non_uniform_scan_exclusive_logical_xor", None),
+        ("sub_group_clustered_reduce_logical_or", None),
+        ("sub_group_non_uniform_all_equal", C["f64"]),
+        ("sub_group_elect", None),
+        ("sub_group_ballot", None),
+        ("sub_group_inverse_ballot", None),
+        ("sub_group_ballot_bit_count", None),
+        ("sub_group_ballot_exclusive_scan", None),
+        ("get_sub_group_eq_mask", None),
+        ("get_sub_group_lt_mask", None),
+        ("intel_sub_group_shuffle_up", C["f32"]),
+        ("intel_sub_group_shuffle_down", C["f32"]),
+        ("intel_sub_group_block_read", C["u32"]),
+        ("intel_sub_group_block_read_us8", C["u16"]),
+        ("intel_sub_group_block_write", C["u32"]),
+        ("intel_sub_group_block_write4", C["u32"]),
     ]
 ]
 
@@ -151,6 +170,13 @@ def test_bfloat16_is_not_supported_yet():
         lowering.Fill(MatrixType(C["bf16"], 4, 4, Use.A))
     with pytest.raises(lowering.NotSupportedYet, match="bfloat16"):
         lowering.Convert(ACC, C["bf16"])
+
+
+def test_every_subgroup_builtin_is_replaced():
+    rows = [row for family in builtins.FAMILIES for row in family.TABLE if row.subgroup and row.supported]
+    assert len(rows) > 110
+    for row in rows:
+        assert lowering.substitute_builtin(ONE, row.name, C["u32"]) is not None, row.name
 
 
 def test_only_a_subgroup_of_one_replaces_builtins():

@@ -22,6 +22,7 @@ from . import (
     subgroup,
     synchronization,
     vector_data,
+    work_group,
     work_item,
 )
 from .conversions import ConversionName, parse_as, parse_conversion
@@ -54,6 +55,7 @@ FAMILIES = (
     relational,
     vector_data,
     synchronization,
+    work_group,
     subgroup,
     miscellaneous,
     matrix,

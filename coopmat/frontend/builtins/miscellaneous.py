@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from .rows import NOT_YET, rows
 
-_WORK_GROUP = " ".join(
-    f"work_group_{kind}_{operation}"
-    for kind in ("reduce", "scan_exclusive", "scan_inclusive")
-    for operation in ("add", "min", "max")
-)
-
 TABLE = (
     *rows(
         "shuffle",
@@ -25,7 +19,7 @@ TABLE = (
         lowering="shuffle",
         pure=True,
     ),
-    *rows("vec_step", section="6.15.13", status=NOT_YET),
+    *rows("vec_step", section="6.15.13", lowering="analysis"),
     *rows("to_global to_local to_private get_fence", section="6.15.10", status=NOT_YET),
     *rows("printf", section="6.15.14", status=NOT_YET),
     *rows(
@@ -35,7 +29,6 @@ TABLE = (
         section="6.15.15",
         status=NOT_YET,
     ),
-    *rows(f"work_group_all work_group_any work_group_broadcast {_WORK_GROUP}", section="6.15.16", status=NOT_YET),
     *rows(
         "read_pipe write_pipe reserve_read_pipe reserve_write_pipe commit_read_pipe commit_write_pipe"
         " work_group_reserve_read_pipe work_group_reserve_write_pipe work_group_commit_read_pipe"

@@ -11,6 +11,7 @@ A signature reads like a declaration, followed by what its letters range over:
 - `A` is the atomic type of T, `F` an atomic_flag; `event_t` and `sampler_t` are themselves.
 - `I` is an image type; its set has words such as `ro:image2d_t`, `wo:image2d_t` and `rw:image2d_t`.
 - `for` binds T, n and m to sets: the words of `ELEMENT_SETS` and `COUNT_SETS`, scalar types or digits, in any mix.
+- `needs NAME ...` at the end: these overloads need more names of `frontend.features` than their row.
 
 A signature stands for one overload per choice of letters and address space.
 """
@@ -79,7 +80,9 @@ class Builtin:
     (`ir/lower/builtins.py`): "call" is a call of the Itanium-mangled name, "analysis" says that semantic analysis makes
     a node of its own of the call. `convergent`: the call must not be made control-dependent on more conditions than
     it is. `pure`: the result depends on the argument values only. `spirv`: the least SPIR-V version that has it.
-    `needs`: names of `frontend.features`, separated by blanks, that must all be on.
+    `needs`: names of `frontend.features`, separated by blanks, that must all be on. `extensions`: those of SPIR-V that
+    its code needs. `subgroup`: it is about the subgroup, which a strategy may replace by one of its own.
+    `power_of_two`: the number of the parameter whose argument must be a constant power of two.
     """
 
     name: str
@@ -91,6 +94,9 @@ class Builtin:
     pure: bool = False
     spirv: str = "1.0"
     needs: str = ""
+    extensions: str = ""
+    subgroup: bool = False
+    power_of_two: int | None = None
 
     @property
     def supported(self) -> bool:
@@ -106,6 +112,7 @@ class Overload:
     result: Type
     lowering: str
     row: Builtin
+    needs: str = ""
 
     def __str__(self) -> str:
         return f"{self.result} {self.name}({', '.join(map(str, self.parameters)) or 'void'})"
@@ -113,7 +120,9 @@ class Overload:
 
 _OTHERS: dict[str, Type] = {"void": VOID, "F": AtomicType(INT, flag=True), "event_t": EVENT, "sampler_t": SAMPLER}
 
-_SIGNATURE = re.compile(r"(?P<result>\w+) (?P<name>\w+)\((?P<parameters>[^)]*)\)(?: for (?P<sets>.*))?")
+_SIGNATURE = re.compile(
+    r"(?P<result>\w+) (?P<name>\w+)\((?P<parameters>[^)]*)\)(?: for (?P<sets>.*?))?(?: needs (?P<needs>.*))?"
+)
 _ELEMENT = re.compile(r"([TSUW]|" + "|".join(sorted(SCALARS, key=len, reverse=True)) + r")([nm]|2|3|4|8|16)?")
 
 
@@ -169,7 +178,7 @@ def _expand(row: Builtin, text: str) -> list[Overload]:
     found = []
     for letters in _choices(match["sets"] or "", parameters):
         types = tuple(letters.type(p) for p in parameters)
-        found.append(Overload(row.name, types, letters.type(match["result"]), row.lowering, row))
+        found.append(Overload(row.name, types, letters.type(match["result"]), row.lowering, row, match["needs"] or ""))
     return found
 
 
@@ -210,6 +219,9 @@ def rows(
     pure: bool = False,
     spirv: str = "1.0",
     needs: str = "",
+    extensions: str = "",
+    subgroup: bool = False,
+    power_of_two: int | None = None,
 ) -> tuple[Builtin, ...]:
     """One row for each of the space-separated `names`; `@` in a signature stands for the name."""
     return tuple(
@@ -223,6 +235,9 @@ def rows(
             pure,
             spirv,
             needs,
+            extensions,
+            subgroup,
+            power_of_two,
         )
         for name in names.split()
     )

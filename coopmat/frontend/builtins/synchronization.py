@@ -21,6 +21,8 @@ TABLE = (
         section="6.15.8, 6.15.19",
         lowering="barrier",
         convergent=True,
+        needs="cl_khr_subgroups",
+        subgroup=True,
     ),
     *rows(
         "mem_fence read_mem_fence write_mem_fence",

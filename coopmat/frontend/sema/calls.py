@@ -7,7 +7,7 @@ from .. import builtins, syntax, typed
 from ..typed import Convert, ConvertKind, Expr
 from ..types import CoopMatrixType, PointerType, ScalarType, Type, VectorType, VoidType, element_count, size_of
 from . import matrices
-from .constants import fold_bits
+from .constants import constant_value, fold_bits
 from .context import Context, Poisoned, plural
 from .conversions import assign_convert, convert_arithmetic, rvalue
 
@@ -93,11 +93,25 @@ def _resolved(c: Context, name: str, arguments: list[Expr], node: syntax.Call) -
         if isinstance(found, builtins.Ambiguous):
             c.fail("ambiguous-call", f"the call of '{name}' with ({given}) is ambiguous", node.span, notes=notes)
         c.fail("no-matching-function", f"no '{name}' takes ({given})", node.span, notes=notes)
+    if (missing := c.features.missing(found.needs)) is not None:
+        c.fail("extension-off", f"'{found}' needs {missing}, which is off", node.callee.span)
     converted = [
         _argument(c, argument, t, f"argument {i + 1} of '{name}'")
         for i, (argument, t) in enumerate(zip(arguments, found.parameters, strict=True))
     ]
+    _check_power_of_two(c, found.row, converted)
     return typed.BuiltinCall(node.span, found.result, name, found.lowering, found.parameters, converted)
+
+
+def _check_power_of_two(c: Context, row: builtins.Builtin, arguments: list[Expr]) -> None:
+    """Of a cluster's size, which SPIR-V wants to know."""
+    if row.power_of_two is None:
+        return
+    argument = arguments[row.power_of_two]
+    value = constant_value(argument)
+    if not isinstance(value, int) or value <= 0 or value & (value - 1):
+        what = f"argument {row.power_of_two + 1} of '{row.name}'"
+        c.fail("not-constant", f"{what} must be a constant power of two", argument.span)
 
 
 def _argument(c: Context, e: Expr, t: Type, what: str) -> Expr:

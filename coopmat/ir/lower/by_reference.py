@@ -13,7 +13,21 @@ from llvmlite import ir
 
 from ...diagnostics import InternalError
 from ...frontend import typed
-from ...frontend.types import FLOATS, INTEGERS, SIZE_T, AddressSpace, CoopMatrixType, ScalarType, VectorType
+from ...frontend.types import (
+    FLOATS,
+    INTEGERS,
+    SIZE_T,
+    VECTOR_SIZES,
+    AddressSpace,
+    CoopMatrixType,
+    PointerType,
+    ScalarType,
+    Type,
+    VectorType,
+    element_count,
+    element_type,
+    with_count,
+)
 from ...matrices import lowering
 from ...matrices.lowering import STRATEGIES, Instance
 from ...matrices.variants import COMPONENT_TYPES, ComponentType, Layout, MatrixType, Operands, Use
@@ -23,7 +37,10 @@ from .context import FunctionContext, space_of
 from .places import MemoryPlace, Operand, temporary
 
 _COMPONENTS = {component.opencl_c: component for component in COMPONENT_TYPES.values()}
-_SCALARS = {scalar.name: scalar for scalar in (*INTEGERS, *FLOATS)} | {"size_t": SIZE_T}
+_VALUES: dict[str, Type] = {
+    "size_t": SIZE_T,
+    **{str(t): t for scalar in (*INTEGERS, *FLOATS) for t in (with_count(scalar, n) for n in (1, *VECTOR_SIZES))},
+}
 _SPACES = {str(space): space for space in AddressSpace}
 
 
@@ -69,35 +86,28 @@ class MatricesByReference:
         return ctx.builder.call(function, arguments)
 
     def substitute(self, ctx: FunctionContext, e: typed.BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-        scalar = e.parameters[0] if e.parameters else None
-        if isinstance(scalar, VectorType):
-            return self._substitute_vector(ctx, e, scalar, arguments)
-        component = _COMPONENTS.get(scalar.name) if isinstance(scalar, ScalarType) else None
-        return self._substitute_scalar(ctx, e.name, component, arguments)
-
-    def _substitute_scalar(
-        self, ctx: FunctionContext, name: str, component: ComponentType | None, arguments: Sequence[ir.Value]
-    ) -> ir.Value | None:
-        instance = lowering.substitute_builtin(self.strategy, name, component)
-        if instance is None:
-            if self.strategy.one_work_item:
-                # The device's own would speak of subgroups that are not there.
-                raise InternalError(f"'{name}' has no meaning for a subgroup of one")
+        if not self.strategy.one_work_item:
             return None
-        # A barrier's memory scope is left out: there is nobody else to agree on it with.
-        return self.call(ctx, instance, arguments[: len(instance.signature.parameters)])
+        first = e.parameters[0] if e.parameters else None
+        whole = lowering.substitute_builtin(self.strategy, e.name, _component(first))
+        if whole is not None and whole.signature.parameters and _is_of_vectors(whole, first):
+            return self._substitute_vector(ctx, e, whole, arguments)
+        if whole is None:
+            # The device's own would speak of subgroups that are not there.
+            raise InternalError(f"'{e.name}' has no meaning for a subgroup of one")
+        return self.call(ctx, whole, arguments[: len(whole.signature.parameters)])
 
     def _substitute_vector(
-        self, ctx: FunctionContext, e: typed.BuiltinCall, vector: VectorType, arguments: Sequence[ir.Value]
-    ) -> ir.Value | None:
+        self, ctx: FunctionContext, e: typed.BuiltinCall, instance: Instance, arguments: Sequence[ir.Value]
+    ) -> ir.Value:
+        """A function of scalars for each component."""
+        vector = e.parameters[0]
         result = undefined(ctx.types.of(vector))
-        for i in range(vector.count):
+        given = list(zip(e.parameters, arguments, strict=True))[: len(instance.signature.parameters)]
+        for i in range(element_count(vector)):
             at = ir.Constant(I32, i)
-            part = ctx.builder.extract_element(arguments[0], at)
-            value = self._substitute_scalar(ctx, e.name, _COMPONENTS.get(vector.element.name), [part, *arguments[1:]])
-            if value is None:
-                return None
-            result = ctx.builder.insert_element(result, value, at)
+            parts = [ctx.builder.extract_element(value, at) if t == vector else value for t, value in given]
+            result = ctx.builder.insert_element(result, self.call(ctx, instance, parts), at)
         return result
 
     def load(
@@ -172,12 +182,23 @@ def _pointer(value: Operand) -> ir.Value:
     return value.pointer
 
 
+def _component(t: Type | None) -> ComponentType | None:
+    """Of a scalar, a vector, or what a pointer is to."""
+    element = element_type(t.pointee if isinstance(t, PointerType) else t) if t is not None else None
+    return _COMPONENTS.get(element.name) if isinstance(element, ScalarType) else None
+
+
+def _is_of_vectors(instance: Instance, first: Type | None) -> bool:
+    """Whether a function of scalars was found for a builtin's vectors."""
+    return isinstance(first, VectorType) and instance.signature.parameters[0].type == first.element.name
+
+
 def _declare(module: ModuleBuilder, instance: Instance) -> ir.Function:
     """The function's head; `Program` lowers its body, once the library's text is known."""
     signature = instance.signature
-    result = VOID_TYPE if signature.returns == "void" else module.types.of(_SCALARS[signature.returns])
+    result = VOID_TYPE if signature.returns == "void" else module.types.of(_VALUES[signature.returns])
     parameters = [
-        POINTERS[_SPACES[parameter.space]] if parameter.space else module.types.of(_SCALARS[parameter.type])
+        POINTERS[_SPACES[parameter.space]] if parameter.space else module.types.of(_VALUES[parameter.type])
         for parameter in signature.parameters
     ]
     return module.define(instance.function_name, result, parameters, inline=True)

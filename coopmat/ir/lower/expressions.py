@@ -350,15 +350,17 @@ def _argument(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
 
 def _builtin_call(ctx: FunctionContext, e: typed.BuiltinCall) -> places.Operand:
     arguments = [rvalue(ctx, argument) for argument in e.arguments]
-    if "sub_group" in e.name:
+    row = builtins.find(e.name)
+    if row is not None and row.subgroup:
         ctx.uses.subgroups = True
         value = ctx.matrices.substitute(ctx, e, arguments)
         if value is not None:
             return value
-    row = builtins.find(e.name)
     if row is not None and row.spirv > ctx.options.spirv_version:
         text = f"'{e.name}' needs SPIR-V {row.spirv}, and {ctx.options.spirv_version} was asked for"
         raise CompileError([Diagnostic(Severity.ERROR, "spirv-version", text, e.span)])
+    if row is not None:
+        ctx.module.extensions.update(row.extensions.split())
     return lower_builtin(ctx, e, arguments)
 
 

@@ -21,14 +21,14 @@ CM_FUNCTION uint CM_NAME(void)
 }
 #endif // CM_OP_SUB_GROUP_ID
 
-#ifdef CM_OP_NUM_SUB_GROUPS
+#ifdef CM_OP_SUB_GROUP_COUNT
 CM_FUNCTION uint CM_NAME(void)
 {
     return (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2));
 }
-#endif // CM_OP_NUM_SUB_GROUPS
+#endif // CM_OP_SUB_GROUP_COUNT
 
-#ifdef CM_OP_ENQUEUED_NUM_SUB_GROUPS
+#ifdef CM_OP_SUB_GROUP_ENQUEUED_COUNT
 CM_FUNCTION uint CM_NAME(void)
 {
 #if __OPENCL_C_VERSION__ >= 200
@@ -37,7 +37,7 @@ CM_FUNCTION uint CM_NAME(void)
     return (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2));
 #endif
 }
-#endif // CM_OP_ENQUEUED_NUM_SUB_GROUPS
+#endif // CM_OP_SUB_GROUP_ENQUEUED_COUNT
 
 #ifdef CM_OP_SUB_GROUP_BARRIER // there is no other work-item to wait for, or to order memory accesses against
 CM_FUNCTION void CM_NAME(uint flags)
@@ -46,19 +46,12 @@ CM_FUNCTION void CM_NAME(uint flags)
 }
 #endif // CM_OP_SUB_GROUP_BARRIER
 
-#ifdef CM_OP_SUB_GROUP_VALUE // any, all, reductions and inclusive scans give the only value there is
+#ifdef CM_OP_SUB_GROUP_VALUE // broadcasts, shuffles, rotations, reductions and inclusive scans: the only value there is
 CM_FUNCTION CM_T CM_NAME(CM_T x)
 {
     return x;
 }
 #endif // CM_OP_SUB_GROUP_VALUE
-
-#ifdef CM_OP_SUB_GROUP_VALUE_OF // broadcasts and shuffles from a lane: it can only be this one
-CM_FUNCTION CM_T CM_NAME(CM_T x, uint lane)
-{
-    return x;
-}
-#endif // CM_OP_SUB_GROUP_VALUE_OF
 
 #ifdef CM_OP_SUB_GROUP_IDENTITY // exclusive scans
 CM_FUNCTION CM_T CM_NAME(CM_T x)
@@ -66,3 +59,108 @@ CM_FUNCTION CM_T CM_NAME(CM_T x)
     return CM_IDENTITY;
 }
 #endif // CM_OP_SUB_GROUP_IDENTITY
+
+#ifdef CM_OP_SUB_GROUP_NEIGHBOUR_BELOW // shuffles upwards, where `other` lies below this subgroup
+CM_FUNCTION CM_T CM_NAME(CM_T other, CM_T x, uint delta)
+{
+    return delta == 0 ? x : other;
+}
+#endif // CM_OP_SUB_GROUP_NEIGHBOUR_BELOW
+
+#ifdef CM_OP_SUB_GROUP_NEIGHBOUR_ABOVE
+CM_FUNCTION CM_T CM_NAME(CM_T x, CM_T other, uint delta)
+{
+    return delta == 0 ? x : other;
+}
+#endif // CM_OP_SUB_GROUP_NEIGHBOUR_ABOVE
+
+#ifdef CM_OP_SUB_GROUP_ALL_EQUAL
+CM_FUNCTION int CM_NAME(CM_T x)
+{
+    return 1;
+}
+#endif // CM_OP_SUB_GROUP_ALL_EQUAL
+
+#ifdef CM_OP_SUB_GROUP_ELECT
+CM_FUNCTION int CM_NAME(void)
+{
+    return 1;
+}
+#endif // CM_OP_SUB_GROUP_ELECT
+
+#ifdef CM_OP_SUB_GROUP_TRUTH // any, all, logical reductions and inclusive scans
+CM_FUNCTION int CM_NAME(int predicate)
+{
+    return predicate != 0;
+}
+#endif // CM_OP_SUB_GROUP_TRUTH
+
+#ifdef CM_OP_SUB_GROUP_TRUE // what an exclusive scan with `and` begins with
+CM_FUNCTION int CM_NAME(int predicate)
+{
+    return 1;
+}
+#endif // CM_OP_SUB_GROUP_TRUE
+
+#ifdef CM_OP_SUB_GROUP_FALSE
+CM_FUNCTION int CM_NAME(int predicate)
+{
+    return 0;
+}
+#endif // CM_OP_SUB_GROUP_FALSE
+
+#ifdef CM_OP_SUB_GROUP_BALLOT
+CM_FUNCTION uint4 CM_NAME(int predicate)
+{
+    return (uint4)(predicate != 0, 0, 0, 0);
+}
+#endif // CM_OP_SUB_GROUP_BALLOT
+
+#ifdef CM_OP_SUB_GROUP_MASK_OF_IT // equal, not below, not above
+CM_FUNCTION uint4 CM_NAME(void)
+{
+    return (uint4)(1, 0, 0, 0);
+}
+#endif // CM_OP_SUB_GROUP_MASK_OF_IT
+
+#ifdef CM_OP_SUB_GROUP_MASK_OF_OTHERS
+CM_FUNCTION uint4 CM_NAME(void)
+{
+    return (uint4)(0, 0, 0, 0);
+}
+#endif // CM_OP_SUB_GROUP_MASK_OF_OTHERS
+
+#ifdef CM_OP_SUB_GROUP_INVERSE_BALLOT // bits of others are not looked at
+CM_FUNCTION int CM_NAME(uint4 mask)
+{
+    return (int)(mask.x & 1);
+}
+#endif // CM_OP_SUB_GROUP_INVERSE_BALLOT
+
+#ifdef CM_OP_SUB_GROUP_BIT_COUNT
+CM_FUNCTION uint CM_NAME(uint4 mask)
+{
+    return mask.x & 1;
+}
+#endif // CM_OP_SUB_GROUP_BIT_COUNT
+
+#ifdef CM_OP_SUB_GROUP_BITS_BELOW // also the first and the last bit that is set
+CM_FUNCTION uint CM_NAME(uint4 mask)
+{
+    return 0;
+}
+#endif // CM_OP_SUB_GROUP_BITS_BELOW
+
+#ifdef CM_OP_SUB_GROUP_BLOCK_READ
+CM_FUNCTION CM_V CM_NAME(__global const CM_T *p)
+{
+    return CM_VLOAD(p);
+}
+#endif // CM_OP_SUB_GROUP_BLOCK_READ
+
+#ifdef CM_OP_SUB_GROUP_BLOCK_WRITE
+CM_FUNCTION void CM_NAME(__global CM_T *p, CM_V x)
+{
+    CM_VSTORE(x, p);
+}
+#endif // CM_OP_SUB_GROUP_BLOCK_WRITE

@@ -1,0 +1,83 @@
+"""Subgroup functions that LLVM's SPIR-V backend does not know under their names, or that drivers get wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from llvmlite import ir
+
+from ...frontend.typed import BuiltinCall
+from ...frontend.types import INT, UINT, ScalarType, Type, VectorType
+from ..mangle import mangle
+from ..type_map import I32
+from .builtin_support import BuiltinContext, Lowering, call_named, scalar
+
+_MASK = VectorType(UINT, 4)
+_EXCLUSIVE, _INCLUSIVE = "_scan_exclusive_", "_scan_inclusive_"
+
+
+def _intel_subgroup(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
+    """Those of cl_intel_subgroups_short that are functions of cl_khr_subgroup_extended_types by another name."""
+    return call_named(ctx, call.name.removeprefix("intel_"), call, call.parameters, arguments)
+
+
+def _non_uniform_broadcast(
+    ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]
+) -> ir.Value | None:
+    """A shuffle where the lane is no constant, which SPIR-V asks of a broadcast before version 1.5."""
+    name = call.name if isinstance(arguments[1], ir.Constant) else "sub_group_shuffle"
+    return call_named(ctx, name, call, call.parameters, arguments)
+
+
+def _logical(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
+    """Of ones and zeros, bit by bit: a driver's own logical scans are wrong."""
+    predicate, *cluster = arguments
+    builder, zero = ctx.builder, ir.Constant(I32, 0)
+    truth = builder.zext(builder.icmp_unsigned("!=", predicate, zero), I32)
+    bitwise = replace(call, name=call.name.replace("_logical_", "_"))
+    found = _arithmetic(ctx, bitwise, [truth, *cluster])
+    return builder.zext(builder.icmp_unsigned("!=", found, zero), I32)
+
+
+def _arithmetic(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
+    """An exclusive scan is an inclusive one, moved to the next lane that takes part.
+
+    A driver moves it to the next lane whether the lane below takes part or not, and so reads what is not there.
+    """
+    if _EXCLUSIVE not in call.name:
+        return call_named(ctx, call.name, call, call.parameters, arguments)
+    builder, t = ctx.builder, scalar(call.type)
+    inclusive = _call(ctx, call.name.replace(_EXCLUSIVE, _INCLUSIVE), t, (t,), arguments)
+    active = _call(ctx, "sub_group_ballot", _MASK, (INT,), [ir.Constant(I32, 1)])
+    below = builder.and_(active, _call(ctx, "get_sub_group_lt_mask", _MASK, (), []))
+    count = _call(ctx, "sub_group_ballot_bit_count", UINT, (_MASK,), [below])
+    first = builder.icmp_unsigned("==", count, ir.Constant(I32, 0))
+    # Of no bits there is no highest one: any lane that takes part will do.
+    lane = _call(ctx, "sub_group_ballot_find_msb", UINT, (_MASK,), [builder.select(first, active, below)])
+    before = _call(ctx, "sub_group_shuffle", t, (t, UINT), [inclusive, lane])
+    return builder.select(first, ir.Constant(before.type, _identity(call.name.rpartition("_")[2], t)), before)
+
+
+def _call(
+    ctx: BuiltinContext, name: str, result: Type, parameters: Sequence[Type], arguments: Sequence[ir.Value]
+) -> ir.Value:
+    return ctx.call(mangle(name, parameters), ctx.types.of(result), arguments, ("convergent", "nounwind"))
+
+
+def _identity(operation: str, t: ScalarType) -> int | float:
+    """What the operation leaves as it is (cl_khr_subgroup_non_uniform_arithmetic)."""
+    if t.is_float:
+        least, most = -math.inf, math.inf
+    else:
+        least, most = (-(1 << t.bits - 1), (1 << t.bits - 1) - 1) if t.signed else (0, (1 << t.bits) - 1)
+    return {"add": 0, "or": 0, "xor": 0, "mul": 1, "and": -1, "min": most, "max": least}[operation]
+
+
+LOWERINGS: dict[str, Lowering] = {
+    "logical": _logical,
+    "subgroup_arithmetic": _arithmetic,
+    "intel_subgroup": _intel_subgroup,
+    "non_uniform_broadcast": _non_uniform_broadcast,
+}
