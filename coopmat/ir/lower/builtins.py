@@ -10,27 +10,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any, Protocol
 
 from llvmlite import ir
 
 from ...diagnostics import InternalError
+from ...frontend import builtins as table
 from ...frontend.builtins import conversions
 from ...frontend.typed import BuiltinCall
 from ...frontend.types import (
     BOOL,
+    FLOAT,
     HALF,
     UINT,
     USHORT,
+    PointerType,
     ScalarType,
     Type,
     VectorType,
     element_count,
+    element_type,
     with_count,
 )
 from ..mangle import mangle
-from ..type_map import I1, I32, I64, VOID_TYPE
-from . import bit_builtins, subgroup_builtins
-from .builtin_support import BuiltinContext, Lowering, call_named, integers, scalar, splat
+from ..type_map import I1, I32, I64, VOID_TYPE, TypeMap
 
 # SPIR-V's memory semantics and scopes (specification, sections 3.25 and 3.27).
 _ACQUIRE, _RELEASE, _ACQUIRE_RELEASE, _SEQUENTIALLY_CONSISTENT = 0x2, 0x4, 0x8, 0x10
@@ -39,6 +42,18 @@ _DEVICE, _WORKGROUP, _SUBGROUP = 1, 2, 3
 _MEMORY_CLASSES = ((1, 0x100), (2, 0x200), (4, 0x800))
 # memory_scope (0 work_item ... 4 sub_group) to SPIR-V's scope.
 _SCOPES = (4, _WORKGROUP, _DEVICE, 0, _SUBGROUP)
+
+
+class BuiltinContext(Protocol):
+    """What this module needs of the function under construction."""
+
+    builder: Any
+    types: TypeMap
+
+    def call(
+        self, name: str, result: ir.Type, arguments: Sequence[ir.Value], attributes: Sequence[str] = ...
+    ) -> ir.Value:
+        """A call of the external spir_func of this name, declared after its arguments once per module."""
 
 
 def lower_builtin(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
@@ -50,7 +65,20 @@ def lower_builtin(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir
 
 
 def _call(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-    return call_named(ctx, call.name, call, call.parameters, arguments)
+    return _call_named(ctx, call.name, call, call.parameters, arguments)
+
+
+def _call_named(
+    ctx: BuiltinContext, name: str, call: BuiltinCall, parameters: Sequence[Type], arguments: Sequence[ir.Value]
+) -> ir.Value | None:
+    """A call of `name` with the result and the attributes of `call`."""
+    row = table.find(call.name)
+    attributes = ["nounwind"]
+    if row is not None:
+        attributes += ["convergent"] * row.convergent + ["readnone"] * row.pure
+    result = ctx.types.of(call.type)
+    value = ctx.call(mangle(name, parameters), result, arguments, attributes)
+    return None if result is VOID_TYPE else value
 
 
 # --- synchronization -----------------------------------------------------------------------------
@@ -133,23 +161,22 @@ def _any_all(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Valu
 
 def _ldexp(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
     value, exponent = arguments
-    wide = with_count(scalar(call.parameters[1]), element_count(call.parameters[0]))
+    wide = with_count(_scalar(call.parameters[1]), element_count(call.parameters[0]))
     if wide != call.parameters[1]:
-        exponent = splat(ctx, exponent, element_count(wide))
-    return call_named(ctx, call.name, call, (call.parameters[0], wide), (value, exponent))
+        exponent = _splat(ctx, exponent, element_count(wide))
+    return _call_named(ctx, call.name, call, (call.parameters[0], wide), (value, exponent))
 
 
 def _geometry(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-    """`length`, `distance` and `normalize`, which a driver gets wrong for scalar halves below zero."""
-    t, builder = call.parameters[0], ctx.builder
-    if element_count(t) > 1:
+    """`length`, `distance` and `normalize`: those of halves are computed in float, because a driver gets scalars below
+    zero and short vectors wrong."""
+    if _scalar(call.type) != HALF:
         return _call(ctx, call, arguments)
-    value = builder.fsub(*arguments) if call.name == "distance" else arguments[0]
-    if call.name != "normalize":
-        return call_named(ctx, "fabs", call, (t,), (value,))
-    one = call_named(ctx, "copysign", call, (t, t), (ir.Constant(value.type, 1.0), value))
-    # Zero and NaN stay what they are.
-    return builder.select(builder.fcmp_unordered("==", value, ir.Constant(value.type, 0.0)), value, one)
+    wide = tuple(with_count(FLOAT, element_count(t)) for t in call.parameters)
+    result = with_count(FLOAT, element_count(call.type))
+    carried = [ctx.builder.fpext(v, ctx.types.of(t)) for v, t in zip(arguments, wide, strict=True)]
+    value = _call_named(ctx, call.name, replace(call, type=result), wide, carried)
+    return ctx.builder.fptrunc(value, ctx.types.of(call.type))
 
 
 def _mad_sat(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
@@ -158,30 +185,30 @@ def _mad_sat(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Valu
     The result fits its low word if the high word is nothing but that word's sign (unsigned: zero).
     """
     builder, (a, b, c), t = ctx.builder, arguments, call.type
-    llvm, element = ctx.types.of(t), scalar(t)
-    least, most = (integers(llvm, limit) for limit in _limits(element))
+    llvm, element = ctx.types.of(t), _scalar(t)
+    least, most = (_integers(llvm, limit) for limit in _limits(element))
     product = builder.mul(a, b)
-    high = call_named(ctx, "mul_hi", call, (t, t), (a, b))
+    high = _call_named(ctx, "mul_hi", call, (t, t), (a, b))
     low = builder.add(product, c)
     high = builder.add(high, builder.zext(builder.icmp_unsigned("<", low, product), llvm))
     if not element.signed:
         return builder.select(builder.icmp_unsigned("==", high, least), low, most)
-    top = integers(llvm, element.bits - 1)
+    top = _integers(llvm, element.bits - 1)
     high = builder.add(high, builder.ashr(c, top))
     fits = builder.icmp_signed("==", high, builder.ashr(low, top))
-    negative = builder.icmp_signed("<", high, integers(llvm, 0))
+    negative = builder.icmp_signed("<", high, _integers(llvm, 0))
     return builder.select(fits, low, builder.select(negative, least, most))
 
 
 def _shuffle(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
     """`shuffle` and `shuffle2`; halves travel as their bits, since a driver has no such function for them."""
-    if scalar(call.type) != HALF:
+    if _scalar(call.type) != HALF:
         return _call(ctx, call, arguments)
     *vectors, mask = arguments
     bits = [with_count(USHORT, element_count(t)) for t in (*call.parameters[:-1], call.type)]
     carried = [ctx.builder.bitcast(v, ctx.types.of(t)) for v, t in zip(vectors, bits[:-1], strict=True)]
     parameters = (*bits[:-1], call.parameters[-1])
-    value = call_named(ctx, call.name, replace(call, type=bits[-1]), parameters, [*carried, mask])
+    value = _call_named(ctx, call.name, replace(call, type=bits[-1]), parameters, [*carried, mask])
     return ctx.builder.bitcast(value, ctx.types.of(call.type))
 
 
@@ -191,7 +218,13 @@ def _aligned_half3(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[i
     index = ctx.builder.shl(offset, ir.Constant(I64, 2))
     address = ctx.builder.gep(pointer, [index], source_etype=ir.HalfType())
     name = call.name.replace("a_half", "_half")
-    return call_named(ctx, name, call, call.parameters, [*data, ir.Constant(I64, 0), address])
+    return _call_named(ctx, name, call, call.parameters, [*data, ir.Constant(I64, 0), address])
+
+
+def _splat(ctx: BuiltinContext, value: ir.Value, count: int) -> ir.Value:
+    undefined = ir.Constant(ir.VectorType(value.type, count), ir.Undefined)
+    first = ctx.builder.insert_element(undefined, value, ir.Constant(I32, 0))
+    return ctx.builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(I32, count), None))
 
 
 # --- conversions ---------------------------------------------------------------------------------
@@ -202,7 +235,7 @@ def _convert(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Valu
     if conversion is None:
         raise InternalError(f"'{call.name}' is not the name of a conversion")
     (value,) = arguments
-    source, target = scalar(call.parameters[0]), scalar(call.type)
+    source, target = _scalar(call.parameters[0]), _scalar(call.type)
     if source == target:
         return value
     if source.is_integer and target.is_integer:
@@ -215,20 +248,20 @@ def _convert(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Valu
         # The backend knows convert_float_<rounding>, but not half and double.
         operation = "FConvert" if source.is_float else "ConvertSToF" if source.signed else "ConvertUToF"
         name = f"__spirv_{operation}_R{call.type}_{conversion.rounding}"
-        return call_named(ctx, name, call, call.parameters, arguments)
+        return _call_named(ctx, name, call, call.parameters, arguments)
     return _cast(ctx, value, source, target, ctx.types.of(call.type))
 
 
 def _integer_to_integer(
     ctx: BuiltinContext, value: ir.Value, source: ScalarType, target_type: Type, saturate: bool
 ) -> ir.Value:
-    target, llvm = scalar(target_type), ctx.types.of(target_type)
+    target, llvm = _scalar(target_type), ctx.types.of(target_type)
     if saturate:
         (low, high), (least, most) = _limits(target), _limits(source)
         order = ctx.builder.icmp_signed if source.signed else ctx.builder.icmp_unsigned
         for limit, comparison, needed in ((low, "<", least < low), (high, ">", most > high)):
             if needed:
-                bound = integers(value.type, limit)
+                bound = _integers(value.type, limit)
                 value = ctx.builder.select(order(comparison, value, bound), bound, value)
     if source.bits == target.bits:
         return value
@@ -242,6 +275,11 @@ def _limits(t: ScalarType) -> tuple[int, int]:
     return (-(1 << t.bits - 1), (1 << t.bits - 1) - 1) if t.signed else (0, (1 << t.bits) - 1)
 
 
+def _integers(llvm: ir.Type, value: int) -> ir.Constant:
+    """The constant whose every component is `value`."""
+    return ir.Constant(llvm, [value] * llvm.count if isinstance(llvm, ir.VectorType) else value)
+
+
 def _cast(ctx: BuiltinContext, value: ir.Value, source: ScalarType, target: ScalarType, llvm: ir.Type) -> ir.Value:
     builder = ctx.builder
     if source.is_float and target.is_float:
@@ -251,9 +289,14 @@ def _cast(ctx: BuiltinContext, value: ir.Value, source: ScalarType, target: Scal
     return builder.sitofp(value, llvm) if source.signed else builder.uitofp(value, llvm)
 
 
-_LOWERINGS: dict[str, Lowering] = {
-    **bit_builtins.LOWERINGS,
-    **subgroup_builtins.LOWERINGS,
+def _scalar(t: Type) -> ScalarType:
+    element = element_type(t)
+    if not isinstance(element, ScalarType) or isinstance(t, PointerType):
+        raise InternalError(f"'{t}' is not a scalar or vector")
+    return element
+
+
+_LOWERINGS: dict[str, Callable[[BuiltinContext, BuiltinCall, Sequence[ir.Value]], ir.Value | None]] = {
     "call": _call,
     "barrier": _barrier,
     "fence": _fence,
