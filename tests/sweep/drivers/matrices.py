@@ -1,0 +1,9 @@
+"""Cooperative matrices: their rows have no signatures, and tests of their own run every operation of every strategy."""
+
+from __future__ import annotations
+
+from cases import Driver
+
+_PROGRAMS = "tests/matrices/test_programs_on_device.py"
+
+DRIVERS = (Driver("matrices", lambda o: o.name.startswith(("coop_mat_", "coop_matmul_")), covered_by=_PROGRAMS),)

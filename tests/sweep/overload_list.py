@@ -1,0 +1,79 @@
+"""Every row of the builtins table with its overloads, and the names that the sweep's processes know them by."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from coopmat.frontend import builtins as table
+from coopmat.frontend.builtins import Builtin, Overload
+from coopmat.frontend.types import (
+    FLOATS,
+    INTEGERS,
+    VECTOR_SIZES,
+    VOID,
+    PointerType,
+    Type,
+    element_type,
+    size_of,
+    with_count,
+)
+
+VALUE_TYPES: tuple[Type, ...] = tuple(with_count(t, n) for t in (*INTEGERS, *FLOATS) for n in (1, *VECTOR_SIZES))
+
+
+@cache
+def rows() -> tuple[Builtin, ...]:
+    """Those of the families' tables in their order, then conversions and `as_T`, which have rows by rule."""
+    listed = [row for family in table.FAMILIES for row in family.TABLE]
+    known = {row.name for row in listed}
+    by_rule = [table.find(name) for name in sorted(table.names()) if name not in known]
+    return (*listed, *(row for row in by_rule if row is not None))
+
+
+@cache
+def overloads_of(row: Builtin) -> tuple[Overload, ...]:
+    """The row's overloads. Of the rows without signatures, `as_T` has one for each type of T's size, and each other
+    row that is supported has one that stands for the row."""
+    target = table.parse_as(row.name)
+    if target is None:
+        alone = Overload(row.name, (), VOID, row.lowering, row)
+        return table.overloads(row) or (alone,) * row.supported
+    return tuple(
+        Overload(row.name, (t,), target, row.lowering, row) for t in VALUE_TYPES if size_of(t) == size_of(target)
+    )
+
+
+def identify(overload: Overload) -> str:
+    """Such as `fma#12`: the row's name and the overload's number in it."""
+    return f"{overload.name}#{overloads_of(overload.row).index(overload)}"
+
+
+def identified(identifier: str) -> Overload:
+    name, number = identifier.split("#")
+    row = table.find(name)
+    assert row is not None, name
+    return overloads_of(row)[int(number)]
+
+
+@cache
+def covering(row: Builtin) -> tuple[Overload, ...]:
+    """A selection in which every element type and address space of the row occurs, each with one component count.
+
+    The counts rotate from one to the next, and start elsewhere in each row.
+    """
+    groups: dict[tuple[object, ...], list[Overload]] = {}
+    for overload in overloads_of(row):
+        groups.setdefault(tuple(_shapeless(t) for t in (overload.result, *overload.parameters)), []).append(overload)
+    start = sum(map(ord, row.name))
+    chosen = [group[(start + number) % len(group)] for number, group in enumerate(groups.values())]
+    if table.parse_conversion(row.name) or table.parse_as(row.name):
+        # These rows are hundreds, and each pair of element types occurs in many of them.
+        chosen = chosen[start % 3 :: 3]
+    return tuple(chosen)
+
+
+def _shapeless(t: Type) -> object:
+    """The type without its number of components: of vectors only whether they are."""
+    if isinstance(t, PointerType):
+        return t.qualifiers.space, _shapeless(t.pointee)
+    return element_type(t)

@@ -1,0 +1,76 @@
+"""Every builtin of the tables through this compiler and the device's own, on the same inputs.
+
+Here a covering selection of the overloads; `tools/sweep` runs all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+from drivers import driver_of
+from listed import become_equal, listed, unexplained
+from overload_list import covering, identify, overloads_of, rows
+from scheduling import Worker, sweep
+
+import coopmat
+from coopmat.devices import list_devices
+
+ROOT = Path(__file__).resolve().parents[2]
+# The rows in parts of about the same size, which the test suite's processes share.
+PARTS = 16
+# As lowered, and after LLVM's O1 pipeline.
+ROUTES = ("native", "one")
+SUPPORTED = [row for row in rows() if row.supported]
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    if not any(d.takes_spirv and d.sub_groups and d.fp16 and d.fp64 for d in list_devices()):
+        pytest.skip("no OpenCL device with SPIR-V, subgroups, half and double: pip install 'coopmat[cpu]'")
+    found = Worker()
+    yield found
+    found.close()
+
+
+def test_every_row_has_a_driver() -> None:
+    without = [str(o) for row in SUPPORTED for o in overloads_of(row) if driver_of(o) is None]
+    assert not without, f"{len(without)} overloads without a driver (docs/extending.md): {without[:40]}"
+
+
+def test_rows_that_other_tests_cover_are_mentioned_there() -> None:
+    missing = []
+    for row in SUPPORTED:
+        for driver in {driver_of(o) for o in overloads_of(row)}:
+            if driver is not None and driver.covered_by and row.name not in (ROOT / driver.covered_by).read_text():
+                missing.append(f"{row.name}: not in {driver.covered_by}")
+    assert not missing, missing
+
+
+@pytest.mark.parametrize("name", [row.name for row in rows() if not row.supported])
+def test_rows_that_are_not_supported_yet_say_so(name: str) -> None:
+    with pytest.raises(coopmat.CompileError) as caught:
+        coopmat.compile(f"kernel void f(global int *p)\n{{\n    {name}(*p);\n}}\n", name="not_yet.cl")
+    text = str(caught.value)
+    assert f"'{name}' is not supported yet" in text and "not_yet.cl:3:5" in text
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_builtins_give_what_the_device_gives(part: int, worker: Worker) -> None:
+    chosen = SUPPORTED[part::PARTS]
+    overloads = [identify(o) for row in chosen for o in covering(row)]
+    findings = sweep(worker, overloads, ROUTES)
+    lines = listed()
+    wrong = [str(f) for f in unexplained(findings, lines)]
+    complete = [row for row in chosen if len(covering(row)) == len(overloads_of(row))]
+    wrong += become_equal(complete, findings, lines)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_line_of_the_document_is_about_nothing() -> None:
+    unknown = [
+        name for line in listed() for name in line.names if not any(fnmatchcase(row.name, name) for row in rows())
+    ]
+    assert not unknown, unknown
