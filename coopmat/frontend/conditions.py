@@ -177,9 +177,14 @@ def evaluate(tokens: list[Token]) -> bool:
 
     Raises ConditionError.
     """
+    return value(tokens) != 0
+
+
+def value(tokens: list[Token]) -> int:
+    """The value of a fully macro-expanded constant expression of a directive. Raises ConditionError."""
     evaluator = _Evaluator([token for token in tokens if token.type not in (tk.SPACE, tk.BLOCK_COMMENT)])
     result = evaluator.conditional(live=True)
     extra = evaluator.peek()
     if extra is not None:
         raise ConditionError(f"unexpected '{extra.value}' after preprocessor expression", extra)
-    return result.value != 0
+    return result.value

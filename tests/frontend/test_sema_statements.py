@@ -84,6 +84,7 @@ def test_cases_are_of_the_promoted_type() -> None:
         ("#pragma unroll\n", 0),
         ("#pragma unroll 4\n", 4),
         ("#pragma unroll(8)\n", 8),
+        ("#define U 6\n#pragma unroll (U / 2 << 1)\n", 6),
         ("#pragma nounroll\n", 1),
         ("#pragma clang loop unroll(full)\n", 0),
         ("#pragma clang loop unroll(disable)\n", 1),

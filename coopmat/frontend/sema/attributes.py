@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from ...diagnostics import Span
-from .. import syntax
+from .. import conditions, syntax
+from ..tokens import tokenize
 from ..types import RecordType
 from .context import Context, plural
 
@@ -128,6 +131,9 @@ def unroll_pragma(c: Context, text: str, span: Span) -> int | None:
         return None
     if len(words) == 1:
         return 0
-    if len(words) == 2 and words[1].isdigit() and int(words[1]) > 0:
-        return int(words[1])
+    # As in a condition: other names than macros count as 0.
+    with suppress(conditions.ConditionError):
+        factor = conditions.value(tokenize(text.partition("unroll")[2]))
+        if factor > 0:
+            return factor
     c.fail("pragma", "'#pragma unroll' takes nothing or a positive number", span)
