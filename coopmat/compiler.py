@@ -64,9 +64,8 @@ class Module:
         self._results: dict[_stage[Any], Any] = {}
         self._findings = Diagnostics(
             error_limit=options.error_limit,
-            werror=options.werror,
             no_warnings=options.no_warnings,
-            warnings=dict(options.warnings),
+            warnings=options.warnings,
         )
 
     # --- what a user asks for
@@ -148,6 +147,7 @@ class Module:
     def _tokens(self) -> TokenStream:
         from .frontend.preprocess import PreprocessOptions, preprocess
 
+        self._findings.check_options()
         options = self.options
         wanted = PreprocessOptions(
             defines=options.defines,
@@ -174,8 +174,8 @@ class Module:
         with self._lock:
             try:
                 tree = self._tree
-                features = self.options.features
-                unit = self._timed("analyse", lambda: analyse(tree, self._findings, features))
+                features, single = self.options.features, self.options.single_precision_constant
+                unit = self._timed("analyse", lambda: analyse(tree, self._findings, features, single))
             except TooManyErrors:
                 self._findings.raise_if_errors()
                 raise
@@ -192,8 +192,7 @@ class Module:
             matrices=options.matrices,
             spirv_version=options.spirv_version,
             sub_group_size=options.sub_group_size,
-            fast_relaxed_math=options.fast_relaxed_math,
-            mad_enable=options.mad_enable,
+            float_flags=options.float_flags,
             opt_disable=options.level == 0,
         )
 
@@ -228,7 +227,7 @@ class Module:
     def _validate(self, binary: bytes) -> None:
         from .spirv.tools import target_env_for, validate
 
-        messages = validate(binary, self.options.target_env or target_env_for(self.options.spirv_version))
+        messages = validate(binary, self.options.target_env or target_env_for(self.options.spirv_version, binary))
         if messages is not None:
             raise InternalError(f"the SPIR-V made from {self.name} is not valid", "\n".join(messages))
         self.validated = True
@@ -286,7 +285,7 @@ def _library(text: str) -> typed.Unit:
     from .frontend.preprocess import PreprocessOptions, preprocess
     from .frontend.sema import analyse
 
-    findings = Diagnostics()
+    findings = Diagnostics(no_warnings=True)
     tokens = preprocess(text, "<matrix library>", PreprocessOptions(cl_std=_LIBRARY_STANDARD), findings)
     unit = analyse(parse(tokens, findings), findings, Features.of(_LIBRARY_STANDARD))
     if findings.has_errors:
@@ -323,7 +322,7 @@ def compile(
         parsed = replace(parsed, matrices="native")
     module = Module(source, name, parsed)
     if parsed.debug:
-        module.warn("unused-option", "-g: debug information is not supported yet")
+        module.warn("unused-command-line-argument", "-g: debug information is not supported yet")
     with _collector:
         module.unit  # noqa: B018
     return module

@@ -10,9 +10,12 @@ the end position is exclusive.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+
+from . import warning_options
 
 
 class Severity(Enum):
@@ -139,30 +142,30 @@ class SourceMap:
         return lines[number - 1].rstrip("\r") if 1 <= number <= len(lines) else None
 
 
-class Diagnostics:
-    """Collects what the stages find, applying -w, -Werror, -W and -ferror-limit once, at the entrance.
+# What `#pragma clang diagnostic` says, as words of -W options.
+_PRAGMAS = {"ignored": ("no-{}",), "warning": ("{}", "no-error={}"), "error": ("error={}",)}
 
-    `warnings` maps a warning's code to True (on), False (off), "error" or "warning" (on, and no error even under
-    -Werror). Codes in `off_by_default` stay silent unless turned on by name, by -Wpedantic or by -Weverything.
+
+class Diagnostics:
+    """Collects what the stages find, applying -w, -W and -ferror-limit once, at the entrance.
+
+    `warnings` are the words of -W options in order, as `warning_options.resolve` takes them.
     """
 
-    off_by_default: frozenset[str] = frozenset({"pedantic", "coop-mat-pragma", "stride-type"})
-
-    def __init__(
-        self,
-        *,
-        error_limit: int = 20,
-        werror: bool = False,
-        no_warnings: bool = False,
-        warnings: dict[str, bool | str] | None = None,
-    ) -> None:
+    def __init__(self, *, error_limit: int = 20, no_warnings: bool = False, warnings: Sequence[str] = ()) -> None:
         self.items: list[Diagnostic] = []
         self.sources = SourceMap()
         self.error_count = 0
         self._limit = error_limit
-        self._werror = werror
-        self._no_warnings = no_warnings
-        self._warnings = dict(warnings or {})
+        self._silent = no_warnings
+        self._words = tuple(warnings)
+        choices = warning_options.resolve(self._words)
+        self._warnings: dict[str, bool] = {} if no_warnings else choices.states
+        self._unknown = choices.unknown
+        # What pragmas said: in each file the places from which other states hold; and the words that `pop` restores.
+        self._regions: dict[str, list[tuple[tuple[int, int], dict[str, bool]]]] = {}
+        self._pushed: list[tuple[str, ...]] = []
+        self._wanted = set(self._warnings)
         self._seen: set[tuple[str, Span | None, str]] = set()
 
     def __iter__(self) -> Iterator[Diagnostic]:
@@ -194,21 +197,48 @@ class Diagnostics:
         notes: Iterable[Note] = (),
         fixits: Iterable[FixIt] = (),
     ) -> None:
-        severity = self._warning_severity(code)
-        if severity is not None:
+        as_error = self._states_at(span).get(code)
+        if as_error is not None:
+            severity = Severity.ERROR if as_error else Severity.WARNING
             self.add(Diagnostic(severity, code, message, span, tuple(labels), tuple(notes), tuple(fixits)))
 
-    def _warning_severity(self, code: str) -> Severity | None:
-        if self._no_warnings:
-            return None
-        group = "pedantic" if code in self.off_by_default else "everything"
-        choice = self._warnings.get(code, self._warnings.get(group, self._warnings.get("everything")))
-        if choice is None:
-            choice = code not in self.off_by_default
-        if choice is False:
-            return None
-        as_error = choice == "error" or (self._werror and choice != "warning")
-        return Severity.ERROR if as_error else Severity.WARNING
+    def check_options(self) -> None:
+        """Tells of the -W options that name nothing; raises TooManyErrors as `add` does."""
+        for word in self._unknown:
+            self.warning("unknown-warning-option", f"unknown warning option '-W{word}'")
+
+    def wants(self, *codes: str) -> bool:
+        """Whether one of these warnings is on; what finds them need not run otherwise."""
+        return not self._wanted.isdisjoint(codes)
+
+    def pragma(self, words: Sequence[str], span: Span) -> bool:
+        """Obeys `#pragma clang diagnostic WORDS`; False where they mean nothing."""
+        known = self._words
+        if list(words) == ["push"]:
+            self._pushed.append(known)
+            return True
+        if list(words) == ["pop"] and self._pushed:
+            self._words = self._pushed.pop()
+        elif len(words) == 2 and words[0] in _PRAGMAS and words[1].startswith('"-W') and words[1].endswith('"'):
+            name = words[1][3:-1]
+            if name not in warning_options.MEMBERS:
+                self.warning("unknown-warning-option", f"unknown warning option '-W{name}'", span)
+                return True
+            self._words = (*known, *(form.format(name) for form in _PRAGMAS[words[0]]))
+        else:
+            return False
+        if not self._silent:
+            states = warning_options.resolve(self._words).states
+            self._wanted |= states.keys()
+            self._regions.setdefault(span.file, []).append(((span.line, span.column), states))
+        return True
+
+    def _states_at(self, span: Span | None) -> dict[str, bool]:
+        if span is None or span.file not in self._regions:
+            return self._warnings
+        regions = self._regions[span.file]
+        at = bisect_right(regions, (span.line, span.column), key=lambda region: region[0])
+        return regions[at - 1][1] if at else self._warnings
 
     def add(self, item: Diagnostic) -> None:
         """Enters a finding made elsewhere; raises TooManyErrors at the limit."""

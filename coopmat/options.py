@@ -21,9 +21,10 @@ class UsageError(Exception):
 class CompileOptions:
     """What to compile for and how.
 
-    `defines` are (name, replacement) pairs; `extensions` is what -cl-ext said; `warnings` maps a warning's name to
-    True, False, "error" or "warning" (never an error). `sub_group_size` is the size that a lowering to lanes assumes
-    where the kernel does not fix one (None: 16). `level` is the optimisation level 0 to 3 of lowered modules.
+    `defines` are (name, replacement) pairs; `extensions` is what -cl-ext said; `warnings` are the words of -W
+    options in order (`all`, `no-shadow`, `error=shadow`, `error`). `sub_group_size` is the size that a lowering to
+    lanes assumes where the kernel does not fix one (None: 16). `level` is the optimisation level 0 to 3 of lowered
+    modules.
     """
 
     defines: tuple[tuple[str, str], ...] = ()
@@ -32,7 +33,8 @@ class CompileOptions:
     cl_std: str = "CL3.0"
     extensions: Mapping[str, bool] = field(default_factory=dict)
     fast_relaxed_math: bool = False
-    mad_enable: bool = False
+    float_flags: tuple[str, ...] = ()
+    single_precision_constant: bool = False
     level: int = 1
     matrices: str = "native"
     sub_group_size: int | None = None
@@ -40,9 +42,8 @@ class CompileOptions:
     spirv_version: str = "1.4"
     target_env: str | None = None
     validate: bool = True
-    werror: bool = False
     no_warnings: bool = False
-    warnings: Mapping[str, bool | str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
     error_limit: int = 20
     debug: bool = False
 
@@ -143,20 +144,7 @@ def _extensions(options: CompileOptions, text: str) -> dict[str, Any]:
 
 
 def _warning(options: CompileOptions, text: str) -> dict[str, Any]:
-    found = dict(options.warnings)
-    if text in ("all", "extra"):
-        return {}
-    if text in ("error", "no-error"):
-        return {"werror": text == "error"}
-    if text.startswith("no-error="):
-        found[text[9:]] = "warning"
-    elif text.startswith("error="):
-        found[text[6:]] = "error"
-    elif text.startswith("no-"):
-        found[text[3:]] = False
-    else:
-        found[text] = True
-    return {"warnings": found}
+    return {"warnings": (*options.warnings, text)}
 
 
 def _target_env(options: CompileOptions, text: str) -> dict[str, Any]:
@@ -168,6 +156,15 @@ def _target_env(options: CompileOptions, text: str) -> dict[str, Any]:
     raise UsageError(f"--target-env takes spv1.2 to spv1.6 or opencl2.2, not '{text}'")
 
 
+def _float_flags(*flags: str) -> Apply:
+    """LLVM's names of what floating-point operations may assume."""
+    return lambda options, text: {"float_flags": tuple(dict.fromkeys((*options.float_flags, *flags)))}  # each once
+
+
+def _relaxed(options: CompileOptions, text: str) -> dict[str, Any]:
+    return {"fast_relaxed_math": True, "float_flags": ("fast",)}
+
+
 # Hints of OpenCL's that allow or ask for nothing that the generated code would have to change for.
 _HINTS = (
     "-cl-strict-aliasing",
@@ -175,17 +172,18 @@ _HINTS = (
     "-cl-no-subgroup-ifp",
     "-cl-kernel-arg-info",
     "-cl-denorms-are-zero",
-    "-cl-no-signed-zeros",
     "-cl-fp32-correctly-rounded-divide-sqrt",
 )
 
 FLAGS: tuple[Flag, ...] = (
     Flag("-cl-std=", "joined", _standard),
     Flag("-cl-ext=", "joined", _extensions),
-    Flag("-cl-fast-relaxed-math", "plain", _set("fast_relaxed_math", True)),
-    Flag("-cl-unsafe-math-optimizations", "plain", _set("mad_enable", True)),
-    Flag("-cl-finite-math-only", "plain", lambda options, text: {}),
-    Flag("-cl-mad-enable", "plain", _set("mad_enable", True)),
+    Flag("-cl-fast-relaxed-math", "plain", _relaxed),
+    Flag("-cl-unsafe-math-optimizations", "plain", _float_flags("reassoc", "nsz", "arcp", "contract", "afn")),
+    Flag("-cl-finite-math-only", "plain", _float_flags("nnan", "ninf")),
+    Flag("-cl-no-signed-zeros", "plain", _float_flags("nsz")),
+    Flag("-cl-mad-enable", "plain", _float_flags("contract")),
+    Flag("-cl-single-precision-constant", "plain", _set("single_precision_constant", True)),
     Flag("-cl-opt-disable", "plain", _set("level", 0)),
     *(Flag(hint, "plain", lambda options, text: {}) for hint in _HINTS),
     *(Flag(f"-O{level}", "plain", _set("level", level)) for level in range(4)),

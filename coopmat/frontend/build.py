@@ -121,7 +121,9 @@ def _span(token: Token) -> Span:
 
 
 class ListBuilder:
-    """The rules that only collect or pick values."""
+    """The rules that only collect or pick values. `semicolons` are those that stand alone outside of functions."""
+
+    semicolons: list[Span]
 
     def empty(self) -> list[Any]:
         return []
@@ -147,8 +149,9 @@ class ListBuilder:
     def second(self, _: Any, value: Any, *__: Any) -> Any:
         return value
 
-    def nothing(self, *_: Any) -> None:
-        return None
+    def nothing(self, *parts: Any) -> None:
+        if parts and isinstance(parts[0], Token) and parts[0].value == ";":
+            self.semicolons.append(_span(parts[0]))
 
 
 class ExpressionBuilder(ListBuilder):
@@ -263,6 +266,28 @@ class ExpressionBuilder(ListBuilder):
     def index_designator(self, opener: Token, index: ast.Expression, closer: Token) -> ast.IndexDesignator:
         return ast.IndexDesignator(join(_span(opener), _span(closer)), index)
 
+    def range_designator(
+        self, opener: Token, first: ast.Expression, _: Token, last: ast.Expression, closer: Token
+    ) -> ast.IndexDesignator:
+        return ast.IndexDesignator(join(_span(opener), _span(closer)), first, last)
+
+    def generic_selection(
+        self,
+        keyword: Token,
+        _: Token,
+        control: ast.Expression,
+        __: Token,
+        associations: list[ast.Association],
+        closer: Token,
+    ) -> ast.GenericSelection:
+        return ast.GenericSelection(join(_span(keyword), _span(closer)), control, associations)
+
+    def association(self, type_name: ast.TypeName, _: Token, value: ast.Expression) -> ast.Association:
+        return ast.Association(join(type_name.span, value.span), type_name, value)
+
+    def default_association(self, keyword: Token, _: Token, value: ast.Expression) -> ast.Association:
+        return ast.Association(join(_span(keyword), value.span), None, value)
+
     def field_designator(self, dot: Token, name: Token) -> ast.FieldDesignator:
         return ast.FieldDesignator(join(_span(dot), _span(name)), name.value)
 
@@ -295,6 +320,11 @@ class StatementBuilder(ExpressionBuilder):
 
     def case(self, keyword: Token, value: ast.Expression, _: Token, body: ast.Statement) -> ast.Case:
         return ast.Case(join(_span(keyword), body.span), value, body)
+
+    def case_range(
+        self, keyword: Token, first: ast.Expression, _: Token, last: ast.Expression, __: Token, body: ast.Statement
+    ) -> ast.Case:
+        return ast.Case(join(_span(keyword), body.span), first, body, last)
 
     def default(self, keyword: Token, _: Token, body: ast.Statement) -> ast.Case:
         return ast.Case(join(_span(keyword), body.span), None, body)

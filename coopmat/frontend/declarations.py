@@ -16,6 +16,7 @@ class Builder(StatementBuilder):
     def __init__(self, scopes: Scopes, states: list[int], values: list[Any]) -> None:
         self.scopes, self.states, self.values = scopes, states, values
         self.depths = {}
+        self.semicolons = []
 
     # --- specifiers ---
 

@@ -71,8 +71,7 @@ TABLE: tuple[Feature, ...] = (
         since=100,
     ),
     *_features(
-        "__opencl_c_ext_fp32_global_atomic_load_store __opencl_c_ext_fp32_local_atomic_load_store"
-        " __opencl_c_ext_fp32_global_atomic_add __opencl_c_ext_fp32_local_atomic_add"
+        "__opencl_c_ext_fp32_global_atomic_add __opencl_c_ext_fp32_local_atomic_add"
         " __opencl_c_ext_fp32_global_atomic_min_max __opencl_c_ext_fp32_local_atomic_min_max"
         " __opencl_c_ext_fp64_global_atomic_add __opencl_c_ext_fp64_local_atomic_add"
         " __opencl_c_ext_fp64_global_atomic_min_max __opencl_c_ext_fp64_local_atomic_min_max",

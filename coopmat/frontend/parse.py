@@ -177,6 +177,8 @@ class Parser:
             recovery.abandon()
         while self.states[-1] != self.tables.accept:
             self.reduce(~self.tables.actions[self.states[-1]][lalr.END])
+        for span in self.builder.semicolons:
+            self.diagnostics.warning("extra-semi", "this ';' belongs to nothing", span)
         declarations: list[Any] = self.values[-1]
         return declarations
 

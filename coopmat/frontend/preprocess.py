@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostics, Note, Span
+from . import comments
 from . import tokens as tk
 from .conditionals import DYNAMIC, Condition, Conditionals
 from .sources import Region, SourceFile, add_presumed, find_include, open_source
@@ -89,6 +90,8 @@ class _Driver(Conditionals):
         if not source.virtual and source.name not in self.dependencies:
             self.dependencies.append(source.name)
         self.set_file(source.name)
+        if self.diagnostics.wants("comment"):
+            comments.check(source.text, source.name, self.diagnostics)
 
     def set_file(self, name: str) -> None:
         self.engine.define_line(f'__FILE__ "{quoted(name)}"')
@@ -243,7 +246,9 @@ class _Driver(Conditionals):
             elif len(parts) == 3 and (parts[0].value, parts[1].type, parts[2].value) == ("(", tk.STRING, ")"):
                 assert token.span is not None and parts[2].span is not None
                 text = parts[1].value[1:-1].replace('\\"', '"').replace("\\\\", "\\")
-                self.out.append(Token(tk.PRAGMA, " ".join(text.split()), token.span.to(parts[2].span)))
+                text, span = " ".join(text.split()), token.span.to(parts[2].span)
+                if not self.diagnostic_pragma(text, span):
+                    self.out.append(Token(tk.PRAGMA, text, span))
                 at += 4
             else:
                 self.error("invalid-pragma", "_Pragma takes one string in parentheses", token.span)
@@ -370,8 +375,15 @@ class _Driver(Conditionals):
         text = "".join(" " * token.spaced + token.value for token in rest).strip()
         last = rest[-1].span
         assert name.span is not None and last is not None
+        if self.diagnostic_pragma(text, name.span.to(last)):
+            return
         # Into the pending text, so that it keeps its place among the tokens.
         self.pending.append(Token(tk.PRAGMA, text, name.span.to(last)))
+
+    def diagnostic_pragma(self, text: str, span: Span) -> bool:
+        """Obeys a pragma that is about warnings; False for any other."""
+        words = text.split()
+        return words[1:2] == ["diagnostic"] and words[0] in ("clang", "GCC") and self.diagnostics.pragma(words[2:], span)
 
     def message(self, name: Token, rest: list[Token]) -> None:
         text = "".join(" " * token.spaced + token.value for token in rest).strip()
@@ -379,7 +391,7 @@ class _Driver(Conditionals):
         if name.value == "error":
             self.error("error-directive", f"#error {text}".rstrip(), span)
         else:
-            self.diagnostics.warning("warning-directive", f"#warning {text}".rstrip(), span)
+            self.diagnostics.warning("#warnings", f"#warning {text}".rstrip(), span)
 
     def ignore(self, name: Token, rest: list[Token]) -> None:
         """#ident and #sccs mean nothing here."""

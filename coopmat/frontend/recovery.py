@@ -66,7 +66,7 @@ class Recovery:
         """Deal with a token that does not fit; the index to go on from."""
         token = self.tokens[index]
         if terminal == "PRAGMA":
-            self.diagnostics.warning("ignored-pragma", "#pragma is ignored here", token.span)
+            self.diagnostics.warning("ignored-pragmas", "#pragma is ignored here", token.span)
             return index + 1
         if terminal == "TYPE_NAME" and self.fits("IDENTIFIER") and not self.fits("INTEGER"):
             self.parser.shift("IDENTIFIER", token)
@@ -182,7 +182,7 @@ class Recovery:
         if name in CPP_WORDS:
             self.error("unsupported-cpp", f"'{name}' is C++, which OpenCL C does not have", token.span)
         elif name in ("pipe", "__pipe"):
-            self.error("not-supported", "pipes are not supported yet", token.span)
+            self.error("not-supported", "pipes are not supported", token.span)
         else:
             near = self.nearest(name)
             notes = [Note(f"did you mean '{near}'?")] if near else []
@@ -205,8 +205,10 @@ class Recovery:
         following = self.tokens[index + 1].value if index + 1 < len(self.tokens) else ""
         if terminal == "UNSUPPORTED":
             self.error("not-supported", f"'{token.value}' is not supported yet", token.span)
-        elif token.value == "^" and following in ("{", "(") and self.fits("INTEGER"):
-            self.error("not-supported", "blocks are not supported yet", token.span)
+        elif token.value == "^" and ((following in ("{", "(") and self.fits("INTEGER")) or self.fits("STAR")):
+            self.error("not-supported", "blocks are not supported", token.span)
+        elif token.value == "{" and index and self.tokens[index - 1].value == "(" and self.fits("INTEGER"):
+            self.error("not-supported", "statement expressions are not supported", token.span)
         else:
             return None
         return self.resume(index)

@@ -154,13 +154,32 @@ class SizeOf(Expression):
 
 
 @dataclass(slots=True)
+class Association(Node):
+    """`type: value` in a generic selection; `default: value` where there is no type."""
+
+    type_name: TypeName | None
+    value: Expression
+
+
+@dataclass(slots=True)
+class GenericSelection(Expression):
+    """`_Generic(control, associations)`; the control is not evaluated."""
+
+    control: Expression
+    associations: list[Association]
+
+
+@dataclass(slots=True)
 class FieldDesignator(Node):
     name: str
 
 
 @dataclass(slots=True)
 class IndexDesignator(Node):
+    """`[index]`, or GNU C's `[index ... last]`."""
+
     index: Expression
+    last: Expression | None = None
 
 
 Designator = FieldDesignator | IndexDesignator
@@ -397,10 +416,12 @@ class For(Statement):
 
 @dataclass(slots=True)
 class Case(Statement):
-    """`case value:`; `default:` where value is None. `body` is the statement that follows the label."""
+    """`case value:`, or GNU C's `case value ... last:`; `default:` where value is None. `body` is the statement that
+    follows the label."""
 
     value: Expression | None
     body: Statement
+    last: Expression | None = None
 
 
 @dataclass(slots=True)

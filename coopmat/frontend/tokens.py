@@ -161,6 +161,13 @@ def scan_lines(text: str, file: str) -> Iterator[list[Token]]:
         yield tokens
 
 
+def scan_comments(text: str) -> Iterator[tuple[int, str]]:
+    """The comments of a text as it stands, each with its offset."""
+    for match in _SCAN.finditer(text):
+        if match.lastgroup in ("line_comment", "comment"):
+            yield match.start(), match.group()
+
+
 def _category(group: str | None, value: str) -> str:
     if group == "punctuator":
         return PASTE if value in ("##", "%:%:") else PUNCTUATOR

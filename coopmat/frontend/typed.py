@@ -53,7 +53,7 @@ class FunctionDecl:
     """A function; `body` is None for a prototype only. Parameters and result are passed by value.
 
     attributes: reqd_work_group_size and work_group_size_hint -> (x, y, z), intel_reqd_sub_group_size -> n,
-    vec_type_hint -> Type; always_inline, noinline -> True.
+    vec_type_hint -> Type; always_inline, noinline -> True; fp_contract -> False.
     """
 
     span: Span
@@ -130,6 +130,7 @@ class ConvertKind(Enum):
     ADDRESS_SPACE = "address-space"  # to or from the generic address space
     POINTER_TO_INT = "pointer-to-int"
     INT_TO_POINTER = "int-to-pointer"
+    SAMPLER = "sampler"  # an integer constant made of the CLK_ macros to a sampler
     MATRIX = "matrix"  # component type of a cooperative matrix, shape and use kept
 
 

@@ -159,8 +159,11 @@ def _array_parts(array: ArrayType) -> tuple[str, str]:
 
 @dataclass(slots=True)
 class Field:
-    """A member; `alignment` is what an attribute asks for at least, `offset` is set when the record is completed
-    (both in bytes)."""
+    """A member; one without a name is a record whose members count as the outer one's.
+
+    `alignment` is what an attribute asks for at least, `offset` is set when the record is completed (both in bytes);
+    a `packed` member has no alignment of its own.
+    """
 
     name: str
     type: Type
@@ -168,6 +171,7 @@ class Field:
     span: Span
     offset: int = 0
     alignment: int | None = None
+    packed: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -182,7 +186,7 @@ class RecordType(Type):
     alignment: int | None = None
     size_bytes: int = 0
     align_bytes: int = 1
-    _index: dict[str, int] = field(default_factory=dict)
+    _paths: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}" if self.name else f"{self.kind} (unnamed)"
@@ -191,7 +195,7 @@ class RecordType(Type):
         """Lays the fields out: natural alignment, or none where packed; unions overlap."""
         offset, align = 0, 1
         for item in fields:
-            step = max(1 if self.packed else align_of(item.type), item.alignment or 1)
+            step = max(1 if self.packed or item.packed else align_of(item.type), item.alignment or 1)
             align = max(align, step)
             if self.kind == "union":
                 item.offset = 0
@@ -201,11 +205,20 @@ class RecordType(Type):
                 offset = item.offset + size_of(item.type)
         align = max(align, self.alignment or 1)
         self.align_bytes, self.size_bytes = align, -(-offset // align) * align
-        self._index = {item.name: i for i, item in enumerate(fields)}
         self.fields = fields
+        for i, item in enumerate(fields):
+            if item.name:
+                self._paths[item.name] = (i,)
+            elif isinstance(item.type, RecordType):
+                self._paths.update({name: (i, *path) for name, path in item.type._paths.items()})
 
-    def index_of(self, name: str) -> int | None:
-        return self._index.get(name)
+    def path_of(self, name: str) -> tuple[int, ...] | None:
+        """The fields that lead to a member: several where it is one of unnamed members (C11 6.7.2.1)."""
+        return self._paths.get(name)
+
+    def names(self) -> list[str]:
+        """Of all members, those of unnamed members among them."""
+        return list(self._paths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +262,11 @@ IMAGE_NAMES = (
     *("image1d_t", "image1d_array_t", "image1d_buffer_t", "image2d_t", "image2d_array_t", "image2d_depth_t"),
     *("image2d_array_depth_t", "image3d_t"),
 )
+
+
+def is_opaque(t: Type) -> bool:
+    """Whether a value of this type is a handle that the host made: an image or a sampler."""
+    return isinstance(t, ImageType) or t == SAMPLER
 
 
 @dataclass(frozen=True, slots=True)

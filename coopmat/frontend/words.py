@@ -24,8 +24,9 @@ _CLASSES = {
     "UNARY": "! ~",
     "INCREMENT": "++ --",
     "COMPOUND_ASSIGN": "*= /= %= += -= <<= >>= &= ^= |=",
+    "GENERIC": "_Generic",
     "UNSUPPORTED": (
-        "asm __asm __asm__ _Generic _Atomic _Complex _Imaginary _Thread_local _Alignas"
+        "asm __asm __asm__ _Atomic _Complex _Imaginary _Thread_local _Alignas"
         " typeof __typeof __typeof__ __auto_type"
     ),
 }

@@ -21,14 +21,13 @@ class LowerOptions:
 
     `spirv_version` is what the module will be emitted as: some builtins need a newer one than others.
     `sub_group_size` is for the strategy "lanes": None stands for the kernels' own, or 16 where they name none.
-    The others are the options -cl-fast-relaxed-math, -cl-mad-enable and -cl-opt-disable.
+    `float_flags` are LLVM's fast-math flags of floating-point operations; `opt_disable` is -cl-opt-disable.
     """
 
     matrices: str = "native"
     spirv_version: str = "1.4"
     sub_group_size: int | None = None
-    fast_relaxed_math: bool = False
-    mad_enable: bool = False
+    float_flags: tuple[str, ...] = ()
     opt_disable: bool = False
 
     def __post_init__(self) -> None:

@@ -12,7 +12,11 @@ from functools import lru_cache
 
 from ..diagnostics import InternalError
 from ..frontend.types import (
+    EVENT,
+    SAMPLER,
     AddressSpace,
+    AtomicType,
+    ImageType,
     PointerType,
     Qualifiers,
     RecordType,
@@ -22,6 +26,7 @@ from ..frontend.types import (
     VoidType,
 )
 
+_ACCESSES = {"read_only": "ro", "write_only": "wo", "read_write": "rw"}
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -39,12 +44,21 @@ def mangle(name: str, parameters: Sequence[Type]) -> str:
 def _type(t: Type, seen: dict[str, int]) -> str:
     if isinstance(t, ScalarType):
         return t.mangling
+    if isinstance(t, AtomicType):
+        return _substituted(f"U7_Atomic{t.value.mangling}", f"U7_Atomic{t.value.mangling}", seen)
     if isinstance(t, VoidType):
         return "v"
     if isinstance(t, VectorType):
         return _substituted(f"Dv{t.count}_{t.element.mangling}", f"Dv{t.count}_{t.element.mangling}", seen)
     if isinstance(t, RecordType) and t.name:
         return _substituted(f"{len(t.name)}{t.name}", f"{len(t.name)}{t.name}", seen)
+    if isinstance(t, ImageType):
+        name = f"ocl_{t.name.removesuffix('_t')}_{_ACCESSES[t.access]}"
+        return _substituted(name, f"{len(name)}{name}", seen)
+    if t == SAMPLER:
+        return _substituted("ocl_sampler", "11ocl_sampler", seen)
+    if t == EVENT:
+        return _substituted("9ocl_event", "9ocl_event", seen)
     if isinstance(t, PointerType):
         key, text = _pointee(t.pointee, t.qualifiers, seen)
         return _substituted("P" + key, "P" + text, seen)

@@ -33,6 +33,8 @@ class ModuleBuilder:
         self.ir = ir.Module(context=context)
         self.types = types
         self.extensions: set[str] = set()
+        # Whether a driver may contract floating-point expressions, which is the language's default.
+        self.contract = True
         self._declared: dict[str, ir.Function] = {}
         self._strings: dict[bytes, ir.GlobalVariable] = {}
 
@@ -107,8 +109,9 @@ class ModuleBuilder:
     def finish(self) -> str:
         """The module's text, with what every OpenCL module carries; to be called last, since the bodies go."""
         self.ir.add_named_metadata("opencl.ocl.version", [ir.Constant(I32, 3), ir.Constant(I32, 0)])
-        # Its presence says that contraction is on, which is the language's default.
-        self.ir.add_named_metadata("opencl.enable.FP_CONTRACT")
+        if self.contract:
+            # Without it the backend gives every kernel the execution mode ContractionOff.
+            self.ir.add_named_metadata("opencl.enable.FP_CONTRACT")
         module = self.ir
         lines = [item.get_declaration() for item in module.get_identified_types().values()]
         lines += [str(item) for item in module.globals.values()]

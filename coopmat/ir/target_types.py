@@ -70,5 +70,14 @@ _ACCESSES = {"read_only": 0, "write_only": 1, "read_write": 2}
 
 def image_type(image: ImageType) -> TargetType:
     """`target("spirv.Image", void, dimension, depth, arrayed, multisampled, sampled, format, access)`."""
+    return _image("spirv.Image", image)
+
+
+def sampled_image_type(image: ImageType) -> TargetType:
+    """An image together with a sampler: `target("spirv.SampledImage", ...)` of the same parameters."""
+    return _image("spirv.SampledImage", image)
+
+
+def _image(name: str, image: ImageType) -> TargetType:
     dimension, depth, arrayed = _IMAGES[image.name]
-    return TargetType("spirv.Image", "void", dimension, depth, arrayed, 0, 0, 0, _ACCESSES[image.access])
+    return TargetType(name, "void", dimension, depth, arrayed, 0, 0, 0, _ACCESSES[image.access])

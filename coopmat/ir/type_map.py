@@ -139,7 +139,7 @@ class TypeMap:
             return struct
         elements, self._field_indices[record] = self._struct_body(record)
         # LLVM's own layout of aligned elements would not follow fields that are packed.
-        struct.packed = record.packed and not contains_matrix(record)
+        struct.packed = _is_packed(record) and not contains_matrix(record)
         struct.set_body(*elements)
         return struct
 
@@ -157,15 +157,16 @@ class TypeMap:
         indices: list[int] = []
         opaque = contains_matrix(record)
         offset = 0
+        packed = _is_packed(record)
         for item in record.fields or ():
-            step = 1 if record.packed else _llvm_align(item.type)
+            step = 1 if packed else _llvm_align(item.type)
             natural = -(-offset // step) * step
             if item.offset > natural and not opaque:
                 elements.append(ir.ArrayType(I8, item.offset - offset))
             indices.append(len(elements))
             elements.append(self.of(item.type))
             offset = item.offset + size_of(item.type)
-        natural = 1 if record.packed else max([1, *(_llvm_align(item.type) for item in record.fields or ())])
+        natural = 1 if packed else max([1, *(_llvm_align(item.type) for item in record.fields or ())])
         if record.size_bytes > -(-offset // natural) * natural and not opaque:
             elements.append(ir.ArrayType(I8, record.size_bytes - offset))
         return elements, indices
@@ -176,8 +177,13 @@ def _llvm_align(t: Type) -> int:
     if isinstance(t, ArrayType):
         return _llvm_align(t.element)
     if isinstance(t, RecordType) and t.kind == "struct":
-        return 1 if t.packed else max([1, *(_llvm_align(item.type) for item in t.fields or ())])
+        return 1 if _is_packed(t) else max([1, *(_llvm_align(item.type) for item in t.fields or ())])
     return align_of(t)
+
+
+def _is_packed(record: RecordType) -> bool:
+    """Whether LLVM must not place the fields itself: it would leave room where an attribute says that there is none."""
+    return record.packed or any(item.offset % _llvm_align(item.type) for item in record.fields or ())
 
 
 def _union_body(record: RecordType) -> list[ir.Type]:

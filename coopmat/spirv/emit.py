@@ -107,6 +107,12 @@ def start() -> None:
         _emitter.start()
 
 
+def stop() -> None:
+    """End the emitter, which gives its memory back; the next emission starts another."""
+    with _emitter._lock:
+        _emitter.stop()
+
+
 # --- errors --------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ LLVM's SPIR-V backend leaves some matrix operations as calls of imported functio
   the tag is free, and keeps declarations of different types apart. Literal operands are constant i32 arguments.
 - `T __cm_get_<tag>(ptr, int)` and `void __cm_set_<tag>(ptr, int, T)` for component access in a variable. The pointer
   is to a matrix: a variable, an element or member of one, a parameter.
+- `__cm_async_copy_<tag>` with the operands of OpGroupAsyncCopy and a value of the element's type.
 A load or store that is aligned to n bytes has one more i32 argument, `memory operand mask | log2(n) << 24`: the
 backend would lose the alignment itself.
 """
@@ -17,12 +18,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from coopmat.diagnostics import InternalError
-from coopmat.spirv import vector_data
-from coopmat.spirv.module import OP, Instruction, MalformedModule, Module, decode_string, id_positions, instruction
+from coopmat.spirv import pointees, vector_data
+from coopmat.spirv.module import OP, OPCODES, Instruction, MalformedModule, Module, decode_string, id_positions, instruction
 
 _IMPORT = 1
 _LINKAGE_ATTRIBUTES, _BUILT_IN = 41, 11
 _LINKAGE_CAPABILITY = 5
+# ImageReadWrite, Sampled1D, SampledBuffer, and what else the backend may name in a kernel with images.
+_IMAGE_BASIC, _IMAGE_CAPABILITIES = 13, frozenset({14, 15, 20, 43, 44, 46, 47})
+_IMAGE_TYPES = frozenset({OP["OpTypeImage"], OP["OpTypeSampler"]})
 _ALIGNED = 2
 _ALIGNMENT_SHIFT = 24
 _ALIGNMENT, _ALIGNMENT_128 = 44, 0xFFFFFF80
@@ -36,10 +40,16 @@ _FIRST_MEMBER = {OP["OpTypeArray"], OP["OpTypeStruct"]}
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """A call that becomes `Op<name>` with the same operands; those from `literals_from` on as literals."""
+    """A call that becomes `Op<name>` with the same operands; those from `literals_from` on as literals.
+
+    `instruction` is the instruction's name where it is not the placeholder's; `mask` (the place, its bits) is a mask
+    of image operands to put among the operands.
+    """
 
     name: str
     literals_from: int | None = None
+    instruction: str | None = None
+    mask: tuple[int, int] | None = None
 
 
 PLACEHOLDERS = {
@@ -49,6 +59,28 @@ PLACEHOLDERS = {
         *map(Placeholder, ("IAdd", "ISub", "IMul", "SDiv", "UDiv", "SNegate", "Bitcast")),
         Placeholder("CompositeExtract", literals_from=1),
         Placeholder("CompositeInsert", literals_from=2),
+    )
+}
+
+_LOD, _SIGN_EXTEND, _ZERO_EXTEND = 0x2, 0x1000, 0x2000
+
+
+def _image_placeholders(kind: str, mask: int) -> tuple[Placeholder, ...]:
+    """Reads and writes of elements of one kind; image operands come before the ids that belong to them."""
+    at = {"ImageRead": 2, "ImageWrite": 3} if mask else {"ImageRead": 2}
+    return (
+        *(Placeholder(f"{name}{kind}", None, name, (place, mask) if mask else None) for name, place in at.items()),
+        Placeholder(f"ImageSampleExplicitLod{kind}", None, "ImageSampleExplicitLod", (2, mask | _LOD)),
+    )
+
+
+IMAGE_PLACEHOLDERS = {
+    row.name: row
+    for row in (
+        *map(Placeholder, ("ImageQueryFormat", "ImageQueryOrder")),
+        *_image_placeholders("Half", 0),
+        *_image_placeholders("Signed", _SIGN_EXTEND),
+        *_image_placeholders("Unsigned", _ZERO_EXTEND),
     )
 }
 
@@ -63,6 +95,8 @@ def legalize(spirv: bytes) -> bytes:
         module = Module.parse(spirv)
         _Legalizer(module).run()
         _mend_alignments(module)
+        _mend_null_constants(module)
+        _add_image_capability(module)
         check_imports(module)
         lint(module)
         return module.to_bytes()
@@ -79,6 +113,27 @@ def _mend_alignments(module: Module) -> None:
                 module.instructions[index] = instruction("OpDecorate", target, _ALIGNMENT, 128)
             elif value == 0 or value & (value - 1):
                 raise InternalError(f"the SPIR-V backend gave an object the alignment {value}")
+
+
+def _add_image_capability(module: Module) -> None:
+    """ImageBasic, which OpenCL asks for before all other capabilities of images; the backend often leaves it out."""
+    code = module.instructions
+    if any(item.opcode in _IMAGE_TYPES for item in code):
+        basic = instruction("OpCapability", _IMAGE_BASIC)
+        rest = [item for item in code if item != basic]
+        first = next(n for n, item in enumerate(rest) if item.opcode != OP["OpCapability"] or _is_of_images(item))
+        module.instructions = [*rest[:first], basic, *rest[first:]]
+
+
+def _is_of_images(capability: Instruction) -> bool:
+    return capability.operands[0] in _IMAGE_CAPABILITIES
+
+
+def _mend_null_constants(module: Module) -> None:
+    """The backend gives the null event an operand, which no null constant has."""
+    for index, item in enumerate(module.instructions):
+        if item.opcode == OP["OpConstantNull"] and item.operands:
+            module.instructions[index] = Instruction(item.opcode, (), item.result_type, item.result)
 
 
 # --- imports -------------------------------------------------------------------------------------
@@ -111,11 +166,15 @@ def check_imports(module: Module) -> None:
 
 _OPERATION = re.compile(r"_Z(\d+)(__spirv_\w+)")
 _ACCESS = re.compile(r"__cm_(get|set)_\w+")
+_ASYNC_COPY = "__cm_async_copy_"
 
 
 def _operation(name: str) -> Placeholder | None:
     match = _OPERATION.fullmatch(name)
-    return PLACEHOLDERS.get(match[2][len("__spirv_") : int(match[1])]) if match else None
+    if match is None:
+        return None
+    name = match[2][len("__spirv_") : int(match[1])]
+    return PLACEHOLDERS.get(name) or IMAGE_PLACEHOLDERS.get(name)
 
 
 class _Legalizer:
@@ -142,6 +201,9 @@ class _Legalizer:
                 made += rewriters[item.operands[0]](item)
             elif item.opcode == vector_data.EXT_INST and item.operands[0] == opencl:
                 made += self.vector_data(item)
+            elif item.opcode in pointees.POINTER_AT:
+                wanted = pointees.pointee(item, self.definitions)
+                made += self.through_pointer_to(wanted, item, pointees.POINTER_AT[item.opcode])
             else:
                 made.append(_memory_operands(item) if item.opcode in _STRIDE_AT else item)
         made = self.without_dead_bitcasts(made)
@@ -156,6 +218,8 @@ class _Legalizer:
             row, access = _operation(name), _ACCESS.fullmatch(name)
             if row is not None:
                 found[item.operands[0]] = partial(self.operation, row)
+            elif name.startswith(_ASYNC_COPY):
+                found[item.operands[0]] = self.async_copy
             elif access is not None:
                 found[item.operands[0]] = self.get if access[1] == "get" else self.set
         return found
@@ -164,7 +228,14 @@ class _Legalizer:
         arguments = call.operands[1:]
         at = len(arguments) if row.literals_from is None else row.literals_from
         literals = tuple(self.constant(i, f"{row.name} of a cooperative matrix") for i in arguments[at:])
-        made = Instruction(OP["Op" + row.name], arguments[:at] + literals, call.result_type, call.result)
+        operands = arguments[:at] + literals
+        if row.mask is not None:
+            place, mask = row.mask
+            operands = (*operands[:place], mask, *operands[place:])
+        opcode = OPCODES[OP["Op" + (row.instruction or row.name)]]
+        # A call always has a result; not so the instruction.
+        result = (call.result_type, call.result) if opcode.has_result else (None, None)
+        made = Instruction(opcode.number, operands, *result)
         id_positions(made, self.definitions)  # are there as many operands as it takes?
         return [made]
 
@@ -191,14 +262,26 @@ class _Legalizer:
         at = vector_data.pointer(item)
         if at is None:
             return [item]
-        pointer, kind = item.operands[at], vector_data.pointee(item, self.definitions)
+        kind = vector_data.pointee(item, self.definitions)
         wanted = kind.result if kind is not None and kind.result is not None else self.add_global("OpTypeFloat", 16)
+        return self.through_pointer_to(wanted, item, at)
+
+    def through_pointer_to(self, wanted: int, item: Instruction, at: int) -> list[Instruction]:
+        """`item`, whose pointer at `at` is made to point to the type `wanted`."""
+        pointer = item.operands[at]
         if _pointee(self.definitions, pointer).result == wanted:
             return [item]
         space = self.definitions[self.definitions[pointer].result_type or 0].operands[0]
         cast = Instruction(_BITCAST, (pointer,), self.pointer_type(space, wanted), self.module.new_id())
         operands = (*item.operands[:at], cast.result or 0, *item.operands[at + 1 :])
         return [cast, Instruction(item.opcode, operands, item.result_type, item.result)]
+
+    def async_copy(self, call: Instruction) -> list[Instruction]:
+        """The last argument is there for its type, which both pointers point to."""
+        wanted = self.definitions[call.operands[-1]].result_type or 0
+        made = Instruction(OP["OpGroupAsyncCopy"], call.operands[1:-1], call.result_type, call.result)
+        *casts, made = self.through_pointer_to(wanted, made, 1)
+        return [*casts, *self.through_pointer_to(wanted, made, 2)]
 
     def component(self, pointer: int, index: int, wanted: int | None) -> tuple[Instruction, tuple[int, int]]:
         """The access chain to a component, and the memory operands to access it with."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -146,12 +147,18 @@ def need_tools() -> SpirvTools:
     return tools
 
 
-def target_env_for(spirv_version: str) -> str:
+# OpCapability Int64Atomics.
+_WIDE_ATOMICS = struct.pack("<2I", 2 << 16 | 17, 12)
+
+
+def target_env_for(spirv_version: str, spirv: bytes = b"") -> str:
     """spirv-val's name for what a module of this version is checked against.
 
-    spirv-val knows OpenCL's own rules only up to 2.2, which is SPIR-V 1.2.
+    spirv-val knows OpenCL's own rules only up to 2.2, which is SPIR-V 1.2; and of those not what
+    cl_khr_int64_base_atomics adds, so that a module with such atomics is checked as any SPIR-V.
     """
-    return "opencl2.2" if spirv_version == "1.2" else f"spv{spirv_version}"
+    own_rules = spirv_version == "1.2" and _WIDE_ATOMICS not in spirv[:512]
+    return "opencl2.2" if own_rules else f"spv{spirv_version}"
 
 
 def validate(spirv: bytes, target_env: str, tools: SpirvTools | None = None) -> list[str] | None:

@@ -475,9 +475,9 @@ def test_macro_spans_point_at_the_use() -> None:
         ("int x; #", [(1, 8, "syntax-error")]),
         ("template <int N> int f(void);", [(1, 1, "unsupported-cpp"), (1, 10, "expected-declaration")]),
         ("void f(pipe int p) { }", [(1, 8, "not-supported")]),
-        ("void f(void) { asm(\"x\"); g = ^{ 1; }; _Generic(x); }", [(1, 16, "not-supported"), (1, 30, "not-supported"),
-                                                                    (1, 39, "not-supported")]),
-        ("void f(void) { g(1\n#pragma unroll\n); }", [(2, 2, "ignored-pragma")]),
+        ("void f(void) { asm(\"x\"); g = ^{ 1; }; h = ({ 1; }); }", [(1, 16, "not-supported"), (1, 30, "not-supported"),
+                                                               (1, 44, "not-supported"), (1, 50, "unmatched-bracket")]),
+        ("void f(void) { g(1\n#pragma unroll\n); }", [(2, 2, "ignored-pragmas")]),
     ],
 )  # fmt: skip
 def test_errors_and_where(source: str, expected: list[tuple[int, int, str]]) -> None:

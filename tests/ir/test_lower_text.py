@@ -208,8 +208,8 @@ def test_loop_metadata() -> None:
     ("options", "spelled"),
     [
         ({}, "fadd float"),
-        ({"mad_enable": True}, "fadd contract float"),
-        ({"fast_relaxed_math": True}, "fadd fast float"),
+        ({"float_flags": ("contract",)}, "fadd contract float"),
+        ({"float_flags": ("fast",)}, "fadd fast float"),
     ],
 )
 def test_floating_point_flags(options: dict[str, bool], spelled: str) -> None:

@@ -11,9 +11,12 @@ from functools import cache
 
 from ..types import Type
 from . import (
+    async_copies,
+    atomics,
     common,
     conversions,
     geometric,
+    images,
     integer,
     math,
     matrix,
@@ -26,7 +29,7 @@ from . import (
     work_item,
 )
 from .conversions import ConversionName, parse_as, parse_conversion
-from .resolve import Ambiguous, NoMatch, resolve_row
+from .resolve import Ambiguous, NoMatch, best_of, resolve_row
 from .rows import NOT_YET, SUPPORTED, Builtin, Overload, overloads
 
 __all__ = [
@@ -38,6 +41,7 @@ __all__ = [
     "ConversionName",
     "NoMatch",
     "Overload",
+    "best_of",
     "find",
     "names",
     "overloads",
@@ -55,8 +59,11 @@ FAMILIES = (
     relational,
     vector_data,
     synchronization,
+    atomics,
+    async_copies,
     work_group,
     subgroup,
+    images,
     miscellaneous,
     matrix,
 )

@@ -33,7 +33,8 @@ def document() -> str:
 def _sets() -> list[str]:
     elements = {name: " ".join(t.name for t in types) for name, types in rows.ELEMENT_SETS.items()}
     counts = {name: " ".join(map(str, numbers)) for name, numbers in rows.COUNT_SETS.items()}
-    spaces = {name: " ".join(map(str, rows.SPACE_SETS[name])) for name in ("writable", "readable")}
+    named = ("writable", "readable", "named", "shared", "atomic")
+    spaces = {name: " ".join(map(str, rows.SPACE_SETS[name])) for name in named}
     return ["| set | members |", "|---|---|", *(f"| {k} | {v} |" for k, v in (elements | counts | spaces).items())]
 
 

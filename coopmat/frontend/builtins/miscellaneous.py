@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..features import GENERIC
 from .rows import NOT_YET, rows
 
 TABLE = (
@@ -20,15 +21,16 @@ TABLE = (
         pure=True,
     ),
     *rows("vec_step", section="6.15.13", lowering="analysis"),
-    *rows("to_global to_local to_private get_fence", section="6.15.10", status=NOT_YET),
-    *rows("printf", section="6.15.14", status=NOT_YET),
+    *rows("to_global to_local to_private", section="6.15.10", lowering="analysis", needs=GENERIC),
     *rows(
-        "read_imagef read_imagei read_imageui read_imageh write_imagef write_imagei write_imageui write_imageh"
-        " get_image_width get_image_height get_image_depth get_image_dim get_image_array_size get_image_num_mip_levels"
-        " get_image_num_samples get_image_channel_data_type get_image_channel_order",
-        section="6.15.15",
-        status=NOT_YET,
+        "get_fence",
+        "cl_mem_fence_flags @(generic const void *)",
+        "cl_mem_fence_flags @(generic void *)",
+        section="6.15.10",
+        lowering="get_fence",
+        needs=GENERIC,
     ),
+    *rows("printf", section="6.15.14", status=NOT_YET),
     *rows(
         "read_pipe write_pipe reserve_read_pipe reserve_write_pipe commit_read_pipe commit_write_pipe"
         " work_group_reserve_read_pipe work_group_reserve_write_pipe work_group_commit_read_pipe"

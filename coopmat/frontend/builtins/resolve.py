@@ -7,11 +7,25 @@ ambiguous.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol, TypeVar
 
-from ..types import DOUBLE, FLOAT, INT, PointerType, ScalarType, Type, VectorType, in_space
+from ..types import (
+    DOUBLE,
+    EVENT,
+    FLOAT,
+    INT,
+    SAMPLER,
+    UINT,
+    PointerType,
+    ScalarType,
+    Type,
+    VectorType,
+    VoidType,
+    in_space,
+)
 from .rows import Builtin, Overload, overloads
 
 # (rank, qualifiers added): a lower cost is a better conversion.
@@ -37,18 +51,36 @@ class Ambiguous:
 
 @lru_cache(maxsize=4096)
 def resolve_row(row: Builtin, arguments: tuple[Type, ...]) -> Overload | NoMatch | Ambiguous:
-    viable: list[tuple[tuple[_Cost, ...], Overload]] = []
-    for overload in overloads(row):
-        costs = _costs(arguments, overload.parameters)
-        if costs is not None:
-            viable.append((costs, overload))
-    if not viable:
+    best, unbeaten = best_of(overloads(row), arguments)
+    if best is not None:
+        return best
+    if not unbeaten:
         return NoMatch(row.name, row.signatures)
-    for costs, overload in viable:
+    return Ambiguous(row.name, tuple(map(str, unbeaten)))
+
+
+class Callable(Protocol):
+    """What overload resolution chooses from."""
+
+    @property
+    def parameters(self) -> Sequence[Type]: ...
+
+
+C = TypeVar("C", bound=Callable)
+
+
+def best_of(candidates: Iterable[C], arguments: Sequence[Type]) -> tuple[C | None, list[C]]:
+    """The candidate that a call with such arguments means, if one is best; and those that no other one beats."""
+    viable: list[tuple[tuple[_Cost, ...], C]] = []
+    for candidate in candidates:
+        costs = _costs(arguments, candidate.parameters)
+        if costs is not None:
+            viable.append((costs, candidate))
+    for costs, candidate in viable:
         if all(other is costs or _better(costs, other) for other, _ in viable):
-            return overload
-    unbeaten = [overload for costs, overload in viable if not any(_better(other, costs) for other, _ in viable)]
-    return Ambiguous(row.name, tuple(str(overload) for overload in unbeaten))
+            return candidate, [candidate]
+    unbeaten = [candidate for costs, candidate in viable if not any(_better(other, costs) for other, _ in viable)]
+    return None, unbeaten
 
 
 def _costs(arguments: Sequence[Type], parameters: Sequence[Type]) -> tuple[_Cost, ...] | None:
@@ -75,6 +107,10 @@ def _cost(argument: Type, parameter: Type) -> _Cost | None:
         return _pointer_cost(argument, parameter)
     if not isinstance(argument, ScalarType):
         return None
+    if parameter == EVENT:
+        return (_CONVERSION, 0) if argument.is_integer else None  # zero, which analysis sees to
+    if parameter == SAMPLER:
+        return (_CONVERSION, 0) if argument in (INT, UINT) else None  # a constant, which analysis sees to
     if isinstance(parameter, VectorType):
         return _SPLAT, 0
     if not isinstance(parameter, ScalarType):
@@ -89,10 +125,11 @@ def _promotes(source: ScalarType, target: ScalarType) -> bool:
 
 def _pointer_cost(argument: PointerType, parameter: PointerType) -> _Cost | None:
     """Qualifiers may be added, and any address space but constant is part of the generic one."""
-    if argument.pointee != parameter.pointee:
+    if argument.pointee != parameter.pointee and not isinstance(parameter.pointee, VoidType):
         return None
     have, want = argument.qualifiers, parameter.qualifiers
     if (have.const and not want.const) or (have.volatile and not want.volatile) or not in_space(have.space, want.space):
         return None
+    rank = _EXACT if argument.pointee == parameter.pointee else _CONVERSION
     added = (have.const != want.const) + (have.volatile != want.volatile) + (have.space != want.space)
-    return _EXACT, added
+    return rank, added

@@ -8,6 +8,7 @@ A signature reads like a declaration, followed by what its letters range over:
   `W`, the integer twice as wide as T, of its signedness.
 - A count follows the element: `n` or `m` (where the count is 1: the scalar) or digits, as in `uint4`.
 - A pointer is `SPACE [const] [volatile] ELEMENT *`; SPACE is an address space or one of the sets in `SPACE_SETS`.
+  Pointers with the same word lie in the same space, those with different words each in its own.
 - `A` is the atomic type of T, `F` an atomic_flag; `event_t` and `sampler_t` are themselves.
 - `I` is an image type; its set has words such as `ro:image2d_t`, `wo:image2d_t` and `rw:image2d_t`.
 - `for` binds T, n and m to sets: the words of `ELEMENT_SETS` and `COUNT_SETS`, scalar types or digits, in any mix.
@@ -68,6 +69,9 @@ SPACE_SETS: dict[str, tuple[AddressSpace, ...]] = {
     **{str(space): (space,) for space in AddressSpace},
     "writable": (AddressSpace.PRIVATE, AddressSpace.LOCAL, AddressSpace.GLOBAL, AddressSpace.GENERIC),
     "readable": tuple(AddressSpace),
+    "named": (AddressSpace.PRIVATE, AddressSpace.LOCAL, AddressSpace.GLOBAL),
+    "shared": (AddressSpace.GLOBAL, AddressSpace.LOCAL),
+    "atomic": (AddressSpace.GLOBAL, AddressSpace.LOCAL, AddressSpace.GENERIC),
 }
 
 
@@ -128,11 +132,11 @@ _ELEMENT = re.compile(r"([TSUW]|" + "|".join(sorted(SCALARS, key=len, reverse=Tr
 
 @dataclass(frozen=True, slots=True)
 class _Letters:
-    """One choice: the element T, the counts n and m, and the address space of the pointers."""
+    """One choice: the element T, the counts n and m, and the address space that each SPACE word stands for."""
 
     element: ScalarType
     counts: dict[str, int]
-    space: AddressSpace
+    spaces: dict[str, AddressSpace]
     image: ImageType | None
 
     def type(self, words: str) -> Type:
@@ -140,7 +144,8 @@ class _Letters:
         value = self._value(spelled)
         if not words.endswith("*"):
             return value
-        return PointerType(value, Qualifiers(self.space, "const" in qualifiers, "volatile" in qualifiers))
+        space = self.spaces[qualifiers[0]]
+        return PointerType(value, Qualifiers(space, "const" in qualifiers, "volatile" in qualifiers))
 
     def _value(self, spelled: str) -> Type:
         if spelled == "A":
@@ -194,10 +199,11 @@ def _choices(sets: str, parameters: list[str]) -> list[_Letters]:
             images = [_image(word) for word in words.split()]
         else:
             counts[letter] = [n for word in words.split() for n in COUNT_SETS.get(word) or (int(word),)]
-    spaces = next((SPACE_SETS[p.split()[0]] for p in parameters if p.endswith("*")), (AddressSpace.PRIVATE,))
+    named = list(dict.fromkeys(p.split()[0] for p in parameters if p.endswith("*")))
+    spaces = [dict(zip(named, choice, strict=True)) for choice in itertools.product(*(SPACE_SETS[w] for w in named))]
     return [
-        _Letters(element, {"n": n, "m": m}, space, image)
-        for space, image, element, n, m in itertools.product(spaces, images, elements, counts["n"], counts["m"])
+        _Letters(element, {"n": n, "m": m}, choice, image)
+        for choice, image, element, n, m in itertools.product(spaces, images, elements, counts["n"], counts["m"])
     ]
 
 

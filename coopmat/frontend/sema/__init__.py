@@ -7,12 +7,16 @@ from .. import syntax, typed
 from ..features import Features
 
 
-def analyse(tree: syntax.TranslationUnit, diagnostics: Diagnostics, features: Features | None = None) -> typed.Unit:
+def analyse(
+    tree: syntax.TranslationUnit, diagnostics: Diagnostics, features: Features | None = None, single: bool = False
+) -> typed.Unit:
     """The typed AST of a translation unit; `features` is what is on (None: everything, as OpenCL C 3.0 has it).
+
+    `single`: a floating constant without a suffix is a float (-cl-single-precision-constant).
 
     Where `diagnostics` has errors afterwards the unit is incomplete and must not be lowered.
     """
     from .context import Context
     from .functions import unit
 
-    return unit(Context(diagnostics, features or Features.of()), tree)
+    return unit(Context(diagnostics, features or Features.of(), single), tree)

@@ -112,9 +112,6 @@ def check_order(c: Context, overload: Overload, arguments: list[typed.Expr]) -> 
         return
     order = constant_value(arguments[at])
     if order in wrong:
-        what = (
-            {1: "a load", 2: "a store", 4: "the failure of an exchange"}[at] if "clear" not in overload.name else "it"
-        )
         name = {_ACQUIRE: "acquire", _RELEASE: "release", _BOTH: "acq_rel"}[order]  # type: ignore[index]
-        message = f"'{overload.name}': memory_order_{name} has no meaning for {what}"
+        message = f"'{overload.name}' cannot have memory_order_{name} here; another order is taken"
         c.warn("atomic-memory-ordering", message, arguments[at].span)

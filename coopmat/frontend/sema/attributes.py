@@ -7,12 +7,25 @@ from contextlib import suppress
 from ...diagnostics import Span
 from .. import conditions, syntax
 from ..tokens import tokenize
-from ..types import RecordType
+from ..types import RecordType, Type, align_of
 from .context import Context, plural
 
-UNSUPPORTED_TYPE_ATTRIBUTES = frozenset({"matrix_type", "ext_vector_type", "vector_size", "address_space"})
+UNSUPPORTED_TYPE_ATTRIBUTES = frozenset({"matrix_type", "address_space"})
 # Attributes that change nothing here, and those that a later stage of this module handles elsewhere.
-_IGNORED = frozenset({"unused", "nosvm", "deprecated", "pure", "const", "endian", "coop_mat", "nonnull"})
+_IGNORED = frozenset(
+    {
+        "ext_vector_type",
+        "vector_size",
+        "unused",
+        "nosvm",
+        "deprecated",
+        "pure",
+        "const",
+        "endian",
+        "coop_mat",
+        "nonnull",
+    }
+)
 # In bytes: the SPIR-V backend loses greater alignments of private objects.
 MOST_ALIGNED = 128
 _TRIPLES = ("reqd_work_group_size", "work_group_size_hint")
@@ -40,7 +53,9 @@ def for_function(c: Context, items: list[syntax.Attribute], *, kernel: bool) -> 
             elif name in ("always_inline", "noinline", "convergent"):
                 result[name] = True
             elif name == "overloadable":
-                c.unsupported("overloadable functions are", item.span)
+                if kernel:
+                    c.fail("attribute", "a kernel cannot be overloadable", item.span)
+                result[name] = True
             else:
                 _unknown(c, item)
     return result
@@ -59,9 +74,13 @@ def _integers(c: Context, item: syntax.Attribute, count: int) -> list[int]:
     return values
 
 
+def one_integer(c: Context, item: syntax.Attribute) -> int:
+    return _integers(c, item, 1)[0]
+
+
 def _unknown(c: Context, item: syntax.Attribute) -> None:
     if item.name.strip("_") not in _IGNORED:
-        c.warn("unknown-attribute", f"unknown attribute '{item.name}' ignored", item.span)
+        c.warn("unknown-attributes", f"unknown attribute '{item.name}' ignored", item.span)
 
 
 def alignment(c: Context, items: list[syntax.Attribute]) -> int | None:
@@ -84,19 +103,18 @@ def for_variable(c: Context, items: list[syntax.Attribute]) -> int | None:
     return alignment(c, items)
 
 
-def for_field(c: Context, items: list[syntax.Attribute]) -> int | None:
-    """The member's own alignment in bytes."""
-    for item in items:
-        if item.name.strip("_") == "packed":
-            c.unsupported("packing a single member is", item.span)
-    return for_variable(c, items)
+def for_field(c: Context, items: list[syntax.Attribute]) -> tuple[int | None, bool]:
+    """The member's own alignment in bytes, and whether it is packed."""
+    return for_variable(c, items), any(item.name.strip("_") == "packed" for item in items)
 
 
-def for_typedef(c: Context, items: list[syntax.Attribute]) -> None:
-    for item in items:
-        if item.name.strip("_") == "aligned":
-            c.unsupported("an alignment that belongs to a typedef is", item.span)
-        _unknown(c, item)
+def for_typedef(c: Context, items: list[syntax.Attribute], t: Type) -> int | None:
+    """The alignment, in bytes, of objects of the type that is named."""
+    found = for_variable(c, items)
+    if found is not None and found < align_of(t):
+        span = next(item.span for item in items if item.name.strip("_") == "aligned")
+        c.unsupported(f"aligning '{t}' to less than {align_of(t)} bytes is", span)
+    return found
 
 
 def apply_to_record(c: Context, record: RecordType, items: list[syntax.Attribute]) -> None:

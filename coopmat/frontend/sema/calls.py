@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...diagnostics import Note
 from .. import builtins, syntax, typed
 from ..typed import Convert, ConvertKind, Expr
 from ..types import CoopMatrixType, PointerType, ScalarType, Type, VectorType, VoidType, element_count, size_of
-from . import matrices
+from . import address_spaces, atomics, compiler_builtins, implicit, matrices
 from .constants import constant_value, fold_bits
-from .context import Context, Poisoned, plural
+from .context import Context, Overloads, Poisoned, plural
 from .conversions import assign_convert, convert_arithmetic, rvalue
 
 
@@ -21,6 +23,8 @@ def call(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
     entity = c.scope.find(callee.name)
     if isinstance(entity, typed.FunctionDecl):
         return _user_call(c, entity, node)
+    if isinstance(entity, Overloads):
+        return _overloaded_call(c, entity, node)
     if isinstance(entity, Poisoned):
         c.abandon()
     if entity is not None:
@@ -38,7 +42,7 @@ def _user_call(c: Context, function: typed.FunctionDecl, node: syntax.Call) -> E
         c.fail("argument-count", message, node.span, notes=[declared])
     from .expressions import analyse
 
-    c.calls.setdefault(c.function.decl if c.function else None, {}).setdefault(function, node.callee.span)
+    _record_call(c, function, node)
     arguments: list[Expr] = []
     for i, (argument, t) in enumerate(zip(node.arguments, wanted, strict=True), 1):
         with c.recover():
@@ -50,10 +54,47 @@ def _user_call(c: Context, function: typed.FunctionDecl, node: syntax.Call) -> E
     return typed.Call(node.span, function.type.result, function, arguments)
 
 
+def _record_call(c: Context, function: typed.FunctionDecl, node: syntax.Call) -> None:
+    c.calls.setdefault(c.function.decl if c.function else None, {}).setdefault(function, node.callee.span)
+
+
+def _overloaded_call(c: Context, family: Overloads, node: syntax.Call) -> Expr:
+    """The best of the user's functions and, where their name is a builtin's, of the builtin's overloads."""
+    arguments = _values(c, node)
+    row = builtins.find(family.name)
+    candidates = [_Candidate(f.type.parameters, f) for f in family.functions]
+    if row is not None and row.status == builtins.SUPPORTED:
+        candidates += [_Candidate(found.parameters, found) for found in builtins.overloads(row)]
+    best, unbeaten = builtins.best_of(candidates, [argument.type for argument in arguments])
+    if best is None:
+        given = ", ".join(str(argument.type) for argument in arguments)
+        notes = [Note(f"candidate: {f.type}", f.span) for f in family.functions[:8]]
+        if unbeaten:
+            c.fail("ambiguous-call", f"the call of '{family.name}' with ({given}) is ambiguous", node.span, notes=notes)
+        c.fail("no-matching-function", f"no '{family.name}' takes ({given})", node.span, notes=notes)
+    if isinstance(best.function, builtins.Overload):
+        return _resolved(c, family.name, arguments, node)
+    function = best.function
+    _record_call(c, function, node)
+    converted = [
+        _argument(c, argument, t, f"argument {i} of '{function.name}'")
+        for i, (argument, t) in enumerate(zip(arguments, function.type.parameters, strict=True), 1)
+    ]
+    return typed.Call(node.span, function.type.result, function, converted)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    parameters: tuple[Type, ...]
+    function: typed.FunctionDecl | builtins.Overload
+
+
 def _builtin_call(c: Context, name: str, node: syntax.Call) -> Expr:
     as_type = builtins.parse_as(name)
     conversion = builtins.parse_conversion(name)
     row = builtins.find(name)
+    if name in compiler_builtins.NAMES:
+        return compiler_builtins.call(c, name, node)
     if row is None and as_type is None and conversion is None:
         candidates = [*c.scope.visible(), *builtins.names(), *matrices.BUILTINS]
         c.undeclared(f"no function '{name}' is declared", name, node.callee.span, candidates)
@@ -63,9 +104,11 @@ def _builtin_call(c: Context, name: str, node: syntax.Call) -> Expr:
         c.fail("extension-off", f"'{name}' needs {missing}, which is off", node.callee.span)
     arguments = _values(c, node)
     if as_type is not None:
-        return _reinterpret(c, name, as_type, arguments, node)
+        return reinterpret(c, name, as_type, arguments, node)
     if conversion is not None and conversion.rounding is None and not conversion.saturate:
-        return _convert(c, name, conversion.target, arguments, node)
+        return convert_by_name(c, name, conversion.target, arguments, node)
+    if name in address_spaces.SPACES:
+        return address_spaces.to_space(c, name, arguments, node.span)
     return _resolved(c, name, arguments, node)
 
 
@@ -100,6 +143,7 @@ def _resolved(c: Context, name: str, arguments: list[Expr], node: syntax.Call) -
         for i, (argument, t) in enumerate(zip(arguments, found.parameters, strict=True))
     ]
     _check_power_of_two(c, found.row, converted)
+    atomics.check_order(c, found, converted)
     return typed.BuiltinCall(node.span, found.result, name, found.lowering, found.parameters, converted)
 
 
@@ -116,6 +160,7 @@ def _check_power_of_two(c: Context, row: builtins.Builtin, arguments: list[Expr]
 
 def _argument(c: Context, e: Expr, t: Type, what: str) -> Expr:
     if isinstance(e.type, ScalarType) and isinstance(t, (ScalarType, VectorType)):
+        implicit.implicit(c, e, t)
         return convert_arithmetic(e, t)  # resolution has already judged that this may be done
     return assign_convert(c, e, t, e.span, what)
 
@@ -126,7 +171,7 @@ def _single(c: Context, name: str, arguments: list[Expr], node: syntax.Call) -> 
     return arguments[0]
 
 
-def _convert(c: Context, name: str, target: Type, arguments: list[Expr], node: syntax.Call) -> Expr:
+def convert_by_name(c: Context, name: str, target: Type, arguments: list[Expr], node: syntax.Call) -> Expr:
     e = _single(c, name, arguments, node)
     both = isinstance(e.type, (ScalarType, VectorType)) and isinstance(target, (ScalarType, VectorType))
     if not both or element_count(e.type) != element_count(target):
@@ -135,7 +180,7 @@ def _convert(c: Context, name: str, target: Type, arguments: list[Expr], node: s
     return convert_arithmetic(e, target, node.span)
 
 
-def _reinterpret(c: Context, name: str, target: Type, arguments: list[Expr], node: syntax.Call) -> Expr:
+def reinterpret(c: Context, name: str, target: Type, arguments: list[Expr], node: syntax.Call) -> Expr:
     e = _single(c, name, arguments, node)
     if isinstance(e.type, (PointerType, CoopMatrixType)) or not isinstance(e.type, (ScalarType, VectorType)):
         c.fail("no-matching-function", f"'{name}' does not take '{e.type}'", node.span)

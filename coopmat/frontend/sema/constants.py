@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 import operator
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import Any
 
 from ...diagnostics import Span
-from ..typed import Expr, FloatConst, IntConst, Zero
+from ..typed import Binary, Convert, ConvertKind, Expr, FloatConst, IntConst, Unary, VectorLiteral, Zero
 from ..types import (
     BFLOAT16,
     BOOL,
@@ -27,6 +28,7 @@ from ..types import (
     Qualifiers,
     ScalarType,
     Type,
+    VectorType,
     VoidType,
 )
 
@@ -196,6 +198,62 @@ def fold_binary(span: Span, op: str, left: Expr, right: Expr, result: Type) -> E
     if isinstance(a, float) or isinstance(b, float):
         return _fold_float(span, op, float(a), float(b), result)
     return _fold_integer(span, op, a, b, result)
+
+
+def vector_components(e: Expr) -> list[Expr] | None:
+    """The scalar constants that a vector expression stands for; None where it is not constant."""
+    if not isinstance(e.type, VectorType):
+        return [e] if constant_value(e) is not None else None
+    if isinstance(e, Zero):
+        return [Zero(e.span, e.type.element)] * e.type.count
+    if isinstance(e, VectorLiteral):
+        parts = [vector_components(item) for item in e.items]
+        return None if None in parts else [x for part in parts for x in part or ()]
+    operands = _OPERANDS_OF_VECTORS.get(type(e), lambda _: None)(e)
+    if operands is None:
+        return None
+    found = [vector_components(operand) for operand in operands]
+    if None in found:
+        return None
+    columns = [column or [] for column in found]
+    results = [_fold_component(e, list(row)) for row in _rows(columns, e.type.count)]
+    return None if None in results else [x for x in results if x is not None]
+
+
+def _operands_of_convert(e: Expr) -> list[Expr] | None:
+    assert isinstance(e, Convert)
+    kinds = (ConvertKind.SPLAT, ConvertKind.INT_TO_INT, ConvertKind.INT_TO_FLOAT, ConvertKind.FLOAT_TO_INT)
+    return [e.operand] if e.kind in (*kinds, ConvertKind.FLOAT_TO_FLOAT) else None
+
+
+_OPERANDS_OF_VECTORS: dict[type, Callable[[Any], list[Expr] | None]] = {
+    Convert: _operands_of_convert,
+    Unary: lambda e: [e.operand],
+    Binary: lambda e: [e.left, e.right] if e.op not in ("land", "lor") else None,
+}
+
+
+def _rows(columns: list[list[Expr]], count: int) -> Iterator[tuple[Expr, ...]]:
+    """The operands of each component; a scalar operand is the same for all."""
+    return zip(*[column * count if len(column) == 1 else column for column in columns], strict=True)
+
+
+def _fold_component(e: Expr, operands: list[Expr]) -> Expr | None:
+    """One component of a vector operation; comparisons give 0 or -1 there (section 6.4.5)."""
+    assert isinstance(e.type, VectorType)
+    element = e.type.element
+    if isinstance(e, Unary):
+        folded = fold_unary(e.span, e.op, operands[0])
+        compares = e.op == "lnot"
+    elif isinstance(e, Binary):
+        left, right = operands
+        folded = fold_binary(e.span, e.op, left, right, INT if e.op in _COMPARE else element)
+        compares = e.op in _COMPARE
+    else:
+        return fold_convert(e.span, operands[0], element)
+    if compares and isinstance(folded, IntConst):
+        return integer(e.span, element, -folded.value)
+    return folded
 
 
 def _fold_float(span: Span, op: str, a: float, b: float, t: ScalarType) -> Expr | None:

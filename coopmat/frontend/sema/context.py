@@ -28,12 +28,13 @@ class Abandon(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Typedef:
-    """A name for a type, with the qualifiers that come with it."""
+    """A name for a type, with the qualifiers and the alignment (in bytes) that come with it."""
 
     span: Span
     name: str
     type: Type
     qualifiers: Qualifiers = PLAIN
+    alignment: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,16 @@ class Poisoned:
     name: str
 
 
-Entity = typed.VarDecl | typed.FunctionDecl | Typedef | EnumConstant | Poisoned
+@dataclass(frozen=True, slots=True)
+class Overloads:
+    """The functions of one name that are marked overloadable (clang's attribute); each has other parameters."""
+
+    span: Span
+    name: str
+    functions: list[typed.FunctionDecl]
+
+
+Entity = typed.VarDecl | typed.FunctionDecl | Overloads | Typedef | EnumConstant | Poisoned
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +127,10 @@ class SwitchState:
 
 @dataclass(slots=True)
 class FunctionState:
-    """The function being analysed."""
+    """The function being analysed; `outermost` is the scope of its body."""
 
     decl: typed.FunctionDecl
+    outermost: Scope | None = None
     labels: dict[str, Span] = field(default_factory=dict)
     gotos: list[tuple[str, Span]] = field(default_factory=list)
     loops: int = 0
@@ -127,12 +138,21 @@ class FunctionState:
     switches: list[SwitchState] = field(default_factory=list)
     # Names that were told to be undeclared: once a function is enough.
     undeclared: set[str] = field(default_factory=set)
+    # For warnings: its variables and types, those variables that start without a value, parameters marked unused,
+    # the places of `__attribute__((fallthrough));`, whether there is a switch.
+    locals: list[typed.VarDecl] = field(default_factory=list)
+    typedefs: list[Typedef] = field(default_factory=list)
+    bare: list[typed.VarDecl] = field(default_factory=list)
+    excused: set[str] = field(default_factory=set)
+    deliberate: set[Span] = field(default_factory=set)
+    switched: bool = False
 
 
 class Context:
-    """State of one analysis; `features` is what is on."""
+    """State of one analysis; `features` is what is on, `single` makes constants without a suffix floats."""
 
-    def __init__(self, diagnostics: Diagnostics, features: Features) -> None:
+    def __init__(self, diagnostics: Diagnostics, features: Features, single: bool = False) -> None:
+        self.single = single
         self.diagnostics = diagnostics
         self.features = features
         self.matrices = "cl_khr_cooperative_matrix" in features
@@ -141,6 +161,8 @@ class Context:
         self.unit = typed.Unit([], [], [])
         # Every function by name, whatever scope it was declared in: they are one (C11 6.2.2).
         self.functions: dict[str, typed.FunctionDecl] = {}
+        # What `#pragma OPENCL FP_CONTRACT` said last here.
+        self.contract = True
         # Program-scope variables without an initial value so far; and whether all that declared them was `extern`.
         self.tentative: dict[str, tuple[typed.VarDecl, bool]] = {}
         # Caller to what it calls, each with the place of the first call; None calls in what is never run.
@@ -149,6 +171,12 @@ class Context:
         self.parameters: dict[int, list[typed.VarDecl]] = {}
         # Records that lack members which were at fault; what is missing there is told already.
         self.broken: set[RecordType] = set()
+        # For warnings: how often each variable is named, and how often only to store to it; types that are named.
+        self.references: dict[typed.VarDecl, int] = {}
+        self.only_set: dict[typed.VarDecl, int] = {}
+        self.named_types: set[Typedef] = set()
+        # Functions that may stay unused: marked so, or inline in a header.
+        self.excused: set[typed.FunctionDecl] = set()
         # Where earlier stages found fault: a name that stands there is a consequence.
         self.told = {item.span for item in diagnostics if item.severity.is_error}
 
@@ -214,6 +242,11 @@ class Context:
             notes = [Note("the previous declaration is here", earlier.span)] if earlier.span else []
             self.error("redefinition", f"redefinition of '{entity.name}'", entity.span, notes=notes)
             return
+        if self.scope.parent is not None and self.diagnostics.wants("shadow") and isinstance(entity, typed.VarDecl):
+            hidden = self.scope.parent.find(entity.name)
+            if isinstance(hidden, typed.VarDecl):
+                notes = [Note("the variable that it hides", hidden.span)]
+                self.warn("shadow", f"'{entity.name}' hides another variable", entity.span, notes=notes)
         self.scope.names[entity.name] = entity
 
     def poison(self, name: str | None, span: Span) -> None:

@@ -9,12 +9,15 @@ from ...diagnostics import Label, Note, Span
 from ..typed import Convert, ConvertKind, Expr, FloatConst, IntConst, Load, LValue, Unary, VarRef, Zero
 from ..types import (
     BOOL,
+    EVENT,
     INT,
     LONG,
+    SAMPLER,
     UINT,
     ULONG,
     AddressSpace,
     ArrayType,
+    AtomicType,
     CoopMatrixType,
     PointerType,
     Qualifiers,
@@ -25,6 +28,7 @@ from ..types import (
     element_type,
     in_space,
 )
+from . import images, implicit
 from .constants import constant_value, fold_convert, is_null_pointer
 from .context import Context
 
@@ -42,7 +46,7 @@ def rvalue(e: Expr) -> Expr:
 def _constant_object(e: LValue) -> Expr | None:
     """The value of a const scalar variable that has a constant one: the variable cannot have any other."""
     constant = e.place.const or e.place.space is AddressSpace.CONSTANT
-    if not isinstance(e, VarRef) or not constant or e.place.volatile:
+    if not isinstance(e, VarRef) or not constant or e.place.volatile or isinstance(e.type, AtomicType):
         return None
     value = e.decl.initializer
     return replace(value, span=e.span) if isinstance(value, (IntConst, FloatConst)) else None
@@ -129,10 +133,14 @@ def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) 
     a, b = left.type, right.type
     if isinstance(a, ScalarType) and isinstance(b, ScalarType):
         common = common_scalar(a, b)
+        if a is not b:
+            implicit.operands(c, op, left, right, common)
         return convert_arithmetic(left, common), convert_arithmetic(right, common)
     if isinstance(a, VectorType) and isinstance(b, ScalarType) and can_splat(right, a.element):
+        implicit.implicit(c, right, a)
         return left, convert_arithmetic(right, a)
     if isinstance(b, VectorType) and isinstance(a, ScalarType) and can_splat(left, b.element):
+        implicit.implicit(c, left, b)
         return convert_arithmetic(left, b), right
     if isinstance(a, VectorType) and a == b:
         return left, right
@@ -155,12 +163,18 @@ def assign_convert(c: Context, e: Expr, target: Type, span: Span, what: str, not
     source = e.type
     if source == target:
         return e
+    if target == EVENT and is_null_pointer(e):
+        return Zero(e.span, target)
+    if target == SAMPLER and isinstance(source, ScalarType):
+        return images.converted(c, e, span, what)
     if isinstance(target, ScalarType):
         if isinstance(source, ScalarType):
+            implicit.implicit(c, e, target)
             return convert_arithmetic(e, target)
         if target is BOOL and isinstance(source, PointerType):
             return Convert(e.span, BOOL, ConvertKind.TO_BOOL, e)
     if isinstance(target, VectorType) and isinstance(source, ScalarType):
+        implicit.implicit(c, e, target)
         return convert_arithmetic(e, target)
     if isinstance(target, PointerType):
         converted = _assign_pointer(c, e, target, span, what)
@@ -190,9 +204,12 @@ def _assign_pointer(c: Context, e: Expr, target: PointerType, span: Span, what: 
         )
     void = isinstance(source.pointee, VoidType) or isinstance(target.pointee, VoidType)
     if source.pointee != target.pointee and not void:
-        if not _same_but_sign(source.pointee, target.pointee):
+        if isinstance(target.pointee, CoopMatrixType) or isinstance(source.pointee, CoopMatrixType):
             return None
-        c.warn("pointer-sign", f"{what}: '{source}' and '{target}' differ in signedness", span)
+        sign = _same_but_sign(source.pointee, target.pointee)
+        code = "pointer-sign" if sign else "incompatible-pointer-types"
+        how = "differ in signedness" if sign else "point to different types"
+        c.warn(code, f"{what}: '{source}' and '{target}' {how}", span)
     lost = [
         word
         for word in ("const", "volatile")
@@ -231,8 +248,11 @@ def cast(c: Context, e: Expr, target: Type, span: Span) -> Expr:
     """An explicit cast (OpenCL C 3.0, sections 6.2.2 and 6.5.4); the result is an rvalue."""
     e = rvalue(e)
     source = e.type
+    images.refuse(c, target, "cast", span)
     if source == target:
         return replace(e, span=span)
+    if target == EVENT and is_null_pointer(e):
+        return Zero(span, target)
     if isinstance(target, CoopMatrixType) or isinstance(source, CoopMatrixType):
         return _cast_matrix(c, e, target, span)
     if isinstance(target, ScalarType) and isinstance(source, ScalarType):
@@ -243,6 +263,8 @@ def cast(c: Context, e: Expr, target: Type, span: Span) -> Expr:
             e = convert_arithmetic(e, INT)
             e = convert_arithmetic(Unary(span, INT, "neg", e), target.element)
         return convert_arithmetic(e, target, span)
+    if isinstance(target, PointerType) or isinstance(source, PointerType):
+        implicit.pointer_cast(c, e, target, span)
     if isinstance(target, PointerType):
         return _cast_to_pointer(c, e, target, span)
     if isinstance(source, PointerType) and isinstance(target, ScalarType):
@@ -302,6 +324,8 @@ def condition(c: Context, e: Expr, what: str) -> Expr:
         c.fail("coop-mat-condition", f"{what} cannot be a cooperative matrix ('{e.type}')", e.span)
     if not isinstance(e.type, (ScalarType, PointerType)):
         c.fail("invalid-condition", f"{what} must be a scalar or a pointer, not '{e.type}'", e.span)
+    if isinstance(e.type, PointerType):
+        implicit.tested_pointer(c, e)
     return e
 
 

@@ -13,12 +13,16 @@ from ..types import (
     CHAR,
     DOUBLE,
     FLOAT,
+    FLOATS,
     HALF,
+    IMAGE_NAMES,
     INT,
+    INTEGERS,
     INTPTR_T,
     LONG,
     PLAIN,
     PTRDIFF_T,
+    SAMPLER,
     SHORT,
     SIZE_T,
     UCHAR,
@@ -33,6 +37,7 @@ from ..types import (
     CoopMatrixType,
     Field,
     FunctionType,
+    ImageType,
     PointerType,
     Qualifiers,
     RecordType,
@@ -44,7 +49,7 @@ from ..types import (
     element_type,
     is_complete,
 )
-from . import attributes, matrices
+from . import atomics, attributes, images, matrices
 from .constants import wrap
 from .context import Abandon, Context, EnumConstant, EnumTag, Poisoned, Typedef
 from .conversions import rvalue
@@ -78,8 +83,10 @@ _SINGLE: dict[str, Type] = {
     "cl_mem_fence_flags": UINT,
     "memory_scope": INT,
     "memory_order": INT,
+    "sampler_t": SAMPLER,
 }
-BUILTIN_TYPES: dict[str, Type] = dict(_SINGLE)
+BUILTIN_TYPES: dict[str, Type] = {**_SINGLE, **atomics.TYPES}
+BUILTIN_TYPES.update({name: ImageType(name) for name in IMAGE_NAMES})
 for _element in (CHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG, HALF, FLOAT, DOUBLE):
     for _count in VECTOR_SIZES:
         BUILTIN_TYPES[f"{_element.name}{_count}"] = VectorType(_element, _count)
@@ -93,19 +100,25 @@ _SIGNED_WORDS: dict[tuple[str, ...], tuple[ScalarType, ScalarType]] = {
     ("int", "short"): (SHORT, USHORT),
     ("long",): (LONG, ULONG),
     ("int", "long"): (LONG, ULONG),
+    ("long", "long"): (LONG, ULONG),
+    ("int", "long", "long"): (LONG, ULONG),
 }
 _SPACES = {space.name.lower(): space for space in AddressSpace}
-_UNSUPPORTED_TYPES = ("image", "sampler_t", "event_t", "queue_t", "clk_event_t", "reserve_id_t", "ndrange_t", "atomic_")
+_UNSUPPORTED_TYPES = ("image", "queue_t", "clk_event_t", "reserve_id_t", "ndrange_t", "atomic_half")
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What specifiers say: the type, the qualifiers of the object, and the words that concern the declaration."""
+    """What specifiers say: the type, the qualifiers of the object, and the words that concern the declaration.
+
+    `alignment`, in bytes, is the typedef's, for objects of the type itself.
+    """
 
     type: Type
     qualifiers: Qualifiers
     specifiers: syntax.Specifiers
     explicit_space: bool
+    alignment: int | None = None
 
 
 # --- specifiers ------------------------------------------------------------------------------------
@@ -113,9 +126,11 @@ class Base:
 
 def base_type(c: Context, s: syntax.Specifiers) -> Base:
     """The type that the specifiers name, type attributes applied."""
-    qualifiers, explicit = _qualifiers(c, s.qualifiers)
+    access = images.access_words(s.qualifiers)
+    qualifiers, explicit = _qualifiers(c, [word for word in s.qualifiers if word not in access])
+    alignment: int | None = None
     if s.typedef_name is not None:
-        t, inherited = _typedef(c, s.typedef_name)
+        t, inherited, alignment = _typedef(c, s.typedef_name)
         if not explicit and inherited.space is not AddressSpace.PRIVATE:
             qualifiers, explicit = replace(qualifiers, space=inherited.space), True
         qualifiers = replace(
@@ -129,13 +144,16 @@ def base_type(c: Context, s: syntax.Specifiers) -> Base:
     else:
         t = _words(c, s)
     _check_element(c, t, s.span)
-    return Base(apply_matrix_attributes(c, t, s.attributes), qualifiers, s, explicit)
+    by_name = s.typedef_name is not None and s.typedef_name.text not in BUILTIN_TYPES
+    t = images.with_access(c, t, access, s.span, by_name=by_name)
+    return Base(apply_matrix_attributes(c, t, s.attributes), qualifiers, s, explicit, alignment)
 
 
 _EXTENSION_OF = {DOUBLE: "cl_khr_fp64", HALF: "cl_khr_fp16"}
 
 
 def _check_element(c: Context, t: Type, span: Span) -> None:
+    atomics.check_type(c, t, span)
     element = element_type(t)
     if element is BFLOAT16:
         c.unsupported(f"the type '{element}' is", span)
@@ -150,9 +168,21 @@ def apply_matrix_attributes(c: Context, t: Type, items: list[syntax.Attribute]) 
         name = attribute.name.strip("_")
         if name == "coop_mat":
             t = matrices.apply_attribute(c, t, attribute)
+        elif name in ("ext_vector_type", "vector_size"):
+            t = _vector(c, t, name, attribute)
         elif name in attributes.UNSUPPORTED_TYPE_ATTRIBUTES:
             c.unsupported(f"the '{name}' attribute is", attribute.span)
     return t
+
+
+def _vector(c: Context, t: Type, name: str, attribute: syntax.Attribute) -> VectorType:
+    """clang's `ext_vector_type(components)`, GNU C's `vector_size(bytes)`: OpenCL C's own vectors."""
+    size = attributes.one_integer(c, attribute)
+    if isinstance(t, ScalarType) and t in (*INTEGERS, *FLOATS):
+        count = size if name == "ext_vector_type" else size * 8 // t.bits
+        if count in VECTOR_SIZES and (name == "ext_vector_type" or count * t.bits == size * 8):
+            return VectorType(t, count)
+    c.fail("attribute", f"'{name}({size})' of '{t}' is none of OpenCL C's vector types", attribute.span)
 
 
 def _qualifiers(c: Context, words: list[syntax.Word]) -> tuple[Qualifiers, bool]:
@@ -167,8 +197,8 @@ def _qualifiers(c: Context, words: list[syntax.Word]) -> tuple[Qualifiers, bool]
                 notes = [Note("it comes with -cl-std=CL2.0 and CL3.0")]
                 c.fail("extension-off", "the generic address space is off", word.span, notes=notes)
             space = _SPACES[text]
-        elif text in ("read_only", "write_only", "read_write"):
-            c.unsupported("images are", word.span)
+        elif text in images.ACCESSES:
+            c.fail("access-qualifier", f"'{word.text}' is for images only", word.span)
         elif text == "Atomic":
             c.unsupported("atomic types are", word.span)
         else:
@@ -177,16 +207,19 @@ def _qualifiers(c: Context, words: list[syntax.Word]) -> tuple[Qualifiers, bool]
     return qualifiers, space is not None
 
 
-def _typedef(c: Context, word: syntax.Word) -> tuple[Type, Qualifiers]:
+def _typedef(c: Context, word: syntax.Word) -> tuple[Type, Qualifiers, int | None]:
     entity = c.scope.find(word.text)
     if isinstance(entity, Typedef):
-        return entity.type, entity.qualifiers
+        c.named_types.add(entity)
+        return entity.type, entity.qualifiers, entity.alignment
     if isinstance(entity, Poisoned):
         c.abandon()
     if word.text in BUILTIN_TYPES:
-        return BUILTIN_TYPES[word.text], PLAIN
+        return BUILTIN_TYPES[word.text], PLAIN, None
     if word.text.startswith(_UNSUPPORTED_TYPES):
         c.unsupported(f"the type '{word.text}' is", word.span)
+    if word.span in c.told:
+        c.abandon()
     notes = c.suggestion(word.text, [*c.scope.visible(), *BUILTIN_TYPES])
     c.fail("unknown-type", f"unknown type name '{word.text}'", word.span, notes=notes)
 
@@ -274,25 +307,43 @@ def _record(c: Context, tag: syntax.StructSpecifier) -> Type:
 
 
 def _fields(c: Context, record: RecordType, members: list[syntax.MemberDeclaration]) -> list[Field]:
-    fields: dict[str, Field] = {}
+    fields: list[Field] = []
+    names: dict[str, Span] = {}
     c.broken.add(record)
     sound = 0
     for member in members:
         with c.recover():
             base = base_type(c, member.specifiers)
             if not member.declarators:
-                c.unsupported("unnamed members are", member.span)
+                fields += _unnamed_member(c, base, member, names)
+                sound += 1
             for item in member.declarators:
                 with c.recover():
                     added = _field(c, record, base, item)
-                    if added.name in fields:
-                        notes = [Note("the first is here", fields[added.name].span)]
-                        c.fail("redefinition", f"duplicate member '{added.name}'", added.span, notes=notes)
-                    fields[added.name] = added
+                    _enter_member(c, added.name, added.span, names)
+                    fields.append(added)
                     sound += 1
     if sound == sum(max(len(member.declarators), 1) for member in members):
         c.broken.discard(record)
-    return list(fields.values())
+    return fields
+
+
+def _enter_member(c: Context, name: str, span: Span, names: dict[str, Span]) -> None:
+    if name in names:
+        notes = [Note("the first is here", names[name])]
+        c.fail("redefinition", f"duplicate member '{name}'", span, notes=notes)
+    names[name] = span
+
+
+def _unnamed_member(c: Context, base: Base, member: syntax.MemberDeclaration, names: dict[str, Span]) -> list[Field]:
+    """A struct or union without tag and name, whose members are members of the record around it."""
+    tag = member.specifiers.tag
+    if not isinstance(base.type, RecordType) or not isinstance(tag, syntax.StructSpecifier) or tag.name is not None:
+        c.warn("missing-declarations", "this declares no member", member.span)
+        return []
+    for name in base.type.names():
+        _enter_member(c, name, member.span, names)
+    return [Field("", base.type, base.qualifiers, member.span)]
 
 
 def _field(c: Context, record: RecordType, base: Base, item: syntax.MemberDeclarator) -> Field:
@@ -305,10 +356,19 @@ def _field(c: Context, record: RecordType, base: Base, item: syntax.MemberDeclar
         c.fail("incomplete-type", f"member '{item.declarator.name}' has incomplete type '{t}'", item.span)
     if qualifiers.space is not AddressSpace.PRIVATE:
         c.fail("address-space", "a member cannot have an address space of its own", item.span)
+    images.refuse(c, t, "member", item.span)
+    atomics.refuse(c, t, "member", item.span)
     if record.kind == "union" and contains_matrix(t):
         c.fail("coop-mat-union", "a cooperative matrix cannot be a member of a union", item.span)
-    alignment = attributes.for_field(c, [*base.specifiers.attributes, *item.declarator.attributes])
-    return Field(item.declarator.name, t, qualifiers, item.declarator.span, alignment=alignment)
+    marks = [*base.specifiers.attributes, *item.declarator.attributes]
+    alignment, packed = attributes.for_field(c, marks)
+    alignment = alignment or alignment_of_base(base, item.declarator)
+    return Field(item.declarator.name, t, qualifiers, item.declarator.span, 0, alignment, packed)
+
+
+def alignment_of_base(base: Base, d: syntax.Declarator) -> int | None:
+    """The alignment that an object has from the typedef in its specifiers: pointers to that have none of it."""
+    return None if any(isinstance(m, syntax.PointerModifier) for m in d.modifiers) else base.alignment
 
 
 # --- declarators -----------------------------------------------------------------------------------
@@ -318,6 +378,8 @@ def declarator_type(c: Context, base: Base, d: syntax.Declarator) -> tuple[Type,
     """The type that a declarator makes of the base, and the qualifiers of the object declared."""
     # A type attribute after the name means what it would mean before: the innermost type.
     t, qualifiers = apply_matrix_attributes(c, base.type, d.attributes), base.qualifiers
+    if qualifiers.restrict and not isinstance(t, PointerType):
+        c.fail("restrict", f"'restrict' is for pointers, not for '{t}'", base.specifiers.span)
     explicit = base.explicit_space
     for modifier in reversed(d.modifiers):
         if isinstance(modifier, syntax.PointerModifier):
@@ -346,6 +408,7 @@ def _pointed_to(c: Context, t: Type, qualifiers: Qualifiers, explicit: bool) -> 
 def _pointer_to(c: Context, t: Type, qualifiers: Qualifiers, span: Span) -> Type:
     if isinstance(t, FunctionType):
         c.fail("function-pointer", "OpenCL C has no pointers to functions", span)
+    images.refuse(c, t, "pointer", span)
     if contains_matrix(t) and qualifiers.space is not AddressSpace.PRIVATE:
         c.fail(
             "coop-mat-address-space",
@@ -358,6 +421,7 @@ def _pointer_to(c: Context, t: Type, qualifiers: Qualifiers, span: Span) -> Type
 def _array_of(c: Context, t: Type, modifier: syntax.ArrayModifier, span: Span) -> Type:
     if isinstance(t, (FunctionType, VoidType)) or not is_complete(t):
         c.fail("invalid-type", f"an array cannot have elements of type '{t}'", span)
+    images.refuse(c, t, "array", span)
     if modifier.size is None:
         return ArrayType(t, None)
     size = integer_constant(c, modifier.size, "the size of an array")
@@ -369,6 +433,8 @@ def _array_of(c: Context, t: Type, modifier: syntax.ArrayModifier, span: Span) -
 def _function_of(c: Context, t: Type, modifier: syntax.FunctionModifier, span: Span) -> Type:
     if isinstance(t, (FunctionType, ArrayType)):
         c.fail("invalid-type", f"a function cannot return '{t}'", span)
+    images.refuse(c, t, "result", span)
+    atomics.refuse(c, t, "result", span)
     if modifier.variadic:
         c.fail("variadic", "OpenCL C has no variadic functions", span)
     return FunctionType(t, tuple(decl.type for decl in parameters(c, modifier)))
@@ -404,6 +470,7 @@ def one_parameter(c: Context, item: syntax.Parameter) -> typed.VarDecl:
         c.fail("function-pointer", "a function cannot be a parameter", item.span)
     if not is_complete(t):
         c.fail("incomplete-type", f"parameter '{name}' has incomplete type '{t}'", item.span)
+    atomics.refuse(c, t, "parameter", item.span)
     if qualifiers.space is not AddressSpace.PRIVATE:
         c.fail("address-space", f"a parameter lives in private memory, not in {qualifiers.space}", item.span)
     return typed.VarDecl(item.declarator.span, name, t, qualifiers, "parameter")
@@ -436,12 +503,14 @@ def declare_typedef(c: Context, base: Base, item: syntax.InitDeclarator) -> None
     t, qualifiers = declarator_type(c, base, d)
     if item.initializer is not None:
         c.fail("invalid-initializer", "a typedef has no initial value", item.initializer.span)
-    attributes.for_typedef(c, [*base.specifiers.attributes, *d.attributes])
-    entity = Typedef(d.span, d.name or "", t, qualifiers)
+    alignment = attributes.for_typedef(c, [*base.specifiers.attributes, *d.attributes], t)
+    entity = Typedef(d.span, d.name or "", t, qualifiers, alignment or alignment_of_base(base, d))
     earlier = c.scope.names.get(entity.name)
     if isinstance(earlier, Typedef) and (earlier.type, earlier.qualifiers) == (entity.type, entity.qualifiers):
         return  # saying the same twice is allowed (C11 6.7)
     c.declare(entity)
+    if c.function is not None:
+        c.function.typedefs.append(entity)
 
 
 def type_name(c: Context, node: syntax.TypeName) -> Type:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ...diagnostics import Label
+from ...diagnostics import Label, Note, Span
 from .. import builtins, literals, syntax, typed
 from ..typed import Expr, LValue
 from ..types import (
@@ -38,9 +38,9 @@ from ..types import (
     size_of,
     with_count,
 )
-from . import calls, operators
+from . import calls, images, operators, spelling, usage
 from .constants import round_ratio
-from .context import UNKNOWN, Context, EnumConstant, Poisoned, Typedef
+from .context import UNKNOWN, Context, EnumConstant, Overloads, Poisoned, Typedef
 from .conversions import cast, convert_arithmetic, index_value, matrix_index, rvalue
 from .operators import BINARY
 
@@ -88,7 +88,8 @@ def _float(c: Context, node: syntax.FloatLiteral, expected: Type | None) -> Expr
         literal = literals.decode_float(node.text)
     except literals.LiteralError as error:
         c.fail(error.code, error.message, node.span)
-    t = {"": DOUBLE, "f": FLOAT, "h": HALF, "l": DOUBLE}[literal.suffix]
+    single = c.single or "cl_khr_fp64" not in c.features
+    t = {"": FLOAT if single else DOUBLE, "f": FLOAT, "h": HALF, "l": DOUBLE}[literal.suffix]
     return typed.FloatConst(node.span, t, literal.value if t is DOUBLE else round_ratio(*literal.exact, t))
 
 
@@ -104,13 +105,17 @@ def _string(c: Context, node: syntax.StringLiteral, expected: Type | None) -> Ex
         value = literals.decode_string(node.texts)
     except literals.LiteralError as error:
         c.fail(error.code, error.message, node.span)
-    where = Qualifiers(AddressSpace.CONSTANT)
-    return typed.StringConst(node.span, ArrayType(CHAR, len(value) + 1), where, value)
+    return _string_constant(node.span, value)
+
+
+def _string_constant(span: Span, value: bytes) -> Expr:
+    return typed.StringConst(span, ArrayType(CHAR, len(value) + 1), Qualifiers(AddressSpace.CONSTANT), value)
 
 
 def _identifier(c: Context, node: syntax.Identifier, expected: Type | None) -> Expr:
     entity = c.scope.find(node.name)
     if isinstance(entity, typed.VarDecl):
+        c.references[entity] = c.references.get(entity, 0) + 1
         return typed.VarRef(node.span, entity.type, entity.qualifiers, entity)
     if isinstance(entity, EnumConstant):
         assert isinstance(entity.type, ScalarType)
@@ -119,8 +124,10 @@ def _identifier(c: Context, node: syntax.Identifier, expected: Type | None) -> E
         c.abandon()
     if isinstance(entity, Typedef):
         c.fail("unexpected-type", f"'{node.name}' is a type, not a value", node.span)
-    if isinstance(entity, typed.FunctionDecl) or builtins.find(node.name) is not None:
+    if isinstance(entity, (typed.FunctionDecl, Overloads)) or builtins.find(node.name) is not None:
         c.fail("function-pointer", f"function '{node.name}' can only be called", node.span)
+    if node.name in ("__func__", "__FUNCTION__") and c.function is not None:
+        return _string_constant(node.span, c.function.decl.name.encode())
     if node.name.startswith("CLK_COOPERATIVE_MATRIX_"):
         from .matrices import require_extension
 
@@ -155,6 +162,9 @@ def _binary(c: Context, node: syntax.Binary, expected: Type | None) -> Expr:
     chain = [node]
     while isinstance(chain[-1].left, syntax.Binary):
         chain.append(chain[-1].left)
+    if c.diagnostics.wants(*spelling.BINARY_CODES):
+        for link in chain:
+            spelling.binary(c, link)
     result: Expr | None = None
     with c.recover():
         result = analyse(c, chain[-1].left)
@@ -195,6 +205,7 @@ def _conditional(c: Context, node: syntax.Conditional, expected: Type | None) ->
 def _comma(c: Context, node: syntax.Comma, expected: Type | None) -> Expr:
     result = rvalue(analyse(c, node.items[0]))
     for i, item in enumerate(node.items[1:], 2):
+        usage.discarded(c, result.right if isinstance(result, typed.Comma) else result)
         value = rvalue(analyse(c, item, expected if i == len(node.items) else None))
         result = typed.Comma(node.span, value.type, result, value)
     return result
@@ -212,11 +223,14 @@ def _type_argument(c: Context, node: syntax.TypeArgument, expected: Type | None)
 
 
 def _size_of(c: Context, node: syntax.SizeOf, expected: Type | None) -> Expr:
-    from .declarations import type_name
+    from .declarations import alignment_of_base, base_type, type_name
 
     operand = node.operand
     t = type_name(c, operand) if isinstance(operand, syntax.TypeName) else analyse(c, operand).type
     op = node.op.strip("_")
+    alignment: int | None = None
+    if isinstance(operand, syntax.TypeName):
+        alignment = alignment_of_base(base_type(c, operand.specifiers), operand.declarator)
     if contains_matrix(t):
         c.fail("coop-mat-opaque", f"'{node.op}' of '{t}': a cooperative matrix is opaque and has no size", node.span)
     if op == "vec_step":
@@ -225,7 +239,28 @@ def _size_of(c: Context, node: syntax.SizeOf, expected: Type | None) -> Expr:
         return typed.IntConst(node.span, INT, 4 if element_count(t) == 3 else element_count(t))
     if isinstance(t, (FunctionType, VoidType)) or not is_complete(t):
         c.fail("incomplete-type", f"'{node.op}' of incomplete type '{t}'", node.span)
-    return typed.IntConst(node.span, SIZE_T, size_of(t) if op == "sizeof" else align_of(t))
+    return typed.IntConst(node.span, SIZE_T, size_of(t) if op == "sizeof" else alignment or align_of(t))
+
+
+def _generic(c: Context, node: syntax.GenericSelection, expected: Type | None) -> Expr:
+    """C11 6.5.1.1: the association whose type the control's value has, else the default."""
+    from .declarations import type_name
+
+    t = rvalue(analyse(c, node.control)).type
+    chosen: syntax.Association | None = None
+    known: dict[Type | None, syntax.Association] = {}
+    for item in node.associations:
+        with c.recover():
+            other = type_name(c, item.type_name) if item.type_name is not None else None
+            if other in known:
+                what = f"for '{other}'" if other is not None else "'default'"
+                notes = [Note("the first is here", known[other].span)]
+                c.fail("generic-selection", f"a second association {what}", item.span, notes=notes)
+            known[other] = item
+    chosen = known.get(t) or known.get(None)
+    if chosen is None:
+        c.fail("generic-selection", f"no association is for '{t}'", node.control.span)
+    return analyse(c, chosen.value, expected)
 
 
 def _cast(c: Context, node: syntax.Cast, expected: Type | None) -> Expr:
@@ -293,7 +328,9 @@ def _compound_literal(c: Context, node: syntax.CompoundLiteral, expected: Type |
 
     if c.function is None:
         c.unsupported("a compound literal at file scope is", node.span)
-    t, value = initialize(c, type_name(c, node.type_name), node.initializer)
+    named = type_name(c, node.type_name)
+    images.refuse(c, named, "variable", node.span)
+    t, value = initialize(c, named, node.initializer)
     return typed.CompoundLiteral(node.span, t, Qualifiers(), value)
 
 
@@ -346,15 +383,25 @@ def _member(c: Context, node: syntax.Member, expected: Type | None) -> Expr:
     record = base.type
     if record.fields is None:
         c.fail("incomplete-type", f"'{record}' is incomplete", node.name_span)
-    index = record.index_of(node.name)
-    if index is None:
+    path = record.path_of(node.name)
+    if path is None:
         if record in c.broken:
             c.abandon()
-        notes = c.suggestion(node.name, [item.name for item in record.fields])
+        notes = c.suggestion(node.name, record.names())
         c.fail("no-member", f"'{record}' has no member '{node.name}'", node.name_span, notes=notes)
-    field = record.fields[index]
+    for index in path:
+        base = _field(base, index, node)
+    return base
+
+
+def _field(base: Expr, index: int, node: syntax.Member) -> Expr:
+    """Field `index` of a record; an array among a value's fields is that of a temporary object, to be subscripted."""
+    assert isinstance(base.type, RecordType) and base.type.fields is not None
+    field = base.type.fields[index]
     if not isinstance(base, LValue):
-        return typed.ExtractMember(node.span, field.type, base, index)
+        if not isinstance(field.type, ArrayType):
+            return typed.ExtractMember(node.span, field.type, base, index)
+        base = typed.CompoundLiteral(base.span, base.type, Qualifiers(const=True), base)
     place = Qualifiers(
         base.place.space,
         base.place.const or field.qualifiers.const,
@@ -421,6 +468,7 @@ _HANDLERS: dict[type, Handler] = {
     syntax.Call: _call,
     syntax.TypeArgument: _type_argument,
     syntax.SizeOf: _size_of,
+    syntax.GenericSelection: _generic,
     syntax.Cast: _cast,
     syntax.CompoundLiteral: _compound_literal,
     syntax.Subscript: _subscript,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...diagnostics import Note
-from .. import builtins, syntax, typed
+from .. import syntax, typed
 from ..features import PROGRAM_SCOPE
 from ..types import (
     BOOL,
+    EVENT,
     INT,
     PLAIN,
     AddressSpace,
@@ -16,15 +17,18 @@ from ..types import (
     FunctionType,
     PointerType,
     Qualifiers,
+    RecordType,
     Type,
     VoidType,
     contains_matrix,
     is_complete,
+    is_opaque,
 )
-from . import attributes, matrices
-from .context import UNKNOWN, Abandon, Context, EnumConstant, FunctionState, Poisoned
+from . import atomics, attributes, images, matrices, uninitialized, usage
+from .context import UNKNOWN, Abandon, Context, EnumConstant, FunctionState, Overloads, Poisoned
 from .declarations import (
     Base,
+    alignment_of_base,
     base_type,
     declarator_type,
     declare_typedef,
@@ -33,7 +37,7 @@ from .declarations import (
     parameters,
     static_assert,
 )
-from .initializers import initialize, is_constant
+from .initializers import folded, initialize, is_constant
 from .statements import block, pragma
 
 _PREDECLARED = {
@@ -62,6 +66,8 @@ def unit(c: Context, node: syntax.TranslationUnit) -> typed.Unit:
             with c.recover():
                 _external(c, item)
     _check_recursion(c)
+    if c.diagnostics.wants("unused-function"):
+        usage.functions(c)
     _check_defined(c)
     for decl, external in c.tentative.values():
         if external:
@@ -77,7 +83,7 @@ def _external(c: Context, item: syntax.ExternalDeclaration) -> None:
     elif isinstance(item, syntax.StaticAssert):
         static_assert(c, item)
     elif pragma(c, item) is not None:
-        c.warn("unroll", "an unroll hint belongs before a loop", item.span)
+        c.warn("ignored-pragmas", "an unroll hint belongs before a loop", item.span)
 
 
 def _check_defined(c: Context) -> None:
@@ -142,14 +148,20 @@ def _variable(c: Context, base: Base, item: syntax.InitDeclarator, t: Type, qual
     name = d.name or ""
     if contains_matrix(t):
         c.fail("coop-mat-file-scope", f"a cooperative matrix cannot be declared at file scope ('{name}')", d.span)
+    if is_opaque(t):
+        c.unit.variables.append(images.declare_variable(c, d, t, qualifiers, item.initializer))
+        return
     qualifiers = _program_scope(c, base, d, qualifiers)
     decl = typed.VarDecl(d.span, name, t, qualifiers, "static")
+    atomics.check_variable(c, decl, item.initializer.span if item.initializer is not None else None)
     decl.alignment = attributes.for_variable(c, [*base.specifiers.attributes, *d.attributes])
+    decl.alignment = decl.alignment or alignment_of_base(base, d)
     earlier = c.scope.names.get(name)
     if isinstance(earlier, typed.VarDecl) and name in c.tentative:
         decl = _declared_again(c, earlier, decl)
     if item.initializer is not None:
-        decl.type, decl.initializer = initialize(c, t, item.initializer)
+        decl.type, value = initialize(c, t, item.initializer)
+        decl.initializer = folded(value)
         if not is_constant(decl.initializer):
             c.fail("not-constant", f"the initial value of '{name}' must be constant", item.initializer.span)
     external = any(word.text == "extern" for word in base.specifiers.storage)
@@ -219,26 +231,55 @@ def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.Fun
     internal = any(word.text == "static" for word in specifiers.storage)
     marks = attributes.for_function(c, [*specifiers.attributes, *d.attributes], kernel=kernel)
     decl = typed.FunctionDecl(d.span, d.name, t, parameters(c, modifier), kernel, internal, marks)
-    earlier = c.functions.get(d.name)
+    if marks.pop("overloadable", False) or isinstance(c.scope.find(d.name), Overloads):
+        family = _overloads(c, decl)
+        earlier = next((f for f in family if f.type.parameters == t.parameters), None)
+    else:
+        family = None
+        earlier = c.functions.get(d.name)
     if earlier is not None:
         if earlier.type != t or earlier.is_kernel != kernel:
             notes = [Note(f"the previous declaration, '{earlier.type}', is here", earlier.span)]
             c.fail("redefinition", f"'{d.name}' is declared again as '{t}'", d.span, notes=notes)
         earlier.attributes.update(marks)
         earlier.internal = earlier.internal or internal
-        if c.scope.find(d.name) is not earlier:
+        if family is None and c.scope.find(d.name) is not earlier:
             c.declare(earlier)
         return earlier
-    if builtins.find(d.name) is not None or d.name in matrices.BUILTINS:
+    if d.name in matrices.BUILTINS:
         c.fail("redefinition", f"'{d.name}' is a builtin function", d.span)
-    c.declare(decl)
-    if c.scope.names.get(d.name) is not decl:
-        c.abandon()
+    if family is not None:
+        family.append(decl)
+    else:
+        c.declare(decl)
+        if c.scope.names.get(d.name) is not decl:
+            c.abandon()
+        c.functions[d.name] = decl
     if kernel:
         _check_kernel(c, decl)
-    c.functions[d.name] = decl
+        if internal:
+            c.error("kernel-static", f"kernel '{d.name}' cannot be static", d.span)
+    header = bool(c.diagnostics.sources.files) and d.span.file != next(iter(c.diagnostics.sources.files))
+    if usage.has_unused([*specifiers.attributes, *d.attributes]) or (header and _is_inline(specifiers)):
+        c.excused.add(decl)
     c.unit.functions.append(decl)
     return decl
+
+
+def _overloads(c: Context, decl: typed.FunctionDecl) -> list[typed.FunctionDecl]:
+    """The functions of the name so far; the first may lack the attribute, as clang has it."""
+    entity = c.scope.find(decl.name)
+    if isinstance(entity, Overloads):
+        return entity.functions
+    family = Overloads(decl.span, decl.name, [])
+    if isinstance(entity, typed.FunctionDecl) and c.functions.get(decl.name) is entity:
+        family.functions.append(entity)
+        c.scope.names[decl.name] = family
+    else:
+        c.declare(family)
+        if c.scope.names.get(decl.name) is not family:
+            c.abandon()
+    return family.functions
 
 
 def _check_kernel(c: Context, decl: typed.FunctionDecl) -> None:
@@ -252,10 +293,22 @@ def _check_kernel_parameters(c: Context, decl: typed.FunctionDecl) -> None:
         if contains_matrix(p.type) or (isinstance(p.type, PointerType) and contains_matrix(p.type.pointee)):
             message = f"a cooperative matrix cannot be a parameter of a kernel ('{p.name}')"
             c.error("coop-mat-kernel-parameter", message, p.span)
-        elif p.type is BOOL or isinstance(p.type, VoidType):
+        elif p.type in (BOOL, EVENT) or isinstance(p.type, VoidType):
             c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot have type '{p.type}'", p.span)
         elif isinstance(p.type, PointerType):
             _check_kernel_pointer(c, p, p.type)
+        elif _holds_host_pointer(p.type):
+            message = f"kernel parameter '{p.name}': pointers in it must be to global memory"
+            c.error("kernel-parameter", message, p.span)
+
+
+def _holds_host_pointer(t: Type) -> bool:
+    """Whether a record or array holds a pointer that a host cannot set."""
+    if isinstance(t, RecordType):
+        return any(_holds_host_pointer(item.type) for item in t.fields or ())
+    if isinstance(t, ArrayType):
+        return _holds_host_pointer(t.element)
+    return isinstance(t, PointerType) and t.qualifiers.space is not AddressSpace.GLOBAL
 
 
 def _check_kernel_pointer(c: Context, p: typed.VarDecl, t: PointerType) -> None:
@@ -270,6 +323,7 @@ def _check_kernel_pointer(c: Context, p: typed.VarDecl, t: PointerType) -> None:
 
 
 def _definition(c: Context, node: syntax.FunctionDefinition) -> None:
+    errors = c.diagnostics.error_count
     try:
         decl = _define(c, node)
     except Abandon:
@@ -277,7 +331,10 @@ def _definition(c: Context, node: syntax.FunctionDefinition) -> None:
         # What is wrong inside is told all the same.
         decl = _stand_in(c, node)
     c.function = FunctionState(decl)
+    if not c.contract:
+        decl.attributes["fp_contract"] = False
     with c.nested_scope():
+        c.function.outermost = c.scope
         for p in decl.parameters:
             if p.name:
                 c.declare(Poisoned(p.span, p.name) if p.type is UNKNOWN else p)
@@ -285,7 +342,17 @@ def _definition(c: Context, node: syntax.FunctionDefinition) -> None:
     for label, span in c.function.gotos:
         if label not in c.function.labels:
             c.error("undeclared-label", f"no label '{label}' in this function", span)
+    if c.diagnostics.error_count == errors:
+        _warn(c, c.function)
     c.function = None
+
+
+def _warn(c: Context, state: FunctionState) -> None:
+    """What only a whole body tells; nothing where a part of it had no meaning."""
+    if c.diagnostics.wants(*uninitialized.CODES):
+        uninitialized.function(c, state)
+    if c.diagnostics.wants(*usage.CODES):
+        usage.function(c, state)
 
 
 def _define(c: Context, node: syntax.FunctionDefinition) -> typed.FunctionDecl:
@@ -296,6 +363,8 @@ def _define(c: Context, node: syntax.FunctionDefinition) -> typed.FunctionDecl:
         c.fail("redefinition", f"redefinition of '{decl.name}'", node.declarator.span, notes=notes)
     modifier = _function_modifier(node.declarator)
     assert modifier is not None
+    if decl.span == node.declarator.span and not (decl.internal or decl.is_kernel or _is_inline(node.specifiers)):
+        c.warn("missing-prototypes", f"'{decl.name}' has no prototype and is not static", decl.span)
     decl.span, decl.parameters = node.declarator.span, parameters(c, modifier)
     decl.body = typed.Block(node.body.span, [])
     # The order of definition counts, also where a prototype stood before.
@@ -321,6 +390,10 @@ def _stand_in(c: Context, node: syntax.FunctionDefinition) -> typed.FunctionDecl
     if kernel:
         _check_kernel_parameters(c, decl)
     return decl
+
+
+def _is_inline(specifiers: syntax.Specifiers) -> bool:
+    return any(word.text.strip("_") == "inline" for word in specifiers.functions)
 
 
 def _is_kernel(specifiers: syntax.Specifiers) -> bool:

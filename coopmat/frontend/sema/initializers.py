@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...diagnostics import Span
 from .. import syntax
 from ..typed import Aggregate, Expr, FloatConst, IntConst, LValue, StringConst, VectorLiteral, Zero
-from ..types import CHAR, UCHAR, ArrayType, CoopMatrixType, RecordType, Type, VectorType, VoidType, element_count
+from ..types import (
+    CHAR,
+    UCHAR,
+    ArrayType,
+    AtomicType,
+    CoopMatrixType,
+    RecordType,
+    Type,
+    VectorType,
+    VoidType,
+    element_count,
+)
+from .constants import vector_components
 from .context import Context
 from .conversions import assign_convert, rvalue
 
@@ -30,6 +42,8 @@ def value(c: Context, t: Type, node: syntax.Expression, what: str) -> Expr:
     """`node` converted to `t`, as `what` (initialisation, argument, ...) does it."""
     from .expressions import analyse
 
+    if isinstance(t, AtomicType):
+        t = t.value
     return assign_convert(c, analyse(c, node, t), t, node.span, what)
 
 
@@ -107,10 +121,14 @@ def _is_zero(e: Expr) -> bool:
 
 @dataclass(slots=True)
 class _Items:
-    """A cursor over the items of one brace level, which elided inner braces share."""
+    """A cursor over the items of one brace level, which elided inner braces share.
+
+    `entered`: the designators of the item that is next have already led here.
+    """
 
     items: list[syntax.InitializerItem]
     at: int = 0
+    entered: bool = False
 
     def peek(self) -> syntax.InitializerItem | None:
         return self.items[self.at] if self.at < len(self.items) else None
@@ -124,40 +142,94 @@ def _braced(c: Context, t: Type, node: syntax.InitializerList) -> tuple[Type, Ex
             return _from_string(c, t, text)
     if isinstance(t, RecordType) and t in c.broken:
         c.abandon()
-    cursor = _Items(list(node.items))
-    result = _fill(c, t, cursor, node.span, designators=True)
-    extra = cursor.peek()
-    if extra is not None:
-        c.fail("invalid-initializer", f"more initial values than '{t}' holds", extra.span)
+    cursor, level = _Items(list(node.items)), _Level(t)
+    while (item := cursor.peek()) is not None:
+        before = cursor.at
+        _fill(c, level, cursor, item.designators)
+        if cursor.at == before:
+            c.warn("excess-initializers", f"more initial values than '{t}' holds", item.span)
+            break
+    result = level.value(c, node.span)
     return result.type, result
 
 
-def _fill(c: Context, t: Type, cursor: _Items, span: Span, *, designators: bool) -> Aggregate:
-    """Takes the values that an aggregate needs; stops at a designator that belongs to the level above."""
-    values: dict[int, Expr] = {}
-    position, highest = 0, 0
-    limit = _limit(t)
+class _Level:
+    """An aggregate being given its values; those of parts that are aggregates themselves may come piece by piece."""
+
+    __slots__ = ("parts", "position", "type")
+
+    def __init__(self, t: Type) -> None:
+        self.type = t
+        self.parts: dict[int, Expr | _Level] = {}
+        self.position = 0
+
+    def put(self, position: int, part: Expr | _Level) -> None:
+        if isinstance(self.type, RecordType) and self.type.kind == "union":
+            self.parts.clear()  # only one member has a value: the last one named
+        self.parts[position] = part
+        self.position = position + 1
+        if isinstance(self.type, RecordType) and self.type.kind == "union":
+            self.position = _limit(self.type)
+
+    def level(self, c: Context, position: int, span: Span) -> _Level:
+        """The part at a position, to be given values of its own."""
+        known = self.parts.get(position)
+        if isinstance(known, _Level):
+            return known
+        inner = _Level(_part(self.type, position))
+        if isinstance(known, Aggregate):
+            inner.parts.update(known.items)
+        elif known is not None:
+            c.unsupported("a designator into a part that already has a value is", span)
+        self.put(position, inner)
+        return inner
+
+    def value(self, c: Context, span: Span) -> Aggregate:
+        values = [(i, p.value(c, span) if isinstance(p, _Level) else p) for i, p in sorted(self.parts.items())]
+        t = self.type
+        if isinstance(t, ArrayType) and t.size is None:
+            t = ArrayType(t.element, max(self.parts, default=-1) + 1)
+        assert isinstance(t, (ArrayType, RecordType))
+        return _aggregate(c, span, t, values)
+
+
+def _fill(c: Context, level: _Level, cursor: _Items, designators: list[syntax.Designator]) -> None:
+    """Takes items from a place in the aggregate on, up to its end or to an item with designators of its own.
+
+    `designators` are what is left of the first item's, and say the place.
+    """
+    limit = _limit(level.type)
     while (item := cursor.peek()) is not None:
-        if item.designators:
-            if not designators:
-                break
-            position = _designated(c, t, item.designators)
-            if isinstance(t, RecordType) and t.kind == "union":
-                values.clear()  # only one member has a value: the last one named
-        elif position >= limit:
+        if designators:
+            level.position, last = _designated(c, level.type, designators[0])
+        elif (item.designators and not cursor.entered) or level.position >= limit:
             break
-        inner_type = _part(t, position)
-        with c.recover():
-            values[position] = _next(c, inner_type, cursor, item)
-        cursor.at += 1 if cursor.peek() is item else 0
-        position += 1
-        highest = max(highest, position)
-        if isinstance(t, RecordType) and t.kind == "union":
-            position = limit
-    if isinstance(t, ArrayType) and t.size is None:
-        t = ArrayType(t.element, highest)
-    assert isinstance(t, (ArrayType, RecordType))
-    return _aggregate(c, span, t, sorted(values.items(), key=lambda item: item[0]))
+        else:
+            last = level.position
+        cursor.entered = False
+        rest, designators = _rest(level.type, designators), []
+        if rest:
+            if last != level.position:
+                c.unsupported("a range of indices before another designator is", rest[0].span)
+            position = level.position
+            inner = level.level(c, position, rest[0].span)
+            cursor.entered = True
+            _fill(c, inner, cursor, rest)
+            level.position = max(level.position, position + 1)
+        else:
+            _take(c, level, cursor, item, last)
+    cursor.entered = False
+
+
+def _take(c: Context, level: _Level, cursor: _Items, item: syntax.InitializerItem, last: int) -> None:
+    """The value of the part at the level's position, and of those up to `last`."""
+    position, before = level.position, cursor.at
+    level.position = last + 1
+    with c.recover():
+        value = _next(c, _part(level.type, position), cursor, item)
+        for index in range(position, last + 1):
+            level.put(index, value)
+    cursor.at += 1 if cursor.at == before else 0
 
 
 def _limit(t: Type) -> int:
@@ -174,23 +246,44 @@ def _part(t: Type, position: int) -> Type:
     return t.fields[position].type
 
 
-def _designated(c: Context, t: Type, designators: list[syntax.Designator]) -> int:
-    if len(designators) > 1:
-        c.unsupported("a designator of more than one step is", designators[1].span)
-    first = designators[0]
-    if isinstance(first, syntax.FieldDesignator):
-        index = t.index_of(first.name) if isinstance(t, RecordType) else None
-        if index is None:
-            c.fail("no-member", f"'{t}' has no member '{first.name}'", first.span)
-        return index
+# More elements than this at once would make a table of the range.
+_LONGEST_RANGE = 65_536
+
+
+def _designated(c: Context, t: Type, designator: syntax.Designator) -> tuple[int, int]:
+    """The first and the last of the parts that a designator names; of an unnamed member the part that has it."""
+    if isinstance(designator, syntax.FieldDesignator):
+        path = t.path_of(designator.name) if isinstance(t, RecordType) else None
+        if path is None:
+            c.fail("no-member", f"'{t}' has no member '{designator.name}'", designator.span)
+        return path[0], path[0]
     from .declarations import integer_constant
 
     if not isinstance(t, ArrayType):
-        c.fail("invalid-initializer", f"'{t}' is not an array", first.span)
-    index = integer_constant(c, first.index, "an index in an initialiser")
-    if not 0 <= index < _limit(t):
-        c.fail("invalid-initializer", f"index {index} is outside of '{t}'", first.span)
-    return index
+        c.fail("invalid-initializer", f"'{t}' is not an array", designator.span)
+    first = last = integer_constant(c, designator.index, "an index in an initialiser")
+    if designator.last is not None:
+        last = integer_constant(c, designator.last, "an index in an initialiser")
+    for index in (first, last):
+        if not 0 <= index < _limit(t):
+            c.fail("invalid-initializer", f"index {index} is outside of '{t}'", designator.span)
+    if last < first:
+        c.fail("invalid-initializer", f"the range {first} ... {last} is empty", designator.span)
+    if last - first >= _LONGEST_RANGE:
+        c.unsupported(f"a range of more than {_LONGEST_RANGE} indices is", designator.span)
+    return first, last
+
+
+def _rest(t: Type, designators: list[syntax.Designator]) -> list[syntax.Designator]:
+    """What the first designator leaves: itself where it names a member of an unnamed member."""
+    if not designators:
+        return []
+    first = designators[0]
+    if isinstance(first, syntax.FieldDesignator) and isinstance(t, RecordType):
+        path = t.path_of(first.name)
+        if path is not None and len(path) > 1:
+            return designators
+    return designators[1:]
 
 
 def _next(c: Context, t: Type, cursor: _Items, item: syntax.InitializerItem) -> Expr:
@@ -208,14 +301,23 @@ def _next(c: Context, t: Type, cursor: _Items, item: syntax.InitializerItem) -> 
         whole = analyse(c, node)
         if whole.type == t:
             return assign_convert(c, whole, t, node.span, "initialisation")
-    if item.designators:
-        cursor.items[cursor.at] = syntax.InitializerItem(item.span, [], node)
-    return _fill(c, t, cursor, node.span, designators=False)
+    inner = _Level(t)
+    cursor.entered = True
+    _fill(c, inner, cursor, [])
+    return inner.value(c, node.span)
 
 
 def zero(span: Span, t: Type) -> Expr:
     assert not isinstance(t, VoidType)
     return Zero(span, t)
+
+
+def folded(e: Expr) -> Expr:
+    """The initial value of a static object with its vector expressions computed."""
+    if isinstance(e, Aggregate):
+        return replace(e, items=[(i, folded(item)) for i, item in e.items])
+    components = vector_components(e) if isinstance(e.type, VectorType) else None
+    return e if components is None else VectorLiteral(e.span, e.type, components)
 
 
 def is_constant(e: Expr) -> bool:

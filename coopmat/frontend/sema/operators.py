@@ -26,7 +26,7 @@ from ..types import (
     integer_type,
     is_complete,
 )
-from . import matrices
+from . import atomics, images, implicit, matrices
 from .constants import constant_value, fold_binary, fold_logical, fold_unary, is_null_pointer
 from .context import Context
 from .conversions import (
@@ -134,6 +134,7 @@ def address_of(c: Context, operand: Expr, span: Span) -> Expr:
         c.fail("not-an-lvalue", f"cannot take the address of a value of type '{operand.type}'", span)
     if isinstance(operand, Deref):
         return operand.pointer
+    images.refuse(c, operand.type, "pointer", span)
     where = Qualifiers(operand.place.space, operand.place.const, operand.place.volatile)
     return AddressOf(span, PointerType(operand.type, where), operand)
 
@@ -175,6 +176,15 @@ def binary(c: Context, op: str, left: Expr, right: Expr, span: Span, op_span: Sp
 
 def _arithmetic(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
     a, b = usual_conversions(c, op, op_span, left, right)
+    if name in ("div", "rem"):
+        implicit.divisor(c, op, b, op_span)
+    return make_binary(span, name, a, b)
+
+
+def _compare(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
+    a, b = usual_conversions(c, op, op_span, left, right)
+    if c.diagnostics.wants(*implicit.COMPARE_CODES):
+        implicit.compare(c, name, left, right, op_span)
     return make_binary(span, name, a, b)
 
 
@@ -204,7 +214,8 @@ def shift_operands(c: Context, op: str, left: Expr, right: Expr, op_span: Span) 
         element = element_type(left.type)
         assert isinstance(element, ScalarType)
         if isinstance(right, typed.IntConst) and not 0 <= right.value < element.bits:
-            c.warn("shift-count", f"shift count is outside of 0 to {element.bits - 1}", right.span)
+            code = "shift-count-negative" if right.value < 0 else "shift-count-overflow"
+            c.warn(code, f"shift count is outside of 0 to {element.bits - 1}", right.span)
     return left, convert_arithmetic(right, left.type)
 
 
@@ -228,8 +239,8 @@ _OPERANDS = {
     "arithmetic": _arithmetic,
     "integer": _integer,
     "shift": _shift,
-    "compare": _arithmetic,
-    "equality": _arithmetic,
+    "compare": _compare,
+    "equality": _compare,
     "logical": _logical,
 }
 
@@ -297,6 +308,8 @@ def modifiable(c: Context, e: Expr, what: str, span: Span) -> LValue:
         c.fail("not-an-lvalue", f"{what} needs an object, not a value of type '{e.type}'", span, labels=[Label(e.span)])
     if isinstance(e.type, ArrayType) or not is_complete(e.type):
         c.fail("not-assignable", f"{what}: an object of type '{e.type}' cannot be changed", span)
+    images.refuse(c, e.type, "assignment", span)
+    atomics.refuse(c, e.type, "assignment", span)
     if e.place.const or e.place.space is AddressSpace.CONSTANT or _has_const(e.type):
         c.fail("read-only", f"{what}: this object is read-only", e.span)
     if isinstance(e, Swizzle) and len(set(e.indices)) != len(e.indices):
@@ -338,6 +351,8 @@ def compound_assign(c: Context, op: str, target: Expr, value: Expr, span: Span, 
         if isinstance(value.type, VectorType) and not isinstance(place.type, VectorType):
             bad_operands(c, op, op_span, place, value)
         current, value = usual_conversions(c, op, op_span, current, value)
+        if row.name in ("div", "rem"):
+            implicit.divisor(c, op, value, op_span)
     widen = kind_between(place.type, current.type)
     narrow = kind_between(current.type, place.type)
     return typed.CompoundAssign(span, place.type, row.name, place, value, current.type, widen, narrow)
@@ -365,6 +380,7 @@ def conditional(c: Context, test: Expr, then: Expr, otherwise: Expr, span: Span)
 def _unify(c: Context, then: Expr, otherwise: Expr, span: Span) -> tuple[Expr, Expr]:
     """One type for the two sides of a conditional (C11 6.5.15)."""
     a, b = then.type, otherwise.type
+    images.refuse(c, a, "operand", span)
     if a == b:
         if isinstance(a, ScalarType) and a.is_integer:
             common = common_scalar(a, a)

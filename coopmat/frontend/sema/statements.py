@@ -23,13 +23,15 @@ from ..types import (
     VoidType,
     contains_matrix,
     is_complete,
+    is_opaque,
 )
-from . import attributes
+from . import atomics, attributes, images, spelling, usage
 from .constants import wrap
 from .context import UNKNOWN, Context, FunctionState, SwitchState
 from .conversions import assign_convert, condition, promote, rvalue
 from .declarations import (
     Base,
+    alignment_of_base,
     declarator_type,
     declare_typedef,
     each_declarator,
@@ -37,7 +39,7 @@ from .declarations import (
     static_assert,
 )
 from .expressions import analyse
-from .initializers import initialize, is_constant
+from .initializers import folded, initialize, is_constant
 
 Handler = Callable[[Context, Any], typed.Stmt]
 
@@ -58,7 +60,10 @@ def block(c: Context, node: syntax.Compound) -> typed.Block:
     """A compound statement without a scope of its own (the caller opens one)."""
     items: list[typed.Stmt] = []
     unroll: int | None = None
-    for item in node.items:
+    contract = c.contract
+    for number, item in enumerate(node.items, 1):
+        if isinstance(item, (syntax.For, syntax.While)):
+            spelling.loop(c, item, node.items[number] if number < len(node.items) else None)
         with c.recover():
             if isinstance(item, syntax.Pragma):
                 unroll = pragma(c, item)
@@ -73,29 +78,39 @@ def block(c: Context, node: syntax.Compound) -> typed.Block:
                     _apply_unroll(c, made, unroll, item.span)
                 items.append(made)
         unroll = None
+    c.contract = contract
     return typed.Block(node.span, items)
 
 
 def pragma(c: Context, node: syntax.Pragma) -> int | None:
     """Obeys a pragma; an unroll factor for the loop that follows is the result."""
     words = node.text.split()
-    if words[:2] == ["OPENCL", "FP_CONTRACT"] and words[2:] == ["OFF"]:
-        c.unsupported("'#pragma OPENCL FP_CONTRACT OFF' is", node.span)
+    if words[1:2] == ["FP_CONTRACT"] and words[0] in ("OPENCL", "STDC"):
+        _fp_contract(c, words[2:], node.span)
     if words[:1] in (["OPENCL"], ["STDC"]):
         return None
     factor = attributes.unroll_pragma(c, node.text, node.span)
     if factor is None:
-        c.warn("unknown-pragma", f"unknown pragma '{node.text}' ignored", node.span)
+        c.warn("unknown-pragmas", f"unknown pragma '{node.text}' ignored", node.span)
     return factor
 
 
-def _apply_unroll(c: Context, s: typed.Stmt, factor: int, span: Span) -> None:
+def _fp_contract(c: Context, words: list[str], span: Span) -> None:
+    """Off is off for the whole function, and for every kernel: SPIR-V has no smaller unit, and allows, not asks."""
+    if words not in (["ON"], ["OFF"], ["DEFAULT"]):
+        c.fail("pragma", "'FP_CONTRACT' takes ON, OFF or DEFAULT", span)
+    c.contract = words != ["OFF"]
+    if c.function is not None and not c.contract:
+        c.function.decl.attributes["fp_contract"] = False
+
+
+def _apply_unroll(c: Context, s: typed.Stmt, factor: int, span: Span, code: str = "ignored-pragmas") -> None:
     while isinstance(s, typed.Label):
         s = s.body
     if isinstance(s, (typed.For, typed.While, typed.DoWhile)):
         s.unroll = factor
     else:
-        c.warn("unroll", "an unroll hint belongs before a loop", span)
+        c.warn(code, "an unroll hint belongs before a loop", span)
 
 
 def local_declaration(c: Context, node: syntax.Declaration) -> list[typed.Stmt]:
@@ -128,20 +143,31 @@ def _local_variable(
         c.fail("missing-name", "a declaration needs a name", d.span)
     if "extern" in storage:
         c.unsupported("'extern' inside a function is", item.span)
+    if is_opaque(t):
+        return images.declare_variable(c, d, t, qualifiers, item.initializer)
     decl = typed.VarDecl(d.span, d.name, t, qualifiers, "automatic")
     decl.alignment = attributes.for_variable(c, [*base.specifiers.attributes, *d.attributes])
+    decl.alignment = decl.alignment or alignment_of_base(base, d)
     _check_space(c, decl, static="static" in storage, initialised=item.initializer is not None)
+    atomics.check_variable(c, decl, item.initializer.span if item.initializer is not None else None)
     open_array = isinstance(t, ArrayType) and t.size is None and item.initializer is not None
     if not open_array and not is_complete(t):
         c.fail("incomplete-type", f"variable '{d.name}' has incomplete type '{t}'", d.span)
     if not open_array:
         c.declare(decl)  # in scope already within its own initialiser
+    state = _state(c)
+    if not usage.has_unused([*base.specifiers.attributes, *d.attributes]):
+        state.locals.append(decl)
     if item.initializer is not None:
         decl.type, decl.initializer = initialize(c, t, item.initializer)
-        if decl.storage == "static" and not is_constant(decl.initializer):
-            c.fail("not-constant", f"the initial value of '{d.name}' must be constant", item.initializer.span)
+        if decl.storage == "static":
+            decl.initializer = folded(decl.initializer)
+            if not is_constant(decl.initializer):
+                c.fail("not-constant", f"the initial value of '{d.name}' must be constant", item.initializer.span)
     if open_array:
         c.declare(decl)
+    if decl.storage == "automatic" and (decl.initializer is None or decl in c.references):
+        state.bare.append(decl)
     if decl.storage == "static":
         c.unit.variables.append(decl)
         return None
@@ -160,6 +186,9 @@ def _check_space(c: Context, decl: typed.VarDecl, *, static: bool, initialised: 
     if space is AddressSpace.LOCAL:
         if not _state(c).decl.is_kernel:
             c.fail("address-space", f"'{name}': local variables can be declared in kernels only", decl.span)
+        if c.scope is not _state(c).outermost:
+            message = f"'{name}': local variables can be declared in a kernel's outermost block only"
+            c.fail("address-space", message, decl.span)
         if initialised:
             c.fail("address-space", f"'{name}': a variable in local memory cannot be initialised", decl.span)
         decl.storage = "static"
@@ -188,6 +217,7 @@ def _expression(c: Context, node: syntax.ExpressionStatement) -> typed.Stmt:
     if node.expression is None:
         return typed.Block(node.span, [])
     e = rvalue(analyse(c, node.expression))
+    usage.discarded(c, e)
     return typed.ExprStmt(node.span, e)
 
 
@@ -196,6 +226,7 @@ def _if(c: Context, node: syntax.If) -> typed.Stmt:
     chain: list[tuple[syntax.If, typed.Expr, typed.Stmt]] = []
     tail: syntax.Statement | None = node
     while isinstance(tail, syntax.If):
+        spelling.if_statement(c, tail)
         test = _tested(c, tail.condition, "the condition of 'if'")
         chain.append((tail, test, _scoped(c, tail.then)))
         tail = tail.otherwise
@@ -243,12 +274,14 @@ def _body(c: Context, node: syntax.Statement) -> typed.Stmt:
 
 
 def _while(c: Context, node: syntax.While) -> typed.Stmt:
+    spelling.condition(c, node.condition)
     test = _tested(c, node.condition, "the condition of 'while'")
     return typed.While(node.span, test, _body(c, node.body))
 
 
 def _do_while(c: Context, node: syntax.DoWhile) -> typed.Stmt:
     body = _body(c, node.body)
+    spelling.condition(c, node.condition)
     return typed.DoWhile(node.span, body, _tested(c, node.condition, "the condition of 'do'"))
 
 
@@ -260,21 +293,35 @@ def _for(c: Context, node: syntax.For) -> typed.Stmt:
                 init = local_declaration(c, node.init)
         elif node.init is not None:
             with c.recover():
-                init = [typed.ExprStmt(node.init.span, rvalue(analyse(c, node.init)))]
+                value = rvalue(analyse(c, node.init))
+                usage.discarded(c, value)
+                init = [typed.ExprStmt(node.init.span, value)]
         test = _tested(c, node.condition, "the condition of 'for'") if node.condition is not None else None
         step: typed.Expr | None = None
         if node.step is not None:
             with c.recover():
                 step = rvalue(analyse(c, node.step))
+                usage.discarded(c, step)
         return typed.For(node.span, init, test, step, _body(c, node.body))
 
 
 def _attributed(c: Context, node: syntax.Attributed) -> typed.Stmt:
+    if _falls_through(c, node):
+        return typed.Block(node.span, [])
     body = statement(c, node.body)
     factor = attributes.unroll_hint(c, node.attributes)
     if factor is not None:
-        _apply_unroll(c, body, factor, node.span)
+        _apply_unroll(c, body, factor, node.span, "ignored-attributes")
     return body
+
+
+def _falls_through(c: Context, node: syntax.Attributed) -> bool:
+    """`__attribute__((fallthrough));`, which says that a case is meant to run into the next one."""
+    alone = isinstance(node.body, syntax.ExpressionStatement) and node.body.expression is None
+    if not alone or [item.name.strip("_") for item in node.attributes] != ["fallthrough"]:
+        return False
+    _state(c).deliberate.add(node.span)
+    return True
 
 
 # --- switch ----------------------------------------------------------------------------------------
@@ -285,6 +332,7 @@ def _switch(c: Context, node: syntax.Switch) -> typed.Stmt:
     with c.recover():
         value = _switched(c, node.condition)
     state, labels = _state(c), SwitchState(value.type)
+    state.switched = True
     state.switches.append(labels)
     state.breakable += 1
     body = _scoped(c, node.body)
@@ -308,7 +356,7 @@ def _case(c: Context, node: syntax.Case) -> typed.Stmt:
     inner: syntax.Statement = node
     while isinstance(inner, syntax.Case):
         with c.recover():
-            labels.append((inner.span, _case_value(c, inner)))
+            labels += [(inner.span, value) for value in _case_values(c, inner)]
         inner = inner.body
     body = statement(c, inner)
     for span, value in reversed(labels):
@@ -316,7 +364,12 @@ def _case(c: Context, node: syntax.Case) -> typed.Stmt:
     return body
 
 
-def _case_value(c: Context, node: syntax.Case) -> int | None:
+# A range of case labels is as many labels.
+_MOST_CASES = 1024
+
+
+def _case_values(c: Context, node: syntax.Case) -> list[int | None]:
+    """What a label stands for; None is the default."""
     switches = _state(c).switches
     word = "case" if node.value is not None else "default"
     if not switches:
@@ -326,14 +379,19 @@ def _case_value(c: Context, node: syntax.Case) -> int | None:
         if current.default is not None:
             c.fail("duplicate-case", "a second 'default'", node.span, notes=[Note("the first", current.default)])
         current.default = node.span
-        return None
+        return [None]
     assert isinstance(current.type, ScalarType)
-    value = wrap(integer_constant(c, node.value, "a case label"), current.type)
-    if value in current.cases:
-        notes = [Note("the first", current.cases[value])]
-        c.fail("duplicate-case", f"a second case {value}", node.value.span, notes=notes)
-    current.cases[value] = node.value.span
-    return value
+    first = last = wrap(integer_constant(c, node.value, "a case label"), current.type)
+    if node.last is not None:
+        last = wrap(integer_constant(c, node.last, "a case label"), current.type)
+    if last - first >= _MOST_CASES:
+        c.unsupported(f"a range of more than {_MOST_CASES} cases is", node.value.span)
+    for value in range(first, last + 1):
+        if value in current.cases:
+            notes = [Note("the first", current.cases[value])]
+            c.fail("duplicate-case", f"a second case {value}", node.value.span, notes=notes)
+        current.cases[value] = node.value.span
+    return list(range(first, last + 1))
 
 
 # --- jumps -----------------------------------------------------------------------------------------

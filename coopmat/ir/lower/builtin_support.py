@@ -13,7 +13,6 @@ from ...frontend.typed import BuiltinCall
 from ...frontend.types import PointerType, ScalarType, Type, element_type
 from .. import LowerOptions
 from ..mangle import mangle
-from ..module import ModuleBuilder
 from ..type_map import I32, VOID_TYPE, TypeMap
 
 
@@ -21,7 +20,6 @@ class BuiltinContext(Protocol):
     """What these modules need of the function under construction."""
 
     builder: Any
-    module: ModuleBuilder
     types: TypeMap
     options: LowerOptions
 

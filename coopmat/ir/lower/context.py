@@ -34,10 +34,12 @@ class FunctionContext:
         self.types: TypeMap = program.module.types
         self.options: LowerOptions = program.options
         self.matrices: Matrices = program.matrices
-        self.float_flags: tuple[str, ...] = program.float_flags
+        self.float_flags = _float_flags(program.options, decl)
         self.function = function
         self.decl = decl
         self.variables: dict[typed.VarDecl, MemoryPlace] = {}
+        # Parameters that are images and samplers.
+        self.handles: dict[typed.VarDecl, ir.Value] = {}
         # Where a result that is handled in memory goes.
         self.result: ir.Value | None = None
         self.uses = program.uses_of(function)
@@ -126,6 +128,17 @@ class FunctionContext:
     def finish(self) -> None:
         """To be called last: variables go to the front of the entry block."""
         self._entry.instructions[0:0] = self._variables
+
+
+_FAST = ("reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn")
+
+
+def _float_flags(options: LowerOptions, decl: typed.FunctionDecl) -> tuple[str, ...]:
+    """LLVM's fast-math flags in a function; a pragma against contraction has precedence over options."""
+    if decl.attributes.get("fp_contract", True):
+        return options.float_flags
+    flags = _FAST if "fast" in options.float_flags else options.float_flags
+    return tuple(flag for flag in flags if flag != "contract")
 
 
 def space_of(pointer: ir.Value) -> AddressSpace:

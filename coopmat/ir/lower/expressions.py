@@ -22,7 +22,7 @@ from ...frontend.types import (
     element_count,
 )
 from ..type_map import I32, I64, undefined
-from . import constants, initializers, places
+from . import constants, images, initializers, places
 from .builtins import lower_builtin
 from .conditions import branch_on, condition
 from .context import FunctionContext
@@ -116,6 +116,8 @@ def _first_of_convert(e: typed.Convert) -> typed.Expr | None:
 
 def _convert(ctx: FunctionContext, e: typed.Convert, value: places.Operand) -> places.Operand:
     source, target = e.operand.type, e.type
+    if e.kind is ConvertKind.SAMPLER:
+        return images.constant_sampler(ctx, value)
     if isinstance(source, CoopMatrixType) and isinstance(target, CoopMatrixType):
         return ctx.matrices.convert(ctx, source, target, value)
     return convert(ctx, e.kind, value, source, target)

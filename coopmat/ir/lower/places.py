@@ -17,10 +17,11 @@ from ...frontend.types import (
     Type,
     VectorType,
     contains_matrix,
+    is_opaque,
     size_of,
 )
 from ..type_map import I32, I64
-from . import expressions, initializers
+from . import expressions, images, initializers
 from .context import FunctionContext
 
 
@@ -118,7 +119,7 @@ class MatrixElementPlace:
         ctx.matrices.set(ctx, self.matrix, self.variable, self.index, value)
 
 
-Place: TypeAlias = MemoryPlace | SwizzlePlace | MatrixElementPlace
+Place: TypeAlias = MemoryPlace | SwizzlePlace | MatrixElementPlace | images.Handle
 Operand: TypeAlias = ir.Value | MemoryPlace
 ZERO, ZERO32 = ir.Constant(I64, 0), ir.Constant(I32, 0)
 
@@ -132,6 +133,8 @@ def temporary(ctx: FunctionContext, t: Type) -> MemoryPlace:
 def place(ctx: FunctionContext, e: typed.LValue) -> Place:
     if isinstance(e, typed.Swizzle):
         return _swizzle(ctx, e)
+    if isinstance(e, typed.VarRef) and is_opaque(e.type):
+        return images.handle(ctx, e.decl)
     if isinstance(e, typed.MatrixElement):
         matrix = e.matrix.type
         assert isinstance(matrix, CoopMatrixType)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from llvmlite import ir
 
 from ...diagnostics import CompileError, Diagnostic, InternalError, Severity, Span
-from ...frontend import typed
-from ...frontend.types import AddressSpace, PointerType, Type, contains_matrix
+from ...frontend import builtins, typed
+from ...frontend.types import AddressSpace, PointerType, Type, contains_matrix, is_opaque
 from .. import DEFAULT_SUB_GROUP_SIZE, LoweredModule, LowerOptions
 from ..instructions import PointeeAttributes
 from ..kernel_info import KernelInfo
@@ -40,7 +40,6 @@ class Program:
 
     def __init__(self, unit: typed.Unit, options: LowerOptions, library: Library) -> None:
         self.options = options
-        self.float_flags = ("fast",) if options.fast_relaxed_math else ("contract",) if options.mad_enable else ()
         self.unit = unit
         self._library = library
         # Of the statement being lowered.
@@ -95,7 +94,9 @@ class Program:
             if types.in_memory(decl.type.result):
                 result, parameters = VOID_TYPE, [types.parameter(decl.type.result), *parameters]
             inline = self._must_inline(decl) or bool(decl.attributes.get("always_inline"))
-            function = self.module.define(decl.name, result, parameters, inline=inline)
+            # A name that LLVM takes for a library function or a builtin is not to be had for a user's own.
+            name = decl.name if builtins.find(decl.name) is None else f"{decl.name}.user"
+            function = self.module.define(name, result, parameters, inline=inline)
             if decl.attributes.get("noinline") and not inline:
                 function.attributes.add("noinline")
             self._describe_pointees(function, decl)
@@ -133,6 +134,7 @@ class Program:
     def _define(self, function: ir.Function, decl: typed.FunctionDecl) -> None:
         if decl.body is None:
             raise InternalError(f"function '{decl.name}' has no body")
+        self.module.contract &= bool(decl.attributes.get("fp_contract", True))
         ctx = FunctionContext(self, function, decl)
         arguments = list(function.args)
         if self.module.types.in_memory(decl.type.result):
@@ -144,6 +146,9 @@ class Program:
         lower_body(ctx, decl.body)
 
     def _parameter(self, ctx: FunctionContext, argument: ir.Value, decl: typed.VarDecl) -> None:
+        if is_opaque(decl.type):
+            ctx.handles[decl] = argument
+            return
         align = ctx.types.align(decl.type)
         if ctx.types.in_memory(decl.type):
             # The caller made a copy for this function.

@@ -10,6 +10,7 @@ from llvmlite import ir
 
 from ...diagnostics import InternalError
 from ...frontend import typed
+from ...frontend.types import is_opaque
 from ..type_map import undefined
 from . import expressions, initializers, places
 from .conditions import branch_on
@@ -75,6 +76,8 @@ def _block(ctx: FunctionContext, s: typed.Block, jumps: Jumps) -> None:
 
 
 def _declaration(ctx: FunctionContext, s: typed.DeclStmt, jumps: Jumps) -> None:
+    if is_opaque(s.decl.type):
+        return  # a constant: it is made where it is named
     variable = places.variable(ctx, s.decl)
     if s.decl.initializer is not None and s.decl.storage != "static":
         initializers.initialize(ctx, variable, s.decl.initializer)

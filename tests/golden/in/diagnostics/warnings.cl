@@ -1,4 +1,4 @@
-// options: -Werror=shift-count -Wno-unknown-pragma
+// options: -Werror=shift-count-overflow -Wno-unknown-pragmas
 // Warnings by name: on, off, and as errors.
 #pragma nosuch
 int f(int n, const global int *c)

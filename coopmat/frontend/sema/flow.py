@@ -1,0 +1,439 @@
+"""Control flow of a function: a graph of basic blocks, and the warnings that need nothing more than it.
+
+Conditions that are constant have one way out. Expressions are followed only where variables are watched: then each
+block lists in order where those are declared, stored to and read (`uninitialized` works on that).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from ...diagnostics import Span
+from .. import typed
+from ..typed import Expr, Load, LValue, VarDecl, VarRef
+from ..types import VoidType
+from .constants import constant_value
+
+DECLARED, STORED, READ = "declared", "stored", "read"
+
+
+@dataclass(eq=False, slots=True)
+class Block:
+    """A basic block. `branch` is the condition at its end, where there is one; its ways out are true, then false.
+
+    `label` is the case label that it stands after; `first` the first statement in it; `events` are
+    (DECLARED, STORED or READ, number of the variable, place).
+    """
+
+    number: int
+    ways: list[Block] = field(default_factory=list)
+    sources: list[Block] = field(default_factory=list)
+    events: list[tuple[str, int, Span]] = field(default_factory=list)
+    branch: Span | None = None
+    switch: bool = False
+    label: Span | None = None
+    first: Span | None = None
+
+
+@dataclass(slots=True)
+class Graph:
+    """`end` is where the function's last brace is reached, `exit` where it returns to its caller.
+
+    `falls` are the case labels with the block that runs into each; `reads` counts for each array or record that is
+    watched the reads of a part of it, and holds the first.
+    """
+
+    blocks: list[Block]
+    entry: Block
+    end: Block
+    exit: Block
+    returns: bool
+    falls: list[tuple[Block, Span]]
+    reads: dict[VarDecl, tuple[int, Span]]
+
+    def reached(self) -> set[Block]:
+        seen, work = {self.entry}, [self.entry]
+        while work:
+            for block in work.pop().ways:
+                if block not in seen:
+                    seen.add(block)
+                    work.append(block)
+        return seen
+
+
+class _Builder:
+    def __init__(self, watched: Sequence[VarDecl], whole: Sequence[VarDecl], deliberate: set[Span]) -> None:
+        self.blocks: list[Block] = []
+        self.numbers = {decl: i for i, decl in enumerate(watched)}
+        self.reads: dict[VarDecl, tuple[int, Span]] = {decl: (0, decl.span) for decl in whole}
+        self.follow = bool(watched or whole)
+        self.deliberate = deliberate
+        self.labels: dict[str, Block] = {}
+        self.breaks: list[Block] = []
+        self.continues: list[Block] = []
+        self.switches: list[Block] = []
+        self.falls: list[tuple[Block, Span]] = []
+        self.entry, self.exit = self.new(), self.new()
+        self.current: Block | None = None
+        # Whether the statements since the last case label may run into the next one unannounced.
+        self.running = False
+        self.returns = False
+
+    def build(self, body: typed.Block) -> Graph:
+        self.current = self.new()
+        self.link(self.entry, self.current)
+        self.statement(body)
+        end = self.here()
+        self.jump(self.exit)
+        return Graph(self.blocks, self.entry, end, self.exit, self.returns, self.falls, self.reads)
+
+    # --- blocks
+
+    def new(self) -> Block:
+        block = Block(len(self.blocks))
+        self.blocks.append(block)
+        return block
+
+    def here(self) -> Block:
+        if self.current is None:
+            self.current = self.new()
+        return self.current
+
+    @staticmethod
+    def link(source: Block, target: Block) -> None:
+        source.ways.append(target)
+        target.sources.append(source)
+
+    def jump(self, target: Block) -> None:
+        """Ends the current block, if any, with a way to `target`."""
+        if self.current is not None:
+            self.link(self.current, target)
+            self.current = None
+
+    def label(self, name: str) -> Block:
+        if name not in self.labels:
+            self.labels[name] = self.new()
+        return self.labels[name]
+
+    # --- statements
+
+    def statement(self, node: typed.Stmt) -> None:
+        if isinstance(node, typed.Block):
+            if not node.items and node.span in self.deliberate:
+                self.running = False
+            for item in node.items:
+                self.statement(item)
+            return
+        if not isinstance(node, (typed.Case, typed.Label)):
+            block = self.here()
+            block.first = block.first or node.span
+            self.running = True
+        _STATEMENTS[type(node)](self, node)
+
+    def declaration(self, node: typed.DeclStmt) -> None:
+        if not self.follow:
+            return
+        decl = node.decl
+        number = self.numbers.get(decl)
+        if number is not None:
+            self.here().events.append((DECLARED, number, decl.span))
+        if decl.initializer is not None:
+            self.expression(decl.initializer)
+            if number is not None:
+                self.here().events.append((STORED, number, decl.span))
+
+    def plain(self, node: typed.ExprStmt) -> None:
+        self.expression(node.expr)
+
+    def if_(self, node: typed.If) -> None:
+        after = self.new()
+        while True:
+            then, otherwise = self.new(), self.new()
+            self.test(node.condition, then, otherwise)
+            self.current = then
+            self.statement(node.then)
+            self.jump(after)
+            self.current = otherwise
+            if not isinstance(node.otherwise, typed.If):
+                break
+            node = node.otherwise  # long chains of else-ifs do not lean on Python's stack
+        if node.otherwise is not None:
+            self.statement(node.otherwise)
+        self.jump(after)
+        self.current = after
+
+    def body(self, node: typed.Stmt, left: Block, again: Block) -> None:
+        self.breaks.append(left)
+        self.continues.append(again)
+        self.statement(node)
+        self.breaks.pop()
+        self.continues.pop()
+        self.jump(again)
+
+    def while_(self, node: typed.While) -> None:
+        head, inside, left = self.new(), self.new(), self.new()
+        self.jump(head)
+        self.current = head
+        self.test(node.condition, inside, left)
+        self.current = inside
+        self.body(node.body, left, head)
+        self.current = left
+
+    def do_while(self, node: typed.DoWhile) -> None:
+        inside, tail, left = self.new(), self.new(), self.new()
+        self.jump(inside)
+        self.current = inside
+        self.body(node.body, left, tail)
+        self.current = tail
+        self.test(node.condition, inside, left)
+        self.current = left
+
+    def for_(self, node: typed.For) -> None:
+        for item in node.init:
+            self.statement(item)
+        head, inside, step, left = self.new(), self.new(), self.new(), self.new()
+        self.jump(head)
+        self.current = head
+        if node.condition is None:
+            self.jump(inside)
+        else:
+            self.test(node.condition, inside, left)
+        self.current = inside
+        self.body(node.body, left, step)
+        self.current = step
+        if node.step is not None:
+            self.expression(node.step)
+        self.jump(head)
+        self.current = left
+
+    def switch(self, node: typed.Switch) -> None:
+        self.expression(node.value)
+        block, left = self.here(), self.new()
+        block.branch, block.switch = node.value.span, True
+        self.switches.append(block)
+        self.breaks.append(left)
+        self.current = None
+        running, self.running = self.running, False
+        self.statement(node.body)
+        self.running = running
+        self.breaks.pop()
+        self.switches.pop()
+        self.jump(left)
+        if not node.has_default:
+            self.link(block, left)
+        self.current = left
+
+    def case(self, node: typed.Case) -> None:
+        if not self.switches:
+            self.statement(node.body)
+            return
+        block = self.new()
+        block.label = node.span
+        if self.current is not None:
+            if self.running:
+                self.falls.append((self.current, node.span))
+            self.jump(block)
+        self.link(self.switches[-1], block)
+        self.current = block
+        inner: typed.Stmt = node
+        while isinstance(inner, typed.Case):  # labels in a row
+            inner = inner.body
+        self.running = False
+        self.statement(inner)
+
+    def labelled(self, node: typed.Label) -> None:
+        inner: typed.Stmt = node
+        while isinstance(inner, typed.Label):
+            target = self.label(inner.name)
+            self.jump(target)
+            self.current = target
+            inner = inner.body
+        self.statement(inner)
+
+    def goto(self, node: typed.Goto) -> None:
+        self.jump(self.label(node.label))
+
+    def break_(self, node: typed.Break) -> None:
+        if self.breaks:
+            self.jump(self.breaks[-1])
+
+    def continue_(self, node: typed.Continue) -> None:
+        if self.continues:
+            self.jump(self.continues[-1])
+
+    def return_(self, node: typed.Return) -> None:
+        if node.value is not None:
+            self.expression(node.value)
+        self.returns = True
+        self.jump(self.exit)
+
+    # --- expressions
+
+    def test(self, e: Expr, yes: Block, no: Block) -> None:
+        """Ends the current block with a condition; `&&`, `||` and `!` become ways of their own."""
+        pending: list[tuple[Block, Expr, Block, Block]] = []
+        while True:
+            if isinstance(e, typed.Logical):
+                middle = self.new()
+                pending.append((middle, e.right, yes, no))
+                yes, no = (middle, no) if e.op == "land" else (yes, middle)
+                e = e.left
+            elif isinstance(e, typed.Unary) and e.op == "lnot":
+                yes, no, e = no, yes, e.operand
+            else:
+                break
+        self.decide(e, yes, no)
+        for middle, right, yes, no in reversed(pending):
+            self.current = middle
+            self.test(right, yes, no)
+
+    def decide(self, e: Expr, yes: Block, no: Block) -> None:
+        value = constant_value(e)
+        if value is not None:
+            self.jump(yes if value else no)
+            return
+        self.expression(e)
+        block = self.here()
+        block.branch = e.span
+        self.link(block, yes)
+        self.jump(no)
+
+    def expression(self, root: Expr) -> None:
+        """The events of an expression in the order of its evaluation."""
+        if not self.follow:
+            return
+        work: list[Any] = [root]
+        while work:
+            item = work.pop()
+            if isinstance(item, tuple):
+                self.here().events.append(item)
+                continue
+            visit = _EXPRESSIONS.get(type(item))
+            if visit is not None:
+                visit(self, item, work)
+            else:
+                work.extend(reversed(_children(item)))
+
+    def load(self, e: Load, work: list[Any]) -> None:
+        number, inner = self.object(e.operand)
+        if number is not None:
+            work.append((READ, number, e.span))
+        elif self.reads:
+            self.part_read(e)
+        work.extend(reversed(inner))
+
+    def part_read(self, e: Load) -> None:
+        root: LValue = e.operand
+        while isinstance(root, (typed.Index, typed.Member, typed.Swizzle)):
+            root = root.base
+        if isinstance(root, VarRef) and root.decl in self.reads:
+            count, first = self.reads[root.decl]
+            self.reads[root.decl] = (count + 1, first if count else e.span)
+
+    def object(self, e: LValue) -> tuple[int | None, list[Expr]]:
+        """The watched variable that an object is, or is components of; and what its place is computed from."""
+        if isinstance(e, typed.Swizzle):
+            return self.object(e.base)
+        if isinstance(e, VarRef):
+            return self.numbers.get(e.decl), []
+        return None, _children(e)
+
+    def assign(self, e: typed.Assign, work: list[Any]) -> None:
+        number, inner = self.object(e.target)
+        if number is not None:
+            work.append((STORED, number, e.span))
+        work.extend(reversed(inner))
+        work.append(e.value)
+
+    def update(self, e: typed.CompoundAssign | typed.IncDec, work: list[Any]) -> None:
+        number, inner = self.object(e.target)
+        if number is not None:
+            work.append((STORED, number, e.span))
+            work.append((READ, number, e.target.span))
+        work.extend(reversed(inner))
+        if isinstance(e, typed.CompoundAssign):
+            work.append(e.value)
+
+    def reference(self, e: VarRef, work: list[Any]) -> None:
+        # Its address is taken, or it is passed on as an object: it may be stored to from here on.
+        number = self.numbers.get(e.decl)
+        if number is not None:
+            self.here().events.append((STORED, number, e.span))
+
+    def comma(self, e: typed.Comma, work: list[Any]) -> None:
+        if isinstance(e.right, typed.Zero) and isinstance(e.type, VoidType) and isinstance(e.left, Load):
+            return  # (void)x
+        work.append(e.right)
+        work.append(e.left)
+
+    def logical(self, e: typed.Logical, work: list[Any]) -> None:
+        yes, no, after = self.new(), self.new(), self.new()
+        self.test(e, yes, no)
+        for block in (yes, no):
+            self.current = block
+            self.jump(after)
+        self.current = after
+
+    def conditional(self, e: typed.Conditional, work: list[Any]) -> None:
+        then, otherwise, after = self.new(), self.new(), self.new()
+        self.test(e.condition, then, otherwise)
+        for block, side in ((then, e.then), (otherwise, e.otherwise)):
+            self.current = block
+            self.expression(side)
+            self.jump(after)
+        self.current = after
+
+
+_STATEMENTS: dict[type, Callable[[_Builder, Any], None]] = {
+    typed.DeclStmt: _Builder.declaration,
+    typed.ExprStmt: _Builder.plain,
+    typed.If: _Builder.if_,
+    typed.While: _Builder.while_,
+    typed.DoWhile: _Builder.do_while,
+    typed.For: _Builder.for_,
+    typed.Switch: _Builder.switch,
+    typed.Case: _Builder.case,
+    typed.Label: _Builder.labelled,
+    typed.Goto: _Builder.goto,
+    typed.Break: _Builder.break_,
+    typed.Continue: _Builder.continue_,
+    typed.Return: _Builder.return_,
+}
+_EXPRESSIONS: dict[type, Callable[[_Builder, Any, list[Any]], None]] = {
+    Load: _Builder.load,
+    typed.Assign: _Builder.assign,
+    typed.CompoundAssign: _Builder.update,
+    typed.IncDec: _Builder.update,
+    VarRef: _Builder.reference,
+    typed.Comma: _Builder.comma,
+    typed.Logical: _Builder.logical,
+    typed.Conditional: _Builder.conditional,
+}
+_PARTS: dict[type, tuple[str, ...]] = {}
+
+
+def _children(e: Expr) -> list[Expr]:
+    """The operands of a node, in order."""
+    kind = type(e)
+    names = _PARTS.get(kind)
+    if names is None:
+        plain = {"span", "type", "place", "decl", "function", "parameters", "computation", "matrix"}
+        if kind in (typed.MatrixElement, typed.MatrixStore, typed.MatrixScale):
+            plain.discard("matrix")
+        names = _PARTS[kind] = tuple(f.name for f in fields(e) if f.name not in plain)
+    result: list[Expr] = []
+    for name in names:
+        value = getattr(e, name)
+        if isinstance(value, Expr):
+            result.append(value)
+        elif isinstance(value, list):
+            result.extend(item[1] if isinstance(item, tuple) else item for item in value)
+    return [item for item in result if isinstance(item, Expr)]
+
+
+def build(body: typed.Block, watched: Sequence[VarDecl], whole: Sequence[VarDecl], deliberate: set[Span]) -> Graph:
+    """The graph of a function's body. `watched` are scalars, vectors and pointers, numbered by their place in the
+    list, `whole` arrays and records; `deliberate` are the places of `__attribute__((fallthrough));`."""
+    return _Builder(watched, whole, deliberate).build(body)

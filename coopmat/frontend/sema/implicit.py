@@ -1,0 +1,316 @@
+"""Warnings about values that change where nobody asked for it: implicit conversions, comparisons, constant operands.
+
+An integer's *range* is (bits, whether it is never negative); the bits count the sign where it may be. What an
+expression's range is follows from its operators, so that `c = i & 15` is known to be harmless.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from ...diagnostics import Span
+from .. import typed
+from ..typed import Binary, Convert, ConvertKind, Expr, FloatConst, IntConst, Load
+from ..types import BOOL, DOUBLE, FLOAT, HALF, AddressSpace, PointerType, ScalarType, Type, VectorType, element_type
+from .constants import constant_value, fold_convert, is_null_pointer, round_to, wrap
+from .context import Context
+
+Range = tuple[int, bool]
+
+INTEGER_CODES = ("implicit-int-conversion", "shorten-64-to-32", "sign-conversion", "constant-conversion")
+FLOAT_CODES = (
+    *("literal-conversion", "float-conversion", "implicit-float-conversion", "double-promotion"),
+    *("implicit-int-float-conversion", "implicit-const-int-float-conversion"),
+)
+COMPARE_CODES = (
+    *("sign-compare", "float-equal", "tautological-compare", "tautological-unsigned-zero-compare"),
+    "tautological-constant-out-of-range-compare",
+)
+_EQUALITY = ("eq", "ne")
+_BOOLEAN = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "land", "lor", "lnot"})
+# The bits of a significand, the leading one included.
+_DIGITS = {HALF: 11, FLOAT: 24, DOUBLE: 53}
+_LITERAL = re.compile(
+    r"[-+]?\s*(\d[\d.]*|\.\d+)([eEpP][-+]?\d+)?[fFhHlL]?\Z|[-+]?0[xX][\w.]+([pP][-+]?\d+)?[fFhHlL]?\Z"
+)
+# Deeper than this an expression counts as any value of its type.
+_DEEPEST = 24
+
+
+def text_of(c: Context, span: Span) -> str:
+    """The source text of a span within one line; of a macro's expansion that is the macro's use."""
+    line = c.diagnostics.sources.line(span.file, span.line)
+    return line[span.column - 1 : span.end_column - 1] if line is not None and span.line == span.end_line else ""
+
+
+# --- ranges --------------------------------------------------------------------------------------
+
+
+def type_range(t: Type) -> Range:
+    element = element_type(t)
+    if not isinstance(element, ScalarType) or not element.is_integer:
+        return 64, False
+    return (1, True) if element is BOOL else (element.bits, not element.signed)
+
+
+def _join(a: Range, b: Range) -> Range:
+    """What holds the values of both."""
+    never = a[1] and b[1]
+    return max(a[0] - (not a[1]), b[0] - (not b[1])) + (not never), never
+
+
+def value_range(e: Expr, depth: int = 0) -> Range:
+    """Where the values of an integer expression lie; arithmetic is taken as closed on what holds both operands."""
+    if isinstance(e, IntConst):
+        return (e.value.bit_length(), True) if e.value >= 0 else ((~e.value).bit_length() + 1, False)
+    whole = type_range(e.type)
+    if depth > _DEEPEST:
+        return whole
+    if isinstance(e, Convert) and e.kind is ConvertKind.INT_TO_INT:
+        inner = value_range(e.operand, depth + 1)
+        return whole if inner[0] >= whole[0] else (inner[0], inner[1] or whole[1])
+    if isinstance(e, Convert) and e.kind is ConvertKind.TO_BOOL:
+        return 1, True
+    if isinstance(e, typed.Logical) or (isinstance(e, (Binary, typed.Unary)) and e.op in _BOOLEAN):
+        return (1, True) if isinstance(e.type, ScalarType) else whole
+    if isinstance(e, typed.Conditional):
+        return _join(value_range(e.then, depth + 1), value_range(e.otherwise, depth + 1))
+    if isinstance(e, typed.Comma):
+        return value_range(e.right, depth + 1)
+    if isinstance(e, typed.Assign):
+        return value_range(e.value, depth + 1)
+    if isinstance(e, Binary):
+        return _binary_range(e, whole, depth + 1)
+    return whole
+
+
+def _binary_range(e: Binary, whole: Range, depth: int) -> Range:
+    if e.op == "shl":
+        return (whole[0], True) if isinstance(e.left, IntConst) and e.left.value == 1 else whole
+    left = value_range(e.left, depth)
+    if e.op == "shr":
+        count = e.right.value if isinstance(e.right, IntConst) else 0
+        return max(left[0] - count, 0 if left[1] else 1), left[1]
+    right = value_range(e.right, depth)
+    if e.op == "and":
+        never = [r[0] for r in (left, right) if r[1]]
+        return min(never, default=max(left[0], right[0])), bool(never)
+    if e.op == "rem":
+        return (min(left[0], right[0]) if left[1] and right[1] else left[0]), left[1]
+    if e.op == "div":
+        less = e.right.value.bit_length() - 1 if isinstance(e.right, IntConst) and e.right.value > 0 else 0
+        return max(left[0] - less, 1), left[1] and right[1]
+    joined = _join(left, right)
+    return min(joined[0], whole[0]), (joined[1] and e.op != "sub") or whole[1]
+
+
+# --- conversions ---------------------------------------------------------------------------------
+
+
+def implicit(c: Context, e: Expr, target: Type) -> None:
+    """A scalar that becomes a `target` (of a vector: each component), as an assignment or an operator has it."""
+    source, wanted = e.type, element_type(target)
+    if source is BOOL or wanted is BOOL or source is wanted:
+        return
+    if not isinstance(source, ScalarType) or not isinstance(wanted, ScalarType):
+        return
+    if source.is_integer:
+        (_integer if wanted.is_integer else _to_float)(c, e, source, wanted)
+    elif wanted.is_integer:
+        _from_float(c, e, source, wanted)
+    elif wanted.rank < source.rank:
+        if not _same_in(e, wanted):
+            c.warn("implicit-float-conversion", f"'{source}' to '{wanted}' may lose precision", e.span)
+    elif not isinstance(e, FloatConst):
+        c.warn("double-promotion", f"'{source}' is widened to '{wanted}'", e.span)
+
+
+def _same_in(e: Expr, t: ScalarType) -> bool:
+    return isinstance(e, FloatConst) and (round_to(e.value, t) == e.value or math.isnan(e.value))
+
+
+def _integer(c: Context, e: Expr, source: ScalarType, target: ScalarType) -> None:
+    bits, never = value_range(e)
+    wide, unsigned = type_range(target)
+    if bits > wide:
+        if isinstance(e, IntConst):
+            _changed_constant(c, e, target)
+        elif source.bits == 64 and target.bits == 32:
+            c.warn("shorten-64-to-32", f"'{source}' to '{target}' may lose the upper half", e.span)
+        else:
+            c.warn("implicit-int-conversion", f"'{source}' to '{target}' may lose bits", e.span)
+    elif bits == wide and never and not unsigned:
+        if isinstance(e, IntConst) and source.signed:
+            _changed_constant(c, e, target)
+        else:
+            c.warn("sign-conversion", f"'{source}' to '{target}' may become negative", e.span)
+    elif unsigned and not never:
+        c.warn("sign-conversion", f"'{source}' to '{target}': negative values become great ones", e.span)
+
+
+def _changed_constant(c: Context, e: IntConst, target: ScalarType) -> None:
+    message = f"the constant {e.value} becomes {wrap(e.value, target)} as '{target}'"
+    c.warn("constant-conversion", message, e.span)
+
+
+def _to_float(c: Context, e: Expr, source: ScalarType, target: ScalarType) -> None:
+    if value_range(e)[0] <= _DIGITS.get(target, 8):
+        return
+    if not isinstance(e, IntConst):
+        c.warn("implicit-int-float-conversion", f"'{source}' to '{target}' may lose precision", e.span)
+        return
+    folded = fold_convert(e.span, e, target)
+    value = constant_value(folded) if folded is not None else None
+    if value is not None and value != e.value:
+        c.warn("implicit-const-int-float-conversion", f"the constant {e.value} becomes {value!r} as '{target}'", e.span)
+
+
+def _from_float(c: Context, e: Expr, source: ScalarType, target: ScalarType) -> None:
+    if not isinstance(e, FloatConst):
+        c.warn("float-conversion", f"'{source}' to '{target}' drops the fraction", e.span)
+        return
+    exact = math.isfinite(e.value) and wrap(int(e.value), target) == e.value
+    literal = _LITERAL.match(text_of(c, e.span)) is not None
+    if literal and not exact:
+        whole = int(e.value) if math.isfinite(e.value) else None
+        result = f"becomes {whole}" if whole is not None and wrap(whole, target) == whole else "does not fit"
+        c.warn("literal-conversion", f"the constant {e.value!r} {result} as '{target}'", e.span)
+    elif not literal:
+        c.warn("float-conversion", f"'{source}' to '{target}' drops the fraction", e.span)
+
+
+def operands(c: Context, op: str, left: Expr, right: Expr, common: Type) -> None:
+    """The operands of an operator that bring each other to a `common` type; `op` as it is spelled."""
+    if op.endswith("=") and op not in ("==", "!=", "<=", ">="):
+        _compound(c, left, right, common)
+        return
+    compared = op in ("==", "!=", "<", ">", "<=", ">=")
+    for e in (left, right):
+        integers = [t.is_integer for t in (e.type, element_type(common)) if isinstance(t, ScalarType)]
+        # A comparison has its own words for a change of sign.
+        if not (compared and all(integers)):
+            implicit(c, e, common)
+
+
+def _compound(c: Context, target: Expr, value: Expr, common: Type) -> None:
+    """`target op= value`: the value meets the common type, the result meets the target's."""
+    implicit(c, value, common)
+    a, b = element_type(target.type), element_type(common)
+    if not isinstance(a, ScalarType) or not isinstance(b, ScalarType) or not b.is_float:
+        return
+    if a.is_integer and a is not BOOL:
+        c.warn("float-conversion", f"the result, a '{b}', becomes '{a}'", target.span)
+    elif a.is_float and a.rank < b.rank:
+        c.warn("implicit-float-conversion", f"the result, a '{b}', becomes '{a}' and may lose precision", target.span)
+
+
+# --- comparisons ---------------------------------------------------------------------------------
+
+
+def compare(c: Context, name: str, left: Expr, right: Expr, op_span: Span) -> None:
+    """Operands as they were before the usual conversions."""
+    a, b = left.type, right.type
+    if _same_object(c, left, right):
+        always = "true" if name in ("eq", "le", "ge") else "false"
+        c.warn("tautological-compare", f"a value compared with itself: always {always}", op_span)
+        return
+    if not isinstance(a, ScalarType) or not isinstance(b, ScalarType):
+        return
+    if a.is_float or b.is_float:
+        if name in _EQUALITY and not (_plain(left) or _plain(right)):
+            c.warn("float-equal", "floating values are rarely equal", op_span)
+        return
+    if isinstance(left, IntConst) and isinstance(right, IntConst):
+        return
+    if isinstance(left, IntConst) or isinstance(right, IntConst):
+        turned = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+        other, constant, op = (
+            (right, left, turned.get(name, name)) if isinstance(left, IntConst) else (left, right, name)
+        )
+        assert isinstance(constant, IntConst)
+        if _against_constant(c, op, other, constant, op_span):
+            return
+    _signs(c, name, left, right, op_span)
+
+
+def _plain(e: Expr) -> bool:
+    """A constant of few digits, such as 0.5: one that arithmetic can be expected to hit."""
+    return isinstance(e, FloatConst) and (e.value * 4096).is_integer()
+
+
+def _same_object(c: Context, left: Expr, right: Expr) -> bool:
+    if not (isinstance(left, Load) and isinstance(right, Load)):
+        return False
+    a, b = left.operand, right.operand
+    if not (isinstance(a, typed.VarRef) and isinstance(b, typed.VarRef)) or a.decl is not b.decl:
+        return False
+    element = element_type(a.type)
+    floating = isinstance(element, ScalarType) and element.is_float  # x != x asks for a NaN
+    name = a.decl.name
+    written = text_of(c, a.span) == name == text_of(c, b.span)  # not out of a macro
+    return written and not floating and not a.place.volatile
+
+
+def _against_constant(c: Context, op: str, other: Expr, constant: IntConst, span: Span) -> bool:
+    """Whether a finding was told; `op` has the constant on its right side."""
+    t = other.type
+    assert isinstance(t, ScalarType) and isinstance(constant.type, ScalarType)
+    if constant.value == 0 and not t.signed and t is not BOOL and op in ("lt", "ge"):
+        always = "false" if op == "lt" else "true"
+        c.warn("tautological-unsigned-zero-compare", f"a '{t}' is never below 0: always {always}", span)
+        return True
+    if t.signed and not constant.type.signed:
+        return False  # the comparison is unsigned: the constant may stand for a negative value
+    bits, never = type_range(t) if not isinstance(t, VectorType) else (64, False)
+    least, most = (0, (1 << bits) - 1) if never else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    if least <= constant.value <= most or (constant.value < 0 and never and t.bits >= constant.type.bits):
+        return False
+    above = constant.value > most
+    holds = {"eq": False, "ne": True, "lt": above, "le": above, "gt": not above, "ge": not above}[op]
+    message = f"no '{t}' is {constant.value}: always {str(holds).lower()}"
+    c.warn("tautological-constant-out-of-range-compare", message, span)
+    return True
+
+
+def _signs(c: Context, name: str, left: Expr, right: Expr, span: Span) -> None:
+    a, b = left.type, right.type
+    assert isinstance(a, ScalarType) and isinstance(b, ScalarType)
+    signed, unsigned = (left, right) if a.signed else (right, left)
+    s, u = signed.type, unsigned.type
+    assert isinstance(s, ScalarType) and isinstance(u, ScalarType)
+    if not s.signed or u.signed or u.bits < 32 or u.bits < s.bits or value_range(signed)[1]:
+        return
+    if name in _EQUALITY and value_range(unsigned)[0] < u.bits:
+        return  # no negative value turns into one that small
+    c.warn("sign-compare", f"'{a}' and '{b}' are compared as '{u}'", span)
+
+
+# --- constants and pointers ----------------------------------------------------------------------
+
+
+def divisor(c: Context, op: str, right: Expr, span: Span) -> None:
+    if isinstance(right, IntConst) and right.value == 0:
+        c.warn("division-by-zero", f"'{op}' by 0 has no defined result", span)
+
+
+def pointer_cast(c: Context, e: Expr, target: Type, span: Span) -> None:
+    """An explicit cast that has a pointer on one side."""
+    source = e.type
+    if is_null_pointer(e):
+        return
+    if isinstance(target, PointerType) and isinstance(source, PointerType):
+        have, want = source.qualifiers.space, target.qualifiers.space
+        if have is AddressSpace.GENERIC and want is not have:
+            message = f"nothing checks that the pointer is one to {want} memory; to_{want}() would"
+            c.warn("address-space-conversion", message, span)
+    elif isinstance(target, PointerType) and isinstance(source, ScalarType) and source.bits < 64:
+        c.warn("int-to-pointer-cast", f"'{source}' is narrower than '{target}'", span)
+    elif isinstance(target, ScalarType) and target is not BOOL and target.bits < 64:
+        c.warn("pointer-to-int-cast", f"'{target}' is narrower than '{source}'", span)
+
+
+def tested_pointer(c: Context, e: Expr) -> None:
+    """A pointer as a condition."""
+    if isinstance(e, typed.AddressOf) or (isinstance(e, Convert) and e.kind is ConvertKind.DECAY):
+        c.warn("pointer-bool-conversion", "the address of an object is never null", e.span)

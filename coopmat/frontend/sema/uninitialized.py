@@ -1,0 +1,222 @@
+"""Variables that are read before anything was stored to them, and what else the flow of a function tells.
+
+For each block and watched variable two bits say whether some way to its end has stored to the variable, and whether
+some way has not: sets of variables are integers, one bit a variable. A read with the second bit alone is certain
+(`uninitialized`). With both, the blocks that lead to the read inevitably, without a store, are followed backwards from
+it; where a branch enters them with the second bit alone, taking that branch is the mistake (`sometimes-uninitialized`).
+Otherwise conditions may depend on each other (`conditional-uninitialized`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...diagnostics import Note, Span
+from .. import typed
+from ..types import ArrayType, PointerType, RecordType, ScalarType, VectorType, VoidType
+from .context import UNKNOWN, Context, FunctionState
+from .flow import DECLARED, READ, STORED, Block, Graph, build
+
+UNINITIALIZED = ("uninitialized", "sometimes-uninitialized", "conditional-uninitialized")
+CODES = (*UNINITIALIZED, "return-type", "implicit-fallthrough", "unreachable-code")
+# Blocks looked at, in all of a function, to find the branch at fault; beyond it a finding stays conditional.
+_PATIENCE = 100_000
+
+
+def function(c: Context, state: FunctionState) -> None:
+    """All warnings about the flow of a function whose body has been analysed without an error."""
+    wants, body, result = c.diagnostics.wants, state.decl.body, state.decl.type.result
+    assert body is not None
+    watched: list[typed.VarDecl] = []
+    whole: list[typed.VarDecl] = []
+    if wants(*UNINITIALIZED):
+        watched = [d for d in state.bare if isinstance(d.type, (ScalarType, VectorType, PointerType))]
+        whole = [d for d in state.bare if isinstance(d.type, (ArrayType, RecordType))]
+    last = body.items[-1] if body.items else None
+    ends = wants("return-type") and not isinstance(result, VoidType) and not isinstance(last, typed.Return)
+    falls = state.switched and wants("implicit-fallthrough")
+    if not (watched or whole or ends or falls or wants("unreachable-code")):
+        return
+    graph = build(body, watched, whole, state.deliberate)
+    reached = graph.reached()
+    if ends and graph.end in reached:
+        _open_end(c, state.decl, body.span, graph.returns)
+    for block, span in graph.falls:
+        if block in reached:
+            notes = [Note("'break;' or '__attribute__((fallthrough));' before it says what is meant")]
+            c.warn("implicit-fallthrough", "the case above runs into this one", span, notes=notes)
+    if wants("unreachable-code"):
+        _unreachable(c, graph, reached)
+    for decl in whole:
+        count, first = graph.reads[decl]
+        if count and count == c.references.get(decl):
+            c.warn("uninitialized", f"'{decl.name}' is read, but nothing is ever stored to it", first)
+    if watched:
+        _Uninitialized(c, graph, watched).run()
+
+
+def _open_end(c: Context, decl: typed.FunctionDecl, body: Span, returns: bool) -> None:
+    if decl.type.result is UNKNOWN:
+        return
+    column = max(body.end_column - 1, 1)
+    brace = Span(body.file, body.end_line, column, body.end_line, body.end_column)
+    how = "on every way" if returns else "at all"
+    c.warn("return-type", f"'{decl.name}' does not return a '{decl.type.result}' {how}", brace)
+
+
+def _unreachable(c: Context, graph: Graph, reached: set[Block]) -> None:
+    """The first statement of each stretch that nothing leads to."""
+    told: set[Block] = set()
+    for block in graph.blocks:
+        if block in reached or block in told or block.first is None:
+            continue
+        c.warn("unreachable-code", "nothing leads here", block.first)
+        work = [block]
+        while work:
+            for after in work.pop().ways:
+                if after not in told and after not in reached:
+                    told.add(after)
+                    work.append(after)
+
+
+@dataclass(slots=True)
+class _Finding:
+    """`rank` orders what is told of a variable: the most certain first."""
+
+    rank: int
+    code: str
+    message: str
+    span: Span
+    read: Span
+
+
+class _Uninitialized:
+    def __init__(self, c: Context, graph: Graph, watched: Sequence[typed.VarDecl]) -> None:
+        self.c, self.graph, self.watched = c, graph, watched
+        count = len(graph.blocks)
+        # At the end of each block: the variables that some way here has stored to, and that some has not.
+        self.stored, self.bare = [0] * count, [0] * count
+        self.patience = _PATIENCE
+
+    def run(self) -> None:
+        order = self.order()
+        self.solve(order)
+        found: dict[int, _Finding] = {}
+        for block in order:
+            self.reads(block, found)
+        for finding in sorted(found.values(), key=lambda f: (f.span.line, f.span.column)):
+            notes = [Note("it is read here", finding.read)] if finding.read != finding.span else []
+            self.c.warn(finding.code, finding.message, finding.span, notes=notes)
+
+    def order(self) -> list[Block]:
+        """The blocks that can be reached, each after those that lead to it, but for the ways back of loops."""
+        result: list[Block] = []
+        seen = {self.graph.entry}
+        work = [(self.graph.entry, iter(self.graph.entry.ways))]
+        while work:
+            block, ways = work[-1]
+            following = next((way for way in ways if way not in seen), None)
+            if following is None:
+                result.append(block)
+                work.pop()
+            else:
+                seen.add(following)
+                work.append((following, iter(following.ways)))
+        return result[::-1]
+
+    def entering(self, block: Block) -> tuple[int, int]:
+        stored = bare = 0
+        for source in block.sources:
+            stored |= self.stored[source.number]
+            bare |= self.bare[source.number]
+        return stored, bare
+
+    def solve(self, order: list[Block]) -> None:
+        effects = []
+        for block in order:
+            stored = bare = 0
+            for kind, number, _ in block.events:
+                bit = 1 << number
+                if kind == STORED:
+                    stored, bare = stored | bit, bare & ~bit
+                elif kind == DECLARED:
+                    stored, bare = stored & ~bit, bare | bit
+            effects.append((block, stored, bare, ~(stored | bare)))
+        changed = True
+        while changed:
+            changed = False
+            for block, stored, bare, kept in effects:
+                before = self.entering(block)
+                after = (before[0] & kept | stored, before[1] & kept | bare)
+                number = block.number
+                if after != (self.stored[number], self.bare[number]):
+                    self.stored[number], self.bare[number] = after
+                    changed = True
+
+    def reads(self, block: Block, found: dict[int, _Finding]) -> None:
+        if not block.events:
+            return
+        stored, bare = self.entering(block)
+        for kind, number, span in block.events:
+            bit = 1 << number
+            if kind == STORED:
+                stored, bare = stored | bit, bare & ~bit
+            elif kind == DECLARED:
+                stored, bare = stored & ~bit, bare | bit
+            elif bare & bit and (number not in found or found[number].rank):
+                finding = self.judge(block, number, span, certain=not stored & bit)
+                if number not in found or finding.rank < found[number].rank:
+                    found[number] = finding
+
+    def judge(self, block: Block, number: int, read: Span, *, certain: bool) -> _Finding:
+        decl = self.watched[number]
+        if certain:
+            return _Finding(0, "uninitialized", f"'{decl.name}' is read before anything is stored to it", read, read)
+        at = self.fault(block, number, decl)
+        if at is not None:
+            span, way = at
+            message = f"'{decl.name}' is read without a value {way}"
+            return _Finding(1, "sometimes-uninitialized", message, span, read)
+        message = f"'{decl.name}' may be read before anything is stored to it"
+        return _Finding(2, "conditional-uninitialized", message, read, read)
+
+    def fault(self, block: Block, number: int, decl: typed.VarDecl) -> tuple[Span, str] | None:
+        """The branch, or else the declaration, from which a read without a value always follows."""
+        bit = 1 << number
+        # Of each block: how many of its ways lead to the read. A block whose ways all do is gone through itself.
+        ways = {block: len(block.ways)}
+        work = [block]
+        declared = False
+        while work:
+            here = work.pop()
+            self.patience -= 1
+            if self.patience < 0:
+                return None
+            declared = declared or here is self.graph.entry
+            bare_only = self.bare[here.number] & bit and not self.stored[here.number] & bit
+            for source in here.sources:
+                if not self.bare[source.number] & bit and self.stored[source.number] & bit:
+                    continue
+                if self.stored[source.number] & bit and bare_only:
+                    declared = True  # declared here, after a way round a loop
+                    continue
+                ways[source] = ways.get(source, 0) + 1
+                if ways[source] == len(source.ways):
+                    work.append(source)
+        if declared:
+            return decl.span, "whenever this declaration is reached"
+        for candidate, count in sorted(ways.items(), key=lambda item: item[0].number):
+            if candidate.branch is None or count >= len(candidate.ways) or self.stored[candidate.number] & bit:
+                continue
+            for i, way in enumerate(candidate.ways):
+                if ways.get(way, 0) < max(len(way.ways), 1) or not self.bare[candidate.number] & bit:
+                    continue
+                if not candidate.switch:
+                    return candidate.branch, f"whenever this is {('true', 'false')[i]}"
+                if way.label is not None:
+                    return way.label, "whenever this case is taken"
+        return None
+
+
+__all__ = ["CODES", "READ", "function"]

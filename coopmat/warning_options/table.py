@@ -1,0 +1,148 @@
+"""Every warning: whether it is on, which -W groups hold it, what it means.
+
+Names, groups and defaults are clang's where clang has the warning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Warning:
+    """A row: `-W<name>` turns it on; `groups` are those that hold it directly (see PARENTS)."""
+
+    name: str
+    on: bool
+    groups: tuple[str, ...]
+    meaning: str
+
+
+# Each group: the groups that hold all of it.
+PARENTS: dict[str, tuple[str, ...]] = {
+    "most": ("all",),
+    "unused": ("most",),
+    "unused-but-set-variable": ("unused",),
+    "uninitialized": ("most",),
+    "parentheses": ("most",),
+    "comment": ("most",),
+    "type-limits": (),
+    "tautological-compare": ("most",),
+    "tautological-constant-compare": ("tautological-compare",),
+    "implicit-float-conversion": ("conversion",),
+    "implicit-int-float-conversion": ("implicit-float-conversion",),
+    "implicit-int-conversion": ("conversion",),
+    "float-conversion": ("conversion",),
+    "bool-conversion": ("conversion",),
+    "incompatible-pointer-types": (),
+    "all": (),
+    "extra": (),
+    "conversion": (),
+    "shadow-all": (),
+    "pedantic": (),
+    "cpp": (),
+}
+
+WARNINGS: tuple[Warning, ...] = (
+    # Used and unused.
+    Warning("unused-variable", False, ("unused",), "a variable is never named"),
+    Warning("unused-but-set-variable", False, ("unused",), "a variable is only ever assigned to"),
+    Warning("unused-parameter", False, ("extra",), "a parameter is never named"),
+    Warning("unused-but-set-parameter", False, ("extra",), "a parameter is only ever assigned to"),
+    Warning("unused-function", False, ("unused",), "a static function is never called"),
+    Warning("unused-label", False, ("unused",), "no goto names a label"),
+    Warning("unused-local-typedef", False, ("unused",), "a typedef inside a function is never named"),
+    Warning("unused-value", True, ("unused",), "a statement computes a value that nothing takes"),
+    Warning("unused-comparison", True, ("unused",), "a statement only compares"),
+    # Control flow.
+    Warning("uninitialized", False, ("most",), "a variable is read before anything was stored to it"),
+    Warning("sometimes-uninitialized", False, ("uninitialized",), "some branch always leads to such a read"),
+    Warning("conditional-uninitialized", False, (), "there may be a path that leads to such a read"),
+    Warning("return-type", True, ("most",), "the end of a function that returns a value can be reached"),
+    Warning("implicit-fallthrough", False, (), "a case runs into the next one"),
+    Warning("unreachable-code", False, (), "a statement can never be reached"),
+    # Mistakes in writing.
+    Warning("parentheses", True, ("most",), "`=` as a condition; a comparison as an operand of `&`, `^` or `|`"),
+    Warning("parentheses-equality", True, ("parentheses",), "a comparison in two pairs of parentheses"),
+    Warning("bitwise-op-parentheses", False, ("parentheses",), "`&` beside `|` or `^`"),
+    Warning("logical-op-parentheses", False, ("parentheses",), "`&&` beside `||`"),
+    Warning("shift-op-parentheses", True, ("parentheses",), "`+` or `-` as an operand of a shift"),
+    Warning("logical-not-parentheses", True, ("parentheses",), "`!` applies to the left side of an operator only"),
+    Warning("dangling-else", True, ("parentheses",), "an else that could be thought to belong to another if"),
+    Warning("empty-body", True, (), "`;` alone controlled by an if, a loop or a switch"),
+    Warning("comment", True, ("most",), "`/*` inside of a comment, or a `//` comment that goes on on the next line"),
+    Warning("extra-semi", False, ("pedantic",), "`;` alone outside of functions"),
+    Warning("shadow", False, ("shadow-all",), "a variable hides another one"),
+    Warning("missing-prototypes", False, (), "a function that is neither static nor a kernel has no prototype"),
+    # Implicit conversions.
+    Warning("implicit-int-conversion", False, ("conversion",), "an integer may lose bits"),
+    Warning("shorten-64-to-32", False, ("conversion",), "a 64-bit integer may lose its upper half"),
+    Warning("sign-conversion", False, ("conversion",), "an integer may change its sign"),
+    Warning("constant-conversion", True, ("conversion",), "an integer constant changes its value"),
+    Warning("literal-conversion", True, ("conversion",), "a floating literal loses its fraction or range"),
+    Warning("float-conversion", False, ("conversion",), "a floating value becomes an integer"),
+    Warning("implicit-float-conversion", False, ("conversion",), "a floating value may lose precision"),
+    Warning("double-promotion", False, (), "a floating value becomes one of a wider type"),
+    Warning(
+        "implicit-int-float-conversion",
+        False,
+        ("implicit-float-conversion",),
+        "a floating type may not hold an integer",
+    ),
+    Warning(
+        "implicit-const-int-float-conversion",
+        True,
+        ("implicit-int-float-conversion",),
+        "a floating type does not hold an integer constant",
+    ),
+    Warning("pointer-bool-conversion", True, ("bool-conversion",), "the address of an object is never null"),
+    # Comparisons and constant operands.
+    Warning("sign-compare", False, ("extra",), "a signed value is compared as an unsigned one"),
+    Warning("float-equal", False, (), "floating values are compared for equality"),
+    Warning("tautological-compare", True, ("most",), "a value is compared with itself"),
+    Warning("tautological-unsigned-zero-compare", False, ("type-limits",), "no unsigned value is negative"),
+    Warning(
+        "tautological-constant-out-of-range-compare",
+        True,
+        ("tautological-constant-compare",),
+        "a type cannot hold the constant that its value is compared with",
+    ),
+    Warning("division-by-zero", True, (), "an integer is divided by the constant 0"),
+    Warning("shift-count-overflow", False, ("extra",), "a shift by the width or more: the count is taken modulo it"),
+    Warning("shift-count-negative", False, ("extra",), "a shift by less than 0: the count is taken modulo the width"),
+    Warning("array-bounds", True, (), "a constant index is outside of the array"),
+    Warning("spir-compat", True, (), "a sampler's initial value names no filter"),
+    # Pointers.
+    Warning("int-to-pointer-cast", True, (), "an integer narrower than a pointer is cast to one"),
+    Warning("pointer-to-int-cast", True, (), "a pointer is cast to an integer that is narrower"),
+    Warning("incompatible-pointer-types", True, (), "pointers to different types are converted"),
+    Warning(
+        "incompatible-pointer-types-discards-qualifiers",
+        True,
+        ("incompatible-pointer-types",),
+        "a conversion of pointers drops const or volatile",
+    ),
+    Warning("pointer-sign", True, ("pedantic",), "pointers to integers of different signedness are converted"),
+    Warning(
+        "address-space-conversion", False, ("extra",), "a generic pointer is cast to a named address space, unchecked"
+    ),
+    Warning("atomic-memory-ordering", True, (), "an atomic load, store or failure has an order that is not for it"),
+    Warning("excess-initializers", True, (), "more initial values in braces than the object holds"),
+    # Directives, attributes, options.
+    Warning("unknown-pragmas", False, ("most",), "a pragma means nothing here"),
+    Warning("ignored-pragmas", True, (), "a pragma stands where it has no effect"),
+    Warning("unknown-attributes", True, (), "an attribute means nothing here"),
+    Warning("ignored-attributes", True, (), "an attribute stands where it has no effect"),
+    Warning("macro-redefined", True, (), "a macro gets another definition"),
+    Warning("extra-tokens", True, (), "text after a directive"),
+    Warning("#warnings", True, ("cpp",), "a #warning directive"),
+    Warning("unknown-warning-option", True, (), "-W with a name that is not in this table"),
+    Warning("unused-command-line-argument", True, (), "an option that changes nothing"),
+    # Cooperative matrices.
+    Warning("coop-mat-pragma", False, ("pedantic",), "the extension is used without its pragma"),
+    Warning("coop-mat-string-enumerator", True, (), "an attribute names an enumerator in quotes"),
+    Warning("coop-mat-zero-stride", True, (), "a store puts every row in one place"),
+    Warning("coop-mat-operands-sign", True, (), "operand bits about signs say nothing, or not what the types say"),
+    Warning("stride-type", False, ("pedantic",), "a stride that is no size_t"),
+    Warning("unchecked-shapes", True, (), "matrix shapes that the device may not have"),
+)
