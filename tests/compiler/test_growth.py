@@ -1,0 +1,172 @@
+"""Time and memory grow no faster than the source; nothing heavy is loaded before it is needed.
+
+The figures themselves are `tools/bench-compile`'s; here are bounds that a busy machine keeps too.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import json
+import resource
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import coopmat
+from coopmat.compiler import _collector
+from coopmat.spirv.tools import find_tools
+
+ROOT = Path(__file__).parents[2]
+_spec = importlib.util.spec_from_file_location("generated_source", ROOT / "tools" / "generated_source.py")
+assert _spec is not None and _spec.loader is not None
+generated_source = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(generated_source)
+generate = generated_source.generate
+
+HEAVY = {"llvmlite", "numpy", "pcpp", "pyopencl", "click", "rich", "lark", "platformdirs"}
+
+
+def _lower(source: str) -> float:
+    """CPU seconds of this process, to LLVM IR."""
+    start = time.process_time()
+    coopmat.compile(source, ["-w"]).llvm_ir  # noqa: B018
+    return time.process_time() - start
+
+
+def _validate(source: str) -> float:
+    """CPU seconds of the validator."""
+    module = coopmat.compile(source, ["-w", "--no-validate"])
+    module.spirv  # noqa: B018
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    module.validate()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _ratio(measure, small: str, large: str, rounds: int = 5) -> float:
+    measure(small)
+    return measure(large) / min(measure(small) for _ in range(rounds))
+
+
+def test_generated_sources_are_exact_and_repeatable():
+    for lines in (100, 133, 1000):
+        assert generate(lines).count("\n") == lines
+    assert generate(300) == generate(300) != generate(300, seed=2)
+
+
+def test_time_is_linear_to_llvm_ir():
+    # Eight times the lines; half as much again for caches, and for a machine that others use.
+    assert _ratio(_lower, generate(500), generate(4000)) < 12
+
+
+def _many_functions(count: int) -> str:
+    functions = "".join(f"float f{i}(float x) {{ return x + {i}.0f; }}\n" for i in range(count))
+    calls = "".join(f"    x = f{i}(x);\n" for i in range(count))
+    return f"{functions}kernel void k(global float *a) {{\n    float x = a[0];\n{calls}    a[0] = x;\n}}\n"
+
+
+def _wide_record(count: int) -> str:
+    fields = "".join(f"    int m{i};\n" for i in range(count))
+    uses = "".join(f"    s->m{i} += {i};\n" for i in range(count))
+    return f"struct S {{\n{fields}}};\nkernel void k(global struct S *s) {{\n{uses}}}\n"
+
+
+@pytest.mark.parametrize("make", [_many_functions, _wide_record])
+def test_many_of_a_kind_are_linear_too(make):
+    assert _ratio(_lower, make(200), make(1600)) < 16
+
+
+def test_equal_names_do_not_slow_validation_down():
+    # It was quadratic in the names that are alike: 16 times as long for four times the functions.
+    find_tools()
+    assert _ratio(_validate, _many_functions(750), _many_functions(3000), rounds=2) < 10
+
+
+def test_compilations_leave_nothing_behind():
+    sources = [generate(150, seed=seed) for seed in range(8)]
+    counts = []
+    for _ in range(3):
+        for source in sources:
+            coopmat.compile(source, ["-w"]).llvm_ir  # noqa: B018
+        counts.append(len(gc.get_objects()))
+    # The first round fills caches. Without gc.collect: the collector must get at the rest by itself.
+    assert counts[2] < counts[1] + 4000
+
+
+@pytest.mark.parametrize("source", ["kernel void f(global int *a) { a[0] = 1; }", "kernel void f( {"])
+@pytest.mark.parametrize("was_on", [True, False])
+def test_the_garbage_collector_is_left_as_it_was(source, was_on):
+    before = gc.isenabled()
+    try:
+        (gc.enable if was_on else gc.disable)()
+        try:
+            coopmat.compile(source).llvm_ir  # noqa: B018
+        except coopmat.CompileError:
+            assert "{" in source
+        assert gc.isenabled() == was_on
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
+def test_the_last_thread_out_turns_the_collector_on():
+    entered, leave = threading.Event(), threading.Event()
+
+    def other():
+        with _collector:
+            entered.set()
+            leave.wait(30)
+
+    assert gc.isenabled()
+    thread = threading.Thread(target=other)
+    with _collector:
+        thread.start()
+        assert entered.wait(30)
+    assert not gc.isenabled()
+    leave.set()
+    thread.join()
+    assert gc.isenabled()
+
+
+_IMPORT = """
+import json, sys, time
+start = time.process_time()
+import coopmat
+print(json.dumps([time.process_time() - start, sorted(sys.modules)]))
+"""
+
+
+def _python(*arguments: str) -> list:
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)
+
+
+def test_importing_loads_nothing_heavy():
+    seconds, modules = _python("-c", _IMPORT)
+    assert not HEAVY & set(modules)
+    assert seconds < 0.25
+
+
+_COMPILE = """
+import json, sys
+from coopmat.cli.app import run_command
+status = run_command(["compile", "-o", sys.argv[1], "-"])
+print(json.dumps([status, sorted(sys.modules)]))
+"""
+
+
+def test_the_command_loads_only_what_it_needs(tmp_path):
+    command = [sys.executable, "-c", _COMPILE, str(tmp_path / "f.spv")]
+    source = "kernel void f(global float *a) { a[0] = sqrt(a[1]); }"
+    subprocess.run(command, input=source, cwd=ROOT, check=True, capture_output=True, text=True)  # makes the tables
+    done = subprocess.run(command, input=source, cwd=ROOT, check=True, capture_output=True, text=True)
+    status, modules = json.loads(done.stdout)
+    assert status == 0 and (tmp_path / "f.spv").stat().st_size
+    # LLVM itself is loaded by the emitter alone; a device is asked only where one is named.
+    absent = {"numpy", "pyopencl", "rich", "lark", "llvmlite.binding", "coopmat.devices", "coopmat.runtime"}
+    assert not absent & set(modules)

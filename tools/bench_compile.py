@@ -1,0 +1,195 @@
+"""The measurements behind `tools/bench-compile`: time and memory of compilations, each beside its bound.
+
+1. Generated sources of 1,000, 5,000 and 20,000 lines, warm, each size in a process of its own: the stages, the whole,
+   source lines a second to the canonical IR, peak memory of the compiler and of the emitter.
+2. `coopmat compile` of 100 lines and `import coopmat`, each a process from its start.
+
+Times are medians. CPU time is that of all processes together: it says more than wall time where others use the machine.
+The exit status is 1 where a bound is broken.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from generated_source import generate
+
+import coopmat
+from coopmat.spirv import emit
+
+OPTIONS = ["-w"]
+STAGES = ("preprocess", "parse", "analyse", "lower", "emit", "legalize", "validate")
+SMALL, LARGE = 1_000, 20_000
+#: Lines to rounds.
+ROUNDS = {SMALL: 15, 5_000: 5, LARGE: 3}
+COLD_LINES, COLD_ROUNDS = 100, 9
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What a figure must stay below (or, `at_least`, reach)."""
+
+    what: str
+    limit: float
+    unit: str
+    at_least: bool = False
+
+    def holds(self, value: float) -> bool:
+        return value >= self.limit if self.at_least else value < self.limit
+
+    def line(self, value: float) -> str:
+        verdict = "ok    " if self.holds(value) else "BROKEN"
+        sign = ">=" if self.at_least else "<"
+        return f"  {verdict} {self.what:64s} {value:8.2f} {self.unit} ({sign} {self.limit:g})"
+
+
+# --- one size, in a process of its own -----------------------------------------------------------
+
+
+def _cpu() -> float:
+    """Seconds that this process, its children and theirs have used."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    total = time.process_time() + ended.ru_utime + ended.ru_stime
+    for child in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split():
+        # utime, stime, cutime and cstime, counted after the name, which may hold blanks.
+        fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+        total += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return total
+
+
+def _peak() -> int:
+    """Kilobytes. Not getrusage's: that still has what the parent had when it forked."""
+    status = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+
+
+def measure(lines: int, rounds: int) -> dict[str, Any]:
+    """Milliseconds per stage, of the whole (`wall`, `cpu`) and to the canonical IR (`ir`, CPU); kilobytes."""
+    emit.start()
+    coopmat.compile(generate(COLD_LINES, seed=2), [*OPTIONS, "--no-validate"]).spirv  # noqa: B018
+    source = generate(lines)
+    coopmat.compile(source, [*OPTIONS, "--no-validate"]).spirv  # noqa: B018
+    # Once it has ended, and before spirv-val runs, the greatest of our children is the emitter's fork.
+    emit.stop()
+    memory = {"compiler": _peak(), "emitter": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}
+    coopmat.compile(generate(COLD_LINES, seed=2), OPTIONS).spirv  # noqa: B018
+    stages: list[dict[str, float]] = []
+    walls, to_ir = [], []
+    cpu = _cpu()
+    for _ in range(rounds):
+        gc.collect()
+        start, start_cpu = time.perf_counter(), time.process_time()
+        module = coopmat.compile(source, OPTIONS)
+        module.llvm_ir  # noqa: B018
+        to_ir.append(time.process_time() - start_cpu)
+        module.spirv  # noqa: B018
+        walls.append(time.perf_counter() - start)
+        stages.append(module.timings)
+        del module
+    cpu = (_cpu() - cpu) / rounds
+    result = {stage: statistics.median(times[stage] for times in stages) for stage in STAGES}
+    result |= {"wall": statistics.median(walls), "cpu": cpu, "ir": statistics.median(to_ir)}
+    return {**{name: seconds * 1e3 for name, seconds in result.items()}, **memory}
+
+
+# --- all sizes -----------------------------------------------------------------------------------
+
+
+def bench_sizes() -> list[tuple[Bound, float]]:
+    found: dict[int, dict[str, Any]] = {}
+    click.echo("generated sources, warm; milliseconds to SPIR-V; lines a second to the canonical IR, on one core")
+    click.echo(" lines " + "".join(f"{name:>11s}" for name in (*STAGES, "wall", "CPU")) + "    lines/s  peak memory")
+    for lines, rounds in ROUNDS.items():
+        command = [sys.executable, __file__, "--one", str(lines), "--rounds", str(rounds)]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        row = found[lines] = json.loads(done.stdout)
+        times = "".join(f"{row[name]:11.1f}" for name in (*STAGES, "wall", "cpu"))
+        memory = f"{row['compiler'] / 1024:.0f} + {row['emitter'] / 1024:.0f} MB"
+        click.echo(f"{lines:6d} {times} {_speed(lines, row):10.0f}  {memory}")
+
+    def ratio(*names: str) -> float:
+        large, small = (sum(found[lines][name] for name in names) for lines in (LARGE, SMALL))
+        return float(large / small)
+
+    growth = f"{LARGE:,} lines to {SMALL:,}: "
+    unvalidated = [name for name in STAGES if name != "validate"]
+    click.echo(
+        f"  {growth}wall time {ratio('wall'):.2f} x, of the stages without validation {ratio(*unvalidated):.2f} x"
+    )
+    slowest = min(_speed(lines, row) for lines, row in found.items())
+    memory = (found[LARGE]["compiler"] + found[LARGE]["emitter"]) / 1024
+    return [
+        (Bound(f"{growth}CPU time of the whole, validated", 22, "x"), ratio("cpu")),
+        (Bound("source lines a second to the canonical IR, the slowest size", 1000, "", at_least=True), slowest),
+        (Bound(f"peak memory at {LARGE:,} lines, compiler and emitter", 1024, "MB"), memory),
+    ]
+
+
+def _speed(lines: int, row: dict[str, Any]) -> float:
+    return float(lines / row["ir"] * 1e3)
+
+
+# --- from the start of a process -----------------------------------------------------------------
+
+
+def _run(command: list[str]) -> tuple[float, float]:
+    """Seconds of wall and of CPU time."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(command, check=True)
+    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def bench_cold() -> list[tuple[Bound, float]]:
+    with tempfile.TemporaryDirectory() as directory:
+        source = Path(directory) / "generated.cl"
+        source.write_text(generate(COLD_LINES), encoding="utf-8")
+        program = [sys.executable, "-m", "coopmat", "compile", *OPTIONS, str(source), "-o", f"{source}.spv"]
+        commands = {
+            "compile": program,
+            "import": [sys.executable, "-c", "import coopmat"],
+            "python": [sys.executable, "-c", ""],
+        }
+        for command in commands.values():
+            _run(command)  # writes the .pyc files and the grammar's tables
+        times = {name: [_run(command) for _ in range(COLD_ROUNDS)] for name, command in commands.items()}
+    wall, cpu = ({n: statistics.median(t[i] for t in times[n]) for n in commands} for i in (0, 1))
+    click.echo(f"\nfrom the start of a process, median of {COLD_ROUNDS}; seconds")
+    for name, what in (("compile", f"coopmat compile, {COLD_LINES} lines"), ("python", "python alone")):
+        click.echo(f"  {what:32s} wall {wall[name]:.3f}   CPU {cpu[name]:.3f}")
+    return [
+        (Bound(f"`coopmat compile` of {COLD_LINES} lines, wall time", 1, "s"), wall["compile"]),
+        (Bound("`import coopmat`, wall time beyond python's own", 0.25, "s"), wall["import"] - wall["python"]),
+    ]
+
+
+@click.command()
+@click.option("--one", type=int, hidden=True, help="Measure this many lines, and print JSON.")
+@click.option("--rounds", type=int, default=1, hidden=True)
+def main(one: int | None, rounds: int) -> None:
+    """Measure how the time and memory of a compilation grow with the source."""
+    if one is not None:
+        click.echo(json.dumps(measure(one, rounds)))
+        return
+    figures = [*bench_sizes(), *bench_cold()]
+    click.echo("\nbounds")
+    for bound, value in figures:
+        click.echo(bound.line(value))
+    if not all(bound.holds(value) for bound, value in figures):
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()
