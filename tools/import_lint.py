@@ -16,7 +16,8 @@ _BELOW_IR = {"diagnostics", "matrices", "frontend"}
 _STAGES = _BELOW_IR | {"ir", "spirv", "opencl_c"}
 _COMPILER = _STAGES | {"compiler", "options"}
 ALLOWED: dict[str, set[str]] = {
-    "diagnostics": set(),
+    "warning_options": set(),
+    "diagnostics": {"warning_options"},
     "options": set(),
     "matrices": {"diagnostics"},
     "frontend": {"diagnostics", "matrices"},

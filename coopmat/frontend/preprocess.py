@@ -383,7 +383,7 @@ class _Driver(Conditionals):
     def diagnostic_pragma(self, text: str, span: Span) -> bool:
         """Obeys a pragma that is about warnings; False for any other."""
         words = text.split()
-        return words[1:2] == ["diagnostic"] and words[0] in ("clang", "GCC") and self.diagnostics.pragma(words[2:], span)
+        return words[:2] == ["clang", "diagnostic"] and self.diagnostics.pragma(words[2:], span)
 
     def message(self, name: Token, rest: list[Token]) -> None:
         text = "".join(" " * token.spaced + token.value for token in rest).strip()

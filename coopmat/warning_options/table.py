@@ -73,6 +73,7 @@ WARNINGS: tuple[Warning, ...] = (
     Warning("comment", True, ("most",), "`/*` inside of a comment, or a `//` comment that goes on on the next line"),
     Warning("extra-semi", False, ("pedantic",), "`;` alone outside of functions"),
     Warning("shadow", False, ("shadow-all",), "a variable hides another one"),
+    Warning("missing-declarations", True, (), "a declaration declares nothing"),
     Warning("missing-prototypes", False, (), "a function that is neither static nor a kernel has no prototype"),
     # Implicit conversions.
     Warning("implicit-int-conversion", False, ("conversion",), "an integer may lose bits"),
@@ -139,7 +140,6 @@ WARNINGS: tuple[Warning, ...] = (
     Warning("unknown-warning-option", True, (), "-W with a name that is not in this table"),
     Warning("unused-command-line-argument", True, (), "an option that changes nothing"),
     # Cooperative matrices.
-    Warning("coop-mat-pragma", False, ("pedantic",), "the extension is used without its pragma"),
     Warning("coop-mat-string-enumerator", True, (), "an attribute names an enumerator in quotes"),
     Warning("coop-mat-zero-stride", True, (), "a store puts every row in one place"),
     Warning("coop-mat-operands-sign", True, (), "operand bits about signs say nothing, or not what the types say"),

@@ -195,6 +195,7 @@ def test_shapes_are_not_silently_left_unchecked(coopmat):
     (coopmat.place / "info").write_text('CL_DEVICE_IL_VERSION="SPIR-V_1.4"\nCL_DEVICE_NAME="D"\n')
     native = coopmat("compile", "--device-info=info", "-o", "o.spv", "-", stdin=MATRIX)
     assert native.status == 0 and "warning: checking the matrix shapes of zero against" in native.err
+    assert "[unchecked-shapes]" in native.err
     assert files(coopmat) == {"info", "o.spv"}
     auto = coopmat("compile", "--device-info=info", "--matrices=auto", "-o", "o.spv", "-", stdin=MATRIX)
     assert auto.status == 0, auto.err

@@ -74,18 +74,18 @@ def test_opencl_c_comes_later():
     [
         ([], "warning"),
         (["-w"], None),
-        (["-Wno-unknown-pragma"], None),
+        (["-Wno-unknown-attributes"], None),
         (["-Werror"], "error"),
-        (["-Werror=unknown-pragma"], "error"),
-        (["-Werror", "-Wno-error=unknown-pragma"], "warning"),
+        (["-Werror=unknown-attributes"], "error"),
+        (["-Werror", "-Wno-error=unknown-attributes"], "warning"),
         (["-Werror", "-Wno-error"], "warning"),
-        (["-Werror=unknown-pragma", "-Wno-error=unknown-pragma"], "warning"),
+        (["-Werror=unknown-attributes", "-Wno-error=unknown-attributes"], "warning"),
     ],
 )
 def test_warning_options(options, severity):
-    source = "#pragma hello\nkernel void k(void) {}\n"
+    source = "__attribute__((hello)) kernel void k(void) {}\n"
     if severity == "error":
-        assert codes(source, *options) == ["unknown-pragma"]
+        assert codes(source, *options) == ["unknown-attributes"]
     else:
         found = coopmat.compile(source, options).diagnostics
         assert [item.severity.value for item in found] == ([severity] if severity else [])

@@ -132,7 +132,7 @@ def test_expansion(source: str, expected: str) -> None:
         ("#define A 1\n#define A 2", "macro-redefined", 2, 9),
         ("  #frobnicate", "invalid-directive", 1, 4),
         (" #error no  way", "error-directive", 1, 3),
-        ("#warning careful", "warning-directive", 1, 2),
+        ("#warning careful", "#warnings", 1, 2),
         ("#if 1\nx", "unterminated-conditional", 1, 2),
         ("#endif", "unmatched-conditional", 1, 2),
         ("#if 0\n#else\n#elif 1\n#endif", "unmatched-conditional", 3, 2),

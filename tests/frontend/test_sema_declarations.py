@@ -468,8 +468,8 @@ def test_addresses_are_constants() -> None:
             ["incompatible-pointer-types-discards-qualifiers"],
         ),
         ("void f(global uint *p) { global int *q = §p; }", ["pointer-sign"]),
-        ("void f(global float *p) { global int *q = §p; }", ["incompatible-types"]),
-        ("void f(global int *p) { global float *q = §p; global void *r = p; q = r; }", ["incompatible-types"]),
+        ("void f(global float *p) { global int *q = §p; }", ["incompatible-pointer-types"]),
+        ("void f(global int *p) { global float *q = §p; global void *r = p; q = r; }", ["incompatible-pointer-types"]),
     ],
 )
 def test_address_spaces(marked: str, codes: list[str]) -> None:

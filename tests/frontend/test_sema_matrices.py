@@ -303,7 +303,7 @@ def test_a_matrix_is_no_argument_of_other_builtins() -> None:
         "c = coop_mat_load(gf, ROW_MAJOR, 32); C k = coop_mat_load(lf, 1, z), l = coop_mat_load(kf, 0, n);",
         "C k[2] = { coop_mat_init(1), coop_mat_load(cf, ROW_MAJOR, 0) }; struct S t = { coop_mat_init(2), 3 };",
         "g(coop_mat_load(gf, ROW_MAJOR, 32)); g((C)coop_mat_init(0)); c += coop_mat_init(1);",
-        "c = n ? coop_mat_init(1) : coop_mat_load(gf, ROW_MAJOR, 32); c = (n, coop_mat_init(1));",
+        "c = n ? coop_mat_init(1) : coop_mat_load(gf, ROW_MAJOR, 32); c = (n++, coop_mat_init(1));",
         "c = coop_mat_load(gf4, ROW_MAJOR, 8); c = coop_mat_load(gf3, ROW_MAJOR, n); coop_mat_store(gf4, c, 1, 4);",
         "c = coop_mat_load((global float *)gi, ROW_MAJOR, 32); bi = coop_mat_load((global uchar *)gc, 0, 32);",
         "coop_mat_store(gf + n, c + c, ROW_MAJOR, 32); coop_mat_store(lf, (D)coop_mat_init(0), ROW_MAJOR, 1 + 1);",
@@ -438,7 +438,7 @@ def test_operations_that_are_right() -> None:
         c[0] = 1; c[n] = c[n + 1] * 2; c[z] += x; c[0]++; --c[1]; x = c['a'] + ci[0]; c[0] = ci[1] = 3;
         C k[3], *p = &c, *q = k; *p = k[1]; q[2] = *p; (*p)[0] = q[1][2];
         (&s)->c[1] = s.c[0]; s.c = c;
-        c64 = (C64)c; c = (C)c64; c = (C)ci; ci = (CI)c; c = (C)c; c = n ? c : -c; c = (c64, c); (void)c;
+        c64 = (C64)c; c = (C)c64; c = (C)ci; ci = (CI)c; c = (C)c; c = n ? c : -c; c = (n++, c); (void)c;
         const C constant_matrix = c; c = constant_matrix * 2; x = constant_matrix[0];
         { C c = coop_mat_init(1), inner = c; } for (C i = c; n < 3; i += c, n++) ;
         """

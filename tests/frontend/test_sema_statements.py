@@ -122,7 +122,8 @@ def test_pragmas_and_statement_attributes(source: str, expected: list[tuple[int,
 
 
 def test_pragmas_at_file_scope() -> None:
-    assert findings("#pragma unroll\nint g(void);\n#pragma nosuch\n") == [(1, 2, "ignored-pragmas"), (3, 2, "unknown-pragmas")]
+    expected = [(1, 2, "ignored-pragmas"), (3, 2, "unknown-pragmas")]
+    assert findings("#pragma unroll\nint g(void);\n#pragma nosuch\n") == expected
 
 
 # --- objects ---
