@@ -39,7 +39,7 @@ static void sha256_block(uint *H, uint *w)
 {
     uint A = H[0], B = H[1], C = H[2], D = H[3], E = H[4], F = H[5], G = H[6], I = H[7];
 
-    #pragma unroll
+    #pragma unroll 1
     for (int i = 0; i < 64; i += 8) {
         if (i >= 16) {
             for (int j = i; j < i + 8; j++) { EXPAND(j); }
