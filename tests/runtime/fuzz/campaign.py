@@ -1,0 +1,100 @@
+"""Many random kernels in one run, and what came of them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from .programs import generate
+from .shrink import shrink
+from .tree import Node
+from .workers import Batch, Finding, Worker, each, one
+
+# Kernels in one source. LLVM's optimisation of all of them is undone where one of them comes out with types that SPIR-V
+# has not got, so that there must not be many.
+BATCH = 6
+# The failures that are made smaller; the others are told as they are.
+SHRUNKEN = 6
+
+
+@dataclass(frozen=True)
+class Failure:
+    """`program`: the shrunken text."""
+
+    seed: int
+    finding: Finding
+    program: str
+
+
+@dataclass
+class Report:
+    kernels: int = 0
+    # What only the device's own compiler did not take, by seed.
+    theirs: list[tuple[int, Finding]] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def run(seeds: Sequence[int], jobs: int, say: Callable[[str], None], shrinking_s: float = 60) -> Report:
+    """Compares the kernels of the seeds; every fault is brought down to one kernel, and that one shrunken."""
+    report, start = Report(), time.monotonic()
+    suspects: list[int] = []
+    for batch, findings in each(_batches(seeds), jobs):
+        report.kernels += len(batch.programs)
+        suspects += _suspects(batch, findings)
+        say(f"{report.kernels} of {len(seeds)} kernels, {time.monotonic() - start:.0f} s, {len(suspects)} to look at")
+    for batch, findings in each((Batch((seed,)) for seed in suspects), jobs):
+        seed = batch.programs[0]
+        assert isinstance(seed, int)
+        ours = [finding for finding in findings if finding.is_ours]
+        if ours:
+            report.failures.append(Failure(seed, ours[0], str(generate(seed).tree)))
+            say(f"seed {seed}: {ours[0].stage}: {ours[0].text[:300]}")
+        else:
+            report.theirs += [(seed, finding) for finding in findings]
+    report.failures.sort(key=lambda failure: failure.seed)
+    # Many failures are mostly one fault again and again.
+    for number, failure in enumerate(report.failures[:SHRUNKEN]):
+        report.failures[number] = shrunken(failure, shrinking_s)
+    report.seconds = time.monotonic() - start
+    return report
+
+
+def _batches(seeds: Sequence[int]) -> Iterator[Batch]:
+    return (Batch(tuple(seeds[first : first + BATCH])) for first in range(0, len(seeds), BATCH))
+
+
+def _suspects(batch: Batch, findings: Sequence[Finding]) -> list[int]:
+    """The seeds to look at one by one: all, where a fault has no number."""
+    if any(finding.number is None for finding in findings):
+        return [seed for seed in batch.programs if isinstance(seed, int)]
+    numbers = {finding.number for finding in findings if finding.number is not None}
+    return [seed for seed in (batch.programs[number] for number in numbers) if isinstance(seed, int)]
+
+
+def shrunken(failure: Failure, seconds: float) -> Failure:
+    worker, last = Worker(), [failure.finding]
+
+    def fails(tree: Node) -> bool:
+        found = [f for f in one(worker, Batch((str(tree),))) if f.stage == failure.finding.stage]
+        last[:] = found[:1] or last
+        return bool(found)
+
+    try:
+        tree = shrink(generate(failure.seed).tree, fails, seconds)
+    finally:
+        worker.stop()
+    return Failure(failure.seed, last[0], str(tree))
+
+
+def features(seeds: Sequence[int]) -> tuple[Counter[str], int]:
+    """How often each thing was made, and how many lines there were."""
+    counts: Counter[str] = Counter()
+    lines = 0
+    for seed in seeds:
+        program = generate(seed)
+        counts += program.features
+        lines += str(program.tree).count("\n")
+    return counts, lines

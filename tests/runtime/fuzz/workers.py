@@ -1,0 +1,188 @@
+"""Compiles and runs batches of programs in processes of their own, which may crash or hang."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+import numpy as np
+
+from .programs import ITEMS, SLICE, SLOTS, generate, separated
+
+TIMEOUT_S = 60
+# A stage whose faults are the device's own: its compiler, on OpenCL C.
+THEIRS = "the device's own compiler"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong with a batch: at which stage, with which of its programs (None: with the batch), in words."""
+
+    stage: str
+    number: int | None
+    text: str
+
+    @property
+    def is_ours(self) -> bool:
+        return not self.stage.startswith(THEIRS)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Programs by seed, or as text."""
+
+    programs: tuple[int | str, ...]
+
+    def texts(self) -> list[str]:
+        return [program if isinstance(program, str) else str(generate(program).tree) for program in self.programs]
+
+
+class Worker:
+    """One process at a time; a new one after a crash."""
+
+    def __init__(self) -> None:
+        self._start()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.stage = "start"
+
+    def send(self, batch: Batch) -> None:
+        self.batch, self.since, self.stage = batch, time.monotonic(), "start"
+        self.pipe.send(batch)
+
+    def answer(self) -> list[Finding] | None:
+        """None while it works."""
+        try:
+            while self.pipe.poll():
+                received = self.pipe.recv()
+                if isinstance(received, list):
+                    return received
+                self.stage = received
+        except (EOFError, OSError):
+            return self._restart("crash")
+        return self._restart("hang") if time.monotonic() - self.since > TIMEOUT_S else None
+
+    def _restart(self, what: str) -> list[Finding]:
+        self.stop()
+        code, stage = self.process.exitcode, self.stage
+        self._start()
+        return [Finding(f"{stage}: {what}", None, f"{what} at stage {stage!r}, exit status {code}")]
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def each(batches: Iterator[Batch], jobs: int) -> Iterator[tuple[Batch, list[Finding]]]:
+    """The findings of all batches, as they come."""
+    idle, busy = [Worker() for _ in range(jobs)], list[Worker]()
+    try:
+        while True:
+            while idle and (batch := next(batches, None)) is not None:
+                idle[-1].send(batch)
+                busy.append(idle.pop())
+            if not busy:
+                return
+            wait([worker.pipe for worker in busy], timeout=1)
+            for worker in list(busy):
+                findings = worker.answer()
+                if findings is not None:
+                    busy.remove(worker)
+                    idle.append(worker)
+                    yield worker.batch, findings
+    finally:
+        for worker in (*idle, *busy):
+            worker.stop()
+
+
+def one(worker: Worker, batch: Batch) -> list[Finding]:
+    worker.send(batch)
+    while (findings := worker.answer()) is None:
+        wait([worker.pipe], timeout=1)
+    return findings
+
+
+# --- inside a worker -------------------------------------------------------------------------------
+
+
+def _serve(pipe: Connection) -> None:
+    # Half the time goes into the device's vectorizer, which is not what is tested.
+    os.environ["CL_CONFIG_CPU_VECTORIZER_MODE"] = "1"
+    from coopmat.devices import list_devices
+
+    device = next(d for d in list_devices() if d.takes_spirv and d.sub_groups and d.fp16 and d.fp64)
+    while True:
+        try:
+            batch = pipe.recv()
+        except EOFError:
+            return
+        pipe.send(check(device, batch.texts(), pipe.send))
+
+
+def check(device: Any, texts: Sequence[str], stage: Callable[[str], None] = lambda _: None) -> list[Finding]:
+    """Compiles and runs programs in one source: by the device's own compiler, and on every route by ours."""
+    from differential import PLAIN_AND_OPTIMISED, PROLOGUE, execute
+
+    import coopmat
+
+    source = "\n".join(separated(text, number) for number, text in enumerate(texts))
+    launches = [launch(number) for number in range(len(texts))]
+    stage(THEIRS)
+    try:
+        expected = execute(device, PROLOGUE + source, launches)
+    except Exception as error:
+        return [Finding(THEIRS, None, str(error))]
+    findings = []
+    for route in PLAIN_AND_OPTIMISED:
+        stage(f"{route}: compile")
+        try:
+            module = coopmat.compile(source, ["--matrices", route, "-w"], name="fuzz.cl")
+            binary = module.spirv
+        except coopmat.CompileError as error:
+            findings.append(Finding(f"{route}: compile", None, str(error)))
+            continue
+        except Exception:
+            findings.append(Finding(f"{route}: compile: exception", None, traceback.format_exc()))
+            continue
+        if not module.validated:
+            raise RuntimeError("no spirv-val that knows cooperative matrices: nothing is validated")
+        stage(f"{route}: run")
+        try:
+            got = execute(device, binary, launches)
+        except Exception as error:
+            findings.append(Finding(f"{route}: run", None, str(error)))
+            continue
+        findings += _differences(route, launches, got, expected)
+    return findings
+
+
+def _differences(route: str, launches: Sequence[Any], got: Any, expected: Any) -> Iterator[Finding]:
+    from differential import difference
+
+    for number, (ours, theirs) in enumerate(zip(got, expected, strict=True)):
+        found = [difference(ours[buffer], theirs[buffer]) for buffer in ours]
+        if any(found):
+            yield Finding(f"{route}: result", number, "; ".join(filter(None, found)))
+
+
+def launch(number: int) -> Any:
+    """One work-group of a batch's kernel."""
+    from differential import Launch, Local
+
+    x = np.array([0, 1, -1, 5, 100, -128, 2**31 - 1, -(2**31)], np.int32)
+    y = np.array([0.0, -0.0, 1.5, -2.25, 1000.0, 0.0078125, -9999.5, 3.0], np.float32)
+    table = np.random.default_rng(1).integers(0, 256, SLICE, np.uint8)
+    out, own = np.zeros((ITEMS, SLOTS), np.uint64), np.zeros(ITEMS * SLICE, np.uint8)
+    return Launch(f"b{number}k_0", [out, x, y, own, table, Local(ITEMS * SLICE)], (ITEMS,), (ITEMS,))
