@@ -106,7 +106,7 @@ def compile_ir(request: Request, text: str) -> tuple[dict[str, Any], list[bytes]
         illegal = illegal_types(ir)
         laps.end("check")
         # The last of the chain is taken as it is.
-        if not illegal and (passes == chain[-1] or not _MATRIX_CONSTANT.search(ir)):
+        if not illegal and (passes == chain[-1] or not _NOT_FOR_THE_BACKEND.search(ir)):
             break
     else:
         raise ValueError(f"the IR has types that SPIR-V lacks: {', '.join(illegal)}")
@@ -173,7 +173,7 @@ def mended(ir: str) -> str:
 
     Of a zero extension and the truncation or sign extension before it the backend makes one operation, with wrong
     types, or dies; it drops the `freeze` that goes between. Vectors of truth values it neither makes from integers
-    nor turns into floats. For local memory see `_with_whole_locals`.
+    nor turns into floats. For local memory see `_with_whole_locals`, for reversed bits `_with_reversals`.
     """
     narrowed = set(_NARROWED.findall(ir)) if "zext" in ir else set()
     names = (f'%"mended {number}"' for number in itertools.count())
@@ -201,6 +201,8 @@ def mended(ir: str) -> str:
         text = _TRUNCATION_TO_TRUTH.sub(test, _TRUTH_TO_FLOAT.sub(choose, text))
     if " addrspace(3) global " in text:
         text = _with_whole_locals(text, names)
+    if "@llvm.bitreverse." in text:
+        text = _with_reversals(text)
     return ir if text == ir else text
 
 
@@ -251,10 +253,43 @@ def _address(name: str, variable: str, kind: str) -> str:
     return f"  {name} = getelementptr inbounds {kind}, ptr addrspace(3) {variable}{zeros}\n"
 
 
-# Constants that the backend gets wrong: a null matrix, and an undefined one that comes into a phi.
-_MATRIX_CONSTANT = re.compile(
+_REVERSAL = re.compile(r"^declare (.*?(i\d+)>?) @llvm\.(bitreverse\.\w+)\(.*$", re.MULTILINE)
+
+
+def _with_reversals(ir: str) -> str:
+    """The text with functions in place of llvm.bitreverse, which optimisation makes of shifts and masks.
+
+    Its instruction needs SPV_KHR_bit_instructions, which few drivers have; without it the backend dies.
+    """
+
+    def define(match: re.Match[str]) -> str:
+        kind, element, name = match.groups()
+        width, value, lines = int(element[1:]), "%0", []
+        everything, step = (1 << width) - 1, width // 2
+        while step:
+            # The lower half of every 2 * step bits; halves change places, then the halves of those.
+            low, by = (
+                f"splat ({element} {n})" if kind != element else str(n) for n in (everything // ((1 << step) + 1), step)
+            )
+            lines += [
+                f"%up{step} = and {kind} {value}, {low}",
+                f"%left{step} = shl {kind} %up{step}, {by}",
+                f"%down{step} = lshr {kind} {value}, {by}",
+                f"%right{step} = and {kind} %down{step}, {low}",
+                f"%both{step} = or {kind} %left{step}, %right{step}",
+            ]
+            value, step = f"%both{step}", step // 2
+        body = "".join(f"  {line}\n" for line in [*lines, f"ret {kind} {value}"])
+        return f"define internal {kind} @coopmat.{name}({kind} %0) {{\n{body}}}"
+
+    return _REVERSAL.sub(define, ir).replace("@llvm.bitreverse.", "@coopmat.bitreverse.")
+
+
+# What the backend gets wrong: a null matrix, an undefined one that comes into a phi, a choice between events.
+_NOT_FOR_THE_BACKEND = re.compile(
     r"target\(\"spirv\.Cooperative[^)]*\) (?:zeroinitializer|poison)"
     r"|= phi target\(\"spirv\.Cooperative[^)]*\) .*\b(?:undef|poison|zeroinitializer)\b"
+    r"|= select i1 [^,]+, target\(\"spirv\.Event\"\)"
 )
 
 # What to run, and what to try from the start where that leaves types which SPIR-V lacks. SROA's <64 x i8> for a

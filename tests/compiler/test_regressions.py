@@ -9,6 +9,7 @@ import pytest
 import coopmat
 from coopmat.devices import opencl, select
 from coopmat.runtime.program import Program
+from coopmat.spirv.tools import validate
 
 MATRICES = """
 #define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
@@ -108,8 +109,41 @@ def test_a_kernel_keeps_its_own_subgroup_size() -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (f"void f({', '.join(['int'] * 255)});", "more than 254 parameters of a function"),
+        (f"struct S {{ {'int m%d; ' * 16384} }};" % tuple(range(16384)), "more than 16383 members of a record"),
+        (f"void f(int i) {{ switch (i) {{ {'case %d:; ' * 16384} }} }}" % tuple(range(16384)), "16383 cases of a switch"),
+        ('constant char *s = "' + '" "'.join(["x" * 60] * 1100) + '";', "more than 65532 characters of a string"),
+    ],
+    ids=["parameters", "members", "cases", "characters"],
+)
+def test_what_spirv_has_no_room_for_is_refused(source: str, message: str) -> None:
+    with pytest.raises(coopmat.CompileError, match=f"{message} are not supported yet") as caught:
+        coopmat.compile(source.replace("; ", ";\n").replace('" "', '"\n"'))
+    assert len(caught.value.diagnostics) == 1
+
+
+@pytest.mark.parametrize(
     "source", ["int a __attribute__((aligned(256)));", "struct __attribute__((aligned(256))) R { int i; };"]
 )
 def test_what_cannot_be_aligned_is_refused(source: str) -> None:
     with pytest.raises(coopmat.CompileError, match="more than 128 bytes is not supported yet"):
         coopmat.compile(f"kernel void k(void) {{ {source} }}")
+
+
+REVERSAL = """
+kernel void reverse(global uint4 *p) {
+    uint4 x = p[0];
+    x = ((x >> 1) & 0x55555555u) | ((x & 0x55555555u) << 1);
+    x = ((x >> 2) & 0x33333333u) | ((x & 0x33333333u) << 2);
+    x = ((x >> 4) & 0x0f0f0f0fu) | ((x & 0x0f0f0f0fu) << 4);
+    x = ((x >> 8) & 0x00ff00ffu) | ((x & 0x00ff00ffu) << 8);
+    p[0] = (x >> 16) | (x << 16);
+}
+"""
+
+
+def test_reversed_bits_stay_shifts_and_masks() -> None:
+    # LLVM's O1 pipeline makes one intrinsic of them, which the backend dies of.
+    assert validate(coopmat.compile(REVERSAL, ["--matrices", "one"]).spirv, "spv1.4") is None
