@@ -5,7 +5,8 @@ LLVM's SPIR-V backend leaves some matrix operations as calls of imported functio
   the tag is free, and keeps declarations of different types apart. Literal operands are constant i32 arguments.
 - `T __cm_get_<tag>(ptr, int)` and `void __cm_set_<tag>(ptr, int, T)` for component access in a variable. The pointer
   is to a matrix: a variable, an element or member of one, a parameter.
-- `__cm_async_copy_<tag>` with the operands of OpGroupAsyncCopy and a value of the element's type.
+- `__cm_async_copy_<tag>` with the operands of OpGroupAsyncCopy and a value of the element's type;
+  `__cm_null_event()`, the null constant.
 A load or store that is aligned to n bytes has one more i32 argument, `memory operand mask | log2(n) << 24`: the
 backend would lose the alignment itself.
 """
@@ -19,7 +20,16 @@ from functools import partial
 
 from coopmat.diagnostics import InternalError
 from coopmat.spirv import pointees, vector_data
-from coopmat.spirv.module import OP, OPCODES, Instruction, MalformedModule, Module, decode_string, id_positions, instruction
+from coopmat.spirv.module import (
+    OP,
+    OPCODES,
+    Instruction,
+    MalformedModule,
+    Module,
+    decode_string,
+    id_positions,
+    instruction,
+)
 
 _IMPORT = 1
 _LINKAGE_ATTRIBUTES, _BUILT_IN = 41, 11
@@ -95,7 +105,6 @@ def legalize(spirv: bytes) -> bytes:
         module = Module.parse(spirv)
         _Legalizer(module).run()
         _mend_alignments(module)
-        _mend_null_constants(module)
         _add_image_capability(module)
         check_imports(module)
         lint(module)
@@ -129,13 +138,6 @@ def _is_of_images(capability: Instruction) -> bool:
     return capability.operands[0] in _IMAGE_CAPABILITIES
 
 
-def _mend_null_constants(module: Module) -> None:
-    """The backend gives the null event an operand, which no null constant has."""
-    for index, item in enumerate(module.instructions):
-        if item.opcode == OP["OpConstantNull"] and item.operands:
-            module.instructions[index] = Instruction(item.opcode, (), item.result_type, item.result)
-
-
 # --- imports -------------------------------------------------------------------------------------
 
 
@@ -166,7 +168,7 @@ def check_imports(module: Module) -> None:
 
 _OPERATION = re.compile(r"_Z(\d+)(__spirv_\w+)")
 _ACCESS = re.compile(r"__cm_(get|set)_\w+")
-_ASYNC_COPY = "__cm_async_copy_"
+_ASYNC_COPY, _NULL_EVENT = "__cm_async_copy_", "__cm_null_event"
 
 
 def _operation(name: str) -> Placeholder | None:
@@ -218,6 +220,8 @@ class _Legalizer:
             row, access = _operation(name), _ACCESS.fullmatch(name)
             if row is not None:
                 found[item.operands[0]] = partial(self.operation, row)
+            elif name == _NULL_EVENT:
+                found[item.operands[0]] = self.null_event
             elif name.startswith(_ASYNC_COPY):
                 found[item.operands[0]] = self.async_copy
             elif access is not None:
@@ -275,6 +279,13 @@ class _Legalizer:
         cast = Instruction(_BITCAST, (pointer,), self.pointer_type(space, wanted), self.module.new_id())
         operands = (*item.operands[:at], cast.result or 0, *item.operands[at + 1 :])
         return [cast, Instruction(item.opcode, operands, item.result_type, item.result)]
+
+    def null_event(self, call: Instruction) -> list[Instruction]:
+        """The call's id becomes that of a constant."""
+        made = Instruction(OP["OpConstantNull"], (), call.result_type, call.result)
+        self.new_globals.append(made)
+        self.definitions[call.result or 0] = made
+        return []
 
     def async_copy(self, call: Instruction) -> list[Instruction]:
         """The last argument is there for its type, which both pointers point to."""

@@ -214,6 +214,7 @@ CASES = [
     Case("tautological-compare", "g[0] = i §== i;", "g[0] = i == g[0];"),
     Case("tautological-unsigned-zero-compare", "g[0] = u §>= 0;", "g[0] = u > 0; g[0] = i >= 0;"),
     Case("tautological-constant-out-of-range-compare", "g[0] = b §== 300;", "g[0] = b == 200;"),
+    Case("tautological-constant-out-of-range-compare", "g[0] = (i < 3) §> 1;", "g[0] = (i < 3) > 0;"),
     # Constant operands.
     Case("division-by-zero", "g[0] = i §/ 0;", "x = x / 0;"),
     Case("division-by-zero", "g[0] = i §% 0;", "g[0] = i % 2;"),

@@ -10,8 +10,9 @@ from coopmat.diagnostics import Span
 from coopmat.frontend import builtins as table
 from coopmat.frontend.builtins import Overload
 from coopmat.frontend.typed import BuiltinCall
-from coopmat.frontend.types import VOID, CoopMatrixType, Type
-from coopmat.ir.instructions import Builder
+from coopmat.frontend.types import EVENT, VOID, CoopMatrixType, PointerType, Type
+from coopmat.ir import LowerOptions
+from coopmat.ir.instructions import Builder, PointeeAttributes
 from coopmat.ir.lower.builtins import lower_builtin
 from coopmat.ir.module import ModuleBuilder
 from coopmat.ir.type_map import TypeMap
@@ -38,6 +39,7 @@ class Function:
     ) -> None:
         self.module = module
         self.types = module.types
+        self.options = LowerOptions()
         signature = ir.FunctionType(self.types.of(result), [self.types.of(t) for t in parameters])
         self.function = ir.Function(module.ir, signature, name)
         self.function.calling_convention = convention
@@ -69,7 +71,7 @@ def new_module() -> ModuleBuilder:
     return ModuleBuilder(context, TypeMap(context, NoMatrices()))
 
 
-def one_function_each(overloads: Sequence[Overload]) -> str:
+def one_function_each(overloads: Sequence[Overload], version: str = "1.4") -> str:
     """A module with a function for each overload that passes its parameters on and returns the result.
 
     Where an argument must be a constant, it is one.
@@ -77,7 +79,12 @@ def one_function_each(overloads: Sequence[Overload]) -> str:
     module = new_module()
     for number, overload in enumerate(overloads):
         function = Function(module, f"call{number}", overload.result, overload.parameters)
+        function.options = LowerOptions(spirv_version=version)
         arguments = list(function.function.args)
+        for argument, t in zip(arguments, overload.parameters, strict=True):
+            if isinstance(t, PointerType) and t.pointee == EVENT:
+                # Nothing else in this function says so.
+                argument.attributes = PointeeAttributes("byref", module.types.of(EVENT), 8)
         if overload.row.power_of_two is not None:
             arguments[overload.row.power_of_two] = ir.Constant(ir.IntType(32), 4)
         value = function.builtin(overload, arguments)

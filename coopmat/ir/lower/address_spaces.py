@@ -44,21 +44,22 @@ def in_known_space(
     """What `act` gives for the pointer and its address space, which is never the generic one.
 
     Some drivers have no atomics on generic pointers (the Intel CPU runtime, 2026): where a pointer's space does not
-    show, the program finds out whether it is local, and takes it to be global otherwise.
+    show, the program finds out whether it is global, and takes it to be local otherwise. In this order: where spaces
+    overlap, what is right for all devices' memory is right for one group's.
     """
     pointer = known_pointer(pointer)
     space = AddressSpace(pointer.type.addrspace)
     if space is not AddressSpace.GENERIC:
         return act(pointer, space)
     builder = ctx.builder
-    local = pointer_in(ctx, pointer, AddressSpace.LOCAL)
-    is_local = builder.icmp_unsigned("!=", local, ir.Constant(local.type, None))
-    blocks = [builder.append_basic_block(f"space.{name}") for name in ("local", "global", "end")]
-    builder.cbranch(is_local, blocks[0], blocks[1])
+    shared = pointer_in(ctx, pointer, AddressSpace.GLOBAL)
+    is_global = builder.icmp_unsigned("!=", shared, ir.Constant(shared.type, None))
+    blocks = [builder.append_basic_block(f"space.{name}") for name in ("global", "local", "end")]
+    builder.cbranch(is_global, blocks[0], blocks[1])
     arms: list[tuple[ir.Value | None, ir.Block]] = []
-    for block, here in zip(blocks, (AddressSpace.LOCAL, AddressSpace.GLOBAL), strict=False):
+    for block, here in zip(blocks, (AddressSpace.GLOBAL, AddressSpace.LOCAL), strict=False):
         builder.position_at_end(block)
-        there = local if here is AddressSpace.LOCAL else builder.addrspacecast(pointer, POINTERS[here])
+        there = shared if here is AddressSpace.GLOBAL else builder.addrspacecast(pointer, POINTERS[here])
         arms.append((act(there, here), builder.block))
         builder.branch(blocks[2])
     builder.position_at_end(blocks[2])

@@ -6,7 +6,7 @@ from llvmlite import ir
 
 from ...diagnostics import InternalError
 from ...frontend import typed
-from ...frontend.types import ArrayType, CoopMatrixType, RecordType, Type, VectorType, contains_matrix, size_of
+from ...frontend.types import EVENT, ArrayType, CoopMatrixType, RecordType, Type, VectorType, contains_matrix, size_of
 from ..type_map import I64
 from . import constants, expressions, places
 from .context import FunctionContext
@@ -38,7 +38,7 @@ def _zero(ctx: FunctionContext, place: places.MemoryPlace) -> None:
         # A null constant of a matrix does not survive SROA and the backend; a fill does.
         ctx.uses.matrices = True
         place.write(ctx, ctx.matrices.fill(ctx, t, zero(ctx, t.component)))
-    elif contains_matrix(t):
+    elif contains_matrix(t) or (isinstance(t, ArrayType) and t.element == EVENT):
         for part in _parts(ctx, place):
             _zero(ctx, part)
     elif _scalars(place.type) <= _MAX_STORES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from ...frontend.types import PointerType, Type, VectorType, VoidType, element_type, is_float, size_of
+from ...frontend.types import EVENT, PointerType, Type, VectorType, VoidType, element_type, is_float, size_of
 from ..type_map import I8, I64
 from .context import FunctionContext
 
@@ -16,7 +16,10 @@ _UNSIGNED = {"div": "udiv", "rem": "urem", "shr": "lshr"}
 _FLOAT_PREDICATES = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
 
 
-def zero(ctx: FunctionContext, t: Type) -> ir.Constant:
+def zero(ctx: FunctionContext, t: Type) -> ir.Value:
+    if t == EVENT:
+        # The backend knows no constant events; `spirv.legalize` makes a constant of this call.
+        return ctx.call("__cm_null_event", ctx.types.of(t), [], ("nounwind", "readnone"))
     return ir.Constant(ctx.types.of(t), None)
 
 
