@@ -113,7 +113,10 @@ def test_a_kernel_keeps_its_own_subgroup_size() -> None:
     [
         (f"void f({', '.join(['int'] * 255)});", "more than 254 parameters of a function"),
         (f"struct S {{ {'int m%d; ' * 16384} }};" % tuple(range(16384)), "more than 16383 members of a record"),
-        (f"void f(int i) {{ switch (i) {{ {'case %d:; ' * 16384} }} }}" % tuple(range(16384)), "16383 cases of a switch"),
+        (
+            f"void f(int i) {{ switch (i) {{ {'case %d:; ' * 16384} }} }}" % tuple(range(16384)),
+            "more than 16383 cases of a switch",
+        ),
         ('constant char *s = "' + '" "'.join(["x" * 60] * 1100) + '";', "more than 65532 characters of a string"),
     ],
     ids=["parameters", "members", "cases", "characters"],

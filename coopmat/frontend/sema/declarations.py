@@ -49,7 +49,7 @@ from ..types import (
     element_type,
     is_complete,
 )
-from . import atomics, attributes, images, matrices
+from . import atomics, attributes, images, limits, matrices
 from .constants import wrap
 from .context import Abandon, Context, EnumConstant, EnumTag, Poisoned, Typedef
 from .conversions import rvalue
@@ -301,7 +301,9 @@ def _record(c: Context, tag: syntax.StructSpecifier) -> Type:
             _declare_tag(c, tag.name, record)
     with c.recover():
         attributes.apply_to_record(c, record, tag.attributes)
-    record.complete(_fields(c, record, tag.members))
+    fields = _fields(c, record, tag.members)
+    limits.check(c, len(fields), limits.MEMBERS, "members of a record", tag.span)
+    record.complete(fields)
     c.unit.records.append(record)
     return record
 

@@ -38,7 +38,7 @@ from ..types import (
     size_of,
     with_count,
 )
-from . import calls, images, operators, spelling, usage
+from . import calls, images, limits, operators, spelling, usage
 from .constants import round_ratio
 from .context import UNKNOWN, Context, EnumConstant, Overloads, Poisoned, Typedef
 from .conversions import cast, convert_arithmetic, index_value, matrix_index, rvalue
@@ -105,6 +105,7 @@ def _string(c: Context, node: syntax.StringLiteral, expected: Type | None) -> Ex
         value = literals.decode_string(node.texts)
     except literals.LiteralError as error:
         c.fail(error.code, error.message, node.span)
+    limits.check(c, len(value) + 1, limits.ELEMENTS, "characters of a string", node.span)
     return _string_constant(node.span, value)
 
 

@@ -24,7 +24,7 @@ from ..types import (
     is_complete,
     is_opaque,
 )
-from . import atomics, attributes, images, matrices, uninitialized, usage
+from . import atomics, attributes, images, limits, matrices, uninitialized, usage
 from .context import UNKNOWN, Abandon, Context, EnumConstant, FunctionState, Overloads, Poisoned
 from .declarations import (
     Base,
@@ -227,6 +227,7 @@ def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.Fun
     modifier = _function_modifier(d)
     if modifier is None or not isinstance(t, FunctionType) or d.name is None:
         c.fail("function-declarator", "a function needs its parameters written out", d.span)
+    limits.check(c, len(t.parameters), limits.PARAMETERS, "parameters of a function", d.span)
     kernel = _is_kernel(specifiers)
     internal = any(word.text == "static" for word in specifiers.storage)
     marks = attributes.for_function(c, [*specifiers.attributes, *d.attributes], kernel=kernel)

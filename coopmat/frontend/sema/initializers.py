@@ -19,6 +19,7 @@ from ..types import (
     VoidType,
     element_count,
 )
+from . import limits
 from .constants import vector_components
 from .context import Context
 from .conversions import assign_convert, rvalue
@@ -98,16 +99,12 @@ def _from_string(c: Context, t: ArrayType, node: syntax.StringLiteral) -> tuple[
     return full, _aggregate(c, node.span, full, items)
 
 
-# An OpConstantComposite has at most 65,535 words (SPIR-V, section 2.3), three of them for itself.
-_MOST_ELEMENTS = 65_532
-
-
 def _aggregate(c: Context, span: Span, t: ArrayType | RecordType, items: list[tuple[int, Expr]]) -> Aggregate:
     """An aggregate value; one of nothing but zeros has no items."""
     if all(_is_zero(item) for _, item in items):
         return Aggregate(span, t, [])
-    if isinstance(t, ArrayType) and (t.size or 0) > _MOST_ELEMENTS:
-        c.unsupported(f"an initial value of more than {_MOST_ELEMENTS} elements is", span)
+    if isinstance(t, ArrayType) and (t.size or 0) > limits.ELEMENTS:
+        c.unsupported(f"an initial value of more than {limits.ELEMENTS} elements is", span)
     return Aggregate(span, t, items)
 
 

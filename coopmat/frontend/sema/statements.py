@@ -25,7 +25,7 @@ from ..types import (
     is_complete,
     is_opaque,
 )
-from . import atomics, attributes, images, spelling, usage
+from . import atomics, attributes, images, limits, spelling, usage
 from .constants import wrap
 from .context import UNKNOWN, Context, FunctionState, SwitchState
 from .conversions import assign_convert, condition, promote, rvalue
@@ -338,6 +338,7 @@ def _switch(c: Context, node: syntax.Switch) -> typed.Stmt:
     body = _scoped(c, node.body)
     state.breakable -= 1
     state.switches.pop()
+    limits.check(c, len(labels.cases), limits.CASES, "cases of a switch", node.condition.span)
     return typed.Switch(node.span, value, body, list(labels.cases), labels.default is not None)
 
 
