@@ -24,6 +24,7 @@ TABLE = (
         f"T @(T, size_t, size_t) for T in {_NUMBERS}",
         f"T @(T, size_t, size_t, size_t) for T in {_NUMBERS}",
         section=SECTION,
+        lowering="work_group_broadcast",
         convergent=True,
         needs=NEEDS,
     ),

@@ -1,4 +1,4 @@
-"""Subgroup functions that LLVM's SPIR-V backend does not know under their names, or that drivers get wrong."""
+"""Subgroup and work-group functions that LLVM's SPIR-V backend does not know by name, or that drivers get wrong."""
 
 from __future__ import annotations
 
@@ -9,7 +9,19 @@ from dataclasses import replace
 from llvmlite import ir
 
 from ...frontend.typed import BuiltinCall
-from ...frontend.types import INT, UINT, ScalarType, Type, VectorType
+from ...frontend.types import (
+    DOUBLE,
+    HALF,
+    INT,
+    UINT,
+    USHORT,
+    ScalarType,
+    Type,
+    VectorType,
+    element_count,
+    integer_type,
+    with_count,
+)
 from ..mangle import mangle
 from ..type_map import I32
 from .builtin_support import BuiltinContext, Lowering, call_named, scalar
@@ -23,12 +35,32 @@ def _intel_subgroup(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[
     return call_named(ctx, call.name.removeprefix("intel_"), call, call.parameters, arguments)
 
 
-def _non_uniform_broadcast(
-    ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]
-) -> ir.Value | None:
-    """A shuffle where the lane is no constant, which SPIR-V asks of a broadcast before version 1.5."""
-    name = call.name if isinstance(arguments[1], ir.Constant) else "sub_group_shuffle"
-    return call_named(ctx, name, call, call.parameters, arguments)
+def _non_uniform_broadcast(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
+    """A shuffle where the lane is no constant, which SPIR-V asks of a broadcast before version 1.5.
+
+    A driver has no such function for vectors of halves and doubles, which travel as their bits.
+    """
+    value, lane = arguments
+    if isinstance(lane, ir.Constant):
+        return call_named(ctx, call.name, call, call.parameters, arguments)
+    element = scalar(call.type)
+    if element not in (HALF, DOUBLE):
+        return call_named(ctx, "sub_group_shuffle", call, call.parameters, arguments)
+    bits = with_count(integer_type(element.bits, False), element_count(call.type))
+    carried = ctx.builder.bitcast(value, ctx.types.of(bits))
+    found = _call(ctx, "sub_group_shuffle", bits, (bits, UINT), [carried, lane])
+    return ctx.builder.bitcast(found, value.type)
+
+
+def _work_group_broadcast(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
+    """A driver dies of halves, which travel as integers."""
+    value, *place = arguments
+    if scalar(call.type) != HALF:
+        return call_named(ctx, call.name, call, call.parameters, arguments)
+    builder, bits = ctx.builder, ctx.types.of(USHORT)
+    carried = builder.zext(builder.bitcast(value, bits), I32)
+    found = _call(ctx, call.name, UINT, (UINT, *call.parameters[1:]), [carried, *place])
+    return builder.bitcast(builder.trunc(found, bits), value.type)
 
 
 def _logical(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
@@ -79,5 +111,6 @@ LOWERINGS: dict[str, Lowering] = {
     "logical": _logical,
     "subgroup_arithmetic": _arithmetic,
     "intel_subgroup": _intel_subgroup,
+    "work_group_broadcast": _work_group_broadcast,
     "non_uniform_broadcast": _non_uniform_broadcast,
 }

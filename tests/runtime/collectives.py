@@ -1,0 +1,283 @@
+"""What subgroup and work-group functions give, in numpy, and kernels that call them.
+
+Values are arrays of shape (groups, lanes). An `Expected` is what every lane gets, and where that is defined: lanes
+that take part, and read from lanes that do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from differential import FLOATS, NUMPY, Array
+
+ADD, MUL, MIN, MAX = np.add, np.multiply, np.minimum, np.maximum
+ARITHMETIC: dict[str, Any] = {"add": ADD, "mul": MUL, "min": MIN, "max": MAX}
+BITS: dict[str, Any] = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
+LOGICAL: dict[str, Any] = {f"logical_{name}": operation for name, operation in BITS.items()}
+
+
+@dataclass(frozen=True)
+class Expected:
+    values: Array
+    defined: Array
+
+
+@dataclass(frozen=True)
+class Case:
+    """An expression of x (of type T), p (a predicate) and, in it, `lane`; `reference` maps them and the active lanes.
+
+    `result` is the type's name. `flow`: it may stand in control flow that the lanes of a group do not share.
+    """
+
+    expression: str
+    result: str
+    reference: Callable[[Array, Array, Array], Expected]
+    flow: bool = False
+
+
+def samples(name: str, shape: tuple[int, int]) -> Array:
+    """Integers over their whole range; floats whose sums and products of a subgroup are exact."""
+    generator = np.random.default_rng(len(name) + shape[1])
+    if name in FLOATS:
+        return generator.choice([-2.0, -1.0, 1.0, 2.0, 0.5], shape).astype(NUMPY[name])
+    span = np.iinfo(NUMPY[name])
+    return generator.integers(span.min, span.max, shape, NUMPY[name], endpoint=True)
+
+
+def identity(operation: Any, kind: np.dtype[Any]) -> Any:
+    limits = np.finfo(kind) if kind.kind == "f" else np.iinfo(kind)
+    ends = (np.inf, -np.inf) if kind.kind == "f" else (limits.max, limits.min)
+    return {ADD: 0, MUL: 1, MIN: ends[0], MAX: ends[1], BITS["and"]: -1, BITS["or"]: 0, BITS["xor"]: 0}[operation]
+
+
+def reduction(operation: Any, kind: str, values: Array, active: Array, cluster: int = 0) -> Array:
+    """`kind` is reduce, scan_inclusive or scan_exclusive, in clusters of so many lanes (0: all)."""
+    result = np.empty_like(values)
+    neutral = np.array(identity(operation, values.dtype)).astype(values.dtype)
+    with np.errstate(all="ignore"):
+        for group, row in enumerate(values):
+            for start in range(0, len(row), cluster or len(row)):
+                lanes = [i for i in range(start, min(start + (cluster or len(row)), len(row))) if active[group, i]]
+                total = neutral
+                for lane in lanes:
+                    before, total = total, operation(total, row[lane]).astype(values.dtype)
+                    result[group, lane] = before if kind == "scan_exclusive" else total
+                if kind == "reduce":
+                    result[group, lanes] = total
+    return result
+
+
+def reduced(operation: Any, kind: str, cluster: int = 0) -> Callable[[Array, Array, Array], Expected]:
+    def reference(x: Array, p: Array, active: Array) -> Expected:
+        return Expected(reduction(operation, kind, x, active, cluster), active)
+
+    return reference
+
+
+def reduced_truth(operation: Any, kind: str, cluster: int = 0) -> Callable[[Array, Array, Array], Expected]:
+    def reference(x: Array, p: Array, active: Array) -> Expected:
+        truth = (p != 0).astype(np.int32)
+        found = reduction(operation, kind, truth, active, cluster)
+        return Expected((found != 0).astype(np.int32), active)
+
+    return reference
+
+
+def gathered(index: Callable[[Array, int], Array]) -> Callable[[Array, Array, Array], Expected]:
+    """Each lane gets the value of the lane that `index` maps its own number and the group's size to."""
+
+    def reference(x: Array, p: Array, active: Array) -> Expected:
+        size = x.shape[1]
+        at = np.broadcast_to(index(np.arange(size), size), x.shape)
+        inside = (at >= 0) & (at < size)
+        at = np.where(inside, at, 0)
+        return Expected(np.take_along_axis(x, at, 1), active & inside & np.take_along_axis(active, at, 1))
+
+    return reference
+
+
+def beside(up: bool, delta: int) -> Callable[[Array, Array, Array], Expected]:
+    """intel_sub_group_shuffle_up and _down of x and x + 1, whichever is the nearer group's."""
+
+    def reference(x: Array, p: Array, active: Array) -> Expected:
+        size = x.shape[1]
+        with np.errstate(all="ignore"):
+            other = (x + x.dtype.type(1)).astype(x.dtype)
+        row = np.concatenate([other, x] if up else [x, other], axis=1)
+        at = np.arange(size) + (size - delta if up else delta)
+        return Expected(row[:, at], active)
+
+    return reference
+
+
+def of_lanes(make: Callable[[Array], Array]) -> Callable[[Array, Array, Array], Expected]:
+    """What only the predicate says, for the active lanes of a group: `make` maps their truths to values."""
+
+    def reference(x: Array, p: Array, active: Array) -> Expected:
+        result = np.zeros(x.shape, np.uint64)
+        for group in range(len(x)):
+            result[group, active[group]] = make((p[group] != 0)[active[group]])
+        return Expected(result, active)
+
+    return reference
+
+
+def ballot(p: Array, active: Array) -> Array:
+    """The mask of each group as a Python number."""
+    bits = ((p != 0) & active).astype(object)
+    return np.array([[sum(bit << lane for lane, bit in enumerate(row))] for row in bits])
+
+
+def of_ballot(make: Callable[[int, int], int]) -> Callable[[Array, Array, Array], Expected]:
+    """`make` maps the mask of those lanes where the predicate holds, and the lane, to a value."""
+
+    def reference(x: Array, p: Array, active: Array) -> Expected:
+        masks = ballot(p, active)
+        found = [[make(int(mask[0]), lane) & 0xFFFFFFFF for lane in range(x.shape[1])] for mask in masks]
+        return Expected(np.array(found, np.uint64), active & (masks.astype(np.uint64) != 0))
+
+    return reference
+
+
+def bits(number: int) -> int:
+    return bin(number).count("1")
+
+
+MASKS: dict[str, Callable[[int, int], int]] = {
+    "eq": lambda lane, size: 1 << lane,
+    "ge": lambda lane, size: (1 << size) - (1 << lane),
+    "gt": lambda lane, size: (1 << size) - (2 << lane),
+    "le": lambda lane, size: (2 << lane) - 1,
+    "lt": lambda lane, size: (1 << lane) - 1,
+}
+
+
+def masked(name: str) -> Callable[[Array, Array, Array], Expected]:
+    def reference(x: Array, p: Array, active: Array) -> Expected:
+        lanes = [MASKS[name](lane, x.shape[1]) for lane in range(x.shape[1])]
+        return Expected(np.broadcast_to(np.array(lanes, np.uint64), x.shape), active)
+
+    return reference
+
+
+def same_for_all(x: Array, p: Array, active: Array) -> Expected:
+    equal = [len(set(row[on].tolist())) <= 1 for row, on in zip(x, active, strict=True)]
+    return Expected(np.broadcast_to(np.array(equal, np.int32)[:, None], x.shape), active)
+
+
+def elected(x: Array, p: Array, active: Array) -> Expected:
+    first = np.argmax(active, axis=1)
+    return Expected((np.arange(x.shape[1]) == first[:, None]).astype(np.int32), active)
+
+
+def first_active(x: Array, p: Array, active: Array) -> Expected:
+    first = np.argmax(active, axis=1)
+    return Expected(np.broadcast_to(np.take_along_axis(x, first[:, None], 1), x.shape), active)
+
+
+def kinds(prefix: str, flow: bool, t: str, arithmetic: bool = True, names: tuple[str, ...] = ()) -> Iterator[Case]:
+    """Reductions and scans of a type; `names`: the operations, all without."""
+    for kind in ("reduce", "scan_inclusive", "scan_exclusive"):
+        for name, operation in ARITHMETIC.items():
+            if not names or name in names:
+                yield Case(f"{prefix}_{kind}_{name}(x)", t, reduced(operation, kind), flow)
+        if not names and t not in FLOATS:
+            for name, operation in BITS.items():
+                yield Case(f"{prefix}_{kind}_{name}(x)", t, reduced(operation, kind), flow)
+
+
+def typed_cases(t: str, size: int) -> Iterator[Case]:
+    """Every subgroup function of a value of type t, in subgroups of `size`."""
+    lane = min(3, size - 1)
+    yield from kinds("sub_group", False, t, names=("add", "min", "max"))
+    yield from kinds("sub_group_non_uniform", True, t)
+    for cluster in dict.fromkeys((min(4, size), size)):
+        for name, operation in {**ARITHMETIC, **({} if t in FLOATS else BITS)}.items():
+            text = f"sub_group_clustered_reduce_{name}(x, {cluster}u)"
+            yield Case(text, t, reduced(operation, "reduce", cluster), True)
+        yield Case(
+            f"sub_group_clustered_rotate(x, 3, {cluster})",
+            t,
+            gathered(lambda i, n, c=cluster: i // c * c + (i + 3) % c),
+            True,
+        )
+    yield Case(f"sub_group_broadcast(x, {lane})", t, gathered(lambda i, n: np.full(n, lane)))
+    yield Case(f"sub_group_non_uniform_broadcast(x, {lane})", t, gathered(lambda i, n: np.full(n, lane)), True)
+    text = "sub_group_non_uniform_broadcast(x, get_sub_group_size() / 2)"
+    yield Case(text, t, gathered(lambda i, n: np.full(n, n // 2)), True)
+    yield Case("sub_group_broadcast_first(x)", t, first_active, True)
+    yield Case("sub_group_shuffle(x, lane / 2)", t, gathered(lambda i, n: i // 2), True)
+    yield Case("sub_group_shuffle_xor(x, 2)", t, gathered(lambda i, n: i ^ 2), True)
+    yield Case("sub_group_shuffle_up(x, 1)", t, gathered(lambda i, n: i - 1), True)
+    yield Case("sub_group_shuffle_down(x, 2)", t, gathered(lambda i, n: i + 2), True)
+    for delta in (1, 5, -2):
+        yield Case(f"sub_group_rotate(x, {delta})", t, gathered(partial(rotated, delta)), True)
+    yield Case("sub_group_non_uniform_all_equal(x)", "int", same_for_all, True)
+    yield Case(
+        f"sub_group_non_uniform_all_equal(({t})5)", "int", lambda x, p, on: Expected(on.astype(np.int32), on), True
+    )
+    if t in INTEL:
+        yield Case(f"intel_sub_group_shuffle(x, {lane})", t, gathered(lambda i, n: np.full(n, lane)))
+        yield Case("intel_sub_group_shuffle_xor(x, 1)", t, gathered(lambda i, n: i ^ 1))
+        yield Case(f"intel_sub_group_shuffle_up(({t})(x + ({t})1), x, 1)", t, beside(True, 1))
+        yield Case(f"intel_sub_group_shuffle_down(x, ({t})(x + ({t})1), 1)", t, beside(False, 1))
+    if t in ("short", "ushort"):
+        yield Case(f"intel_sub_group_broadcast(x, {lane})", t, gathered(lambda i, n: np.full(n, lane)))
+        yield from kinds("intel_sub_group", False, t, names=("add", "min", "max"))
+
+
+INTEL = ("short", "ushort", "int", "uint", "long", "ulong", "half", "float", "double")
+
+
+def rotated(delta: int, lanes: Array, size: int) -> Array:
+    return np.asarray((lanes + delta) % size)
+
+
+def untyped_cases(size: int) -> Iterator[Case]:
+    """Votes, ballots, masks and logical reductions."""
+    everybody: dict[str, Callable[[Array], Any]] = {"all": np.all, "any": np.any}
+    for name, vote in everybody.items():
+        yield Case(f"sub_group_{name}(p) != 0", "int", of_lanes(vote))
+        yield Case(f"sub_group_non_uniform_{name}(p) != 0", "int", of_lanes(vote), True)
+    yield Case("sub_group_elect()", "int", elected, True)
+    for name, operation in LOGICAL.items():
+        for kind in ("reduce", "scan_inclusive", "scan_exclusive"):
+            text = f"sub_group_non_uniform_{kind}_{name}(p)"
+            yield Case(text, "int", reduced_truth(operation, kind), True)
+        for cluster in dict.fromkeys((min(4, size), size)):
+            text = f"sub_group_clustered_reduce_{name}(p, {cluster}u)"
+            yield Case(text, "int", reduced_truth(operation, "reduce", cluster), True)
+    for part in range(4):
+        yield Case(
+            f"sub_group_ballot(p).s{part}",
+            "uint",
+            of_ballot(lambda mask, lane, part=part: mask >> 32 * part & 0xFFFFFFFF),
+            True,
+        )
+    numbers: dict[str, Callable[[int, int], int]] = {
+        "sub_group_inverse_ballot(b)": lambda mask, lane: mask >> lane & 1,
+        "sub_group_ballot_bit_extract(b, lane / 2)": lambda mask, lane: mask >> lane // 2 & 1,
+        "sub_group_ballot_bit_count(b)": lambda mask, lane: bits(mask),
+        "sub_group_ballot_inclusive_scan(b)": lambda mask, lane: bits(mask & (2 << lane) - 1),
+        "sub_group_ballot_exclusive_scan(b)": lambda mask, lane: bits(mask & (1 << lane) - 1),
+        "sub_group_ballot_find_lsb(b)": lambda mask, lane: (mask & -mask).bit_length() - 1,
+        "sub_group_ballot_find_msb(b)": lambda mask, lane: mask.bit_length() - 1,
+    }
+    for text, make in numbers.items():
+        yield Case(text, "uint", of_ballot(make), True)
+    for name in MASKS:
+        for part in range(4):
+            reference = masked(name)
+            yield Case(
+                f"get_sub_group_{name}_mask().s{part}",
+                "uint",
+                lambda x, p, on, r=reference, part=part: (
+                    Expected(r(x, p, on).values >> np.uint64(32 * part), on)
+                    if part < 2
+                    else Expected(np.zeros(x.shape, np.uint64), on)
+                ),
+            )
