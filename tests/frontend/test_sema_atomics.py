@@ -146,6 +146,8 @@ def test_misuse_is_told_with_its_place(marked: str) -> None:
         ("void f(§atomic_int x);", "atomic-parameter"),
         ("atomic_int §f(void);", "atomic-result"),
         ("global event_t §e;", "event-address-space"),
+        ("void f(global event_t *§e);", "event-address-space"),
+        ("kernel void k(event_t §e) { }", "kernel-parameter"),
         ("constant atomic_int x = §1;", "atomic-initializer"),
     ],
 )

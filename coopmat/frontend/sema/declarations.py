@@ -411,6 +411,8 @@ def _pointer_to(c: Context, t: Type, qualifiers: Qualifiers, span: Span) -> Type
     if isinstance(t, FunctionType):
         c.fail("function-pointer", "OpenCL C has no pointers to functions", span)
     images.refuse(c, t, "pointer", span)
+    if qualifiers.space not in (AddressSpace.PRIVATE, AddressSpace.GENERIC):
+        atomics.refuse(c, t, "address-space", span, str(qualifiers.space))
     if contains_matrix(t) and qualifiers.space is not AddressSpace.PRIVATE:
         c.fail(
             "coop-mat-address-space",
