@@ -77,6 +77,7 @@ CASES = [
         "uninitialized", "int n; for (int k = 0; k < 3; k++) g[k] = §n;", "int n; while (1) { n = i; break; } g[0] = n;"
     ),
     Case("uninitialized", "int n = §n; g[0] = n;", "int n; int *p = &n; *p = 1; g[0] = n;"),
+    Case("uninitialized", "int n; for (;;) §n++;", "int n = 0; for (;;) n++;"),
     Case("uninitialized", "int n; if (i && §n) g[0] = 1;", "int n; if (i && (n = u)) g[0] = n;"),
     Case(
         "uninitialized",
@@ -190,8 +191,10 @@ CASES = [
     Case("sign-conversion", "u = §i;", "u = (uint)i; u = b; u = 1;"),
     Case("sign-conversion", "i = §u;", "i = u >> 1;"),
     Case("sign-conversion", "u = u + §i;", "u = u + 1;"),
+    Case("sign-conversion", "u = i ? §i : b;", "u = i ? 3 : b;"),
     Case("constant-conversion", "c = §300;", "c = -128; c = 'a'; b = -1;"),
     Case("constant-conversion", "c = §200;", "b = 200;"),
+    Case("constant-conversion", "c = i ? c : §300;", "c = i ? c : 100;"),
     Case("literal-conversion", "i = §1.5;", "i = 2.0f; i = (int)1.5;"),
     Case("float-conversion", "i = §x;", "i = (int)x; i = convert_int(x);"),
     Case("implicit-float-conversion", "x = §d;", "x = (float)d; x = 0.5;"),
@@ -214,7 +217,7 @@ CASES = [
     Case("tautological-compare", "g[0] = i §== i;", "g[0] = i == g[0];"),
     Case("tautological-unsigned-zero-compare", "g[0] = u §>= 0;", "g[0] = u > 0; g[0] = i >= 0;"),
     Case("tautological-constant-out-of-range-compare", "g[0] = b §== 300;", "g[0] = b == 200;"),
-    Case("tautological-constant-out-of-range-compare", "g[0] = (i < 3) §> 1;", "g[0] = (i < 3) > 0;"),
+    Case("tautological-constant-out-of-range-compare", "g[0] = (i < 3) §> 17;", "g[0] = (i < 3) > 0;"),
     # Constant operands.
     Case("division-by-zero", "g[0] = i §/ 0;", "x = x / 0;"),
     Case("division-by-zero", "g[0] = i §% 0;", "g[0] = i % 2;"),

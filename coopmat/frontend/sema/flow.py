@@ -53,8 +53,10 @@ class Graph:
     falls: list[tuple[Block, Span]]
     reads: dict[VarDecl, tuple[int, Span]]
 
-    def reached(self) -> set[Block]:
-        seen, work = {self.entry}, [self.entry]
+    def reached(self, *, cases: bool = False) -> set[Block]:
+        """The blocks that control can come to; with `cases`, as if it could come to every case label."""
+        seen = {self.entry, *(block for block in self.blocks if cases and block.label is not None)}
+        work = list(seen)
         while work:
             for block in work.pop().ways:
                 if block not in seen:
@@ -350,8 +352,7 @@ class _Builder:
     def update(self, e: typed.CompoundAssign | typed.IncDec, work: list[Any]) -> None:
         number, inner = self.object(e.target)
         if number is not None:
-            work.append((STORED, number, e.span))
-            work.append((READ, number, e.target.span))
+            work.append((READ, number, e.target.span))  # what comes of it is no better than what was there
         work.extend(reversed(inner))
         if isinstance(e, typed.CompoundAssign):
             work.append(e.value)

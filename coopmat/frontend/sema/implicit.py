@@ -12,7 +12,7 @@ import re
 from ...diagnostics import Span
 from .. import typed
 from ..typed import Binary, Convert, ConvertKind, Expr, FloatConst, IntConst, Load
-from ..types import BOOL, DOUBLE, FLOAT, HALF, AddressSpace, PointerType, ScalarType, Type, VectorType, element_type
+from ..types import BOOL, DOUBLE, FLOAT, HALF, AddressSpace, PointerType, ScalarType, Type, element_type
 from .constants import constant_value, fold_convert, is_null_pointer, round_to, wrap
 from .context import Context
 
@@ -31,9 +31,8 @@ _EQUALITY = ("eq", "ne")
 _BOOLEAN = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "land", "lor", "lnot"})
 # The bits of a significand, the leading one included.
 _DIGITS = {HALF: 11, FLOAT: 24, DOUBLE: 53}
-_LITERAL = re.compile(
-    r"[-+]?\s*(\d[\d.]*|\.\d+)([eEpP][-+]?\d+)?[fFhHlL]?\Z|[-+]?0[xX][\w.]+([pP][-+]?\d+)?[fFhHlL]?\Z"
-)
+# A floating literal, as against an integer or a computation.
+_LITERAL = re.compile(r"[-+]?\s*(?=[\w.]*[.eEpPfFhH])(0[xX][\da-fA-F.]+|\d+\.?\d*|\.\d+)([eEpP][-+]?\d+)?[fFhHlL]?\Z")
 # Deeper than this an expression counts as any value of its type.
 _DEEPEST = 24
 
@@ -68,12 +67,16 @@ def value_range(e: Expr, depth: int = 0) -> Range:
     if depth > _DEEPEST:
         return whole
     if isinstance(e, Convert) and e.kind is ConvertKind.INT_TO_INT:
-        inner = value_range(e.operand, depth + 1)
+        # Who casts to a wider type wants it to be taken for one.
+        inner = value_range(e.operand, depth + 1) if e.span == e.operand.span else whole
         return whole if inner[0] >= whole[0] else (inner[0], inner[1] or whole[1])
     if isinstance(e, Convert) and e.kind is ConvertKind.TO_BOOL:
         return 1, True
     if isinstance(e, typed.Logical) or (isinstance(e, (Binary, typed.Unary)) and e.op in _BOOLEAN):
         return (1, True) if isinstance(e.type, ScalarType) else whole
+    if isinstance(e, typed.Unary) and not whole[1]:
+        bits, never = value_range(e.operand, depth + 1)
+        return min(bits + never, whole[0]), False
     if isinstance(e, typed.Conditional):
         return _join(value_range(e.then, depth + 1), value_range(e.otherwise, depth + 1))
     if isinstance(e, typed.Comma):
@@ -102,7 +105,7 @@ def _binary_range(e: Binary, whole: Range, depth: int) -> Range:
         less = e.right.value.bit_length() - 1 if isinstance(e.right, IntConst) and e.right.value > 0 else 0
         return max(left[0] - less, 1), left[1] and right[1]
     joined = _join(left, right)
-    return min(joined[0], whole[0]), (joined[1] and e.op != "sub") or whole[1]
+    return min(joined[0], whole[0]), joined[1] or whole[1]
 
 
 # --- conversions ---------------------------------------------------------------------------------
@@ -110,6 +113,11 @@ def _binary_range(e: Binary, whole: Range, depth: int) -> Range:
 
 def implicit(c: Context, e: Expr, target: Type) -> None:
     """A scalar that becomes a `target` (of a vector: each component), as an assignment or an operator has it."""
+    if isinstance(e, typed.Conditional):
+        # Each side is judged by what it was before the two were brought to one type.
+        implicit(c, _as_written(e.then), target)
+        implicit(c, _as_written(e.otherwise), target)
+        return
     source, wanted = e.type, element_type(target)
     if source is BOOL or wanted is BOOL or source is wanted:
         return
@@ -122,8 +130,15 @@ def implicit(c: Context, e: Expr, target: Type) -> None:
     elif wanted.rank < source.rank:
         if not _same_in(e, wanted):
             c.warn("implicit-float-conversion", f"'{source}' to '{wanted}' may lose precision", e.span)
-    elif not isinstance(e, FloatConst):
+    else:
         c.warn("double-promotion", f"'{source}' is widened to '{wanted}'", e.span)
+
+
+def _as_written(e: Expr) -> Expr:
+    """Without implicit conversions of integers: those stand where their operand does."""
+    while isinstance(e, Convert) and e.kind is ConvertKind.INT_TO_INT and e.span == e.operand.span:
+        e = e.operand
+    return e
 
 
 def _same_in(e: Expr, t: ScalarType) -> bool:
@@ -262,9 +277,10 @@ def _against_constant(c: Context, op: str, other: Expr, constant: IntConst, span
         return True
     if t.signed and not constant.type.signed:
         return False  # the comparison is unsigned: the constant may stand for a negative value
-    bits, never = type_range(t) if not isinstance(t, VectorType) else (64, False)
+    truth = isinstance(other, typed.Logical) or (isinstance(other, (Binary, typed.Unary)) and other.op in _BOOLEAN)
+    bits, never = (1, True) if truth else type_range(t)
     least, most = (0, (1 << bits) - 1) if never else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-    if least <= constant.value <= most or (constant.value < 0 and never and t.bits >= constant.type.bits):
+    if least <= constant.value <= most or (constant.value < 0 and not t.signed and t.bits >= constant.type.bits):
         return False
     above = constant.value > most
     holds = {"eq": False, "ne": True, "lt": above, "le": above, "gt": not above, "ge": not above}[op]

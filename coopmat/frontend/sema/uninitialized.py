@@ -16,12 +16,14 @@ from ...diagnostics import Note, Span
 from .. import typed
 from ..types import ArrayType, PointerType, RecordType, ScalarType, VectorType, VoidType
 from .context import UNKNOWN, Context, FunctionState
-from .flow import DECLARED, READ, STORED, Block, Graph, build
+from .flow import DECLARED, STORED, Block, Graph, build
 
 UNINITIALIZED = ("uninitialized", "sometimes-uninitialized", "conditional-uninitialized")
 CODES = (*UNINITIALIZED, "return-type", "implicit-fallthrough", "unreachable-code")
 # Blocks looked at, in all of a function, to find the branch at fault; beyond it a finding stays conditional.
 _PATIENCE = 100_000
+# Branches told of one read.
+_MOST_FAULTS = 8
 
 
 def function(c: Context, state: FunctionState) -> None:
@@ -42,8 +44,9 @@ def function(c: Context, state: FunctionState) -> None:
     reached = graph.reached()
     if ends and graph.end in reached:
         _open_end(c, state.decl, body.span, graph.returns)
+    within = graph.reached(cases=True) if falls and graph.falls else reached
     for block, span in graph.falls:
-        if block in reached:
+        if block in within:
             notes = [Note("'break;' or '__attribute__((fallthrough));' before it says what is meant")]
             c.warn("implicit-fallthrough", "the case above runs into this one", span, notes=notes)
     if wants("unreachable-code"):
@@ -82,13 +85,16 @@ def _unreachable(c: Context, graph: Graph, reached: set[Block]) -> None:
 
 @dataclass(slots=True)
 class _Finding:
-    """`rank` orders what is told of a variable: the most certain first."""
+    """Of what could be told of a variable the most certain is, then the first; `rank` is 0 for what is certain."""
 
     rank: int
     code: str
-    message: str
-    span: Span
     read: Span
+    told: list[tuple[str, Span]]
+
+    @property
+    def order(self) -> tuple[int, int, int]:
+        return self.rank, self.read.line, self.read.column
 
 
 class _Uninitialized:
@@ -105,9 +111,10 @@ class _Uninitialized:
         found: dict[int, _Finding] = {}
         for block in order:
             self.reads(block, found)
-        for finding in sorted(found.values(), key=lambda f: (f.span.line, f.span.column)):
-            notes = [Note("it is read here", finding.read)] if finding.read != finding.span else []
-            self.c.warn(finding.code, finding.message, finding.span, notes=notes)
+        for finding in found.values():
+            for message, span in finding.told:
+                notes = [Note("it is read here", finding.read)] if finding.read != span else []
+                self.c.warn(finding.code, message, span, notes=notes)
 
     def order(self) -> list[Block]:
         """The blocks that can be reached, each after those that lead to it, but for the ways back of loops."""
@@ -164,38 +171,42 @@ class _Uninitialized:
                 stored, bare = stored | bit, bare & ~bit
             elif kind == DECLARED:
                 stored, bare = stored & ~bit, bare | bit
-            elif bare & bit and (number not in found or found[number].rank):
-                finding = self.judge(block, number, span, certain=not stored & bit)
-                if number not in found or finding.rank < found[number].rank:
-                    found[number] = finding
+            elif bare & bit:
+                known = found.get(number)
+                certain = not stored & bit
+                if known is None or known.rank or certain:
+                    finding = self.judge(block, number, span, certain=certain)
+                    if known is None or finding.order < known.order:
+                        found[number] = finding
 
     def judge(self, block: Block, number: int, read: Span, *, certain: bool) -> _Finding:
         decl = self.watched[number]
         if certain:
-            return _Finding(0, "uninitialized", f"'{decl.name}' is read before anything is stored to it", read, read)
-        at = self.fault(block, number, decl)
-        if at is not None:
-            span, way = at
-            message = f"'{decl.name}' is read without a value {way}"
-            return _Finding(1, "sometimes-uninitialized", message, span, read)
+            return _Finding(
+                0, "uninitialized", read, [(f"'{decl.name}' is read before anything is stored to it", read)]
+            )
+        faults = self.faults(block, number, decl)
+        if faults:
+            told = [(f"'{decl.name}' is read without a value {way}", span) for span, way in faults]
+            return _Finding(1, "sometimes-uninitialized", read, told)
         message = f"'{decl.name}' may be read before anything is stored to it"
-        return _Finding(2, "conditional-uninitialized", message, read, read)
+        return _Finding(2, "conditional-uninitialized", read, [(message, read)])
 
-    def fault(self, block: Block, number: int, decl: typed.VarDecl) -> tuple[Span, str] | None:
-        """The branch, or else the declaration, from which a read without a value always follows."""
+    def faults(self, block: Block, number: int, decl: typed.VarDecl) -> list[tuple[Span, str]]:
+        """The branches, or else the declaration, from which a read without a value always follows; each in words."""
         bit = 1 << number
         # Of each block: how many of its ways lead to the read. A block whose ways all do is gone through itself.
         ways = {block: len(block.ways)}
         work = [block]
         declared = False
         while work:
-            here = work.pop()
+            at = work.pop()
             self.patience -= 1
             if self.patience < 0:
-                return None
-            declared = declared or here is self.graph.entry
-            bare_only = self.bare[here.number] & bit and not self.stored[here.number] & bit
-            for source in here.sources:
+                return []
+            declared = declared or at is self.graph.entry
+            bare_only = self.bare[at.number] & bit and not self.stored[at.number] & bit
+            for source in at.sources:
                 if not self.bare[source.number] & bit and self.stored[source.number] & bit:
                     continue
                 if self.stored[source.number] & bit and bare_only:
@@ -205,18 +216,18 @@ class _Uninitialized:
                 if ways[source] == len(source.ways):
                     work.append(source)
         if declared:
-            return decl.span, "whenever this declaration is reached"
+            return [(decl.span, "whenever this declaration is reached")]
+        result: list[tuple[Span, str]] = []
         for candidate, count in sorted(ways.items(), key=lambda item: item[0].number):
-            if candidate.branch is None or count >= len(candidate.ways) or self.stored[candidate.number] & bit:
+            here = candidate.number
+            bare_only = self.bare[here] & bit and not self.stored[here] & bit
+            if candidate.branch is None or count >= len(candidate.ways) or not bare_only:
                 continue
             for i, way in enumerate(candidate.ways):
-                if ways.get(way, 0) < max(len(way.ways), 1) or not self.bare[candidate.number] & bit:
+                if ways.get(way, 0) < max(len(way.ways), 1):
                     continue
                 if not candidate.switch:
-                    return candidate.branch, f"whenever this is {('true', 'false')[i]}"
-                if way.label is not None:
-                    return way.label, "whenever this case is taken"
-        return None
-
-
-__all__ = ["CODES", "READ", "function"]
+                    result.append((candidate.branch, f"whenever this is {('true', 'false')[i]}"))
+                elif way.label is not None:
+                    result.append((way.label, "whenever this case is taken"))
+        return result[:_MOST_FAULTS]

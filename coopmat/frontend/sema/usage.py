@@ -117,5 +117,5 @@ def _outermost(e: Expr, names: tuple[str, ...]) -> Expr:
 def _leaf_from_macro(c: Context, e: Expr) -> bool:
     text = text_of(c, e.span)
     if isinstance(e, (IntConst, FloatConst)):
-        return not text[:1].lstrip("(+-~!'.").isdigit()
+        return not (text[:1] == "'" or text.lstrip("(+-~!. ")[:1].isdigit())
     return isinstance(e, typed.VarRef) and text != e.decl.name
