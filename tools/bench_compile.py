@@ -29,7 +29,6 @@ from generated_source import generate
 import coopmat
 from coopmat.spirv import emit
 
-OPTIONS = ["-w"]
 STAGES = ("preprocess", "parse", "analyse", "lower", "emit", "legalize", "validate")
 SMALL, LARGE = 1_000, 20_000
 #: Lines to rounds.
@@ -78,20 +77,20 @@ def _peak() -> int:
 def measure(lines: int, rounds: int) -> dict[str, Any]:
     """Milliseconds per stage, of the whole (`wall`, `cpu`) and to the canonical IR (`ir`, CPU); kilobytes."""
     emit.start()
-    coopmat.compile(generate(COLD_LINES, seed=2), [*OPTIONS, "--no-validate"]).spirv  # noqa: B018
+    coopmat.compile(generate(COLD_LINES, seed=2), ["--no-validate"]).spirv  # noqa: B018
     source = generate(lines)
-    coopmat.compile(source, [*OPTIONS, "--no-validate"]).spirv  # noqa: B018
+    coopmat.compile(source, ["--no-validate"]).spirv  # noqa: B018
     # Once it has ended, and before spirv-val runs, the greatest of our children is the emitter's fork.
     emit.stop()
     memory = {"compiler": _peak(), "emitter": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}
-    coopmat.compile(generate(COLD_LINES, seed=2), OPTIONS).spirv  # noqa: B018
+    coopmat.compile(generate(COLD_LINES, seed=2)).spirv  # noqa: B018
     stages: list[dict[str, float]] = []
     walls, to_ir = [], []
     cpu = _cpu()
     for _ in range(rounds):
         gc.collect()
         start, start_cpu = time.perf_counter(), time.process_time()
-        module = coopmat.compile(source, OPTIONS)
+        module = coopmat.compile(source)
         module.llvm_ir  # noqa: B018
         to_ir.append(time.process_time() - start_cpu)
         module.spirv  # noqa: B018
@@ -147,7 +146,7 @@ def _speed(lines: int, row: dict[str, Any]) -> float:
 def _run(command: list[str]) -> tuple[float, float]:
     """Seconds of wall and of CPU time."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, check=True)
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)  # its warnings
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -156,7 +155,7 @@ def bench_cold() -> list[tuple[Bound, float]]:
     with tempfile.TemporaryDirectory() as directory:
         source = Path(directory) / "generated.cl"
         source.write_text(generate(COLD_LINES), encoding="utf-8")
-        program = [sys.executable, "-m", "coopmat", "compile", *OPTIONS, str(source), "-o", f"{source}.spv"]
+        program = [sys.executable, "-m", "coopmat", "compile", str(source), "-o", f"{source}.spv"]
         commands = {
             "compile": program,
             "import": [sys.executable, "-c", "import coopmat"],
