@@ -49,12 +49,25 @@ class Shared:
     data: Array
 
 
+CHANNELS = {"R": 1, "RG": 2, "RGBA": 4, "BGRA": 4, "DEPTH": 1}
+_DEPTH = 0x10BD  # CL_DEPTH, which pyopencl does not name
+
+
 @dataclass(frozen=True, eq=False)
 class Image:
-    """A two-dimensional image of four channels, `data` of height by width by 4; `channel_type` is OpenCL's name."""
+    """An image of `kind`, its type's name without `image` and `_t`; `data` has its sizes, the greatest first, and then
+    the channels. `channel_type` and `order` are OpenCL's names."""
 
     data: Array
     channel_type: str
+    kind: str = "2d"
+    order: str = "RGBA"
+
+    @property
+    def region(self) -> tuple[int, int, int]:
+        """Width first."""
+        sizes = (*self.data.shape[-2::-1], 1, 1)
+        return sizes[0], sizes[1], sizes[2]
 
 
 @dataclass(frozen=True)
@@ -136,13 +149,13 @@ def execute(
         else:
             built = cl.Program(context, program).build(list(options), cache_dir=False)
     kept: dict[Shared | Image, Any] = {}
-    return [_run(cl, context, queue, built, launch, kept) for launch in launches]
+    return [run_kernel(cl, context, queue, built, launch, kept) for launch in launches]
 
 
-def _run(
+def run_kernel(
     cl: Any, context: Any, queue: Any, program: Any, launch: Launch, kept: dict[Shared | Image, Any]
 ) -> dict[int, Array]:
-    """`kept` holds the buffers and images that outlive a launch."""
+    """The buffers and images as the kernel left them; `kept` holds those that outlive a launch."""
     kernel, memory = cl.Kernel(program, launch.kernel), {}
     for number, argument in enumerate(launch.arguments):
         if isinstance(argument, Local | Value | Sampler):
@@ -159,10 +172,23 @@ def _run(
     result = {}
     for number, source in memory.items():
         argument = launch.arguments[number]
+        if isinstance(argument, Image):
+            result[number] = _read_image(cl, queue, source, argument)
+            continue
         result[number] = np.empty_like(_data(argument))
-        where = {"origin": (0, 0), "region": source.shape} if isinstance(argument, Image) else {}
-        cl.enqueue_copy(queue, result[number], source, **where)
+        cl.enqueue_copy(queue, result[number], source)
     queue.finish()
+    return result
+
+
+def _read_image(cl: Any, queue: Any, image: Any, argument: Image) -> Array:
+    """By mapping it, since `enqueue_copy` knows no images of one dimension."""
+    data = argument.data
+    whole = (0, 0, 0), argument.region, (data.nbytes,), np.uint8
+    mapped, _, row, _ = cl.enqueue_map_image(queue, image, cl.map_flags.READ, *whole)
+    assert data.ndim == 2 or row == data[(0,) * (data.ndim - 2)].nbytes, "the rows lie apart"
+    result = mapped.view(data.dtype).reshape(data.shape).copy()
+    mapped.base.release(queue)
     return result
 
 
@@ -178,9 +204,25 @@ def _passed(cl: Any, context: Any, argument: Local | Value | Sampler) -> Any:
 def _memory(cl: Any, context: Any, argument: Array | Shared | Image) -> Any:
     flags, data = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, _data(argument)
     if isinstance(argument, Image):
-        kind = cl.ImageFormat(cl.channel_order.RGBA, getattr(cl.channel_type, argument.channel_type))
-        return cl.Image(context, flags, kind, shape=data.shape[1::-1], hostbuf=data)
+        return _image(cl, context, flags, argument, data)
     return cl.Buffer(context, flags, hostbuf=data)
+
+
+def _image(cl: Any, context: Any, flags: Any, image: Image, data: Array) -> Any:
+    order = _DEPTH if image.order == "DEPTH" else getattr(cl.channel_order, image.order)
+    kind = cl.ImageFormat(order, getattr(cl.channel_type, image.channel_type))
+    described = cl.ImageDescriptor()
+    described.image_type = getattr(cl.mem_object_type, f"IMAGE{image.kind.removesuffix('_depth').upper()}")
+    sizes = image.region[: data.ndim - 1]
+    # The third is the size of an array, too.
+    described.shape = (sizes[0], 1, sizes[1]) if image.kind == "1d_array" else sizes
+    described.pitches, described.num_mip_levels, described.num_samples = (0, 0), 0, 0
+    # The descriptor does not keep it alive.
+    buffer = cl.Buffer(context, flags, hostbuf=data) if image.kind == "1d_buffer" else None
+    described.buffer = buffer
+    if buffer is not None:
+        return cl.Image(context, cl.mem_flags.READ_WRITE, kind, desc=described)
+    return cl.Image(context, flags, kind, desc=described, hostbuf=data)
 
 
 def _data(argument: Any) -> Array:

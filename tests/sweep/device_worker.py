@@ -22,7 +22,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "runtime"), str(HERE.parent.parent)
 
 import numpy as np  # noqa: E402
 from cases import DEVICE, KERNEL, OURS, OWN, PRINTED, Case  # noqa: E402
-from differential import PROLOGUE, Array, Local, Value  # noqa: E402
+from differential import PROLOGUE, Array, Launch, run_kernel  # noqa: E402
 from drivers import driver_of  # noqa: E402
 from overload_list import identified  # noqa: E402
 
@@ -66,23 +66,8 @@ class Device:
             raise Refused(kind, _essence(str(error))) from error
 
     def run(self, program: Any, name: str, case: Case, output: CapturedOutput) -> Results:
-        cl, kernel, buffers = self.cl, self.cl.Kernel(program, name), {}
-        for number, argument in enumerate(case.arguments):
-            if isinstance(argument, Local):
-                kernel.set_arg(number, cl.LocalMemory(argument.size))
-            elif isinstance(argument, Value):
-                kernel.set_arg(number, np.ascontiguousarray(argument.data))
-            else:
-                flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-                buffers[number] = cl.Buffer(self.context, flags, hostbuf=argument)
-                kernel.set_arg(number, buffers[number])
-        cl.enqueue_nd_range_kernel(self.queue, kernel, case.global_size, case.local_size, case.offset)
-        results: Results = {}
-        for number in case.checks:
-            if number != PRINTED:
-                results[number] = np.empty_like(case.arguments[number])
-                cl.enqueue_copy(self.queue, results[number], buffers[number])
-        self.queue.finish()
+        launch = Launch(name, case.arguments, case.global_size, case.local_size, case.offset)
+        results: Results = run_kernel(self.cl, self.context, self.queue, program, launch, {})
         if PRINTED in case.checks:
             results[PRINTED] = np.frombuffer(output.take(), np.uint8)
         return results

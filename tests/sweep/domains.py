@@ -64,6 +64,14 @@ def _24_bits(arguments: list[Array]) -> list[Array]:
     return [a >> 8 if number < 2 else a for number, a in enumerate(arguments)]
 
 
+def _fields(arguments: list[Array]) -> list[Array]:
+    """The bits from `offset`, `count` of them, lie in the value."""
+    *values, offset, count = arguments
+    bits = values[0].dtype.itemsize * 8
+    offset = offset % (bits + 1)
+    return [*values, offset, count % (bits - offset + 1)]
+
+
 def _small_exponents(limit: int) -> Transform:
     """Most exponents are small; the edge cases stay."""
 
@@ -108,6 +116,9 @@ def _domains() -> dict[str, Domain]:
         ),
         **dict.fromkeys(["mul24", "mad24"], Domain(fit=_24_bits)),
         "mix": Domain([(-100.0, 100.0), (-100.0, 100.0), (0.0, 1.0)], fit=_moderate),
+        **dict.fromkeys(
+            ["bitfield_insert", "bitfield_extract_signed", "bitfield_extract_unsigned"], Domain(fit=_fields)
+        ),
         "acosh": Domain([(1.0, 50.0)]),
         "tgamma": Domain([(-20.0, 30.0)]),
         "half_powr": Domain([(0.0, 4.0), (-9.0, 9.0)]),

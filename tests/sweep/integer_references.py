@@ -37,6 +37,48 @@ def _trailing_zeros(t: ScalarType) -> Callable[[Any], Any]:
     return _each(lambda v: t.bits if v == 0 else (v & -v).bit_length() - 1)
 
 
+def _field(a: Any, offset: Any, count: Any) -> Any:
+    return (a >> offset) & ((1 << count) - 1)
+
+
+def _signed_field(t: ScalarType, a: Any, offset: Any, count: Any) -> Any:
+    field = _field(_bits(t, a), offset, count)
+    return field - (((field << 1) >> count) & 1) * (1 << count)
+
+
+def _inserted(t: ScalarType, base: Any, insert: Any, offset: Any, count: Any) -> Any:
+    mask = ((1 << count) - 1) << offset
+    return (base & ~mask) | ((insert << offset) & mask)
+
+
+def _packed(a: Any, signed: bool) -> list[Any]:
+    """The four bytes of each uint."""
+    bytes_ = [(a >> shift) & 0xFF for shift in (0, 8, 16, 24)]
+    return [b - ((b >> 7) << 8) for b in bytes_] if signed else bytes_
+
+
+def _packed_dot(signs: str) -> Function:
+    """The product of two uints as vectors of four bytes, `s`igned or `u`nsigned."""
+
+    def dot(t: ScalarType, a: Any, b: Any) -> Any:
+        first, second = (_packed(v, sign == "s") for v, sign in zip((a, b), signs, strict=True))
+        return sum(x * y for x, y in zip(first, second, strict=True))
+
+    return dot
+
+
+def _saturating(signs: str) -> Function:
+    """The same, added to a 32-bit integer that saturates."""
+
+    def dot(t: ScalarType, a: Any, b: Any, c: Any) -> Any:
+        low, high = (0, 2**32 - 1) if signs == "uu" else (-(2**31), 2**31 - 1)
+        return np.clip(_packed_dot(signs)(t, a, b) + c, low, high)
+
+    return dot
+
+
+_DOTS = {"uu": "uu_uint", "ss": "ss_int", "su": "su_int", "us": "us_int"}
+
 # By name: of the element type and the arguments, which are arrays of Python integers. The result is taken modulo the
 # width of the result's type.
 FUNCTIONS: dict[str, Function] = {
@@ -60,6 +102,12 @@ FUNCTIONS: dict[str, Function] = {
     "clamp": lambda t, a, low, high: np.minimum(np.maximum(a, low), high),
     "upsample": lambda t, a, b: (a << t.bits) | _bits(t, b),
     "bitselect": lambda t, a, b, c: (a & ~c) | (b & c),
+    "bit_reverse": lambda t, a: _each(lambda v: int(f"{v:0{t.bits}b}"[::-1], 2))(_bits(t, a)),
+    "bitfield_insert": _inserted,
+    "bitfield_extract_signed": _signed_field,
+    "bitfield_extract_unsigned": lambda t, a, offset, count: _field(_bits(t, a), offset, count),
+    **{f"dot_4x8packed_{name}": _packed_dot(signs) for signs, name in _DOTS.items()},
+    **{f"dot_acc_sat_4x8packed_{name}": _saturating(signs) for signs, name in _DOTS.items()},
 }
 _RESULTS: dict[tuple[object, ...], Array] = {}
 

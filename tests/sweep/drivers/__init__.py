@@ -9,9 +9,13 @@ from cases import Driver
 from coopmat.frontend.builtins import Overload
 
 from . import (
+    async_copies,
+    atomics,
     barriers,
     conversions,
+    images,
     matrices,
+    pointers,
     second_results,
     subgroups,
     values,
@@ -28,6 +32,10 @@ DRIVERS: tuple[Driver, ...] = (
     *barriers.DRIVERS,
     *subgroups.DRIVERS,
     *work_groups.DRIVERS,
+    *atomics.DRIVERS,
+    *async_copies.DRIVERS,
+    *images.DRIVERS,
+    *pointers.DRIVERS,
     *matrices.DRIVERS,
     *values.DRIVERS,
 )

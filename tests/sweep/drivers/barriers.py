@@ -12,7 +12,15 @@ from coopmat.frontend.types import PointerType, element_count
 from .values import value_arguments
 
 ITEMS, GROUP, SUBGROUP = 256, 64, 8
-NAMES = ("barrier", "work_group_barrier", "sub_group_barrier", "mem_fence", "read_mem_fence", "write_mem_fence")
+NAMES = (
+    "barrier",
+    "work_group_barrier",
+    "sub_group_barrier",
+    "mem_fence",
+    "read_mem_fence",
+    "write_mem_fence",
+    "atomic_work_item_fence",
+)
 
 
 def _barrier(overload: Overload) -> Case:
@@ -24,6 +32,8 @@ def _barrier(overload: Overload) -> Case:
     attribute = f"__attribute__((intel_reqd_sub_group_size({SUBGROUP}))) " if subgroup else ""
 
     def call(flags: str) -> str:
+        if name == "atomic_work_item_fence":
+            return f"{name}({flags}, memory_order_acq_rel, memory_scope_work_group); barrier({flags});"
         if name.endswith("mem_fence"):
             return f"{name}({flags}); barrier({flags});"
         return f"{name}({flags}{scope if scoped else ''});"
