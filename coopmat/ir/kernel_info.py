@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KernelParameter:
-    """`type_name` is OpenCL C's spelling; `scalar` names the (pointee's) scalar type, None for records;
-    `size` is the bytes of the argument, 8 for pointers to global and constant memory."""
+    """`type_name` is OpenCL C's spelling; `scalar` names the (pointee's) scalar type, None for others and records;
+    `size` is the bytes of the argument, 8 for pointers to global and constant memory, images and samplers.
+    `access` is an image's access qualifier. An image lies in global memory, as clGetKernelArgInfo has it."""
 
     name: str
     type_name: str
@@ -16,6 +17,12 @@ class KernelParameter:
     scalar: str | None
     is_pointer: bool
     size: int
+    access: str = "none"
+
+    @property
+    def is_handle(self) -> bool:
+        """Whether the argument is an object of the host's: an image or a sampler."""
+        return self.access != "none" or self.type_name == "sampler_t"
 
 
 @dataclass(frozen=True, slots=True)

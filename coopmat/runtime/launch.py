@@ -178,6 +178,9 @@ def _argument_values(run: Run, kernel: Kernel, names: Mapping[str, Any], arrays:
             raise header_error(f"kernel '{kernel.info.name}' has no parameter '{name}'; {known}", where)
     values: dict[str, Any] = {}
     for name, parameter in parameters.items():
+        if parameter.is_handle:
+            what = f"parameter '{name}' is {parameter.type_name}"
+            raise header_error(f"{what}: images and samplers as arguments are not supported yet", run.whole)
         if name in arrays:
             values[name] = np.ascontiguousarray(arrays[name])
         elif name in given:

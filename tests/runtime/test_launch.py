@@ -204,3 +204,11 @@ def test_options_are_resolved_for_the_device(device):
         resolve_options(CompileOptions(spirv_version="1.6"), old)
     with pytest.raises(CompileError, match="takes no SPIR-V"):
         resolve_options(CompileOptions(), replace(device, spirv_versions=()))
+
+
+@pytest.mark.parametrize("handle", [("image2d_t", "read_only"), ("sampler_t", "none")])
+def test_images_and_samplers_are_refused_with_their_name(program, handle):
+    type_name, access = handle
+    parameter = KernelParameter("picture", type_name, "global", None, False, 8, access)
+    with pytest.raises(CompileError, match=f"'picture' is {type_name}: images and samplers .* not supported yet"):
+        run(with_info(program, parameters=(parameter, *INFO.parameters)))

@@ -14,8 +14,9 @@ Made by `python -m coopmat.frontend.builtins > docs/builtins.md`; do not edit.
 
 Sections are those of the OpenCL C 3.0 specification. In a signature, `T` stands for an element type and `n`, `m` for
 the number of components (1: a scalar), as the `for` says; `S` and `U` are the signed and unsigned integers as wide as
-`T`, `W` the integer twice as wide. `convert_T[_sat][_rte|_rtz|_rtp|_rtn]` (6.4.3) and `as_T` (6.4.4) are supported for
-every scalar and vector type of the sets below.
+`T`, `W` the integer twice as wide; `I` an image with its access (`ro`, `wo`, `rw`).
+`convert_T[_sat][_rte|_rtz|_rtp|_rtn]` (6.4.3) and `as_T` (6.4.4) are supported for every scalar and vector type of the
+sets below.
 """
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from llvmlite import ir
 
 from ...frontend import typed
-from ...frontend.types import AddressSpace, PointerType, ScalarType, Type, element_type, size_of
+from ...frontend.types import AddressSpace, ImageType, PointerType, ScalarType, Type, element_type, size_of
 from ..instructions import PointeeAttributes
 from ..kernel_info import KernelInfo, KernelParameter
 from ..type_map import I32, VOID_TYPE, undefined
@@ -69,6 +69,8 @@ def describe(decl: typed.FunctionDecl, size: int | None, uses_matrices: bool) ->
 
 def _parameter(decl: typed.VarDecl) -> KernelParameter:
     t = decl.type
+    if isinstance(t, ImageType):
+        return KernelParameter(decl.name, t.name, str(AddressSpace.GLOBAL), None, False, size_of(t), t.access)
     is_pointer = isinstance(t, PointerType)
     space = t.qualifiers.space if isinstance(t, PointerType) else AddressSpace.PRIVATE
     element = element_type(t.pointee if isinstance(t, PointerType) else t)
