@@ -189,6 +189,14 @@ def test_what_is_off_is_told(text: str, extensions: list[str]) -> None:
     assert codes(text, **dict.fromkeys(extensions, False)) == ["extension-off"]
 
 
+def test_enumerators_come_with_their_features() -> None:
+    source = "int order = memory_order_{}; int scope = memory_scope_{};"
+    assert codes(source.format("seq_cst", "all_devices")) == codes(source.format("acq_rel", "sub_group")) == []
+    assert codes(source.format("seq_cst", "device"), __opencl_c_atomic_order_seq_cst=False) == ["undeclared-identifier"]
+    assert codes(source.format("acquire", "sub_group"), cl_khr_subgroups=False) == ["undeclared-identifier"]
+    assert codes("constant int x = memory_scope_device;", "CL1.2") == ["undeclared-identifier"]
+
+
 def test_versions() -> None:
     assert codes("void f(global atomic_int *p);", "CL1.2") == ["extension-off"]
     assert (

@@ -27,7 +27,7 @@ from ..types import (
     Type,
 )
 from .constants import constant_value
-from .context import Context
+from .context import Context, EnumConstant
 
 TYPES: dict[str, Type] = {
     **{f"atomic_{t.name}": AtomicType(t) for t in (INT, UINT, LONG, ULONG, FLOAT, DOUBLE)},
@@ -47,6 +47,21 @@ _PLACES = {
 }
 _WIDE = "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics"
 
+# The enumerators of memory_scope and memory_order: values, and what they need beside OpenCL C 2.0 (6.15.12.1, .2).
+_ENUMERATORS = {
+    "memory_scope_work_item": (0, ""),
+    "memory_scope_work_group": (1, ""),
+    "memory_scope_device": (2, ""),
+    "memory_scope_all_svm_devices": (3, "__opencl_c_atomic_scope_all_devices"),
+    "memory_scope_all_devices": (3, "__opencl_c_atomic_scope_all_devices"),
+    "memory_scope_sub_group": (4, "cl_khr_subgroups"),
+    "memory_order_relaxed": (0, ""),
+    "memory_order_acquire": (2, ""),
+    "memory_order_release": (3, ""),
+    "memory_order_acq_rel": (4, ""),
+    "memory_order_seq_cst": (5, "__opencl_c_atomic_order_seq_cst"),
+}
+
 # memory_order_acquire, release, acq_rel: what a load, a store and a failure cannot be.
 _ACQUIRE, _RELEASE, _BOTH = 2, 3, 4
 _LOADS, _STORES = (_RELEASE, _BOTH), (_ACQUIRE, _BOTH)
@@ -58,6 +73,15 @@ _WRONG_ORDERS: dict[str, tuple[int, tuple[int, ...]]] = {
     "atomic_compare_exchange_strong_explicit": (4, _LOADS),
     "atomic_compare_exchange_weak_explicit": (4, _LOADS),
 }
+
+
+def predeclared(c: Context) -> list[EnumConstant]:
+    """The enumerators that every program of this version knows."""
+    return [
+        EnumConstant(None, name, INT, value)
+        for name, (value, needs) in _ENUMERATORS.items()
+        if c.features.missing(f"CL2.0 {needs}") is None
+    ]
 
 
 def check_type(c: Context, t: Type, span: Span) -> None:
