@@ -51,6 +51,7 @@ CASES = [
         "int h(int a, int); int h(int a, int b) { return a + b; }",
     ),
     _whole("unused-parameter", "void h(int §a) {}", "void h(int a) { (void)a; }"),
+    _whole("unused-parameter", "void h(int §a, int b) { b++; }", "void h(int a __attribute__((unused))) {}"),
     _whole("unused-but-set-parameter", "void h(int §a) { a = 1; }", "int h(int a) { a = 1; return a; }"),
     _whole(
         "unused-function",
@@ -77,6 +78,8 @@ CASES = [
         "uninitialized", "int n; for (int k = 0; k < 3; k++) g[k] = §n;", "int n; while (1) { n = i; break; } g[0] = n;"
     ),
     Case("uninitialized", "int n = §n; g[0] = n;", "int n; int *p = &n; *p = 1; g[0] = n;"),
+    Case("uninitialized", "int a[2]; g[0] = §a[i] + a[0];", "int a[2]; a[0] = 1; g[0] = a[i];"),
+    Case("uninitialized", "struct { int m; } a; g[0] = §a.m;", "struct { int m; } a, *p = &a; g[0] = a.m + p->m;"),
     Case("uninitialized", "int n; for (;;) §n++;", "int n = 0; for (;;) n++;"),
     Case("uninitialized", "int n; if (i && §n) g[0] = 1;", "int n; if (i && (n = u)) g[0] = n;"),
     Case(
@@ -125,6 +128,11 @@ CASES = [
         "int n; for (int k = 0; k < i; k++) { n = k; g[k] = n; }",
     ),
     _whole("return-type", "int h(int a) { if (a) return 1; §}", "int h(int a) { if (a) return 1; else return 2; }"),
+    _whole(
+        "return-type",
+        "enum E { A, B }; int h(enum E e) { switch (e) { case A: return 1; } §}",
+        "enum E { A, B }; int h(enum E e) { switch (e) { case A: return 1; case B: return 2; } }",
+    ),
     _whole("return-type", "int h(void) { §}", "int h(int a) { while (1) { if (a) return 1; } }"),
     _whole(
         "return-type",

@@ -118,11 +118,12 @@ class Scope:
 
 @dataclass(slots=True)
 class SwitchState:
-    """The switch being analysed: its promoted type, and its labels by constant."""
+    """The switch being analysed: its promoted type, its labels by constant, whether each of those is a name."""
 
     type: Type
     cases: dict[int, Span] = field(default_factory=dict)
     default: Span | None = None
+    named: bool = True
 
 
 @dataclass(slots=True)
@@ -139,13 +140,14 @@ class FunctionState:
     # Names that were told to be undeclared: once a function is enough.
     undeclared: set[str] = field(default_factory=set)
     # For warnings: its variables and types, those variables that start without a value, parameters marked unused,
-    # the places of `__attribute__((fallthrough));`, whether there is a switch.
+    # the places of `__attribute__((fallthrough));`, whether there is a switch, those that name all of an enumeration.
     locals: list[typed.VarDecl] = field(default_factory=list)
     typedefs: list[Typedef] = field(default_factory=list)
     bare: list[typed.VarDecl] = field(default_factory=list)
     excused: set[str] = field(default_factory=set)
     deliberate: set[Span] = field(default_factory=set)
     switched: bool = False
+    complete: set[Span] = field(default_factory=set)
 
 
 class Context:
@@ -175,6 +177,8 @@ class Context:
         self.references: dict[typed.VarDecl, int] = {}
         self.only_set: dict[typed.VarDecl, int] = {}
         self.named_types: set[Typedef] = set()
+        # The values of each enumeration.
+        self.enumerations: set[frozenset[int]] = set()
         # Functions that may stay unused: marked so, or inline in a header.
         self.excused: set[typed.FunctionDecl] = set()
         # Where earlier stages found fault: a name that stands there is a consequence.

@@ -254,6 +254,7 @@ def _enum(c: Context, tag: syntax.EnumSpecifier) -> Type:
     if tag.name is not None:
         _declare_tag(c, tag.name, EnumTag(tag.span, tag.name))
     value, known = 0, True
+    values = set()
     for item in tag.enumerators:
         try:
             if item.value is not None:
@@ -264,7 +265,9 @@ def _enum(c: Context, tag: syntax.EnumSpecifier) -> Type:
         except Abandon:
             known = False
             c.poison(item.name, item.span)
+        values.add(value)
         value += 1
+    c.enumerations.add(frozenset(values))
     return INT
 
 

@@ -66,12 +66,14 @@ class Graph:
 
 
 class _Builder:
-    def __init__(self, watched: Sequence[VarDecl], whole: Sequence[VarDecl], deliberate: set[Span]) -> None:
+    def __init__(
+        self, watched: Sequence[VarDecl], whole: Sequence[VarDecl], deliberate: set[Span], complete: set[Span]
+    ) -> None:
         self.blocks: list[Block] = []
         self.numbers = {decl: i for i, decl in enumerate(watched)}
         self.reads: dict[VarDecl, tuple[int, Span]] = {decl: (0, decl.span) for decl in whole}
         self.follow = bool(watched or whole)
-        self.deliberate = deliberate
+        self.deliberate, self.complete = deliberate, complete
         self.labels: dict[str, Block] = {}
         self.breaks: list[Block] = []
         self.continues: list[Block] = []
@@ -223,7 +225,7 @@ class _Builder:
         self.breaks.pop()
         self.switches.pop()
         self.jump(left)
-        if not node.has_default:
+        if not node.has_default and node.span not in self.complete:
             self.link(block, left)
         self.current = left
 
@@ -434,7 +436,14 @@ def _children(e: Expr) -> list[Expr]:
     return [item for item in result if isinstance(item, Expr)]
 
 
-def build(body: typed.Block, watched: Sequence[VarDecl], whole: Sequence[VarDecl], deliberate: set[Span]) -> Graph:
+def build(
+    body: typed.Block,
+    watched: Sequence[VarDecl],
+    whole: Sequence[VarDecl],
+    deliberate: set[Span],
+    complete: set[Span],
+) -> Graph:
     """The graph of a function's body. `watched` are scalars, vectors and pointers, numbered by their place in the
-    list, `whole` arrays and records; `deliberate` are the places of `__attribute__((fallthrough));`."""
-    return _Builder(watched, whole, deliberate).build(body)
+    list, `whole` arrays and records; `deliberate` are the places of `__attribute__((fallthrough));`, `complete` those
+    of switches that need no default."""
+    return _Builder(watched, whole, deliberate, complete).build(body)

@@ -10,7 +10,6 @@ from ..features import PROGRAM_SCOPE
 from ..types import (
     BOOL,
     EVENT,
-    INT,
     PLAIN,
     AddressSpace,
     ArrayType,
@@ -25,7 +24,7 @@ from ..types import (
     is_opaque,
 )
 from . import atomics, attributes, images, limits, matrices, uninitialized, usage
-from .context import UNKNOWN, Abandon, Context, EnumConstant, FunctionState, Overloads, Poisoned
+from .context import UNKNOWN, Abandon, Context, FunctionState, Overloads, Poisoned
 from .declarations import (
     Base,
     alignment_of_base,
@@ -40,25 +39,10 @@ from .declarations import (
 from .initializers import folded, initialize, is_constant
 from .statements import block, pragma
 
-_PREDECLARED = {
-    "memory_scope_work_item": 0,
-    "memory_scope_work_group": 1,
-    "memory_scope_device": 2,
-    "memory_scope_all_svm_devices": 3,
-    "memory_scope_all_devices": 3,
-    "memory_scope_sub_group": 4,
-    "memory_order_relaxed": 0,
-    "memory_order_acquire": 2,
-    "memory_order_release": 3,
-    "memory_order_acq_rel": 4,
-    "memory_order_seq_cst": 5,
-}
-
 
 def unit(c: Context, node: syntax.TranslationUnit) -> typed.Unit:
     """A whole translation unit; every declaration is analysed, whatever happened to the ones before."""
-    for name, value in _PREDECLARED.items():
-        c.scope.names[name] = EnumConstant(None, name, INT, value)
+    c.scope.names.update({item.name: item for item in atomics.predeclared(c)})
     if c.matrices:
         c.scope.names.update({item.name: item for item in matrices.predeclared()})
     with c.nested_scope():
@@ -331,7 +315,7 @@ def _definition(c: Context, node: syntax.FunctionDefinition) -> None:
         c.poison(node.declarator.name, node.declarator.span)
         # What is wrong inside is told all the same.
         decl = _stand_in(c, node)
-    c.function = FunctionState(decl)
+    c.function = FunctionState(decl, excused=_unused_parameters(node.declarator))
     if not c.contract:
         decl.attributes["fp_contract"] = False
     with c.nested_scope():
@@ -346,6 +330,14 @@ def _definition(c: Context, node: syntax.FunctionDefinition) -> None:
     if c.diagnostics.error_count == errors:
         _warn(c, c.function)
     c.function = None
+
+
+def _unused_parameters(d: syntax.Declarator) -> set[str]:
+    """The parameters that are marked unused."""
+    modifier = _function_modifier(d)
+    items = (modifier.parameters or []) if modifier is not None else []
+    marked = [p for p in items if usage.has_unused([*p.specifiers.attributes, *p.declarator.attributes])]
+    return {p.declarator.name for p in marked if p.declarator.name is not None}
 
 
 def _warn(c: Context, state: FunctionState) -> None:

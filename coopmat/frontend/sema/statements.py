@@ -338,6 +338,8 @@ def _switch(c: Context, node: syntax.Switch) -> typed.Stmt:
     body = _scoped(c, node.body)
     state.breakable -= 1
     state.switches.pop()
+    if labels.named and frozenset(labels.cases) in c.enumerations:
+        state.complete.add(node.span)
     limits.check(c, len(labels.cases), limits.CASES, "cases of a switch", node.condition.span)
     return typed.Switch(node.span, value, body, list(labels.cases), labels.default is not None)
 
@@ -382,6 +384,7 @@ def _case_values(c: Context, node: syntax.Case) -> list[int | None]:
         current.default = node.span
         return [None]
     assert isinstance(current.type, ScalarType)
+    current.named = current.named and isinstance(node.value, syntax.Identifier)
     first = last = wrap(integer_constant(c, node.value, "a case label"), current.type)
     if node.last is not None:
         last = wrap(integer_constant(c, node.last, "a case label"), current.type)

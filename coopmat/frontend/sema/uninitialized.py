@@ -40,7 +40,7 @@ def function(c: Context, state: FunctionState) -> None:
     falls = state.switched and wants("implicit-fallthrough")
     if not (watched or whole or ends or falls or wants("unreachable-code")):
         return
-    graph = build(body, watched, whole, state.deliberate)
+    graph = build(body, watched, whole, state.deliberate, state.complete)
     reached = graph.reached()
     if ends and graph.end in reached:
         _open_end(c, state.decl, body.span, graph.returns)
