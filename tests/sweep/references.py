@@ -283,7 +283,8 @@ def ulps(got: Array, reference: Exact, signed_zeros: bool = True) -> Array:
         tail = np.where(np.abs(near) > beyond, 0.0, tail)
         near = np.where(infinite, near, np.clip(near, -beyond, beyond))
         value = np.where(np.isinf(value) & ~infinite, np.copysign(beyond, value), value)
-        exponent = np.clip(np.frexp(near)[1], limits.minexp + 1, limits.maxexp) - limits.nmant - 1
+        whole = np.where(near == 0, limits.minexp, np.frexp(near)[1])
+        exponent = np.clip(whole, limits.minexp + 1, limits.maxexp) - limits.nmant - 1
         error = (
             np.abs((value - near) - tail) * 2.0 ** np.minimum(-exponent, 1000) / 2.0 ** np.minimum(1000 + exponent, 0)
         )
