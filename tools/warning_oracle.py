@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Puts the cases of tests/frontend/warning_cases.py before clang: prints where it warns otherwise than the table says.
+
+Compared are the lines of each warning, and whether it is on by default and with each group. What is printed is to be
+judged: some names are our own, and OpenCL C makes clang leave out a few (shift counts, which the language defines).
+
+Usage: tools/warning_oracle.py [CLANG]     (clang 19 was used; the package must be importable)
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "frontend")]
+
+from warning_cases import CASES, Case  # noqa: E402
+
+from coopmat.warning_options import MEMBERS, ROWS  # noqa: E402
+
+FLAGS = [
+    *("-x", "cl", "-cl-std=CL3.0", "-target", "spir64", "-Xclang", "-finclude-default-header"),
+    *("-fsyntax-only", "-fno-caret-diagnostics"),
+]
+HALF = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+FINDING = re.compile(r"^<stdin>:(\d+):\d+: (?:warning|(error)): .*?(?: \[-W([^\]]*)\])?$", re.M)
+GROUPS = ("all", "extra", "conversion", "pedantic")
+
+
+def warned(case: Case, *options: str, positive: bool) -> list[int]:
+    """The lines where clang gives the case's warning, or finds an error."""
+    program = sys.argv[1] if len(sys.argv) > 1 else "clang-19"
+    source = HALF + case.source(positive).replace("§", "")
+    run = subprocess.run([program, *FLAGS, *options, "-"], input=source, capture_output=True, text=True, check=False)
+    found = FINDING.findall(run.stderr)
+    return sorted(int(line) - 1 for line, error, name in found if error or name == case.name)
+
+
+def main() -> None:
+    for case in CASES:
+        marked = [n for n, line in enumerate(case.source(True).split("\n"), 1) for _ in range(line.count("§"))]
+        lines = warned(case, "-Weverything", positive=True)
+        if lines != marked:
+            print(f"{case.name}: clang warns in lines {lines}, not {marked}: {case.positive!r}")
+            continue
+        near = warned(case, "-Weverything", positive=False)
+        if near:
+            print(f"{case.name}: clang warns in lines {near}: {case.negative!r}")
+        row = ROWS[case.name]
+        here = {"default": row.on, **{group: row.on or row.name in MEMBERS[group] for group in GROUPS}}
+        there = {group: bool(warned(case, f"-W{group}", positive=True)) for group in GROUPS}
+        there["default"] = bool(warned(case, positive=True))
+        for group in here:
+            if here[group] != there[group]:
+                print(f"{case.name}: {group}: {here[group]} in the table, {there[group]} in clang: {case.positive!r}")
+
+
+if __name__ == "__main__":
+    main()
