@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from functools import cache
 
 from coopmat.frontend import builtins as table
@@ -11,6 +12,7 @@ from coopmat.frontend.types import (
     INTEGERS,
     VECTOR_SIZES,
     VOID,
+    AddressSpace,
     PointerType,
     Type,
     element_type,
@@ -57,23 +59,25 @@ def identified(identifier: str) -> Overload:
 
 @cache
 def covering(row: Builtin) -> tuple[Overload, ...]:
-    """A selection in which every element type and address space of the row occurs, each with one component count.
-
-    The counts rotate from one to the next, and start elsewhere in each row.
-    """
-    groups: dict[tuple[object, ...], list[Overload]] = {}
-    for overload in overloads_of(row):
-        groups.setdefault(tuple(_shapeless(t) for t in (overload.result, *overload.parameters)), []).append(overload)
-    start = sum(map(ord, row.name))
-    chosen = [group[(start + number) % len(group)] for number, group in enumerate(groups.values())]
+    """A selection in which every combination of the row's element types occurs, and every one of its address spaces;
+    of conversions a quarter of that, as their rows are hundreds, and each pair of element types occurs in many."""
+    mixed = sorted(overloads_of(row), key=lambda o: zlib.crc32(str(o).encode()))
+    seen: set[object] = set()
+    chosen = []
+    for overload in mixed:
+        types = (overload.result, *overload.parameters)
+        elements, spaces = tuple(map(_element, types)), tuple(map(_space, types))
+        if {elements, spaces} - seen:
+            seen |= {elements, spaces}
+            chosen.append(overload)
     if table.parse_conversion(row.name) or table.parse_as(row.name):
-        # These rows are hundreds, and each pair of element types occurs in many of them.
-        chosen = chosen[start % 3 :: 3]
+        chosen = chosen[::4]
     return tuple(chosen)
 
 
-def _shapeless(t: Type) -> object:
-    """The type without its number of components: of vectors only whether they are."""
-    if isinstance(t, PointerType):
-        return t.qualifiers.space, _shapeless(t.pointee)
-    return element_type(t)
+def _element(t: Type) -> str:
+    return str(element_type(t.pointee if isinstance(t, PointerType) else t))
+
+
+def _space(t: Type) -> AddressSpace | None:
+    return t.qualifiers.space if isinstance(t, PointerType) else None
