@@ -280,7 +280,7 @@ _collector = _PausedCollector()
 @lru_cache(maxsize=256)
 def _library(text: str) -> typed.Unit:
     """The typed AST of matrix library text; kept, since the same matrices are asked for again and again."""
-    from .frontend.features import Features
+    from .features import Features
     from .frontend.parse import parse
     from .frontend.preprocess import PreprocessOptions, preprocess
     from .frontend.sema import analyse

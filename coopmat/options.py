@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .frontend.features import LANGUAGE_VERSIONS, Features
+from .features import LANGUAGE_VERSIONS, Features
 
 SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
 CL_STANDARDS = tuple(LANGUAGE_VERSIONS)

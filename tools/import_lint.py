@@ -16,16 +16,17 @@ _BELOW_IR = {"diagnostics", "matrices", "frontend"}
 _STAGES = _BELOW_IR | {"ir", "spirv", "opencl_c"}
 _COMPILER = _STAGES | {"compiler", "options"}
 ALLOWED: dict[str, set[str]] = {
+    "features": set(),
     "warning_options": set(),
     "diagnostics": {"warning_options"},
-    "options": set(),
+    "options": {"features"},
     "matrices": {"diagnostics"},
-    "frontend": {"diagnostics", "matrices"},
+    "frontend": {"diagnostics", "features", "matrices"},
     "ir": _BELOW_IR,
     "spirv": _BELOW_IR | {"ir"},
     "opencl_c": _BELOW_IR,
     "host": _BELOW_IR | {"ir"},
-    "compiler": _STAGES | {"options"},
+    "compiler": _STAGES | {"features", "options"},
     "devices": {"diagnostics", "matrices"},
     "runtime": _COMPILER | {"devices", "host"},
     "cts": _COMPILER | {"devices", "host", "runtime"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .features import IMAGES, Features
+from ..features import IMAGES, Features
 
 _INTEGER_LIMITS = """
 CHAR_BIT 8

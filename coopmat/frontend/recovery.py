@@ -209,6 +209,8 @@ class Recovery:
             self.error("not-supported", "blocks are not supported", token.span)
         elif token.value == "{" and index and self.tokens[index - 1].value == "(" and self.fits("INTEGER"):
             self.error("not-supported", "statement expressions are not supported", token.span)
+        elif token.value == ":" and index and self.tokens[index - 1].value == "?":
+            self.error("not-supported", "'?:' without its second operand is not supported", token.span)
         else:
             return None
         return self.resume(index)

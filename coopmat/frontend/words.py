@@ -26,8 +26,7 @@ _CLASSES = {
     "COMPOUND_ASSIGN": "*= /= %= += -= <<= >>= &= ^= |=",
     "GENERIC": "_Generic",
     "UNSUPPORTED": (
-        "asm __asm __asm__ _Atomic _Complex _Imaginary _Thread_local _Alignas"
-        " typeof __typeof __typeof__ __auto_type"
+        "asm __asm __asm__ _Atomic _Complex _Imaginary _Thread_local _Alignas typeof __typeof __typeof__ __auto_type"
     ),
 }
 #: Text to terminal, for what the grammar does not spell out.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from coopmat.diagnostics import Diagnostics, render_text
+from coopmat.features import Features
 from coopmat.frontend import typed
-from coopmat.frontend.features import Features
 from coopmat.frontend.parse import parse
 from coopmat.frontend.preprocess import PreprocessOptions, preprocess
 from coopmat.frontend.sema import analyse

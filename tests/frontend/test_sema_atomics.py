@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from sema_support import analysed, expect, good, type_of
 
+from coopmat.features import Features
 from coopmat.frontend import builtins
-from coopmat.frontend.features import Features
 from coopmat.frontend.macros import option_macros
 from coopmat.frontend.parse import parse
 from coopmat.frontend.preprocess import PreprocessOptions, preprocess

@@ -7,8 +7,8 @@ from sema_support import analysed, expect, expression, good, type_of
 
 import coopmat
 from coopmat.diagnostics import Severity
+from coopmat.features import Features
 from coopmat.frontend import typed
-from coopmat.frontend.features import Features
 from coopmat.frontend.types import IMAGE_NAMES, SAMPLER, ImageType
 
 NEAREST = "CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST"

@@ -6,7 +6,7 @@ What an image may be used for depends on its access qualifier alone. The types t
 
 from __future__ import annotations
 
-from ..features import IMAGES
+from ...features import IMAGES
 from .rows import NOT_YET, Builtin, rows
 
 SECTION = "6.15.15"

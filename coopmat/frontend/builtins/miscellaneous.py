@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..features import GENERIC
+from ...features import GENERIC
 from .rows import NOT_YET, rows
 
 TABLE = (

@@ -12,7 +12,7 @@ A signature reads like a declaration, followed by what its letters range over:
 - `A` is the atomic type of T, `F` an atomic_flag; `event_t` and `sampler_t` are themselves.
 - `I` is an image type; its set has words such as `ro:image2d_t`, `wo:image2d_t` and `rw:image2d_t`.
 - `for` binds T, n and m to sets: the words of `ELEMENT_SETS` and `COUNT_SETS`, scalar types or digits, in any mix.
-- `needs NAME ...` at the end: these overloads need more names of `frontend.features` than their row.
+- `needs NAME ...` at the end: these overloads need more names of `features` than their row.
 
 A signature stands for one overload per choice of letters and address space.
 """
@@ -84,7 +84,7 @@ class Builtin:
     (`ir/lower/builtins.py`): "call" is a call of the Itanium-mangled name, "analysis" says that semantic analysis makes
     a node of its own of the call. `convergent`: the call must not be made control-dependent on more conditions than
     it is. `pure`: the result depends on the argument values only. `spirv`: the least SPIR-V version that has it.
-    `needs`: names of `frontend.features`, separated by blanks, that must all be on. `extensions`: those of SPIR-V that
+    `needs`: names of `features`, separated by blanks, that must all be on. `extensions`: those of SPIR-V that
     its code needs. `subgroup`: it is about the subgroup, which a strategy may replace by one of its own.
     `power_of_two`: the number of the parameter whose argument must be a constant power of two.
     """

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...diagnostics import Diagnostics
+from ...features import Features
 from .. import syntax, typed
-from ..features import Features
 
 
 def analyse(

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from ...diagnostics import Diagnostics, FixIt, Label, Note, Span
+from ...features import Features
 from .. import typed
-from ..features import Features
 from ..types import PLAIN, Qualifiers, RecordType, Type
 
 

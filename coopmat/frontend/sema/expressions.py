@@ -38,7 +38,7 @@ from ..types import (
     size_of,
     with_count,
 )
-from . import calls, images, limits, operators, spelling, usage
+from . import calls, images, implicit, limits, operators, spelling, usage
 from .constants import round_ratio
 from .context import UNKNOWN, Context, EnumConstant, Overloads, Poisoned, Typedef
 from .conversions import cast, convert_arithmetic, index_value, matrix_index, rvalue
@@ -312,6 +312,7 @@ def _vector_literal(c: Context, target: VectorType, node: syntax.Cast) -> Expr:
     items: list[Expr] = []
     for value in values:
         if isinstance(value.type, ScalarType):
+            implicit.implicit(c, value, target.element)
             items.append(convert_arithmetic(value, target.element))
         elif isinstance(value.type, VectorType) and value.type.element == target.element:
             items.append(value)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...diagnostics import Note
+from ...features import PROGRAM_SCOPE
 from .. import syntax, typed
-from ..features import PROGRAM_SCOPE
 from ..types import (
     BOOL,
     EVENT,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...diagnostics import Note, Span
+from ...features import IMAGES
 from .. import syntax, typed
-from ..features import IMAGES
 from ..types import INT, SAMPLER, UINT, AddressSpace, ImageType, Qualifiers, ScalarType, Type, is_opaque
 from .context import Context
 

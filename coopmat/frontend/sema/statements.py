@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from ...diagnostics import Note, Span
+from ...features import PROGRAM_SCOPE
 from .. import syntax, typed
-from ..features import PROGRAM_SCOPE
 from ..types import (
     INT,
     VOID,
