@@ -196,6 +196,7 @@ CASES = [
     Case("implicit-int-conversion", "short s = §i * 2; g[0] = s;", "c = i & 0x7f; c = c + c; b = u >> 24;"),
     Case("shorten-64-to-32", "i = §l;", "i = (int)l;"),
     Case("shorten-64-to-32", "int n = §get_global_id(0); g[n] = 0;", "size_t n = get_global_id(0); g[n] = 0;"),
+    Case("shorten-64-to-32", "int2 w = (int2)(§l, i); g[0] = w.x;", "int2 w = (int2)((int)l, i); g[0] = w.x;"),
     Case("sign-conversion", "u = §i;", "u = (uint)i; u = b; u = 1;"),
     Case("sign-conversion", "i = §u;", "i = u >> 1;"),
     Case("sign-conversion", "u = u + §i;", "u = u + 1;"),
