@@ -39,15 +39,16 @@ class Report:
 
 def run(seeds: Sequence[int], jobs: int, say: Callable[[str], None], shrinking_s: float = 60) -> Report:
     """Compares the kernels of the seeds; every fault is brought down to one kernel, and that one shrunken."""
-    report, start = Report(), time.monotonic()
-    suspects: list[int] = []
-    for batch, findings in each(_batches(seeds), jobs):
-        report.kernels += len(batch.programs)
-        suspects += _suspects(batch, findings)
-        say(f"{report.kernels} of {len(seeds)} kernels, {time.monotonic() - start:.0f} s, {len(suspects)} to look at")
-    for batch, findings in each((Batch((seed,)) for seed in suspects), jobs):
-        seed = batch.programs[0]
+    report, start, work = Report(), time.monotonic(), _Work(seeds)
+    for batch, findings in each(work, jobs):
+        if len(batch.programs) > 1:
+            report.kernels += len(batch.programs)
+            work.suspects += _suspects(batch, findings)
+            say(f"{report.kernels} of {len(seeds)} kernels, {time.monotonic() - start:.0f} s")
+            continue
+        (seed,) = batch.programs
         assert isinstance(seed, int)
+        report.kernels += seed not in work.looked_at
         ours = [finding for finding in findings if finding.is_ours]
         if ours:
             report.failures.append(Failure(seed, ours[0], str(generate(seed).tree)))
@@ -62,8 +63,23 @@ def run(seeds: Sequence[int], jobs: int, say: Callable[[str], None], shrinking_s
     return report
 
 
-def _batches(seeds: Sequence[int]) -> Iterator[Batch]:
-    return (Batch(tuple(seeds[first : first + BATCH])) for first in range(0, len(seeds), BATCH))
+class _Work(Iterator[Batch]):
+    """What there is to do: single suspects first, then batches. More may come after the end."""
+
+    def __init__(self, seeds: Sequence[int]) -> None:
+        self.seeds, self.next = seeds, 0
+        self.suspects: list[int] = []
+        self.looked_at: set[int] = set()
+
+    def __next__(self) -> Batch:
+        if self.suspects:
+            seed = self.suspects.pop(0)
+            self.looked_at.add(seed)
+            return Batch((seed,))
+        if self.next >= len(self.seeds):
+            raise StopIteration
+        self.next += BATCH
+        return Batch(tuple(self.seeds[self.next - BATCH : self.next]))
 
 
 def _suspects(batch: Batch, findings: Sequence[Finding]) -> list[int]:

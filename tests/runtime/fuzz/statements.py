@@ -315,6 +315,24 @@ def _bytes(scope: Scope, depth: int) -> Node:
     return made(f"((uchar *)&{variable.name})[", at, "] = ", expression(scope, Kind("uchar"), 2), ";")
 
 
+def _atomic(scope: Scope, depth: int) -> Node:
+    """An atomic function on what no other work-item uses; overflow wraps."""
+    kind = Kind(scope.pick("int", "uint"))
+    found = [(v, p) for v, p in scope.places(lambda type_: type_ == kind, writable=True) if p.addressable]
+    found = [(v, p) for v, p in found if p.space in ("global", "local")]
+    plain = [v.name for v in _plain(scope) if v.type == kind]
+    if not found or not plain:
+        return _compound(scope, depth)
+    variable, path = scope.random.choice(found)
+    space, target = path.space, place(scope, variable, path)
+    name = scope.pick("add", "sub", "xchg", "min", "max", "and", "or", "xor", "inc", "dec", "cmpxchg")
+    parts: list[Part] = []
+    for _ in range({"inc": 0, "dec": 0, "cmpxchg": 2}.get(name, 1)):
+        parts += [", ", expression(scope, kind, 2)]
+    head = f"{scope.random.choice(plain)} = atomic_{name}((volatile {space} {kind} *)&"
+    return made(head, target, *parts, ");")
+
+
 # --- control flow ----------------------------------------------------------------------------------
 
 
@@ -430,6 +448,6 @@ def _enclosed(scope: Scope, depth: int) -> Node:
 SIMPLE: Makers = (
     *((6, _assign), (4, _compound), (3, _assign_parts), (2, _assign_record), (2, _assign_pointer)),
     *((5, _declare), (2, _declare_array), (3, _declare_record), (3, _declare_pointer), (1, _declare_several)),
-    *((2, _call_for_effect), (1, _store), (1, _bytes), (1, _walk)),
+    *((2, _call_for_effect), (1, _store), (1, _bytes), (1, _walk), (1, _atomic)),
 )
 NESTED: Makers = ((4, _branch), (4, _loop), (2, _switch), (1, _forwards), (1, _backwards), (1, _enclosed))

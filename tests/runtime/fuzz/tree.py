@@ -44,9 +44,9 @@ class Node:
         return Node(self.kind, parts, self.declares)
 
     def consistent(self) -> bool:
-        """Whether everything that is named is also declared."""
+        """Whether everything that is named is also declared, and there is a kernel."""
         declared = {name for node in self.walk() for name in node.declares}
-        return set(NAME.findall(str(self))) <= declared
+        return set(NAME.findall(str(self))) <= declared and "k_0" in declared
 
 
 def listed(parts: list[Node]) -> Node:
