@@ -105,7 +105,8 @@ def _string(c: Context, node: syntax.StringLiteral, expected: Type | None) -> Ex
         value = literals.decode_string(node.texts)
     except literals.LiteralError as error:
         c.fail(error.code, error.message, node.span)
-    limits.check(c, len(value) + 1, limits.ELEMENTS, "characters of a string", node.span)
+    if len(value) >= limits.ELEMENTS:
+        c.unsupported(f"more than {limits.ELEMENTS} characters of a string are", node.span)
     return _string_constant(node.span, value)
 
 
