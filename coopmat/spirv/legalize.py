@@ -7,6 +7,7 @@ LLVM's SPIR-V backend leaves some matrix operations as calls of imported functio
   is to a matrix: a variable, an element or member of one, a parameter.
 - `__cm_async_copy_<tag>` with the operands of OpGroupAsyncCopy and a value of the element's type;
   `__cm_null_event()`, the null constant.
+- `int __cm_printf_<tag>(format, ...)`, OpenCL.std's printf.
 A load or store that is aligned to n bytes has one more i32 argument, `memory operand mask | log2(n) << 24`: the
 backend would lose the alignment itself.
 """
@@ -168,7 +169,8 @@ def check_imports(module: Module) -> None:
 
 _OPERATION = re.compile(r"_Z(\d+)(__spirv_\w+)")
 _ACCESS = re.compile(r"__cm_(get|set)_\w+")
-_ASYNC_COPY, _NULL_EVENT = "__cm_async_copy_", "__cm_null_event"
+_ASYNC_COPY, _NULL_EVENT, _PRINTF = "__cm_async_copy_", "__cm_null_event", "__cm_printf_"
+_PRINTF_NUMBER = 184  # in OpenCL.std
 
 
 def _operation(name: str) -> Placeholder | None:
@@ -224,6 +226,8 @@ class _Legalizer:
                 found[item.operands[0]] = self.null_event
             elif name.startswith(_ASYNC_COPY):
                 found[item.operands[0]] = self.async_copy
+            elif name.startswith(_PRINTF):
+                found[item.operands[0]] = self.printf
             elif access is not None:
                 found[item.operands[0]] = self.get if access[1] == "get" else self.set
         return found
@@ -286,6 +290,13 @@ class _Legalizer:
         self.new_globals.append(made)
         self.definitions[call.result or 0] = made
         return []
+
+    def printf(self, call: Instruction) -> list[Instruction]:
+        opencl = vector_data.instruction_set(self.module)
+        if opencl is None:
+            raise InternalError("the SPIR-V backend did not import OpenCL's instructions")
+        operands = (opencl, _PRINTF_NUMBER, *call.operands[1:])
+        return [Instruction(vector_data.EXT_INST, operands, call.result_type, call.result)]
 
     def async_copy(self, call: Instruction) -> list[Instruction]:
         """The last argument is there for its type, which both pointers point to."""

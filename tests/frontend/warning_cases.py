@@ -35,6 +35,14 @@ def _whole(name: str, positive: str, negative: str) -> Case:
 
 
 CASES = [
+    # printf.
+    Case("format", 'printf("%d %f", §l, §i); printf("%v4hlf", §v);', 'printf("%d %f %v4d %s", c, h, v, "a");'),
+    Case("format-insufficient-args", 'printf(§"%d %d", i);', 'printf("%d %%", i);'),
+    Case("format-extra-args", 'printf("%d", i, §u);', 'printf("%*d", 3, i);'),
+    Case("format-invalid-specifier", 'printf(§"%n", g);', 'printf("%p", g);'),
+    Case("format-security", 'constant char *p = "a"; printf(§p);', 'constant char *p = "a"; printf("%s", p);'),
+    Case("format-nonliteral", 'constant char *p = "%d"; printf(§p, i);', 'printf(i ? "%d" : "%x", i);'),
+    Case("format-zero-length", 'printf(§"");', 'printf("a");'),
     # Used and unused.
     Case("unused-variable", "int §n;", "int n = i; g[0] = n;"),
     _whole(

@@ -30,7 +30,7 @@ TABLE = (
         lowering="get_fence",
         needs=GENERIC,
     ),
-    *rows("printf", section="6.15.14", status=NOT_YET),
+    *rows("printf", section="6.15.14", lowering="analysis", needs="CL1.2"),
     *rows(
         "read_pipe write_pipe reserve_read_pipe reserve_write_pipe commit_read_pipe commit_write_pipe"
         " work_group_reserve_read_pipe work_group_reserve_write_pipe work_group_commit_read_pipe"

@@ -8,7 +8,7 @@ from ...diagnostics import Note
 from .. import builtins, syntax, typed
 from ..typed import Convert, ConvertKind, Expr
 from ..types import CoopMatrixType, PointerType, ScalarType, Type, VectorType, VoidType, element_count, size_of
-from . import address_spaces, atomics, compiler_builtins, implicit, matrices
+from . import address_spaces, atomics, compiler_builtins, implicit, matrices, printf
 from .constants import constant_value, fold_bits
 from .context import Context, Overloads, Poisoned, plural
 from .conversions import assign_convert, convert_arithmetic, rvalue
@@ -107,6 +107,8 @@ def _builtin_call(c: Context, name: str, node: syntax.Call) -> Expr:
         return reinterpret(c, name, as_type, arguments, node)
     if conversion is not None and conversion.rounding is None and not conversion.saturate:
         return convert_by_name(c, name, conversion.target, arguments, node)
+    if name == "printf":
+        return printf.call(c, node, arguments)
     if name in address_spaces.SPACES:
         return address_spaces.to_space(c, name, arguments, node.span)
     return _resolved(c, name, arguments, node)

@@ -29,7 +29,7 @@ from ...frontend.types import (
 )
 from ..mangle import mangle
 from ..type_map import I1, I32, I64
-from . import address_spaces, async_copies, atomics, bit_builtins, images, subgroup_builtins, synchronization
+from . import address_spaces, async_copies, atomics, bit_builtins, images, printf, subgroup_builtins, synchronization
 from .builtin_support import BuiltinContext, Lowering, call_named, integers, scalar, splat
 
 
@@ -183,6 +183,7 @@ _LOWERINGS: dict[str, Lowering] = {
     **atomics.LOWERINGS,
     **bit_builtins.LOWERINGS,
     **images.LOWERINGS,
+    **printf.LOWERINGS,
     **subgroup_builtins.LOWERINGS,
     **synchronization.LOWERINGS,
     "call": _call,

@@ -1,0 +1,190 @@
+"""Calls of printf (OpenCL C 3.0, section 6.15.14): what its arguments become, and whether they fit the format string.
+
+What fits is clang's -Wformat, for OpenCL C: a value of another type than its conversion asks for is a warning, since
+it is undefined behaviour and no error. Stricter than clang: conversions of characters in vectors want such vectors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .. import syntax, typed
+from ..typed import Convert, ConvertKind, Expr, StringConst
+from ..types import (
+    BFLOAT16,
+    BOOL,
+    CHAR,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INT,
+    LONG,
+    SHORT,
+    UCHAR,
+    UINT,
+    ULONG,
+    USHORT,
+    VECTOR_SIZES,
+    AddressSpace,
+    PointerType,
+    Qualifiers,
+    ScalarType,
+    Type,
+    VectorType,
+)
+from .context import Context
+from .conversions import assign_convert, convert_arithmetic, promote
+
+FORMAT = PointerType(CHAR, Qualifiers(AddressSpace.CONSTANT, const=True))
+_SPECIFICATION = re.compile(
+    r"%(?P<flags>[-+ #0]*)(?P<width>\*|\d+)?(?P<precision>\.(?:\*|\d+)?)?(?P<vector>v\d*)?"
+    r"(?P<length>hh|hl|h|ll|l|j|z|t|L)?(?P<conversion>.)?",
+    re.DOTALL,
+)
+_SIGNED, _UNSIGNED, _FLOATS, _OTHERS = "di", "ouxX", "fFeEgGaA", "csp"
+# By length: the component that a conversion of a vector takes.
+_VECTORS: dict[str, dict[str, ScalarType]] = {
+    _SIGNED: {"": INT, "hh": CHAR, "h": SHORT, "hl": INT, "l": LONG},
+    _UNSIGNED: {"": UINT, "hh": UCHAR, "h": USHORT, "hl": UINT, "l": ULONG},
+    _FLOATS: {"": DOUBLE, "h": HALF, "hl": FLOAT, "l": DOUBLE},
+}
+# By length: the types, before promotion, that a conversion of an integer takes; of either sign.
+_CHARACTERS, _WORDS, _LONGS = (BOOL, CHAR, UCHAR), (INT, UINT), (LONG, ULONG)
+_SMALL = (*_CHARACTERS, SHORT, USHORT, *_WORDS)
+_INTEGERS: dict[str, tuple[ScalarType, ...]] = {
+    **{"": _SMALL, "hh": (*_CHARACTERS, *_WORDS), "h": _SMALL, "hl": _SMALL},
+    **dict.fromkeys(("l", "z", "t"), _LONGS),
+}
+# Lengths that mean something, and the flags that mean nothing, to each conversion of scalars.
+_LENGTHS = {_SIGNED: "hh h l z t ll j", _UNSIGNED: "hh h l z t ll j", _FLOATS: "L", "c": "", "s": "", "p": ""}
+_BAD_FLAGS = {"d": "#", "i": "#", "u": "#+ ", "o": "+ ", "x": "+ ", "X": "+ ", "c": "#0+ ", "s": "#0+ ", "p": "#0+ "}
+
+
+def call(c: Context, node: syntax.Call, arguments: list[Expr]) -> Expr:
+    """The call with its arguments promoted; `arguments` are rvalues."""
+    if not arguments:
+        c.fail("argument-count", "'printf' takes a format string", node.span)
+    format_string, *rest = arguments
+    converted = [assign_convert(c, format_string, FORMAT, format_string.span, "argument 1 of 'printf'")]
+    converted += [_promoted(c, argument) for argument in rest]
+    literals = _literals(format_string)
+    for literal in literals:
+        _check(c, literal, rest)
+    if not literals:
+        code = "format-nonliteral" if rest else "format-security"
+        c.warn(code, "the format string is no string literal", format_string.span)
+    return typed.BuiltinCall(node.span, INT, "printf", "printf", tuple(e.type for e in converted), converted)
+
+
+def _promoted(c: Context, e: Expr) -> Expr:
+    """The default argument promotions; floats become doubles where there are such (as in clang)."""
+    t = e.type
+    if isinstance(t, ScalarType) and t in (HALF, FLOAT):
+        return convert_arithmetic(e, DOUBLE if "cl_khr_fp64" in c.features else FLOAT)
+    if isinstance(t, ScalarType) and t is not BFLOAT16:
+        return promote(e)
+    if not isinstance(t, (VectorType, PointerType)):
+        c.fail("no-matching-function", f"'printf' does not take '{t}'", e.span)
+    return e
+
+
+def _literals(e: Expr) -> list[StringConst]:
+    """The string literals that the format may be; none where it may be something else."""
+    if isinstance(e, Convert) and e.kind in (ConvertKind.DECAY, ConvertKind.POINTER):
+        return _literals(e.operand)
+    if isinstance(e, typed.Conditional):
+        sides = [_literals(side) for side in (e.then, e.otherwise)]
+        return [*sides[0], *sides[1]] if all(sides) else []
+    return [e] if isinstance(e, StringConst) else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Specification:
+    """One conversion as it is written, with so many `*`, for `count` components.
+
+    `family` is the word of the tables above that it is in.
+    """
+
+    text: str
+    stars: int
+    count: int
+    length: str
+    family: str
+
+    @property
+    def wanted(self) -> str:
+        """What it takes, for people."""
+        if self.count > 1 and (element := _VECTORS.get(self.family, {}).get(self.length)):
+            return f"'{VectorType(element, self.count)}'"
+        if self.family in (_SIGNED, _UNSIGNED, "c"):
+            types = _INTEGERS.get(self.length, ())
+            return f"an integer like '{types[-2]}'" if types else "what OpenCL C does not have"
+        return {"s": "a string", "p": "a pointer"}.get(self.family, "a floating scalar")
+
+    def fits(self, t: Type) -> bool:
+        if self.count > 1:
+            element = _VECTORS.get(self.family, {}).get(self.length)
+            return element is not None and t == VectorType(element, self.count)
+        if self.family in (_SIGNED, _UNSIGNED, "c"):
+            lengths = "" if self.family == "c" else self.length
+            return t in _INTEGERS.get(lengths, ()) and not (self.family == "c" and t == BOOL)
+        if self.family == _FLOATS:
+            return t in (HALF, FLOAT, DOUBLE) and self.length != "L"
+        if self.family == "s":
+            return isinstance(t, PointerType) and t.pointee in (CHAR, UCHAR)
+        return isinstance(t, PointerType)
+
+
+def _check(c: Context, literal: StringConst, arguments: Sequence[Expr]) -> None:
+    text, span = literal.value.decode("latin-1"), literal.span
+    if not text:
+        c.warn("format-zero-length", "the format string is empty", span)
+    if "\0" in text:
+        c.warn("format", "the format string ends at the '\\0' in it", span)
+    text = text.partition("\0")[0]
+    used = 0
+    for match in _SPECIFICATION.finditer(text):
+        if match["conversion"] == "%":
+            continue
+        found = _specification(c, literal, match)
+        if found is None:
+            return
+        for number in range(found.stars + 1):
+            if used == len(arguments):
+                c.warn("format-insufficient-args", f"'{found.text}' has no argument", span)
+                return
+            argument = arguments[used]
+            used += 1
+            if number < found.stars and argument.type not in _SMALL:
+                c.warn("format", f"'*' takes an 'int', not '{argument.type}'", argument.span)
+            elif number == found.stars and not found.fits(argument.type):
+                c.warn("format", f"'{found.text}' takes {found.wanted}, not '{argument.type}'", argument.span)
+    if used < len(arguments):
+        c.warn("format-extra-args", "the format string does not use this argument", arguments[used].span)
+
+
+def _specification(c: Context, literal: StringConst, match: re.Match[str]) -> _Specification | None:
+    """One conversion, checked for itself; None, and what is wrong told, where nothing can be said of the rest."""
+    text, conversion, span = match[0], match["conversion"], literal.span
+    if conversion is None:
+        c.warn("format", f"'{text}' is not finished", span)
+        return None
+    family = next((f for f in (_SIGNED, _UNSIGNED, _FLOATS, *_OTHERS) if conversion in f), None)
+    count = int(match["vector"][1:] or 0) if match["vector"] else 1
+    if family is None or (match["vector"] and count not in VECTOR_SIZES):
+        shown = text if text.isprintable() else text[:-1]
+        c.warn("format-invalid-specifier", f"'{shown}' is no conversion that OpenCL C has", span)
+        return None
+    length = match["length"] or ""
+    lengths = " ".join(_VECTORS[family]) if count > 1 and family in _VECTORS else _LENGTHS[family]
+    if length and length not in lengths.split():
+        c.warn("format", f"the length '{length}' means nothing in '{text}'", span)
+    for flag in dict.fromkeys(match["flags"]):
+        if flag in _BAD_FLAGS.get(conversion, ""):
+            c.warn("format", f"the flag '{flag}' means nothing in '{text}'", span)
+    if match["precision"] is not None and conversion in "cp":
+        c.warn("format", f"the precision means nothing in '{text}'", span)
+    stars = (match["width"] == "*") + (match["precision"] == ".*")
+    return _Specification(text, stars, count, length, family)
