@@ -131,7 +131,6 @@ class ConvertKind(Enum):
     POINTER_TO_INT = "pointer-to-int"
     INT_TO_POINTER = "int-to-pointer"
     SAMPLER = "sampler"  # an integer constant made of the CLK_ macros to a sampler
-    MATRIX = "matrix"  # component type of a cooperative matrix, shape and use kept
 
 
 @dataclass(slots=True)
@@ -357,23 +356,37 @@ class MatrixElement(LValue):
 
 
 @dataclass(slots=True)
+class MatrixBounds:
+    """Of a checked load or store, each a uint: the pointer is to the origin of a `rows` x `columns` matrix in memory,
+    and the tile starts at `row`, `column` of that."""
+
+    row: Expr
+    column: Expr
+    rows: Expr
+    columns: Expr
+
+
+@dataclass(slots=True)
 class MatrixLoad(Expr):
-    """`type` is the matrix; `pointer` points to its component type (vector pointees already converted, `stride`,
-    ulong, counts components); `layout` is SPIR-V's number."""
+    """`type` is the matrix; `pointer` points to its component type, in any address space (vector pointees already
+    converted, `stride`, ulong, counts components); the access is volatile where the pointee is. `layout` is SPIR-V's
+    number, 2 for packed. With `bounds` what lies outside is zero."""
 
     pointer: Expr
     layout: int
     stride: Expr
+    bounds: MatrixBounds | None = None
 
 
 @dataclass(slots=True)
 class MatrixStore(Expr):
-    """Void. As MatrixLoad."""
+    """Void. As MatrixLoad; with `bounds` nothing is stored outside."""
 
     pointer: Expr
     matrix: Expr
     layout: int
     stride: Expr
+    bounds: MatrixBounds | None = None
 
 
 @dataclass(slots=True)
@@ -398,6 +411,24 @@ class MatrixLength(Expr):
     """uint: components of `matrix` that this work-item holds."""
 
     matrix: CoopMatrixType
+
+
+@dataclass(slots=True)
+class MatrixCoordinates(Expr):
+    """uint2: row (x) and column (y) of component `index` (uint) of the part of `matrix` that this work-item holds."""
+
+    matrix: CoopMatrixType
+    index: Expr
+
+
+@dataclass(slots=True)
+class MatrixConvert(Expr):
+    """The operand's components converted to those of `type`: scope, shape and use are the same. As a cast does it, or
+    with `rounding` (rte, rtz, rtp, rtn) and `saturate` as OpenCL's convert_ functions."""
+
+    operand: Expr
+    rounding: str = ""
+    saturate: bool = False
 
 
 @dataclass(slots=True)

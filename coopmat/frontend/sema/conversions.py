@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from ...diagnostics import Label, Note, Span
-from ..typed import Convert, ConvertKind, Expr, FloatConst, IntConst, Load, LValue, Unary, VarRef, Zero
+from ..typed import Convert, ConvertKind, Expr, FloatConst, IntConst, Load, LValue, MatrixConvert, Unary, VarRef, Zero
 from ..types import (
     BOOL,
     EVENT,
@@ -308,7 +308,7 @@ def _cast_matrix(c: Context, e: Expr, target: Type, span: Span) -> Expr:
             target.use,
         )
         if same:
-            return Convert(span, target, ConvertKind.MATRIX, e)
+            return MatrixConvert(span, target, e)
         c.fail(
             "coop-mat-conversion",
             f"a conversion keeps shape and use: '{source}' does not convert to '{target}'",

@@ -34,6 +34,7 @@ from ...matrices.variants import COMPONENT_TYPES, ComponentType, Layout, MatrixT
 from ..module import ModuleBuilder
 from ..type_map import I32, POINTERS, VOID_TYPE, undefined
 from .context import FunctionContext, space_of
+from .matrices import Memory
 from .places import MemoryPlace, Operand, temporary
 
 _COMPONENTS = {component.opencl_c: component for component in COMPONENT_TYPES.values()}
@@ -110,23 +111,13 @@ class MatricesByReference:
             result = ctx.builder.insert_element(result, self.call(ctx, instance, parts), at)
         return result
 
-    def load(
-        self, ctx: FunctionContext, matrix: CoopMatrixType, pointer: ir.Value, layout: int, stride: ir.Value
-    ) -> Operand:
-        instance = lowering.Load(matrix_type(matrix), str(space_of(pointer)), Layout(layout))
-        return self._to_temporary(ctx, matrix, instance, [pointer, stride])
+    def load(self, ctx: FunctionContext, matrix: CoopMatrixType, memory: Memory) -> Operand:
+        instance = lowering.Load(matrix_type(matrix), str(space_of(memory.pointer)), Layout(memory.layout))
+        return self._to_temporary(ctx, matrix, instance, [memory.pointer, memory.stride])
 
-    def store(
-        self,
-        ctx: FunctionContext,
-        matrix: CoopMatrixType,
-        pointer: ir.Value,
-        value: Operand,
-        layout: int,
-        stride: ir.Value,
-    ) -> None:
-        instance = lowering.Store(matrix_type(matrix), str(space_of(pointer)), Layout(layout))
-        self.call(ctx, instance, [pointer, _pointer(value), stride])
+    def store(self, ctx: FunctionContext, matrix: CoopMatrixType, memory: Memory, value: Operand) -> None:
+        instance = lowering.Store(matrix_type(matrix), str(space_of(memory.pointer)), Layout(memory.layout))
+        self.call(ctx, instance, [memory.pointer, _pointer(value), memory.stride])
 
     def fill(self, ctx: FunctionContext, matrix: CoopMatrixType, value: ir.Value) -> Operand:
         return self._to_temporary(ctx, matrix, lowering.Fill(matrix_type(matrix)), [value])
@@ -145,9 +136,15 @@ class MatricesByReference:
     def negate(self, ctx: FunctionContext, matrix: CoopMatrixType, value: Operand) -> Operand:
         return self._to_temporary(ctx, matrix, lowering.Negate(matrix_type(matrix)), [_pointer(value)])
 
-    def convert(self, ctx: FunctionContext, source: CoopMatrixType, target: CoopMatrixType, value: Operand) -> Operand:
-        instance = lowering.Convert(matrix_type(source), matrix_type(target).component)
+    def convert(self, ctx: FunctionContext, e: typed.MatrixConvert, value: Operand) -> Operand:
+        source, target = e.operand.type, e.type
+        assert isinstance(source, CoopMatrixType) and isinstance(target, CoopMatrixType)
+        to = matrix_type(target).component
+        instance = lowering.Convert(matrix_type(source), to, e.rounding, e.saturate)
         return self._to_temporary(ctx, target, instance, [_pointer(value)])
+
+    def coordinates(self, ctx: FunctionContext, e: typed.MatrixCoordinates, index: ir.Value) -> ir.Value:
+        return self.call(ctx, lowering.Coord(matrix_type(e.matrix)), [index])
 
     def multiply_add(self, ctx: FunctionContext, e: typed.MatrixMulAdd, a: Operand, b: Operand, c: Operand) -> Operand:
         a_type, b_type, c_type = (m.type for m in (e.a, e.b, e.c) if isinstance(m.type, CoopMatrixType))

@@ -27,6 +27,7 @@ from .builtins import lower_builtin
 from .conditions import branch_on, condition
 from .context import FunctionContext
 from .conversions import convert, shuffle
+from .matrices import Memory
 from .operators import (
     COMPARISONS,
     add_to_pointer,
@@ -51,6 +52,7 @@ _FRESH = (
     typed.MatrixBinary,
     typed.MatrixScale,
     typed.MatrixNegate,
+    typed.MatrixConvert,
 )
 
 
@@ -118,8 +120,6 @@ def _convert(ctx: FunctionContext, e: typed.Convert, value: places.Operand) -> p
     source, target = e.operand.type, e.type
     if e.kind is ConvertKind.SAMPLER:
         return images.constant_sampler(ctx, value)
-    if isinstance(source, CoopMatrixType) and isinstance(target, CoopMatrixType):
-        return ctx.matrices.convert(ctx, source, target, value)
     return convert(ctx, e.kind, value, source, target)
 
 
@@ -367,14 +367,32 @@ def _builtin_call(ctx: FunctionContext, e: typed.BuiltinCall) -> places.Operand:
 
 
 def _matrix_load(ctx: FunctionContext, e: typed.MatrixLoad) -> places.Operand:
-    pointer = rvalue(ctx, e.pointer)
-    return ctx.matrices.load(ctx, _matrix(ctx, e.type), pointer, e.layout, rvalue(ctx, e.stride))
+    return ctx.matrices.load(ctx, _matrix(ctx, e.type), _matrix_memory(ctx, e))
 
 
 def _matrix_store(ctx: FunctionContext, e: typed.MatrixStore) -> None:
-    pointer = rvalue(ctx, e.pointer)
-    matrix = operand(ctx, e.matrix)
-    ctx.matrices.store(ctx, _matrix(ctx, e.matrix.type), pointer, matrix, e.layout, rvalue(ctx, e.stride))
+    memory = _matrix_memory(ctx, e)
+    ctx.matrices.store(ctx, _matrix(ctx, e.matrix.type), memory, operand(ctx, e.matrix))
+
+
+def _matrix_memory(ctx: FunctionContext, e: typed.MatrixLoad | typed.MatrixStore) -> Memory:
+    assert isinstance(e.pointer.type, PointerType)
+    pointer, stride = rvalue(ctx, e.pointer), rvalue(ctx, e.stride)
+    bounds = None
+    if e.bounds is not None:
+        of = (e.bounds.row, e.bounds.column, e.bounds.rows, e.bounds.columns)
+        row, column, rows, columns = (rvalue(ctx, value) for value in of)
+        bounds = (row, column, rows, columns)
+    return Memory(pointer, e.layout, stride, e.pointer.type.qualifiers.volatile, bounds, e.span)
+
+
+def _matrix_convert(ctx: FunctionContext, e: typed.MatrixConvert, value: places.Operand) -> places.Operand:
+    _matrix(ctx, e.type)
+    return ctx.matrices.convert(ctx, e, value)
+
+
+def _matrix_coordinates(ctx: FunctionContext, e: typed.MatrixCoordinates) -> ir.Value:
+    return ctx.matrices.coordinates(ctx, e, rvalue(ctx, e.index))
 
 
 def _matrix_mul_add(ctx: FunctionContext, e: typed.MatrixMulAdd) -> places.Operand:
@@ -406,6 +424,7 @@ _STEPS: dict[type, Step] = {
     typed.MatrixBinary: (lambda e: e.left, _matrix_binary),
     typed.MatrixScale: (lambda e: e.matrix, _matrix_scale),
     typed.MatrixNegate: (lambda e: e.operand, _matrix_negate),
+    typed.MatrixConvert: (lambda e: e.operand, _matrix_convert),
 }
 _LEAVES: dict[type, Callable[..., Any]] = {
     typed.IntConst: _constant,
@@ -427,6 +446,7 @@ _LEAVES: dict[type, Callable[..., Any]] = {
     typed.Call: _call,
     typed.BuiltinCall: _builtin_call,
     typed.MatrixLoad: _matrix_load,
+    typed.MatrixCoordinates: _matrix_coordinates,
     typed.MatrixStore: _matrix_store,
     typed.MatrixMulAdd: _matrix_mul_add,
     typed.MatrixFill: _matrix_fill,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from llvmlite import ir
 
+from ...diagnostics import CompileError, Diagnostic, Severity, Span
 from ...frontend import typed
 from ...frontend.types import CoopMatrixType
 from ..type_map import MatrixStorage
@@ -16,25 +18,33 @@ if TYPE_CHECKING:
     from .places import MemoryPlace, Operand
 
 
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Where a matrix is loaded from or stored to. `pointer` is to its component type, in its own address space;
+    `stride` (i64) counts components; `layout` is SPIR-V's number, 2 for packed. `bounds`, of a checked access, are row,
+    column, rows and columns, as i32: see `typed.MatrixBounds`."""
+
+    pointer: ir.Value
+    layout: int
+    stride: ir.Value
+    volatile: bool = False
+    bounds: tuple[ir.Value, ir.Value, ir.Value, ir.Value] | None = None
+    span: Span | None = None
+
+
+def not_supported(what: str, span: Span | None) -> CompileError:
+    return CompileError([Diagnostic(Severity.ERROR, "not-supported", f"{what} not supported yet", span)])
+
+
 class Matrices(MatrixStorage, Protocol):
     """Operations on matrices. An Operand is a matrix's value, or the place that holds it where `in_memory` is true.
 
-    Strides count components; layouts and operand masks are SPIR-V's numbers.
+    Operand masks are SPIR-V's numbers. What a lowering cannot do is a CompileError with a place.
     """
 
-    def load(
-        self, ctx: FunctionContext, matrix: CoopMatrixType, pointer: ir.Value, layout: int, stride: ir.Value
-    ) -> Operand: ...
+    def load(self, ctx: FunctionContext, matrix: CoopMatrixType, memory: Memory) -> Operand: ...
 
-    def store(
-        self,
-        ctx: FunctionContext,
-        matrix: CoopMatrixType,
-        pointer: ir.Value,
-        value: Operand,
-        layout: int,
-        stride: ir.Value,
-    ) -> None: ...
+    def store(self, ctx: FunctionContext, matrix: CoopMatrixType, memory: Memory, value: Operand) -> None: ...
 
     def fill(self, ctx: FunctionContext, matrix: CoopMatrixType, value: ir.Value) -> Operand: ...
 
@@ -48,9 +58,11 @@ class Matrices(MatrixStorage, Protocol):
 
     def negate(self, ctx: FunctionContext, matrix: CoopMatrixType, value: Operand) -> Operand: ...
 
-    def convert(
-        self, ctx: FunctionContext, source: CoopMatrixType, target: CoopMatrixType, value: Operand
-    ) -> Operand: ...
+    def convert(self, ctx: FunctionContext, e: typed.MatrixConvert, value: Operand) -> Operand: ...
+
+    def coordinates(self, ctx: FunctionContext, e: typed.MatrixCoordinates, index: ir.Value) -> ir.Value:
+        """A <2 x i32>: row and column."""
+        ...
 
     def multiply_add(
         self, ctx: FunctionContext, e: typed.MatrixMulAdd, a: Operand, b: Operand, c: Operand

@@ -18,6 +18,7 @@ from ..module import ModuleBuilder
 from ..target_types import TargetType, cooperative_matrix_type
 from ..type_map import I32, VOID_TYPE, undefined
 from .context import FunctionContext, space_of
+from .matrices import Memory, not_supported
 from .places import MemoryPlace, Operand
 
 EXTENSION = "SPV_KHR_cooperative_matrix"
@@ -93,23 +94,15 @@ class NativeMatrices:
         # What LLVM takes for its opaque representation.
         return 8
 
-    def load(
-        self, ctx: FunctionContext, matrix: CoopMatrixType, pointer: ir.Value, layout: int, stride: ir.Value
-    ) -> Operand:
+    def load(self, ctx: FunctionContext, matrix: CoopMatrixType, memory: Memory) -> Operand:
+        pointer = memory.pointer
         name = _name("CooperativeMatrixLoadKHR") + f"{_pointer_code(pointer, matrix)}il{_vendor(matrix)}"
-        return ctx.call(name, self.variable_type(matrix), [pointer, ir.Constant(I32, layout), stride])
+        return ctx.call(name, self.variable_type(matrix), [pointer, ir.Constant(I32, memory.layout), memory.stride])
 
-    def store(
-        self,
-        ctx: FunctionContext,
-        matrix: CoopMatrixType,
-        pointer: ir.Value,
-        value: Operand,
-        layout: int,
-        stride: ir.Value,
-    ) -> None:
+    def store(self, ctx: FunctionContext, matrix: CoopMatrixType, memory: Memory, value: Operand) -> None:
+        pointer = memory.pointer
         name = _name("CooperativeMatrixStoreKHR") + f"{_pointer_code(pointer, matrix)}{_vendor(matrix)}il"
-        ctx.call(name, VOID_TYPE, [pointer, value, ir.Constant(I32, layout), stride])
+        ctx.call(name, VOID_TYPE, [pointer, value, ir.Constant(I32, memory.layout), memory.stride])
 
     def fill(self, ctx: FunctionContext, matrix: CoopMatrixType, value: ir.Value) -> Operand:
         return ctx.call(_name("CompositeConstruct", tag(matrix)), self.variable_type(matrix), [value])
@@ -131,12 +124,19 @@ class NativeMatrices:
         instruction = _NEGATE[_class(matrix.component)]
         return ctx.call(_name(instruction, tag(matrix)), self.variable_type(matrix), [value])
 
-    def convert(self, ctx: FunctionContext, source: CoopMatrixType, target: CoopMatrixType, value: Operand) -> Operand:
+    def convert(self, ctx: FunctionContext, e: typed.MatrixConvert, value: Operand) -> Operand:
+        source, target = e.operand.type, e.type
+        assert isinstance(source, CoopMatrixType) and isinstance(target, CoopMatrixType)
+        if e.rounding or e.saturate:
+            raise not_supported("conversions of matrices with rounding or saturation are", e.span)
         typ = self.variable_type(target)
         if typ == self.variable_type(source):
             return value
         instruction = _CONVERT[_class(source.component)][_class(target.component)]
         return ctx.call(_name(instruction, tag(source), tag(target)), typ, [value])
+
+    def coordinates(self, ctx: FunctionContext, e: typed.MatrixCoordinates, index: ir.Value) -> ir.Value:
+        raise not_supported("coordinates of components of native matrices are", e.span)
 
     def multiply_add(self, ctx: FunctionContext, e: typed.MatrixMulAdd, a: Operand, b: Operand, c: Operand) -> Operand:
         tags = [tag(m.type) for m in (e.a, e.b, e.c) if isinstance(m.type, CoopMatrixType)]
