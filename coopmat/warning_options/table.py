@@ -77,7 +77,6 @@ WARNINGS: tuple[Warning, ...] = (
     Warning("format-invalid-specifier", True, ("format",), "a conversion of printf that OpenCL C does not have"),
     Warning("format-security", True, ("format",), "a format string that is no literal, and no arguments"),
     Warning("format-nonliteral", False, (), "a format string that is no literal"),
-    Warning("format-zero-length", True, ("format",), "an empty format string"),
     Warning("comment", True, ("most",), "`/*` inside of a comment, or a `//` comment that goes on on the next line"),
     Warning("extra-semi", False, ("pedantic",), "`;` alone outside of functions"),
     Warning("shadow", False, ("shadow-all",), "a variable hides another one"),

@@ -55,6 +55,7 @@ TABLE = (
         _names("logical_and", "logical_or", "logical_xor"),
         "int @(int)",
         section=UNIFORM,
+        lowering="logical",
         convergent=True,
         needs=UNIFORM,
         extensions="SPV_KHR_uniform_group_instructions",

@@ -139,8 +139,6 @@ class _Specification:
 
 def _check(c: Context, literal: StringConst, arguments: Sequence[Expr]) -> None:
     text, span = literal.value.decode("latin-1"), literal.span
-    if not text:
-        c.warn("format-zero-length", "the format string is empty", span)
     if "\0" in text:
         c.warn("format", "the format string ends at the '\\0' in it", span)
     text = text.partition("\0")[0]

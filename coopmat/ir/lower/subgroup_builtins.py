@@ -64,12 +64,15 @@ def _work_group_broadcast(ctx: BuiltinContext, call: BuiltinCall, arguments: Seq
 
 
 def _logical(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
-    """Of ones and zeros, bit by bit: a driver's own logical scans are wrong."""
+    """Of ones and zeros, bit by bit: a driver's own logical scans are wrong or missing."""
     predicate, *cluster = arguments
     builder, zero = ctx.builder, ir.Constant(I32, 0)
     truth = builder.zext(builder.icmp_unsigned("!=", predicate, zero), I32)
     bitwise = replace(call, name=call.name.replace("_logical_", "_"))
-    found = _arithmetic(ctx, bitwise, [truth, *cluster])
+    if call.name.startswith("work_group_"):
+        found = call_named(ctx, bitwise.name, bitwise, call.parameters, [truth])
+    else:
+        found = _arithmetic(ctx, bitwise, [truth, *cluster])
     return builder.zext(builder.icmp_unsigned("!=", found, zero), I32)
 
 

@@ -16,6 +16,7 @@ from . import (
     images,
     matrices,
     pointers,
+    printing,
     second_results,
     subgroups,
     values,
@@ -37,6 +38,7 @@ DRIVERS: tuple[Driver, ...] = (
     *images.DRIVERS,
     *pointers.DRIVERS,
     *matrices.DRIVERS,
+    *printing.DRIVERS,
     *values.DRIVERS,
 )
 
