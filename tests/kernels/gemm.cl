@@ -70,6 +70,27 @@
 #ifndef UPLO
   #define UPLO 0              // 1: only tiles with row <= column, 2: only tiles with row >= column
 #endif
+#ifndef CONJUGATE_A
+  #define CONJUGATE_A 0       // 1: complex A is conjugated
+#endif
+#ifndef CONJUGATE_B
+  #define CONJUGATE_B 0
+#endif
+#ifndef ALPHA_ONE
+  #define ALPHA_ONE 0         // 1: the product is not scaled
+#endif
+#ifndef UNROLL_STAGE
+  #define UNROLL_STAGE 1      // 0: the loops that stage are left to the compiler
+#endif
+#ifndef RESTRICT
+  #define RESTRICT restrict
+#endif
+#ifndef HELPER
+  #define HELPER inline       // what a function that is no kernel starts with
+#endif
+#ifndef KERNEL_NAME
+  #define KERNEL_NAME gemm
+#endif
 
 #if PRECISION == 16
   #ifdef cl_khr_fp16
@@ -121,11 +142,17 @@
 #if PRECISION == 3232
   #define SET_ZERO(x)          do { (x).re = 0.f; (x).im = 0.f; } while (0)
   #define SCALE(d, s, x)       (d).re = (s).re * (x).re - (s).im * (x).im; (d).im = (s).re * (x).im + (s).im * (x).re
+  #if CONJUGATE_A
+    #define IM_A(x) (-(x).im)
+  #else
+    #define IM_A(x) ((x).im)
+  #endif
+  #define IM_B(x) (CONJUGATE_B ? -(x).im : (x).im)
   #define MULTIPLY_ADD(c, a, b) \
-    c.re += a.re * b.re - a.im * b.im; \
-    c.im += a.re * b.im + a.im * b.re
+    c.re += a.re * b.re - IM_A(a) * IM_B(b); \
+    c.im += a.re * IM_B(b) + IM_A(a) * b.re
   #define ADD(d, x, y)         do { (d).re = (x).re + (y).re; (d).im = (x).im + (y).im; } while (0)
-  inline real get_real_arg(const real_arg x) { real r; r.re = x.x; r.im = x.y; return r; }
+  HELPER real get_real_arg(const real_arg x) { real r; r.re = x.x; r.im = x.y; return r; }
 #else
   #define SET_ZERO(x)          x = (realM)(ZERO)
   #define SCALE(d, s, x)       d = s * x
@@ -137,7 +164,13 @@
     #define MULTIPLY_ADD(c, a, b) c += a * b
   #endif
   #define ADD(d, x, y)         d = x + y
-  inline real get_real_arg(const real_arg x) { return (real)x; }
+  HELPER real get_real_arg(const real_arg x) { return (real)x; }
+#endif
+
+#if UNROLL_STAGE
+  #define STAGE_LOOP _Pragma("unroll")
+#else
+  #define STAGE_LOOP
 #endif
 
 #define ITEMS_M (TILE_M / WG_M)
@@ -167,42 +200,38 @@
 #define VEC_AT(id, i, count, width, strided) ((strided) ? (id) + (i) * (width) : (id) * (count) + (i))
 
 #if SWIZZLE_GROUPS == 1
-  inline int GroupM() { const int flat = get_group_id(0) + get_num_groups(0) * get_group_id(1);
+  HELPER int GroupM() { const int flat = get_group_id(0) + get_num_groups(0) * get_group_id(1);
                         return (flat / 2) % get_num_groups(0); }
-  inline int GroupN() { const int flat = get_group_id(0) + get_num_groups(0) * get_group_id(1);
+  HELPER int GroupN() { const int flat = get_group_id(0) + get_num_groups(0) * get_group_id(1);
                         return flat % 2 + 2 * (flat / (2 * (int)get_num_groups(0))); }
 #else
-  inline int GroupM() { return get_group_id(0); }
-  inline int GroupN() { return get_group_id(1); }
+  HELPER int GroupM() { return get_group_id(0); }
+  HELPER int GroupN() { return get_group_id(1); }
 #endif
 
 #if CACHE_A == 1
-inline void StageA(const __global realM* restrict agm, __local realM* alm, const int lda, const int k0, const int row0) {
+HELPER void StageA(const __global realM* RESTRICT agm, __local realM* alm, const int lda, const int k0, const int row0) {
   const int tid = get_local_id(0) + WG_M * get_local_id(1);
   const int m0 = tid % LOAD_A, kk0 = tid / LOAD_A;
-  #pragma unroll
-  for (int kk = kk0; kk < TILE_K; kk += LOAD_A_K) {
-    #pragma unroll
-    for (int m = m0; m < TILE_M / VEC_M; m += LOAD_A)
+  STAGE_LOOP for (int kk = kk0; kk < TILE_K; kk += LOAD_A_K) {
+    STAGE_LOOP for (int m = m0; m < TILE_M / VEC_M; m += LOAD_A)
       alm[kk * ROW_A + m] = agm[(k0 + kk) * (lda / VEC_M) + row0 + m];
   }
 }
 #endif
 
 #if CACHE_B == 1
-inline void StageB(const __global realN* restrict bgm, __local realN* blm, const int ldb, const int k0, const int col0) {
+HELPER void StageB(const __global realN* RESTRICT bgm, __local realN* blm, const int ldb, const int k0, const int col0) {
   const int tid = get_local_id(0) + WG_M * get_local_id(1);
   const int n0 = tid % LOAD_B, kk0 = tid / LOAD_B;
-  #pragma unroll
-  for (int kk = kk0; kk < TILE_K; kk += LOAD_B_K) {
-    #pragma unroll
-    for (int n = n0; n < TILE_N / VEC_N; n += LOAD_B)
+  STAGE_LOOP for (int kk = kk0; kk < TILE_K; kk += LOAD_B_K) {
+    STAGE_LOOP for (int n = n0; n < TILE_N / VEC_N; n += LOAD_B)
       blm[kk * ROW_B + n] = bgm[(k0 + kk) * (ldb / VEC_N) + col0 + n];
   }
 }
 #endif
 
-inline void OuterProduct(realM acc[ITEMS_N][VECS_M], const realM* a, const realN* b) {
+HELPER void OuterProduct(realM acc[ITEMS_N][VECS_M], const realM* a, const realN* b) {
   #pragma unroll
   for (int n = 0; n < VECS_N; ++n) {
     #pragma unroll
@@ -234,10 +263,10 @@ __kernel __attribute__((reqd_work_group_size(WG_M, WG_N, 1)))
 #else
 __kernel
 #endif
-void gemm(const int kSizeM, const int kSizeN, const int kSizeK,
+void KERNEL_NAME(const int kSizeM, const int kSizeN, const int kSizeK,
           const real_arg arg_alpha, const real_arg arg_beta,
-          const __global realM* restrict agm, const int lda,
-          const __global realN* restrict bgm, const int ldb,
+          const __global realM* RESTRICT agm, const int lda,
+          const __global realN* RESTRICT bgm, const int ldb,
           __global realM* cgm, const int ldc) {
   const real alpha = get_real_arg(arg_alpha);
   const real beta = get_real_arg(arg_beta);
@@ -314,7 +343,11 @@ void gemm(const int kSizeM, const int kSizeN, const int kSizeK,
       const int row = group_m * (TILE_M / VEC_M) + VEC_AT(lm, m, VECS_M, WG_M, STRIDED_M);
       const int index = column * (ldc / VEC_M) + row;
       realM result;
-      SCALE(result, alpha, acc[n][m]);
+      #if ALPHA_ONE
+        result = acc[n][m];
+      #else
+        SCALE(result, alpha, acc[n][m]);
+      #endif
       #if !BETA_ZERO
         realM before = cgm[index], scaled;
         SCALE(scaled, beta, before);

@@ -35,6 +35,10 @@ GEMMS = {
     "half": {"PRECISION": 16, "TILE_M": 16, "VEC_M": 2, "VEC_N": 4, "USE_MAD": 2},
     "double": {"PRECISION": 64, "UPLO": 1, "USE_MAD": 2},
     "complex": {"PRECISION": 3232, "VEC_M": 1, "VEC_N": 1, "UPLO": 2},
+    "conjugated": {
+        **{"PRECISION": 3232, "VEC_M": 1, "VEC_N": 1, "CONJUGATE_A": 1, "CONJUGATE_B": 1, "ALPHA_ONE": 1},
+        **{"UNROLL_STAGE": 0, "RESTRICT": "", "HELPER": "static", "KERNEL_NAME": "gemm_conjugated"},
+    },
 }
 
 
@@ -48,6 +52,10 @@ def test_gemm(device: DeviceInfo, name: str) -> None:
         "PRECISION": 32,
         "UPLO": 0,
         "BETA_ZERO": 0,
+        "ALPHA_ONE": 0,
+        "CONJUGATE_A": 0,
+        "CONJUGATE_B": 0,
+        "KERNEL_NAME": "gemm",
         **GEMMS[name],
     }
     dtype = {16: np.float16, 32: np.float32, 64: np.float64, 3232: np.complex64}[macros["PRECISION"]]
@@ -61,7 +69,10 @@ def test_gemm(device: DeviceInfo, name: str) -> None:
     a, b, c = draw(k, m), draw(k, n), draw(n, m)
     alpha, beta = (1.5 - 0.5j, 0.25j) if dtype is np.complex64 else (1.5, 0.0 if macros["BETA_ZERO"] else -0.75)
     exact = np.complex128 if dtype is np.complex64 else np.float64
-    wanted = alpha * (b.astype(exact).T @ a) + beta * c.astype(exact)
+    if macros["ALPHA_ONE"]:
+        alpha = 1.0 + 0j
+    left, right = (x.conj() if macros[f"CONJUGATE_{which}"] else x for x, which in ((a, "A"), (b, "B")))
+    wanted = alpha * (right.astype(exact).T @ left) + beta * c.astype(exact)
     size = abs(alpha) * (np.abs(b).astype(np.float64).T @ np.abs(a)) + abs(beta) * np.abs(c).astype(np.float64)
     row_tile, column_tile = (np.arange(size) // macros[tile] for size, tile in ((m, "TILE_M"), (n, "TILE_N")))
     first_row, first_column = row_tile * macros["TILE_M"], (column_tile * macros["TILE_N"])[:, None]
@@ -80,7 +91,7 @@ def test_gemm(device: DeviceInfo, name: str) -> None:
     sizes = scalars(np.int32, m, n, k)
     arguments = [*sizes, *factors, a, *scalars(np.int32, m), b, *scalars(np.int32, n), c, *scalars(np.int32, m)]
     groups = m // macros["TILE_M"] * macros["WG_M"], n // macros["TILE_N"] * macros["WG_N"]
-    launch = Launch("gemm", arguments, groups, (macros["WG_M"], macros["WG_N"]))
+    launch = Launch(macros["KERNEL_NAME"], arguments, groups, (macros["WG_M"], macros["WG_N"]))
     options = [f"-D{key}={value}" for key, value in GEMMS[name].items()]
     check(device, "gemm.cl", [launch], {(0, 9): Close(wanted, bound)}, options)
 
