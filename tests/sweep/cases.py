@@ -77,6 +77,7 @@ class Same:
     payloads: bool = False
     signed_zeros: bool = True
     where: Array | None = None
+    truth: bool = False
 
     def __call__(self, ours: Array, theirs: Array | None) -> Fault | None:
         mine = self._view(ours)
@@ -95,6 +96,8 @@ class Same:
 
     def _normal(self, values: Array) -> Array:
         values = np.ascontiguousarray(values)
+        if self.truth:
+            values = (values != 0).astype(np.int32)
         if values.dtype.kind == "f" and not self.signed_zeros:
             values = values + values.dtype.type(0)
         if values.dtype.kind == "f" and self.payloads:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import tempfile
 import traceback
@@ -41,6 +42,8 @@ class Refused(Exception):
     def __init__(self, kind: str, log: str) -> None:
         super().__init__(log)
         self.kind, self.log = kind, log
+        # What was found until then.
+        self.found: list[list[str]] = []
 
 
 def _essence(log: str) -> str:
@@ -63,7 +66,7 @@ class Device:
                 return self.cl.Program(self.context, program).build()
             return self.cl.Program(self.context, program).build([*STANDARD, *options], cache_dir=False)
         except self.cl.RuntimeError as error:
-            raise Refused(kind, _essence(str(error))) from error
+            raise Refused(kind, str(error)) from error
 
     def run(self, program: Any, name: str, case: Case, output: CapturedOutput) -> Results:
         launch = Launch(name, case.arguments, case.global_size, case.local_size, case.offset)
@@ -126,12 +129,21 @@ def sweep(device: Device, output: CapturedOutput, request: dict[str, Any]) -> li
             theirs, refused = their_results(device, output, cases, options)
             found += [[name, route, OWN, f"not taken: {log}"] for name, log in refused for route in request["routes"]]
         for route in request["routes"]:
-            output.answer({"stage": OURS})
-            spirv = compile_here(cases, optimised if route == OPTIMISED else route, options)
-            output.answer({"stage": DEVICE})
-            ours = execute(device, output, device.build(spirv, DEVICE, ()), cases)
-            found += compare(cases, route, ours, theirs)
+            try:
+                found += compare(cases, route, our_results(device, output, cases, route, optimised, options), theirs)
+            except Refused as refused:
+                refused.found = found
+                raise
     return found
+
+
+def our_results(
+    device: Device, output: CapturedOutput, cases: dict[str, Case], route: str, optimised: str, options: Sequence[str]
+) -> list[Results]:
+    output.answer({"stage": OURS})
+    spirv = compile_here(cases, optimised if route == OPTIMISED else route, options)
+    output.answer({"stage": DEVICE})
+    return execute(device, output, device.build(spirv, DEVICE, ()), cases)
 
 
 def their_results(
@@ -142,16 +154,29 @@ def their_results(
         built = device.build(PROLOGUE + program(cases), OWN, options)
     except Refused as refused:
         if len(cases) == 1:
-            return {}, [(next(iter(cases)), refused.log)]
-        names = list(cases)
+            return {}, [(next(iter(cases)), _essence(refused.log))]
         results: dict[str, Results] = {}
         reasons = []
-        for half in (names[: len(names) // 2], names[len(names) // 2 :]):
+        for half in _divided(list(cases), refused.log):
             some, more = their_results(device, output, {name: cases[name] for name in half}, options)
             results |= some
             reasons += more
         return results, reasons
     return dict(zip(cases, execute(device, output, built, cases), strict=True)), []
+
+
+def _divided(names: list[str], log: str) -> tuple[list[str], list[str]]:
+    """Two parts of the cases: those whose builtins the log names, as such or mangled, and the others; or halves."""
+    named = set(re.findall(r"(?:undeclared identifier|no matching function for call to) '(\w+)'", log))
+    symbols = " ".join(re.findall(r"Symbols not found: \[ (.*?) \]", log))
+    guilty = []
+    for name in names:
+        builtin = name.split("#")[0]
+        if builtin in named or f"_Z{len(builtin)}{builtin}" in symbols:
+            guilty.append(name)
+    if 0 < len(guilty) < len(names):
+        return guilty, [name for name in names if name not in set(guilty)]
+    return names[: len(names) // 2], names[len(names) // 2 :]
 
 
 def compare(cases: dict[str, Case], route: str, ours: Sequence[Results], theirs: dict[str, Results]) -> list[list[str]]:
@@ -171,7 +196,8 @@ def main() -> None:
         try:
             output.answer({"found": sweep(device, output, json.loads(line))})
         except Refused as refused:
-            output.answer({"failed": True, "kind": refused.kind, "log": refused.log})
+            log = _essence(refused.log)
+            output.answer({"failed": True, "kind": refused.kind, "log": log, "until then": refused.found})
         except Exception:
             output.answer({"failed": True, "kind": OURS, "log": f"the sweep itself: {traceback.format_exc()}"})
 

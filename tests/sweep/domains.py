@@ -31,6 +31,8 @@ def _moderate(arguments: list[Array]) -> list[Array]:
     """Neither squares nor their sums leave the normal numbers; integers stay as they are."""
     if arguments[0].dtype.kind != "f":
         return arguments
+    if arguments[0].dtype.kind != "f":
+        return arguments
     limits = np.finfo(arguments[0].dtype)
     return [finite(a, float(limits.max) ** 0.5 / 8, float(limits.tiny) ** 0.5 * 8) for a in arguments]
 

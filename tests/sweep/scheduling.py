@@ -130,4 +130,5 @@ def _batch(worker: Worker, names: Sequence[str], routes: Sequence[str], theirs: 
         return [fault, *_batch(worker, names, routes, theirs=False)]
     if len(routes) > 1:
         return [f for route in routes for f in _batch(worker, names, (route,), theirs)]
-    return [Finding(names[0], routes[0], answer["kind"], answer["log"].strip()[:1500])]
+    before = [Finding(*fields) for fields in answer.get("until then", ())]
+    return [*before, Finding(names[0], routes[0], answer["kind"], answer["log"].strip()[:1500])]

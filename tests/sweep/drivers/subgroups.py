@@ -44,11 +44,12 @@ Reference = Callable[[Overload, Lanes, list[Array]], "Array | tuple[Array, Array
 class Function:
     """`arguments`: a word for each parameter: `values`, `truth`, `lanes` (a lane's number), `ballot` (a mask, the same
     in the subgroup), `uniform` (UNIFORM, by value), `constant` (UNIFORM), `cluster` (CLUSTER).
-    `divergent`: not all lanes call it."""
+    `divergent`: not all lanes call it. `truth`: the result is true or false."""
 
     arguments: str
     reference: Reference
     divergent: bool = False
+    truth: bool = False
 
 
 def lanes_of(overload: Overload, divergent: bool) -> Lanes:
@@ -99,7 +100,13 @@ def _case(overload: Overload, function: Function, operation: str) -> Case:
     expected, defined = found if isinstance(found, tuple) else (found, np.ones(lanes.active.shape, bool))
     count = element_count(result)
     where = np.broadcast_to((defined & lanes.active).reshape(ITEMS, 1), (ITEMS, count))
-    check = Same(count, stride(result), expected.reshape(ITEMS, count).astype(dtype(result)), where=where.copy())
+    check = Same(
+        count,
+        stride(result),
+        expected.reshape(ITEMS, count).astype(dtype(result)),
+        where=where.copy(),
+        truth=function.truth,
+    )
     buffers = [in_memory(inputs[n].reshape(ITEMS, -1), overload.parameters[n]) for n in memory]
     uniform = Value(np.array([UNIFORM], np.int32))
     return Case(
@@ -253,25 +260,25 @@ _FUNCTIONS: dict[str, Function] = {
     "get_enqueued_num_sub_groups": Function("", _query("count")),
     "get_sub_group_id": Function("", _query("id")),
     "get_sub_group_local_id": Function("", _query("lane")),
-    "sub_group_all": Function("truth", _all),
-    "sub_group_any": Function("truth", _any),
+    "sub_group_all": Function("truth", _all, truth=True),
+    "sub_group_any": Function("truth", _any, truth=True),
     "sub_group_broadcast": Function("values uniform", _from(lambda lanes, _: 0 * lanes.lane + UNIFORM)),
     "sub_group_shuffle": Function("values lanes", _from(lambda lanes, i: _lane_of(i))),
     "sub_group_shuffle_xor": Function("values uniform", _from(lambda lanes, _: lanes.lane ^ UNIFORM)),
     "sub_group_shuffle_up": Function("values uniform", _from(lambda lanes, _: lanes.lane - UNIFORM)),
     "sub_group_shuffle_down": Function("values uniform", _from(lambda lanes, _: lanes.lane + UNIFORM)),
-    "sub_group_elect": Function("", _elect, divergent=True),
-    "sub_group_non_uniform_all": Function("truth", _all, divergent=True),
-    "sub_group_non_uniform_any": Function("truth", _any, divergent=True),
-    "sub_group_non_uniform_all_equal": Function("values", _all_equal, divergent=True),
+    "sub_group_elect": Function("", _elect, divergent=True, truth=True),
+    "sub_group_non_uniform_all": Function("truth", _all, divergent=True, truth=True),
+    "sub_group_non_uniform_any": Function("truth", _any, divergent=True, truth=True),
+    "sub_group_non_uniform_all_equal": Function("values", _all_equal, divergent=True, truth=True),
     # The lane must be one that asks: 3 is one in no subgroup alone, so all ask.
     "sub_group_non_uniform_broadcast": Function("values constant", _from(lambda lanes, _: 0 * lanes.lane + UNIFORM)),
     "sub_group_broadcast_first": Function(
         "values", _from(lambda lanes, _: 0 * lanes.lane + _first(lanes)[:, None]), divergent=True
     ),
     "sub_group_ballot": Function("truth", _ballot, divergent=True),
-    "sub_group_inverse_ballot": Function("ballot", _of_ballot(_bit)),
-    "sub_group_ballot_bit_extract": Function("ballot lanes", _bit_extract),
+    "sub_group_inverse_ballot": Function("ballot", _of_ballot(_bit), truth=True),
+    "sub_group_ballot_bit_extract": Function("ballot lanes", _bit_extract, truth=True),
     "sub_group_ballot_bit_count": Function("ballot", _of_ballot(lambda bits, lane: bits.sum(-1))),
     "sub_group_ballot_inclusive_scan": Function(
         "ballot", _of_ballot(lambda bits, lane: (bits * (np.arange(bits.shape[-1]) <= lane)).sum(-1))
@@ -315,7 +322,7 @@ def _fold(overload: Overload) -> Case:
         function = replace(function, divergent=True)
     if match["form"] == "clustered_":
         function = Function("values cluster", _folded(kind, operation, cluster=True))
-    return _case(overload, function, operation)
+    return _case(overload, replace(function, truth=operation.startswith("logical")), operation)
 
 
 # --- block reads and writes ----------------------------------------------------------------------

@@ -19,11 +19,13 @@ _INDEX = (
 )
 
 
-def _case(overload: Overload, call: str, values: Array, expected: Array) -> Case:
+def _case(overload: Overload, call: str, values: Array, expected: Array, truth: bool) -> Case:
     t = overload.parameters[0]
     text = f"kernel void {KERNEL}(global const {t} *a, global {t} *r) {{ {_INDEX} r[i] = {call}; }}"
     sizes = (SHAPE[0] * GROUPS, *SHAPE[1:])
-    return Case(text, [values, np.full(len(values), 77, dtype(t))], {1: Same(reference=expected)}, sizes, SHAPE)
+    return Case(
+        text, [values, np.full(len(values), 77, dtype(t))], {1: Same(reference=expected, truth=truth)}, sizes, SHAPE
+    )
 
 
 def _fold(overload: Overload) -> Case:
@@ -32,7 +34,7 @@ def _fold(overload: Overload) -> Case:
     values = operands(match["operation"], element, GROUPS * SIZE)
     found = [fold(match["kind"], match["operation"], part.tolist(), element) for part in np.split(values, GROUPS)]
     expected = as_array([v for part in found for v in part], element)
-    return _case(overload, f"{overload.name}(a[i])", values, expected)
+    return _case(overload, f"{overload.name}(a[i])", values, expected, match["operation"].startswith("logical"))
 
 
 def _predicate(overload: Overload) -> Case:
@@ -41,7 +43,7 @@ def _predicate(overload: Overload) -> Case:
     values[2, 7] = -1
     found = {"work_group_all": values.all, "work_group_any": values.any}[overload.name](1)
     expected = np.repeat(found, SIZE).astype(np.int32)
-    return _case(overload, f"{overload.name}(a[i])", values.ravel(), expected)
+    return _case(overload, f"{overload.name}(a[i])", values.ravel(), expected, truth=True)
 
 
 def _broadcast(overload: Overload) -> Case:
