@@ -61,6 +61,8 @@ class Driver:
     takes: Callable[[Overload], bool]
     case: Callable[[Overload], Case] | None = None
     covered_by: str | None = None
+    # Overloads that the device's compiler is known to die of: they share no program with others.
+    alone: Callable[[Overload], bool] = lambda overload: False
 
 
 @dataclass(frozen=True)

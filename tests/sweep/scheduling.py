@@ -105,6 +105,8 @@ def sweep(worker: Worker, overloads: Sequence[str], routes: Sequence[str]) -> li
         driver = driver_of(identified(name))
         if driver is None:
             found.append(Finding(name, routes[0], OURS, "no driver takes it (docs/extending.md)"))
+        elif driver.alone(identified(name)):
+            found += _batch(worker, [name], routes, theirs=True)
         elif driver.case is not None:
             here.append(name)
     for start in range(0, len(here), BATCH):

@@ -68,8 +68,12 @@ def _broadcast(overload: Overload) -> Case:
     return Case(source, [values, blank], {1: Same(reference=expected)}, sizes, shape)
 
 
+def _kills(overload: Overload) -> bool:
+    return len(overload.parameters) == 4 and scalar(overload.parameters[0]).name == "half"
+
+
 DRIVERS = (
     Driver("work-group reductions and scans", lambda o: _FOLD.fullmatch(o.name) is not None, _fold),
     Driver("work-group votes", lambda o: o.name in ("work_group_all", "work_group_any"), _predicate),
-    Driver("work-group broadcasts", lambda o: o.name == "work_group_broadcast", _broadcast),
+    Driver("work-group broadcasts", lambda o: o.name == "work_group_broadcast", _broadcast, alone=_kills),
 )
