@@ -53,8 +53,8 @@ class Case:
 class Driver:
     """A way to test overloads. The first driver that takes an overload is the one that tests it.
 
-    `case` makes the kernel; None: other tests cover the row, and `covered_by` names their file, which must mention
-    the builtin.
+    `case` makes the kernel; None: other tests cover the row, and `covered_by` names their file or folder, which must
+    mention the builtin.
     """
 
     name: str

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from cases import Driver
 
-_PROGRAMS = "tests/matrices/test_programs_on_device.py"
+_PROGRAMS = "tests/matrices"
 
 DRIVERS = (Driver("matrices", lambda o: o.name.startswith(("coop_mat_", "coop_matmul_")), covered_by=_PROGRAMS),)
