@@ -356,9 +356,9 @@ class MatrixElement(LValue):
 
 
 @dataclass(slots=True)
-class MatrixBounds:
-    """Of a checked load or store, each a uint: the pointer is to the origin of a `rows` x `columns` matrix in memory,
-    and the tile starts at `row`, `column` of that."""
+class MatrixBounds(Expr):
+    """Void. Of a checked load or store, each a uint: the pointer is to the origin of a `rows` x `columns` matrix in
+    memory, and the tile starts at `row`, `column` of that."""
 
     row: Expr
     column: Expr

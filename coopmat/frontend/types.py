@@ -7,7 +7,7 @@ Sizes and alignments are in bytes (OpenCL C 3.0, sections 6.3.1, 6.3.2, 6.3.5).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, IntEnum
 from functools import cache
 
@@ -303,6 +303,10 @@ class CoopMatrixType(Type):
 
     def __str__(self) -> str:
         return f"{self.component} coop_mat({self.rows}x{self.columns}, {self.use.name.lower()})"
+
+    def converts_to(self, other: CoopMatrixType) -> bool:
+        """Whether the types differ in nothing but their components."""
+        return replace(self, component=other.component) == other
 
 
 def is_integer(t: Type) -> bool:

@@ -74,7 +74,7 @@ def test_supported_rows_have_signatures_unless_analysis_types_the_call() -> None
             assert bool(row.signatures) != (row.lowering == "analysis"), row.name
 
 
-@pytest.mark.parametrize("name", ["read_pipe", "get_image_num_samples", "enqueue_kernel", "coop_mat_coord"])
+@pytest.mark.parametrize("name", ["read_pipe", "get_image_num_samples", "enqueue_kernel"])
 def test_the_rest_of_the_language_is_known_but_not_supported(name: str) -> None:
     row = builtins.find(name)
     assert row is not None and not row.supported

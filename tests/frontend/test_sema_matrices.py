@@ -29,7 +29,12 @@ HEAD = (
     + MORE
     + """\
 struct S { C c; int n; };
+struct T { struct S s[2]; C m[2][2]; };
 void g(C c) { }
+void __attribute__((overloadable)) o(C c, float x) { }
+void __attribute__((overloadable)) o(D d, float x) { }
+void __attribute__((overloadable)) o(C c, global float *p) { }
+C made(int n) { if (n) return coop_mat_init(1); return (coop_mat_init(2)); }
 void f(A a, B b, C c, D d, AI ai, BI bi, CI ci, C64 c64, struct S s, int n, float x, float4 v, size_t z,
 global float *gf, const global float *cf, constant float *kf, local float *lf, private float *pf, global half *gh,
 global float4 *gf4, global float3 *gf3, global int *gi, global char *gc, global int4 *gi4)
@@ -222,7 +227,15 @@ def test_the_extension_turned_off() -> None:
     [
         ("§coop_mat_load(gf, ROW_MAJOR, 32);", ["coop-mat-no-target"]),
         ("§coop_mat_init(0);", ["coop-mat-no-target"]),
-        ("c + §coop_mat_init(0);", ["coop-mat-no-target"]),
+        ("c * §coop_mat_init(0);", ["coop-mat-no-target"]),
+        ("c *= §coop_mat_init(0);", ["coop-mat-no-target"]),
+        ("x + §coop_mat_init(0);", ["coop-mat-no-target"]),
+        ("§coop_mat_init(0) - §coop_mat_init(0);", ["coop-mat-no-target"] * 2),
+        ("n ? §coop_mat_init(0) : §coop_mat_init(0);", ["coop-mat-no-target"] * 2),
+        ("n ? x : §coop_mat_init(0);", ["coop-mat-no-target"]),
+        ("c §= d + coop_mat_init(0);", ["coop-mat-mismatch"]),
+        ("o(§coop_mat_init(0), x);", ["coop-mat-no-target"]),
+        ("o(§coop_mat_init(0), x, x);", ["coop-mat-no-target"]),
         ("(void)§coop_mat_init(0);", ["coop-mat-no-target"]),
         ("c = coop_mat_mulAdd(§coop_mat_load(gh, ROW_MAJOR, 8), b, c);", ["coop-mat-no-target"]),
         ("coop_mat_mulAdd(a, b, §coop_mat_init(0));", ["coop-mat-no-target"]),
@@ -233,7 +246,6 @@ def test_the_extension_turned_off() -> None:
         ("v = §coop_mat_init(0);", ["coop-mat-mismatch"]),
         ("x §= coop_mat_mulAdd(a, b, c);", ["coop-mat-mismatch"]),
         ("d §= coop_mat_mulAdd(a, b, c);", ["coop-mat-mismatch"]),
-        ("c = coop_mat_load(gf, §2, 32);", ["not-supported"]),
         ("c = coop_mat_load(gf, §3, 32);", ["coop-mat-layout"]),
         ("c = coop_mat_load(gf, §-1, 32);", ["coop-mat-layout"]),
         ("c = coop_mat_load(gf, §n, 32);", ["coop-mat-layout"]),
@@ -247,7 +259,8 @@ def test_the_extension_turned_off() -> None:
         ("c = coop_mat_load(§x, ROW_MAJOR, 32);", ["coop-mat-pointee"]),
         ("c = coop_mat_load(§c, ROW_MAJOR, 32);", ["coop-mat-pointee"]),
         ("bi = coop_mat_load(§gc, ROW_MAJOR, 32);", ["coop-mat-pointee"]),
-        ("c = coop_mat_load(§pf, ROW_MAJOR, 32);", ["not-supported"]),
+        ("c = coop_mat_load(gf, ROW_MAJOR, §-1);", ["coop-mat-stride"]),
+        ('c = coop_mat_load(gf, §"ROW", 32);', ["coop-mat-layout"]),
         ("c = §coop_mat_load(gf, ROW_MAJOR);", ["argument-count"]),
         ("coop_mat_store(§cf, c, ROW_MAJOR, 32);", ["coop-mat-const-store"]),
         ("coop_mat_store(§kf, c, ROW_MAJOR, 32);", ["coop-mat-const-store"]),
@@ -282,9 +295,32 @@ def test_the_extension_turned_off() -> None:
         ("coop_mat_length(§float);", ["coop-mat-not-a-matrix"]),
         ("coop_mat_length(§struct S);", ["coop-mat-not-a-matrix"]),
         ("§coop_mat_length();", ["argument-count"]),
-        ("c = §coop_mat_convert(c64);", ["not-supported"]),
-        ("c = §coop_mat_load_checked(gf, ROW_MAJOR, 32, 0, 0, 1, 1);", ["not-supported"]),
-        ("§coop_mat_coord(c, 0);", ["not-supported"]),
+        ("§coop_mat_convert(c64);", ["coop-mat-no-target"]),
+        ("x = §coop_mat_convert_rte(c64);", ["coop-mat-mismatch"]),
+        ("c = §coop_mat_convert(d);", ["coop-mat-conversion"]),
+        ("a = §coop_mat_convert_rtz(b);", ["coop-mat-conversion"]),
+        ("c = coop_mat_convert(§x);", ["coop-mat-not-a-matrix"]),
+        ("c = coop_mat_convert(§coop_mat_init(1));", ["coop-mat-no-target"]),
+        ("c = §coop_mat_convert_sat(ci);", ["coop-mat-saturation"]),
+        ("c = §coop_mat_convert_sat_rtn(c64);", ["coop-mat-saturation"]),
+        ("c = §coop_mat_convert_rte_sat(c64);", ["undeclared-identifier"]),
+        ("c = §coop_mat_convert();", ["argument-count"]),
+        ("c = §coop_mat_load_checked(gf, ROW_MAJOR, 32, 0, 0, 1);", ["argument-count"]),
+        ("c = coop_mat_load_checked(gf, ROW_MAJOR, 32, §x, §v, §gf, §c);", ["coop-mat-bounds"] * 4),
+        ("c = coop_mat_load_checked(gf, ROW_MAJOR, 32, 0, §-1, 1, §0x100000000);", ["coop-mat-bounds"] * 2),
+        ("c = coop_mat_load_checked(§gh, ROW_MAJOR, 32, 0, 0, 1, 1);", ["coop-mat-pointee"]),
+        ("c = coop_mat_load_checked(gf, §3, 32, 0, 0, 1, 1);", ["coop-mat-layout"]),
+        ("x = §coop_mat_load_checked(gf, 0, 32, 0, 0, 1, 1);", ["coop-mat-mismatch"]),
+        ("§coop_mat_store_checked(gf, c, 0, 32, 0, 0, 1);", ["argument-count"]),
+        ("coop_mat_store_checked(§cf, c, 0, 32, 0, 0, 1, 1);", ["coop-mat-const-store"]),
+        ("coop_mat_store_checked(gf, §x, 0, 32, 0, 0, 1, 1);", ["coop-mat-not-a-matrix"]),
+        ("coop_mat_store_checked(gf, c, 0, 32, 0, 0, 1, §x);", ["coop-mat-bounds"]),
+        ("coop_mat_coord(§x, 0);", ["coop-mat-not-a-matrix"]),
+        ("coop_mat_coord(c, §x);", ["coop-mat-index"]),
+        ("coop_mat_coord(C, §-1);", ["coop-mat-index"]),
+        ("coop_mat_coord(C, §512);", ["coop-mat-index"]),
+        ("§coop_mat_coord(c);", ["argument-count"]),
+        ("n §= coop_mat_coord(c, 0);", ["incompatible-types"]),
     ],
 )
 def test_calls_that_are_wrong(marked: str, codes: list[str]) -> None:
@@ -312,12 +348,62 @@ def test_a_matrix_is_no_argument_of_other_builtins() -> None:
         "c64 = coop_mat_mulAdd(a, b, c64); c = coop_mat_mulAdd(a, b, coop_mat_mulAdd(a, b, c));",
         "ci = coop_mat_mulAdd(ai, bi, ci); ci = coop_mat_mulAdd(ai, bi, ci, 1 | 4 | 8 | 16);",
         "x = coop_mat_length(c) + coop_mat_length(C) + coop_mat_length(float MATRIX(4, 4, A));",
+        "c = c + coop_mat_init(1); c = coop_mat_init(1) - c + c; c = x * coop_mat_init(2) + c;",
+        "c = -coop_mat_init(x) / c;",
+        "c = coop_mat_init(1) + coop_mat_init(2); c = (coop_mat_init(1) * coop_mat_init(2)) - -coop_mat_init(3);",
+        "struct S t = { n ? c : coop_mat_init(0), 1 }; c = t.c;",
+        "g(n ? coop_mat_init(0) : c); c -= -(n++, coop_mat_init(2));",
+        "struct T t = { { coop_mat_init(1), 1, { coop_mat_init(2) } }, { { coop_mat_init(3) } } };"
+        " t.m[1][0] = coop_mat_init(4); t.s[0].c = coop_mat_load(gf, 0, 32); c = t.m[1][0] + t.s[0].c;",
+        "struct T t = { .m[1] = { [1] = coop_mat_init(1) }, .s[0].c = coop_mat_load(gf, 1, 32) };"
+        " c = t.m[1][1] + t.s[0].c;",
+        "C k[] = { coop_mat_init(1), [2] = coop_mat_init(2), (coop_mat_init(3)) };"
+        " c = k[0] + k[2] + k[3]; c = made(n);",
+        "c = ((struct S){ coop_mat_init(1), 2 }).c + (C){ coop_mat_init(2) }; o(coop_mat_init(1), gf); o(c, x);",
         "c = coop_mat_init(x); c = coop_mat_init(n); c = coop_mat_init(true); ci = coop_mat_init(1.5);",
     ],
 )
 def test_calls_that_are_right(statements: str) -> None:
     right(statements)
     native(statements)
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        'c = coop_mat_load(gf, 2, 32); coop_mat_store(gf, c, "CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED", 32);',
+        "c = coop_mat_load(pf, ROW_MAJOR, 32); float own[512]; coop_mat_store(own, c, ROW_MAJOR, 32);",
+        "float4 own[128]; c = coop_mat_load(own, 0, 8); coop_mat_store(&own[1], c, 1, n); c = coop_mat_load(&x, 0, 0);",
+        "generic float *p = gf; c = coop_mat_load(p, 0, 32);",
+        "volatile global float3 *q = gf3; coop_mat_store(q, c, 0, 8);",
+        "c = coop_mat_convert(c64); ci = coop_mat_convert_sat_rte(c64); g(coop_mat_convert_rtn(ci));",
+        "c64 += coop_mat_convert(c);",
+        "ai = coop_mat_convert((A)coop_mat_convert_rtz(ai)); c = c + coop_mat_convert(c64); (C)coop_mat_convert(ci);",
+        "uint2 rc = coop_mat_coord(c, 0) + coop_mat_coord(C, n).yx; rc.x = coop_mat_coord(made(1), 'a').x;",
+        "c = coop_mat_load_checked(gf, ROW_MAJOR, z, n, (char)n, 10UL, z);",
+        "c += coop_mat_load_checked(lf, 1, 4, 0, 0, 1, 1);",
+        "coop_mat_store_checked(gf4, c + c, 1, 4, n, n, n, 3u);",
+        "coop_mat_store_checked(lf, c, 0, n, 0, 0xffffffff, 1, 1);",
+    ],
+)
+def test_calls_that_only_analysis_must_take(statements: str) -> None:
+    unit, diagnostics = analysed(f"{HEAD}{statements}\n}}")
+    assert {item.code for item in diagnostics.items} <= {"coop-mat-string-enumerator"}, message(statements)
+    assert "Matrix" in dump(unit)
+
+
+def test_overloads_of_conversions_say_how_they_round() -> None:
+    for suffix in ("", "_sat", "_rte", "_rtz", "_rtp", "_rtn", "_sat_rte", "_sat_rtz", "_sat_rtp", "_sat_rtn"):
+        e = expression(f"ci = coop_mat_convert{suffix}(c)", "C c, CI ci", MATRICES + MORE)
+        assert isinstance(e, typed.Assign) and isinstance(e.value, typed.MatrixConvert)
+        assert (e.value.rounding, e.value.saturate) == (suffix.removeprefix("_sat")[1:], "_sat" in suffix)
+    e = expression("(CI)c", "C c", MATRICES + MORE)
+    assert isinstance(e, typed.MatrixConvert) and (e.rounding, e.saturate) == ("", False)
+
+
+def test_bounds_are_of_type_uint() -> None:
+    text = dump(right("c = coop_mat_load_checked(gf, ROW_MAJOR, 32, n, z, 10, (uchar)3);"))
+    assert "row: Convert 'uint' int-to-int" in text and "rows: IntConst 'uint' value=10" in text
 
 
 def test_operands_follow_the_component_types() -> None:
@@ -406,6 +492,7 @@ def test_strides_of_other_types_are_told_to_pedants() -> None:
         ("§c ? 1 : 2;", ["coop-mat-condition"]),
         ("c[§x] = 1;", ["coop-mat-index"]),
         ("c[§-1] = 1;", ["coop-mat-index"]),
+        ("c[§512] = 1;", ["coop-mat-index"]),
         ("c[§c] = 1;", ["coop-mat-index"]),
         ("c[§gf] = 1;", ["coop-mat-index"]),
         ("§(c + c)[0];", ["coop-mat-index"]),
@@ -473,6 +560,7 @@ def test_rendered_text_of_a_wrong_operator() -> None:
         "    c = c / (x + 1);\n"
         "        ~ ^  ~~~~~\n"
         "m.cl:9:11: note: matrices take + - * / with an identical type, unary -, and * with a scalar\n"
+        "m.cl:9:11: note: multiply by the reciprocal, or divide by a matrix made by coop_mat_init\n"
     )
 
 
@@ -482,6 +570,13 @@ def test_rendered_text_of_shapes_that_do_not_fit() -> None:
         "m.cl:10:31: error: shapes do not fit: 32 columns of B, 16 columns of the accumulator [coop-mat-shapes]\n"
         "    d = coop_mat_mulAdd(a, b, d);\n"
         "                           ~  ^\n"
+        "m.cl:10:31: note: A is M x K, B is K x N, the accumulator M x N\n"
+        "m.cl:8:15: note: 'b' is declared here\n"
+        "void f(A a, B b, D d)\n"
+        "              ^\n"
+        "m.cl:8:20: note: 'd' is declared here\n"
+        "void f(A a, B b, D d)\n"
+        "                   ^\n"
     )
 
 
@@ -492,6 +587,9 @@ def test_rendered_text_of_a_mismatch_in_a_call() -> None:
         "'float coop_mat(16x32, accumulator)' [coop-mat-mismatch]\n"
         "void f(A a) { g(a); }\n"
         "                ^\n"
+        "m.cl:8:10: note: 'a' is declared here\n"
+        "void f(A a) { g(a); }\n"
+        "         ^\n"
         "m.cl:7:6: note: 'g' is declared here\n"
         "void g(C c) { }\n"
         "     ^\n"

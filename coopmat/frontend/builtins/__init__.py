@@ -29,7 +29,7 @@ from . import (
     work_item,
 )
 from .conversions import ConversionName, parse_as, parse_conversion
-from .resolve import Ambiguous, NoMatch, best_of, resolve_row
+from .resolve import Ambiguous, NoMatch, best_of, converts, resolve_row
 from .rows import NOT_YET, SUPPORTED, Builtin, Overload, overloads
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "NoMatch",
     "Overload",
     "best_of",
+    "converts",
     "find",
     "names",
     "overloads",

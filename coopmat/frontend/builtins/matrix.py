@@ -6,35 +6,35 @@ Their signatures depend on matrix types and on constants, so semantic analysis c
 
 from __future__ import annotations
 
-from .rows import NOT_YET, SUPPORTED, Builtin
+from .conversions import ROUNDINGS
+from .rows import Builtin
 
 SECTION = "cl_khr_cooperative_matrix"
 
-_SIGNATURES = {
-    "coop_mat_load": ("M coop_mat_load(const T *, coop_matrix_layout_t, size_t)", SUPPORTED),
-    "coop_mat_store": ("void coop_mat_store(T *, M, coop_matrix_layout_t, size_t)", SUPPORTED),
-    "coop_mat_mulAdd": ("C coop_mat_mulAdd(A, B, C[, coop_matrix_operands_t])", SUPPORTED),
-    "coop_matmul_add": ("C coop_matmul_add(A, B, C[, coop_matrix_operands_t])", SUPPORTED),
-    "coop_mat_init": ("M coop_mat_init(T)", SUPPORTED),
-    "coop_mat_length": ("uint coop_mat_length(M)", SUPPORTED),
-    "coop_mat_convert": ("M2 coop_mat_convert(M)", NOT_YET),
-    "coop_mat_convert_sat": ("M2 coop_mat_convert_sat(M)", NOT_YET),
-    "coop_mat_convert_rte": ("M2 coop_mat_convert_rte(M)", NOT_YET),
-    "coop_mat_convert_rtz": ("M2 coop_mat_convert_rtz(M)", NOT_YET),
-    "coop_mat_convert_rtp": ("M2 coop_mat_convert_rtp(M)", NOT_YET),
-    "coop_mat_convert_rtn": ("M2 coop_mat_convert_rtn(M)", NOT_YET),
-    "coop_mat_coord": ("uint2 coop_mat_coord(M, uint)", NOT_YET),
+#: The conversions by name: how each rounds ("": as a cast does), and whether it saturates.
+CONVERSIONS: dict[str, tuple[str, bool]] = {
+    f"coop_mat_convert{'_sat' * saturate}{'_' * bool(rounding)}{rounding}": (rounding, saturate)
+    for saturate in (False, True)
+    for rounding in ("", *ROUNDINGS)
+}
+_BOUNDS = "uint row, uint column, uint rows, uint columns"
+
+#: Every name with its signature.
+DOCUMENTED: dict[str, str] = {
+    "coop_mat_load": "M coop_mat_load(const T *p, coop_matrix_layout_t layout, size_t stride)",
+    "coop_mat_store": "void coop_mat_store(T *p, M m, coop_matrix_layout_t layout, size_t stride)",
+    "coop_mat_mulAdd": "C coop_mat_mulAdd(A a, B b, C c[, coop_matrix_operands_t operands])",
+    "coop_matmul_add": "C coop_matmul_add(A a, B b, C c[, coop_matrix_operands_t operands])",
+    "coop_mat_init": "M coop_mat_init(T x)",
+    "coop_mat_length": "uint coop_mat_length(M)",
+    **{name: f"M2 {name}(M m)" for name in CONVERSIONS},
+    "coop_mat_coord": "uint2 coop_mat_coord(M, uint i)",
     "coop_mat_load_checked": (
-        "M coop_mat_load_checked(const T *, coop_matrix_layout_t, size_t, uint, uint, uint, uint)",
-        NOT_YET,
+        f"M coop_mat_load_checked(const T *p, coop_matrix_layout_t layout, size_t stride, {_BOUNDS})"
     ),
     "coop_mat_store_checked": (
-        "void coop_mat_store_checked(T *, M, coop_matrix_layout_t, size_t, uint, uint, uint, uint)",
-        NOT_YET,
+        f"void coop_mat_store_checked(T *p, M m, coop_matrix_layout_t layout, size_t stride, {_BOUNDS})"
     ),
 }
 
-TABLE = tuple(
-    Builtin(name, (), SECTION, status, "analysis", convergent=True) for name, (_, status) in _SIGNATURES.items()
-)
-DOCUMENTED = {name: text for name, (text, _) in _SIGNATURES.items()}
+TABLE = tuple(Builtin(name, (), SECTION, lowering="analysis", convergent=True) for name in DOCUMENTED)

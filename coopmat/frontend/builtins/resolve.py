@@ -83,6 +83,11 @@ def best_of(candidates: Iterable[C], arguments: Sequence[Type]) -> tuple[C | Non
     return None, unbeaten
 
 
+def converts(argument: Type, parameter: Type) -> bool:
+    """Whether there is an implicit conversion, as overload resolution counts them."""
+    return _cost(argument, parameter) is not None
+
+
 def _costs(arguments: Sequence[Type], parameters: Sequence[Type]) -> tuple[_Cost, ...] | None:
     if len(arguments) != len(parameters):
         return None

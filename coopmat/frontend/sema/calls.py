@@ -60,7 +60,7 @@ def _record_call(c: Context, function: typed.FunctionDecl, node: syntax.Call) ->
 
 def _overloaded_call(c: Context, family: Overloads, node: syntax.Call) -> Expr:
     """The best of the user's functions and, where their name is a builtin's, of the builtin's overloads."""
-    arguments = _values(c, node)
+    arguments = _overload_values(c, family, node)
     row = builtins.find(family.name)
     candidates = [_Candidate(f.type.parameters, f) for f in family.functions]
     if row is not None and row.status == builtins.SUPPORTED:
@@ -81,6 +81,33 @@ def _overloaded_call(c: Context, family: Overloads, node: syntax.Call) -> Expr:
         for i, (argument, t) in enumerate(zip(arguments, function.type.parameters, strict=True), 1)
     ]
     return typed.Call(node.span, function.type.result, function, converted)
+
+
+def _overload_values(c: Context, family: Overloads, node: syntax.Call) -> list[Expr]:
+    """The arguments; one that takes its matrix type from its context has that of the functions which the others fit,
+    where they agree on it."""
+    needing = {i for i, argument in enumerate(node.arguments) if matrices.needs_target(c, argument)}
+    if not needing:
+        return _values(c, node)
+    given = iter(_values(c, node, [a for i, a in enumerate(node.arguments) if i not in needing]))
+    known = [None if i in needing else next(given) for i in range(len(node.arguments))]
+    fitting = [
+        f.type.parameters
+        for f in family.functions
+        if len(f.type.parameters) == len(known)
+        and all(
+            isinstance(t, CoopMatrixType) if e is None else builtins.converts(e.type, t)
+            for e, t in zip(known, f.type.parameters, strict=True)
+        )
+    ]
+    values: list[Expr] = []
+    for i, e in enumerate(known):
+        with c.recover():
+            wanted = {parameters[i] for parameters in fitting}
+            values.append(e or _value(c, node.arguments[i], wanted.pop() if len(wanted) == 1 else None))
+    if len(values) != len(known):
+        c.abandon()
+    return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +141,25 @@ def _builtin_call(c: Context, name: str, node: syntax.Call) -> Expr:
     return _resolved(c, name, arguments, node)
 
 
-def _values(c: Context, node: syntax.Call) -> list[Expr]:
-    from .expressions import analyse
-
+def _values(c: Context, node: syntax.Call, arguments: list[syntax.Expression] | None = None) -> list[Expr]:
+    """The arguments of a call, or some of them."""
+    wanted = node.arguments if arguments is None else arguments
     values: list[Expr] = []
-    for argument in node.arguments:
+    for argument in wanted:
         with c.recover():
-            value = rvalue(analyse(c, argument))
-            if isinstance(value.type, VoidType):
-                c.fail("void-value", "a void value cannot be an argument", argument.span)
-            values.append(value)
-    if len(values) != len(node.arguments):
+            values.append(_value(c, argument))
+    if len(values) != len(wanted):
         c.abandon()
     return values
+
+
+def _value(c: Context, argument: syntax.Expression, expected: Type | None = None) -> Expr:
+    from .expressions import analyse
+
+    value = rvalue(analyse(c, argument, expected))
+    if isinstance(value.type, VoidType):
+        c.fail("void-value", "a void value cannot be an argument", argument.span)
+    return value
 
 
 def _resolved(c: Context, name: str, arguments: list[Expr], node: syntax.Call) -> Expr:

@@ -266,8 +266,24 @@ class Context:
             if name in self.function.undeclared:
                 raise Abandon
             self.function.undeclared.add(name)
-        self.fail("undeclared-identifier", message, span, notes=self.suggestion(name, candidates))
+        near = self.nearest(name, candidates)
+        notes = [Note(f"did you mean '{near}'?")] if near else []
+        # Where a macro made the name, another text stands in the source.
+        line = self.diagnostics.sources.line(span.file, span.line) or ""
+        here = line[span.column - 1 : span.end_column - 1] == name
+        fixits = [FixIt(span, near)] if near and here else []
+        self.fail("undeclared-identifier", message, span, notes=notes, fixits=fixits)
+
+    def nearest(self, name: str, candidates: Iterable[str]) -> str | None:
+        """The candidate that is written most like `name`; the case of letters and underscores count least."""
+        known = sorted(set(candidates))
+        alike = [item for item in known if _bare(item) == _bare(name)]
+        return next(iter(alike or difflib.get_close_matches(name, known, n=1, cutoff=0.75)), None)
 
     def suggestion(self, name: str, candidates: Iterable[str]) -> list[Note]:
-        near = difflib.get_close_matches(name, sorted(set(candidates)), n=1, cutoff=0.75)
-        return [Note(f"did you mean '{near[0]}'?")] if near else []
+        near = self.nearest(name, candidates)
+        return [Note(f"did you mean '{near}'?")] if near else []
+
+
+def _bare(name: str) -> str:
+    return name.replace("_", "").lower()

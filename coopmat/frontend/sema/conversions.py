@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NoReturn
 
-from ...diagnostics import Label, Note, Span
+from ...diagnostics import FixIt, Label, Note, Span
 from ..typed import Convert, ConvertKind, Expr, FloatConst, IntConst, Load, LValue, MatrixConvert, Unary, VarRef, Zero
 from ..types import (
     BOOL,
@@ -31,6 +31,7 @@ from ..types import (
 from . import images, implicit
 from .constants import constant_value, fold_convert, is_null_pointer
 from .context import Context
+from .hints import cast_to, declared_here, name_of
 
 
 def rvalue(e: Expr) -> Expr:
@@ -180,14 +181,30 @@ def assign_convert(c: Context, e: Expr, target: Type, span: Span, what: str, not
         converted = _assign_pointer(c, e, target, span, what)
         if converted is not None:
             return converted
-    matrix = isinstance(source, CoopMatrixType) or isinstance(target, CoopMatrixType)
+    if isinstance(source, CoopMatrixType) or isinstance(target, CoopMatrixType):
+        _matrix_mismatch(c, e, target, span, what, notes or [])
     c.fail(
-        "coop-mat-mismatch" if matrix else "incompatible-types",
+        "incompatible-types",
         f"{what}: '{source}' does not convert to '{target}'",
         span,
         labels=[Label(e.span)] if e.span != span else [],
         notes=notes or [],
     )
+
+
+def _matrix_mismatch(c: Context, e: Expr, target: Type, span: Span, what: str, notes: list[Note]) -> NoReturn:
+    source = e.type
+    fixits: list[FixIt] = []
+    notes = [*declared_here(e), *notes]
+    if isinstance(target, CoopMatrixType) and isinstance(source, CoopMatrixType) and source.converts_to(target):
+        notes.insert(0, Note("a cast converts the components"))
+        name = name_of(c, target)
+        fixits = cast_to(e, name) if name is not None else []
+    elif isinstance(target, CoopMatrixType) and isinstance(source, ScalarType):
+        notes.insert(0, Note("'coop_mat_init' makes a matrix of a scalar"))
+    message = f"{what}: '{source}' does not convert to '{target}'"
+    labels = [Label(e.span)] if e.span != span else []
+    c.fail("coop-mat-mismatch", message, span, labels=labels, notes=notes, fixits=fixits)
 
 
 def _assign_pointer(c: Context, e: Expr, target: PointerType, span: Span, what: str) -> Expr | None:
@@ -299,22 +316,21 @@ def _cast_to_pointer(c: Context, e: Expr, target: PointerType, span: Span) -> Ex
 
 
 def _cast_matrix(c: Context, e: Expr, target: Type, span: Span) -> Expr:
-    source = e.type
-    if isinstance(source, CoopMatrixType) and isinstance(target, CoopMatrixType):
-        same = (source.scope, source.rows, source.columns, source.use) == (
-            target.scope,
-            target.rows,
-            target.columns,
-            target.use,
-        )
-        if same:
-            return MatrixConvert(span, target, e)
-        c.fail(
-            "coop-mat-conversion",
-            f"a conversion keeps shape and use: '{source}' does not convert to '{target}'",
-            span,
-        )
-    c.fail("coop-mat-conversion", f"'{source}' does not cast to '{target}'", span)
+    if isinstance(e.type, CoopMatrixType) and isinstance(target, CoopMatrixType):
+        check_matrix_conversion(c, e, target, span)
+        return MatrixConvert(span, target, e)
+    notes = declared_here(e)
+    if isinstance(target, CoopMatrixType) and isinstance(e.type, ScalarType):
+        notes.append(Note("'coop_mat_init' makes a matrix of a scalar"))
+    c.fail("coop-mat-conversion", f"'{e.type}' does not cast to '{target}'", span, notes=notes)
+
+
+def check_matrix_conversion(c: Context, e: Expr, target: CoopMatrixType, span: Span) -> None:
+    """A conversion is of the components: scope, shape and use stay."""
+    assert isinstance(e.type, CoopMatrixType)
+    if not e.type.converts_to(target):
+        message = f"a conversion keeps shape and use: '{e.type}' does not convert to '{target}'"
+        c.fail("coop-mat-conversion", message, span, notes=declared_here(e))
 
 
 def condition(c: Context, e: Expr, what: str) -> Expr:
@@ -344,4 +360,7 @@ def matrix_index(c: Context, e: Expr, matrix: CoopMatrixType) -> Expr:
         c.fail("coop-mat-index", f"a component of '{matrix}' is chosen by an integer, not '{e.type}'", e.span)
     if isinstance(e, IntConst) and e.value < 0:
         c.fail("coop-mat-index", f"a component index cannot be negative ({e.value})", e.span)
+    if isinstance(e, IntConst) and e.value >= matrix.rows * matrix.columns:
+        count = matrix.rows * matrix.columns
+        c.fail("coop-mat-index", f"component {e.value} of '{matrix}', which has {count} in all", e.span)
     return convert_arithmetic(e, UINT)

@@ -38,7 +38,7 @@ from ..types import (
     size_of,
     with_count,
 )
-from . import calls, images, implicit, limits, operators, spelling, usage
+from . import calls, images, implicit, limits, matrices, operators, spelling, usage
 from .constants import round_ratio
 from .context import UNKNOWN, Context, EnumConstant, Overloads, Poisoned, Typedef
 from .conversions import cast, convert_arithmetic, index_value, matrix_index, rvalue
@@ -131,9 +131,7 @@ def _identifier(c: Context, node: syntax.Identifier, expected: Type | None) -> E
     if node.name in ("__func__", "__FUNCTION__") and c.function is not None:
         return _string_constant(node.span, c.function.decl.name.encode())
     if node.name.startswith("CLK_COOPERATIVE_MATRIX_"):
-        from .matrices import require_extension
-
-        require_extension(c, f"'{node.name}'", node.span)
+        matrices.require_extension(c, f"'{node.name}'", node.span)
     c.undeclared(f"'{node.name}' is not declared", node.name, node.span, c.scope.visible())
 
 
@@ -145,7 +143,7 @@ def _paren(c: Context, node: syntax.Paren, expected: Type | None) -> Expr:
 
 
 def _unary(c: Context, node: syntax.Unary, expected: Type | None) -> Expr:
-    operand = analyse(c, node.operand)
+    operand = analyse(c, node.operand, matrices.target_beside("", None, expected) if node.op == "-" else None)
     if node.op in ("++", "--"):
         return operators.increment(c, node.op, operand, node.span, prefix=True)
     if node.op == "&":
@@ -164,28 +162,58 @@ def _binary(c: Context, node: syntax.Binary, expected: Type | None) -> Expr:
     chain = [node]
     while isinstance(chain[-1].left, syntax.Binary):
         chain.append(chain[-1].left)
+    chain.reverse()
     if c.diagnostics.wants(*spelling.BINARY_CODES):
-        for link in chain:
+        for link in reversed(chain):
             spelling.binary(c, link)
+    known, wanted = _matrix_operands(c, chain, expected) if c.matrices else ({}, expected)
     result: Expr | None = None
     with c.recover():
-        result = analyse(c, chain[-1].left)
-    for link in reversed(chain):
+        result = known[0] if 0 in known else analyse(c, chain[0].left, wanted)
+    for number, link in enumerate(chain, 1):
         left, result = result, None
         with c.recover():
-            right = analyse(c, link.right)
-            if left is not None:
+            if number in known:
+                right = known[number]
+            else:
+                right = analyse(c, link.right, matrices.target_beside(link.op, left.type if left else None, wanted))
+            if left is not None and right is not None:
                 result = operators.binary(c, link.op, left, right, link.span, link.op_span)
     if result is None:
         c.abandon()
     return result
 
 
+def _matrix_operands(
+    c: Context, chain: list[syntax.Binary], expected: Type | None
+) -> tuple[dict[int, Expr | None], Type | None]:
+    """Where an operand of a chain has its matrix type from the others: these others by number, and that type.
+
+    Operand 0 is the first one, operand i the right one of link i - 1.
+    """
+    nodes = [chain[0].left, *(link.right for link in chain)]
+    needing = {number for number, operand in enumerate(nodes) if matrices.needs_target(c, operand)}
+    if not needing:
+        return {}, expected
+    known: dict[int, Expr | None] = {}
+    wanted: Type | None = None
+    for number, operand in enumerate(nodes):
+        if number not in needing:
+            known[number] = None
+            with c.recover():
+                known[number] = e = analyse(c, operand, expected)
+                wanted = wanted or matrices.target_beside(chain[max(number - 1, 0)].op, e.type, None)
+    broken = any(e is None for e in known.values())
+    return known, wanted or matrices.target_beside("", None, UNKNOWN if broken else expected)
+
+
 def _assign(c: Context, node: syntax.Assign, expected: Type | None) -> Expr:
     target: Expr | None = None
     with c.recover():
         target = analyse(c, node.target)
-    value = analyse(c, node.value, target.type if target is not None else UNKNOWN)
+    # A product takes matrices and scalars, so that `m *=` says nothing about its right side.
+    wanted = target.type if target is not None and node.op != "*=" else None
+    value = analyse(c, node.value, wanted if target is not None else UNKNOWN)
     if target is None:
         c.abandon()
     if node.op == "=":
@@ -198,10 +226,27 @@ def _conditional(c: Context, node: syntax.Conditional, expected: Type | None) ->
     test: Expr | None = None
     with c.recover():
         test = analyse(c, node.condition)
-    then, otherwise = _each(c, node.then, node.otherwise, expected=expected)
+    then, otherwise = _sides(c, node, expected)
     if test is None:
         c.abandon()
     return operators.conditional(c, test, then, otherwise, node.span)
+
+
+def _sides(c: Context, node: syntax.Conditional, expected: Type | None) -> list[Expr]:
+    """Both sides; where the context asks for nothing, one that is a matrix tells the other its type."""
+    needing = [matrices.needs_target(c, side) for side in (node.then, node.otherwise)]
+    if expected is not None or needing[0] == needing[1]:
+        return _each(c, node.then, node.otherwise, expected=expected)
+    sides = [node.then, node.otherwise]
+    first = needing[0]  # the number of the side that is analysed first
+    found: dict[int, Expr] = {}
+    with c.recover():
+        found[first] = analyse(c, sides[first])
+    wanted = matrices.target_beside("-", found[first].type, None) if first in found else UNKNOWN
+    found[not first] = analyse(c, sides[not first], wanted)
+    if first not in found:
+        c.abandon()
+    return [found[0], found[1]]
 
 
 def _comma(c: Context, node: syntax.Comma, expected: Type | None) -> Expr:

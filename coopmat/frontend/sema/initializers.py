@@ -23,6 +23,7 @@ from . import limits
 from .constants import vector_components
 from .context import Context
 from .conversions import assign_convert, rvalue
+from .matrices.expected import needs_target
 
 
 def initialize(c: Context, t: Type, node: syntax.Initializer) -> tuple[Type, Expr]:
@@ -292,7 +293,7 @@ def _next(c: Context, t: Type, cursor: _Items, item: syntax.InitializerItem) -> 
         return value(c, t, node, "initialisation")
     if _string(node) is not None and isinstance(t, ArrayType) and t.element in (CHAR, UCHAR):
         return initialize(c, t, node)[1]
-    if isinstance(t, RecordType):
+    if isinstance(t, RecordType) and not needs_target(c, node):
         from .expressions import analyse
 
         whole = analyse(c, node)

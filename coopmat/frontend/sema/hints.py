@@ -1,0 +1,53 @@
+"""What helps to mend a mistake: where a thing is declared, which text to put in another's place."""
+
+from __future__ import annotations
+
+from ...diagnostics import FixIt, Note, Span
+from .. import typed
+from ..typed import Expr
+from ..types import Type
+from .context import Context, Typedef
+
+# Written with an operator that binds less tightly than a cast.
+_LOOSE = (
+    *(typed.Assign, typed.Binary, typed.Comma, typed.CompoundAssign, typed.Conditional, typed.Logical),
+    *(typed.MatrixBinary, typed.MatrixScale, typed.PointerAdd, typed.PointerDifference, typed.VectorSelect),
+)
+
+
+def declared_here(e: Expr) -> list[Note]:
+    """A note at the declaration of the variable or the member whose value `e` is."""
+    while isinstance(e, (typed.Convert, typed.Load)):
+        e = e.operand
+    if isinstance(e, typed.VarRef) and e.decl.name:
+        return [Note(f"'{e.decl.name}' is declared here", e.decl.span)]
+    return []
+
+
+def cast_to(e: Expr, spelled: str) -> list[FixIt]:
+    """Puts a cast to the type that is spelled so before an expression, in parentheses where it needs them."""
+    span = e.span
+    while isinstance(e, typed.Convert):
+        e = e.operand
+    before = Span(span.file, span.line, span.column, span.line, span.column)
+    if not isinstance(e, _LOOSE):
+        return [FixIt(before, f"({spelled})")]
+    after = Span(span.file, span.end_line, span.end_column, span.end_line, span.end_column)
+    return [FixIt(before, f"({spelled})("), FixIt(after, ")")]
+
+
+def name_of(c: Context, t: Type) -> str | None:
+    """A typedef in scope that names exactly this type."""
+    for name in c.scope.visible():
+        entity = c.scope.find(name)
+        if isinstance(entity, Typedef) and entity.type == t:
+            return name
+    return None
+
+
+def spelled(c: Context, span: Span) -> str | None:
+    """The source text of a place within one line: what a macro made of it does not count."""
+    line = c.diagnostics.sources.line(span.file, span.line)
+    if line is None or span.end_line != span.line:
+        return None
+    return line[span.column - 1 : span.end_column - 1]

@@ -1,0 +1,31 @@
+"""Arguments of the builtins that are matrices, or name a matrix type."""
+
+from __future__ import annotations
+
+from ... import syntax
+from ...typed import Expr
+from ...types import CoopMatrixType, Type
+from ..context import Context
+from ..conversions import rvalue
+from ..hints import declared_here
+
+
+def matrix_argument(c: Context, e: syntax.Expression, expected: Type | None = None) -> Expr:
+    from ..expressions import analyse
+
+    value = rvalue(analyse(c, e, expected))
+    if not isinstance(value.type, CoopMatrixType):
+        message = f"expected a cooperative matrix, not '{value.type}'"
+        c.fail("coop-mat-not-a-matrix", message, e.span, notes=declared_here(value))
+    return value
+
+
+def matrix_or_type(c: Context, e: syntax.Expression) -> CoopMatrixType:
+    """The type of a value, which is not evaluated, or the type that stands there itself."""
+    from ..declarations import type_name
+    from ..expressions import analyse
+
+    t = type_name(c, e.type_name) if isinstance(e, syntax.TypeArgument) else analyse(c, e).type
+    if not isinstance(t, CoopMatrixType):
+        c.fail("coop-mat-not-a-matrix", f"expected a cooperative matrix or its type, not '{t}'", e.span)
+    return t

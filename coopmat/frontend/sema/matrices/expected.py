@@ -1,0 +1,76 @@
+"""Calls whose matrix type the context gives: which they are, and what a context without a type of its own offers."""
+
+from __future__ import annotations
+
+from ....diagnostics import Note
+from ... import syntax
+from ...types import CoopMatrixType, Type
+from ..context import UNKNOWN, Context
+
+# Operators whose other operand must have the same type. A product takes scalars too, so it says nothing.
+_SAME_TYPE = ("+", "-", "/")
+_MULTIPLY_ADD = ("coop_mat_mulAdd", "coop_matmul_add")
+
+
+def from_context(name: str) -> bool:
+    """Whether the call of this builtin has the type that its context asks for."""
+    return name in ("coop_mat_load", "coop_mat_load_checked", "coop_mat_init") or name.startswith("coop_mat_convert")
+
+
+def needs_target(c: Context, node: syntax.Initializer) -> bool:
+    """Whether the matrix type of an expression does not follow from the expression alone."""
+    while True:
+        if isinstance(node, syntax.Paren):
+            node = node.inner
+        elif isinstance(node, syntax.Comma):
+            node = node.items[-1]
+        elif isinstance(node, syntax.Unary) and node.op == "-":
+            node = node.operand
+        elif isinstance(node, syntax.Call) and _called(c, node) in _MULTIPLY_ADD and len(node.arguments) >= 3:
+            node = node.arguments[2]
+        else:
+            break
+    if isinstance(node, syntax.Call):
+        return from_context(_called(c, node))
+    if isinstance(node, syntax.Conditional):
+        return needs_target(c, node.then) and needs_target(c, node.otherwise)
+    while isinstance(node, syntax.Binary):
+        if not needs_target(c, node.right):
+            return False
+        node = node.left
+        if not isinstance(node, syntax.Binary):
+            return needs_target(c, node)
+    return False
+
+
+def _called(c: Context, node: syntax.Call) -> str:
+    """The name that is called, where that is no function of the program's."""
+    callee = node.callee
+    while isinstance(callee, syntax.Paren):
+        callee = callee.inner
+    return callee.name if isinstance(callee, syntax.Identifier) and c.scope.find(callee.name) is None else ""
+
+
+def target_beside(op: str, other: Type | None, expected: Type | None) -> Type | None:
+    """What an operand of binary `op` is asked for beside one of type `other`, in a context that asks for `expected`."""
+    if op in _SAME_TYPE and isinstance(other, CoopMatrixType):
+        return other
+    return expected if isinstance(expected, CoopMatrixType) or expected is UNKNOWN else None
+
+
+def target(c: Context, node: syntax.Call, expected: Type | None) -> CoopMatrixType:
+    """The matrix type of a call that has it from its context; an error where that says none."""
+    if isinstance(expected, CoopMatrixType):
+        return expected
+    if expected is UNKNOWN:
+        c.abandon()
+    assert isinstance(node.callee, syntax.Identifier)
+    name = node.callee.name
+    if expected is not None:
+        c.fail("coop-mat-mismatch", f"'{name}' gives a cooperative matrix, not '{expected}'", node.span)
+    c.fail(
+        "coop-mat-no-target",
+        f"the matrix type of '{name}' does not follow from this context",
+        node.span,
+        notes=[Note("assign it to a matrix, pass it to a function, return it, or cast it to a matrix type")],
+    )

@@ -1,0 +1,145 @@
+"""Loads and stores: the pointer, the layout, the stride, the bounds of checked ones."""
+
+from __future__ import annotations
+
+from ....diagnostics import Note
+from ... import syntax, typed
+from ...typed import Expr, IntConst
+from ...types import (
+    INT,
+    UINT,
+    ULONG,
+    VOID,
+    AddressSpace,
+    CoopMatrixType,
+    PointerType,
+    ScalarType,
+    Type,
+    VectorType,
+    element_type,
+    size_of,
+)
+from ..context import Context
+from ..conversions import convert_arithmetic, rvalue
+from ..hints import cast_to, declared_here
+from .arguments import matrix_argument
+from .expected import target
+from .types import enumerator
+
+_LAYOUTS = {0: "row major", 1: "column major", 2: "packed"}
+
+
+def load(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
+    matrix = target(c, node, expected)
+    pointer, scale = _source(c, node.arguments[0], matrix.component, store=False)
+    layout = _layout(c, node.arguments[1])
+    stride = _stride(c, node.arguments[2], scale, store=False)
+    return typed.MatrixLoad(node.span, matrix, pointer, layout, stride)
+
+
+def store(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
+    matrix, pointer, scale = _stored(c, node.arguments[1], node.arguments[0])
+    layout = _layout(c, node.arguments[2])
+    stride = _stride(c, node.arguments[3], scale, store=True)
+    return typed.MatrixStore(node.span, VOID, pointer, matrix, layout, stride)
+
+
+def load_checked(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
+    matrix = target(c, node, expected)
+    pointer, scale = _source(c, node.arguments[0], matrix.component, store=False)
+    layout = _layout(c, node.arguments[1])
+    stride = _stride(c, node.arguments[2], scale, store=False)
+    bounds = _bounds(c, node.arguments[3:])
+    return typed.MatrixLoad(node.span, matrix, pointer, layout, stride, bounds)
+
+
+def store_checked(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
+    matrix, pointer, scale = _stored(c, node.arguments[1], node.arguments[0])
+    layout = _layout(c, node.arguments[2])
+    stride = _stride(c, node.arguments[3], scale, store=True)
+    bounds = _bounds(c, node.arguments[4:])
+    return typed.MatrixStore(node.span, VOID, pointer, matrix, layout, stride, bounds)
+
+
+def _stored(c: Context, value: syntax.Expression, where: syntax.Expression) -> tuple[Expr, Expr, int]:
+    """The matrix, the pointer as one to its component type, and how many components one pointee holds."""
+    matrix = matrix_argument(c, value)
+    assert isinstance(matrix.type, CoopMatrixType)
+    return matrix, *_source(c, where, matrix.type.component, store=True)
+
+
+def _source(c: Context, node: syntax.Expression, component: ScalarType, *, store: bool) -> tuple[Expr, int]:
+    """The pointer as one to the component type, and how many components one pointee holds."""
+    from ..expressions import analyse
+
+    e = rvalue(analyse(c, node))
+    t = e.type
+    if not isinstance(t, PointerType):
+        c.fail("coop-mat-pointee", f"expected a pointer to '{component}', not '{t}'", e.span)
+    if store and (t.qualifiers.const or t.qualifiers.space is AddressSpace.CONSTANT):
+        message = f"cannot store through '{t}': what it points to is read-only"
+        c.fail("coop-mat-const-store", message, e.span, notes=declared_here(e))
+    if element_type(t.pointee) != component:
+        c.fail(
+            "coop-mat-pointee",
+            f"'{t}' does not point to '{component}', the component type of the matrix",
+            e.span,
+            notes=[Note("cast the pointer where another type in memory is meant"), *declared_here(e)],
+            fixits=cast_to(e, str(PointerType(component, t.qualifiers))),
+        )
+    if not isinstance(t.pointee, VectorType):
+        return e, 1
+    where = PointerType(component, t.qualifiers)
+    return typed.Convert(e.span, where, typed.ConvertKind.POINTER, e), size_of(t.pointee) // size_of(component)
+
+
+def _layout(c: Context, e: syntax.Expression) -> int:
+    value = enumerator(c, e)
+    if value not in _LAYOUTS:
+        c.fail(
+            "coop-mat-layout",
+            "the layout must be an integer constant expression with the value of a layout enumerator",
+            e.span,
+            notes=[Note("write CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, _COLUMN_MAJOR or _PACKED")],
+        )
+    return value
+
+
+def _stride(c: Context, e: syntax.Expression, scale: int, *, store: bool) -> Expr:
+    """The stride in components, as size_t."""
+    from ..expressions import analyse
+    from ..operators import make_binary
+
+    value = rvalue(analyse(c, e))
+    if not isinstance(value.type, ScalarType) or not value.type.is_integer:
+        c.fail("coop-mat-stride", f"the stride must be an integer, not '{value.type}'", e.span)
+    if isinstance(value, IntConst) and value.value < 0:
+        c.fail("coop-mat-stride", f"the stride cannot be negative ({value.value})", e.span)
+    if value.type not in (ULONG, INT) and not isinstance(value, IntConst):
+        c.warn("stride-type", f"the stride is a '{value.type}'; the draft asks for size_t", e.span)
+    if store and isinstance(value, IntConst) and value.value == 0:
+        c.warn("coop-mat-zero-stride", "a store with stride 0 writes every row to one place", e.span)
+    stride = convert_arithmetic(value, ULONG)
+    if scale == 1:
+        return stride
+    return make_binary(e.span, "mul", stride, IntConst(e.span, ULONG, scale))
+
+
+_BOUNDS = ("row", "column", "number of rows", "number of columns")
+
+
+def _bounds(c: Context, nodes: list[syntax.Expression]) -> typed.MatrixBounds:
+    from ..expressions import analyse
+
+    values: list[Expr] = []
+    for what, node in zip(_BOUNDS, nodes, strict=True):
+        with c.recover():
+            value = rvalue(analyse(c, node))
+            if not isinstance(value.type, ScalarType) or not value.type.is_integer:
+                c.fail("coop-mat-bounds", f"the {what} must be an integer, not '{value.type}'", node.span)
+            if isinstance(value, IntConst) and not 0 <= value.value < 1 << UINT.bits:
+                c.fail("coop-mat-bounds", f"the {what} must be a uint, which {value.value} is not", node.span)
+            values.append(convert_arithmetic(value, UINT))
+    if len(values) < len(_BOUNDS):
+        c.abandon()
+    return typed.MatrixBounds(nodes[0].span.to(nodes[-1].span), VOID, *values)

@@ -1,0 +1,64 @@
+"""Operators on matrices: component by component, on operands of one type; and the product with a scalar."""
+
+from __future__ import annotations
+
+from ....diagnostics import Label, Note, Span
+from ... import typed
+from ...typed import Expr, LValue
+from ...types import CoopMatrixType, ScalarType
+from ..context import Context
+from ..conversions import convert_arithmetic
+
+_BINARY = ("add", "sub", "mul", "div")
+_ALLOWED = "matrices take + - * / with an identical type, unary -, and * with a scalar"
+
+
+def negate(c: Context, op: str, e: Expr, span: Span) -> Expr:
+    if op != "-":
+        message = f"invalid operand to unary '{op}': '{e.type}'"
+        c.fail("coop-mat-operator", message, span, labels=[Label(e.span)], notes=[Note(_ALLOWED)])
+    return typed.MatrixNegate(span, e.type, e)
+
+
+def binary(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
+    """`op` is the spelling, `name` the operation; at least one operand is a matrix."""
+    if name == "mul":
+        for matrix, scalar in ((left, right), (right, left)):
+            if isinstance(matrix.type, CoopMatrixType) and isinstance(scalar.type, ScalarType):
+                factor = convert_arithmetic(scalar, matrix.type.component)
+                return typed.MatrixScale(span, matrix.type, matrix, factor)
+    _check_operands(c, op, name, left, right, op_span)
+    return typed.MatrixBinary(span, left.type, name, left, right)
+
+
+def compound_assign(c: Context, op: str, name: str, target: LValue, value: Expr, span: Span, op_span: Span) -> Expr:
+    t = target.type
+    if name == "mul" and isinstance(t, CoopMatrixType) and isinstance(value.type, ScalarType):
+        scalar = convert_arithmetic(value, t.component)
+        return typed.CompoundAssign(span, t, "scalar_mul", target, scalar, t, None, None)
+    _check_operands(c, op, name, target, value, op_span)
+    return typed.CompoundAssign(span, t, name, target, value, t, None, None)
+
+
+def _check_operands(c: Context, op: str, name: str, left: Expr, right: Expr, op_span: Span) -> None:
+    labels = [Label(left.span), Label(right.span)]
+    both = isinstance(left.type, CoopMatrixType) and isinstance(right.type, CoopMatrixType)
+    if name not in _BINARY or not both:
+        notes = [Note(_ALLOWED)]
+        if name == "div" and isinstance(left.type, CoopMatrixType) and isinstance(right.type, ScalarType):
+            notes.append(Note("multiply by the reciprocal, or divide by a matrix made by coop_mat_init"))
+        message = f"invalid operands to '{op}': '{left.type}' and '{right.type}'"
+        c.fail("coop-mat-operator", message, op_span, labels=labels, notes=notes)
+    if left.type != right.type:
+        message = f"the operands of '{op}' must have one matrix type: '{left.type}' and '{right.type}' differ"
+        c.fail("coop-mat-operand-types", message, op_span, labels=labels, notes=_how_to_fit(left, right))
+
+
+def _how_to_fit(left: Expr, right: Expr) -> list[Note]:
+    a, b = left.type, right.type
+    assert isinstance(a, CoopMatrixType) and isinstance(b, CoopMatrixType)
+    if a.converts_to(b):
+        return [Note("a cast converts the components")]
+    if {a.use.name, b.use.name} == {"A", "B"} and a.columns == b.rows:
+        return [Note("the product of matrices is 'coop_mat_mulAdd'")]
+    return []

@@ -1,0 +1,145 @@
+"""The type attribute `coop_mat(scope, rows, columns, use)` and the enumerators of the extension."""
+
+from __future__ import annotations
+
+from ....diagnostics import FixIt, Note, Span
+from ... import syntax
+from ...typed import IntConst
+from ...types import (
+    BFLOAT16,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INTEGERS,
+    SCOPE_SUBGROUP,
+    UINT,
+    CoopMatrixType,
+    MatrixUse,
+    ScalarType,
+    Type,
+)
+from ..context import Context, EnumConstant
+from ..conversions import rvalue
+
+_SUBGROUP = "CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP"
+ENUMERATORS: dict[str, int] = {
+    _SUBGROUP: SCOPE_SUBGROUP,
+    "CLK_COOPERATIVE_MATRIX_A": 0,
+    "CLK_COOPERATIVE_MATRIX_B": 1,
+    "CLK_COOPERATIVE_MATRIX_ACCUMULATOR": 2,
+    "CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR": 0,
+    "CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR": 1,
+    "CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED": 2,
+    "CLK_COOPERATIVE_MATRIX_OPERAND_NONE": 0,
+    "CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_A_SIGNED": 1,
+    "CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_B_SIGNED": 2,
+    "CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_C_SIGNED": 4,
+    "CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_RESULT_SIGNED": 8,
+    "CLK_COOPERATIVE_MATRIX_OPERAND_SATURATING_ACCUMULATION": 16,
+}
+_COMPONENTS = (HALF, FLOAT, DOUBLE, *INTEGERS, BFLOAT16)
+_MAX_EXTENT = (1 << 20) - 1
+
+
+def predeclared() -> list[EnumConstant]:
+    """The enumerators of the extension."""
+    return [EnumConstant(None, name, UINT, value) for name, value in ENUMERATORS.items()]
+
+
+def require_extension(c: Context, what: str, span: Span) -> None:
+    if not c.matrices:
+        c.fail(
+            "coop-mat-extension-off",
+            f"{what} needs cl_khr_cooperative_matrix, which is turned off",
+            span,
+            notes=[Note("remove -cl-ext=-cl_khr_cooperative_matrix")],
+        )
+
+
+def apply_attribute(c: Context, base: Type, attribute: syntax.Attribute) -> CoopMatrixType:
+    """The matrix type that `coop_mat(scope, rows, columns, use)` makes of component type `base`."""
+    require_extension(c, "'coop_mat'", attribute.span)
+    arguments = attribute.arguments or []
+    if len(arguments) != 4:
+        c.fail(
+            "coop-mat-attribute",
+            f"'coop_mat' takes scope, rows, columns and use: 4 arguments, not {len(arguments)}",
+            attribute.span,
+            notes=[Note("T name __attribute__((coop_mat(scope, rows, columns, use)))")],
+        )
+    if not isinstance(base, ScalarType) or base not in _COMPONENTS:
+        allowed = ", ".join(map(str, _COMPONENTS))
+        c.fail(
+            "coop-mat-component",
+            f"'{base}' cannot be the component type of a cooperative matrix",
+            attribute.span,
+            notes=[Note(f"component types are {allowed}")],
+        )
+    scope, rows, columns, use = SCOPE_SUBGROUP, 0, 0, MatrixUse.A
+    errors = c.diagnostics.error_count
+    with c.recover():
+        scope = _scope(c, arguments[0])
+    with c.recover():
+        rows = _extent(c, arguments[1], "rows")
+    with c.recover():
+        columns = _extent(c, arguments[2], "columns")
+    with c.recover():
+        use = _use(c, arguments[3])
+    if c.diagnostics.error_count != errors or not rows or not columns:
+        c.abandon()
+    return CoopMatrixType(base, scope, rows, columns, use)
+
+
+def enumerator(c: Context, e: syntax.Expression) -> int | None:
+    """The value of an integer constant expression; a string holding an enumerator's name is accepted too."""
+    from ..expressions import analyse
+
+    while isinstance(e, syntax.Paren):
+        e = e.inner
+    if isinstance(e, syntax.StringLiteral):
+        name = "".join(text.strip('"') for text in e.texts)
+        if name not in ENUMERATORS:
+            return None
+        message = f"'{name}' stands as a string; write the enumerator itself"
+        c.diagnostics.warning("coop-mat-string-enumerator", message, e.span, fixits=[FixIt(e.span, name)])
+        return ENUMERATORS[name]
+    if isinstance(e, syntax.Identifier) and e.name == "memory_scope_sub_group":
+        return SCOPE_SUBGROUP  # by role: its own value differs between headers
+    value = rvalue(analyse(c, e))
+    return value.value if isinstance(value, IntConst) else None
+
+
+def _scope(c: Context, e: syntax.Expression) -> int:
+    scope = enumerator(c, e)
+    if scope != SCOPE_SUBGROUP:
+        c.fail(
+            "coop-mat-scope",
+            "the scope of a cooperative matrix must be the subgroup",
+            e.span,
+            notes=[Note(f"write {_SUBGROUP} or memory_scope_sub_group")],
+            fixits=[FixIt(e.span, _SUBGROUP)],
+        )
+    return SCOPE_SUBGROUP
+
+
+def _extent(c: Context, e: syntax.Expression, what: str) -> int:
+    from ..expressions import analyse
+
+    value = rvalue(analyse(c, e))
+    if not isinstance(value, IntConst):
+        c.fail("coop-mat-shape", f"the number of {what} must be an integer constant expression", e.span)
+    if not 1 <= value.value <= _MAX_EXTENT:
+        c.fail("coop-mat-shape", f"the number of {what} must be 1 to {_MAX_EXTENT}, not {value.value}", e.span)
+    return value.value
+
+
+def _use(c: Context, e: syntax.Expression) -> MatrixUse:
+    use = enumerator(c, e)
+    if use not in (0, 1, 2):
+        c.fail(
+            "coop-mat-use",
+            "the use of a cooperative matrix must be A, B or accumulator",
+            e.span,
+            notes=[Note("write CLK_COOPERATIVE_MATRIX_A, _B or _ACCUMULATOR")],
+        )
+    return MatrixUse(use)
