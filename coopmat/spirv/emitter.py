@@ -23,7 +23,7 @@ import struct
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, BinaryIO, NoReturn, TypedDict
 
 # Room enough for LLVM's message and the head of its stack dump.
@@ -90,11 +90,17 @@ def compile_ir(request: Request, text: str) -> tuple[dict[str, Any], list[bytes]
         # The last option replaces the list, so that it is one option for all of them.
         llvm.set_option("emitter", "--spirv-ext=" + ",".join("+" + name for name in request["extensions"]))
     machine = llvm.Target.from_triple(request["triple"]).create_target_machine(opt=0)
-    text = _with_target(text, request["triple"], str(machine.target_data))
+    layout = str(machine.target_data)
     laps.end("setup")
-    chain = _CHAINS[request["passes"]]
-    for passes in chain:
+    if request["passes"] == "print":
         module = llvm.parse_assembly(text, llvm.create_context())
+        module.verify()
+        return {"seconds": laps.seconds, "passes": "print"}, [b"", str(module).encode()]
+    chain = _CHAINS[request["passes"]]
+    odd: set[str] = set()
+    for passes, prepare in chain:
+        prepared = _with_target(prepare(text, odd), request["triple"], layout)
+        module = llvm.parse_assembly(prepared, llvm.create_context())
         laps.end("parse")
         module.verify()
         laps.end("verify")
@@ -102,15 +108,21 @@ def compile_ir(request: Request, text: str) -> tuple[dict[str, Any], list[bytes]
             _run_passes(module, machine, passes)
             laps.end("passes")
         changed = passes != "none" or "llvm_ir" in request["want"]
-        ir = str(module) if changed else text
+        ir = str(module) if changed else prepared
         illegal = illegal_types(ir)
         laps.end("check")
         # The last of the chain is taken as it is.
-        if not illegal and (passes == chain[-1] or not _NOT_FOR_THE_BACKEND.search(ir)):
+        if (
+            not illegal
+            and prepare is not _apart
+            and ((passes, prepare) == chain[-1] or not _NOT_FOR_THE_BACKEND.search(ir))
+        ):
             break
+        found = _functions_of_illegal_types(ir) if illegal else set()
+        odd = odd | found if prepare is _with_odd_ones_out else found
     else:
         raise ValueError(f"the IR has types that SPIR-V lacks: {', '.join(illegal)}")
-    right = mended(ir)
+    right = mended(_released(ir))
     if right is not ir:
         ir = right
         module = llvm.parse_assembly(ir, llvm.create_context())
@@ -214,6 +226,10 @@ _CHOICE = re.compile(r"^.* = (?:phi|select|icmp) .*@.*$", re.MULTILINE)
 _NESTED = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
 # A constant expression over a variable is left as it is: the backend takes the type from it.
 _VARIABLE = re.compile(r"\b(?:getelementptr|addrspacecast|ptrtoint)[\w ]* " + _NESTED + r"|(@(?:\"[^\"]*\"|[\w.$-]+))")
+# A function's definition up to its parameters' end, its name, and the attributes.
+_HEAD = re.compile(
+    r"^(define .*?@(\"[^\"]*\"|[\w.$-]+)" + _NESTED + r"(?: (?:local_)?unnamed_addr)?)(.*)$", re.MULTILINE
+)
 # The entry block's label and variables, which must stay first.
 _ENTRY = re.compile(r"\A(?s:.*?)\{\n(?:\S+:.*\n)?(?:(?:[ \t].*\n)*[ \t].* = alloca .*\n)?")
 
@@ -292,14 +308,117 @@ _NOT_FOR_THE_BACKEND = re.compile(
     r"|= select i1 [^,]+, target\(\"spirv\.Event\"\)"
 )
 
-# What to run, and what to try from the start where that leaves types which SPIR-V lacks. SROA's <64 x i8> for a
-# union has no option to stop it.
-_CHAINS = {
-    "none": ("none",),
-    "sroa": ("sroa", "none"),
-    "O1": ("O1", "inline"),
-    "O2": ("O2", "O1", "inline"),
-    "O3": ("O3", "O1", "inline"),
+# --- what is tried where optimisation makes types which SPIR-V lacks -----------------------------
+
+
+def _as_it_is(ir: str, odd: Collection[str]) -> str:
+    return ir
+
+
+_NARROWING = re.compile(
+    r"^( *)(%\S+) = (trunc (?:n[us]w )*(i\d+|<(\d+) x i\d+>)) (\S+) (to (i\d+|<\d+ x (i\d+)>))$", re.MULTILINE
+)
+
+
+def _with_kept_truncations(ir: str, odd: Collection[str]) -> str:
+    """The text with calls of nothing between vectors and truncations, which LLVM cannot see through.
+
+    Of the truncated element of a vector it makes an element of a vector of narrower ones: `(char)v.s1`, of an int8,
+    is element 4 of a <32 x i8>.
+    """
+    kinds: set[str] = set()
+
+    def keep(match: re.Match[str]) -> str:
+        indent, result, head, kind, count, operand, tail, narrow, _ = match.groups()
+        kept = f'%"coopmat.kept.{match.start()}"'
+        # An element may be taken out before or after: what a scalar is made of, or the vector itself.
+        if count is None:
+            kinds.add(kind)
+            return f"{indent}{kept} = {_call(kind, operand)}\n{indent}{result} = {head} {kept} {tail}"
+        kinds.add(narrow)
+        return f"{indent}{kept} = {head} {operand} {tail}\n{indent}{result} = {_call(narrow, kept)}"
+
+    text = _NARROWING.sub(keep, ir)
+    effects = "nounwind willreturn nosync nofree speculatable memory(none)"
+    declared = (f'declare {kind} @"coopmat.kept {kind}"({kind}) {effects}\n' for kind in sorted(kinds))
+    return f"{text}\n{''.join(declared)}"
+
+
+def _call(kind: str, operand: str) -> str:
+    return f'call {kind} @"coopmat.kept {kind}"({kind} {operand})'
+
+
+def _apart(ir: str, odd: Collection[str]) -> str:
+    """As `_with_kept_truncations`, and nothing is inlined: a probe for what is odd by itself."""
+    return _HEAD.sub(lambda head: head[1] + _not_inlined(head[3]), _with_kept_truncations(ir, odd))
+
+
+def _with_odd_ones_out(ir: str, odd: Collection[str]) -> str:
+    """As `_with_kept_truncations`, and these functions are not optimised; the others are."""
+
+    def mark(head: re.Match[str]) -> str:
+        return f"{head[1]} optnone{_not_inlined(head[3])}" if head[2].strip('"') in odd else head[0]
+
+    return _HEAD.sub(mark, _with_kept_truncations(ir, odd))
+
+
+def _not_inlined(attributes: str) -> str:
+    """With a mark where it is not the user's wish."""
+    if re.search(r"\bnoinline\b", attributes):
+        return attributes
+    return ' noinline "coopmat.apart"' + attributes.replace(" alwaysinline", "")
+
+
+_KNOWN = r"(?:(?:noundef|range\([^)]*\)) )*"
+_CALL_OF_NOTHING = re.compile(
+    rf'^( *%\S+ = )(?:tail )?call {_KNOWN}(i\d+|<\d+ x i\d+>) @"coopmat\.kept .*?"\(\2 {_KNOWN}(.*)\)(?: #\d+)?$',
+    re.MULTILINE,
+)
+_DECLARED_NOTHING = re.compile(r'^declare .*@"coopmat\.kept .*\n', re.MULTILINE)
+_SET_APART = re.compile(r'^attributes #.*(?:"coopmat\.apart"| optnone\b).*$', re.MULTILINE)
+
+
+def _released(ir: str) -> str:
+    """The text without what the attempts put in, or the same object. The backend drops a `freeze`."""
+    if "coopmat.kept" in ir:
+        ir = _DECLARED_NOTHING.sub("", _CALL_OF_NOTHING.sub(r"\1freeze \2 \3", ir))
+    if "noinline" in ir:
+        ir = _SET_APART.sub(_put_back, ir)
+    return ir
+
+
+def _put_back(match: re.Match[str]) -> str:
+    line = match[0].replace(" optnone", "")
+    return line.replace(" noinline", "") if '"coopmat.apart"' in line else line
+
+
+def _functions_of_illegal_types(ir: str) -> set[str]:
+    """The names of the functions in a module's text which have types that SPIR-V lacks."""
+    found: set[str] = set()
+    if illegal_types(ir):
+        for function in _FUNCTION.finditer(ir):
+            head = _HEAD.match(function[0])
+            if head is not None and illegal_types(function[0]):
+                found.add(head[2].strip('"'))
+    return found
+
+
+# What to run on which text, and what to try from the start where that leaves types which SPIR-V lacks. Functions that
+# are odd only when others are inlined into them are seen late: hence twice. SROA's <64 x i8> for a union has no option.
+_O1 = (
+    ("O1", _as_it_is),
+    ("O1", _with_kept_truncations),
+    ("O1", _apart),
+    ("O1", _with_odd_ones_out),
+    ("O1", _with_odd_ones_out),
+)
+_INLINE = (("inline", _as_it_is),)
+_CHAINS: dict[str, tuple[tuple[str, Callable[[str, Collection[str]], str]], ...]] = {
+    "none": (("none", _as_it_is),),
+    "sroa": (("sroa", _as_it_is), ("none", _as_it_is)),
+    "O1": (*_O1, *_INLINE),
+    "O2": (("O2", _as_it_is), ("O2", _with_kept_truncations), *_O1[1:], *_INLINE),
+    "O3": (("O3", _as_it_is), ("O3", _with_kept_truncations), *_O1[1:], *_INLINE),
 }
 
 

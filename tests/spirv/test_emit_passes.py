@@ -230,7 +230,6 @@ end:
 
 
 def test_less_is_run_where_the_passes_make_illegal_types() -> None:
-    assert _both(UNION, "O1").passes == "inline"
     assert _both(UNION, "sroa").passes == "none"
 
 

@@ -12,8 +12,7 @@ from .shrink import shrink
 from .tree import Node
 from .workers import Batch, Finding, Worker, each, one
 
-# Kernels in one source. LLVM's optimisation of all of them is undone where one of them comes out with types that SPIR-V
-# has not got, so that there must not be many.
+# Kernels in one source. Of a fault all of them are suspects, so that there must not be many.
 BATCH = 6
 # The failures that are made smaller; the others are told as they are.
 SHRUNKEN = 6
