@@ -1,7 +1,8 @@
 """The emitter: a small warm process that forks once per emission. Runs as a script; nothing imports it for use.
 
 LLVM's SPIR-V backend is right only the first time in a process and may end the process on bad input, so every
-request is compiled in a fork of this one, which never emits. It knows only llvmlite and the standard library.
+request is compiled in a fork of this one, which never emits. It knows only llvmlite, the standard library
+and `llvm_text.py`.
 
     emitter.py serve|once PATH...        PATH... becomes sys.path
 
@@ -13,7 +14,6 @@ whose lengths stand in its "blobs". Requests hold one blob, the LLVM IR; see `Re
 from __future__ import annotations
 
 import gc
-import itertools
 import json
 import os
 import re
@@ -23,8 +23,15 @@ import struct
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator
-from typing import Any, BinaryIO, NoReturn, TypedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypedDict
+
+if TYPE_CHECKING or __name__ != "__main__":
+    from coopmat.spirv import llvm_text
+else:
+    # The file beside: with the package around it, it takes ten times as long to import.
+    sys.path.insert(0, os.path.dirname(__file__))  # noqa: PTH120 (pathlib is slow to import)
+    import llvm_text
 
 # Room enough for LLVM's message and the head of its stack dump.
 _MAX_STDERR = 16384
@@ -96,7 +103,7 @@ def compile_ir(request: Request, text: str) -> tuple[dict[str, Any], list[bytes]
         module = llvm.parse_assembly(text, llvm.create_context())
         module.verify()
         return {"seconds": laps.seconds, "passes": "print"}, [b"", str(module).encode()]
-    chain = _CHAINS[request["passes"]]
+    chain = llvm_text.CHAINS[request["passes"]]
     odd: set[str] = set()
     for passes, prepare in chain:
         prepared = _with_target(prepare(text, odd), request["triple"], layout)
@@ -109,20 +116,20 @@ def compile_ir(request: Request, text: str) -> tuple[dict[str, Any], list[bytes]
             laps.end("passes")
         changed = passes != "none" or "llvm_ir" in request["want"]
         ir = str(module) if changed else prepared
-        illegal = illegal_types(ir)
+        illegal = llvm_text.illegal_types(ir)
         laps.end("check")
         # The last of the chain is taken as it is.
         if (
             not illegal
-            and prepare is not _apart
-            and ((passes, prepare) == chain[-1] or not _NOT_FOR_THE_BACKEND.search(ir))
+            and prepare is not llvm_text.apart
+            and ((passes, prepare) == chain[-1] or not llvm_text.NOT_FOR_THE_BACKEND.search(ir))
         ):
             break
-        found = _functions_of_illegal_types(ir) if illegal else set()
-        odd = odd | found if prepare is _with_odd_ones_out else found
+        found = llvm_text.functions_of_illegal_types(ir) if illegal else set()
+        odd = odd | found if prepare is llvm_text.with_odd_ones_out else found
     else:
         raise ValueError(f"the IR has types that SPIR-V lacks: {', '.join(illegal)}")
-    right = mended(_released(ir))
+    right = llvm_text.mended(llvm_text.released(ir))
     if right is not ir:
         ir = right
         module = llvm.parse_assembly(ir, llvm.create_context())
@@ -154,272 +161,6 @@ def _with_target(text: str, triple: str, layout: str) -> str:
     On the first line, so that the line numbers in LLVM's messages stay those of the caller's text.
     """
     return f'target datalayout = "{layout}" target triple = "{triple}" ' + _TARGET_LINE.sub("", text)
-
-
-# Anything that looks like an illegal type: quick, because it starts with a fixed letter.
-_SUSPECTS = (re.compile(r"i(?!(?:1|8|16|32|64)\b)\d+"), re.compile(r"<(?!(?:2|3|4|8|16) x )\d+ x "))
-# The slow and sure look: a type, not a name (%i24, @i24, i24:), a metadata line, a comment or a string.
-_TYPE = re.compile(
-    r"^(?:!|attributes|target|source_filename).*|;.*|\"[^\"]*\"|(?<![\w.%@$-])(i\d+)\b(?!:)|(<\d+ x )", re.MULTILINE
-)
-
-
-def illegal_types(ir: str) -> list[str]:
-    """Integer widths and vector lengths in the text of a module that SPIR-V lacks: ["<64 x ", "i33"]."""
-    if not any(suspect.search(ir) for suspect in _SUSPECTS):
-        return []
-    found = {match[1] or match[2] for match in _TYPE.finditer(ir)} - {None}
-    return sorted(kind for kind in found if any(suspect.fullmatch(kind) for suspect in _SUSPECTS))
-
-
-# --- what the backend (LLVM 22.1) cannot do ------------------------------------------------------
-
-_NARROWED = re.compile(r"^ *(%\S+) = (?:trunc|sext) ", re.MULTILINE)
-_ZERO_EXTENSION = re.compile(r"^( *%\S+ = zext (?:nneg )?)(.+?) (%\S+)( to .+)$", re.MULTILINE)
-_TRUTH_TO_FLOAT = re.compile(r"^( *%\S+ = )([us])itofp (?:nneg )?(<\d+ x i1>) (\S+) to (<\d+ x (\w+)>)", re.MULTILINE)
-_TRUNCATION_TO_TRUTH = re.compile(r"^( *)(%\S+) = trunc (?:n[us]w )*(<\d+ x (i\d+)>) (\S+) to <\d+ x i1>", re.MULTILINE)
-
-
-def mended(ir: str) -> str:
-    """The text of a module in words that the backend gets right; the same object where there is nothing to do.
-
-    Of a zero extension and the truncation or sign extension before it the backend makes one operation, with wrong
-    types, or dies; it drops the `freeze` that goes between. Vectors of truth values it neither makes from integers
-    nor turns into floats. For local memory see `_with_whole_locals`, for reversed bits `_with_reversals`.
-    """
-    narrowed = set(_NARROWED.findall(ir)) if "zext" in ir else set()
-    names = (f'%"mended {number}"' for number in itertools.count())
-
-    def freeze(match: re.Match[str]) -> str:
-        head, kind, operand, tail = match.groups()
-        if operand not in narrowed:
-            return match[0]
-        name = next(names)
-        return f"  {name} = freeze {kind} {operand}\n{head}{kind} {name}{tail}"
-
-    def choose(match: re.Match[str]) -> str:
-        head, sign, kind, truth, result, element = match.groups()
-        one = f"splat ({element} {'-' if sign == 's' else ''}1.0)"
-        return f"{head}select {kind} {truth}, {result} {one}, {result} zeroinitializer"
-
-    def test(match: re.Match[str]) -> str:
-        indent, result, kind, element, value = match.groups()
-        bit = next(names)
-        masked = f"{indent}{bit} = and {kind} {value}, splat ({element} 1)"
-        return f"{masked}\n{indent}{result} = icmp ne {kind} {bit}, zeroinitializer"
-
-    text = _ZERO_EXTENSION.sub(freeze, ir) if narrowed else ir
-    if " x i1>" in text:
-        text = _TRUNCATION_TO_TRUTH.sub(test, _TRUTH_TO_FLOAT.sub(choose, text))
-    if " addrspace(3) global " in text:
-        text = _with_whole_locals(text, names)
-    if "@llvm.bitreverse." in text:
-        text = _with_reversals(text)
-    return ir if text == ir else text
-
-
-_LOCAL_VARIABLE = re.compile(
-    r"^(@\S+) = .*?\baddrspace\(3\) global (.+) (?:undef|poison|zeroinitializer)", re.MULTILINE
-)
-_FUNCTION = re.compile(r"^define .*?^}", re.MULTILINE | re.DOTALL)
-_CHOICE = re.compile(r"^.* = (?:phi|select|icmp) .*@.*$", re.MULTILINE)
-_NESTED = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
-# A constant expression over a variable is left as it is: the backend takes the type from it.
-_VARIABLE = re.compile(r"\b(?:getelementptr|addrspacecast|ptrtoint)[\w ]* " + _NESTED + r"|(@(?:\"[^\"]*\"|[\w.$-]+))")
-# A function's definition up to its parameters' end, its name, and the attributes.
-_HEAD = re.compile(
-    r"^(define .*?@(\"[^\"]*\"|[\w.$-]+)" + _NESTED + r"(?: (?:local_)?unnamed_addr)?)(.*)$", re.MULTILINE
-)
-# The entry block's label and variables, which must stay first.
-_ENTRY = re.compile(r"\A(?s:.*?)\{\n(?:\S+:.*\n)?(?:(?:[ \t].*\n)*[ \t].* = alloca .*\n)?")
-
-
-def _with_whole_locals(ir: str, names: Iterator[str]) -> str:
-    """The text with an address of its own for every variable in local memory that phis, selects or comparisons name.
-
-    The backend types such a variable by what the chosen pointer is used for, an element in place of the array, and
-    with it goes the room; a getelementptr says the type first.
-    """
-    types = dict(_LOCAL_VARIABLE.findall(ir))
-
-    def rewrite(function: re.Match[str]) -> str:
-        found: dict[str, str] = {}
-
-        def whole(match: re.Match[str]) -> str:
-            variable = match[1]
-            if variable not in types:
-                return match[0]
-            if variable not in found:
-                found[variable] = next(names)
-            return found[variable]
-
-        body = _CHOICE.sub(lambda line: _VARIABLE.sub(whole, line[0]), function[0])
-        if not found:
-            return body
-        addresses = "".join(_address(name, variable, types[variable]) for variable, name in found.items())
-        head = _ENTRY.match(body)
-        assert head is not None
-        return head[0] + addresses + body[head.end() :]
-
-    return _FUNCTION.sub(rewrite, ir)
-
-
-def _address(name: str, variable: str, kind: str) -> str:
-    zeros = ", i64 0, i64 0" if kind.startswith("[") else ", i64 0"
-    return f"  {name} = getelementptr inbounds {kind}, ptr addrspace(3) {variable}{zeros}\n"
-
-
-_REVERSAL = re.compile(r"^declare (.*?(i\d+)>?) @llvm\.(bitreverse\.\w+)\(.*$", re.MULTILINE)
-
-
-def _with_reversals(ir: str) -> str:
-    """The text with functions in place of llvm.bitreverse, which optimisation makes of shifts and masks.
-
-    Its instruction needs SPV_KHR_bit_instructions, which few drivers have; without it the backend dies.
-    """
-
-    def define(match: re.Match[str]) -> str:
-        kind, element, name = match.groups()
-        width, value, lines = int(element[1:]), "%0", []
-        everything, step = (1 << width) - 1, width // 2
-        while step:
-            # The lower half of every 2 * step bits; halves change places, then the halves of those.
-            low, by = (
-                f"splat ({element} {n})" if kind != element else str(n) for n in (everything // ((1 << step) + 1), step)
-            )
-            lines += [
-                f"%up{step} = and {kind} {value}, {low}",
-                f"%left{step} = shl {kind} %up{step}, {by}",
-                f"%down{step} = lshr {kind} {value}, {by}",
-                f"%right{step} = and {kind} %down{step}, {low}",
-                f"%both{step} = or {kind} %left{step}, %right{step}",
-            ]
-            value, step = f"%both{step}", step // 2
-        body = "".join(f"  {line}\n" for line in [*lines, f"ret {kind} {value}"])
-        return f"define internal {kind} @coopmat.{name}({kind} %0) {{\n{body}}}"
-
-    return _REVERSAL.sub(define, ir).replace("@llvm.bitreverse.", "@coopmat.bitreverse.")
-
-
-# What the backend gets wrong: a null matrix, an undefined one that comes into a phi, a choice between events.
-_NOT_FOR_THE_BACKEND = re.compile(
-    r"target\(\"spirv\.Cooperative[^)]*\) (?:zeroinitializer|poison)"
-    r"|= phi target\(\"spirv\.Cooperative[^)]*\) .*\b(?:undef|poison|zeroinitializer)\b"
-    r"|= select i1 [^,]+, target\(\"spirv\.Event\"\)"
-)
-
-# --- what is tried where optimisation makes types which SPIR-V lacks -----------------------------
-
-
-def _as_it_is(ir: str, odd: Collection[str]) -> str:
-    return ir
-
-
-_NARROWING = re.compile(
-    r"^( *)(%\S+) = (trunc (?:n[us]w )*(i\d+|<(\d+) x i\d+>)) (\S+) (to (i\d+|<\d+ x (i\d+)>))$", re.MULTILINE
-)
-
-
-def _with_kept_truncations(ir: str, odd: Collection[str]) -> str:
-    """The text with calls of nothing between vectors and truncations, which LLVM cannot see through.
-
-    Of the truncated element of a vector it makes an element of a vector of narrower ones: `(char)v.s1`, of an int8,
-    is element 4 of a <32 x i8>.
-    """
-    kinds: set[str] = set()
-
-    def keep(match: re.Match[str]) -> str:
-        indent, result, head, kind, count, operand, tail, narrow, _ = match.groups()
-        kept = f'%"coopmat.kept.{match.start()}"'
-        # An element may be taken out before or after: what a scalar is made of, or the vector itself.
-        if count is None:
-            kinds.add(kind)
-            return f"{indent}{kept} = {_call(kind, operand)}\n{indent}{result} = {head} {kept} {tail}"
-        kinds.add(narrow)
-        return f"{indent}{kept} = {head} {operand} {tail}\n{indent}{result} = {_call(narrow, kept)}"
-
-    text = _NARROWING.sub(keep, ir)
-    effects = "nounwind willreturn nosync nofree speculatable memory(none)"
-    declared = (f'declare {kind} @"coopmat.kept {kind}"({kind}) {effects}\n' for kind in sorted(kinds))
-    return f"{text}\n{''.join(declared)}"
-
-
-def _call(kind: str, operand: str) -> str:
-    return f'call {kind} @"coopmat.kept {kind}"({kind} {operand})'
-
-
-def _apart(ir: str, odd: Collection[str]) -> str:
-    """As `_with_kept_truncations`, and nothing is inlined: a probe for what is odd by itself."""
-    return _HEAD.sub(lambda head: head[1] + _not_inlined(head[3]), _with_kept_truncations(ir, odd))
-
-
-def _with_odd_ones_out(ir: str, odd: Collection[str]) -> str:
-    """As `_with_kept_truncations`, and these functions are not optimised; the others are."""
-
-    def mark(head: re.Match[str]) -> str:
-        return f"{head[1]} optnone{_not_inlined(head[3])}" if head[2].strip('"') in odd else head[0]
-
-    return _HEAD.sub(mark, _with_kept_truncations(ir, odd))
-
-
-def _not_inlined(attributes: str) -> str:
-    """With a mark where it is not the user's wish."""
-    if re.search(r"\bnoinline\b", attributes):
-        return attributes
-    return ' noinline "coopmat.apart"' + attributes.replace(" alwaysinline", "")
-
-
-_KNOWN = r"(?:(?:noundef|range\([^)]*\)) )*"
-_CALL_OF_NOTHING = re.compile(
-    rf'^( *%\S+ = )(?:tail )?call {_KNOWN}(i\d+|<\d+ x i\d+>) @"coopmat\.kept .*?"\(\2 {_KNOWN}(.*)\)(?: #\d+)?$',
-    re.MULTILINE,
-)
-_DECLARED_NOTHING = re.compile(r'^declare .*@"coopmat\.kept .*\n', re.MULTILINE)
-_SET_APART = re.compile(r'^attributes #.*(?:"coopmat\.apart"| optnone\b).*$', re.MULTILINE)
-
-
-def _released(ir: str) -> str:
-    """The text without what the attempts put in, or the same object. The backend drops a `freeze`."""
-    if "coopmat.kept" in ir:
-        ir = _DECLARED_NOTHING.sub("", _CALL_OF_NOTHING.sub(r"\1freeze \2 \3", ir))
-    if "noinline" in ir:
-        ir = _SET_APART.sub(_put_back, ir)
-    return ir
-
-
-def _put_back(match: re.Match[str]) -> str:
-    line = match[0].replace(" optnone", "")
-    return line.replace(" noinline", "") if '"coopmat.apart"' in line else line
-
-
-def _functions_of_illegal_types(ir: str) -> set[str]:
-    """The names of the functions in a module's text which have types that SPIR-V lacks."""
-    found: set[str] = set()
-    if illegal_types(ir):
-        for function in _FUNCTION.finditer(ir):
-            head = _HEAD.match(function[0])
-            if head is not None and illegal_types(function[0]):
-                found.add(head[2].strip('"'))
-    return found
-
-
-# What to run on which text, and what to try from the start where that leaves types which SPIR-V lacks. Functions that
-# are odd only when others are inlined into them are seen late: hence twice. SROA's <64 x i8> for a union has no option.
-_O1 = (
-    ("O1", _as_it_is),
-    ("O1", _with_kept_truncations),
-    ("O1", _apart),
-    ("O1", _with_odd_ones_out),
-    ("O1", _with_odd_ones_out),
-)
-_INLINE = (("inline", _as_it_is),)
-_CHAINS: dict[str, tuple[tuple[str, Callable[[str, Collection[str]], str]], ...]] = {
-    "none": (("none", _as_it_is),),
-    "sroa": (("sroa", _as_it_is), ("none", _as_it_is)),
-    "O1": (*_O1, *_INLINE),
-    "O2": (("O2", _as_it_is), ("O2", _with_kept_truncations), *_O1[1:], *_INLINE),
-    "O3": (("O3", _as_it_is), ("O3", _with_kept_truncations), *_O1[1:], *_INLINE),
-}
 
 
 def _run_passes(module: Any, machine: Any, passes: str) -> None:

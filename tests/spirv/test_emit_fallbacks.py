@@ -8,7 +8,7 @@ import pytest
 
 from coopmat.spirv import tools
 from coopmat.spirv.emit import EmitOptions, EmitResult, emit
-from coopmat.spirv.emitter import illegal_types
+from coopmat.spirv.llvm_text import illegal_types
 
 # The optimiser's own way: element 4 of a <32 x i8>, of an <8 x i32>'s truncated element; then of a truncated vector's.
 ELEMENT = """

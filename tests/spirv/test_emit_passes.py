@@ -9,7 +9,7 @@ import spirv_samples as samples
 
 from coopmat.spirv import tools
 from coopmat.spirv.emit import EmitOptions, EmitResult, emit
-from coopmat.spirv.emitter import illegal_types
+from coopmat.spirv.llvm_text import illegal_types
 
 # A library as the lowering writes it: private arrays behind pointers, alwaysinline, loops to be unrolled.
 LIBRARY = """
