@@ -8,6 +8,7 @@ LLVM's SPIR-V backend leaves some matrix operations as calls of imported functio
 - `__cm_async_copy_<tag>` with the operands of OpGroupAsyncCopy and a value of the element's type;
   `__cm_null_event()`, the null constant.
 - `int __cm_printf_<tag>(format, ...)`, OpenCL.std's printf.
+- conversions and coordinates of matrices: see `matrix_calls`.
 A load or store that is aligned to n bytes has one more i32 argument, `memory operand mask | log2(n) << 24`: the
 backend would lose the alignment itself.
 """
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from coopmat.diagnostics import InternalError
-from coopmat.spirv import pointees, vector_data
+from coopmat.spirv import matrix_calls, pointees, vector_data
 from coopmat.spirv.module import (
     OP,
     OPCODES,
@@ -189,6 +190,7 @@ class _Legalizer:
             (i.operands[0], i.operands[1]): i.result for i in module.instructions if i.opcode == _POINTER and i.result
         }
         self.new_globals: list[Instruction] = []
+        self.additions = matrix_calls.Additions()
         self.passed: set[int] = set()
 
     def run(self) -> None:
@@ -214,13 +216,17 @@ class _Legalizer:
         first = next((n for n, item in enumerate(made) if item.opcode == OP["OpFunction"]), len(made))
         made[first:first] = self.new_globals
         self.module.instructions = _without_linkage(made)
+        matrix_calls.add(self.module, self.additions)
 
     def rewriters(self) -> dict[int, Callable[[Instruction], list[Instruction]]]:
         """What to do with a call, by the id of the placeholder."""
         found: dict[int, Callable[[Instruction], list[Instruction]]] = {}
         for item, name in _linkages(self.module):
             row, access = _operation(name), _ACCESS.fullmatch(name)
-            if row is not None:
+            of_matrix = matrix_calls.rewriter(name, self.additions)
+            if of_matrix is not None:
+                found[item.operands[0]] = of_matrix
+            elif row is not None:
                 found[item.operands[0]] = partial(self.operation, row)
             elif name == _NULL_EVENT:
                 found[item.operands[0]] = self.null_event

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
@@ -43,6 +44,33 @@ def sub_group_size(decl: typed.FunctionDecl) -> int | None:
     return size if isinstance(size, int) else None
 
 
+_SMALLEST_SUB_GROUP = 8
+_MOST_SUB_GROUPS = 16
+
+
+def most_sub_groups(decls: Iterable[typed.FunctionDecl], size: int | None) -> int:
+    """How many subgroups a work-group of these kernels may have.
+
+    It follows from reqd_work_group_size and the subgroups' size (theirs, or else `size`, or 8, which no device that we
+    know goes below). A kernel that does not tell is taken to have no more than 16 (docs/routes.md).
+    """
+    most = 0
+    for decl in decls:
+        items = decl.attributes.get("reqd_work_group_size")
+        if isinstance(items, tuple):
+            each = sub_group_size(decl) or size or _SMALLEST_SUB_GROUP
+            most = max(most, -(-math.prod(items) // each))
+        else:
+            most = max(most, _MOST_SUB_GROUPS)
+    return most or _MOST_SUB_GROUPS
+
+
+def work_items(decl: typed.FunctionDecl) -> int | None:
+    """In the work-groups that the kernel asks for."""
+    sizes = decl.attributes.get("reqd_work_group_size")
+    return math.prod(sizes) if isinstance(sizes, tuple) else None
+
+
 def attach_metadata(program: Program, function: ir.Function, decl: typed.FunctionDecl, size: int | None) -> None:
     """The kernel's attributes, and the subgroup size it is compiled for."""
 
@@ -61,10 +89,12 @@ def attach_metadata(program: Program, function: ir.Function, decl: typed.Functio
         attach("intel_reqd_sub_group_size", [ir.Constant(I32, size)])
 
 
-def describe(decl: typed.FunctionDecl, size: int | None, uses_matrices: bool) -> KernelInfo:
+def describe(
+    decl: typed.FunctionDecl, size: int | None, uses_matrices: bool, max_work_items: int | None = None
+) -> KernelInfo:
     sizes = decl.attributes.get("reqd_work_group_size")
     required = (sizes[0], sizes[1], sizes[2]) if isinstance(sizes, tuple) else None
-    return KernelInfo(decl.name, tuple(map(_parameter, decl.parameters)), required, size, uses_matrices)
+    return KernelInfo(decl.name, tuple(map(_parameter, decl.parameters)), required, size, uses_matrices, max_work_items)
 
 
 def _parameter(decl: typed.VarDecl) -> KernelParameter:

@@ -1,28 +1,39 @@
 """Matrices as values of `target("spirv.CooperativeMatrixKHR", ...)`, operations as calls that become instructions.
 
-LLVM's SPIR-V backend knows some of the calls; the others are placeholders that `spirv/legalize.py` rewrites. A name is
-`_Z<length>__spirv_<instruction>` and a tag that keeps declarations of different types apart; loads and stores carry
-a true Itanium suffix, from which the backend takes the pointer's element type.
+What has no instruction is a function in OpenCL C (`coopmat.matrices.native_library`). LLVM's SPIR-V backend knows some
+of the calls; the others are placeholders that `spirv/legalize.py` rewrites. A name is `_Z<length>__spirv_<instruction>`
+and a tag that keeps declarations of different types apart; loads and stores carry a true Itanium suffix, from which the
+backend takes the pointer's element type.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from llvmlite import ir
 
-from ...diagnostics import InternalError
+from ...diagnostics import CompileError, Diagnostic, InternalError, Note, Severity, Span
 from ...frontend import typed
-from ...frontend.types import BFLOAT16, AddressSpace, CoopMatrixType, ScalarType
+from ...frontend.types import BFLOAT16, FLOAT, HALF, USHORT, AddressSpace, CoopMatrixType, ScalarType
+from ...matrices import native_library
+from ...matrices.native_library import ClampedConvert, Function, StagedLoad, StagedStore
+from ...matrices.strategies import Target
+from ...matrices.variants import Layout
 from ..module import ModuleBuilder
 from ..target_types import TargetType, cooperative_matrix_type
-from ..type_map import I32, VOID_TYPE, undefined
+from ..type_map import I32, I64, VOID_TYPE, undefined
+from .by_reference import matrix_type
 from .context import FunctionContext, space_of
-from .matrices import Memory, not_supported
+from .matrices import Memory
 from .places import MemoryPlace, Operand
 
 EXTENSION = "SPV_KHR_cooperative_matrix"
 BFLOAT16_EXTENSION = "SPV_KHR_bfloat16"
+_VOLATILE = 1  # of SPIR-V's memory operands
+_TILE_ALIGN = 128  # bytes: no device asks for more
+# SPV_EXT_cooperative_matrix_maintenance1 is written against this one.
+_COORDINATES_SINCE = (1, 3)
 
 # (floating point, signed, unsigned); None: the components' types are the same in SPIR-V, where integers have no sign.
 _BINARY = {
@@ -57,10 +68,16 @@ def _name(instruction: str, *tags: str) -> str:
     return f"_Z{len(spelled)}{spelled}" + "".join(f"_{t}" for t in tags)
 
 
-def _pointer_code(pointer: ir.Value, matrix: CoopMatrixType) -> str:
-    space = space_of(pointer)
-    code = component_code(matrix.component)
-    return f"P{code}" if space is AddressSpace.PRIVATE else f"PU3AS{int(space)}{code}"
+def _pointer_code(memory: Memory, matrix: CoopMatrixType) -> str:
+    # The stride counts pointees, and the backend takes bfloat16 in a name for a byte.
+    code = USHORT.mangling if matrix.component is BFLOAT16 else component_code(matrix.component)
+    return f"PU3AS{int(space_of(memory.pointer))}{code}"
+
+
+def _refuse(what: str, span: Span | None, *notes: str) -> CompileError:
+    return CompileError(
+        [Diagnostic(Severity.ERROR, "native-matrix", what, span, notes=tuple(Note(note) for note in notes))]
+    )
 
 
 def _vendor(matrix: CoopMatrixType) -> str:
@@ -74,9 +91,15 @@ class NativeMatrices:
 
     in_memory = False
 
-    def __init__(self, module: ModuleBuilder | None = None) -> None:
+    def __init__(self, sub_groups: int, module: ModuleBuilder | None = None) -> None:
         self.module = module
         self._types: dict[CoopMatrixType, TargetType] = {}
+        # Functions of the library that are called, by name; how many subgroups a work-group may have.
+        # By target, of which there is none, and name.
+        self.functions: dict[tuple[Target | None, str], ir.Function] = {}
+        self.sub_groups = sub_groups
+        self._wanted: dict[str, Function] = {}
+        self._rooms: dict[tuple[ScalarType, int], ir.GlobalVariable] = {}
 
     def variable_type(self, matrix: CoopMatrixType) -> ir.Type:
         known = self._types.get(matrix)
@@ -95,14 +118,27 @@ class NativeMatrices:
         return 8
 
     def load(self, ctx: FunctionContext, matrix: CoopMatrixType, memory: Memory) -> Operand:
-        pointer = memory.pointer
-        name = _name("CooperativeMatrixLoadKHR") + f"{_pointer_code(pointer, matrix)}il{_vendor(matrix)}"
-        return ctx.call(name, self.variable_type(matrix), [pointer, ir.Constant(I32, memory.layout), memory.stride])
+        _check_space(memory)
+        if _is_staged(memory):
+            space = str(space_of(memory.pointer))
+            wanted = StagedLoad(matrix_type(matrix), space, Layout(memory.layout), memory.volatile)
+            before, after = _staged_arguments(matrix, memory)
+            return self._call(ctx, wanted, self.variable_type(matrix), [*before, *after, self._tiles(ctx, matrix)])
+        name = _name("CooperativeMatrixLoadKHR") + f"{_pointer_code(memory, matrix)}il{_vendor(matrix)}"
+        arguments = [memory.pointer, ir.Constant(I32, memory.layout), memory.stride]
+        return _access(ctx, name, self.variable_type(matrix), arguments, memory)
 
     def store(self, ctx: FunctionContext, matrix: CoopMatrixType, memory: Memory, value: Operand) -> None:
-        pointer = memory.pointer
-        name = _name("CooperativeMatrixStoreKHR") + f"{_pointer_code(pointer, matrix)}{_vendor(matrix)}il"
-        ctx.call(name, VOID_TYPE, [pointer, value, ir.Constant(I32, memory.layout), memory.stride])
+        _check_space(memory)
+        if _is_staged(memory):
+            space = str(space_of(memory.pointer))
+            wanted = StagedStore(matrix_type(matrix), space, Layout(memory.layout), memory.volatile)
+            before, after = _staged_arguments(matrix, memory)
+            self._call(ctx, wanted, VOID_TYPE, [*before, value, *after, self._tiles(ctx, matrix)])
+            return
+        name = _name("CooperativeMatrixStoreKHR") + f"{_pointer_code(memory, matrix)}{_vendor(matrix)}il"
+        arguments = [memory.pointer, value, ir.Constant(I32, memory.layout), memory.stride]
+        _access(ctx, name, VOID_TYPE, arguments, memory)
 
     def fill(self, ctx: FunctionContext, matrix: CoopMatrixType, value: ir.Value) -> Operand:
         return ctx.call(_name("CompositeConstruct", tag(matrix)), self.variable_type(matrix), [value])
@@ -114,29 +150,64 @@ class NativeMatrices:
 
     def binary(self, ctx: FunctionContext, matrix: CoopMatrixType, op: str, left: Operand, right: Operand) -> Operand:
         instruction = _BINARY[op][_class(matrix.component)]
-        return ctx.call(_name(instruction, tag(matrix)), self.variable_type(matrix), [left, right])
+        return self._component_wise(ctx, matrix, instruction, [left, right])
 
     def scale(self, ctx: FunctionContext, matrix: CoopMatrixType, value: Operand, scalar: ir.Value) -> Operand:
         # OpMatrixTimesScalar needs a capability that OpenCL does not have.
         return self.binary(ctx, matrix, "mul", value, self.fill(ctx, matrix, scalar))
 
     def negate(self, ctx: FunctionContext, matrix: CoopMatrixType, value: Operand) -> Operand:
-        instruction = _NEGATE[_class(matrix.component)]
-        return ctx.call(_name(instruction, tag(matrix)), self.variable_type(matrix), [value])
+        return self._component_wise(ctx, matrix, _NEGATE[_class(matrix.component)], [value])
+
+    def _component_wise(
+        self, ctx: FunctionContext, matrix: CoopMatrixType, instruction: str, operands: Sequence[Operand]
+    ) -> Operand:
+        """bfloat16 has no arithmetic: it is done on floats, whose results rounded once more are right."""
+        if matrix.component is not BFLOAT16:
+            return ctx.call(_name(instruction, tag(matrix)), self.variable_type(matrix), operands)
+        wide = replace(matrix, component=FLOAT)
+        floats = [self._convert_floats(ctx, matrix, wide, value) for value in operands]
+        return self._convert_floats(ctx, wide, matrix, self._component_wise(ctx, wide, instruction, floats))
+
+    def _convert_floats(
+        self, ctx: FunctionContext, source: CoopMatrixType, target: CoopMatrixType, value: Operand
+    ) -> Operand:
+        return ctx.call(_name("FConvert", tag(source), tag(target)), self.variable_type(target), [value])
 
     def convert(self, ctx: FunctionContext, e: typed.MatrixConvert, value: Operand) -> Operand:
         source, target = e.operand.type, e.type
         assert isinstance(source, CoopMatrixType) and isinstance(target, CoopMatrixType)
-        if e.rounding or e.saturate:
-            raise not_supported("conversions of matrices with rounding or saturation are", e.span)
         typ = self.variable_type(target)
+        here, there = source.component, target.component
+        integers = not here.is_float and not there.is_float
+        if integers and e.saturate and here.signed != there.signed:
+            return self._call(ctx, ClampedConvert(matrix_type(source), matrix_type(target).component), typ, [value])
         if typ == self.variable_type(source):
             return value
-        instruction = _CONVERT[_class(source.component)][_class(target.component)]
-        return ctx.call(_name(instruction, tag(source), tag(target)), typ, [value])
+        if {here, there} == {HALF, BFLOAT16}:
+            # Of one width; either is exact as a float.
+            wide = replace(source, component=FLOAT)
+            source, value = wide, self._convert_floats(ctx, source, wide, value)
+        instruction = _CONVERT[_class(here)][_class(there)]
+        tags = (tag(source), tag(target))
+        # From integers to integers everything is exact, up to what saturation cuts off; so is a wider type.
+        saturate = e.saturate and not there.is_float and not (integers and there.bits > here.bits)
+        rounding = "" if integers else e.rounding
+        if not saturate and not rounding:
+            return ctx.call(_name(instruction, *tags), typ, [value])
+        words = [instruction, *(["sat"] if saturate else []), *([rounding] if rounding else []), *tags]
+        return ctx.call("__cm_convert_" + "_".join(words), typ, [value])
 
     def coordinates(self, ctx: FunctionContext, e: typed.MatrixCoordinates, index: ir.Value) -> ir.Value:
-        raise not_supported("coordinates of components of native matrices are", e.span)
+        if _version(ctx) < _COORDINATES_SINCE:
+            raise _refuse(
+                f"coordinates of components need SPIR-V 1.3; this is {ctx.options.spirv_version}",
+                e.span,
+                "--spirv-version 1.3 asks for it; --matrices one and --matrices lanes need nothing of the device",
+            )
+        zero = ir.Constant(ctx.types.of(e.matrix.component), 0)
+        any_value = self.fill(ctx, e.matrix, zero)
+        return ctx.call(f"__cm_coordinates_{tag(e.matrix)}", ir.VectorType(I32, 2), [any_value, index])
 
     def multiply_add(self, ctx: FunctionContext, e: typed.MatrixMulAdd, a: Operand, b: Operand, c: Operand) -> Operand:
         tags = [tag(m.type) for m in (e.a, e.b, e.c) if isinstance(m.type, CoopMatrixType)]
@@ -157,3 +228,65 @@ class NativeMatrices:
 
     def substitute(self, ctx: FunctionContext, e: typed.BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
         return None
+
+    # --- the library -----------------------------------------------------------------------------
+
+    def library_text(self, target: Target | None, names: Iterable[str]) -> str:
+        """OpenCL C that defines these functions."""
+        return native_library.instantiate(self._wanted[name] for name in names)
+
+    def _call(self, ctx: FunctionContext, wanted: Function, result: ir.Type, arguments: Sequence[Operand]) -> ir.Value:
+        name = wanted.function_name
+        function = self.functions.get((None, name))
+        if function is None:
+            function = ctx.module.define(name, result, [argument.type for argument in arguments])
+            self.functions[None, name] = function
+            self._wanted[name] = wanted
+        ctx.uses.calls.add(function)
+        return ctx.builder.call(function, arguments)
+
+    def _tiles(self, ctx: FunctionContext, matrix: CoopMatrixType) -> ir.Value:
+        """Room in local memory for one tile of each subgroup: accesses that are alike share it."""
+        count = matrix.rows * matrix.columns * self.sub_groups
+        component = ctx.types.of(matrix.component)
+        typ = ir.ArrayType(component, count)
+        key = (matrix.component, count)
+        if key not in self._rooms:
+            name = f"coop_mat_tiles.{matrix.component}"
+            self._rooms[key] = ctx.module.global_variable(name, typ, AddressSpace.LOCAL, None, _TILE_ALIGN)
+        zero = ir.Constant(I64, 0)
+        return ctx.builder.element(self._rooms[key], typ, [zero, zero])
+
+
+def _is_staged(memory: Memory) -> bool:
+    """Whether the access is more than an instruction, whose pointer is to memory that the subgroup shares.
+
+    The packed layout exists as a vendor's only (SPV_INTEL_joint_matrix), which spirv-val does not know.
+    """
+    private = space_of(memory.pointer) is AddressSpace.PRIVATE
+    return private or memory.bounds is not None or memory.layout == Layout.PACKED
+
+
+def _staged_arguments(matrix: CoopMatrixType, memory: Memory) -> tuple[list[ir.Value], list[ir.Value]]:
+    """Before and after a stored value."""
+    whole = tuple(ir.Constant(I32, n) for n in (0, 0, matrix.rows, matrix.columns))
+    return [memory.pointer], [memory.stride, *(memory.bounds or whole)]
+
+
+def _check_space(memory: Memory) -> None:
+    if space_of(memory.pointer) is AddressSpace.GENERIC:
+        raise _refuse(
+            "a matrix cannot be loaded or stored through a generic pointer",
+            memory.span,
+            "name the address space in the pointer's type, or choose it with to_global or to_local",
+        )
+
+
+def _access(ctx: FunctionContext, name: str, result: ir.Type, arguments: list[ir.Value], memory: Memory) -> ir.Value:
+    if memory.volatile:
+        name, arguments = name + "i", [*arguments, ir.Constant(I32, _VOLATILE)]
+    return ctx.call(name, result, arguments)
+
+
+def _version(ctx: FunctionContext) -> tuple[int, ...]:
+    return tuple(int(part) for part in ctx.options.spirv_version.split("."))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from llvmlite import ir
 
 from ...diagnostics import CompileError, Diagnostic, InternalError, Severity, Span
 from ...frontend import builtins, typed
 from ...frontend.types import AddressSpace, PointerType, Type, contains_matrix, is_opaque
+from ...matrices.strategies import MAX_WORK_ITEMS, Target
 from .. import DEFAULT_SUB_GROUP_SIZE, LoweredModule, LowerOptions
 from ..instructions import PointeeAttributes
 from ..kernel_info import KernelInfo
@@ -45,45 +47,49 @@ class Program:
         # Of the statement being lowered.
         self.span: Span | None = None
         context = ir.Context()
-        self.sub_group_size = _sub_group_size(unit, options)
         self.by_reference: MatricesByReference | None = None
         if options.matrices == "native":
-            native = NativeMatrices()
+            native = NativeMatrices(kernels.most_sub_groups(unit.kernels, options.sub_group_size))
             self.matrices: Matrices = native
+            self.library_functions: MatricesByReference | NativeMatrices = native
             self.module = native.module = ModuleBuilder(context, TypeMap(context, native))
         else:
-            self.by_reference = MatricesByReference(options.matrices, self.sub_group_size)
-            self.matrices = self.by_reference
+            self.by_reference = MatricesByReference(options.matrices, _smallest_size(unit, options))
+            self.matrices = self.library_functions = self.by_reference
             self.module = self.by_reference.module = ModuleBuilder(context, TypeMap(context, self.by_reference))
-        self._functions: dict[typed.FunctionDecl, ir.Function] = {}
+        # Kernels that run in different subgroups call different functions.
+        self._functions: dict[tuple[typed.FunctionDecl, Target | None], ir.Function] = {}
         self._uses: dict[ir.Function, Uses] = {}
         self._objects: dict[typed.VarDecl, ir.GlobalVariable] = {}
-        self._waiting: list[tuple[ir.Function, typed.FunctionDecl]] = []
-        self._library_done: set[str] = set()
+        self._waiting: list[tuple[ir.Function, typed.FunctionDecl, Target | None]] = []
+        self._library_done: set[tuple[Target | None, str]] = set()
+        self._warnings: list[Diagnostic] = []
 
     def lower(self) -> LoweredModule:
         heads = {decl: kernels.declare(self, decl) for decl in self.unit.kernels}
         for decl, function in heads.items():
-            self._define(function, decl)
+            self._define(function, decl, self._target(decl))
         if not heads:
             for decl in self.unit.functions:
                 if decl.body is not None:
-                    self.callee(decl)
+                    self.callee(decl, self._target(decl))
         self._lower_waiting()
         while self._lower_library():
             self._lower_waiting()
         infos = tuple(self._finish_kernel(decl, function) for decl, function in heads.items())
         if self.by_reference is not None:
             passes = "O1"
+            self.by_reference.finish()
         else:
             passes = "none" if self.options.opt_disable else "sroa"
-        return LoweredModule(self.module.finish(), infos, passes, tuple(sorted(self.module.extensions)))
+        extensions = tuple(sorted(self.module.extensions))
+        return LoweredModule(self.module.finish(), infos, passes, extensions, tuple(self._warnings))
 
     # --- functions -------------------------------------------------------------------------------
 
-    def callee(self, decl: typed.FunctionDecl) -> ir.Function:
+    def callee(self, decl: typed.FunctionDecl, target: Target | None) -> ir.Function:
         """The function to call for `decl`; its body is lowered later. A kernel gets a second one to be called."""
-        function = self._functions.get(decl)
+        function = self._functions.get((decl, target))
         if function is None:
             if decl.body is None:
                 text = f"function '{decl.name}' is declared but not defined"
@@ -100,8 +106,8 @@ class Program:
             if decl.attributes.get("noinline") and not inline:
                 function.attributes.add("noinline")
             self._describe_pointees(function, decl)
-            self._functions[decl] = function
-            self._waiting.append((function, decl))
+            self._functions[decl, target] = function
+            self._waiting.append((function, decl, target))
         return function
 
     def _describe_pointees(self, function: ir.Function, decl: typed.FunctionDecl) -> None:
@@ -131,11 +137,11 @@ class Program:
         while self._waiting:
             self._define(*self._waiting.pop(0))
 
-    def _define(self, function: ir.Function, decl: typed.FunctionDecl) -> None:
+    def _define(self, function: ir.Function, decl: typed.FunctionDecl, target: Target | None) -> None:
         if decl.body is None:
             raise InternalError(f"function '{decl.name}' has no body")
         self.module.contract &= bool(decl.attributes.get("fp_contract", True))
-        ctx = FunctionContext(self, function, decl)
+        ctx = FunctionContext(self, function, decl, target)
         arguments = list(function.args)
         if self.module.types.in_memory(decl.type.result):
             ctx.result = arguments.pop(0)
@@ -160,41 +166,80 @@ class Program:
 
     def _lower_library(self) -> bool:
         """Lower the library functions that were called since the last time; whether there were any."""
-        if self.by_reference is None:
-            return False
-        heads = {n: f for n, f in self.by_reference.functions.items() if n not in self._library_done}
-        if not heads:
-            return False
-        self._library_done |= set(heads)
-        unit = self._library(self.by_reference.library_text(heads))
+        heads: dict[Target | None, dict[str, ir.Function]] = {}
+        for (target, name), function in self.library_functions.functions.items():
+            if (target, name) not in self._library_done:
+                heads.setdefault(target, {})[name] = function
+                self._library_done.add((target, name))
+        for target, functions in heads.items():
+            self._lower_functions(self.library_functions.library_text(target, functions), functions, target)
+        return bool(heads)
+
+    def _lower_functions(self, text: str, heads: dict[str, ir.Function], target: Target | None) -> None:
+        """The library's text gives these functions their bodies."""
+        unit = self._library(text)
         found = {decl.name: decl for decl in unit.functions if decl.body is not None}
         for name, function in heads.items():
             if name not in found:
                 raise InternalError(f"the matrix library does not define '{name}'")
-            self._functions[found[name]] = function
+            self._functions[found[name], target] = function
         for name, function in heads.items():
-            self._define(function, found[name])
-        return True
+            self._define(function, found[name], target)
 
     # --- kernels ---------------------------------------------------------------------------------
 
+    @cached_property
+    def replaces_subgroups(self) -> bool:
+        """Whether the subgroup builtins speak of the strategy's subgroups, not of the device's."""
+        if self.by_reference is None:
+            return False
+        strategy = self.by_reference.strategy
+        if not strategy.one_work_item:
+            return strategy.scratch
+        # Without matrices there is no reason to have subgroups of one.
+        return any(map(typed.uses_matrices, self.unit.kernels or self.unit.functions))
+
+    def _target(self, decl: typed.FunctionDecl) -> Target | None:
+        if self.by_reference is None:
+            return None
+        strategy = self.by_reference.strategy
+        if strategy.one_work_item:
+            return Target(strategy, 1)
+        size = self.options.sub_group_size or kernels.sub_group_size(decl) or DEFAULT_SUB_GROUP_SIZE
+        items = kernels.work_items(decl) if strategy.scratch else None
+        return Target(strategy, size, items or MAX_WORK_ITEMS)
+
     def _finish_kernel(self, decl: typed.FunctionDecl, function: ir.Function) -> KernelInfo:
-        uses = self._all_uses(function)
-        size = kernels.sub_group_size(decl)
-        if self.options.matrices == "one":
-            size = 1
-        elif self.options.matrices == "lanes" and uses.matrices:
-            if size is not None and size != self.sub_group_size:
-                asked = "--sub-group-size asks" if self.options.sub_group_size else "other kernels ask"
-                text = f"kernel '{decl.name}' asks for subgroups of {size}, and {asked} for {self.sub_group_size}"
-                text += ": different sizes in one module are not supported yet"
-                raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, decl.span)])
-            size = self.sub_group_size
-        elif self.options.matrices == "lanes" and uses.subgroups and size is None:
-            size = self.options.sub_group_size
-        attribute = None if self.options.matrices == "one" else size
+        uses, target = self._all_uses(function), self._target(decl)
+        asked = attribute = size = kernels.sub_group_size(decl)
+        most = None
+        if target is not None and self._runs_in(target, uses):
+            size = target.sub_group_size
+            attribute = None if target.strategy.one_work_item else size
+            most = target.work_items if target.strategy.scratch else None
+            if asked is not None and asked != size:
+                self._tell_of_other_size(decl, asked, target)
+        elif uses.subgroups and asked is None and self.options.matrices == "lanes":
+            attribute = size = self.options.sub_group_size
+        if self.options.matrices == "scratch":
+            # Such a device need not know the attribute.
+            attribute = None
         kernels.attach_metadata(self, function, decl, attribute)
-        return kernels.describe(decl, size, uses.matrices)
+        return kernels.describe(decl, size, uses.matrices, most)
+
+    def _runs_in(self, target: Target, uses: Uses) -> bool:
+        """Whether it matters to a kernel that its subgroups are the target's."""
+        if target.strategy.one_work_item:
+            return (uses.matrices or uses.subgroups) and self.replaces_subgroups
+        return uses.matrices or (uses.subgroups and target.strategy.scratch)
+
+    def _tell_of_other_size(self, decl: typed.FunctionDecl, asked: int, target: Target) -> None:
+        text = f"kernel '{decl.name}' asks for subgroups of {asked}, and "
+        if not target.strategy.one_work_item:
+            text += f"--sub-group-size asks for {target.sub_group_size}: different sizes are not supported yet"
+            raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, decl.span)])
+        text += f"--matrices {target.strategy.name} makes them of one work-item"
+        self._warnings.append(Diagnostic(Severity.WARNING, "sub-group-size", text, decl.span))
 
     def _all_uses(self, function: ir.Function) -> Uses:
         """Of a function and all that it may call."""
@@ -244,18 +289,17 @@ class Program:
         return result
 
 
-def _sub_group_size(unit: typed.Unit, options: LowerOptions) -> int:
-    """What the storage of matrices is laid out for."""
+def _smallest_size(unit: typed.Unit, options: LowerOptions) -> int:
+    """What the storage of matrices is laid out for: the smallest subgroups that a kernel has."""
     if options.matrices == "one":
         return 1
     if options.sub_group_size is not None:
         return options.sub_group_size
-    sizes = {decl: kernels.sub_group_size(decl) for decl in unit.kernels}
-    asked = {size for size in sizes.values() if size is not None}
-    if len(asked) > 1:
+    sizes = {decl: kernels.sub_group_size(decl) or DEFAULT_SUB_GROUP_SIZE for decl in unit.kernels}
+    if len(set(sizes.values())) > 1:
         # Only those with matrices count; looking for matrices is slow, and seldom needed.
-        asked = {size for decl, size in sizes.items() if size is not None and typed.uses_matrices(decl)}
-    return min(asked, default=DEFAULT_SUB_GROUP_SIZE)
+        sizes = {decl: size for decl, size in sizes.items() if typed.uses_matrices(decl)}
+    return min(sizes.values(), default=DEFAULT_SUB_GROUP_SIZE)
 
 
 def _mentions_matrix(t: Type) -> bool:

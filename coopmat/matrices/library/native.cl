@@ -1,0 +1,81 @@
+// What native cooperative matrices have no instruction for: functions on the matrix types themselves.
+//
+// Each section is a template for one operation, as in subgroup_of_one.cl.
+//
+//   CM_MATRIX, CM_T             the matrix type and its component type
+//   CM_BITS                     a type of the same size, to copy components as: bfloat16 has no operations
+//   CM_ROWS, CM_COLUMNS         the matrix's shape
+//   CM_POINTER, CM_ELEMENTS     pointers to CM_T and to CM_BITS, with address space and qualifiers
+//   CM_OFFSET(r, c)             where component (r, c) lies in memory, from `stride`
+//   CM_LAYOUT                   the layout, where the instruction knows it; otherwise every tile is staged
+//   CM_FIRST, CM_STEP           which components a work-item stores: its share, or all where the memory is its own
+//   CM_TO, CM_LEAST, CM_MOST    of a conversion: the matrix type that is wanted, and the source's bounds for it
+//
+// A staged tile lies in local memory, row after row, `tiles` having room for one of each subgroup in the work-group. The
+// first barrier waits until the tile that lay there is no longer used. All operands are uniform over the subgroup.
+
+#ifdef CM_PROLOGUE
+#define CM_FUNCTION static
+#define CM_COUNT ((uint)CM_ROWS * CM_COLUMNS)
+#define CM_INTERIOR(row, column, rows, columns) \
+    (row <= rows && CM_ROWS <= rows - row && column <= columns && CM_COLUMNS <= columns - column)
+// Without row + r, which may be more than a uint holds.
+#define CM_INSIDE(r, c) (row < rows && (r) < rows - row && column < columns && (c) < columns - column)
+#endif // CM_PROLOGUE
+
+#ifdef CM_OP_LOAD
+CM_FUNCTION CM_MATRIX CM_NAME(
+    const CM_POINTER p, ulong stride, uint row, uint column, uint rows, uint columns, __local CM_T *tiles)
+{
+#ifdef CM_LAYOUT
+    if (CM_INTERIOR(row, column, rows, columns))
+        return coop_mat_load(p + CM_OFFSET(row, column), CM_LAYOUT, stride);
+#endif
+    __local CM_T *tile = tiles + get_sub_group_id() * CM_COUNT;
+    const CM_ELEMENTS from = (const CM_ELEMENTS)p;
+    __local CM_BITS *to = (__local CM_BITS *)tile;
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = get_sub_group_local_id(); i < CM_COUNT; i += get_sub_group_size()) {
+        const uint r = i / CM_COLUMNS, c = i % CM_COLUMNS;
+        CM_BITS x = 0;
+        if (CM_INSIDE(r, c))
+            x = from[CM_OFFSET(row + r, column + c)];
+        to[i] = x;
+    }
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    return coop_mat_load(tile, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, (ulong)CM_COLUMNS);
+}
+#endif // CM_OP_LOAD
+
+#ifdef CM_OP_STORE
+CM_FUNCTION void CM_NAME(
+    CM_POINTER p, CM_MATRIX m, ulong stride, uint row, uint column, uint rows, uint columns, __local CM_T *tiles)
+{
+#ifdef CM_LAYOUT
+    if (CM_INTERIOR(row, column, rows, columns)) {
+        coop_mat_store(p + CM_OFFSET(row, column), m, CM_LAYOUT, stride);
+        return;
+    }
+#endif
+    __local CM_T *tile = tiles + get_sub_group_id() * CM_COUNT;
+    const __local CM_BITS *from = (const __local CM_BITS *)tile;
+    CM_ELEMENTS to = (CM_ELEMENTS)p;
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    coop_mat_store(tile, m, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, (ulong)CM_COLUMNS);
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = CM_FIRST; i < CM_COUNT; i += CM_STEP) {
+        const uint r = i / CM_COLUMNS, c = i % CM_COLUMNS;
+        if (CM_INSIDE(r, c))
+            to[CM_OFFSET(row + r, column + c)] = from[i];
+    }
+}
+#endif // CM_OP_STORE
+
+#ifdef CM_OP_CLAMP // into the bounds of another integer type first: the conversion itself then loses nothing
+CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m)
+{
+    for (uint i = 0; i < coop_mat_length(m); ++i)
+        m[i] = clamp(m[i], CM_LEAST, CM_MOST);
+    return (CM_TO)m;
+}
+#endif // CM_OP_CLAMP

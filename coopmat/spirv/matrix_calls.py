@@ -1,0 +1,79 @@
+"""Placeholders of matrices that bring decorations, capabilities or extensions with them.
+
+- `__cm_convert_<Instruction>[_sat][_rte|_rtz|_rtp|_rtn]_<tag>(M)` is `Op<Instruction>`, with the decorations
+  SaturatedConversion and FPRoundingMode (SPIR-V specification, 3.20).
+- `__cm_coordinates_<tag>(M, i32)` is OpCooperativeMatrixGetCoordinateEXT, which gives row and column of a component
+  (SPV_EXT_cooperative_matrix_maintenance1). LLVM's backend does not know the extension: it is declared here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+from coopmat.spirv.module import OP, Instruction, Module, decode_string, encode_string, instruction
+
+MAINTENANCE = "SPV_EXT_cooperative_matrix_maintenance1"
+_GET_COORDINATE = 5438  # the capability
+_SATURATED_CONVERSION, _ROUNDING_MODE = 28, 39
+_ROUNDING = {"rte": 0, "rtz": 1, "rtp": 2, "rtn": 3}
+
+_CONVERSION = re.compile(r"__cm_convert_([A-Za-z]+)(_sat)?(?:_(rt[eznp]))?_m\w+")
+_COORDINATES = "__cm_coordinates_"
+_PREAMBLE = frozenset(OP[name] for name in ("OpCapability", "OpExtension"))
+_ANNOTATIONS = frozenset(
+    OP[name] for name in ("OpDecorate", "OpMemberDecorate", "OpDecorationGroup", "OpGroupDecorate", "OpDecorateId")
+)
+
+
+@dataclass(slots=True)
+class Additions:
+    """What rewritten calls need elsewhere in the module."""
+
+    decorations: list[Instruction] = field(default_factory=list)
+    capabilities: set[int] = field(default_factory=set)
+    extensions: set[str] = field(default_factory=set)
+
+
+def rewriter(name: str, additions: Additions) -> Callable[[Instruction], list[Instruction]] | None:
+    """What to do with a call of the function of this name; None where it is none of these placeholders."""
+    conversion = _CONVERSION.fullmatch(name)
+    if conversion is not None:
+        return partial(_convert, additions, conversion[1], conversion[2], conversion[3])
+    return partial(_coordinates, additions) if name.startswith(_COORDINATES) else None
+
+
+def _convert(
+    additions: Additions, name: str, saturated: str | None, rounding: str | None, call: Instruction
+) -> list[Instruction]:
+    result = call.result or 0
+    if saturated:
+        additions.decorations.append(instruction("OpDecorate", result, _SATURATED_CONVERSION))
+    if rounding:
+        additions.decorations.append(instruction("OpDecorate", result, _ROUNDING_MODE, _ROUNDING[rounding]))
+    return [Instruction(OP[f"Op{name}"], call.operands[1:], call.result_type, call.result)]
+
+
+def _coordinates(additions: Additions, call: Instruction) -> list[Instruction]:
+    additions.capabilities.add(_GET_COORDINATE)
+    additions.extensions.add(MAINTENANCE)
+    number = OP["OpCooperativeMatrixGetCoordinateEXT"]
+    return [Instruction(number, call.operands[1:], call.result_type, call.result)]
+
+
+def add(module: Module, additions: Additions) -> None:
+    """Put them where they belong: capabilities and extensions first, decorations after the last one there is."""
+    code = module.instructions
+    if additions.decorations:
+        types = next(n for n, item in enumerate(code) if item.name.startswith("OpType"))
+        at = max((n + 1 for n, item in enumerate(code) if item.opcode in _ANNOTATIONS), default=types)
+        code[at:at] = additions.decorations
+    known = {item.operands[0] for item in code if item.opcode == OP["OpCapability"]}
+    names = {decode_string(item.operands)[0] for item in code if item.opcode == OP["OpExtension"]}
+    capabilities = [instruction("OpCapability", number) for number in sorted(additions.capabilities - known)]
+    extensions = [instruction("OpExtension", *encode_string(name)) for name in sorted(additions.extensions - names)]
+    last = max(n for n, item in enumerate(code) if item.opcode in _PREAMBLE)
+    code[last + 1 : last + 1] = extensions
+    code[0:0] = capabilities
