@@ -110,6 +110,8 @@ class TypeMap:
         return self._field_indices[record][index]
 
     def _make(self, t: Type) -> ir.Type:
+        if t == BFLOAT16 and self._matrices.in_memory:
+            return ir.IntType(16)  # its bits: most devices have no other word for it
         if isinstance(t, ScalarType):
             return _SCALARS[t.name]
         if isinstance(t, VectorType):

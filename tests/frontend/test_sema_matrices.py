@@ -117,7 +117,8 @@ def test_attributes_after_a_declarator_mean_the_innermost_type() -> None:
 
 
 @pytest.mark.parametrize(
-    "component", ["half", "float", "double", *(s + t for s in ("", "u") for t in ("char", "short", "int", "long"))]
+    "component",
+    ["half", "float", "double", "bfloat16", *(s + t for s in ("", "u") for t in ("char", "short", "int", "long"))],
 )
 @pytest.mark.parametrize("use", list(MatrixUse))
 def test_component_types_and_uses(component: str, use: MatrixUse) -> None:
@@ -127,6 +128,30 @@ def test_component_types_and_uses(component: str, use: MatrixUse) -> None:
     t = e.type
     assert isinstance(t, CoopMatrixType)
     assert (t.component.name, t.scope, t.rows, t.columns, t.use) == (component, 3, 1, 1048575, use)
+
+
+def test_bfloat16_components() -> None:
+    before = f"typedef __bf16 T {ATTRIBUTE}; typedef float F {ATTRIBUTE};"
+    parameters = "T t, F f, int n, float x, global bfloat16 *p"
+    for text in (
+        "t = (T)f",
+        "f = (F)t",
+        "t = coop_mat_init(x)",
+        "t = coop_mat_load(p, 0, 8) * n",
+        "x = t[0]",
+        "t[n] = x",
+    ):
+        expression(text, parameters, before)
+    assert type_of("t[0] + t[1]", parameters, before) == "float"
+    assert type_of("t[0]", parameters, before) == "bfloat16"
+    e = expression("t = coop_mat_init(257)", parameters, before)
+    assert isinstance(e, typed.Assign) and isinstance(e.value, typed.MatrixFill)
+    assert isinstance(e.value.value, typed.FloatConst) and e.value.value.value == 256
+    expect(
+        f"{before} void f({parameters}, half h) {{ t §= f; t = coop_mat_load(§&h, 0, 8); }}",
+        "coop-mat-mismatch",
+        "coop-mat-pointee",
+    )
 
 
 def test_enumerators_as_strings() -> None:
@@ -170,7 +195,6 @@ def test_types_are_the_same_where_all_five_agree() -> None:
         ("typedef global int *P; P m __attribute__((§coop_mat(3, 4, 4, 0)));", "coop-mat-component"),
         ("void m __attribute__((§coop_mat(3, 4, 4, 0)));", "coop-mat-component"),
         ("C m __attribute__((§coop_mat(3, 4, 4, 0)));", "coop-mat-component"),
-        ("§__bf16 m __attribute__((coop_mat(3, 4, 4, 0)));", "not-supported"),
         ("local C §m;", "coop-mat-address-space"),
         ("constant C §m;", "coop-mat-address-space"),
         ("global C §m;", "coop-mat-address-space"),

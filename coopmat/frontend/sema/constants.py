@@ -46,9 +46,7 @@ def round_to(value: float, t: ScalarType) -> float:
     if t is DOUBLE or math.isnan(value) or math.isinf(value):
         return value
     if t is BFLOAT16:
-        bits = int.from_bytes(struct.pack("<f", round_to(value, FLOAT)), "little")
-        bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
-        return float(struct.unpack("<f", bits.to_bytes(4, "little"))[0])
+        return math.copysign(round_ratio(*value.as_integer_ratio(), t), value)
     code = "<f" if t is FLOAT else "<e"
     try:
         return float(struct.unpack(code, struct.pack(code, value))[0])
@@ -57,11 +55,11 @@ def round_to(value: float, t: ScalarType) -> float:
 
 
 # Of each format the bits of its significand and its smallest and largest exponent.
-_FORMATS = {HALF: (11, -14, 15), FLOAT: (24, -126, 127)}
+_FORMATS = {HALF: (11, -14, 15), BFLOAT16: (8, -126, 127), FLOAT: (24, -126, 127)}
 
 
 def round_ratio(numerator: int, denominator: int, t: ScalarType) -> float:
-    """A number of any precision in the format of `t` (half, float), rounded once, to nearest even."""
+    """A number of any precision in the format of `t` (half, bfloat16, float), rounded once, to nearest even."""
     if numerator == 0:
         return 0.0
     digits, least, most = _FORMATS[t]

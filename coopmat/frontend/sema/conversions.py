@@ -8,8 +8,10 @@ from typing import NoReturn
 from ...diagnostics import FixIt, Label, Note, Span
 from ..typed import Convert, ConvertKind, Expr, FloatConst, IntConst, Load, LValue, MatrixConvert, Unary, VarRef, Zero
 from ..types import (
+    BFLOAT16,
     BOOL,
     EVENT,
+    FLOAT,
     INT,
     LONG,
     SAMPLER,
@@ -75,6 +77,8 @@ def convert_arithmetic(e: Expr, target: ScalarType | VectorType, span: Span | No
     span = span or e.span
     if e.type == target:
         return e
+    if target is BOOL and e.type is BFLOAT16:
+        e = convert_arithmetic(e, FLOAT, span)
     if isinstance(target, VectorType) and not isinstance(e.type, VectorType):
         return Convert(span, target, ConvertKind.SPLAT, convert_arithmetic(e, target.element, span))
     kind = kind_between(e.type, target)
@@ -87,14 +91,17 @@ def convert_arithmetic(e: Expr, target: ScalarType | VectorType, span: Span | No
 
 
 def promote(e: Expr) -> Expr:
-    """Integer promotion of scalars; vectors are never promoted."""
+    """Integer promotion of scalars, and a bfloat16, which is a format of storage, as a float; vectors never change."""
+    if e.type is BFLOAT16:
+        return convert_arithmetic(e, FLOAT)
     if isinstance(e.type, ScalarType) and e.type.is_integer and e.type.rank < INT.rank:
         return convert_arithmetic(e, INT)
     return e
 
 
 def common_scalar(a: ScalarType, b: ScalarType) -> ScalarType:
-    """The usual arithmetic conversions (C11 6.3.1.8)."""
+    """The usual arithmetic conversions (C11 6.3.1.8); a bfloat16 counts as a float."""
+    a, b = (FLOAT if t is BFLOAT16 else t for t in (a, b))
     if a.is_float or b.is_float:
         if a.is_float and b.is_float:
             return a if a.rank >= b.rank else b
@@ -342,7 +349,7 @@ def condition(c: Context, e: Expr, what: str) -> Expr:
         c.fail("invalid-condition", f"{what} must be a scalar or a pointer, not '{e.type}'", e.span)
     if isinstance(e.type, PointerType):
         implicit.tested_pointer(c, e)
-    return e
+    return promote(e) if e.type is BFLOAT16 else e
 
 
 def index_value(c: Context, e: Expr) -> Expr:

@@ -155,8 +155,6 @@ _EXTENSION_OF = {DOUBLE: "cl_khr_fp64", HALF: "cl_khr_fp16"}
 def _check_element(c: Context, t: Type, span: Span) -> None:
     atomics.check_type(c, t, span)
     element = element_type(t)
-    if element is BFLOAT16:
-        c.unsupported(f"the type '{element}' is", span)
     extension = _EXTENSION_OF.get(element) if isinstance(element, ScalarType) else None
     if extension is not None and extension not in c.features:
         notes = [Note(f"remove -cl-ext=-{extension}")]

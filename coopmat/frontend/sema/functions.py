@@ -8,6 +8,7 @@ from ...diagnostics import Note
 from ...features import PROGRAM_SCOPE
 from .. import syntax, typed
 from ..types import (
+    BFLOAT16,
     BOOL,
     EVENT,
     PLAIN,
@@ -278,7 +279,7 @@ def _check_kernel_parameters(c: Context, decl: typed.FunctionDecl) -> None:
         if contains_matrix(p.type) or (isinstance(p.type, PointerType) and contains_matrix(p.type.pointee)):
             message = f"a cooperative matrix cannot be a parameter of a kernel ('{p.name}')"
             c.error("coop-mat-kernel-parameter", message, p.span)
-        elif p.type in (BOOL, EVENT) or isinstance(p.type, VoidType):
+        elif p.type in (BFLOAT16, BOOL, EVENT) or isinstance(p.type, VoidType):
             c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot have type '{p.type}'", p.span)
         elif isinstance(p.type, PointerType):
             _check_kernel_pointer(c, p, p.type)

@@ -8,6 +8,7 @@ from ...diagnostics import Label, Span
 from .. import typed
 from ..typed import AddressOf, Binary, Deref, Expr, LValue, MatrixElement, Swizzle, Unary, Zero
 from ..types import (
+    BFLOAT16,
     INT,
     LONG,
     PTRDIFF_T,
@@ -101,6 +102,8 @@ def unary(c: Context, op: str, operand: Expr, span: Span) -> Expr:
     if isinstance(e.type, CoopMatrixType):
         return matrices.negate(c, op, e, span)
     element = element_type(e.type)
+    if op == "!" and e.type is BFLOAT16:
+        e = promote(e)
     if op == "!":
         if isinstance(e.type, PointerType):
             null = Zero(span, e.type)
@@ -122,6 +125,8 @@ def increment(c: Context, op: str, target: Expr, span: Span, *, prefix: bool) ->
         c.fail("coop-mat-operator", f"invalid operand to '{op}': '{t}'", span)
     elif not isinstance(element_type(t), ScalarType):
         c.fail("invalid-operands", f"invalid operand to '{op}': '{t}'", span)
+    elif t is BFLOAT16:
+        c.unsupported(f"'{op}' of a '{t}' is", span)
     return typed.IncDec(span, t, place, 1 if op == "++" else -1, prefix)
 
 

@@ -39,7 +39,14 @@ def scalar(program: Program, e: typed.IntConst | typed.FloatConst) -> ir.Constan
     typ = program.module.types.of(e.type)
     if isinstance(e, typed.IntConst):
         return ir.Constant(typ, e.value)
+    if isinstance(typ, ir.IntType):
+        return ir.Constant(typ, _bfloat16_bits(e.value))
     return FormattedConstant(typ, _float_text(e.value))
+
+
+def _bfloat16_bits(value: float) -> int:
+    """As a signed number."""
+    return int(struct.unpack("<h", struct.pack("<f", value)[2:])[0])
 
 
 def _float_text(value: float) -> str:

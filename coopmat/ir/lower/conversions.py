@@ -7,8 +7,9 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from ...frontend.typed import ConvertKind
-from ...frontend.types import BOOL, FLOAT, ScalarType, Type, VectorType, element_count, element_type, with_count
+from ...frontend.types import BFLOAT16, BOOL, FLOAT, ScalarType, Type, VectorType, element_count, element_type
 from ..type_map import I32, undefined
+from . import bfloat16
 from .context import FunctionContext
 from .operators import from_truth, is_signed, is_true
 
@@ -17,7 +18,21 @@ Conversion = Callable[[FunctionContext, ir.Value, Type, Type], ir.Value]
 
 def convert(ctx: FunctionContext, kind: ConvertKind, value: ir.Value, source: Type, target: Type) -> ir.Value:
     """`value` of type `source` as one of `target`. Every kind but DECAY, TO_BOOL of conditions and MATRIX."""
+    if kind in _NUMERIC and BFLOAT16 in (source, target):
+        return _bfloat16(ctx, kind, value, source, target)
     return _CONVERSIONS[kind](ctx, value, source, target)
+
+
+_NUMERIC = (ConvertKind.INT_TO_FLOAT, ConvertKind.FLOAT_TO_INT, ConvertKind.FLOAT_TO_FLOAT)
+
+
+def _bfloat16(ctx: FunctionContext, kind: ConvertKind, value: ir.Value, source: Type, target: Type) -> ir.Value:
+    if source == target:
+        return value
+    if target == BFLOAT16:
+        return bfloat16.from_number(ctx, value, source)
+    value = bfloat16.to_float(ctx, value)
+    return value if target == FLOAT else convert(ctx, kind, value, FLOAT, target)
 
 
 def _bits(t: Type) -> int:
@@ -58,10 +73,6 @@ def _float_to_float(ctx: FunctionContext, value: ir.Value, source: Type, target:
     if element_type(source) == element_type(target):
         return value
     have, want = _bits(source), _bits(target)
-    if have == want:
-        # half and bfloat16: either is exact as a float.
-        middle = with_count(FLOAT, element_count(target))
-        return _float_to_float(ctx, _float_to_float(ctx, value, source, middle), middle, target)
     make = ctx.builder.fptrunc if have > want else ctx.builder.fpext
     return make(value, ctx.types.of(target))
 
