@@ -15,7 +15,17 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from .diagnostics import CompileError, Diagnostic, Diagnostics, InternalError, Severity, SourceMap, TooManyErrors
+from .diagnostics import (
+    CompileError,
+    Diagnostic,
+    Diagnostics,
+    InternalError,
+    Note,
+    Severity,
+    SourceMap,
+    Span,
+    TooManyErrors,
+)
 from .options import CompileOptions, UsageError
 
 if TYPE_CHECKING:
@@ -80,7 +90,7 @@ class Module:
 
     @property
     def matrices(self) -> str:
-        """The route: native, one or lanes."""
+        """The route: native, one, lanes or scratch."""
         return self.options.matrices
 
     @property
@@ -105,7 +115,13 @@ class Module:
 
     @property
     def llvm_ir(self) -> str:
-        return self._lowered.text
+        text = self._lowered.text
+        if self.options.dialect == "khr":
+            return text
+        from .ir import dialects
+        from .spirv.emit import reprint
+
+        return reprint(dialects.rewrite(reprint(text), self.options.dialect))
 
     @property
     def opencl_c(self) -> str:
@@ -184,6 +200,9 @@ class Module:
 
     @_stage
     def _lowered(self) -> LoweredModule:
+        return self._lower()
+
+    def _lower(self) -> LoweredModule:
         from .ir import LowerOptions
         from .ir.lower import lower
 
@@ -206,10 +225,17 @@ class Module:
                 raise CompileError(self._findings.in_order(), self.sources) from None
 
         with _collector:
-            return self._timed("lower", run)
+            lowered = self._timed("lower", run)
+        for item in lowered.warnings:
+            self._findings.warning(item.code, item.message, item.span)
+        self._findings.raise_if_errors()
+        return lowered
 
     @_stage
     def _emitted(self) -> bytes:
+        return self._emit()
+
+    def _emit(self) -> bytes:
         from .spirv.emit import EmitOptions, emit
         from .spirv.legalize import legalize
 
@@ -242,6 +268,109 @@ class Module:
             raise CompileError(self._findings.in_order(), self.sources) from None
         finally:
             self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - start
+
+
+class IrModule(Module):
+    """A module of LLVM IR in any dialect: read, then emitted like our own. It has no tokens and no tree.
+
+    What LLVM or the dialects refuse in it is a CompileError with the place in the text, and so is whatever stages
+    behind find wrong: they were handed it.
+    """
+
+    @property
+    def _tokens(self) -> TokenStream:
+        raise self._refused("no-such-stage", f"{self.name} is LLVM IR, which is not preprocessed")
+
+    @property
+    def _tree(self) -> syntax.TranslationUnit:
+        raise self._refused("no-such-stage", f"{self.name} is LLVM IR, which has no syntax tree")
+
+    unit = _tree  # type: ignore[assignment]
+
+    def check(self) -> None:
+        """Reads the text. Raises CompileError."""
+        from .ir import dialects
+
+        self._findings.check_options()
+        text = self._text()
+        with _collector:
+            read = self._timed("read", lambda: self._guarded(lambda: dialects.read(self._reprinted(text))))
+            self._canonical = self._timed("read", lambda: self._reprinted(read))
+
+    def _lower(self) -> LoweredModule:
+        from .ir import LowerOptions
+        from .ir.dialects import parse_module
+        from .ir.dialects.link import link
+
+        text, options = self._canonical, self.options
+        wanted = LowerOptions(
+            matrices=options.matrices,
+            spirv_version=options.spirv_version,
+            sub_group_size=options.sub_group_size,
+            opt_disable=options.level == 0,
+        )
+        with _collector:
+            return self._timed("lower", lambda: self._guarded(lambda: link(parse_module(text), wanted, _library)))
+
+    def _emit(self) -> bytes:
+        return self._blaming(super()._emit)
+
+    def _validate(self, binary: bytes) -> None:
+        self._blaming(lambda: super(IrModule, self)._validate(binary))
+
+    def _text(self) -> str:
+        source = self._source
+        try:
+            text = source if isinstance(source, str) else source.decode()
+            text.encode()
+        except UnicodeError:
+            raise self._refused("ir-syntax", f"{self.name} is not text in UTF-8") from None
+        self.sources.add(self.name, text)
+        if "\0" in text:
+            line = text[: text.index("\0")].count("\n") + 1
+            raise self._refused("ir-syntax", "the text has a null character", self._line(line))
+        return text
+
+    def _line(self, number: int) -> Span | None:
+        from .ir.dialects import places
+
+        text = self.sources.line(self.name, number)
+        return None if text is None else places.of_line(self.name, number, text)
+
+    def _reprinted(self, text: str) -> str:
+        from .ir.dialects import places
+        from .spirv.emit import RefusedIR, reprint
+
+        try:
+            return reprint(text)
+        except RefusedIR as error:
+            if text != self.sources.files.get(self.name):
+                raise InternalError("the IR that was read is not IR any more", error.message) from error
+            span = places.find(text, self.name, error.context)
+            if error.line:
+                span = Span(self.name, error.line, error.column, error.line, error.column + 1)
+            raise self._refused("ir-syntax", f"LLVM refuses this: {error.message}", span) from error
+
+    def _guarded(self, run: Callable[[], T]) -> T:
+        from .ir.dialects import Malformed, places
+
+        try:
+            return run()
+        except Malformed as error:
+            text = self.sources.files.get(self.name, "")
+            raise self._refused(error.code, error.message, places.find(text, self.name, error.line)) from error
+
+    def _blaming(self, run: Callable[[], T]) -> T:
+        """What goes wrong behind is in what we were given."""
+        try:
+            return run()
+        except InternalError as error:
+            notes = (Note(error.details),) if error.details else ()
+            raise self._refused("ir-not-supported", f"{self.name}: {error.message}", notes=notes) from error
+
+    def _refused(self, code: str, message: str, span: Span | None = None, notes: tuple[Note, ...] = ()) -> CompileError:
+        self._findings.add(Diagnostic(Severity.ERROR, code, message, span, notes=notes))
+        return CompileError(self._findings.in_order(), self.sources)
 
 
 # Without the generic address space: a pointer of the library's that says nothing is private.
@@ -303,9 +432,15 @@ def preprocess_only(source: str | bytes, options: CompileOptions, *, name: str) 
 
 
 def compile(
-    source: str | bytes, options: str | Sequence[str] | CompileOptions = (), *, name: str = "<source>"
+    source: str | bytes,
+    options: str | Sequence[str] | CompileOptions = (),
+    *,
+    name: str = "<source>",
+    language: str = "cl",
 ) -> Module:
     """Compiles OpenCL C; the source is checked on return, code is generated when it is first asked for.
+
+    With the `language` "ir" the source is LLVM IR, of any dialect that docs/dialects.md lists.
 
     `options` are as on the command line, a list (`["-DTILE=16", "--matrices", "one"]`) or one string as OpenCL builds
     take it. Raises CompileError, UsageError.
@@ -313,16 +448,18 @@ def compile(
     if isinstance(options, str):
         options = shlex.split(options)
     parsed = options if isinstance(options, CompileOptions) else CompileOptions.from_arguments(options)
-    later = [f"--dialect {parsed.dialect}"] if parsed.dialect != "khr" else []
-    later += ["--matrices scratch"] if parsed.matrices == "scratch" else []
+    later = [f"--dialect {parsed.dialect}"] if parsed.dialect in ("intel", "llvm") else []
     if later:
         message = f"{later[0]} is not supported yet"
         raise CompileError([Diagnostic(Severity.ERROR, "not-supported", message)])
     if parsed.matrices == "auto":
         parsed = replace(parsed, matrices="native")
-    module = Module(source, name, parsed)
+    module = IrModule(source, name, parsed) if language == "ir" else Module(source, name, parsed)
     if parsed.debug:
         module.warn("unused-command-line-argument", "-g: debug information is not supported yet")
+    if isinstance(module, IrModule):
+        module.check()
+        return module
     with _collector:
         module.unit  # noqa: B018
     return module

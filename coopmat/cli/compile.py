@@ -40,7 +40,8 @@ KINDS = {
     "ast": Kind(".ast", lambda module: module.ast.encode()),
 }
 KINDS_TO_COME = ("c", "ptx", "obj")
-LANGUAGES_TO_COME = {"ir": (".ll",), "spv": (".spv", ".spvasm")}
+LANGUAGES = {"ir": (".ll",), "spv": (".spv", ".spvasm")}
+LANGUAGES_TO_COME = ("spv",)
 
 STAGES: dict[str, Callable[[Module], str]] = {
     "preprocess": lambda module: module.preprocessed,
@@ -108,8 +109,11 @@ def _compile(invocation: Invocation, options: CompileOptions, kinds: list[str], 
     from coopmat import compiler
 
     shallow = invocation.preprocess or invocation.dependencies == "only"
-    make = compiler.preprocess_only if shallow else compiler.compile
-    module = make(source, options, name=STANDARD_INPUT if name == "-" else name)
+    shown = STANDARD_INPUT if name == "-" else name
+    if shallow:
+        module = compiler.preprocess_only(source, options, name=shown)
+    else:
+        module = compiler.compile(source, options, name=shown, language=_language(invocation))
     if device is not None and not (shallow or invocation.syntax_only):
         _warn_of_unchecked_shapes(module, device)
     # Everything is made before anything is written.
@@ -124,11 +128,7 @@ def _compile(invocation: Invocation, options: CompileOptions, kinds: list[str], 
 
 
 def _refuse_what_comes_later(invocation: Invocation, kinds: list[str]) -> None:
-    name = invocation.inputs[0]
-    language = invocation.language
-    if language is None:
-        suffix = Path(name).suffix
-        language = next((key for key, suffixes in LANGUAGES_TO_COME.items() if suffix in suffixes), "cl")
+    language = _language(invocation)
     if language in LANGUAGES_TO_COME:
         raise _not_yet(f"reading the input language '{language}'")
     for kind in kinds:
@@ -136,6 +136,12 @@ def _refuse_what_comes_later(invocation: Invocation, kinds: list[str]) -> None:
             raise _not_yet(f"--emit {kind}")
     if invocation.mode == "binary":
         raise _not_yet("--mode binary (a device's own binary)")
+
+
+def _language(invocation: Invocation) -> str:
+    """What -x says, else what the input's suffix does."""
+    suffix = Path(invocation.inputs[0]).suffix
+    return invocation.language or next((key for key, suffixes in LANGUAGES.items() if suffix in suffixes), "cl")
 
 
 def _not_yet(what: str) -> CompileError:
@@ -238,7 +244,7 @@ def _help() -> str:
 
 _COMPILER_HELP = {
     "--matrices HOW": "native (default), one, lanes, or auto: what the device would get.",
-    "--dialect NAME": "Spelling of the matrix operations for `--emit ll`: khr.",
+    "--dialect NAME": "Spelling of the matrix operations for `--emit ll`: khr (default), rfc, clang.",
     "-D -U -I -cl-std= -cl-ext= -cl-... -Werror -w -W<name> -Wno-<name> -O0..-O3 -g": "As in clang and OpenCL.",
     "--spirv-version V, --target-env E, --no-validate": "The module's version; validation is on by default.",
     "-ferror-limit=N": "Stop after N errors (0: never).",

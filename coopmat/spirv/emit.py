@@ -101,6 +101,48 @@ def emit(ir_text: str, options: EmitOptions | None = None) -> EmitResult:
     )
 
 
+class RefusedIR(Exception):
+    """LLVM does not read a text. `line` and `column` count from 1, 0: unknown; `context` is the line it shows."""
+
+    def __init__(self, message: str, line: int = 0, column: int = 0, context: str = "") -> None:
+        super().__init__(message)
+        self.message, self.line, self.column, self.context = message, line, column, context
+
+
+def reprint(ir_text: str, options: EmitOptions | None = None) -> str:
+    """The text as LLVM reads and prints it, checked by its verifier. Raises RefusedIR."""
+    options = options or EmitOptions()
+    request: emitter.Request = {
+        "triple": options.triple,
+        "extensions": [],
+        "passes": "print",
+        "want": ["llvm_ir"],
+        "timeout": options.timeout,
+    }
+    text = ir_text.encode()
+    fields, blobs = _emitter.request(request, text) if _CAN_FORK else _request_once(request, text)
+    if "died" in fields:
+        told = [line for line in fields["stderr"].splitlines() if line.strip()]
+        raise RefusedIR(f"LLVM {fields['died']} on this text" + (f": {told[0]}" if told else ""))
+    if "error" in fields:
+        raise _refusal(fields["error"])
+    return blobs[1].decode()
+
+
+_REFUSAL = re.compile(r"<string>:(\d+):(\d+): (?:error: )?(.*)\n?(.*)")
+
+
+def _refusal(told: str) -> RefusedIR:
+    match = _REFUSAL.search(told)
+    if match is None:
+        # The verifier says what is wrong, then shows instructions.
+        lines = told.strip().splitlines() or ["LLVM does not say why"]
+        return RefusedIR(lines[0], context=lines[1] if len(lines) > 1 else "")
+    line, column = int(match[1]), int(match[2])
+    # The emitter put triple and data layout on the first line.
+    return RefusedIR(match[3], line, 1 if line == 1 else column, match[4])
+
+
 def start() -> None:
     """Start the emitter now, so that it warms up while the caller does something else. Costs about 2 ms."""
     if _CAN_FORK:

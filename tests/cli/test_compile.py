@@ -153,7 +153,7 @@ def test_usage_errors(coopmat, arguments):
         (["--emit=c", "a.cl"], "--emit c"),
         (["--emit=spv,ptx", "a.cl"], "--emit ptx"),
         (["--emit=obj", "a.cl"], "--emit obj"),
-        (["-x", "ir", "a.cl"], "input language 'ir'"),
+        (["-x", "spv", "a.cl"], "input language 'spv'"),
         (["a.spv"], "input language 'spv'"),
         (["--dialect=intel", "--emit=ll", "a.cl"], "--dialect intel"),
         (["--source=a.cl", "--output=o", "--mode=binary"], "--mode binary"),

@@ -1,0 +1,413 @@
+"""IR of any dialect to the canonical one: types, names, operands; every matrix operation is checked on the way."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable
+
+from ...matrices.variants import MatrixType, Use
+from .operations import (
+    CODE_OF,
+    COMPONENTS,
+    LLVM_NAMES,
+    MENTION,
+    TYPE,
+    Row,
+    Spelling,
+    matrix_of,
+    read_name,
+    spelled,
+    tag,
+)
+from .operations import type_text as matrix_text
+from .text import Argument, Call, Function, Instruction, Malformed, Module, parse_call, quoted
+
+LAYOUTS = (0, 1, 2)
+# Of components: the words of the placeholders.
+ACCESSES = ("get", "set", "coordinates")
+_INTEGER = re.compile(r"i\d+")
+_NUMBER = re.compile(r"-?\d+")
+_SPACE = re.compile(r"ptr(?: addrspace\((\d+)\))?")
+
+
+def from_rfc_types(text: str) -> str:
+    """The RFC's order of type parameters (T, rows, columns, 0, use) as the canonical one (T, 3, rows, columns, use)."""
+
+    def swap(match: re.Match[str]) -> str:
+        component, first, second, third, use = match.groups()
+        if third != "0":
+            return match[0]
+        return f'target("spirv.CooperativeMatrixKHR", {component}, 3, {first}, {second}, {use})'
+
+    return TYPE.sub(swap, text) if MENTION in text else text
+
+
+def canonicalize(module: Module) -> None:
+    """Makes the module canonical in place. Raises Malformed for matrix operations that no dialect has, or that do not
+    fit their operands."""
+    module.map_text(from_rfc_types)
+    _Canonicalizer(module).run()
+
+
+class _Canonicalizer:
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.declared: dict[str, Call] = {}
+        self.operations: set[str] = set()
+        self.names: set[str] = set()
+
+    def run(self) -> None:
+        known = {head.name: read_name(head.name) for head in self.module.declarations}
+        self.operations = {head.name for head in self.module.declarations if self.is_operation(head, known[head.name])}
+        for function in self.module.functions:
+            self.function(function)
+        kept = [head for head in self.module.declarations if head.name not in self.operations]
+        for head in kept:
+            if any(MENTION in text for text in (head.type, *(a.type for a in head.arguments))):
+                message = f"'{head.name}' is declared with matrices, but is neither an operation on them nor defined"
+                raise Malformed("ir-operation", message, str(head))
+        present = {head.name for head in kept}
+        self.module.declarations = kept + [head for name, head in self.declared.items() if name not in present]
+
+    @staticmethod
+    def is_operation(head: Call, spelling: Spelling | None) -> bool:
+        if spelling is None:
+            return False
+        if spelling.word.startswith("Cooperative") or spelling.word in ACCESSES:
+            return True
+        return any(MENTION in text for text in (head.type, *(argument.type for argument in head.arguments)))
+
+    def function(self, function: Function) -> None:
+        self.names = {item.result or "" for item in function.instructions()}
+        for text in (function.head.type, *(argument.type for argument in function.head.arguments)):
+            self.check_types(text, str(function.head))
+        for block in function.blocks:
+            made: list[Instruction] = []
+            for item in block.instructions:
+                self.check_types(item.text, item.source)
+                made += self.instruction(item)
+            block.instructions = made
+
+    def check_types(self, text: str, line: str) -> None:
+        if MENTION in text:
+            for match in TYPE.finditer(text):
+                matrix_of(match[0], line)
+            if text.count(MENTION) > sum(1 for _ in TYPE.finditer(text)):
+                raise Malformed(
+                    "ir-matrix-type", "a cooperative matrix type has a component type and four numbers", line
+                )
+
+    def instruction(self, item: Instruction) -> list[Instruction]:
+        call = parse_call(item.text) if "call" in item.text else None
+        if call is None or call.name not in self.operations:
+            self.refuse_operands(item, item.text)
+            return [item]
+        spelling = read_name(call.name)
+        assert spelling is not None
+        self.refuse_operands(item, " ".join(argument.value for argument in call.arguments))
+        made = _Operation(self, item, call, spelling).made()
+        return made
+
+    def refuse_operands(self, item: Instruction, text: str) -> None:
+        """An operation is called, and nothing else."""
+        if "@" in text and "__" in text:
+            for match in re.finditer(r"@(?:\"([^\"]*)\"|([-\w.$]+))", text):
+                if (match[1] or match[2]) in self.operations:
+                    message = f"the address of the matrix operation '{match[1] or match[2]}' cannot be taken"
+                    raise Malformed("ir-operation", message, item.source)
+
+    def fresh(self, wanted: str) -> str:
+        name, n = f"%{wanted}", 0
+        while name in self.names:
+            n += 1
+            name = f"%{wanted}.{n}"
+        self.names.add(name)
+        return name
+
+    def declare(self, name: str, result: str, types: list[str]) -> None:
+        head = Call(
+            "declare spir_func", result, quoted("@", name), [Argument(t) for t in types], " convergent nounwind"
+        )
+        self.declared.setdefault(name, head)
+
+
+class _Operation:
+    """One call being made canonical."""
+
+    def __init__(self, owner: _Canonicalizer, item: Instruction, call: Call, spelling: Spelling) -> None:
+        self.owner, self.item, self.call, self.spelling = owner, item, call, spelling
+        self.result = matrix_of(call.type, item.source)
+        self.arguments = call.arguments
+        self.operands = [matrix_of(argument.type, item.source) for argument in call.arguments]
+        self.before: list[Instruction] = []
+
+    def fail(self, message: str) -> Malformed:
+        return Malformed("ir-operation", f"'{self.call.name}': {message}", self.item.source)
+
+    def made(self) -> list[Instruction]:
+        word = self.spelling.word
+        if word in ACCESSES:
+            return self.coordinates() if word == "coordinates" else self.access(word)
+        first = self.result or next((m for m in self.operands if m is not None), None)
+        row = self.spelling.row(first.component if first else None)
+        if row is None:
+            raise self.fail("is not a matrix operation that is known here")
+        if first is None and row.kind != "length":
+            raise self.fail("takes or gives no matrix")
+        make: Callable[[Row], list[Instruction]] = getattr(self, "make_" + row.kind.replace("-", "_"))
+        return make(row)
+
+    # --- pieces
+
+    def emit(self, name: str, arguments: list[Argument], result: str | None = None, type_: str = "") -> Instruction:
+        type_ = type_ or self.call.type
+        self.owner.declare(name, type_, [argument.type for argument in arguments])
+        call = Call("call spir_func", type_, quoted("@", name), arguments, self.call.after)
+        return Instruction(result, str(call), self.item.source)
+
+    def done(self, name: str, arguments: list[Argument]) -> list[Instruction]:
+        return [*self.before, self.emit(name, arguments, self.item.result)]
+
+    def matrix(self, at: int, what: str) -> MatrixType:
+        matrix = self.operands[at] if at < len(self.operands) else None
+        if matrix is None:
+            raise self.fail(f"operand {at + 1} is not {what}")
+        return matrix
+
+    def count(self, *allowed: int) -> None:
+        if len(self.arguments) not in allowed:
+            wanted = " or ".join(map(str, allowed))
+            raise self.fail(f"takes {wanted} operands, not {len(self.arguments)}")
+
+    def plain(self, at: int) -> Argument:
+        return Argument(self.arguments[at].type, self.arguments[at].value)
+
+    def constant(self, at: int, what: str, width: int = 32) -> Argument:
+        argument = self.arguments[at]
+        if not _INTEGER.fullmatch(argument.type) or not _NUMBER.fullmatch(argument.value):
+            raise self.fail(f"{what} is not an integer constant")
+        if not -(1 << (width - 1)) <= int(argument.value) < 1 << (width - 1):
+            raise self.fail(f"{what} is out of range")
+        return Argument(f"i{width}", argument.value)
+
+    def layout(self, at: int) -> Argument:
+        argument = self.constant(at, "the layout")
+        if int(argument.value) not in LAYOUTS:
+            raise self.fail(f"the layout is {argument.value}: 0 (row major), 1 (column major) or 2 (packed)")
+        return argument
+
+    def stride(self, at: int) -> Argument:
+        """As i64: a narrower one is a size, and has no sign."""
+        argument = self.plain(at)
+        if not _INTEGER.fullmatch(argument.type):
+            raise self.fail("the stride is not an integer")
+        width = int(argument.type[1:])
+        if width == 64:
+            return argument
+        if width > 64:
+            raise self.fail("the stride is wider than 64 bits")
+        if _NUMBER.fullmatch(argument.value):
+            return Argument("i64", str(int(argument.value) % (1 << width)))
+        if argument.value in ("undef", "poison"):
+            return Argument("i64", argument.value)
+        name = self.owner.fresh("stride")
+        self.before.append(Instruction(name, f"zext {argument} to i64", self.item.source))
+        return Argument("i64", name)
+
+    def pointer(self, at: int) -> tuple[Argument, int]:
+        argument = self.plain(at)
+        match = _SPACE.fullmatch(argument.type)
+        if match is None:
+            raise self.fail(f"operand {at + 1} is not a pointer")
+        return argument, int(match[1] or 0)
+
+    def pointee(self, space: int, matrix: MatrixType) -> str:
+        # The backend takes bfloat16 in a name for a byte.
+        own = "i16" if matrix.component.name == "bf16" else LLVM_NAMES[matrix.component]
+        count, element = self.spelling.pointee or (1, own)
+        code = (f"Dv{count}_" if count > 1 else "") + CODE_OF[element]
+        return f"P{code}" if space == 0 else f"PU3AS{space}{code}"
+
+    # --- the rows
+
+    def make_load(self, row: Row) -> list[Instruction]:
+        self.count(3, 4)
+        if self.result is None:
+            raise self.fail("does not give a matrix")
+        (pointer, space), layout, stride = self.pointer(0), self.layout(1), self.stride(2)
+        name = f"{spelled(row.instruction)}{self.pointee(space, self.result)}il{_vendor(self.result)}"
+        memory = [self.constant(3, "the memory operand")] if len(self.arguments) > 3 else []
+        return self.done(name + _memory_tag(memory), [pointer, layout, stride, *memory])
+
+    def make_store(self, row: Row) -> list[Instruction]:
+        self.count(4, 5)
+        matrix = self.matrix(1, "a matrix")
+        if self.call.type != "void":
+            raise self.fail("gives nothing")
+        (pointer, space), layout, stride = self.pointer(0), self.layout(2), self.stride(3)
+        name = f"{spelled(row.instruction)}{self.pointee(space, matrix)}{_vendor(matrix)}il"
+        memory = [self.constant(4, "the memory operand")] if len(self.arguments) > 4 else []
+        return self.done(name + _memory_tag(memory), [pointer, self.plain(1), layout, stride, *memory])
+
+    def make_multiply_add(self, row: Row) -> list[Instruction]:
+        self.count(3, 4)
+        a, b, c = (self.matrix(n, "a matrix") for n in range(3))
+        if (a.use, b.use, c.use) != (Use.A, Use.B, Use.ACCUMULATOR):
+            raise self.fail("takes matrices of the uses 0 (A), 1 (B) and 2 (accumulator)")
+        if (a.columns, a.rows, b.columns) != (b.rows, c.rows, c.columns):
+            raise self.fail("the shapes of its operands do not fit")
+        if len({m.component.is_integer for m in (a, b, c)}) > 1:
+            raise self.fail("its operands mix integers and floating point")
+        if self.result != c:
+            raise self.fail("the result's type is not that of the third operand")
+        mask = self.constant(3, "the mask of operands") if len(self.arguments) > 3 else Argument("i32", "0")
+        name = "_".join([spelled(row.instruction), *map(tag, (a, b, c))])
+        return self.done(name, [*(self.plain(n) for n in range(3)), mask])
+
+    def make_length(self, row: Row) -> list[Instruction]:
+        self.count(1)
+        matrix = self.matrix(0, "a matrix")
+        if self.call.type != "i32":
+            raise self.fail(f"gives an i32, not {self.call.type}")
+        return self.done(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0)])
+
+    def make_fill(self, row: Row) -> list[Instruction]:
+        self.count(1)
+        if self.result is None or self.arguments[0].type != LLVM_NAMES[self.result.component]:
+            raise self.fail("takes a scalar of the result's component type")
+        return self.done(f"{spelled(row.instruction)}_{tag(self.result)}", [self.plain(0)])
+
+    def make_binary(self, row: Row) -> list[Instruction]:
+        self.count(2)
+        matrix = self.same_types(row)
+        return self.done(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0), self.plain(1)])
+
+    def make_negate(self, row: Row) -> list[Instruction]:
+        self.count(1)
+        return self.done(f"{spelled(row.instruction)}_{tag(self.same_types(row))}", [self.plain(0)])
+
+    def same_types(self, row: Row) -> MatrixType:
+        matrix = self.matrix(0, "a matrix")
+        if self.result != matrix or any(m != matrix for m in self.operands):
+            raise self.fail("its operands and its result are not of one type")
+        if matrix.component.is_integer != row.integers[0]:
+            raise self.fail(f"is not for components of type {LLVM_NAMES[matrix.component]}")
+        return matrix
+
+    def make_convert(self, row: Row) -> list[Instruction]:
+        self.count(1)
+        source, target = self.matrix(0, "a matrix"), self.result
+        if target is None or (source.rows, source.columns, source.use) != (target.rows, target.columns, target.use):
+            raise self.fail("the result is not a matrix of the operand's shape and use")
+        if (source.component.is_integer, target.component.is_integer) != row.integers:
+            raise self.fail("does not fit the component types")
+        mode = self.spelling.mode
+        name = f"__cm_convert_{row.instruction}{mode}" if mode else spelled(row.instruction)
+        return self.done(f"{name}_{tag(source)}_{tag(target)}", [self.plain(0)])
+
+    def make_extract(self, row: Row) -> list[Instruction]:
+        self.count(2)
+        matrix = self.matrix(0, "a matrix")
+        if self.call.type != LLVM_NAMES[matrix.component]:
+            raise self.fail("does not give the matrix's component type")
+        index = self.constant(1, "the index")
+        return self.done(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0), index])
+
+    def make_insert(self, row: Row) -> list[Instruction]:
+        self.count(3)
+        matrix = self.matrix(1, "a matrix")
+        if self.result != matrix or self.arguments[0].type != LLVM_NAMES[matrix.component]:
+            raise self.fail("takes a component, a matrix of the result's type and an index")
+        index = self.constant(2, "the index")
+        return self.done(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0), self.plain(1), index])
+
+    def make_scale(self, row: Row) -> list[Instruction]:
+        """A fill and a multiplication: SPIR-V's own instruction needs a capability that OpenCL does not have."""
+        self.count(2)
+        at = 0 if self.operands[0] is not None else 1
+        matrix = self.matrix(at, "a matrix")
+        if self.operands[1 - at] is not None or self.result != matrix:
+            raise self.fail("takes a matrix of the result's type and a scalar")
+        scalar = self.scalar(self.arguments[1 - at], LLVM_NAMES[matrix.component])
+        filled = Argument(matrix_text(matrix), self.owner.fresh("scalar"))
+        fill = self.emit(f"{spelled('CompositeConstruct')}_{tag(matrix)}", [scalar], filled.value)
+        multiply = "IMul" if matrix.component.is_integer else "FMul"
+        self.before.append(fill)
+        return self.done(f"{spelled(multiply)}_{tag(matrix)}", [self.plain(at), filled])
+
+    def scalar(self, argument: Argument, wanted: str) -> Argument:
+        """Of the component type: the RFC's text multiplies a matrix of floats by an i32."""
+        given, value = argument.type, argument.value
+        if given == wanted:
+            return Argument(given, value)
+        if given not in COMPONENTS:
+            raise self.fail(f"cannot multiply components of type {wanted} by a scalar of type {given}")
+        if _INTEGER.fullmatch(given) and _NUMBER.fullmatch(value):
+            return Argument(wanted, integer_constant(int(value), wanted))
+        name = self.owner.fresh("converted")
+        self.before.append(Instruction(name, f"{_cast(given, wanted)} {given} {value} to {wanted}", self.item.source))
+        return Argument(wanted, name)
+
+    def access(self, word: str) -> list[Instruction]:
+        self.count(2 if word == "get" else 3)
+        pointer, space = self.pointer(0)
+        component = self.call.type if word == "get" else self.arguments[2].type
+        if component not in COMPONENTS or self.arguments[1].type != "i32" or space:
+            raise self.fail("takes a pointer to a matrix in private memory, an i32 and a component")
+        arguments = [pointer, *(self.plain(n) for n in range(1, len(self.arguments)))]
+        return self.done(f"__cm_{word}_{CODE_OF[component]}", arguments)
+
+    def coordinates(self) -> list[Instruction]:
+        self.count(2)
+        matrix = self.matrix(0, "a matrix")
+        if self.call.type != "<2 x i32>" or self.arguments[1].type != "i32":
+            raise self.fail("takes a matrix and an i32, and gives a <2 x i32>")
+        return self.done(f"__cm_coordinates_{tag(matrix)}", [self.plain(0), self.plain(1)])
+
+
+def _vendor(matrix: MatrixType) -> str:
+    """The matrix as a vendor-qualified Itanium type."""
+    name = tag(matrix)
+    return f"u{len(name)}{name}"
+
+
+def _memory_tag(memory: list[Argument]) -> str:
+    return "i" if memory else ""
+
+
+def _cast(given: str, wanted: str) -> str:
+    """The instruction between two different scalar types; integers count as signed."""
+    integers = (given[0] == "i", wanted[0] == "i")
+    wider = COMPONENTS[wanted].bits > COMPONENTS[given].bits
+    if integers == (True, True):
+        return "sext" if wider else "trunc"
+    if integers == (False, False):
+        return "fpext" if wider else "fptrunc"
+    return "sitofp" if integers[0] else "fptosi"
+
+
+def integer_constant(value: int, wanted: str) -> str:
+    """An integer as a constant of a component type."""
+    if wanted[0] == "i":
+        bits = int(wanted[1:])
+        wrapped = value % (1 << bits)
+        return str(wrapped - (1 << bits) if wrapped >> (bits - 1) else wrapped)
+    number = float(value)
+    if wanted in ("half", "bfloat"):
+        # To the nearest of the type; out of range is infinite.
+        number = _rounded(number, wanted)
+    elif wanted == "float":
+        number = struct.unpack("f", struct.pack("f", number))[0]
+    return f"0x{struct.unpack('Q', struct.pack('d', number))[0]:016X}"
+
+
+def _rounded(number: float, wanted: str) -> float:
+    if wanted == "half":
+        try:
+            return float(struct.unpack("e", struct.pack("e", number))[0])
+        except OverflowError:
+            return float("inf") if number > 0 else float("-inf")
+    bits = struct.unpack("I", struct.pack("f", number))[0]
+    bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
+    return float(struct.unpack("f", struct.pack("I", bits))[0])

@@ -1,0 +1,175 @@
+"""The matrix operations of all dialects as rows: how their names are read, what they take.
+
+An instruction is named as in SPIR-V, whatever the dialect; `Binary...`, `ScalarNeg` and the like, which leave the
+class of the component to the type, become the instruction for that class. Sources: the OpenCL RFC's text (rfc), tests
+of the Clang implementation under review (clang).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ...matrices.variants import COMPONENT_TYPES, MAX_DIMENSION, SCOPE_SUBGROUP, ComponentType, MatrixType, Use
+from .text import Malformed
+
+TYPE = re.compile(r'target\("spirv\.CooperativeMatrixKHR", ([^,()]+), (\d+), (\d+), (\d+), (\d+)\)')
+MENTION = '"spirv.CooperativeMatrixKHR"'
+
+# LLVM's component types, which have no sign: integers count as signed, and operations say what they are.
+COMPONENTS = {
+    "half": COMPONENT_TYPES["f16"],
+    "bfloat": COMPONENT_TYPES["bf16"],
+    "float": COMPONENT_TYPES["f32"],
+    "double": COMPONENT_TYPES["f64"],
+    **{f"i{bits}": COMPONENT_TYPES[f"s{bits}"] for bits in (8, 16, 32, 64)},
+}
+LLVM_NAMES = {component: name for name, component in COMPONENTS.items()}
+# Itanium's codes, with the unsigned ones that stand for the same type here.
+CODES = {"Dh": "half", "DF16b": "bfloat", "f": "float", "d": "double"}
+CODES |= {"c": "i8", "a": "i8", "h": "i8", "s": "i16", "t": "i16", "i": "i32", "j": "i32", "l": "i64", "m": "i64"}
+CODE_OF = {"half": "Dh", "bfloat": "DF16b", "float": "f", "double": "d", "i8": "c", "i16": "s", "i32": "i", "i64": "l"}
+
+
+def matrix_of(text: str, line: str = "") -> MatrixType | None:
+    """The matrix that a canonical type is; None for other types. Malformed: parameters that no matrix has."""
+    match = TYPE.fullmatch(text)
+    if match is None:
+        return None
+    component, (scope, rows, columns, use) = match[1], map(int, match.groups()[1:])
+    if component not in COMPONENTS:
+        raise Malformed("ir-matrix-type", f"a cooperative matrix cannot have components of type {component}", line)
+    if scope != SCOPE_SUBGROUP:
+        message = f"a cooperative matrix of scope {scope} is not supported: only {SCOPE_SUBGROUP} (subgroup) is"
+        raise Malformed("ir-matrix-type", message, line)
+    if not (1 <= rows <= MAX_DIMENSION and 1 <= columns <= MAX_DIMENSION):
+        message = f"a cooperative matrix cannot be {rows} x {columns}: both go from 1 to {MAX_DIMENSION}"
+        raise Malformed("ir-matrix-type", message, line)
+    if use > 2:
+        raise Malformed("ir-matrix-type", f"a cooperative matrix has use 0, 1 or 2, not {use}", line)
+    return MatrixType(COMPONENTS[component], rows, columns, Use(use))
+
+
+def type_text(matrix: MatrixType) -> str:
+    """The canonical type."""
+    shape = f"{SCOPE_SUBGROUP}, {matrix.rows}, {matrix.columns}, {int(matrix.use)}"
+    return f'target("spirv.CooperativeMatrixKHR", {LLVM_NAMES[matrix.component]}, {shape})'
+
+
+def tag(matrix: MatrixType) -> str:
+    """Such as `mDh16x16A`: keeps the names of declarations of different types apart."""
+    code = CODE_OF[LLVM_NAMES[matrix.component]]
+    return f"m{code}{matrix.rows}x{matrix.columns}{'ABC'[matrix.use]}"
+
+
+def spelled(instruction: str) -> str:
+    """The name of the function for an instruction, as Itanium writes a name without parameters."""
+    return f"_Z{len(instruction) + 8}__spirv_{instruction}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`kind` says what an instruction takes; `integers` whether its operands (for conversions: from, to) are."""
+
+    instruction: str
+    kind: str
+    integers: tuple[bool, ...] = ()
+    signed: bool = True
+
+
+_BOTH = (False, True)
+ROWS = {
+    row.instruction: row
+    for row in (
+        Row("CooperativeMatrixLoadKHR", "load"),
+        Row("CooperativeMatrixStoreKHR", "store"),
+        Row("CooperativeMatrixMulAddKHR", "multiply-add"),
+        Row("CooperativeMatrixLengthKHR", "length"),
+        Row("CompositeConstruct", "fill"),
+        *(Row(f"F{op}", "binary", (False,)) for op in ("Add", "Sub", "Mul", "Div")),
+        *(Row(f"I{op}", "binary", (True,)) for op in ("Add", "Sub", "Mul")),
+        Row("SDiv", "binary", (True,)),
+        Row("UDiv", "binary", (True,), signed=False),
+        Row("FNegate", "negate", (False,)),
+        Row("SNegate", "negate", (True,)),
+        Row("FConvert", "convert", (False, False)),
+        Row("ConvertFToS", "convert", (False, True)),
+        Row("ConvertFToU", "convert", (False, True), signed=False),
+        Row("ConvertSToF", "convert", (True, False)),
+        Row("ConvertUToF", "convert", (True, False), signed=False),
+        Row("SConvert", "convert", (True, True)),
+        Row("UConvert", "convert", (True, True), signed=False),
+        Row("CompositeExtract", "extract"),
+        Row("CompositeInsert", "insert"),
+        # Not in the canonical form: a fill and a multiplication.
+        Row("ScalarMultiply", "scale"),
+    )
+}
+
+# Words of other dialects: the instruction for floating point and the one for integers.
+ALIASES = {
+    **{f"CooperativeMatrixBinary{op}": (f"F{op}", f"I{op}") for op in ("Add", "Sub", "Mul")},
+    "CooperativeMatrixBinaryDiv": ("FDiv", "SDiv"),
+    "CooperativeMatrixBinaryUDiv": ("FDiv", "UDiv"),
+    "CooperativeMatrixScalarNeg": ("FNegate", "SNegate"),
+    "CooperativeMatrixScalarNegKHR": ("FNegate", "SNegate"),
+    "CooperativeMatrixScalarMul": ("ScalarMultiply", "ScalarMultiply"),
+    "CooperativeMatrixScalarMulKHR": ("ScalarMultiply", "ScalarMultiply"),
+    "MatrixTimesScalar": ("ScalarMultiply", "ScalarMultiply"),
+    "CooperativeMatrixInitKHR": ("CompositeConstruct", "CompositeConstruct"),
+    "CooperativeMatrixInit": ("CompositeConstruct", "CompositeConstruct"),
+    **{
+        f"CooperativeMatrix{name}": (name, name)
+        for name in ROWS
+        if not name.startswith(("Cooperative", "Composite", "Scalar"))
+    },
+}
+_WORDS = {**{name: (name, name) for name in ROWS if name != "ScalarMultiply"}, **ALIASES}
+
+_MANGLED = re.compile(r"_Z(\d+)(__spirv_.*)", re.DOTALL)
+_CLANG = re.compile(
+    r"__spirv_(\w+?)(?:_(?:global|local|constant|private|generic))?((?:_(?:b?f|[iu])\d+_sc\d+_\d+x\d+_u\d+)*)"
+)
+_ACCESS = re.compile(r"__cm_(get|set|coordinates)_\w+")
+_CONVERSION = re.compile(r"__cm_convert_([A-Za-z]+)((?:_sat)?(?:_rt[eznp])?)_\w+")
+_UNIQUE = re.compile(r"\.\d+$")
+_POINTEE = re.compile(r"P(?:U3AS\d)?V?K?(?:Dv(\d+)_)?(DF16b|Dh|[fdcahstijlm])(?=[ijlmu]|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """What a name says: the word for the instruction; the pointee where it tells one, as (count, LLVM type); of a
+    conversion what is out of the ordinary, such as `_sat_rte`."""
+
+    word: str
+    pointee: tuple[int, str] | None = None
+    mode: str = ""
+
+    def row(self, component: ComponentType | None) -> Row | None:
+        """The instruction, which may depend on the class of the components."""
+        pair = _WORDS.get(self.word)
+        if pair is None:
+            return None
+        return ROWS[pair[component is not None and component.is_integer]]
+
+
+def read_name(name: str) -> Spelling | None:
+    """None: not the name of a matrix operation of any dialect."""
+    name = _UNIQUE.sub("", name)
+    access, conversion = _ACCESS.fullmatch(name), _CONVERSION.fullmatch(name)
+    if access:
+        return Spelling(access[1])
+    if conversion and conversion[1] in _WORDS:
+        return Spelling(conversion[1], mode=conversion[2])
+    mangled = _MANGLED.fullmatch(name)
+    if mangled:
+        length = int(mangled[1]) if len(mangled[1]) < 5 else 0
+        word, rest = mangled[2][:length], mangled[2][length:]
+        found = _POINTEE.match(rest)
+        pointee = (int(found[1] or 1), CODES[found[2]]) if found else None
+        word = word.removeprefix("__spirv_")
+        return Spelling(word, pointee) if word in _WORDS or word.startswith("CooperativeMatrix") else None
+    plain = _CLANG.fullmatch(name)
+    if plain and (plain[1] in _WORDS or plain[1].startswith("CooperativeMatrix")):
+        return Spelling(plain[1])
+    return None

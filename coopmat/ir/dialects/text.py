@@ -1,0 +1,361 @@
+"""LLVM IR as LLVM prints it, taken apart as far as the dialects need: lines, types, calls, operands.
+
+What comes in has been read and printed by LLVM, so an instruction is one line (a switch is joined to one) and
+every operand stands behind its type. `Malformed` says what is not understood, and in which line of that print.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+
+class Malformed(Exception):
+    """What the dialects cannot read. `line` is the instruction's text, by which a caller finds its place."""
+
+    def __init__(self, code: str, message: str, line: str = "") -> None:
+        super().__init__(message)
+        self.code, self.message, self.line = code, message, line
+
+
+TOKEN = re.compile(
+    r"[%@$]\"[^\"]*\"|[%@$][-\w.$]+|c?\"[^\"]*\"|![-\w.$]+|#\d+|-?\d+\.\d+(?:e[+-]?\d+)?|[-\w.]+|\.\.\.|\s+|."
+)
+_TYPE_WORD = re.compile(r"i\d+|half|bfloat|float|double|fp128|void|ptr|label|metadata|token|x86_\w+|target|%.+|[\[<{]")
+_VALUE_WORD = re.compile(
+    r"[%@\[<{!].*|c\".*|-?\d.*|[fhb]?0x.*|[a-z]*inf|[a-z]*nan|true|false|null|none|undef|poison|zeroinitializer|splat|asm"
+    r"|getelementptr|inttoptr|ptrtoint|addrspacecast|bitcast|trunc|add|sub|xor|blockaddress|dso_local_equivalent"
+)
+_OPENING, _CLOSING = "([{<", ")]}>"
+
+
+def tokens(text: str) -> list[str]:
+    return TOKEN.findall(text)
+
+
+def group_end(words: list[str], at: int) -> int:
+    """Where the bracket that opens at `at` has closed."""
+    depth = 0
+    for n in range(at, len(words)):
+        if words[n] in _OPENING:
+            depth += 1
+        elif words[n] in _CLOSING:
+            depth -= 1
+            if depth == 0:
+                return n + 1
+    raise Malformed("ir-syntax", "a bracket does not close", "".join(words))
+
+
+def skip_blanks(words: list[str], at: int) -> int:
+    while at < len(words) and words[at].isspace():
+        at += 1
+    return at
+
+
+def type_end(words: list[str], at: int) -> int:
+    """Behind the type that starts at `at`."""
+    word = words[at] if at < len(words) else ""
+    if not _TYPE_WORD.fullmatch(word):
+        raise Malformed("ir-syntax", f"a type is expected where '{word}' stands", "".join(words))
+    if word in _OPENING:
+        return group_end(words, at)
+    if word == "target":
+        return group_end(words, skip_blanks(words, at + 1))
+    after = skip_blanks(words, at + 1)
+    if word == "ptr" and after < len(words) and words[after] == "addrspace":
+        return group_end(words, after + 1)
+    return at + 1
+
+
+def split(words: list[str]) -> list[list[str]]:
+    """At the commas that are not within brackets; without blanks around the parts."""
+    parts: list[list[str]] = [[]]
+    depth = 0
+    for word in words:
+        depth += (word in _OPENING) - (word in _CLOSING)
+        if word == "," and depth == 0:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return [_stripped(part) for part in parts if _stripped(part)]
+
+
+def _stripped(words: list[str]) -> list[str]:
+    return tokens("".join(words).strip())
+
+
+@dataclass(slots=True)
+class Argument:
+    """`value` is empty in a declaration."""
+
+    type: str
+    value: str = ""
+    attributes: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.type, self.attributes, self.value) if part)
+
+
+def parse_argument(words: list[str]) -> Argument:
+    """A type, attributes and a value."""
+    if words == ["..."]:
+        return Argument("...")
+    end = type_end(words, 0)
+    at = skip_blanks(words, end)
+    start = at
+    while at < len(words) and not _VALUE_WORD.fullmatch(words[at]):
+        at = skip_blanks(words, at + 1)
+        if at < len(words) and words[at] == "(":
+            at = group_end(words, at)
+        elif words[start:at] and "".join(words[start:at]).split()[-1] == "align":
+            at += 1
+        at = skip_blanks(words, at)
+    return Argument("".join(words[:end]), "".join(words[at:]).strip(), "".join(words[start:at]).strip())
+
+
+@dataclass(slots=True)
+class Call:
+    """`before` is what stands before the result's type (tail, flags, convention), `after` what is behind operands."""
+
+    before: str
+    type: str
+    callee: str
+    arguments: list[Argument]
+    after: str = ""
+
+    def __str__(self) -> str:
+        head = f"{self.before} {self.type} " if self.before else f"{self.type} "
+        return f"{head}{self.callee}({', '.join(map(str, self.arguments))}){self.after}"
+
+    @property
+    def name(self) -> str:
+        """The callee's, without sigil and quotes; empty for a pointer."""
+        return unquoted(self.callee) if self.callee.startswith("@") else ""
+
+
+def unquoted(name: str) -> str:
+    return name[1:].strip('"')
+
+
+def quoted(sigil: str, name: str) -> str:
+    return f"{sigil}{name}" if re.fullmatch(r"[-a-zA-Z$._][-a-zA-Z$._0-9]*", name) else f'{sigil}"{name}"'
+
+
+_IS_CALL = re.compile(r"(?:(?:tail|musttail|notail) )?call\b")
+
+
+def parse_call(text: str) -> Call | None:
+    """A call instruction, without its result; None for other instructions."""
+    return parse_head(text) if _IS_CALL.match(text) else None
+
+
+def parse_head(text: str) -> Call | None:
+    """A call, or the head of a function: words, the result's type, the name, the parameters."""
+    words = tokens(text)
+    at = 0
+    while at < len(words) and not _TYPE_WORD.fullmatch(words[at]):
+        at += 1
+        if at < len(words) and words[at] == "(":
+            at = group_end(words, at)
+    if at == len(words):
+        return None
+    end = type_end(words, at)
+    name = skip_blanks(words, end)
+    if name < len(words) and words[name] == "(":
+        # A function type, of a variadic function: the result's type and the parameters'.
+        end = group_end(words, name)
+        name = skip_blanks(words, end)
+    if name < len(words) and words[name] == "addrspace":
+        name = skip_blanks(words, group_end(words, name + 1))
+    if name + 1 >= len(words) or words[name][0] not in "%@" or words[name + 1] != "(":
+        return None
+    close = group_end(words, name + 1)
+    arguments = [parse_argument(part) for part in split(words[name + 2 : close - 1])]
+    before = "".join(words[:at]).strip()
+    return Call(before, "".join(words[at:end]), words[name], arguments, "".join(words[close:]))
+
+
+@dataclass(slots=True)
+class Instruction:
+    """`result` is the value's name with its sigil, or None; `text` the rest of the line; `source` as it was read."""
+
+    result: str | None
+    text: str
+    source: str = ""
+
+    def __str__(self) -> str:
+        return f"  {self.result} = {self.text}" if self.result else f"  {self.text}"
+
+    @property
+    def opcode(self) -> str:
+        return self.text.split(None, 1)[0]
+
+
+@dataclass(slots=True)
+class Block:
+    """`label` is without sigil and quotes."""
+
+    label: str
+    instructions: list[Instruction] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Function:
+    head: Call
+    blocks: list[Block]
+
+    @property
+    def name(self) -> str:
+        return self.head.name
+
+    @property
+    def is_kernel(self) -> bool:
+        return "spir_kernel" in self.head.before.split()
+
+    def instructions(self) -> Iterator[Instruction]:
+        for block in self.blocks:
+            yield from block.instructions
+
+    def __str__(self) -> str:
+        lines = [f"{self.head} {{"]
+        for block in self.blocks:
+            lines.append(f"{quoted('', block.label)}:")
+            lines += map(str, block.instructions)
+        return "\n".join([*lines, "}"])
+
+
+@dataclass(slots=True)
+class Module:
+    """`types` are the bodies of named types; `rest` is whatever else stands at module scope, in order."""
+
+    types: dict[str, str] = field(default_factory=dict)
+    globals: list[str] = field(default_factory=list)
+    functions: list[Function] = field(default_factory=list)
+    declarations: list[Call] = field(default_factory=list)
+    rest: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        parts = [f"{name} = type {body}" for name, body in self.types.items()]
+        parts += self.globals
+        parts += map(str, self.functions)
+        parts += map(str, self.declarations)
+        return "\n".join([*parts, *self.rest, ""])
+
+    def map_text(self, change: Callable[[str], str]) -> None:
+        """Applies `change` to every piece of text: for types, which may stand anywhere."""
+        self.types = {name: change(body) for name, body in self.types.items()}
+        self.globals = [change(line) for line in self.globals]
+        for head in (*(function.head for function in self.functions), *self.declarations):
+            head.type, head.after, head.before = change(head.type), change(head.after), change(head.before)
+            for argument in head.arguments:
+                argument.type, argument.attributes = change(argument.type), change(argument.attributes)
+        for function in self.functions:
+            for item in function.instructions():
+                item.text = change(item.text)
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+_COMMENT = re.compile(r"((?:[^\";]|\"[^\"]*\")*);.*")
+_LABEL = re.compile(r"(\"[^\"]*\"|[-\w.$]+):$")
+_RESULT = re.compile(r"(%(?:\"[^\"]*\"|[-\w.$]+)) = (.*)", re.DOTALL)
+_TYPE_DEFINITION = re.compile(r"(%(?:\"[^\"]*\"|[-\w.$]+)) = type (.*)")
+
+
+def parse_module(text: str) -> Module:
+    """LLVM's own print of a module. Raises Malformed."""
+    module = Module()
+    lines = iter(text.split("\n"))
+    for raw in lines:
+        line = _without_comment(raw)
+        named = _TYPE_DEFINITION.fullmatch(line)
+        if not line or line.startswith(("source_filename", "target ")):
+            continue
+        if named:
+            module.types[named[1]] = named[2]
+        elif line.startswith("@"):
+            module.globals.append(line)
+        elif line.startswith("declare "):
+            module.declarations.append(_head(line))
+        elif line.startswith("define "):
+            module.functions.append(_function(line, lines))
+        else:
+            module.rest.append(line)
+    return module
+
+
+def _without_comment(line: str) -> str:
+    return (_COMMENT.sub(r"\1", line) if ";" in line else line).rstrip()
+
+
+def _head(line: str) -> Call:
+    head = parse_head(line)
+    if head is None:
+        raise Malformed("ir-syntax", "this head of a function is not understood", line)
+    return head
+
+
+def _function(line: str, lines: Iterator[str]) -> Function:
+    head = _head(line.removesuffix("{").rstrip())
+    blocks: list[Block] = []
+    for raw in lines:
+        text = _without_comment(raw)
+        if text == "}":
+            break
+        label = _LABEL.fullmatch(text)
+        if label:
+            blocks.append(Block(label[1].strip('"')))
+        elif text:
+            if not blocks:
+                blocks.append(Block(_first_label(head)))
+            _append(blocks[-1], text, lines)
+    function = Function(head, blocks)
+    _name_values(function)
+    return function
+
+
+def _append(block: Block, text: str, lines: Iterator[str]) -> None:
+    stripped = text.strip()
+    if stripped.startswith("switch ") and stripped.endswith("["):
+        for raw in lines:
+            stripped += " " + _without_comment(raw).strip()
+            if stripped.endswith("]"):
+                break
+    if stripped.startswith("#dbg_"):
+        return
+    match = _RESULT.fullmatch(stripped)
+    result, rest = (match[1], match[2]) if match else (None, stripped)
+    block.instructions.append(Instruction(result, rest, stripped))
+
+
+def _first_label(head: Call) -> str:
+    """The number of an entry block that has no label: behind the unnamed parameters'."""
+    return str(sum(bool(re.fullmatch(r"%\d+", argument.value)) for argument in head.arguments))
+
+
+_NUMBER = re.compile(r"%(\d+)\b")
+_STRING_OR_NUMBER = re.compile(r"\"[^\"]*\"|%(\d+)\b")
+
+
+def _name_values(function: Function) -> None:
+    """Gives unnamed values and blocks names: numbers would have to stay in order when instructions come and go."""
+    if not function.blocks:
+        return
+    taken = {item.result for item in function.instructions()} | {f"%{block.label}" for block in function.blocks}
+    taken |= {argument.value for argument in function.head.arguments}
+    prefix = "v"
+    while any(name and name.startswith(f"%{prefix}") and name[len(prefix) + 1 :].isdigit() for name in taken):
+        prefix += "v"
+
+    def rename(match: re.Match[str]) -> str:
+        return f"%{prefix}{match[1]}" if match[1] else match[0]
+
+    for argument in function.head.arguments:
+        argument.value = _STRING_OR_NUMBER.sub(rename, argument.value)
+    for block in function.blocks:
+        block.label = f"{prefix}{block.label}" if block.label.isdigit() else block.label
+        for item in block.instructions:
+            item.text = _STRING_OR_NUMBER.sub(rename, item.text)
+            if item.result:
+                item.result = _STRING_OR_NUMBER.sub(rename, item.result)
