@@ -92,6 +92,12 @@ class MacroEngine(Preprocessor):  # type: ignore[misc]
         self._spend(len(tokenlist) // 32)
         return super().collect_args(tokenlist, ignore_errors)
 
+    def macro_prescan(self, macro: Any) -> None:
+        super().macro_prescan(macro)
+        if len(macro.arglist) < 2:
+            # As in standard C, and clang's OpenCL C: with nothing before it, an empty __VA_ARGS__ is an empty argument.
+            macro.var_comma_patch = []
+
     def macro_expand_args(self, macro: Any, args: list[list[Token]]) -> Any:
         # C's placemarker: without it `x a##b` with an empty `a` would paste x and b.
         pasted = {number for kind, number, _ in macro.patch if kind == "t"}

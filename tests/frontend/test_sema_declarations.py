@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from sema_support import analysed, constant, expect, findings, good
 
+import coopmat
 from coopmat.frontend import typed
 from coopmat.frontend.typed_dump import dump
 from coopmat.frontend.types import AddressSpace
@@ -233,7 +234,7 @@ def test_functions_stand_in_order_of_definition() -> None:
         ("kernel void f(bool §b) { }", ["kernel-parameter"]),
         ("kernel void f(int *§p) { }", ["kernel-parameter"]),
         ("kernel void f(private int *§p) { }", ["kernel-parameter"]),
-        ("kernel void f(global int *global *§p) { }", ["kernel-parameter"]),
+        ("kernel void f(int *global *§p) { }", ["kernel-parameter"]),
         ("global int §f(void) { return 1; }", ["address-space"]),
         ("int f(void) { §return; }", ["return-type"]),
         ("void f(void) { return §1; }", ["return-type"]),
@@ -443,7 +444,8 @@ def test_addresses_are_constants() -> None:
         ("generic int §x;", ["address-space"]),
         ("extern global int §x;", ["undefined-variable"]),
         ("extern global int x; global float §x;", ["redefinition"]),
-        ("global int x = 1; global int §x;", ["redefinition"]),
+        ("global int x = 1; global float §x;", ["redefinition"]),
+        ("global int x = 1; global int §x = 1;", ["redefinition"]),
         ("int a = 1; int b = §a;", ["not-constant"]),
         ("constant int §x;", ["address-space"]),
         ("void f(void) { local int §x; }", ["address-space"]),
@@ -503,3 +505,31 @@ def test_recursion_is_told_once_for_a_cycle() -> None:
         "int g(int); int f(int x) { return §g(x); } int g(int x) { return f(x); } int h(void) { return f(1); }",
         "recursion",
     )
+
+
+@pytest.mark.parametrize(
+    ("marked", "codes"),
+    [
+        ("int a[3] = { [1]§[2] = 3 };", ["invalid-initializer"]),
+        ("struct { int x; } s = { .x§.y = 3 };", ["invalid-initializer"]),
+        ("enum __attribute__((§packed)) E { A };", ["not-supported"]),
+        ("void f(void) { §enum E { A = -1, B = 0xffffffffffffffff }; }", ["enumerator-range"]),
+        ("enum E { A }; §enum E { B };", ["redefinition"]),
+    ],
+)
+def test_initial_values_and_enumerations_that_are_wrong(marked: str, codes: list[str]) -> None:
+    expect(marked, *codes)
+
+
+def test_a_variable_may_be_declared_again_after_its_definition() -> None:
+    unit = good(
+        "constant int x = 5; extern constant int x; int y = 3; int y; kernel void k(global int *o) { *o = x + y; }"
+    )
+    assert [variable.name for variable in unit.variables] == ["x", "y"]
+
+
+def test_kernels_take_pointers_to_pointers_from_2_0_on() -> None:
+    source = "kernel void k(global int *global *p) { **p = 1; }"
+    assert coopmat.compile(source).kernels
+    with pytest.raises(coopmat.CompileError, match="cannot be a pointer to pointers"):
+        coopmat.compile(source, ["-cl-std=CL1.2"])

@@ -180,3 +180,34 @@ def test_constants_without_a_suffix(device: DeviceInfo) -> None:
     source = "kernel void k(global float *o) { o[0] = sizeof(1.0); o[1] = 1.0 / 3 * 3 - 1; }"
     assert "double" not in coopmat.compile(source, ["-cl-single-precision-constant"]).llvm_ir
     assert device is not None
+
+
+def test_enumerations_without_negative_values_are_unsigned(device: DeviceInfo) -> None:
+    before = """
+    enum E { A, B, C }; enum N { M = -5, P = 7 }; enum W { V = 0xffffffffu }; typedef struct { enum E e; uchar d; } S;
+    constant enum E table[] = { B, C, A };
+    """
+    body = """
+    enum E e = (enum E)-1; o[0] = e; o[1] = e < 0; o[2] = e - 1 < 0; o[3] = A - 1 < 0; o[4] = (float)e > 1e9f;
+    enum N n = M; o[5] = n; o[6] = n < 0; o[7] = n / 2; o[8] = V; o[9] = sizeof(V);
+    o[10] = _Generic(e, int: 1, uint: 2) + 10 * _Generic(A, int: 1, uint: 2) + 100 * _Generic(n, int: 1, uint: 2);
+    S s = { C, 3 }; switch (s.e) { case A: o[11] = 1; break; case C: o[11] = 2; break; default: o[11] = 3; }
+    for (enum E i = A; i <= C; i++) o[12 + i] = table[i]; o[15] = sizeof(S);
+    """
+    longs(device, before, body)
+
+
+def test_arithmetic_on_void_pointers_counts_bytes(device: DeviceInfo) -> None:
+    body = """
+    global void *p = o; p += 8; o[0] = *(global long *)p; p = p + 8; o[1] = *(global long *)p; p++; --p;
+    p -= 8; o[2] = *(global long *)p; o[3] = p - (global void *)o; const void *q = &o[9]; q = 8 + q;
+    o[4] = *(const long *)q;
+    """
+    longs(device, "", body)
+
+
+def test_logical_operators_make_vector_constants() -> None:
+    # The specification's -1 for true; clang's own folding gives 1.
+    source = "constant int2 v = (int2)(3, 0) && (int2)(1, 1); constant int2 w = (int2)(0, 0) || (int2)(1, 0);"
+    text = coopmat.compile(source + "kernel void k(global int2 *o) { o[0] = v; o[1] = w; }").llvm_ir
+    assert text.count("<2 x i32> <i32 -1, i32 0>") == 2

@@ -227,7 +227,7 @@ def _operands_of_convert(e: Expr) -> list[Expr] | None:
 _OPERANDS_OF_VECTORS: dict[type, Callable[[Any], list[Expr] | None]] = {
     Convert: _operands_of_convert,
     Unary: lambda e: [e.operand],
-    Binary: lambda e: [e.left, e.right] if e.op not in ("land", "lor") else None,
+    Binary: lambda e: [e.left, e.right],
 }
 
 
@@ -243,6 +243,8 @@ def _fold_component(e: Expr, operands: list[Expr]) -> Expr | None:
     if isinstance(e, Unary):
         folded = fold_unary(e.span, e.op, operands[0])
         compares = e.op == "lnot"
+    elif isinstance(e, Binary) and e.op in ("land", "lor"):
+        folded, compares = fold_logical(e.span, e.op, *operands), True
     elif isinstance(e, Binary):
         left, right = operands
         folded = fold_binary(e.span, e.op, left, right, INT if e.op in _COMPARE else element)

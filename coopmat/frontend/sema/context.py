@@ -67,8 +67,11 @@ Entity = typed.VarDecl | typed.FunctionDecl | Overloads | Typedef | EnumConstant
 
 @dataclass(frozen=True, slots=True)
 class EnumTag:
+    """`type` is what objects of the enumeration are."""
+
     span: Span
     name: str
+    type: Type
 
 
 Tag = RecordType | EnumTag

@@ -246,27 +246,37 @@ def _tag(c: Context, tag: syntax.StructSpecifier | syntax.EnumSpecifier) -> Type
 
 def _enum(c: Context, tag: syntax.EnumSpecifier) -> Type:
     if tag.enumerators is None:
-        if tag.name is not None and not isinstance(c.scope.find_tag(tag.name), EnumTag):
+        found = c.scope.find_tag(tag.name) if tag.name is not None else None
+        if not isinstance(found, EnumTag):
             c.fail("unknown-type", f"unknown enumeration 'enum {tag.name}'", tag.span)
-        return INT
-    if tag.name is not None:
-        _declare_tag(c, tag.name, EnumTag(tag.span, tag.name))
+        return found.type
+    packed = next((item for item in tag.attributes if item.name.strip("_") == "packed"), None)
+    if packed is not None:
+        c.unsupported("a packed enumeration is", packed.span)
     value, known = 0, True
     values = set()
+    declared: list[EnumConstant] = []
     for item in tag.enumerators:
         try:
             if item.value is not None:
                 value, known = integer_constant(c, item.value, "the value of an enumerator"), True
             if not known:
                 c.abandon()
-            c.declare(EnumConstant(item.span, item.name, _enumerator_type(c, item.span, value), value))
+            declared.append(EnumConstant(item.span, item.name, _enumerator_type(c, item.span, value), value))
+            c.declare(declared[-1])
         except Abandon:
             known = False
             c.poison(item.name, item.span)
         values.add(value)
         value += 1
     c.enumerations.add(frozenset(values))
-    return INT
+    t = _enumeration_type(c, tag.span, {constant.value for constant in declared})
+    for constant in declared:
+        if constant.type is not INT and c.scope.names.get(constant.name) is constant:
+            c.scope.names[constant.name] = replace(constant, type=t)
+    if tag.name is not None:
+        _declare_tag(c, tag.name, EnumTag(tag.span, tag.name, t))
+    return t
 
 
 def _enumerator_type(c: Context, span: Span, value: int) -> Type:
@@ -275,6 +285,14 @@ def _enumerator_type(c: Context, span: Span, value: int) -> Type:
         if wrap(value, t) == value:
             return t
     c.fail("enumerator-range", f"the value of an enumerator cannot be {value}", span)
+
+
+def _enumeration_type(c: Context, span: Span, values: set[int]) -> Type:
+    """The smallest of clang's choice that holds all enumerators: unsigned where none is negative."""
+    for t in (INT, LONG) if min(values, default=0) < 0 else (UINT, ULONG):
+        if all(wrap(value, t) == value for value in values):
+            return t
+    c.fail("enumerator-range", "no integer type holds all values of the enumeration", span)
 
 
 def _declare_tag(c: Context, name: str, tag: RecordType | EnumTag) -> None:

@@ -142,14 +142,14 @@ def _variable(c: Context, base: Base, item: syntax.InitDeclarator, t: Type, qual
     decl.alignment = attributes.for_variable(c, [*base.specifiers.attributes, *d.attributes])
     decl.alignment = decl.alignment or alignment_of_base(base, d)
     earlier = c.scope.names.get(name)
-    if isinstance(earlier, typed.VarDecl) and name in c.tentative:
+    external = any(word.text == "extern" for word in base.specifiers.storage)
+    if isinstance(earlier, typed.VarDecl) and (name in c.tentative or item.initializer is None):
         decl = _declared_again(c, earlier, decl)
     if item.initializer is not None:
         decl.type, value = initialize(c, t, item.initializer)
         decl.initializer = folded(value)
         if not is_constant(decl.initializer):
             c.fail("not-constant", f"the initial value of '{name}' must be constant", item.initializer.span)
-    external = any(word.text == "extern" for word in base.specifiers.storage)
     if qualifiers.space is AddressSpace.CONSTANT and decl.initializer is None and not external:
         c.fail("address-space", f"'{name}': a variable in constant memory must be initialised", d.span)
     if not is_complete(decl.type) and not external:
@@ -184,7 +184,7 @@ def _declared_again(c: Context, earlier: typed.VarDecl, decl: typed.VarDecl) -> 
     if isinstance(a, ArrayType) and isinstance(b, ArrayType):
         same = a.element == b.element and (a.size == b.size or None in (a.size, b.size))
     if not same or earlier.qualifiers != decl.qualifiers:
-        del c.tentative[decl.name]
+        c.tentative.pop(decl.name, None)
         notes = [Note(f"the previous declaration, '{a}', is here", earlier.span)]
         c.fail("redefinition", f"'{decl.name}' is declared again as '{b}'", decl.span, notes=notes)
     if is_complete(b):
@@ -301,8 +301,11 @@ def _check_kernel_pointer(c: Context, p: typed.VarDecl, t: PointerType) -> None:
     if t.qualifiers.space in (AddressSpace.PRIVATE, AddressSpace.GENERIC):
         message = f"kernel parameter '{p.name}' must point to global, constant or local memory"
         c.error("kernel-parameter", message, p.span)
+    elif isinstance(t.pointee, PointerType) and c.features.version < 200:
+        notes = [Note("it can with -cl-std=CL2.0 and CL3.0")]
+        c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot be a pointer to pointers", p.span, notes=notes)
     elif isinstance(t.pointee, PointerType):
-        c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot be a pointer to pointers", p.span)
+        _check_kernel_pointer(c, p, t.pointee)
 
 
 # --- definitions -----------------------------------------------------------------------------------

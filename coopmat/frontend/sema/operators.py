@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...diagnostics import Label, Span
+from ...diagnostics import Label, Note, Span
 from .. import typed
 from ..typed import AddressOf, Binary, Deref, Expr, LValue, MatrixElement, Swizzle, Unary, Zero
 from ..types import (
@@ -148,12 +148,13 @@ def dereference(c: Context, operand: Expr, span: Span) -> Expr:
     e = rvalue(operand)
     if not isinstance(e.type, PointerType):
         c.fail("invalid-operands", f"'*' needs a pointer, not '{e.type}'", span, labels=[Label(e.span)])
-    _check_pointee(c, e.type, span)
+    _check_pointee(c, e.type, span, void=False)
     return Deref(span, e.type.pointee, e.type.qualifiers, e)
 
 
-def _check_pointee(c: Context, t: PointerType, span: Span) -> None:
-    if not is_complete(t.pointee):
+def _check_pointee(c: Context, t: PointerType, span: Span, *, void: bool = True) -> None:
+    """Arithmetic on a `void *` counts bytes, as GNU C and clang have it."""
+    if not is_complete(t.pointee) and not (void and isinstance(t.pointee, VoidType)):
         c.fail("incomplete-type", f"'{t}' points to an incomplete type", span)
 
 
@@ -371,6 +372,9 @@ def conditional(c: Context, test: Expr, then: Expr, otherwise: Expr, span: Span)
     if isinstance(test.type, VectorType):
         return _vector_select(c, test, then, otherwise, span)
     test = condition(c, test, "the condition of '?:'")
+    if isinstance(test.type, ScalarType) and test.type.is_float:
+        notes = [Note("compare it with 0")]
+        c.fail("invalid-condition", f"the condition of '?:' cannot be a '{test.type}'", test.span, notes=notes)
     if isinstance(then.type, VoidType) and isinstance(otherwise.type, VoidType):
         return typed.Conditional(span, then.type, test, then, otherwise)
     then, otherwise = _unify(c, then, otherwise, span)

@@ -165,7 +165,8 @@ def _address(program: Program, e: typed.Expr) -> ir.Constant | None:
         elif isinstance(e, typed.Convert) and e.kind is ConvertKind.ADDRESS_SPACE:
             _not_supported("generic pointers in initialisers are", span)
         elif isinstance(e, typed.PointerAdd) and isinstance(e.index, typed.IntConst):
-            offset += e.index.value * size_of(getattr(e.type, "pointee", e.type))
+            # Of a void pointer bytes are counted.
+            offset += e.index.value * max(size_of(getattr(e.type, "pointee", e.type)), 1)
             e = e.pointer
         elif isinstance(e, typed.AddressOf) or (isinstance(e, typed.Convert) and e.kind is ConvertKind.DECAY):
             return _object_address(program, e.operand, offset, span)
