@@ -113,6 +113,8 @@ def _reinterpreted(scope: Scope, kind: Kind, depth: int) -> Node:
     if kind.is_float:
         bits = kind.mask.unsigned
         inner = expression(scope, kind, depth)
+        if scope.shared.exchanges:
+            return Node(kind, (f"as_{kind}(as_{bits}(", inner, "))"))
         sign = f"({bits})(({bits.scalar})1 << {kind.width * 8 - 1})"
         return Node(kind, (f"as_{kind}(({bits})(as_{bits}(", inner, f") {scope.pick('^', '|')} {sign}))"))
     total = kind.width * kind.size
@@ -156,7 +158,7 @@ def _odd(kind: Kind, right: Node) -> Node:
 def _unary(scope: Scope, kind: Kind, depth: int) -> Node:
     inner = expression(scope, kind, depth)
     if kind.is_float:
-        return Node(kind, (scope.pick("(-(", "(+("), inner, "))"))
+        return Node(kind, ("(+(" if scope.shared.exchanges else scope.pick("(-(", "(+("), inner, "))"))
     back = f"({kind})" if kind.size == 1 else ""
     if scope.chance(50):
         return Node(kind, (f"({back}(~(", inner, ")))"))

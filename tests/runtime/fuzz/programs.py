@@ -34,10 +34,10 @@ class Program:
 
 
 def generate(seed: int) -> Program:
-    shared = Shared(Random(seed), expression)
+    random = Random(seed)
+    shared = Shared(random, expression, exchanges=random.randrange(4) == 0)
     tops: list[Node] = []
     scope = Scope(shared)
-    random = shared.random
     for maker, most in ((_enumeration, 1), (_record, 3), (_constant, 3), (_macro, 2), (_program_scope, 1)):
         tops += [maker(scope) for _ in range(random.randrange(most + 1))]
     for _ in range(random.randrange(4)):
@@ -168,7 +168,7 @@ def _kernel(scope: Scope) -> Node:
     for _ in range(3):
         lines.append(statement(inner, 0))
     for _ in range(scope.random.randrange(2, 6)):
-        lines.append(_exchange(inner) if scope.chance(10) else statement(inner, 2))
+        lines.append(_exchange(inner) if scope.shared.exchanges and scope.chance(40) else statement(inner, 2))
     lines += _observed(inner)
     return Node("top", (f"kernel void k_0({PARAMETERS}) {{\n", listed(lines), "}"), ("k_0",))
 

@@ -47,6 +47,9 @@ class Shared:
     random: Random
     # Makes an expression of a kind, that deep; `expressions.expression`, which the modules below it need too.
     grow: Callable[[Scope, Kind, int], Node]
+    # Whether work-items give each other values, behind barriers. Such a program negates no floats, which the device
+    # would lose (docs/backend.md).
+    exchanges: bool = False
     records: list[Record] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
     macros: list[Macro] = field(default_factory=list)
