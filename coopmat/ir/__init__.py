@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..diagnostics import Diagnostic
 from .kernel_info import KernelInfo, KernelParameter
 
 __all__ = ["KernelInfo", "KernelParameter", "LowerOptions", "LoweredModule"]
 
-STRATEGIES = ("one", "lanes")
+STRATEGIES = ("one", "lanes", "scratch")
 DEFAULT_SUB_GROUP_SIZE = 16
 
 
@@ -20,7 +21,7 @@ class LowerOptions:
     """`matrices` is "native" (cooperative-matrix operations) or a library strategy, one of STRATEGIES.
 
     `spirv_version` is what the module will be emitted as: some builtins need a newer one than others.
-    `sub_group_size` is for the strategy "lanes": None stands for the kernels' own, or 16 where they name none.
+    `sub_group_size` is for "lanes" and "scratch": None stands for the kernels' own, or 16 where they name none.
     `float_flags` are LLVM's fast-math flags of floating-point operations; `opt_disable` is -cl-opt-disable.
     """
 
@@ -47,3 +48,4 @@ class LoweredModule:
     kernels: tuple[KernelInfo, ...]
     passes: str
     extensions: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...] = ()

@@ -27,10 +27,15 @@ class KernelParameter:
 
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
-    """`sub_group_size` is the one compiled for (1 where the matrices are lowered to a subgroup of one), None: any."""
+    """`sub_group_size` is the one compiled for (1 where the matrices are lowered to a subgroup of one), None: any.
+
+    `max_work_items`, where there is one, is the most that a work-group may have: the local memory, through which
+    subgroups of `--matrices scratch` exchange values, is made for that. Such subgroups are the kernel's own, and the
+    device knows nothing of them."""
 
     name: str
     parameters: tuple[KernelParameter, ...]
     reqd_work_group_size: tuple[int, int, int] | None
     sub_group_size: int | None
     uses_matrices: bool
+    max_work_items: int | None = None

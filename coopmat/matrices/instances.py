@@ -13,10 +13,8 @@ from .variants import ComponentType, Layout, MatrixType, Operands, Use
 # and beyond that everything does. Compile time grows faster than speed.
 UNROLL_LIMIT = 4096
 ROLLED_BODY_LIMIT = 512
-
-
-class NotSupportedYet(ValueError):
-    """An operation that no library function exists for; the message says which."""
+# Bytes of local memory that a multiply-add's exchange may take, unless a single row needs more.
+SCRATCH_LIMIT = 16384
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +25,7 @@ class Parameter:
     type: str
     space: str | None = None
     const: bool = False
+    volatile: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +54,30 @@ class Instance(ABC):
     def file(self, strategy: Strategy) -> str:
         return strategy.file
 
+    def needs(self, target: Target) -> tuple[Instance, ...]:
+        """Functions that this one calls."""
+        return ()
+
+    def scratch_bytes(self, target: Target) -> int:
+        """Of the local memory that a work-group's subgroups exchange values through: its address is then a parameter
+        after those of the signature, `SCRATCH`."""
+        return 0
+
+
+SCRATCH = Parameter("scratch", "ulong", "local")
+
+
+def parameters(instance: Instance, target: Target) -> tuple[Parameter, ...]:
+    """Of the instance's function, instantiated for `target`."""
+    return instance.signature.parameters + ((SCRATCH,) if instance.scratch_bytes(target) else ())
+
 
 def _name(operation: str, matrix: MatrixType, *rest: str) -> str:
     return "_".join(["cm", operation, *matrix.name.split("."), *rest])
 
 
 def _private(name: str, component: ComponentType, const: bool = False) -> Parameter:
-    return Parameter(name, component.opencl_c, "private", const)
+    return Parameter(name, component.library_c, "private", const)
 
 
 def _each(count: int) -> str:
@@ -74,13 +90,10 @@ class _OfMatrix(Instance):
 
     matrix: MatrixType
 
-    def __post_init__(self) -> None:
-        _check_component(self.matrix.component)
-
     def _matrix_definitions(self, target: Target, operation: str) -> dict[str, str]:
         m = self.matrix
         w, slots = target.width(m.columns), target.slots(m.columns)
-        out = {"OP": operation, "T": m.component.opencl_c, "ROWS": str(m.rows), "COLUMNS": str(m.columns)}
+        out = {"OP": operation, "T": m.component.library_c, "ROWS": str(m.rows), "COLUMNS": str(m.columns)}
         if target.strategy.vectors:
             out |= {"WIDTH": str(w), "V": spelling.vector(m.component, w)}
         else:
@@ -88,74 +101,133 @@ class _OfMatrix(Instance):
         return out | {"EACH": _each(m.rows * slots // w)}
 
 
-def _check_component(component: ComponentType) -> None:
-    if component.name == "bf16":
-        raise NotSupportedYet("matrices of bfloat16 are not supported by the library lowerings yet")
-
-
 @dataclass(frozen=True, slots=True)
 class _Memory(_OfMatrix):
+    """`space`: global, local, constant, private, generic. Where `checked`, the pointer is to the origin of a matrix in
+    memory, and the last four parameters say where the tile starts and how large that matrix is."""
+
     space: str
     layout: Layout
+    volatile: bool = False
+    checked: bool = False
 
-    def _memory_definitions(self, target: Target, row: str, element: str) -> dict[str, str]:
-        w = target.width(self.matrix.columns)
-        contiguous = not target.strategy.vectors or self.layout == Layout.ROW_MAJOR
-        out = self._matrix_definitions(target, row if contiguous else element)
-        if not contiguous:
-            out["EACH"] = _each(self.matrix.rows * self.matrix.columns)
-        out |= {"SPACE": f"__{self.space}", "OFFSET(r, c)": _offset(self.layout, self.matrix.component)}
+    @property
+    def _kind(self) -> tuple[str, ...]:
+        how = ["volatile"] * self.volatile + ["checked"] * self.checked
+        return (self.space, self.layout.short, *how)
+
+    @property
+    def _place(self) -> tuple[Parameter, ...]:
+        """What tells of the memory after its address."""
+        bounds = ("row", "column", "rows", "columns") if self.checked else ()
+        return (Parameter("stride", "size_t"), *(Parameter(name, "uint") for name in bounds))
+
+    def _pointer(self, const: bool) -> Parameter:
+        return Parameter("p", self.matrix.component.library_c, self.space, const, self.volatile)
+
+    @property
+    def _pack(self) -> int:
+        """Rows that lie together."""
+        return max(1, 4 // self.matrix.component.size) if self.layout == Layout.PACKED else 1
+
+    def _unchecked(self, target: Target) -> tuple[Instance, ...]:
+        """What serves tiles that are inside as a whole, where that is the faster way."""
+        return (replace(self, checked=False),) if self.checked and target.strategy.vectors else ()
+
+    def _memory_definitions(self, target: Target, section: str) -> dict[str, str]:
+        m, w = self.matrix, target.width(self.matrix.columns)
+        contiguous = self.layout == Layout.ROW_MAJOR and not self.volatile
+        how = ""
         if target.strategy.vectors:
+            how = "_CHECKED" if self.checked else "" if contiguous else "_EACH"
+        out = self._matrix_definitions(target, section + how)
+        if how:
+            out["EACH"] = _each(m.rows * m.columns)
+        elif target.strategy.vectors:
             out |= {
                 "VLOAD(p)": f"vload{w}(0, p)" if w > 1 else "*(p)",
                 "VSTORE(v, p)": f"vstore{w}(v, 0, p)" if w > 1 else "*(p) = (v)",
             }
+        out |= {
+            "SPACE": f"__{self.space}" + " volatile" * self.volatile,
+            "OFFSET(r, c)": _offset(self.layout, self._pack, self.checked),
+            "PLACE": ", ".join(f"{p.type} {p.name}" for p in self._place),
+        }
+        inside = "((r) < CM_LEFT(row, rows) && (c) < CM_LEFT(column, columns))" if self.checked else "1"
+        if not target.strategy.vectors or self.checked:
+            out["INSIDE(r, c)"] = inside
+        for unchecked in self._unchecked(target):
+            out |= {"UNCHECKED": unchecked.function_name, "FROM_PACK": f"row % {self._pack} == 0"}
         return out
 
+    def needs(self, target: Target) -> tuple[Instance, ...]:
+        return self._unchecked(target)
 
-def _offset(layout: Layout, component: ComponentType) -> str:
+
+def _offset(layout: Layout, pack: int, checked: bool) -> str:
+    r, c = ("((size_t)row + (r))", "((size_t)column + (c))") if checked else ("(size_t)(r)", "(size_t)(c)")
     if layout == Layout.ROW_MAJOR:
-        return "((size_t)(r) * stride + (c))"
+        return f"({r} * stride + {c})"
     if layout == Layout.COLUMN_MAJOR:
-        return "((size_t)(c) * stride + (r))"
-    pack = max(1, 4 // component.size)
-    return f"((size_t)((r) / {pack}) * stride + (c) * {pack} + (r) % {pack})"
+        return f"({c} * stride + {r})"
+    return f"({r} / {pack} * stride + {c} * {pack} + {r} % {pack})"
 
 
 @dataclass(frozen=True, slots=True)
 class Load(_Memory):
-    """`void f(private T *out, const space T *p, size_t stride)`; `space`: global, local, constant, private."""
+    """`void f(private T *out, const space T *p, size_t stride)`
+
+    Checked: `..., uint row, uint column, uint rows, uint columns)`; what lies outside is zero.
+    """
 
     @property
     def function_name(self) -> str:
-        return _name("load", self.matrix, self.space, self.layout.short)
+        return _name("load", self.matrix, *self._kind)
 
     @property
     def signature(self) -> Signature:
-        t = self.matrix.component
-        memory = Parameter("p", t.opencl_c, self.space, const=True)
-        return Signature("void", (_private("out", t), memory, Parameter("stride", "size_t")))
+        return Signature("void", (_private("out", self.matrix.component), self._pointer(True), *self._place))
 
     def definitions(self, target: Target) -> dict[str, str]:
-        return self._memory_definitions(target, "LOAD", "GATHER")
+        return self._memory_definitions(target, "LOAD")
 
 
 @dataclass(frozen=True, slots=True)
 class Store(_Memory):
-    """`void f(space T *p, const private T *m, size_t stride)`"""
+    """`void f(space T *p, const private T *m, size_t stride)`
+
+    Checked: as `Load`; nothing is stored outside. In private memory every work-item stores the whole matrix.
+    """
 
     @property
     def function_name(self) -> str:
-        return _name("store", self.matrix, self.space, self.layout.short)
+        return _name("store", self.matrix, *self._kind)
 
     @property
     def signature(self) -> Signature:
-        t = self.matrix.component
-        memory = Parameter("p", t.opencl_c, self.space)
-        return Signature("void", (memory, _private("m", t, True), Parameter("stride", "size_t")))
+        return Signature("void", (self._pointer(False), _private("m", self.matrix.component, True), *self._place))
 
     def definitions(self, target: Target) -> dict[str, str]:
-        return self._memory_definitions(target, "STORE", "SCATTER")
+        if not self._all(target):
+            return self._memory_definitions(target, "STORE")
+        m, t = self.matrix, self.matrix.component
+        out = self._memory_definitions(target, "STORE_ALL")
+        out["EACH"] = _each(m.rows * m.columns)
+        if not target.strategy.scratch:
+            # Integers of 32 or 64 bits: every device with subgroups broadcasts these.
+            bits = spelling.integer(t.bits, signed=False)
+            wide = spelling.integer(max(32, t.bits), signed=False)
+            out["W_OF(x)"] = f"({wide.library_c})({spelling.reinterpret('x', t, bits, 1)})"
+            out["T_OF(x)"] = spelling.reinterpret(f"({bits.library_c})(x)", bits, t, 1)
+        return out
+
+    def scratch_bytes(self, target: Target) -> int:
+        if not self._all(target) or not target.strategy.scratch:
+            return 0
+        return target.sub_groups * target.sub_group_size * self.matrix.component.size
+
+    def _all(self, target: Target) -> bool:
+        return self.space == "private" and not target.strategy.one_work_item
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +241,7 @@ class Fill(_OfMatrix):
     @property
     def signature(self) -> Signature:
         t = self.matrix.component
-        return Signature("void", (_private("out", t), Parameter("value", t.opencl_c)))
+        return Signature("void", (_private("out", t), Parameter("value", t.library_c)))
 
     def definitions(self, target: Target) -> dict[str, str]:
         return self._matrix_definitions(target, "FILL")
@@ -206,7 +278,7 @@ class ScalarMultiply(_OfMatrix):
     @property
     def signature(self) -> Signature:
         t = self.matrix.component
-        return Signature("void", (_private("out", t), _private("m", t, True), Parameter("scalar", t.opencl_c)))
+        return Signature("void", (_private("out", t), _private("m", t, True), Parameter("scalar", t.library_c)))
 
     def definitions(self, target: Target) -> dict[str, str]:
         body = spelling.binary("mul", self.matrix.component, target.width(self.matrix.columns))
@@ -243,10 +315,6 @@ class Convert(_OfMatrix):
     rounding: str = ""
     saturate: bool = False
 
-    def __post_init__(self) -> None:
-        _check_component(self.matrix.component)
-        _check_component(self.to)
-
     @property
     def function_name(self) -> str:
         how = ["sat"] * self.saturate + [self.rounding] * bool(self.rounding)
@@ -264,7 +332,7 @@ class Convert(_OfMatrix):
 
 
 def _from(target: Target, matrix: MatrixType) -> dict[str, str]:
-    out = {"FROM": matrix.component.opencl_c}
+    out = {"FROM": matrix.component.library_c}
     if target.strategy.vectors:
         out["FROM_V"] = spelling.vector(matrix.component, target.width(matrix.columns))
     return out
@@ -297,7 +365,7 @@ class Get(_OfMatrix):
     @property
     def signature(self) -> Signature:
         t = self.matrix.component
-        return Signature(t.opencl_c, (_private("m", t, True), Parameter("i", "uint")))
+        return Signature(t.library_c, (_private("m", t, True), Parameter("i", "uint")))
 
     def definitions(self, target: Target) -> dict[str, str]:
         return self._matrix_definitions(target, "GET")
@@ -314,7 +382,7 @@ class Set(_OfMatrix):
     @property
     def signature(self) -> Signature:
         t = self.matrix.component
-        return Signature("void", (_private("m", t), Parameter("i", "uint"), Parameter("value", t.opencl_c)))
+        return Signature("void", (_private("m", t), Parameter("i", "uint"), Parameter("value", t.library_c)))
 
     def definitions(self, target: Target) -> dict[str, str]:
         return self._matrix_definitions(target, "SET")
@@ -356,8 +424,6 @@ class MultiplyAdd(Instance):
             raise ValueError(f"the shapes of {a}, {b} and {c} do not fit")
         if len({m.component.kind for m in (a, b, c)}) != 1:
             raise ValueError(f"{a}, {b} and {c} mix integers and floating point")
-        for matrix in (a, b, c):
-            _check_component(matrix.component)
 
     @property
     def function_name(self) -> str:
@@ -377,7 +443,7 @@ class MultiplyAdd(Instance):
         steps = m * target.slots(n) // w
         out = {"OP": "MUL_ADD", "M": str(m), "N": str(n), "K": str(k)}
         for name, matrix in (("A", self.a), ("B", self.b), ("C", self.c)):
-            out[name] = matrix.component.opencl_c
+            out[name] = matrix.component.library_c
         if target.strategy.vectors:
             out |= {"WIDTH": str(w), "SUM_V": spelling.vector(self._sum, w)}
             out |= {"B_V": spelling.vector(self.b.component, w), "C_V": spelling.vector(self.c.component, w)}
@@ -385,7 +451,19 @@ class MultiplyAdd(Instance):
             out |= {"SG": str(target.sub_group_size), "SLOTS": str(target.slots(n)), "SUM": self._sum.opencl_c}
         out |= {"EACH": "CM_UNROLL" if steps <= ROLLED_BODY_LIMIT else "CM_ROLL"}
         out |= {"EACH_K": "CM_UNROLL" if steps * k <= UNROLL_LIMIT else "CM_ROLL"}
+        if target.strategy.scratch:
+            out |= {"BLOCK": str(self._block(target)), "EACH_BLOCK": out["EACH"]}
         return out | self._arithmetic(w)
+
+    def scratch_bytes(self, target: Target) -> int:
+        if not target.strategy.scratch:
+            return 0
+        return self._block(target) * target.sub_groups * target.sub_group_size * self._sum.size
+
+    def _block(self, target: Target) -> int:
+        """Rows of A that all subgroups of a work-group have room for in local memory at the same time."""
+        row = target.sub_groups * target.sub_group_size * self._sum.size
+        return min(self.a.rows, max(1, SCRATCH_LIMIT // row))
 
     @property
     def _sum(self) -> ComponentType:

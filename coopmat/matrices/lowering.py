@@ -4,7 +4,7 @@ A lowered matrix is an array of components in private memory, `storage_component
 `storage_alignment` bytes, passed by pointer. Collect the `Instance`s that a program calls, then `instantiate` them:
 
     add = Binary(matrix, "add")
-    text = instantiate(STRATEGIES["one"], 1, [add])       # OpenCL C that defines add.function_name
+    text = instantiate(Target(STRATEGIES["one"], 1), [add])       # OpenCL C that defines add.function_name
 
 Strides count components; a program whose pointer is to something else scales its stride first.
 """
@@ -17,6 +17,7 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
+from .bfloat16 import functions_called
 from .instances import (
     Binary,
     Convert,
@@ -28,17 +29,18 @@ from .instances import (
     Load,
     MultiplyAdd,
     Negate,
-    NotSupportedYet,
     Parameter,
     ScalarMultiply,
     Set,
     Signature,
     Store,
+    parameters,
 )
-from .strategies import STRATEGIES, Strategy, Target, storage_alignment, storage_components
+from .strategies import MAX_WORK_ITEMS, STRATEGIES, Strategy, Target, storage_alignment, storage_components
 from .subgroup_builtins import SubgroupBuiltin, substitute_builtin
 
 __all__ = [
+    "MAX_WORK_ITEMS",
     "STRATEGIES",
     "Binary",
     "Convert",
@@ -50,7 +52,6 @@ __all__ = [
     "Load",
     "MultiplyAdd",
     "Negate",
-    "NotSupportedYet",
     "Parameter",
     "ScalarMultiply",
     "Set",
@@ -58,37 +59,45 @@ __all__ = [
     "Store",
     "Strategy",
     "SubgroupBuiltin",
+    "Target",
     "instantiate",
     "library_sections",
+    "parameters",
     "storage_alignment",
     "storage_components",
     "substitute_builtin",
 ]
 
 
-def instantiate(strategy: Strategy, sub_group_size: int, instances: Iterable[Instance]) -> str:
-    """OpenCL C that defines every instance's function once, ordered by name; self-contained, no includes."""
-    target = Target(strategy, sub_group_size)
-    functions = {instance.function_name: instance for instance in instances}
-    parts = [library_sections(strategy.file)["PROLOGUE"]]
-    parts += [_instance_text(functions[name], target) for name in sorted(functions)]
-    return "\n".join(parts)
+def instantiate(target: Target, instances: Iterable[Instance]) -> str:
+    """OpenCL C that defines every instance's function once, and what it calls before it; self-contained, no includes."""
+    wanted = {instance.function_name: instance for instance in instances}
+    parts: dict[str, str] = {}
+    for name in sorted(wanted):
+        _add(parts, wanted[name], target)
+    return "\n".join([library_sections(target.strategy.file)["PROLOGUE"], *parts.values()])
 
 
-def _instance_text(instance: Instance, target: Target) -> str:
+def _add(parts: dict[str, str], instance: Instance, target: Target) -> None:
+    if instance.function_name in parts:
+        return
     macros = instance.definitions(target)
+    for needed in (*instance.needs(target), *functions_called(macros.values())):
+        _add(parts, needed, target)
     section = library_sections(instance.file(target.strategy))[macros.pop("OP")]
     macros["NAME"] = instance.function_name
     lines = [f"#define CM_{name} {body}" for name, body in macros.items()]
     undefined = [f"#undef CM_{name.partition('(')[0]}" for name in macros]
-    return "\n".join([*lines, section.rstrip("\n"), *undefined, ""])
+    parts[instance.function_name] = "\n".join([*lines, section.rstrip("\n"), *undefined, ""])
 
 
+_BASES = {"scratch.cl": "lanes.cl"}
 _SECTION = re.compile(r"^#ifdef CM_(?:OP_)?(\w+)\b[^\n]*\n(.*?)^#endif // CM_(?:OP_)?\1\n", re.MULTILINE | re.DOTALL)
 
 
 @cache
 def library_sections(file: str) -> Mapping[str, str]:
-    """The templates of a library file, by section name."""
+    """The templates of a library file, by section name; those of the file that it builds on included."""
     text = (files(__package__) / "library" / file).read_text(encoding="utf-8")
-    return MappingProxyType({match[1]: match[2] for match in _SECTION.finditer(text)})
+    base = library_sections(_BASES[file]) if file in _BASES else {}
+    return MappingProxyType({**base, **{match[1]: match[2] for match in _SECTION.finditer(text)}})

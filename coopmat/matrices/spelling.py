@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from .variants import COMPONENT_TYPES, ComponentType, Operands
 
-FLOAT, DOUBLE = COMPONENT_TYPES["f32"], COMPONENT_TYPES["f64"]
+FLOAT, DOUBLE, BFLOAT16 = COMPONENT_TYPES["f32"], COMPONENT_TYPES["f64"], COMPONENT_TYPES["bf16"]
+INEXACT_IN_FLOAT = tuple(COMPONENT_TYPES[name] for name in ("f64", "s32", "u32", "s64", "u64"))
 _IDENTITIES = {"add": "0", "or": "0", "xor": "0", "mul": "1", "and": "~0"}
 OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
 
 def vector(component: ComponentType, w: int) -> str:
-    return component.opencl_c + suffix(w)
+    return component.library_c + suffix(w)
 
 
 def suffix(w: int) -> str:
@@ -25,7 +26,7 @@ def integer(bits: int, signed: bool) -> ComponentType:
 
 
 def reinterpret(x: str, source: ComponentType, target: ComponentType, w: int) -> str:
-    return x if source == target else f"as_{vector(target, w)}({x})"
+    return x if vector(source, w) == vector(target, w) else f"as_{vector(target, w)}({x})"
 
 
 def convert(
@@ -34,10 +35,25 @@ def convert(
     """As a C cast does; with `saturate` and `rounding` ("rte", "rtz", "rtp", "rtn") as OpenCL's convert_ functions."""
     if source == target:
         return x
+    if source == BFLOAT16:
+        return convert(f"{bfloat16_function('to_float', w)}({x})", FLOAT, target, w, rounding, saturate)
+    if target == BFLOAT16:
+        if source in INEXACT_IN_FLOAT:
+            x = f"{bfloat16_function(f'{source}_to_odd', w)}({x})"
+        else:
+            x = convert(x, source, FLOAT, w)
+        return f"{bfloat16_function('from_float_' + (rounding or 'rte'), w)}({x})"
+    # OpenCL saturates integers only.
+    saturate = saturate and target.is_integer
     if source.is_integer and target.is_integer and not saturate:
         # In two steps, because convert_uint(char) of a negative number is left open by the specification.
         return reinterpret(_resize(x, source, target.bits, w), integer(target.bits, source.signed), target, w)
     return f"convert_{vector(target, w)}{'_sat' if saturate else ''}{'_' + rounding if rounding else ''}({x})"
+
+
+def bfloat16_function(what: str, w: int) -> str:
+    """The name of a function in library/bfloat16.cl, on vectors of w."""
+    return f"cm_bf16_{what}_{w}"
 
 
 def _resize(x: str, source: ComponentType, bits: int, w: int) -> str:
@@ -49,6 +65,9 @@ def _resize(x: str, source: ComponentType, bits: int, w: int) -> str:
 def binary(operator: str, component: ComponentType, w: int) -> str:
     """Of x and y: integers modulo 2^bits; the quotient of integers truncates."""
     symbol = OPERATORS[operator]
+    if component == BFLOAT16:
+        x, y = (convert(f"({name})", BFLOAT16, FLOAT, w) for name in "xy")
+        return convert(f"{x} {symbol} {y}", FLOAT, BFLOAT16, w)
     if not component.is_integer:
         return f"((x) {symbol} (y))"
     if operator == "div":
@@ -60,6 +79,8 @@ def binary(operator: str, component: ComponentType, w: int) -> str:
 
 
 def negation(component: ComponentType, w: int) -> str:
+    if component == BFLOAT16:
+        return f"({vector(component, w)})((x) ^ ({vector(component, w)})0x8000)"
     if not component.is_integer:
         return "(-(x))"
     unsigned = integer(component.bits, signed=False)

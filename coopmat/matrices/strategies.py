@@ -8,12 +8,16 @@ from types import MappingProxyType
 
 from .variants import MatrixType
 
+# What local memory is made for where the kernel does not say how large its work-groups are.
+MAX_WORK_ITEMS = 256
+
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """A lowering. `file` and `builtins` are in library/; `vectors`: rows are held as vectors, otherwise as scalars.
 
-    `one_work_item`: the subgroup is a single work-item, whatever the device's subgroups are.
+    `one_work_item`: the subgroup is a single work-item, whatever the device's subgroups are. `scratch`: it is made of
+    consecutive work-items that exchange values through local memory.
     """
 
     name: str
@@ -21,6 +25,7 @@ class Strategy:
     builtins: str | None
     vectors: bool
     one_work_item: bool
+    scratch: bool = False
 
     def width(self, columns: int) -> int:
         """Components of the vectors that a row is held in: the widest OpenCL vector that divides it, or scalars."""
@@ -35,6 +40,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
         "one": Strategy("one", "subgroup_of_one.cl", "subgroup_of_one_builtins.cl", True, True),
         "lanes": Strategy("lanes", "lanes.cl", None, False, False),
+        "scratch": Strategy("scratch", "scratch.cl", "scratch_builtins.cl", False, False, True),
     }
 )
 
@@ -51,10 +57,16 @@ def storage_alignment(strategy: Strategy, matrix: MatrixType) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an instantiation is for."""
+    """What an instantiation is for. `work_items` is the most that a work-group has."""
 
     strategy: Strategy
     sub_group_size: int
+    work_items: int = MAX_WORK_ITEMS
+
+    @property
+    def sub_groups(self) -> int:
+        """In the largest work-group."""
+        return -(-self.work_items // self.sub_group_size)
 
     def width(self, columns: int) -> int:
         return self.strategy.width(columns)

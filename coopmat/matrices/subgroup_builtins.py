@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import spelling
+from . import scratch_builtins, spelling
 from .instances import Instance, Parameter, Signature
 from .strategies import Strategy, Target
 from .variants import ComponentType
@@ -144,6 +144,12 @@ _BUILTINS: dict[str, str] = {
 
 def substitute_builtin(strategy: Strategy, name: str, component: ComponentType | None = None) -> Instance | None:
     """The function to call for builtin `name` on scalars of `component`; None: call the builtin itself."""
+    if strategy.scratch:
+        if name not in scratch_builtins.ROWS:
+            return None
+        if not scratch_builtins.takes_values(name):
+            return scratch_builtins.ScratchBuiltin(name, None)
+        return None if component is None else scratch_builtins.ScratchBuiltin(name, component)
     section = _BUILTINS.get(name)
     if not strategy.one_work_item or section is None:
         return None

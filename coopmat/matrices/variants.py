@@ -50,6 +50,11 @@ class ComponentType:
         return self.bits // 8
 
     @property
+    def library_c(self) -> str:
+        """What the library's text calls it. bf16 is its bit pattern there, since few devices have the type."""
+        return "ushort" if self.name == "bf16" else self.opencl_c
+
+    @property
     def is_integer(self) -> bool:
         return self.kind is Kind.INTEGER
 

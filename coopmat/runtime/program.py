@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import warnings
@@ -123,12 +124,23 @@ class Kernel:
                 raise launch_error(f"{given} for kernel '{self.info.name}', which requires {required}")
             local_size = required
         size = self.sub_group_size
-        if not self.info.uses_matrices or size == 1:
+        emulated = self.info.max_work_items is not None
+        if size == 1 or not (self.info.uses_matrices or emulated):
             return None if local_size is None else tuple(local_size)
         if local_size is None:
             local_size = (size, *(1 for _ in global_size[1:]))
+        if emulated:
+            self._require_room(tuple(local_size))
+            if not self.info.uses_matrices:
+                return tuple(local_size)
         self._require_full_sub_groups(tuple(global_size), tuple(local_size))
         return tuple(local_size)
+
+    def _require_room(self, local_size: tuple[int, ...]) -> None:
+        most = self.info.max_work_items
+        if most is not None and math.prod(local_size) > most:
+            message = f"local size {local_size} has more than the {most} work-items that kernel '{self.info.name}'"
+            raise launch_error(f"{message} has local memory for; reqd_work_group_size makes room for more")
 
     def _require_full_sub_groups(self, global_size: tuple[int, ...], local_size: tuple[int, ...]) -> None:
         """Matrix operations read every lane of a subgroup: a missing lane would be read out of bounds."""
@@ -137,7 +149,13 @@ class Kernel:
         if any(g % w for g, w in zip(global_size, local_size, strict=True)):
             message = f"global size {global_size} is no multiple of local size {local_size}"
             raise launch_error(f"{message}: the last work-groups would have partial subgroups", "partial-subgroup")
-        size, actual = self.sub_group_size, self._device_sub_group_size(local_size)
+        size = self.sub_group_size
+        if self.info.max_work_items is not None:
+            if math.prod(local_size) % size:
+                message = f"local size {local_size} is no whole number of subgroups of {size}"
+                raise launch_error(f"{message}: partial subgroups cannot hold a matrix", "partial-subgroup")
+            return
+        actual = self._device_sub_group_size(local_size)
         if actual != size:
             message = f"kernel '{self.info.name}' is compiled for subgroups of {size}, "
             raise launch_error(f"{message}but the device runs local size {local_size} in subgroups of {actual}")

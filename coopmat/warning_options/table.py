@@ -45,6 +45,8 @@ PARENTS: dict[str, tuple[str, ...]] = {
 }
 
 WARNINGS: tuple[Warning, ...] = (
+    # What a lowering does.
+    Warning("sub-group-size", True, (), "a kernel asks for subgroups of a size that --matrices does not give it"),
     # Used and unused.
     Warning("unused-variable", False, ("unused",), "a variable is never named"),
     Warning("unused-but-set-variable", False, ("unused",), "a variable is only ever assigned to"),
@@ -148,6 +150,7 @@ WARNINGS: tuple[Warning, ...] = (
     Warning("unused-command-line-argument", True, (), "an option that changes nothing"),
     # Cooperative matrices.
     Warning("coop-mat-string-enumerator", True, (), "an attribute names an enumerator in quotes"),
+    Warning("coop-mat-nonuniform", True, (), "only some work-items of a subgroup reach an operation on matrices"),
     Warning("coop-mat-zero-stride", True, (), "a store puts every row in one place"),
     Warning("coop-mat-operands-sign", True, (), "operand bits about signs say nothing, or not what the types say"),
     Warning("stride-type", False, ("pedantic",), "a stride that is no size_t"),

@@ -112,7 +112,9 @@ kernel void k(global float *c, int n) {
     assert f"phi  {matrix}" in text
 
 
-@pytest.mark.parametrize(("strategy", "size", "storage"), [("one", 1, 256), ("lanes", 16, 16), ("lanes", 8, 32)])
+@pytest.mark.parametrize(
+    ("strategy", "size", "storage"), [("one", 1, 256), ("lanes", 16, 16), ("lanes", 8, 32), ("scratch", 4, 64)]
+)
 def test_by_reference(strategy: str, size: int, storage: int) -> None:
     asked: list[str] = []
 
@@ -120,7 +122,7 @@ def test_by_reference(strategy: str, size: int, storage: int) -> None:
         asked.append(text)
         return unit_of(text)
 
-    options = LowerOptions(matrices=strategy, sub_group_size=size if strategy == "lanes" else None)
+    options = LowerOptions(matrices=strategy, sub_group_size=size if strategy != "one" else None)
     module = lower(unit_of(GEMM), options, library)
     assert "target(" not in module.text
     assert "__spirv_CooperativeMatrix" not in module.text
@@ -133,7 +135,7 @@ def test_by_reference(strategy: str, size: int, storage: int) -> None:
     assert len(defined) == 5
     width = storage // int(re.search(r'%"sum" = alloca \[(\d+) x', module.text)[1])
     assert width == (16 if strategy == "one" else 1)
-    if strategy == "one":
+    if strategy != "lanes":
         assert "sub_group_size" not in module.text
     else:
         node = re.search(r"!intel_reqd_sub_group_size !(\d+)", module.text)
@@ -150,7 +152,9 @@ def test_functions_with_matrices_are_inlined_by_reference() -> None:
 
 def test_subgroup_functions_of_one() -> None:
     source = "kernel void k(global float4 *x) { x[get_sub_group_size()] = sub_group_broadcast(x[0], 3); }"
-    text = lower_source(source, matrices="one").text
+    # Without matrices subgroups stay the device's.
+    assert "cm_" not in lower_source(source, matrices="one").text
+    text = lower_source(f"{MATRICES} kernel void m() {{ C m = coop_mat_init(1.0f); }} {source}", matrices="one").text
     assert "cm_get_sub_group_size" in text
     assert "sub_group_broadcast" in lower_source(source).text
     assert "_Z19sub_group_broadcast" not in text

@@ -56,7 +56,7 @@ def _spirv(matrices: str) -> bytes:
     return legalize(emitted)
 
 
-@pytest.mark.parametrize(("strategy", "lanes"), [("one", 1), ("lanes", 16)])
+@pytest.mark.parametrize(("strategy", "lanes"), [("one", 1), ("lanes", 16), ("scratch", 16)])
 def test_by_reference(device: DeviceInfo, strategy: str, lanes: int) -> None:
     cl = opencl()
     context = cl.Context([device.handle])

@@ -12,7 +12,7 @@ import numpy as np
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.matrices.reference import Array
-from coopmat.matrices.variants import ComponentType, Layout, MatrixType, Use
+from coopmat.matrices.variants import ComponentType, MatrixType, Use
 
 PRELUDE = r"""
 #define COOP(T, R, C, U) \
@@ -20,7 +20,6 @@ PRELUDE = r"""
 #define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
 #define COLUMN CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR
 """
-LAYOUTS = {Layout.ROW_MAJOR: "ROW", Layout.COLUMN_MAJOR: "COLUMN"}
 
 
 @dataclass(frozen=True)
@@ -32,14 +31,14 @@ class Target:
 
     @property
     def options(self) -> list[str]:
-        size = ["--sub-group-size", str(self.sub_group_size)] if self.route == "lanes" else []
+        size = ["--sub-group-size", str(self.sub_group_size)] if self.route in ("lanes", "scratch") else []
         return ["--matrices", self.route, *size]
 
     def __str__(self) -> str:
         return f"{self.route}{self.sub_group_size}"
 
 
-TARGETS = (Target("one", 1), Target("lanes", 8), Target("lanes", 16), Target("lanes", 32))
+TARGETS = (Target("one", 1), Target("lanes", 8), Target("lanes", 16), Target("lanes", 32), Target("scratch", 16))
 
 
 @dataclass(frozen=True)

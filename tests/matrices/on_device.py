@@ -6,6 +6,7 @@ gives is stored row-major. Cases are batched: one program, one kernel each.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -40,7 +41,7 @@ def storage(name: str, strategy: lowering.Strategy, sub_group_size: int, matrix:
     """The declaration of a matrix in private memory."""
     count = lowering.storage_components(strategy, matrix, sub_group_size)
     alignment = lowering.storage_alignment(strategy, matrix)
-    return f"__attribute__((aligned({alignment}))) {matrix.component.opencl_c} {name}[{count}];"
+    return f"__attribute__((aligned({alignment}))) {matrix.component.library_c} {name}[{count}];"
 
 
 def run(
@@ -54,12 +55,15 @@ def run(
     cl = opencl()
     context = cl.Context([device.handle])
     queue = cl.CommandQueue(context)
-    text = lowering.instantiate(strategy, sub_group_size, [i for case in cases for i in case.instances])
     size = local_size or (1 if strategy.one_work_item else sub_group_size, 1, 1)
+    target = lowering.Target(strategy, sub_group_size, math.prod(size))
+    text = lowering.instantiate(target, [i for case in cases for i in case.instances])
     attributes = f"__attribute__((reqd_work_group_size({', '.join(map(str, size))})))"
-    if not strategy.one_work_item:
+    if not strategy.one_work_item and not strategy.scratch:
         attributes += f" __attribute__((intel_reqd_sub_group_size({sub_group_size})))"
-    kernels = [_kernel(f"{attributes} kernel void t{number}", case) for number, case in enumerate(cases)]
+    scratch = max((i.scratch_bytes(target) for case in cases for i in case.instances), default=0)
+    local = f"    local ulong scratch[{-(-scratch // 8)}];\n" if scratch else ""
+    kernels = [_kernel(f"{attributes} kernel void t{number}", case, local) for number, case in enumerate(cases)]
     pragma = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
     with warnings.catch_warnings():
         # The device's compiler tells how it vectorised each kernel.
@@ -77,8 +81,8 @@ def run(
             raise AssertionError(f"{strategy.name} {sub_group_size}: {case.name}\n{error}") from error
 
 
-def _kernel(prefix: str, case: Case) -> str:
-    return f"{prefix}({', '.join(case.parameters)})\n{{\n{case.body}\n}}\n"
+def _kernel(prefix: str, case: Case, local: str) -> str:
+    return f"{prefix}({', '.join(case.parameters)})\n{{\n{local}{case.body}\n}}\n"
 
 
 def _upload(cl: Any, context: Any, array: Array) -> Any:
@@ -109,7 +113,7 @@ class Builder:
 
     def matrix(self, name: str, matrix: MatrixType, values: Array) -> str:
         """A matrix with these values, loaded row-major from a buffer of its own."""
-        pointer = self.buffer(values.ravel(), matrix.component.opencl_c)
+        pointer = self.buffer(values.ravel(), matrix.component.library_c)
         self.declare(name, matrix)
         self.call(lowering.Load(matrix, "global", ROW), name, pointer, str(matrix.columns))
         return name
@@ -117,7 +121,7 @@ class Builder:
     def store(self, name: str, matrix: MatrixType) -> str:
         """Stores row-major into a new buffer, which is all ones before."""
         array = np.frombuffer(b"\xff" * (matrix.rows * matrix.columns * matrix.component.size), matrix.component.numpy)
-        pointer = self.buffer(array.copy(), matrix.component.opencl_c)
+        pointer = self.buffer(array.copy(), matrix.component.library_c)
         self.call(lowering.Store(matrix, "global", ROW), pointer, name, str(matrix.columns))
         return pointer
 
@@ -127,6 +131,8 @@ class Builder:
     def expression(self, instance: lowering.Instance, *arguments: str) -> str:
         assert len(arguments) == len(instance.signature.parameters), instance
         self.instances.append(instance)
+        target = lowering.Target(self.strategy, self.sub_group_size)
+        arguments += ("scratch",) * bool(instance.scratch_bytes(target))
         return f"{instance.function_name}({', '.join(arguments)})"
 
     def case(self, name: str, check: Callable[[Sequence[Array]], None]) -> Case:

@@ -13,13 +13,16 @@ from coopmat.matrices.strategies import Target
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands, Use
 
 C = COMPONENT_TYPES
-ONE, LANES = STRATEGIES["one"], STRATEGIES["lanes"]
+ONE, LANES, SCRATCH = STRATEGIES["one"], STRATEGIES["lanes"], STRATEGIES["scratch"]
 A, B, ACC = MatrixType(C["s8"], 8, 32, Use.A), MatrixType(C["u8"], 32, 12, Use.B), MatrixType(C["s32"], 8, 12, Use(2))
 INSTANCES = [
     lowering.Load(A, "global", Layout.ROW_MAJOR),
     lowering.Load(B, "local", Layout.PACKED),
+    lowering.Load(B, "generic", Layout.PACKED, checked=True),
+    lowering.Load(B, "constant", Layout.ROW_MAJOR, volatile=True),
     lowering.Store(ACC, "global", Layout.ROW_MAJOR),
     lowering.Store(ACC, "private", Layout.COLUMN_MAJOR),
+    lowering.Store(ACC, "local", Layout.COLUMN_MAJOR, volatile=True, checked=True),
     lowering.Fill(ACC),
     lowering.Binary(ACC, "div"),
     lowering.ScalarMultiply(ACC),
@@ -65,56 +68,94 @@ BUILTINS = [
         ("intel_sub_group_block_write4", C["u32"]),
     ]
 ]
+SCRATCH_BUILTINS = [
+    lowering.substitute_builtin(SCRATCH, name, component)
+    for name, component in [
+        ("get_sub_group_size", None),
+        ("get_max_sub_group_size", None),
+        ("get_sub_group_local_id", None),
+        ("get_sub_group_id", None),
+        ("get_num_sub_groups", None),
+        ("get_enqueued_num_sub_groups", None),
+        ("sub_group_barrier", None),
+        ("sub_group_broadcast", C["f16"]),
+        ("sub_group_clustered_rotate", C["u8"]),
+        ("intel_sub_group_shuffle_up", C["f32"]),
+        ("sub_group_reduce_add", C["f32"]),
+        ("sub_group_all", None),
+        ("sub_group_clustered_reduce_logical_or", C["u32"]),
+        ("sub_group_scan_exclusive_min", C["u8"]),
+        ("sub_group_non_uniform_all_equal", C["f64"]),
+        ("sub_group_elect", None),
+        ("sub_group_ballot", C["s32"]),
+        ("sub_group_inverse_ballot", None),
+        ("sub_group_ballot_bit_extract", None),
+        ("sub_group_ballot_find_msb", None),
+        ("get_sub_group_lt_mask", None),
+        ("intel_sub_group_block_read_us8", C["u16"]),
+        ("intel_sub_group_block_write4", C["u32"]),
+    ]
+]
+BUILTINS_OF = {"one": BUILTINS, "lanes": [], "scratch": SCRATCH_BUILTINS}
+TARGETS = [Target(ONE, 1), Target(LANES, 16), Target(SCRATCH, 16)]
+targets = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.strategy.name)
 
 
-def spelled(instance: lowering.Instance) -> str:
+def spelled(instance: lowering.Instance, target: Target) -> str:
     """The signature as the definition writes it."""
 
     def parameter(p: lowering.Parameter) -> str:
         if p.space is None:
             return f"{p.type} {p.name}"
-        return f"__{p.space} {'const ' if p.const else ''}{p.type} *{p.name}"
+        return f"__{p.space} {'volatile ' * p.volatile}{'const ' * p.const}{p.type} *{p.name}"
 
-    parameters = ", ".join(map(parameter, instance.signature.parameters)) or "void"
+    parameters = ", ".join(map(parameter, lowering.parameters(instance, target))) or "void"
     return f"{instance.signature.returns} {instance.function_name}({parameters})"
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=lambda s: s.name)
-def test_definitions_are_what_the_signatures_say(strategy):
-    for instance in INSTANCES + (BUILTINS if strategy is ONE else []):
-        text = lowering.instantiate(strategy, 16, [instance])
+@targets
+def test_definitions_are_what_the_signatures_say(target):
+    for instance in INSTANCES + BUILTINS_OF[target.strategy.name]:
+        text = lowering.instantiate(target, [instance])
+        # What the function calls comes before it.
+        *_, text = re.split(r"\n\n(?=#define)", text.rstrip())
         macros = dict(re.findall(r"^#define (CM_\w+) (.*)$", text, re.MULTILINE))
+        macros.setdefault("CM_MORE", "")
         (header,) = re.findall(r"^CM_FUNCTION (.*)$", text, re.MULTILINE)
         for name in sorted(macros, reverse=True):
             header = re.sub(rf"\b{name}\b", macros[name], header)
-        assert header == spelled(instance)
+        assert re.sub(r" +(?=[,)])", "", header) == spelled(instance, target)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=lambda s: s.name)
-def test_every_macro_is_defined_and_undefined_again(strategy):
-    prologue = lowering.library_sections(strategy.file)["PROLOGUE"]
-    for instance in INSTANCES:
-        text = lowering.instantiate(strategy, 16, [instance]).removeprefix(prologue)
+@targets
+def test_every_macro_is_defined_and_undefined_again(target):
+    prologue = lowering.library_sections(target.strategy.file)["PROLOGUE"]
+    for instance in INSTANCES + SCRATCH_BUILTINS * target.strategy.scratch:
+        text = lowering.instantiate(target, [instance]).removeprefix(prologue)
         defined = set(re.findall(r"#define (CM_\w+)", text))
         assert set(re.findall(r"\bCM_\w+", text)) <= defined | set(re.findall(r"#define (CM_\w+)", prologue))
         assert set(re.findall(r"#undef (CM_\w+)", text)) == defined
 
 
 def test_every_section_is_reached():
-    for strategy in STRATEGIES.values():
-        target = Target(strategy, 16)
-        instances = INSTANCES + (BUILTINS if strategy.builtins else [])
-        used = {(i.file(strategy), i.definitions(target)["OP"]) for i in instances}
+    for target in TARGETS:
+        instances = INSTANCES + BUILTINS_OF[target.strategy.name]
+        instances += [needed for i in instances for needed in i.needs(target)]
+        used = {(i.file(target.strategy), i.definitions(target)["OP"]) for i in instances}
         for file in {file for file, _ in used}:
             sections = set(lowering.library_sections(file)) - {"PROLOGUE"}
             assert sections == {section for name, section in used if name == file}
 
 
 def test_text_does_not_depend_on_order_or_repetition():
-    text = lowering.instantiate(ONE, 1, INSTANCES)
-    assert lowering.instantiate(ONE, 1, [*reversed(INSTANCES), *INSTANCES]) == text
+    text = lowering.instantiate(Target(ONE, 1), INSTANCES)
+    assert lowering.instantiate(Target(ONE, 1), [*reversed(INSTANCES), *INSTANCES]) == text
     for instance in INSTANCES:
         assert text.count(f"#define CM_NAME {instance.function_name}\n") == 1
+    checked = INSTANCES[2]
+    (unchecked,) = checked.needs(Target(ONE, 1))
+    alone = lowering.instantiate(Target(ONE, 1), [checked])
+    assert alone.index(f"CM_NAME {unchecked.function_name}") < alone.index(f"CM_NAME {checked.function_name}")
 
 
 def test_different_instances_have_different_names():
@@ -165,11 +206,11 @@ def test_multiply_adds_are_checked():
         lowering.MultiplyAdd(A, B, MatrixType(C["f32"], 8, 12, Use.ACCUMULATOR), Operands.NONE)
 
 
-def test_bfloat16_is_not_supported_yet():
-    with pytest.raises(lowering.NotSupportedYet, match="bfloat16"):
-        lowering.Fill(MatrixType(C["bf16"], 4, 4, Use.A))
-    with pytest.raises(lowering.NotSupportedYet, match="bfloat16"):
-        lowering.Convert(ACC, C["bf16"])
+def test_bfloat16_is_held_as_bits():
+    fill = lowering.Fill(MatrixType(C["bf16"], 4, 4, Use.A))
+    assert spelled(fill, TARGETS[0]).endswith("(__private ushort *out, ushort value)")
+    text = lowering.instantiate(TARGETS[0], [lowering.Convert(ACC, C["bf16"], "rtz")])
+    assert "bfloat16" not in text and "CM_NAME cm_bf16_s32_to_odd_4" in text and "cm_bf16_from_float_rtz_4" in text
 
 
 def test_every_subgroup_builtin_is_replaced():
@@ -177,6 +218,7 @@ def test_every_subgroup_builtin_is_replaced():
     assert len(rows) > 110
     for row in rows:
         assert lowering.substitute_builtin(ONE, row.name, C["u32"]) is not None, row.name
+        assert lowering.substitute_builtin(SCRATCH, row.name, C["u32"]) is not None, row.name
 
 
 def test_only_a_subgroup_of_one_replaces_builtins():

@@ -105,9 +105,51 @@ def test_without_matrices_the_device_decides(device: DeviceInfo) -> None:
     assert set(launch(found, 128, 64)[:, 0].tolist()) == {found.sub_group_size}
 
 
-def test_one_program_has_one_size_for_its_matrices() -> None:
+def test_kernels_of_one_program_have_sizes_of_their_own(device: DeviceInfo) -> None:
     kernel = SOURCE[SOURCE.index("ATTRIBUTES kernel") : SOURCE.index("kernel void plain")]
     two = SOURCE.replace("ATTRIBUTES", "__attribute__((intel_reqd_sub_group_size(8)))")
     two += kernel.replace("ATTRIBUTES", "__attribute__((intel_reqd_sub_group_size(16)))").replace("matrices", "other")
-    with pytest.raises(CompileError, match="different sizes in one module"):
-        coopmat.compile(two, ["--matrices", "lanes"]).spirv  # noqa: B018
+    program = Program(coopmat.compile(two, ["--matrices", "lanes"]), device)
+    for name, size in (("matrices", 8), ("other", 16)):
+        found = program.kernel(name)
+        assert found.info.sub_group_size == size
+        out = launch(found, size * 6, size * 2)
+        assert out[:, :6].tolist() == expected(size, size * 6, size * 2).tolist()
+        assert out[:, 6].reshape(6, size).sum(axis=1).tolist() == [128] * 6
+
+
+@pytest.mark.parametrize("size", [4, 16])
+@pytest.mark.parametrize("kernel", ["matrices", "plain"])
+def test_scratch(device: DeviceInfo, kernel: str, size: int) -> None:
+    program = build(device, "--matrices", "scratch", "--sub-group-size", str(size))
+    assert not {"GroupNonUniform", "SubgroupDispatch", "Groups"} & set(program.module.spirv_text.split())
+    found = program.kernel(kernel)
+    assert (found.info.sub_group_size, found.info.max_work_items) == (size, 256)
+    out = launch(found, size * 6, size * 2)
+    assert out[:, :6].tolist() == expected(size, size * 6, size * 2).tolist()
+    if kernel == "matrices":
+        assert out[:, 6].reshape(6, size).sum(axis=1).tolist() == [128] * 6
+        with pytest.raises(CompileError, match="partial subgroups"):
+            launch(found, size * 3, size * 3 // 2)
+    with pytest.raises(CompileError, match="more than the 256 work-items"):
+        launch(found, 512, 512)
+
+
+def test_without_matrices_there_are_no_subgroups_of_one(device: DeviceInfo) -> None:
+    source = """__attribute__((intel_reqd_sub_group_size(8)))
+    kernel void k(global uint *o) { o[get_global_id(0) * 8] = get_sub_group_size(); }"""
+    module = coopmat.compile(source, ["--matrices", "one"])
+    found = Program(module, device).kernel("k")
+    assert found.info.sub_group_size == 8 and not module.diagnostics
+    assert set(launch(found, 64, 64)[:, 0].tolist()) == {8}
+
+
+def test_a_size_that_is_not_given_is_told(device: DeviceInfo) -> None:
+    attributes = "__attribute__((intel_reqd_sub_group_size(8)))"
+    module = coopmat.compile(SOURCE.replace("ATTRIBUTES", attributes), ["--matrices", "one"])
+    assert module.kernels["matrices"].sub_group_size == 1
+    (told,) = module.diagnostics
+    assert told.code == "sub-group-size" and told.span is not None
+    assert "asks for subgroups of 8, and --matrices one makes them of one" in told.message
+    quiet = coopmat.compile(SOURCE.replace("ATTRIBUTES", attributes), ["--matrices", "one", "-Wno-sub-group-size"])
+    assert quiet.kernels and not quiet.diagnostics

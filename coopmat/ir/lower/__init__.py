@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from ...diagnostics import CompileError, Diagnostic, Severity
 from ...frontend import typed
-from ...matrices.lowering import NotSupportedYet
 from .. import LoweredModule, LowerOptions
 from .program import Library, Program
 
@@ -17,8 +15,4 @@ def lower(unit: typed.Unit, options: LowerOptions, library: Library) -> LoweredM
     `library` compiles OpenCL C text to a typed unit; it is called with the matrix functions that a library strategy
     needs. Raises CompileError where the unit uses something that cannot be lowered.
     """
-    program = Program(unit, options, library)
-    try:
-        return program.lower()
-    except NotSupportedYet as missing:
-        raise CompileError([Diagnostic(Severity.ERROR, "not-supported", str(missing), program.span)]) from None
+    return Program(unit, options, library).lower()

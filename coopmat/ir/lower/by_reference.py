@@ -29,10 +29,11 @@ from ...frontend.types import (
     with_count,
 )
 from ...matrices import lowering
-from ...matrices.lowering import STRATEGIES, Instance
+from ...matrices.lowering import STRATEGIES, Instance, Target
 from ...matrices.variants import COMPONENT_TYPES, ComponentType, Layout, MatrixType, Operands, Use
 from ..module import ModuleBuilder
 from ..type_map import I32, POINTERS, VOID_TYPE, undefined
+from .address_spaces import known_pointer
 from .context import FunctionContext, space_of
 from .matrices import Memory
 from .places import MemoryPlace, Operand, temporary
@@ -52,7 +53,10 @@ def matrix_type(matrix: CoopMatrixType) -> MatrixType:
 
 
 class MatricesByReference:
-    """See `Matrices`. `functions` are the library functions that are called, by name."""
+    """See `Matrices`. `functions` are the library functions that are called, by target and name.
+
+    Storage has room for what a work-item holds in subgroups of `sub_group_size`, the smallest that a kernel has.
+    """
 
     in_memory = True
 
@@ -60,8 +64,10 @@ class MatricesByReference:
         self.strategy = STRATEGIES[strategy]
         self.sub_group_size = sub_group_size
         self.module = module
-        self.functions: dict[str, ir.Function] = {}
-        self._instances: dict[str, Instance] = {}
+        self.functions: dict[tuple[Target | None, str], ir.Function] = {}
+        self._instances: dict[tuple[Target | None, str], Instance] = {}
+        # The local memory that subgroups exchange values through, and how much of it is needed.
+        self._scratch: dict[Target, tuple[ir.GlobalVariable, int]] = {}
 
     def variable_type(self, matrix: CoopMatrixType) -> ir.Type:
         if self.module is None:
@@ -75,19 +81,40 @@ class MatricesByReference:
     def align(self, matrix: CoopMatrixType) -> int:
         return lowering.storage_alignment(self.strategy, matrix_type(matrix))
 
-    def library_text(self, names: Iterable[str]) -> str:
+    def library_text(self, target: Target | None, names: Iterable[str]) -> str:
         """OpenCL C that defines these functions."""
-        return lowering.instantiate(self.strategy, self.sub_group_size, [self._instances[name] for name in names])
+        assert target is not None
+        return lowering.instantiate(target, [self._instances[target, name] for name in names])
 
     def call(self, ctx: FunctionContext, instance: Instance, arguments: Sequence[ir.Value]) -> ir.Value:
-        function = self.functions.get(instance.function_name)
+        target = ctx.target
+        if target is None:
+            raise InternalError("a library function is called without a target")
+        key = (target, instance.function_name)
+        function = self.functions.get(key)
         if function is None:
-            function = self.functions[instance.function_name] = _declare(ctx.module, instance)
-            self._instances[instance.function_name] = instance
+            function = self.functions[key] = _declare(ctx.module, instance, target)
+            self._instances[key] = instance
+        size = instance.scratch_bytes(target)
+        if size:
+            arguments = [*arguments, self._scratch_memory(ctx.module, target, size)]
         return ctx.builder.call(function, arguments)
 
+    def _scratch_memory(self, module: ModuleBuilder, target: Target, size: int) -> ir.Value:
+        known = self._scratch.get(target)
+        if known is None:
+            typ = ir.ArrayType(ir.IntType(64), 0)
+            known = (module.global_variable("cm_scratch", typ, AddressSpace.LOCAL, None, 16), 0)
+        self._scratch[target] = (known[0], max(known[1], size))
+        return known[0]
+
+    def finish(self) -> None:
+        """To be called when all functions are lowered: only then it is known how much local memory they need."""
+        for variable, size in self._scratch.values():
+            variable.value_type = ir.ArrayType(ir.IntType(64), -(-size // 8))
+
     def substitute(self, ctx: FunctionContext, e: typed.BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-        if not self.strategy.one_work_item:
+        if not ctx.program.replaces_subgroups:
             return None
         first = e.parameters[0] if e.parameters else None
         whole = lowering.substitute_builtin(self.strategy, e.name, _component(first))
@@ -95,7 +122,7 @@ class MatricesByReference:
             return self._substitute_vector(ctx, e, whole, arguments)
         if whole is None:
             # The device's own would speak of subgroups that are not there.
-            raise InternalError(f"'{e.name}' has no meaning for a subgroup of one")
+            raise InternalError(f"'{e.name}' has no meaning for --matrices {self.strategy.name}")
         return self.call(ctx, whole, arguments[: len(whole.signature.parameters)])
 
     def _substitute_vector(
@@ -112,12 +139,12 @@ class MatricesByReference:
         return result
 
     def load(self, ctx: FunctionContext, matrix: CoopMatrixType, memory: Memory) -> Operand:
-        instance = lowering.Load(matrix_type(matrix), str(space_of(memory.pointer)), Layout(memory.layout))
-        return self._to_temporary(ctx, matrix, instance, [memory.pointer, memory.stride])
+        pointer, kind, place = _access(memory)
+        return self._to_temporary(ctx, matrix, lowering.Load(matrix_type(matrix), *kind), [pointer, *place])
 
     def store(self, ctx: FunctionContext, matrix: CoopMatrixType, memory: Memory, value: Operand) -> None:
-        instance = lowering.Store(matrix_type(matrix), str(space_of(memory.pointer)), Layout(memory.layout))
-        self.call(ctx, instance, [memory.pointer, _pointer(value), memory.stride])
+        pointer, kind, place = _access(memory)
+        self.call(ctx, lowering.Store(matrix_type(matrix), *kind), [pointer, _pointer(value), *place])
 
     def fill(self, ctx: FunctionContext, matrix: CoopMatrixType, value: ir.Value) -> Operand:
         return self._to_temporary(ctx, matrix, lowering.Fill(matrix_type(matrix)), [value])
@@ -179,6 +206,13 @@ def _pointer(value: Operand) -> ir.Value:
     return value.pointer
 
 
+def _access(memory: Memory) -> tuple[ir.Value, tuple[str, Layout, bool, bool], Sequence[ir.Value]]:
+    """The pointer, which instance it needs, and what that takes besides the pointer and the matrix."""
+    pointer = known_pointer(memory.pointer)
+    kind = (str(space_of(pointer)), Layout(memory.layout), memory.volatile, memory.bounds is not None)
+    return pointer, kind, [memory.stride, *(memory.bounds or ())]
+
+
 def _component(t: Type | None) -> ComponentType | None:
     """Of a scalar, a vector, or what a pointer is to."""
     element = element_type(t.pointee if isinstance(t, PointerType) else t) if t is not None else None
@@ -190,12 +224,12 @@ def _is_of_vectors(instance: Instance, first: Type | None) -> bool:
     return isinstance(first, VectorType) and instance.signature.parameters[0].type == first.element.name
 
 
-def _declare(module: ModuleBuilder, instance: Instance) -> ir.Function:
+def _declare(module: ModuleBuilder, instance: Instance, target: Target) -> ir.Function:
     """The function's head; `Program` lowers its body, once the library's text is known."""
     signature = instance.signature
     result = VOID_TYPE if signature.returns == "void" else module.types.of(_VALUES[signature.returns])
     parameters = [
         POINTERS[_SPACES[parameter.space]] if parameter.space else module.types.of(_VALUES[parameter.type])
-        for parameter in signature.parameters
+        for parameter in lowering.parameters(instance, target)
     ]
     return module.define(instance.function_name, result, parameters, inline=True)

@@ -10,6 +10,7 @@ from llvmlite.ir.values import ArgumentAttributes
 
 from ...frontend import typed
 from ...frontend.types import AddressSpace, Type
+from ...matrices.strategies import Target
 from .. import LowerOptions
 from ..instructions import Builder, variable
 from ..module import ModuleBuilder
@@ -28,8 +29,12 @@ class FunctionContext:
     nothing reaches: after a return, a jump or an endless loop there is no block, hence no code, until a label.
     """
 
-    def __init__(self, program: Program, function: ir.Function, decl: typed.FunctionDecl) -> None:
+    def __init__(
+        self, program: Program, function: ir.Function, decl: typed.FunctionDecl, target: Target | None
+    ) -> None:
         self.program = program
+        # What the kernel that this is for, or is called by, runs in; None where matrices are native.
+        self.target = target
         self.module: ModuleBuilder = program.module
         self.types: TypeMap = program.module.types
         self.options: LowerOptions = program.options

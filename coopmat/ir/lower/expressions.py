@@ -329,7 +329,7 @@ def _components(ctx: FunctionContext, t: Type, value: ir.Value) -> list[ir.Value
 
 def _call(ctx: FunctionContext, e: typed.Call) -> places.Operand:
     arguments = [_argument(ctx, argument) for argument in e.arguments]
-    function = ctx.program.callee(e.function)
+    function = ctx.program.callee(e.function, ctx.target)
     ctx.uses.calls.add(function)
     if not ctx.types.in_memory(e.type):
         return ctx.builder.call(function, arguments)

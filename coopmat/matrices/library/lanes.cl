@@ -7,36 +7,54 @@
 //   CM_T, CM_ROWS, CM_COLUMNS   the matrix's component type and shape
 //   CM_SG, CM_SLOTS             the subgroup's size; slots of the matrix: CM_COLUMNS / CM_SG, rounded up
 //   CM_SPACE, CM_OFFSET(r, c)   address space of the memory; where component (r, c) lies in it, from `stride`
+//   CM_PLACE, CM_INSIDE(r, c)   the parameters that tell of the memory; whether (r, c) is inside, 1 where not checked
 //   CM_MAP(x), CM_MAP(x, y)     the component-wise operation
 //
-// All lanes must call the multiply-add together. `out` may be any of the inputs.
+// All lanes must call the multiply-add, and stores to private memory, together. `out` may be any of the inputs.
 
 #ifdef CM_PROLOGUE
 #define CM_FUNCTION static inline __attribute__((always_inline))
 #define CM_UNROLL __attribute__((opencl_unroll_hint))
 #define CM_ROLL __attribute__((opencl_unroll_hint(1)))
-#define CM_COLUMN(s) ((s) * CM_SG + (int)get_sub_group_local_id())
+#define CM_LEFT(at, size) ((at) < (size) ? (size) - (at) : 0u)
+#define CM_LANE ((int)get_sub_group_local_id())
+#define CM_COLUMN(s) ((s) * CM_SG + CM_LANE)
 #define CM_HOLDS(s) (CM_COLUMNS % CM_SG == 0 || CM_COLUMN(s) < CM_COLUMNS)
 #endif // CM_PROLOGUE
 
 #ifdef CM_OP_LOAD
-CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, size_t stride)
+CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 {
     CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
         CM_EACH for (int r = 0; r < CM_ROWS; ++r)
-            out[s * CM_ROWS + r] = CM_HOLDS(s) ? p[CM_OFFSET(r, CM_COLUMN(s))] : (CM_T)0;
+            out[s * CM_ROWS + r] =
+                CM_HOLDS(s) && CM_INSIDE(r, CM_COLUMN(s)) ? p[CM_OFFSET(r, CM_COLUMN(s))] : (CM_T)0;
 }
 #endif // CM_OP_LOAD
 
 #ifdef CM_OP_STORE
-CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, size_t stride)
+CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
 {
     CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
         if (CM_HOLDS(s))
             CM_EACH for (int r = 0; r < CM_ROWS; ++r)
-                p[CM_OFFSET(r, CM_COLUMN(s))] = m[s * CM_ROWS + r];
+                if (CM_INSIDE(r, CM_COLUMN(s)))
+                    p[CM_OFFSET(r, CM_COLUMN(s))] = m[s * CM_ROWS + r];
 }
 #endif // CM_OP_STORE
+
+// To private memory, where every lane stores all of the matrix; values travel as CM_W. The lanes call it together.
+#ifdef CM_OP_STORE_ALL
+CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
+{
+    CM_EACH for (int c = 0; c < CM_COLUMNS; ++c)
+        CM_EACH for (int r = 0; r < CM_ROWS; ++r) {
+            const CM_T x = CM_T_OF(sub_group_broadcast(CM_W_OF(m[c / CM_SG * CM_ROWS + r]), c % CM_SG));
+            if (CM_INSIDE(r, c))
+                p[CM_OFFSET(r, c)] = x;
+        }
+}
+#endif // CM_OP_STORE_ALL
 
 #ifdef CM_OP_FILL
 CM_FUNCTION void CM_NAME(__private CM_T *out, CM_T value)
@@ -97,7 +115,7 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
 #ifdef CM_OP_LENGTH // of this lane: the first slots are full, so what it holds comes first
 CM_FUNCTION uint CM_NAME(void)
 {
-    return (CM_COLUMNS + CM_SG - 1 - get_sub_group_local_id()) / CM_SG * CM_ROWS;
+    return (CM_COLUMNS + CM_SG - 1 - CM_LANE) / CM_SG * CM_ROWS;
 }
 #endif // CM_OP_LENGTH
 
@@ -118,6 +136,6 @@ CM_FUNCTION void CM_NAME(__private CM_T *m, uint i, CM_T value)
 #ifdef CM_OP_COORD // x is the row, y the column
 CM_FUNCTION uint2 CM_NAME(uint i)
 {
-    return (uint2)(i % CM_ROWS, i / CM_ROWS * CM_SG + get_sub_group_local_id());
+    return (uint2)(i % CM_ROWS, i / CM_ROWS * CM_SG + CM_LANE);
 }
 #endif // CM_OP_COORD

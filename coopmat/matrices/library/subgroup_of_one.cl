@@ -6,6 +6,8 @@
 //   CM_T, CM_ROWS, CM_COLUMNS   the matrix's component type and shape
 //   CM_WIDTH, CM_V              rows are accessed as vectors CM_V of CM_WIDTH components; CM_WIDTH divides CM_COLUMNS
 //   CM_SPACE, CM_OFFSET(r, c)   address space of the memory; where component (r, c) lies in it, from `stride`
+//   CM_PLACE, CM_INSIDE(r, c)   the parameters that tell of the memory; whether (r, c) is inside, in checked accesses
+//   CM_UNCHECKED, CM_FROM_PACK  the same access without checks; whether a packed tile starts with a pack of rows
 //   CM_VLOAD(p), CM_VSTORE(v, p)  a CM_V from and to that memory, aligned to a component only
 //   CM_MAP(x), CM_MAP(x, y)     the component-wise operation, on CM_V
 //
@@ -16,11 +18,12 @@
 #define CM_FUNCTION static inline __attribute__((always_inline))
 #define CM_UNROLL __attribute__((opencl_unroll_hint))
 #define CM_ROLL __attribute__((opencl_unroll_hint(1)))
+#define CM_LEFT(at, size) ((at) < (size) ? (size) - (at) : 0u)
 #define CM_VECTOR(type, m, i) (*(__private type *)((m) + (i)))
 #endif // CM_PROLOGUE
 
 #ifdef CM_OP_LOAD
-CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, size_t stride)
+CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 {
     CM_EACH for (int r = 0; r < CM_ROWS; ++r)
         CM_EACH for (int c = 0; c < CM_COLUMNS; c += CM_WIDTH)
@@ -28,17 +31,29 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, size_t str
 }
 #endif // CM_OP_LOAD
 
-#ifdef CM_OP_GATHER // a load whose rows are not contiguous in memory
-CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, size_t stride)
+#ifdef CM_OP_LOAD_EACH // rows are not contiguous in memory, or each component is accessed once
+CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 {
     CM_EACH for (int r = 0; r < CM_ROWS; ++r)
         CM_EACH for (int c = 0; c < CM_COLUMNS; ++c)
             out[r * CM_COLUMNS + c] = p[CM_OFFSET(r, c)];
 }
-#endif // CM_OP_GATHER
+#endif // CM_OP_LOAD_EACH
+
+#ifdef CM_OP_LOAD_CHECKED
+CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
+{
+    if (CM_ROWS <= CM_LEFT(row, rows) && CM_COLUMNS <= CM_LEFT(column, columns) && CM_FROM_PACK)
+        CM_UNCHECKED(out, p + CM_OFFSET(0, 0), stride);
+    else
+        CM_EACH for (int r = 0; r < CM_ROWS; ++r)
+            CM_EACH for (int c = 0; c < CM_COLUMNS; ++c)
+                out[r * CM_COLUMNS + c] = CM_INSIDE(r, c) ? p[CM_OFFSET(r, c)] : (CM_T)0;
+}
+#endif // CM_OP_LOAD_CHECKED
 
 #ifdef CM_OP_STORE
-CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, size_t stride)
+CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
 {
     CM_EACH for (int r = 0; r < CM_ROWS; ++r)
         CM_EACH for (int c = 0; c < CM_COLUMNS; c += CM_WIDTH)
@@ -46,14 +61,27 @@ CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, size_t strid
 }
 #endif // CM_OP_STORE
 
-#ifdef CM_OP_SCATTER
-CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, size_t stride)
+#ifdef CM_OP_STORE_EACH
+CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
 {
     CM_EACH for (int r = 0; r < CM_ROWS; ++r)
         CM_EACH for (int c = 0; c < CM_COLUMNS; ++c)
             p[CM_OFFSET(r, c)] = m[r * CM_COLUMNS + c];
 }
-#endif // CM_OP_SCATTER
+#endif // CM_OP_STORE_EACH
+
+#ifdef CM_OP_STORE_CHECKED
+CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
+{
+    if (CM_ROWS <= CM_LEFT(row, rows) && CM_COLUMNS <= CM_LEFT(column, columns) && CM_FROM_PACK)
+        CM_UNCHECKED(p + CM_OFFSET(0, 0), m, stride);
+    else
+        CM_EACH for (int r = 0; r < CM_ROWS; ++r)
+            CM_EACH for (int c = 0; c < CM_COLUMNS; ++c)
+                if (CM_INSIDE(r, c))
+                    p[CM_OFFSET(r, c)] = m[r * CM_COLUMNS + c];
+}
+#endif // CM_OP_STORE_CHECKED
 
 #ifdef CM_OP_FILL
 CM_FUNCTION void CM_NAME(__private CM_T *out, CM_T value)

@@ -1,0 +1,73 @@
+// Cooperative matrices for devices without subgroups: a subgroup is CM_SG consecutive work-items of a work-group, by
+// local linear id, and its lanes hold columns as in lanes.cl, whose sections stand where there is none here.
+//
+//   scratch                     local memory for the whole work-group, free between calls
+//   CM_BLOCK                    rows of A that go through it at a time
+//
+// All work-items of a work-group must call these together, since they wait for each other.
+
+#ifdef CM_PROLOGUE
+#define CM_FUNCTION static inline __attribute__((always_inline))
+#define CM_UNROLL __attribute__((opencl_unroll_hint))
+#define CM_ROLL __attribute__((opencl_unroll_hint(1)))
+#define CM_LEFT(at, size) ((at) < (size) ? (size) - (at) : 0u)
+#define CM_LINEAR_ID \
+    ((uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)))
+#define CM_WORK_ITEMS ((uint)(get_local_size(0) * get_local_size(1) * get_local_size(2)))
+#define CM_LANE ((int)(CM_LINEAR_ID % CM_SG))
+#define CM_COLUMN(s) ((s) * CM_SG + CM_LANE)
+#define CM_HOLDS(s) (CM_COLUMNS % CM_SG == 0 || CM_COLUMN(s) < CM_COLUMNS)
+// This subgroup's share, `count` of `type` for each lane.
+#define CM_SHARE(type, count) ((__local type *)scratch + CM_LINEAR_ID / CM_SG * CM_SG * (count))
+#define CM_SIZE min((uint)CM_SG, CM_WORK_ITEMS - CM_LINEAR_ID / CM_SG * CM_SG)
+#define CM_BIT_IN(word, i) ((i) / 32 == (word) ? 1u << ((i) & 31) : 0u)
+#define CM_BIT(i) ((uint4)(CM_BIT_IN(0, i), CM_BIT_IN(1, i), CM_BIT_IN(2, i), CM_BIT_IN(3, i)))
+#define CM_EXCHANGE barrier(CLK_LOCAL_MEM_FENCE)
+#endif // CM_PROLOGUE
+
+// To private memory, where every work-item stores all of the matrix.
+#ifdef CM_OP_STORE_ALL
+CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE, __local ulong *scratch)
+{
+    __local CM_T *share = CM_SHARE(CM_T, 1);
+    const int lane = CM_LANE;
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+        CM_EACH for (int r = 0; r < CM_ROWS; ++r) {
+            share[lane] = m[s * CM_ROWS + r];
+            CM_EXCHANGE;
+            CM_EACH for (int i = 0; i < CM_SG; ++i)
+                if (s * CM_SG + i < CM_COLUMNS && CM_INSIDE(r, s * CM_SG + i))
+                    p[CM_OFFSET(r, s * CM_SG + i)] = share[i];
+            CM_EXCHANGE;
+        }
+}
+#endif // CM_OP_STORE_ALL
+
+// As in lanes.cl.
+#ifdef CM_OP_MUL_ADD
+CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c, __local ulong *scratch)
+{
+    CM_SUM sum[CM_SLOTS][CM_M];
+    __local CM_SUM *share = CM_SHARE(CM_SUM, CM_BLOCK);
+    const int lane = CM_LANE;
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+        CM_EACH for (int i = 0; i < CM_M; ++i)
+            sum[s][i] = CM_BEGIN(c[s * CM_M + i]);
+    CM_EACH_K for (int first = 0; first < CM_K; first += CM_SG)
+        CM_EACH_BLOCK for (int top = 0; top < CM_M; top += CM_BLOCK) {
+            CM_EACH for (int i = top; i < top + CM_BLOCK && i < CM_M; ++i)
+                share[(i - top) * CM_SG + lane] = CM_WIDEN_A(a[first / CM_SG * CM_M + i]);
+            CM_EXCHANGE;
+            CM_EACH_K for (int k = first; k < first + CM_SG && k < CM_K; ++k)
+                CM_EACH for (int i = top; i < top + CM_BLOCK && i < CM_M; ++i) {
+                    const CM_SUM x = share[(i - top) * CM_SG + k - first];
+                    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+                        sum[s][i] = CM_FMA(x, CM_WIDEN_B(b[s * CM_K + k]), sum[s][i]);
+                }
+            CM_EXCHANGE;
+        }
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+        CM_EACH for (int i = 0; i < CM_M; ++i)
+            out[s * CM_M + i] = CM_END(sum[s][i], c[s * CM_M + i]);
+}
+#endif // CM_OP_MUL_ADD
