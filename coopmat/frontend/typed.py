@@ -68,11 +68,13 @@ class FunctionDecl:
 
 @dataclass(slots=True)
 class Unit:
-    """A translation unit: functions in order of definition (prototypes last), program-scope variables, records."""
+    """A translation unit: functions in order of definition (prototypes last), program-scope variables, records.
+    `has_matrices`: a type of cooperative matrices is named somewhere."""
 
     functions: list[FunctionDecl]
     variables: list[VarDecl]
     records: list[RecordType]
+    has_matrices: bool = False
 
     @property
     def kernels(self) -> list[FunctionDecl]:

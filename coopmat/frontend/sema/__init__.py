@@ -16,7 +16,11 @@ def analyse(
 
     Where `diagnostics` has errors afterwards the unit is incomplete and must not be lowered.
     """
+    from .. import uniformity
     from .context import Context
     from .functions import unit
 
-    return unit(Context(diagnostics, features or Features.of(), single), tree)
+    result = unit(Context(diagnostics, features or Features.of(), single), tree)
+    if result.has_matrices and not diagnostics.has_errors:
+        uniformity.check(result, diagnostics)
+    return result

@@ -87,6 +87,7 @@ def apply_attribute(c: Context, base: Type, attribute: syntax.Attribute) -> Coop
         use = _use(c, arguments[3])
     if c.diagnostics.error_count != errors or not rows or not columns:
         c.abandon()
+    c.unit.has_matrices = True
     return CoopMatrixType(base, scope, rows, columns, use)
 
 

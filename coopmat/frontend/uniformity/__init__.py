@@ -1,0 +1,33 @@
+"""Whether operations on matrices stand in control flow that all work-items of a subgroup go through together.
+
+A finding is a warning, `coop-mat-nonuniform`, whose notes tell the way from what makes the work-items differ to the
+condition that parts them. The analysis follows values through variables of one function at a time, callees first; it
+takes memory, kernel arguments and the parameters of functions to be the same for the subgroup.
+"""
+
+from __future__ import annotations
+
+from ...diagnostics import Diagnostics, Note
+from .. import typed
+from .calls import in_order
+from .function import Analysis
+from .state import Summary
+
+CODE = "coop-mat-nonuniform"
+
+
+def check(unit: typed.Unit, diagnostics: Diagnostics) -> None:
+    """Warns of every place in a unit without errors; does nothing where the warning is off."""
+    if not diagnostics.wants(CODE):
+        return
+    functions, with_matrices = in_order(unit)
+    if not with_matrices:
+        return
+    summaries: dict[typed.FunctionDecl, Summary] = {}
+    for function in functions:
+        found = Analysis(function, summaries, with_matrices).run()
+        summaries[function] = found.summary
+        for finding in found.findings:
+            notes = [Note(cause.text, cause.span) for cause in finding.cause.path()]
+            message = f"{finding.what} is not reached by all work-items of a subgroup together"
+            diagnostics.warning(CODE, message, finding.span, notes=notes)

@@ -1,0 +1,217 @@
+"""Expressions: the values that they give, and what they store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from typing import Any
+
+from ...diagnostics import Span
+from .. import typed
+from ..types import CoopMatrixType
+from . import builtins
+from .calls import is_operation, parts
+from .state import Summary, Walk, add
+from .values import UNIFORM, Cause, Value, join, sub_group_number
+
+Step = Generator[Any, Any, Any]
+"""Yields the steps whose results it needs, and is sent them."""
+
+_WORDS = {
+    typed.MatrixLoad: "this load",
+    typed.MatrixStore: "this store",
+    typed.MatrixMulAdd: "this multiply-add",
+    typed.MatrixFill: "this matrix",
+    typed.MatrixConvert: "this conversion",
+}
+
+
+class Expressions(Walk):
+    """Each method is a step that gives a Value."""
+
+    def store(self, target: typed.LValue, value: Value, span: Span) -> Step:
+        whole = isinstance(target, typed.VarRef)
+        while isinstance(target, (typed.Index, typed.Member, typed.Swizzle)):
+            if isinstance(target, typed.Index):
+                value = join(value, (yield self.expression(target.index)))
+            target = target.base
+        if isinstance(target, typed.VarRef):
+            self.set(target.decl, value, span, whole=whole)
+        elif isinstance(target, typed.Deref):
+            where = yield self.expression(target.pointer)
+            self.stores = join(self.stores, value, where, self.current())
+        elif isinstance(target, typed.MatrixElement):
+            yield self.expression(target.index)
+
+    def address(self, e: typed.LValue) -> Step:
+        """Of where the object lies."""
+        places = []
+        while isinstance(e, (typed.Index, typed.Member, typed.Swizzle)):
+            if isinstance(e, typed.Index):
+                places.append((yield self.expression(e.index)))
+            e = e.base
+        if isinstance(e, typed.Deref):
+            places.append((yield self.expression(e.pointer)))
+        return _no_id(join(*places))
+
+    def expression(self, e: typed.Expr) -> Step:
+        if is_operation(e):
+            self.operation(_WORDS.get(type(e), "this operation on matrices"), e.span)
+        special = _EXPRESSIONS.get(type(e))
+        return special(self, e) if special is not None else self.any_expression(e)
+
+    def any_expression(self, e: Any) -> Step:
+        """Depends on all of its parts, whose number is small or which are deep to the left."""
+        values = []
+        for name in parts(e):
+            part = getattr(e, name)
+            for item in part if isinstance(part, list) else (part,):
+                child = item[1] if isinstance(item, tuple) and len(item) == 2 else item
+                if isinstance(child, typed.Expr):
+                    values.append((yield self.expression(child)))
+                elif isinstance(child, typed.MatrixBounds):
+                    for bound in parts(child):
+                        yield self.expression(getattr(child, bound))
+        return UNIFORM if isinstance(e.type, CoopMatrixType) else _no_id(join(*values))
+
+    def load(self, e: typed.Load) -> Step:
+        value = yield self.expression(e.operand)
+        if isinstance(e.operand, (typed.Deref, typed.Index)) and value.cause is not None:
+            return Value(Cause("each work-item reads a place of its own here", e.span, value.cause), value.parameters)
+        return value
+
+    def variable(self, e: typed.VarRef) -> Step:
+        return self.state.get(e.decl, UNIFORM)
+        yield
+
+    def component(self, e: typed.MatrixElement) -> Step:
+        yield self.expression(e.index)
+        return Value(Cause("each work-item holds components of its own", e.span))
+
+    def coordinates(self, e: typed.MatrixCoordinates) -> Step:
+        yield self.expression(e.index)
+        return Value(Cause("each work-item holds components of its own", e.span))
+
+    def convert(self, e: typed.Convert) -> Step:
+        if e.kind is typed.ConvertKind.DECAY and isinstance(e.operand, typed.LValue):
+            return (yield self.address(e.operand))
+        value = yield self.expression(e.operand)
+        return value if e.kind is typed.ConvertKind.INT_TO_INT else _no_id(value)
+
+    def address_of(self, e: typed.AddressOf) -> Step:
+        return (yield self.address(e.operand))
+
+    def binary(self, e: typed.Binary) -> Step:
+        left, right = (yield self.expression(e.left)), (yield self.expression(e.right))
+        return UNIFORM if sub_group_number(e, left, right, self.size) else _no_id(join(left, right))
+
+    def logical(self, e: typed.Logical) -> Step:
+        left = yield self.expression(e.left)
+        right = yield self.branch(e.right, self.under(left, e.left.span))
+        return _no_id(join(left, right))
+
+    def conditional(self, e: typed.Conditional) -> Step:
+        condition = yield self.expression(e.condition)
+        control = self.under(condition, e.condition.span)
+        before = dict(self.state)
+        values = [condition]
+        ends = []
+        for side in (e.then, e.otherwise):
+            self.state = dict(before)
+            values.append((yield self.branch(side, control)))
+            ends.append(self.state)
+        self.state = ends[0]
+        add(self.state, ends[1])
+        return UNIFORM if isinstance(e.type, CoopMatrixType) else _no_id(join(*values))
+
+    def branch(self, e: typed.Expr, control: Value) -> Step:
+        """An expression that is evaluated under a condition."""
+        outside, self.control = self.control, control
+        value = yield self.expression(e)
+        self.control = outside
+        return value
+
+    def comma(self, e: typed.Comma) -> Step:
+        yield self.expression(e.left)
+        return (yield self.expression(e.right))
+
+    def assign(self, e: typed.Assign) -> Step:
+        value = yield self.expression(e.value)
+        yield self.store(e.target, value, e.span)
+        return value
+
+    def compound_assign(self, e: typed.CompoundAssign) -> Step:
+        value = yield self.expression(e.value)
+        if isinstance(e.target.type, CoopMatrixType):
+            return UNIFORM
+        value = _no_id(join((yield self.expression(e.target)), value))
+        yield self.store(e.target, value, e.span)
+        return value
+
+    def increment(self, e: typed.IncDec) -> Step:
+        value = _no_id((yield self.expression(e.target)))
+        yield self.store(e.target, value, e.span)
+        return value
+
+    def builtin(self, e: typed.BuiltinCall) -> Step:
+        values = []
+        for argument in e.arguments:
+            values.append((yield self.expression(argument)))
+        result = builtins.call(e, values, self.dimensions)
+        self.set_through(e.arguments, result, e.span)
+        return result
+
+    def call(self, e: typed.Call) -> Step:
+        values = []
+        for argument in e.arguments:
+            values.append((yield self.expression(argument)))
+        if e.function in self.with_matrices:
+            self.operation(f"'{e.function.name}', which operates on matrices,", e.span)
+        summary = self.summaries.get(e.function, Summary())
+        result, stored = (_at_call(e, value, values) for value in (summary.returns, summary.stores))
+        self.set_through(e.arguments, stored, e.span)
+        return UNIFORM if isinstance(e.type, CoopMatrixType) else result
+
+    def set_through(self, arguments: list[typed.Expr], value: Value, span: Span) -> None:
+        """What a function stores to variables whose addresses it gets."""
+        if value.is_plain and self.current().is_plain:
+            return
+        for e in arguments:
+            while isinstance(e, typed.Convert):
+                e = e.operand
+            target: typed.Expr = e.operand if isinstance(e, typed.AddressOf) else e
+            while isinstance(target, (typed.Index, typed.Member, typed.Swizzle)):
+                target = target.base
+            if isinstance(target, typed.VarRef):
+                self.set(target.decl, value, span, whole=False)
+
+
+def _no_id(value: Value) -> Value:
+    return replace(value, is_id=False) if value.is_id else value
+
+
+def _at_call(e: typed.Call, value: Value, arguments: list[Value]) -> Value:
+    """A value of the function's, as its caller sees it."""
+    own = UNIFORM
+    if value.cause is not None:
+        own = Value(Cause(f"'{e.function.name}' gives each work-item a value of its own", e.span, value.cause))
+    return _no_id(join(own, *(given for n, given in enumerate(arguments) if value.parameters >> n & 1)))
+
+
+_EXPRESSIONS: dict[type, Callable[[Expressions, Any], Step]] = {
+    typed.Load: Expressions.load,
+    typed.VarRef: Expressions.variable,
+    typed.MatrixElement: Expressions.component,
+    typed.MatrixCoordinates: Expressions.coordinates,
+    typed.Convert: Expressions.convert,
+    typed.AddressOf: Expressions.address_of,
+    typed.Binary: Expressions.binary,
+    typed.Logical: Expressions.logical,
+    typed.Conditional: Expressions.conditional,
+    typed.Comma: Expressions.comma,
+    typed.Assign: Expressions.assign,
+    typed.CompoundAssign: Expressions.compound_assign,
+    typed.IncDec: Expressions.increment,
+    typed.BuiltinCall: Expressions.builtin,
+    typed.Call: Expressions.call,
+}

@@ -1,0 +1,210 @@
+"""One function: a walk over its structured code until nothing new is found.
+
+Nothing recurses: a step that needs another one's result yields it, and `_run` keeps the stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import typed
+from .expressions import Expressions, Step
+from .state import Frame, Kept, add
+from .values import UNIFORM, Cause, Value, join
+
+_MOST_WALKS = 50
+
+
+class Analysis(Expressions):
+    """See `Walk`."""
+
+    def run(self) -> Analysis:
+        for _ in range(_MOST_WALKS):
+            self.changed = False
+            self.begin()
+            _run(self.statement(self.function.body))
+            if not self.changed:
+                break
+        return self
+
+    def statement(self, s: typed.Stmt | None) -> Step:
+        if s is None:
+            return UNIFORM
+        return (yield _STATEMENTS[type(s)](self, s))
+
+    def block(self, s: typed.Block) -> Step:
+        for item in s.items:
+            yield self.statement(item)
+
+    def declaration(self, s: typed.DeclStmt) -> Step:
+        decl = s.decl
+        self.state.pop(decl, None)
+        if decl.initializer is not None and decl.storage == "automatic":
+            value = yield self.expression(decl.initializer)
+            self.set(decl, value, decl.initializer.span, whole=True)
+
+    def expression_statement(self, s: typed.ExprStmt) -> Step:
+        yield self.expression(s.expr)
+
+    def conditional_statement(self, s: typed.If) -> Step:
+        condition = yield self.expression(s.condition)
+        outside, self.control = self.control, self.under(condition, s.condition.span)
+        before, dead = dict(self.state), self.dead
+        yield self.statement(s.then)
+        then, then_dead = self.state, self.dead
+        self.state, self.dead = before, dead
+        yield self.statement(s.otherwise)
+        self.merge(*([] if then_dead else [then]))
+        self.control = outside
+
+    def loop(self, s: typed.While | typed.DoWhile | typed.For) -> Step:
+        for item in s.init if isinstance(s, typed.For) else ():
+            yield self.statement(item)
+        kept = self.kept.setdefault(id(s), Kept())
+        add(self.state, kept.state)
+        outside = self.control
+        frame = Frame(outside, kept, broken=kept.parted)
+        self.frames.append(frame)
+        if not isinstance(s, typed.DoWhile):
+            yield self.loop_condition(s, frame)
+        yield self.statement(s.body)
+        self.merge(*frame.turns)
+        frame.continued = UNIFORM
+        if isinstance(s, typed.DoWhile):
+            # Those that have had enough wait for the others, which go round once more.
+            condition = yield self.expression(s.condition)
+            control = self.under(condition, s.condition.span)
+            if control is not outside:
+                self.keep(kept, {}, control)
+            frame.exits.append(dict(self.state))
+        elif isinstance(s, typed.For) and s.step is not None:
+            yield self.expression(s.step)
+        if not self.dead:
+            self.keep(kept, self.state)
+            if frame.conditional:
+                # The condition is looked at once more: what a turn brings need not wait for the next walk.
+                frame.exits.append(self.state)
+        self.frames.pop()
+        self.control = outside
+        self.stop()
+        self.merge(*frame.exits)
+
+    def loop_condition(self, s: typed.While | typed.For, frame: Frame) -> Step:
+        if s.condition is None:
+            return
+        condition = yield self.expression(s.condition)
+        self.control = frame.control = self.under(condition, s.condition.span)
+        known = s.condition
+        if not (isinstance(known, typed.IntConst) and known.value):
+            frame.conditional = True
+            frame.exits.append(dict(self.state))
+
+    def switch(self, s: typed.Switch) -> Step:
+        value = yield self.expression(s.value)
+        outside, self.control = self.control, self.under(value, s.value.span)
+        frame = Frame(self.control, None, entry=dict(self.state))
+        self.frames.append(frame)
+        self.stop()
+        yield self.statement(s.body)
+        self.frames.pop()
+        self.control = outside
+        self.merge(*frame.exits, *([] if s.has_default else [frame.entry]))
+
+    def case(self, s: typed.Case) -> Step:
+        frame = next((frame for frame in reversed(self.frames) if frame.kept is None), None)
+        if frame is not None:
+            self.merge(frame.entry)
+        yield self.statement(s.body)
+
+    def label(self, s: typed.Label) -> Step:
+        self.labels.add(s.name)
+        self.awaited.pop(s.name, None)
+        kept = self.kept.setdefault(s.name, Kept())
+        self.merge(kept.state)
+        if not kept.parted.is_plain:
+            self.around[s.name] = kept.parted
+        yield self.statement(s.body)
+
+    def goto(self, s: typed.Goto) -> Step:
+        kept = self.kept.setdefault(s.label, Kept())
+        behind = s.label in self.labels
+        self.around.pop(s.label, None)
+        parted = self.control
+        self.keep(kept, self.state, parted if behind else UNIFORM)
+        if not behind and not parted.is_plain:
+            self.awaited[s.label] = join(self.awaited.get(s.label, UNIFORM), parted)
+        self.stop()
+        return UNIFORM
+        yield
+
+    def leave(self, s: typed.Break) -> Step:
+        frame = self.frames[-1]
+        if self.control is not frame.control and not self.dead:
+            frame.broken = join(frame.broken, self.control)
+            if frame.kept is not None:
+                self.keep(frame.kept, {}, frame.broken)
+        if not self.dead:
+            frame.exits.append(self.state)
+        self.stop()
+        return UNIFORM
+        yield
+
+    def next_turn(self, s: typed.Continue) -> Step:
+        at = next(n for n in range(len(self.frames) - 1, -1, -1) if self.frames[n].kept is not None)
+        frame = self.frames[at]
+        if self.control is not frame.control and not self.dead:
+            frame.continued = join(frame.continued, self.control)
+        if not self.dead:
+            frame.turns.append(self.state)
+        self.stop()
+        return UNIFORM
+        yield
+
+    def leave_function(self, s: typed.Return) -> Step:
+        value = UNIFORM
+        if s.value is not None:
+            value = yield self.expression(s.value)
+        here = self.current()
+        self.returns = join(self.returns, value, here)
+        if not here.is_plain and not self.dead:
+            cause = Cause("some of them leave the function here", s.span, here.cause) if here.cause else None
+            self.left = join(self.left, Value(cause, here.parameters))
+            for frame in self.frames:
+                if frame.kept is not None:
+                    self.keep(frame.kept, {}, self.left)
+        self.stop()
+
+
+def _run(step: Step) -> Any:
+    """A step's result, with those of the steps that it yields."""
+    stack = [step]
+    value: Any = None
+    while stack:
+        try:
+            following = stack[-1].send(value)
+        except StopIteration as stop:
+            stack.pop()
+            value = stop.value
+        else:
+            stack.append(following)
+            value = None
+    return value
+
+
+_STATEMENTS: dict[type, Callable[[Analysis, Any], Step]] = {
+    typed.Block: Analysis.block,
+    typed.DeclStmt: Analysis.declaration,
+    typed.ExprStmt: Analysis.expression_statement,
+    typed.If: Analysis.conditional_statement,
+    typed.While: Analysis.loop,
+    typed.DoWhile: Analysis.loop,
+    typed.For: Analysis.loop,
+    typed.Switch: Analysis.switch,
+    typed.Case: Analysis.case,
+    typed.Label: Analysis.label,
+    typed.Goto: Analysis.goto,
+    typed.Break: Analysis.leave,
+    typed.Continue: Analysis.next_turn,
+    typed.Return: Analysis.leave_function,
+}

@@ -1,0 +1,198 @@
+"""The state of a walk through a function: the values of variables, and why not all work-items are here.
+
+What comes back to a place (loops, jumps backwards) is kept there for the next walk; walks go on until nothing new
+comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ...diagnostics import Span
+from .. import typed
+from ..types import CoopMatrixType
+from .values import LEAST_SIZE, UNIFORM, Cause, Value, join
+
+State = dict[typed.VarDecl, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Of a function, for its callers: what it returns and what it stores through pointers."""
+
+    returns: Value = UNIFORM
+    stores: Value = UNIFORM
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An operation that not all work-items reach together, in words; why."""
+
+    what: str
+    span: Span
+    cause: Cause
+
+
+@dataclass(slots=True)
+class Kept:
+    """What one walk leaves for the next at a loop or label."""
+
+    state: State = field(default_factory=dict)
+    parted: Value = UNIFORM
+
+
+@dataclass(slots=True)
+class Frame:
+    """A loop or switch that is being walked through. `control`: what its body is under; `broken`, `continued`: why
+    some work-items have left it, or this turn of it, before the others. `conditional`: a condition ends the loop."""
+
+    control: Value
+    kept: Kept | None
+    broken: Value = UNIFORM
+    continued: Value = UNIFORM
+    exits: list[State] = field(default_factory=list)
+    turns: list[State] = field(default_factory=list)
+    entry: State = field(default_factory=dict)
+    conditional: bool = False
+
+
+class Walk:
+    """`summaries` has those of the functions that are called."""
+
+    def __init__(
+        self,
+        function: typed.FunctionDecl,
+        summaries: Mapping[typed.FunctionDecl, Summary],
+        with_matrices: Iterable[typed.FunctionDecl],
+    ) -> None:
+        self.function = function
+        self.summaries = summaries
+        self.with_matrices = with_matrices
+        size = function.attributes.get("intel_reqd_sub_group_size")
+        self.size = size if isinstance(size, int) else None
+        self.dimensions = dimensions_of(function, self.size)
+        self.kept: dict[object, Kept] = {}
+        self.changed = False
+        self.begin()
+
+    def begin(self) -> None:
+        self.state: State = {}
+        if not self.function.is_kernel:
+            self.state = {decl: Value(parameters=1 << n) for n, decl in enumerate(self.function.parameters)}
+        self.dead = False
+        self.control = UNIFORM
+        self.left = UNIFORM  # work-items that have returned
+        self.frames: list[Frame] = []
+        self.awaited: dict[str, Value] = {}  # labels ahead that some work-items have gone to
+        self.around: dict[str, Value] = {}  # labels behind
+        self.labels: set[str] = set()
+        self.found: dict[tuple[str, Span], Finding] = {}
+        self.returns, self.stores = UNIFORM, UNIFORM
+
+    @property
+    def findings(self) -> list[Finding]:
+        return list(self.found.values())
+
+    @property
+    def summary(self) -> Summary:
+        return Summary(self.returns, self.stores)
+
+    # --- where work-items part -------------------------------------------------------------------
+
+    def current(self) -> Value:
+        """Why not all work-items are here."""
+        frames = [value for frame in self.frames for value in (frame.broken, frame.continued)]
+        return join(self.left, *self.awaited.values(), *self.around.values(), *frames, self.control)
+
+    def operation(self, what: str, span: Span) -> None:
+        cause = self.current().cause
+        if cause is not None and not self.dead:
+            # Once for each condition.
+            self.found.setdefault((cause.text, cause.span), Finding(what, span, cause))
+
+    def under(self, condition: Value, span: Span) -> Value:
+        """The control of what follows a condition."""
+        if condition.is_plain:
+            return self.control
+        before = condition.cause
+        cause = Cause("this condition is not the same for all of them", span, before) if before is not None else None
+        return join(self.control, Value(cause, condition.parameters))
+
+    def stop(self) -> None:
+        self.state, self.dead = {}, True
+
+    def merge(self, *states: State) -> None:
+        """Go on from here and, where these are ways to here, from them; where there is none the code is dead."""
+        ways = [*([] if self.dead else [self.state]), *states]
+        self.dead = not ways
+        self.state = {}
+        for state in ways:
+            add(self.state, state)
+
+    def keep(self, kept: Kept, state: State, parted: Value = UNIFORM) -> None:
+        self.changed |= add(kept.state, state)
+        more = join(kept.parted, parted)
+        self.changed |= is_more(kept.parted, more)
+        kept.parted = more
+
+    # --- variables -------------------------------------------------------------------------------
+
+    def set(self, decl: typed.VarDecl, value: Value, span: Span, *, whole: bool) -> None:
+        if not _is_tracked(decl):
+            return
+        here = self.current()
+        if value.cause is not None:
+            value = replace(value, cause=Cause(f"'{decl.name}' gets its value here", span, value.cause))
+        elif here.cause is not None:
+            cause = Cause(f"'{decl.name}' is set here by some of them only", span, here.cause)
+            value = Value(cause, value.parameters | here.parameters)
+        elif here.parameters:
+            value = join(value, here)
+        if not whole:
+            value = join(self.state.get(decl, UNIFORM), value)
+        if value.is_plain:
+            self.state.pop(decl, None)
+        else:
+            self.state[decl] = value
+
+
+def _is_tracked(decl: typed.VarDecl) -> bool:
+    return decl.storage in ("automatic", "parameter") and not isinstance(decl.type, CoopMatrixType)
+
+
+def is_more(before: Value, after: Value) -> bool:
+    return (before.cause is None) is not (after.cause is None) or before.parameters != after.parameters
+
+
+def add(state: State, more: Mapping[typed.VarDecl, Value]) -> bool:
+    """Join `more` into `state`; whether that says anything new."""
+    changed = False
+    for decl, value in more.items():
+        known = state.get(decl)
+        if known is None:
+            state[decl] = value
+            changed = True
+        elif known is not value:
+            both = join(known, value)
+            if known.is_id and value.is_id:
+                both = known
+            if is_more(known, both) or known.is_id is not both.is_id:
+                state[decl] = both
+                changed = True
+    return changed
+
+
+def dimensions_of(function: typed.FunctionDecl, size: int | None) -> frozenset[int]:
+    """The dimensions in which ids differ within a subgroup. Work-groups that a kernel does not fix are taken to
+    be as wide as a subgroup, or a multiple of that."""
+    sizes = function.attributes.get("reqd_work_group_size")
+    if not isinstance(sizes, tuple):
+        return frozenset({0})
+    found = set()
+    inner = 1
+    for dimension, extent in enumerate(sizes):
+        if extent > 1 and inner % (size or LEAST_SIZE):
+            found.add(dimension)
+        inner *= extent
+    return frozenset(found)

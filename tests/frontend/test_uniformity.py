@@ -1,0 +1,204 @@
+"""Operations on matrices in control flow that parts the work-items of a subgroup: what is told, and what is not."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from coopmat.compiler import compile
+from coopmat.diagnostics import CompileError, Diagnostic
+
+CODE = "coop-mat-nonuniform"
+HEAD = """
+#define M(NAME, USE) typedef float NAME __attribute__((coop_mat(memory_scope_sub_group, 16, 16, USE)));
+M(F, CLK_COOPERATIVE_MATRIX_ACCUMULATOR) M(A, CLK_COOPERATIVE_MATRIX_A) M(B, CLK_COOPERATIVE_MATRIX_B)
+#define LOAD coop_mat_load(p, 0, 16ul)
+#define OP coop_mat_store(p, m, 0, 16ul)
+void operate(global float *p) { F m = LOAD; }
+void through(global float *p) { operate(p + 1); }
+uint own(uint x) { return x + get_sub_group_local_id(); }
+uint same(uint x) { return x * 2; }
+uint shared(uint x) { return sub_group_broadcast(x, 0); }
+uint early(uint x) { if (x > 3) return 1; return 0; }
+void put(uint x, private uint *to) { *to = x; }
+"""
+KERNEL = "kernel {} void k(global float *p, global uint *g, uint n) {{ F m = coop_mat_init(0.0f); {} }}"
+
+
+def findings(body: str, attributes: str = "") -> list[Diagnostic]:
+    module = compile(HEAD + KERNEL.format(attributes, body), ["-Wno-everything", f"-W{CODE}"])
+    return module.diagnostics
+
+
+# `§` before what is told of; then what the notes' places say, without the blanks.
+POSITIVE = {
+    "id": ("if (get_local_id(0) == 0) §OP;", ["get_local_id(0) == 0", "get_local_id(0)"]),
+    "variables": (
+        "uint x = get_global_id(0); uint y = x * 2; y += 1; if (y > n) §OP;",
+        ["y > n", "y += 1", "x * 2", "get_global_id(0)", "get_global_id(0)"],
+    ),
+    "lane": (
+        "if (get_sub_group_local_id() & 1) { } else §m = m + m;",
+        ["get_sub_group_local_id() & 1", "get_sub_group_local_id()"],
+    ),
+    "loop": ("for (uint i = 0; i < get_local_id(0); i++) §m = LOAD;", None),
+    "loop starts": ("for (uint i = get_local_id(0); i < n; i += 8) §OP;", None),
+    "while": ("uint i = g[get_local_id(0)]; while (i--) §OP;", None),
+    "do": ("uint i = get_local_id(0); do §OP; while (i--);", None),
+    "return": ("if (get_global_id(0) >= n) return; §OP;", ["return;", "get_global_id(0) >= n", "get_global_id(0)"]),
+    "return in a loop": ("for (uint i = 0; i < n; ++i) { §OP; if (i == get_local_id(0)) return; }", None),
+    "break": ("for (uint i = 0; i < n; ++i) { §OP; if (i == get_local_id(0)) break; }", None),
+    "continue": ("for (uint i = 0; i < n; ++i) { if (i == get_local_id(0)) continue; §OP; }", None),
+    "switch": ("switch (get_local_id(0)) { case 1: §OP; break; default: break; }", None),
+    "break of a switch": ("switch (n) { case 1: if (get_local_id(0)) break; §OP; }", None),
+    "goto": ("if (get_local_id(0)) goto end; §OP; end: OP;", None),
+    "goto back": ("uint i = get_local_id(0); again: §OP; if (i-- > 0) goto again; OP;", None),
+    "memory": (
+        "uint x = g[get_local_id(0)]; if (x) §OP;",
+        ["x", "g[get_local_id(0)]", "g[get_local_id(0)]", "get_local_id(0)"],
+    ),
+    "component": ("if (m[0] > 0) §OP;", ["m[0] > 0", "m[0]"]),
+    "coordinate": ("if (coop_mat_coord(m, 0u).x > 3) §OP;", None),
+    "atomic": ("if (atomic_inc(g) == 0) §OP;", ["atomic_inc(g) == 0", "atomic_inc(g)"]),
+    "explicit atomic": ("if (atomic_fetch_add((global atomic_uint *)g, 1u) == 0) §OP;", None),
+    "scan": ("if (sub_group_scan_inclusive_add(n) == 3) §OP;", None),
+    "shuffle": ("if (sub_group_shuffle((uint)get_local_id(0), 1u) == 3) §OP;", None),
+    "elect": ("if (sub_group_elect()) §OP;", None),
+    "short circuit": ("int x = get_local_id(0) && (§m = LOAD, 1);", None),
+    "conditional": ("m = get_local_id(0) ? §m + m : m;", None),
+    "call": ("if (get_local_id(0)) §operate(p);", None),
+    "call of a call": ("if (get_local_id(0)) §through(p);", None),
+    "result": ("if (own(n)) §OP;", ["own(n)", "own(n)"]),
+    "argument": ("if (same(get_local_id(0))) §OP;", None),
+    "argument that decides": ("if (early(get_local_id(0))) §OP;", None),
+    "pointer to a variable": ("uint x = 0; put(get_local_id(0), &x); if (x) §OP;", None),
+    "pointer of a builtin": ("float x; fract((float)get_local_id(0), &x); if (x > 0) §OP;", None),
+    "set by some": (
+        "uint x = 0; if (get_local_id(0)) x = 1; if (x) §OP;",
+        ["x", "x = 1", "get_local_id(0)", "get_local_id(0)"],
+    ),
+    "set by a loop": ("uint i = 0; while (i < get_local_id(0)) ++i; if (i > 3) §OP;", None),
+    "carried by a loop": (
+        "uint x = 0, y = 0; for (int i = 0; i < 3; i++) { if (x) §OP; x = y; y = get_local_id(0); }",
+        None,
+    ),
+    "array": ("uint x[2]; x[0] = 0; x[1] = get_local_id(0); if (x[1]) §OP;", None),
+    "record": ("struct { uint a, b; } x; x.a = get_local_id(0); if (x.b) §OP;", None),
+    "vector": ("uint2 x = (uint2)(0, get_local_id(0)); if (x.x) §OP;", None),
+    "one of two": ("uint x = n ? 1 : get_local_id(0); if (x) §OP;", None),
+    "once for each condition": ("if (get_local_id(0)) { §OP; OP; } if (get_local_id(0) > 3) §OP;", None),
+}
+NEGATIVE = {
+    "arguments": "if (n > 3) OP; for (uint i = 0; i < n; ++i) OP;",
+    "groups": "if (get_group_id(0) < get_num_groups(0) && get_sub_group_id() == 0) OP;",
+    "broadcast": "if (sub_group_broadcast(get_local_id(0), 0)) OP;",
+    "reduce": "if (sub_group_reduce_max((uint)get_local_id(0)) > 3) OP;",
+    "any": "if (sub_group_any(get_local_id(0) == 3)) OP; if (work_group_all(get_local_id(0) < 3)) OP;",
+    "own broadcast": "if (shared(get_local_id(0))) OP;",
+    "same result": "if (same(n)) OP; if (early(n)) OP;",
+    "the other dimensions": "if (get_local_id(1) == 0 && get_global_id(2) < n) OP;",
+    "subgroup's number": "uint id = get_global_id(0); if (id / 16 < n) OP; if (get_local_id(0) >> 5 == 0) OP;",
+    "by its size": "if (get_local_id(0) / get_sub_group_size() == 0) OP;",
+    "by a variable": "uint w = get_max_sub_group_size(); uint l = (uint)get_local_id(0); if (l / w == 0) OP;",
+    "rounded": "uint l = get_local_id(0) & ~15u; if (l < n) OP;",
+    "afterwards": "if (get_local_id(0)) g[0] = 1; OP;",
+    "after the loop": "for (uint i = get_local_id(0); i < n; i += 16) g[i] = 0; OP;",
+    "the variable anew": "uint i; for (i = get_local_id(0); i < n; i += 16) g[i] = 0; for (i = 0; i < n; ++i) OP;",
+    "after a break": "for (uint i = 0; i < n; ++i) { if (g[get_local_id(0)]) break; } OP;",
+    "after a continue": "for (uint i = 0; i < n; ++i) { OP; if (i == get_local_id(0)) continue; g[i] = 0; }",
+    "after a switch": "switch (get_local_id(0)) { case 1: g[1] = 1; break; default: break; } OP;",
+    "uniform return": "if (n == 0) return; OP; if (get_local_id(0)) return;",
+    "memory at one place": "if (g[n]) OP; g[0] = get_local_id(0); if (g[0]) OP;",
+    "local memory": "local uint x; if (get_local_id(0) == 0) x = 3; barrier(CLK_LOCAL_MEM_FENCE); if (x) OP;",
+    "components": "for (uint i = 0; i < coop_mat_length(m); ++i) m[i] = m[i] > 0 ? m[i] : 0; OP;",
+    "own components": "if (get_local_id(0) == 0) m[0] = 1.0f; OP;",
+    "after goto": "if (get_local_id(0)) goto end; g[0] = 1; end: OP;",
+    "dead": "return; if (get_local_id(0)) OP;",
+    "value of both": "uint x = get_local_id(0); x = n; if (x) OP;",
+    "only the address": "OP; coop_mat_store(p + get_local_id(1), m, 0, 16ul);",
+}
+
+
+def marks(body: str) -> tuple[str, list[int]]:
+    """The text without its marks, and their columns in the line that the kernel makes."""
+    text = KERNEL.format("", body)
+    columns = []
+    while "§" in text:
+        columns.append(text.index("§") + 1)
+        text = text.replace("§", "", 1)
+    return text, columns
+
+
+@pytest.mark.parametrize("name", POSITIVE)
+def test_told(name: str) -> None:
+    body, path = POSITIVE[name]
+    line, columns = marks(body)
+    found = findings(body.replace("§", ""))
+    assert [item.code for item in found] == [CODE] * len(columns)
+    # An assignment is told of at what is operated on.
+    for item, column in zip(found, columns, strict=True):
+        assert item.span is not None and 0 <= item.span.column - column <= 4
+    if path is not None:
+        spans = [note.span for note in found[0].notes if note.span is not None]
+        last = spans if spans[-1].line == item.span.line else spans[:-1]
+        assert [line[span.column - 1 : span.end_column - 1] for span in last] == path
+
+
+@pytest.mark.parametrize("name", NEGATIVE)
+def test_not_told(name: str) -> None:
+    assert findings(NEGATIVE[name]) == []
+
+
+SIXTEEN = "__attribute__((intel_reqd_sub_group_size(16)))"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "body", "told"),
+    [
+        ("__attribute__((reqd_work_group_size(4, 16, 1)))", "if (get_local_id(1)) OP;", True),
+        ("__attribute__((reqd_work_group_size(16, 16, 1)))", "if (get_local_id(1)) OP;", False),
+        (f"__attribute__((reqd_work_group_size(8, 16, 1))) {SIXTEEN}", "if (get_global_id(1)) OP;", True),
+        (f"__attribute__((reqd_work_group_size(8, 2, 4))) {SIXTEEN}", "if (get_local_id(2)) OP;", False),
+        ("__attribute__((reqd_work_group_size(1, 16, 1)))", "if (get_local_id(0)) OP;", False),
+        (SIXTEEN, "if (get_local_id(0) / 8) OP;", True),
+        (SIXTEEN, "if (get_local_id(0) / 32) OP;", False),
+        ("", "if (get_local_id(0) / 4) OP;", True),
+        ("", "if ((get_local_id(0) + n) / 16) OP;", True),
+    ],
+)
+def test_sizes_that_are_known(attributes: str, body: str, told: bool) -> None:
+    assert bool(findings(body, attributes)) == told
+
+
+def test_the_parameters_of_functions_are_taken_to_be_the_same() -> None:
+    text = "void f(global float *p, uint x) { F m = LOAD; if (x) OP; }\n"
+    text += "kernel void k(global float *p) { f(p, get_local_id(0)); }"
+    assert compile(HEAD + text, ["-Wno-everything", f"-W{CODE}"]).diagnostics == []
+
+
+def test_options() -> None:
+    source = HEAD + KERNEL.format("", "if (get_local_id(0)) OP;")
+    for options, count in (([], 1), (["-w"], 0), ([f"-Wno-{CODE}"], 0)):
+        assert [item.code for item in compile(source, options).diagnostics].count(CODE) == count
+    with pytest.raises(CompileError):
+        compile(source, [f"-Werror={CODE}"])
+
+
+def test_the_kernels_of_the_project_are_silent() -> None:
+    for path in sorted((Path(__file__).parents[2] / "kernels").glob("*.cl")):
+        text = path.read_text(encoding="utf-8")
+        options = list(dict.fromkeys(re.findall(r"-D\w+=\w+", text)))
+        assert [item for item in compile(text, options).diagnostics if item.code == CODE] == []
+
+
+def test_deep_and_long_code_takes_little_time() -> None:
+    deep = "".join(f"for (uint i{n} = 0; i{n} < n; ++i{n}) " for n in range(60)) + "{ x += get_local_id(0); }"
+    long = " + ".join(["x"] * 3000)
+    calls = "".join(f"if (g[{n}] > x) m = m + m;\n" for n in range(400))
+    start = time.perf_counter()
+    found = findings(f"uint x = 0; {deep} x = {long};\n{calls}")
+    assert len(found) == 400
+    assert time.perf_counter() - start < 20
