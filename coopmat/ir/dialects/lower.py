@@ -12,6 +12,8 @@ from collections.abc import Callable
 
 from ...matrices.strategies import STRATEGIES
 from ...matrices.variants import MatrixType
+from . import subgroups
+from .addresses import Addresses
 from .calls import LibraryCalls
 from .operations import ROWS, matrix_of, read_name
 from .storage import Storage
@@ -23,11 +25,13 @@ from .text import (
     Instruction,
     Malformed,
     Module,
+    operands,
     parse_argument,
     parse_call,
     quoted,
     split,
     tokens,
+    type_end,
 )
 
 _COPY, _SET = "@llvm.memcpy.p0.p0.i64", "@llvm.memset.p0.i64"
@@ -36,10 +40,6 @@ _NO_INLINING = re.compile(r" (?:noinline|optnone|minsize|optsize)\b")
 _LINKAGE = re.compile(
     r"\b(?:external|internal|private|weak|weak_odr|linkonce|linkonce_odr|available_externally)\b ?"
     r"|\b(?:dso_local|hidden|protected)\b ?"
-)
-_FLAGS = re.compile(
-    r"(?:(?:volatile|atomic|inbounds|nuw|nusw|nsw|exact|disjoint|inrange\([^)]*\)"
-    r"|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc) )+"
 )
 
 
@@ -51,6 +51,7 @@ def lower(module: Module, strategy: str, sub_group_size: int) -> LibraryCalls:
     for function in module.functions:
         if function.name in carriers and function.is_kernel:
             raise Malformed("ir-operation", f"kernel '{function.name}' has a matrix as a parameter", str(function.head))
+    subgroups.check_variables(module, storage.strategy)
     for function in module.functions:
         _Lowering(function, storage, calls, carriers).run()
     names = {head.name for head in module.declarations}
@@ -82,8 +83,7 @@ class _Lowering:
         # The address of every value with matrices, and its type.
         self.places: dict[str, str] = {}
         self.types: dict[str, str] = {}
-        # Pointers into objects that hold matrices.
-        self.objects: dict[str, str] = {}
+        self.addresses = Addresses(function, storage)
         self.entry: list[Instruction] = []
         self.edges: dict[str, list[Instruction]] = {}
         self.constants: dict[tuple[str, bool], str] = {}
@@ -185,7 +185,7 @@ class _Lowering:
         if "call" in item.text and (call := parse_call(item.text)) is not None:
             return call.type
         make = _RESULTS.get(item.opcode)
-        return make(self, _operands(item.text)) if make is not None else None
+        return make(self, operands(item.text)) if make is not None else None
 
     def extracted(self, operands: list[str]) -> str:
         """The type of a member, by the numbers that lead to it."""
@@ -240,22 +240,30 @@ class _Lowering:
 
     def load(self, item: Instruction) -> bool:
         if item.result not in self.places:
+            self.not_opaque(parse_argument(tokens(operands(item.text)[1])).value)
             return False
-        address = parse_argument(tokens(_operands(item.text)[1]))
+        address = parse_argument(tokens(operands(item.text)[1]))
+        self.addresses.check(address.value, item.source)
         self.out.append(self.copy(self.places[item.result], address.value, self.types[item.result]))
         return True
 
     def store(self, item: Instruction) -> bool:
-        value, address = (parse_argument(tokens(text)) for text in _operands(item.text)[:2])
+        value, address = (parse_argument(tokens(text)) for text in operands(item.text)[:2])
         if not self.storage.carries(value.type):
+            self.not_opaque(address.value)
             return False
+        self.addresses.check(address.value, item.source)
         self.out.append(self.copy(address.value, self.place(value.type, value.value), value.type))
         return True
+
+    def not_opaque(self, address: str) -> None:
+        if self.addresses.matrix_at(address):
+            raise self.fail("accessing the memory of a matrix as another type is not supported")
 
     def select(self, item: Instruction) -> bool:
         if item.result not in self.places:
             return False
-        condition, *choices = (parse_argument(tokens(text)) for text in _operands(item.text)[:3])
+        condition, *choices = (parse_argument(tokens(text)) for text in operands(item.text)[:3])
         first, second = (self.place(choice.type, choice.value) for choice in choices)
         chosen = self.fresh("chosen")
         self.emit(f"select {condition}, ptr {first}, ptr {second}", chosen)
@@ -265,7 +273,7 @@ class _Lowering:
     def freeze(self, item: Instruction) -> bool:
         if item.result not in self.places:
             return False
-        value = parse_argument(tokens(_operands(item.text)[0]))
+        value = parse_argument(tokens(operands(item.text)[0]))
         self.out.append(self.copy(self.places[item.result], self.place(value.type, value.value), value.type))
         return True
 
@@ -278,7 +286,7 @@ class _Lowering:
     def insert(self, item: Instruction) -> bool:
         if item.result not in self.places:
             return False
-        whole, part, *indices = _operands(item.text)
+        whole, part, *indices = operands(item.text)
         old, new = parse_argument(tokens(whole)), parse_argument(tokens(part))
         here = self.places[item.result]
         self.out.append(self.copy(here, self.place(old.type, old.value), old.type))
@@ -290,7 +298,7 @@ class _Lowering:
         return True
 
     def extract(self, item: Instruction) -> bool:
-        whole, *indices = _operands(item.text)
+        whole, *indices = operands(item.text)
         value = parse_argument(tokens(whole))
         if not self.storage.carries(value.type):
             return False
@@ -305,15 +313,14 @@ class _Lowering:
     def ret(self, item: Instruction) -> bool:
         if not self.result:
             return False
-        value = parse_argument(tokens(_operands(item.text)[0]))
+        value = parse_argument(tokens(operands(item.text)[0]))
         self.out.append(self.copy(self.result, self.place(value.type, value.value), value.type))
         self.emit("ret void")
         return True
 
     def alloca(self, item: Instruction) -> bool:
-        kind = _operands(item.text)[0]
+        kind = operands(item.text)[0]
         if self.storage.carries(kind):
-            self.objects[item.result or ""] = kind
             align = re.search(r", align (\d+)", item.text)
             wanted = max(self.storage.layout(kind)[1], int(align[1]) if align else 1)
             item.text = re.sub(r", align \d+", "", item.text) + f", align {wanted}"
@@ -323,14 +330,15 @@ class _Lowering:
 
     def element(self, item: Instruction) -> bool:
         """An address within an object that holds matrices goes by its members: bytes are of another layout."""
-        operands = _operands(item.text)
-        base = parse_argument(tokens(operands[1])).value
-        kind = operands[0]
-        if base in self.objects:
-            if not self.storage.carries(kind):
-                raise self.fail("an address that counts the bytes of an object with matrices is not supported yet")
-            self.objects[item.result or ""] = kind
-        return False
+        address = self.addresses.known.get(item.result or "")
+        if address is None or address.root == item.result:
+            return False
+        found = self.addresses.path(address)
+        if found is None:
+            raise self.fail("an address within an object with matrices that no member starts at is not supported yet")
+        indices = "".join(f", i32 {index}" for index in found[1])
+        self.emit(f"getelementptr {address.kind}, ptr {address.root}{indices}", item.result)
+        return True
 
     # --- calls
 
@@ -339,7 +347,14 @@ class _Lowering:
             self.call_of_carrier(item, call)
             return
         if call.name.startswith(("llvm.memcpy", "llvm.memmove", "llvm.memset")):
-            self.check_bytes(call)
+            self.bytes(item, call)
+        if subgroups.is_replaced(self.storage.strategy):
+            if subgroups.is_barrier(call):
+                return
+            found = subgroups.substitute(self.storage.strategy, call, item.source)
+            if found is not None:
+                self.out.append(self.calls.call(item, *found, call.type, item.result))
+                return
         spelling = read_name(call.name)
         first = matrix_of(call.type) or next((m for a in call.arguments if (m := matrix_of(a.type))), None)
         row = spelling.row(first.component if first else None) if spelling is not None else None
@@ -377,10 +392,18 @@ class _Lowering:
             call.type, result = "void", None
         self.emit(str(call), result)
 
-    def check_bytes(self, call: Call) -> None:
-        for argument in call.arguments[:2]:
-            if argument.value in self.objects:
-                raise self.fail("copying the bytes of an object with matrices is not supported yet")
+    def bytes(self, item: Instruction, call: Call) -> None:
+        """A copy or a setting of memory: of as many bytes as the objects in it have now."""
+        touched = [a.value for a in call.arguments[:2] if a.value in self.addresses.known]
+        if touched and re.fullmatch(r"\d+", call.arguments[2].value):
+            kinds = {self.addresses.of_size(value, int(call.arguments[2].value)) for value in touched}
+            kind = kinds.pop() if len(kinds) == 1 else ""
+            if not kind:
+                raise self.fail("copying a part of an object with matrices is not supported yet")
+            call.arguments[2].value = str(self.storage.layout(kind)[0])
+            item.text = str(call)
+        elif touched:
+            raise self.fail("copying a part of an object with matrices is not supported yet")
 
     def access(self, item: Instruction, call: Call, word: str) -> None:
         matrix = self.pointee(call.arguments[0].value)
@@ -388,63 +411,18 @@ class _Lowering:
 
     def pointee(self, address: str) -> MatrixType:
         """The matrix that a component access is about: the address is of an object, or within one."""
-        kind = self.objects.get(address) or self.of_parameter(address)
-        path = self.paths().get(address)
-        if path is not None:
-            kind = path
-        while kind and matrix_of(kind) is None:
-            # The first member is where the object is.
-            body = self.storage.types.get(kind, kind)
-            inner = re.fullmatch(r"\[\d+ x (.*)\]|<?\{(.*)\}>?", body, re.DOTALL)
-            if inner is None:
-                kind = None
-            else:
-                kind = inner[1] or "".join(split(tokens(inner[2]))[0])
-        matrix = matrix_of(kind) if kind else None
+        matrix = matrix_of(self.addresses.matrix_at(address))
         if matrix is None:
             raise self.fail("a component's matrix is not known: the address is of no object in this function")
         return matrix
-
-    def of_parameter(self, address: str) -> str | None:
-        for argument in self.function.head.arguments:
-            match = re.search(r"\b(?:byref|sret|byval)\((.*)\)", argument.attributes)
-            if argument.value == address and match:
-                return match[1]
-        return None
-
-    def paths(self) -> dict[str, str]:
-        """What the getelementptr instructions of this function lead to."""
-        found = {}
-        for item in self.function.instructions():
-            if item.opcode == "getelementptr" and item.result:
-                kind, _, *rest = _operands(item.text)
-                indices = [index.split()[-1] for index in rest]
-                try:
-                    found[item.result] = self.extracted([f"{kind} undef", *indices[1:]])
-                except (Malformed, ValueError, IndexError):
-                    continue
-        return found
-
-
-def _operands(text: str) -> list[str]:
-    """Of an instruction: what stands between commas, without the opcode and flags, metadata left out."""
-    words = tokens(text)[1:]
-    parts = ["".join(part) for part in split(words)]
-    if parts:
-        match = _FLAGS.match(parts[0])
-        parts[0] = parts[0][match.end() :] if match else parts[0]
-    return [part for part in parts if not part.startswith(("!", "align "))]
 
 
 def _incoming(text: str) -> list[tuple[str, str]]:
     """The values and labels of a phi."""
     found = []
-    operands = _operands(text)
-    start = operands[0].index("[", operands[0].rindex(")") if operands[0].startswith("target") else 0)
-    if not operands[0].startswith("target"):
-        kind = parse_argument(tokens(operands[0])).type
-        start = len(kind)
-    for part in [operands[0][start:].strip(), *operands[1:]]:
+    first, *rest = operands(text)
+    words = tokens(first)
+    for part in ["".join(words[type_end(words, 0) :]).strip(), *rest]:
         value, label = split(tokens(part[1:-1]))
         found.append(("".join(value), "".join(label)[1:].strip('"')))
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ...matrices.strategies import Strategy, storage_alignment, storage_components
@@ -22,6 +23,7 @@ class Storage:
     sub_group_size: int
     types: dict[str, str]
     _layouts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _opaque: dict[str, tuple[int, int]] = field(default_factory=dict)
     _carrying: dict[str, bool] = field(default_factory=dict)
 
     def carries(self, text: str) -> bool:
@@ -54,39 +56,65 @@ class Storage:
         """Size and alignment of a type, with storage for its matrices."""
         known = self._layouts.get(text)
         if known is None:
-            known = self._layouts[text] = self._layout(self.lowered(text))
+            known = self._layouts[text] = _layout(self.lowered(text), self.types, self.layout)
         return known
 
-    def _layout(self, text: str) -> tuple[int, int]:
-        if text in _SIZES:
-            return _SIZES[text], _SIZES[text]
-        if text.startswith("ptr"):
-            return 8, 8
-        if re.fullmatch(r"i\d+", text):
-            size = _power(-(-int(text[1:]) // 8))
-            return size, min(size, 8)
-        if text in self.types:
-            return self.layout(self.types[text])
-        sequence = re.fullmatch(r"([\[<])(\d+) x (.*)[\]>]", text, re.DOTALL)
-        if sequence:
-            size, align = self.layout(sequence[3])
-            if sequence[1] == "[":
-                return int(sequence[2]) * size, align
-            whole = _power(int(sequence[2]) * size)
-            return whole, whole
-        record = re.fullmatch(r"(<?)\{(.*)\}>?", text, re.DOTALL)
-        if record is None:
-            raise Malformed("ir-not-supported", f"the size of the type {text} is not known", text)
-        return self._record(record[2], packed=bool(record[1]))
+    def opaque_layout(self, text: str) -> tuple[int, int]:
+        """As `layout`, where a matrix is what LLVM takes it for: eight bytes."""
+        known = self._opaque.get(text)
+        if known is None:
+            known = (8, 8) if TYPE.fullmatch(text) else _layout(text, self.types, self.opaque_layout)
+            self._opaque[text] = known
+        return known
 
-    def _record(self, members: str, packed: bool) -> tuple[int, int]:
-        size, most = 0, 1
-        for words in split(tokens(members)):
-            bytes_, align = self.layout("".join(words))
-            align = 1 if packed else align
-            size = -(-size // align) * align + bytes_
-            most = max(most, align)
-        return -(-size // most) * most, most
+    def members(self, text: str) -> list[tuple[str, int]]:
+        """Types and offsets (in `opaque_layout`) of what is in a record or array; of an array at most its first."""
+        body = self.types.get(text, text)
+        sequence = re.fullmatch(r"\[(\d+) x (.*)\]", body, re.DOTALL)
+        if sequence:
+            return [(sequence[2], 0)] if int(sequence[1]) else []
+        record = re.fullmatch(r"(<?)\{(.*)\}>?", body, re.DOTALL)
+        return _placed(record[2], bool(record[1]), self.opaque_layout)[0] if record else []
+
+
+Layout = Callable[[str], "tuple[int, int]"]
+
+
+def _layout(text: str, types: Mapping[str, str], of: Layout) -> tuple[int, int]:
+    if text in _SIZES:
+        return _SIZES[text], _SIZES[text]
+    if text.startswith("ptr"):
+        return 8, 8
+    if re.fullmatch(r"i\d+", text):
+        size = _power(-(-int(text[1:]) // 8))
+        return size, min(size, 8)
+    if text in types:
+        return of(types[text])
+    sequence = re.fullmatch(r"([\[<])(\d+) x (.*)[\]>]", text, re.DOTALL)
+    if sequence:
+        size, align = of(sequence[3])
+        if sequence[1] == "[":
+            return int(sequence[2]) * size, align
+        whole = _power(int(sequence[2]) * size)
+        return whole, whole
+    record = re.fullmatch(r"(<?)\{(.*)\}>?", text, re.DOTALL)
+    if record is None:
+        raise Malformed("ir-not-supported", f"the size of the type {text} is not known", text)
+    _, size, most = _placed(record[2], bool(record[1]), of)
+    return size, most
+
+
+def _placed(members: str, packed: bool, of: Layout) -> tuple[list[tuple[str, int]], int, int]:
+    """A record's members with their offsets, its size and alignment."""
+    found, size, most = [], 0, 1
+    for words in split(tokens(members)):
+        kind = "".join(words)
+        bytes_, align = of(kind)
+        align = 1 if packed else align
+        offset = -(-size // align) * align
+        found.append((kind, offset))
+        size, most = offset + bytes_, max(most, align)
+    return found, -(-size // most) * most, most
 
 
 def _power(n: int) -> int:

@@ -359,3 +359,18 @@ def _name_values(function: Function) -> None:
             item.text = _STRING_OR_NUMBER.sub(rename, item.text)
             if item.result:
                 item.result = _STRING_OR_NUMBER.sub(rename, item.result)
+
+
+_FLAGS = re.compile(
+    r"(?:(?:volatile|atomic|inbounds|nuw|nusw|nsw|exact|disjoint|inrange\([^)]*\)"
+    r"|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc) )+"
+)
+
+
+def operands(text: str) -> list[str]:
+    """Of an instruction: what stands between commas, without the opcode and flags, metadata and alignment left out."""
+    parts = ["".join(part) for part in split(tokens(text)[1:])]
+    if parts:
+        match = _FLAGS.match(parts[0])
+        parts[0] = parts[0][match.end() :] if match else parts[0]
+    return [part for part in parts if not part.startswith(("!", "align "))]
