@@ -4,9 +4,29 @@ from __future__ import annotations
 
 import re
 
+from ...matrices.strategies import STRATEGIES
+from .addresses import Addresses
 from .operations import LLVM_NAMES, MENTION, matrix_of, spelled, tag
-from .text import Argument, Block, Call, Function, Instruction, Module, parse_argument, quoted, split, tokens
+from .storage import Storage
+from .text import (
+    Argument,
+    Block,
+    Call,
+    Function,
+    Instruction,
+    Malformed,
+    Module,
+    operands,
+    parse_argument,
+    parse_call,
+    quoted,
+    split,
+    tokens,
+    type_end,
+)
 
+_ACCESS = re.compile(r"_Z\d+__spirv_CooperativeMatrix(?:Load|Store)KHR")
+_VARIABLE = re.compile(r"(@(?:\"[^\"]*\"|[-\w.$]+)) = .*?\b(?:global|constant) (.*)")
 _FLAGS = re.compile(r"^phi (?:(?:fast|nnan|ninf|nsz|arcp|contract|afn|reassoc) )*")
 _CONSTANT = re.compile(
     r'(target\("spirv\.CooperativeMatrixKHR", [^()]*\)) (zeroinitializer|undef|poison)'
@@ -17,14 +37,27 @@ _CONSTANT = re.compile(
 def prepare(module: Module) -> None:
     """Rewrites in place: selects become branches, constants fills, a freeze its operand."""
     declared = {head.name for head in module.declarations}
+    # Of no matter how matrices are stored.
+    storage = Storage(STRATEGIES["one"], 1, module.types)
     for function in module.functions:
         if any(MENTION in item.text for item in function.instructions()):
-            _Preparation(module, function, declared).run()
+            _Preparation(module, function, declared, storage).run()
+
+
+def _type_at(text: str) -> str:
+    words = tokens(text)
+    return "".join(words[: type_end(words, 0)])
 
 
 class _Preparation:
-    def __init__(self, module: Module, function: Function, declared: set[str]) -> None:
+    def __init__(self, module: Module, function: Function, declared: set[str], storage: Storage) -> None:
         self.module, self.function, self.declared = module, function, declared
+        self.addresses = Addresses(function, storage)
+        # Variables by name, and their types.
+        self.objects = {match[1]: _type_at(match[2]) for line in module.globals if (match := _VARIABLE.match(line))}
+        for item in function.instructions():
+            if item.opcode == "alloca" and item.result:
+                self.objects[item.result] = operands(item.text)[0]
         self.names = {item.result for item in function.instructions()} | {f"%{b.label}" for b in function.blocks}
         self.names |= {argument.value for argument in function.head.arguments}
         self.fills: dict[str, str] = {}
@@ -32,6 +65,8 @@ class _Preparation:
 
     def run(self) -> None:
         self.freezes()
+        for block in self.function.blocks:
+            block.instructions = [made for item in block.instructions for made in self.by_members(item)]
         for item in self.function.instructions():
             if MENTION in item.text and not item.text.startswith("alloca"):
                 self.constants(item)
@@ -45,6 +80,52 @@ class _Preparation:
             name = quoted("%", f"{wanted}.{n}")
         self.names.add(name)
         return name
+
+    def by_members(self, item: Instruction) -> list[Instruction]:
+        """Bytes of an object with matrices mean nothing: its members do."""
+        address = self.addresses.known.get(item.result or "")
+        if item.opcode == "getelementptr" and address is not None and address.root != item.result:
+            found = self.addresses.path(address)
+            if found is None:
+                message = "an address within an object with matrices that no member starts at is not supported yet"
+                raise Malformed("ir-not-supported", message, item.source)
+            indices = "".join(f", i32 {index}" for index in found[1])
+            item.text = f"getelementptr {address.kind}, ptr {address.root}{indices}"
+        call = parse_call(item.text) if "call" in item.text else None
+        if call is not None and call.name.startswith("llvm.mem"):
+            return self.copy(item, call)
+        return [item] if call is None or not _ACCESS.match(call.name) else self.with_element(item, call)
+
+    def with_element(self, item: Instruction, call: Call) -> list[Instruction]:
+        """A matrix is loaded from and stored to scalars: the backend wants the first one's address, not an array's."""
+        pointer = call.arguments[0]
+        kind, zeros = self.objects.get(pointer.value, ""), 1
+        while kind and (members := self.addresses.storage.members(kind)):
+            kind, zeros = members[0][0], zeros + 1
+        if zeros == 1:
+            return [item]
+        name, whole = self.fresh("element"), self.objects[pointer.value]
+        indices = ", i64 0" + ", i32 0" * (zeros - 1)
+        address = f"getelementptr inbounds {whole}, {pointer.type} {pointer.value}{indices}"
+        pointer.value = name
+        item.text = str(call)
+        return [Instruction(name, address, item.source), item]
+
+    def copy(self, item: Instruction, call: Call) -> list[Instruction]:
+        target, source, size = (argument.value for argument in call.arguments[:3])
+        touched = [value for value in (target, source) if value in self.addresses.known]
+        if not touched:
+            return [item]
+        kind = self.addresses.of_size(touched[0], int(size)) if size.isdigit() else ""
+        if not kind or not call.name.startswith(("llvm.memcpy", "llvm.memmove")):
+            raise Malformed(
+                "ir-not-supported", "setting a part of an object with matrices is not supported", item.source
+            )
+        name = self.fresh("copied")
+        return [
+            Instruction(name, f"load {kind}, {call.arguments[1].type} {source}", item.source),
+            Instruction(None, f"store {kind} {name}, {call.arguments[0].type} {target}", item.source),
+        ]
 
     def freezes(self) -> None:
         for block in self.function.blocks:
