@@ -196,7 +196,22 @@ class Module:
                 self._findings.raise_if_errors()
                 raise
             self._findings.raise_if_errors()
+            if unit.has_matrices and self.matrices == "native" and self.options.variants is not None:
+                self._check_target(unit, self.options.variants)
             return unit
+
+    def _check_target(self, unit: typed.Unit, variants: Sequence[str]) -> None:
+        """Raises CompileError where the device does not support what the unit asks for, UsageError for bad variants."""
+        from .frontend.target_check import check
+        from .matrices.supported import Supported, parse_variants
+
+        try:
+            supported = Supported(parse_variants(" ".join(variants)))
+        except ValueError as error:
+            raise UsageError(f"--matrix-variants: {error}") from None
+        with suppress(TooManyErrors):
+            check(unit, supported, self.options.device or "the device", self._findings)
+        self._findings.raise_if_errors()
 
     @_stage
     def _lowered(self) -> LoweredModule:
@@ -373,8 +388,8 @@ class IrModule(Module):
         return CompileError(self._findings.in_order(), self.sources)
 
 
-# Without the generic address space: a pointer of the library's that says nothing is private.
-_LIBRARY_STANDARD = "CL1.2"
+# Without the generic address space, where no pointer needs it: one of the library's that says nothing is private.
+_LIBRARY_STANDARDS = {False: "CL1.2", True: "CL2.0"}
 
 
 class _PausedCollector:
@@ -415,8 +430,9 @@ def _library(text: str) -> typed.Unit:
     from .frontend.sema import analyse
 
     findings = Diagnostics(no_warnings=True)
-    tokens = preprocess(text, "<matrix library>", PreprocessOptions(cl_std=_LIBRARY_STANDARD), findings)
-    unit = analyse(parse(tokens, findings), findings, Features.of(_LIBRARY_STANDARD))
+    standard = _LIBRARY_STANDARDS["__generic" in text]
+    tokens = preprocess(text, "<matrix library>", PreprocessOptions(cl_std=standard), findings)
+    unit = analyse(parse(tokens, findings), findings, Features.of(standard))
     if findings.has_errors:
         raise InternalError("the matrix library does not compile", str(CompileError(findings.items, findings.sources)))
     return unit

@@ -70,7 +70,7 @@ __all__ = [
 
 
 def instantiate(target: Target, instances: Iterable[Instance]) -> str:
-    """OpenCL C that defines every instance's function once, and what it calls before it; self-contained, no includes."""
+    """OpenCL C that defines every instance's function once, and what it calls before it; no includes."""
     wanted = {instance.function_name: instance for instance in instances}
     parts: dict[str, str] = {}
     for name in sorted(wanted):

@@ -22,6 +22,11 @@ COUNTS = (2, 3, 16)
 # What the device's own compiler gets wrong; see docs/backend.md.
 OWN_FAULTS = re.compile(r"sub_group_(non_uniform|clustered)_\w+_logical_|sub_group_non_uniform_scan_exclusive_")
 ITEMS = 2 * LOCAL
+# Where a module has matrices, `--matrices one` makes subgroups of one.
+MATRIX = """
+kernel void matrix() { float __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 1, 1,
+    CLK_COOPERATIVE_MATRIX_A))) m = coop_mat_init(0.0f); }
+"""
 # Which lanes take part: all of them, and some of each subgroup.
 FLOWS = {"true": lambda lane: lane >= 0, "lane % 3 != 1": lambda lane: lane % 3 != 1}
 
@@ -58,6 +63,18 @@ def wrong_lanes(
     return wrong
 
 
+def compiled(source: str, size: int) -> coopmat.Module:
+    """For subgroups of this size: native ones, or of one."""
+    if size == 1:
+        return coopmat.compile(source + MATRIX, ["--matrices", "one"], name="collectives.cl")
+    return coopmat.compile(source, ["--matrices", "native"], name="collectives.cl")
+
+
+def scratch(source: str, size: int) -> coopmat.Module:
+    options = ["--matrices", "scratch", "--sub-group-size", str(size)]
+    return coopmat.compile(source, options, name="collectives.cl")
+
+
 Job = tuple[str, list[Case]]
 
 
@@ -86,7 +103,8 @@ TYPES_AND_SIZES = [
 def test_subgroup_functions(device: DeviceInfo, t: str, size: int) -> None:
     """Every function of every type, in control flow that a subgroup shares and, where that is allowed, in other.
 
-    A subgroup of 1 is what `--matrices one` makes of it.
+    A subgroup of 1 is what `--matrices one` makes of it. Subgroups made of work-items (`--matrices scratch`) give the
+    same, where all of them call the function.
     """
     if size > 1 and size not in device.sub_group_sizes:
         pytest.skip(f"the device has no subgroups of {size}")
@@ -102,7 +120,7 @@ def test_subgroup_functions(device: DeviceInfo, t: str, size: int) -> None:
         samples(t, (ITEMS // size, size)).reshape(-1),
         (np.random.default_rng(size).integers(0, 3, ITEMS) * 7).astype(np.int32),
     )
-    module = coopmat.compile(source, ["--matrices", "native" if size > 1 else "one"], name="collectives.cl")
+    module = compiled(source, size)
     programs: list[bytes | str] = [module.spirv]
     if size == SIZES[list(NUMPY).index(t) % len(SIZES)]:  # once for each type
         programs.append(PROLOGUE + source)
@@ -114,6 +132,11 @@ def test_subgroup_functions(device: DeviceInfo, t: str, size: int) -> None:
             for expression in [text for text in wrong if own and OWN_FAULTS.match(text)]:
                 del wrong[expression]
             assert not wrong, "\n".join([f"{t} {size}" + own * ", the device's own compiler", *wrong.values()])
+    if size == SIZES[list(NUMPY).index(t) % len(SIZES)]:
+        whole = kernel("k0", t, every, "true", "")
+        (found,) = results(device, scratch(whole, size).spirv, t, [("k0", every)], inputs)
+        wrong = wrong_lanes(every, "true", size, inputs, found)
+        assert not wrong, "\n".join([f"{t} {size}, through local memory", *wrong.values()])
 
 
 # --- vectors, blocks -----------------------------------------------------------------------------
@@ -156,12 +179,13 @@ def expected_vectors(t: str, size: int, xs: Array) -> Array:
 @pytest.mark.parametrize("size", [1, 16])
 def test_subgroup_functions_of_vectors(device: DeviceInfo, size: int) -> None:
     source = "".join(vectors(f"k_{t}", t, size) for t in NUMPY)
-    module = coopmat.compile(source, ["--matrices", "native" if size > 1 else "one"], name="vectors.cl")
+    module = compiled(source, size)
     xs = {t: samples(t, (1, ITEMS * 16)).reshape(-1) for t in NUMPY}
     want = {t: expected_vectors(t, size, xs[t]) for t in NUMPY}
     launches = [Launch(f"k_{t}", [xs[t], np.zeros_like(want[t])], (ITEMS,), (LOCAL,)) for t in NUMPY]
-    for t, found in zip(NUMPY, execute(device, module.spirv, launches), strict=True):
-        assert np.array_equal(found[1], want[t]), t
+    for made in (module, *([scratch(source, size)] if size > 1 else [])):
+        for t, found in zip(NUMPY, execute(device, made.spirv, launches), strict=True):
+            assert np.array_equal(found[1], want[t]), t
 
 
 @pytest.mark.parametrize("size", [1, 8, 16, 32])
@@ -182,8 +206,10 @@ def test_intel_block_reads_and_writes(device: DeviceInfo, size: int) -> None:
             launches.append(
                 Launch(f"k{len(launches)}", [data, np.zeros_like(data), np.zeros_like(data)], (ITEMS,), (LOCAL,))
             )
-    module = coopmat.compile(source, ["--matrices", "native" if size > 1 else "one"], name="blocks.cl")
-    for launch, found in zip(launches, execute(device, module.spirv, launches), strict=True):
+    module = compiled(source, size)
+    modules = [module, *([scratch(source.replace(attributes, ""), size)] if size == 8 else [])]
+    runs = [run for made in modules for run in zip(launches, execute(device, made.spirv, launches), strict=True)]
+    for launch, found in runs:
         data = found[0]
         # Element c of a lane's vector lies c subgroups behind its first.
         lanes = data.reshape(ITEMS // size, -1, size).transpose(0, 2, 1).reshape(-1)
