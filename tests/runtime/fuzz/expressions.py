@@ -285,6 +285,15 @@ def _as_bool(scope: Scope, kind: Kind, depth: int) -> Node:
     return Node(kind, ("(bool)(", condition(scope, depth), ")"))
 
 
+def _by_type(scope: Scope, kind: Kind, depth: int) -> Node:
+    """A choice by the type of an expression, which is not evaluated."""
+    told = scope.random.choice(KINDS)
+    other = told if scope.chance(50) else scope.random.choice(KINDS)
+    one, two = (expression(scope, kind, depth) for _ in range(2))
+    parts = ("_Generic((", expression(scope, told, 1), f"), {other}: (", one, "), default: (", two, "))")
+    return Node(kind, parts)
+
+
 # --- vectors ---------------------------------------------------------------------------------------
 
 
@@ -343,7 +352,7 @@ CONDITION_MAKERS = ((5, _comparison), (2, _joined), (2, _truth), (1, _tested))
 BOOL_MAKERS = ((1, _as_bool),)
 SHARED_MAKERS: Makers = (
     *((6, _converted), (5, _operation), (2, _unary), (3, _chosen), (5, called), (3, accessed)),
-    *((1, _reinterpreted), (2, record_member), (2, _macro)),
+    *((1, _reinterpreted), (2, record_member), (2, _macro), (1, _by_type)),
 )
 INTEGER_SCALARS: Makers = ((12, _mixed), (2, _measured), (1, distance))
 CONSTANT_MAKERS: Makers = ((4, _mixed), (3, _operation), (1, _measured), (2, _chosen), (2, _unary))

@@ -150,7 +150,8 @@ def initialiser(scope: Scope, type_: Type, depth: int) -> Node:
         parts += [", ", initialiser(scope, type_.element, depth)]
     if count < type_.count and isinstance(type_.element, Kind) and scope.chance(40):
         at = scope.random.randrange(count, type_.count)
-        parts += [f", [{at}] = ", initialiser(scope, type_.element, depth)]
+        last = f" ... {scope.random.randrange(at, type_.count)}" if scope.chance(30) else ""
+        parts += [f", [{at}{last}] = ", initialiser(scope, type_.element, depth)]
     return Node("initialiser", ("{", *parts[1:], "}"))
 
 

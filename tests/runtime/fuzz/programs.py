@@ -38,7 +38,7 @@ def generate(seed: int) -> Program:
     shared = Shared(random, expression, exchanges=random.randrange(4) == 0)
     tops: list[Node] = []
     scope = Scope(shared)
-    for maker, most in ((_enumeration, 1), (_record, 3), (_constant, 3), (_macro, 2), (_program_scope, 1)):
+    for maker, most in ((_enumeration, 1), (_record, 3), (_constant, 3), (_macro, 2), (_program_scope, 1), (_slots, 1)):
         tops += [maker(scope) for _ in range(random.randrange(most + 1))]
     for _ in range(random.randrange(4)):
         tops += _function(scope)
@@ -108,6 +108,14 @@ def _program_scope(scope: Scope) -> Node:
     given = initialiser(Scope(scope.shared, constant=True), type_, 2)
     scope.add(variable)
     return Node("top", (f"const global {declaration(type_, variable.name)} = ", given, ";"), (variable.name,))
+
+
+def _slots(scope: Scope) -> Node:
+    # Three components would leave the fourth to chance.
+    kind = scope.random.choice([kind for kind in KINDS if kind.size != 3])
+    slots = Variable(scope.name("P"), Array(kind, 4 * ITEMS), "global")
+    scope.shared.slots = slots
+    return Node("top", (f"global {declaration(slots.type, slots.name)};",), (slots.name,))
 
 
 def _macro(scope: Scope) -> Node:
@@ -189,6 +197,12 @@ def _arguments(scope: Scope) -> list[Node]:
     scope.add(Variable("g_1", Pointer("global", shared, 4), writable=False))
     lines.append(made(f"global {shared} *g_1 = (global {shared} *)g_0 + n_0 * 4;", declares=("g_1",)))
     own = scope.random.choice(kinds)
+    slots = scope.shared.slots
+    if slots is not None:
+        assert isinstance(slots.type, Array)
+        element = slots.type.element
+        scope.add(Variable("q_1", Pointer("global", element, 4), writable=False))
+        lines.append(made(f"global {element} *q_1 = {slots.name} + n_0 * 4;", declares=("q_1",)))
     start = f"local {own} *l_1 = (local {own} *)l_0 + n_0 * 4;\nfor (int i_0 = 0; i_0 < 4; ++i_0) l_1[i_0] = ({own})"
     lines.append(made(start, "(", expression(scope, own, 0), ");", declares=("l_1", "i_0")))
     scope.add(Variable("l_1", Pointer("local", own, 4), writable=False))

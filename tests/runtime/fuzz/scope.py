@@ -53,6 +53,8 @@ class Shared:
     records: list[Record] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
     macros: list[Macro] = field(default_factory=list)
+    # A table in global memory, of which every work-item has a part to write.
+    slots: Variable | None = None
     enumerators: list[str] = field(default_factory=list)
     names: int = 0
     features: Counter[str] = field(default_factory=Counter)

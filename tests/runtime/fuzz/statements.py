@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .detours import DETOURS
 from .expressions import condition, expression, selection, value
 from .kinds import INTEGERS, KINDS, SIZES, Array, Kind, Path, Pointer, Record, Type, declaration
 from .objects import bounded, call, declared, index, initialiser, place, pointer_value, record_value
@@ -449,5 +450,6 @@ SIMPLE: Makers = (
     *((6, _assign), (4, _compound), (3, _assign_parts), (2, _assign_record), (2, _assign_pointer)),
     *((5, _declare), (2, _declare_array), (3, _declare_record), (3, _declare_pointer), (1, _declare_several)),
     *((2, _call_for_effect), (1, _store), (1, _bytes), (1, _walk), (1, _atomic)),
+    *DETOURS,
 )
 NESTED: Makers = ((4, _branch), (4, _loop), (2, _switch), (1, _forwards), (1, _backwards), (1, _enclosed))
