@@ -50,21 +50,27 @@ def run(
     sub_group_size: int,
     cases: Sequence[Case],
     local_size: tuple[int, ...] | None = None,
+    device_size: int | None = None,
 ) -> None:
-    """Builds the cases, runs each as one work-group (by default one subgroup), and lets each check its buffers."""
+    """Builds the cases, runs each as one work-group (by default one subgroup), and lets each check its buffers.
+
+    With `device_size`, the device's subgroups stand for several smaller ones that all do the same.
+    """
     cl = opencl()
     context = cl.Context([device.handle])
     queue = cl.CommandQueue(context)
-    size = local_size or (1 if strategy.one_work_item else sub_group_size, 1, 1)
+    size = local_size or (1 if strategy.one_work_item else device_size or sub_group_size, 1, 1)
     target = lowering.Target(strategy, sub_group_size, math.prod(size))
     text = lowering.instantiate(target, [i for case in cases for i in case.instances])
     attributes = f"__attribute__((reqd_work_group_size({', '.join(map(str, size))})))"
     if not strategy.one_work_item and not strategy.scratch:
-        attributes += f" __attribute__((intel_reqd_sub_group_size({sub_group_size})))"
+        attributes += f" __attribute__((intel_reqd_sub_group_size({device_size or sub_group_size})))"
     scratch = max((i.scratch_bytes(target) for case in cases for i in case.instances), default=0)
     local = f"    local ulong scratch[{-(-scratch // 8)}];\n" if scratch else ""
     kernels = [_kernel(f"{attributes} kernel void t{number}", case, local) for number, case in enumerate(cases)]
     pragma = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+    if device_size is not None:
+        pragma += _SMALLER_SUBGROUPS.replace("SIZE", str(sub_group_size))
     with warnings.catch_warnings():
         # The device's compiler tells how it vectorised each kernel.
         warnings.simplefilter("ignore", cl.CompilerWarning)
@@ -79,6 +85,14 @@ def run(
             case.check(results)
         except AssertionError as error:
             raise AssertionError(f"{strategy.name} {sub_group_size}: {case.name}\n{error}") from error
+
+
+_SMALLER_SUBGROUPS = """
+#pragma OPENCL EXTENSION cl_khr_subgroup_shuffle : enable
+uint device_lane(void) { return get_sub_group_local_id(); }
+#define get_sub_group_local_id() (device_lane() % SIZE)
+#define sub_group_broadcast(x, lane) sub_group_shuffle(x, device_lane() / SIZE * SIZE + (lane))
+"""
 
 
 def _kernel(prefix: str, case: Case, local: str) -> str:

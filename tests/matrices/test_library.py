@@ -448,7 +448,7 @@ def element_case(target, rng, component: ComponentType) -> Case:
     length, coord = build.expression(lowering.Length(matrix)), build.expression(lowering.Coord(matrix), "i")
     get = build.expression(lowering.Get(matrix), m, "i")
     build.lines += [
-        f"{lengths}[get_local_id(0)] = {length};",
+        f"{lengths}[get_local_id(0) % {sub_group_size}] = {length};",
         f"for (uint i = 0; i < {length}; ++i) {{",
         f"    const uint2 at = {coord};",
         f"    {seen}[at.x * {matrix.columns} + at.y] = {get};",
@@ -468,6 +468,29 @@ def element_case(target, rng, component: ComponentType) -> Case:
 
 def test_elements(device, target, rng):
     run(device, *target, [element_case(target, rng, component) for component in TYPES for _ in range(2)])
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 64])
+def test_lanes_of_other_sizes(device, size, rng):
+    """Shapes that the size does not divide, and that do not divide it."""
+    target, c = (lowering.STRATEGIES["lanes"], size), COMPONENT_TYPES
+    device_size = min((n for n in device.sub_group_sizes if n % size == 0), default=None)
+    if device_size is None:
+        pytest.skip(f"the device has no subgroups of a multiple of {size}")
+    cases = [element_case(target, rng, c[name]) for name in ("f32", "u8", "s64")]
+    cases += [
+        memory_case(target, rng, c[name], layout, Layout.ROW_MAJOR, "global")
+        for name in ("s16", "f16")
+        for layout in Layout
+    ]
+    cases += [checked_case(target, rng, c["s8"], Layout.PACKED, "global", False)]
+    cases += [store_space_case(target, rng, c["s8"], "private")]
+    for shape in ((5, 13, 9), (3, 1, 70), (2, 67, 1)):
+        types = (c["s8"], c["u8"], c["s16"]), (c["f32"],) * 3
+        cases += [
+            mul_add_case(target, rng, *item, shape) for item in zip(types, (Operands(13), Operands(0)), strict=True)
+        ]
+    run(device, *target, cases, device_size=device_size if device_size != size else None)
 
 
 # --- multiply-add ----------------------------------------------------------------------------------
