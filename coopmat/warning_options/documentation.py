@@ -24,8 +24,13 @@ options win. In a source, `#pragma clang diagnostic push`, `pop`, `ignored "-W<n
 def document() -> str:
     """The table as Markdown."""
     return _HEAD + "".join(
-        f"| `{row.name}` | {'yes' if row.on else ''} | {_groups(row)} | {row.meaning} |\n" for row in WARNINGS
+        f"| `{row.name}` | {'yes' if row.on else ''} | {_groups(row)} | {_cell(row.meaning)} |\n" for row in WARNINGS
     )
+
+
+def _cell(text: str) -> str:
+    # A bar ends a cell, in code too.
+    return text.replace("|", "\\|")
 
 
 def _groups(row: Warning) -> str:

@@ -533,3 +533,36 @@ def test_kernels_take_pointers_to_pointers_from_2_0_on() -> None:
     assert coopmat.compile(source).kernels
     with pytest.raises(coopmat.CompileError, match="cannot be a pointer to pointers"):
         coopmat.compile(source, ["-cl-std=CL1.2"])
+
+
+WITHOUT_FP16 = ["-cl-ext=-cl_khr_fp16"]
+
+
+def test_without_fp16_halves_are_pointed_to() -> None:
+    source = """typedef half H; struct S { int i; half h; };
+    void f(H *p, global struct S *s, global float *o) { vstore_half(o[1] + sizeof(half), 0, &s->h); }
+    kernel void k(global half *h, global struct S *s, global float *o) {
+        half *q = h + 1; o[0] = vload_half(0, q) + vload_half4(0, h).x; vstore_half4((float4)1, 0, &h[4]); f(q, s, o); }
+    """
+    assert "vstore_half" in coopmat.compile(source, WITHOUT_FP16).spirv_text
+
+
+@pytest.mark.parametrize(
+    ("source", "column"),
+    [
+        ("half x;", 6),
+        ("void f(half x) { }", 13),
+        ("half f(void) { for (;;) { } }", 6),
+        ("void f(void) { half a[2]; }", 21),
+        ("void f(half *p, float *o) { *o = *p; }", 34),
+        ("void f(half *p, float *o) { *o = p[1] + 1; }", 34),
+        ("void f(half *p) { p[1]++; }", 19),
+        ("void f(half *p) { *p = 1; }", 19),
+        ("void f(int i) { if ((half)i) { } }", 21),
+        ("void f(half4 *p) { }", 8),
+    ],
+)
+def test_without_fp16_nothing_computes_with_halves(source: str, column: int) -> None:
+    with pytest.raises(coopmat.CompileError, match="needs cl_khr_fp16") as caught:
+        coopmat.compile(source, WITHOUT_FP16)
+    assert [item.span.column for item in caught.value.diagnostics if item.span is not None] == [column]

@@ -156,7 +156,7 @@ def _check_element(c: Context, t: Type, span: Span) -> None:
     atomics.check_type(c, t, span)
     element = element_type(t)
     extension = _EXTENSION_OF.get(element) if isinstance(element, ScalarType) else None
-    if extension is not None and extension not in c.features:
+    if extension is not None and extension not in c.features and t is not HALF:  # see `halves`
         notes = [Note(f"remove -cl-ext=-{extension}")]
         c.fail("extension-off", f"the type '{t}' needs {extension}, which is turned off", span, notes=notes)
 

@@ -24,7 +24,7 @@ from ..types import (
     is_complete,
     is_opaque,
 )
-from . import atomics, attributes, images, limits, matrices, uninitialized, usage
+from . import atomics, attributes, halves, images, limits, matrices, uninitialized, usage
 from .context import UNKNOWN, Abandon, Context, FunctionState, Overloads, Poisoned
 from .declarations import (
     Base,
@@ -136,6 +136,7 @@ def _variable(c: Context, base: Base, item: syntax.InitDeclarator, t: Type, qual
     if is_opaque(t):
         c.unit.variables.append(images.declare_variable(c, d, t, qualifiers, item.initializer))
         return
+    halves.check_object(c, t, d.span)
     qualifiers = _program_scope(c, base, d, qualifiers)
     decl = typed.VarDecl(d.span, name, t, qualifiers, "static")
     atomics.check_variable(c, decl, item.initializer.span if item.initializer is not None else None)
@@ -332,6 +333,7 @@ def _definition(c: Context, node: syntax.FunctionDefinition) -> None:
         if label not in c.function.labels:
             c.error("undeclared-label", f"no label '{label}' in this function", span)
     if c.diagnostics.error_count == errors:
+        halves.check_function(c, decl)
         _warn(c, c.function)
     c.function = None
 
