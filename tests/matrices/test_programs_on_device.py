@@ -1,34 +1,22 @@
-"""Matrix programs in OpenCL C, through every lowering and subgroup size, against numpy; and native, as valid SPIR-V."""
+"""Larger programs with matrices, through the lowerings, against numpy; and native. Single operations: test_table."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 import numpy as np
 import pytest
-from matrix_programs import LAYOUTS, TARGETS, Case, Kernel, Target, equal, program_text, run, spelled
+from matrix_programs import TARGETS, Case, Kernel, Target, equal, program_text, run, spelled
+from matrix_table import native
 
 import coopmat
 from coopmat.devices import DeviceInfo
 from coopmat.matrices import reference
 from coopmat.matrices.reference import Array
-from coopmat.matrices.variants import (
-    COMPONENT_TYPES,
-    ComponentType,
-    Layout,
-    MatrixType,
-    Operands,
-    Use,
-    default_operands,
-)
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use
 
-TYPES = [row for row in COMPONENT_TYPES.values() if row.name != "bf16"]
-INTEGERS = [t for t in TYPES if t.is_integer]
-FLOATS = [t for t in TYPES if not t.is_integer]
-SIZES = (1, 3, 4, 7, 8, 16, 32)
-F32, S32, S8, F16 = (COMPONENT_TYPES[name] for name in ("f32", "s32", "s8", "f16"))
+F32, S8, F16 = (COMPONENT_TYPES[name] for name in ("f32", "s8", "f16"))
 LANES = (8, 16, 32)
 Item = TypeVar("Item")
 Theme = Callable[[np.random.Generator, Target], Iterator[Case]]
@@ -57,61 +45,17 @@ def draw(rng: np.random.Generator, component: ComponentType, *shape: int) -> Arr
     return (rng.integers(-64, 65, shape) / 8).astype(dtype)
 
 
-def draw_matrix(rng: np.random.Generator, component: ComponentType, largest: int = 16) -> MatrixType:
-    rows, columns = rng.choice([size for size in SIZES if size <= largest], 2)
-    return MatrixType(component, int(rows), int(columns), Use(int(rng.integers(3))))
-
-
 def share(items: Iterable[Item], target: Target) -> list[Item]:
     """All of them; for lanes each subgroup size gets a third: what differs between the sizes is little."""
     taken = list(items)
     return taken[LANES.index(target.sub_group_size) :: len(LANES)] if target.route == "lanes" else taken
 
 
-# --- memory ----------------------------------------------------------------------------------------
+# --- contexts --------------------------------------------------------------------------------------
 
 
 @theme
-def memory(rng: np.random.Generator, target: Target) -> Iterator[Case]:
-    """Layouts, paddings, offsets and address spaces; what is not the matrix's stays."""
-    spaces = itertools.cycle(["global", "constant", "local"])
-    for number, (component, layout) in enumerate(itertools.product(TYPES, LAYOUTS)):
-        yield _copy(rng, component, layout, next(spaces), 32 if number % 4 == 0 else 8)
-    yield _same_rows(rng)
-
-
-def _copy(rng: np.random.Generator, component: ComponentType, layout: Layout, space: str, largest: int) -> Case:
-    matrix = draw_matrix(rng, component, largest)
-    t, size = component.opencl_c, matrix.rows * matrix.columns
-    to = Layout(int(rng.integers(2)))
-    extents = [(matrix.columns, matrix.rows)[item] for item in (layout, to)]
-    strides = [extent + int(rng.integers(4)) for extent in extents]
-    offset = int(rng.integers(5))
-    room = offset + max(matrix.rows, matrix.columns) * (max(strides) + 1) + size
-    k = Kernel(f"copy {matrix} {space} {layout.name} {strides} to {to.name}")
-    source, before = draw(rng, component, room), draw(rng, component, room)
-    p = k.buffer(source, t, space if space == "constant" else "global")
-    q = k.buffer(before.copy(), t)
-    stride = k.scalar(np.uint64(strides[0]), "ulong") if offset % 2 else strides[0]
-    k.type("T", matrix)
-    if space == "local":
-        k.line(f"local {t} l[{room}], m[{room}];")
-        k.line(f"for (int i = get_local_id(0); i < {room}; i += get_local_size(0)) {{ l[i] = {p}[i]; m[i] = {q}[i]; }}")
-        k.line("barrier(CLK_LOCAL_MEM_FENCE);")
-        k.line(f"T x = coop_mat_load(l + {offset}, {LAYOUTS[layout]}, {stride});")
-        k.line(f"coop_mat_store(&m[{offset}], x, {LAYOUTS[to]}, {strides[1]}); barrier(CLK_LOCAL_MEM_FENCE);")
-        k.line(f"for (int i = get_local_id(0); i < {room}; i += get_local_size(0)) {q}[i] = m[i];")
-    else:
-        k.line(f"T x = coop_mat_load({p} + {offset}, {LAYOUTS[layout]}, {stride});")
-        k.line(f"coop_mat_store({q} + {offset}, x, {LAYOUTS[to]}, {strides[1]});")
-    expected = before.copy()
-    loaded = reference.load(source[offset:], matrix.shape, layout, strides[0])
-    reference.store(expected[offset:], loaded, to, strides[1])
-    k.checks.append(lambda results, target: equal(results[1], expected))
-    return k.case()
-
-
-def _same_rows(rng: np.random.Generator) -> Case:
+def contexts(rng: np.random.Generator, target: Target) -> Iterator[Case]:
     """Stride 0, a stride of another type, a vector pointee, a loaded matrix as an argument and through a cast."""
     matrix = MatrixType(F32, 4, 8, Use.ACCUMULATOR)
     values = draw(rng, F32, 32)
@@ -126,162 +70,7 @@ def _same_rows(rng: np.random.Generator) -> Case:
     k.store("v", F32, whole)
     k.store(f"@twice(coop_mat_load({p}, ROW, 8))", F32, whole * 2)
     k.store(f"((@M)coop_mat_load({p}, COLUMN, 4)) - @get({p})", F32, values.reshape(8, 4).T - whole)
-    return k.case()
-
-
-# --- multiply-add ----------------------------------------------------------------------------------
-
-
-@theme
-def mul_add(rng: np.random.Generator, target: Target) -> Iterator[Case]:
-    """Every pairing of types for A and B, accumulators in turn; of lanes each subgroup size gets a third."""
-    kinds = [(INTEGERS, INTEGERS), (FLOATS, FLOATS)]
-    pairs = [pair for kind in kinds for pair in itertools.product(*kind)]
-    for number, (a, b) in enumerate(share(pairs, target)):
-        choice = INTEGERS if a.is_integer else FLOATS
-        c = choice[(number // 2 + number // 8) % len(choice)]
-        mask = [None, Operands(int(rng.integers(16))), Operands.SATURATING | int(rng.integers(16))][number % 3]
-        yield _mul_add(rng, (a, b, c), mask if a.is_integer else None, rng.choice(SIZES[:5], 3))
-    for shape in ((16, 16, 16), (32, 8, 16), (7, 32, 3)):
-        yield _mul_add(rng, (F32, F32, F32), None, shape)
-    yield _mul_add(rng, (S8, COMPONENT_TYPES["u8"], S32), None, (16, 16, 32))
-    yield _mul_add(rng, (F16, F16, F32), Operands.NONE, (8, 16, 16))
-
-
-def _mul_add(rng: np.random.Generator, types, mask: Operands | None, shape) -> Case:
-    m, n, k = map(int, shape)
-    uses = [MatrixType(types[0], m, k, Use.A), MatrixType(types[1], k, n, Use.B)]
-    matrices = [*uses, MatrixType(types[2], m, n, Use.ACCUMULATOR)]
-    values = [draw(rng, matrix.component, matrix.rows, matrix.columns) for matrix in matrices]
-    kernel = Kernel(f"{m}x{n}x{k} {types[0]} {types[1]} {types[2]} {mask!r}")
-    for name, matrix, value in zip("abc", matrices, values, strict=True):
-        kernel.matrix(name, matrix, value)
-    if mask is None:
-        mask, text = default_operands(*types), ""
-    else:
-        words = {1: "MATRIX_A_SIGNED", 2: "MATRIX_B_SIGNED", 4: "MATRIX_C_SIGNED", 8: "MATRIX_RESULT_SIGNED"}
-        words[16] = "SATURATING_ACCUMULATION"
-        chosen = [f"CLK_COOPERATIVE_MATRIX_OPERAND_{word}" for bit, word in words.items() if mask & bit]
-        text = ", " + (" | ".join(chosen) or "CLK_COOPERATIVE_MATRIX_OPERAND_NONE")
-    name = "coop_matmul_add" if m % 2 else "coop_mat_mulAdd"
-    # The result may be the addend, or an expression.
-    if n % 2:
-        kernel.line(f"c = {name}(a, b, c{text});")
-    result = "c" if n % 2 else f"{name}(a, b, c{text})"
-    expected, bound = reference.mul_add(*values, mask), reference.mul_add_bound(*values)
-    kernel.store(result, types[2], expected, bound)
-    return kernel.case()
-
-
-# --- components ------------------------------------------------------------------------------------
-
-
-@theme
-def operators(rng: np.random.Generator, target: Target) -> Iterator[Case]:
-    for component in share(TYPES, target):
-        yield _operators(rng, component, draw_matrix(rng, component))
-
-
-def _operators(rng: np.random.Generator, component: ComponentType, matrix: MatrixType) -> Case:
-    x, y = (draw(rng, component, matrix.rows, matrix.columns) for _ in range(2))
-    y[(y == 0) | (y == np.array(-1).astype(y.dtype))] = 3
-    s = draw(rng, component, 1)[0]
-    k = Kernel(f"operators on {matrix}")
-    k.matrix("x", matrix, x), k.matrix("y", matrix, y)
-    scalar = k.scalar(s, component.opencl_c)
-    words = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
-    with np.errstate(all="ignore"):
-        quotient = reference.binary("div", x, y)
-        # 1 ulp half, 2.5 ulp float, double correctly rounded.
-        loose = {"half": 1.0, "float": 2.5}.get(component.opencl_c, 0.0)
-        tolerance = loose * np.spacing(np.abs(quotient)) if loose else 0.0
-    for operator, word in words.items():
-        wanted = reference.binary(word, x, y)
-        off = tolerance if word == "div" else 0.0
-        k.store(f"x {operator} y", component, wanted, off)
-        k.line(f"Tx z{word} = x; z{word} {operator}= y;")
-        k.store(f"z{word}", component, wanted, off)
-    k.store("-x", component, reference.negate(x))
-    scaled = reference.scalar_mul(x, s)
-    k.line(f"Tx w = x; w *= {scalar};")
-    for text in (f"x * {scalar}", f"{scalar} * x", "w"):
-        k.store(text, component, scaled)
-    k.store("x * 3", component, reference.scalar_mul(x, 3))
-    k.store("-(x + y) - x", component, reference.binary("sub", reference.negate(reference.binary("add", x, y)), x))
-    k.store("x", component, x)  # operands are left as they were
-    return k.case()
-
-
-@theme
-def initialisation(rng: np.random.Generator, target: Target) -> Iterator[Case]:
-    """Constants and runtime scalars of every other type."""
-    for number, component in enumerate(TYPES):
-        matrix = draw_matrix(rng, component)
-        k = Kernel(f"init {matrix}")
-        k.type("T", matrix)
-        for source in (TYPES[(number * 3 + 1) % 11], TYPES[(number * 5 + 4) % 11], component):
-            value = draw(rng, source, 1)[0] if source.is_integer else np.dtype(source.numpy).type(5.75)
-            if source.is_integer and not component.is_integer:
-                value = value % np.dtype(source.numpy).type(100)  # exact in half
-            scalar = k.scalar(value, source.opencl_c)
-            name = f"m{len(k.scalars)}"
-            k.line(f"T {name} = coop_mat_init({scalar});")
-            k.store(name, component, reference.fill(matrix.shape, component, value))
-        k.line("T m; m = coop_mat_init(-1);")
-        k.store("m", component, reference.fill(matrix.shape, component, np.int32(-1)))
-        k.store("(T)coop_mat_init(0)", component, reference.fill(matrix.shape, component, 0))
-        yield k.case()
-
-
-@theme
-def conversion(rng: np.random.Generator, target: Target) -> Iterator[Case]:
-    """Casts between all component types, in range where the source is a float."""
-    for source in share(TYPES, target):
-        matrix = draw_matrix(rng, source, 8)
-        x = draw(rng, source, matrix.rows, matrix.columns)
-        k = Kernel(f"casts of {matrix}")
-        k.matrix("x", matrix, x)
-        k.line("Tx positive = x * x;")
-        for to in TYPES:
-            k.type(f"T{to}", MatrixType(to, matrix.rows, matrix.columns, matrix.use))
-            unsigned = not source.is_integer and to.is_integer and not to.signed
-            value = reference.binary("mul", x, x) if unsigned else x
-            k.store(f"(T{to}){'positive' if unsigned else 'x'}", to, reference.convert(value, to))
-        yield k.case()
-
-
-@theme
-def elements(rng: np.random.Generator, target: Target) -> Iterator[Case]:
-    """coop_mat_length and m[i]: read, written, in every form of assignment."""
-    for number, component in enumerate(share(TYPES, target)):
-        matrix = draw_matrix(rng, component, 32 if number % 3 == 0 else 8)
-        x = draw(rng, component, matrix.rows, matrix.columns)
-        lanes, t = target.sub_group_size, component.opencl_c
-        k = Kernel(f"elements of {matrix}")
-        k.matrix("x", matrix, x)
-        lengths, sums = k.buffer(np.zeros(lanes, np.uint32), "uint"), k.buffer(np.zeros(lanes, component.numpy), t)
-        k.line(
-            f"{lengths}[get_local_id(0)] = coop_mat_length(Tx); {t} sum = 0;",
-            "Tx y = x, z = x; uint n = coop_mat_length(x);",
-        )
-        k.line("for (uint i = 0; i < coop_mat_length(y); ++i) { y[i] = x[i] < 3 ? 3 : x[i]; sum += x[i]; }")
-        k.line(
-            f"for (uint i = 0; i < n; i++) {{ z[i] += 1; z[i]++; --z[i]; {t} t = z[i]; z[n - 1 - i] = z[n - 1 - i]; }}"
-        )
-        k.line(f"{sums}[get_local_id(0)] = sum; if (n > 0) x[0] *= 1;")
-        k.store("y", component, np.maximum(x, np.array(3, x.dtype)))
-        k.store("z", component, reference.binary("add", x, np.ones_like(x)))
-        k.store("x", component, x)
-
-        def check(results, target, x=x):
-            assert int(results[1].sum()) == x.size
-            if x.dtype.kind == "f":
-                assert float(results[2].astype(float).sum()) == float(x.astype(float).sum())
-            else:
-                assert results[2].sum(dtype=x.dtype) == x.sum(dtype=x.dtype)
-
-        k.checks.append(check)
-        yield k.case()
+    yield k.case()
 
 
 # --- control flow and data structures ----------------------------------------------------------------
@@ -500,39 +289,5 @@ def kernels_of_several_kinds(rng: np.random.Generator, target: Target) -> Iterat
 
 @pytest.mark.parametrize("name", THEMES)
 def test_programs_are_valid_as_native_values(name: str) -> None:
-    """An own reading of the disassembly: what devices are known to refuse is not in it."""
     cases = list(THEMES[name](np.random.default_rng(7), Target("native", 16)))
-    module = coopmat.compile(program_text(cases), ["--matrices", "native"], name="cases.cl")
-    module.validate()
-    lines = [line.split(";")[0].split() for line in module.spirv_text.splitlines()]
-    lines = [line for line in lines if line]
-    made = {line[0]: line[2:] for line in lines if len(line) > 2 and line[1] == "="}
-    code = [(line[2], line[3:]) if len(line) > 2 and line[1] == "=" else (line[0], line[1:]) for line in lines]
-    names = {instruction for instruction, _ in code}
-    assert "OpTypeCooperativeMatrixKHR" in names and "OpMatrixTimesScalar" not in names
-    assert not [operands for _, operands in code if "LinkageAttributes" in operands]
-    assert "Linkage" not in [operands[0] for name, operands in code if name == "OpCapability"]
-
-    def type_of(value: str) -> list[str]:
-        return made[made[value][1]]
-
-    for instruction, operands in code:
-        if instruction == "OpSelect":
-            assert made[operands[0]][0] != "OpTypeCooperativeMatrixKHR"
-        elif instruction in ("OpCooperativeMatrixLoadKHR", "OpCooperativeMatrixStoreKHR"):
-            # After the result type, or the object: pointer, layout, stride.
-            stride = operands[3]
-            assert type_of(stride)[:2] == ["OpTypeInt", "64"]
-            pointer = made[made[operands[1 if "Load" in instruction else 0]][1]]
-            assert pointer[1] in ("CrossWorkgroup", "Workgroup", "UniformConstant")
-        elif instruction == "OpTypeInt":
-            assert operands[1] == "0"
-        elif instruction in ("OpPtrAccessChain", "OpInBoundsPtrAccessChain"):
-            # From a matrix to its neighbour at most, never into it.
-            base = made[type_of(operands[1])[2]]
-            assert base[0] != "OpTypeCooperativeMatrixKHR" or len(operands) == 3
-    wanted = {"mul_add": "OpCooperativeMatrixMulAddKHR", "elements": "OpCooperativeMatrixLengthKHR"}
-    assert wanted.get(name, "OpCooperativeMatrixStoreKHR") in names
-    if name == "mul_add":
-        masks = {operands[4] for instruction, operands in code if instruction == wanted[name] and len(operands) > 4}
-        assert len(masks) > 8 and any("SaturatingAccumulation" in mask for mask in masks)
+    assert not native.faults(coopmat.compile(program_text(cases), ["--matrices", "native"], name="cases.cl"))

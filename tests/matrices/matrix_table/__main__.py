@@ -1,0 +1,75 @@
+"""Runs every case of the table, or a selection, on the OpenCL device and as native modules; status 1 on any failure.
+
+Usage: tools/matrix-table [--jobs N] [--seed S] [--covering] [--target NAME ...] [PATTERN ...]
+Patterns are names of rows (`*` stands for anything); names of targets are like one1, lanes16, native16.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from fnmatch import fnmatchcase
+
+from . import table
+from .axes import NATIVE, PARTS, targets
+from .execution import find_device
+from .requirements import missing, unknown, without_cases
+from .workers import batches, run_all
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="tools/matrix-table", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
+    parser.add_argument("--seed", type=int, default=0, help="of inputs, shapes and the selection")
+    parser.add_argument("--covering", action="store_true", help="the test suite's selection instead of all rows")
+    parser.add_argument("--target", action="append", help="only this one")
+    parser.add_argument("--list", action="store_true", help="print the cases instead of running them")
+    parser.add_argument("pattern", nargs="*", default=["*"], help="names of rows")
+    arguments = parser.parse_args()
+    device = find_device()
+    if device is None:
+        print("no OpenCL device with subgroups, half and double: pip install 'coopmat[cpu]'")
+        return 1
+    start = time.monotonic()
+    everywhere = (*targets(device), NATIVE)
+    pairs = [(target, row) for target in everywhere for row in table.rows_for(target, everywhere)]
+    if arguments.covering:
+        pairs = list(table.covering(everywhere, arguments.seed))
+    pairs = [
+        (target, row)
+        for target, row in pairs
+        if any(fnmatchcase(row.name, pattern) for pattern in arguments.pattern)
+        and (not arguments.target or str(target) in arguments.target)
+    ]
+    if arguments.list:
+        print("\n".join(f"{target} {case}" for target, row in pairs for case in row.keys))
+        return 0
+    findings = run_all(batches(pairs), arguments.jobs, arguments.seed)
+    strange = unknown() | without_cases(table.all_rows())
+    lacking = [f"{route}: no case of {' '.join(f)}" for route in {t.route for t in everywhere} for f in _missing(route)]
+    for text in [*map(str, findings), *lacking, *(f"not in the table: {name}" for name in sorted(strange))]:
+        print(text)
+    counts = Counter({str(target): 0 for target in everywhere})
+    for target, row in pairs:
+        counts[str(target)] += len(row.keys)
+    routes = sorted({target.route for target in everywhere})
+    off = [f"{name} ({route})" for name, part in PARTS.items() for route in routes if not part.there(route)]
+    print(", ".join(f"{name} {count}" for name, count in counts.items()))
+    print(f"not in the compiler yet: {', '.join(off) or 'nothing'}")
+    ran, native = sum(counts.values()) - counts[str(NATIVE)], counts[str(NATIVE)]
+    print(
+        f"{ran} cases on {device.name} and {native} as native modules, {len(pairs)} kernels, seed {arguments.seed},"
+        f" in {time.monotonic() - start:.0f} s: {len(findings)} wrong, {len(lacking)} combinations without a case"
+    )
+    return 1 if findings or lacking or strange else 0
+
+
+def _missing(route: str) -> list[tuple[str, ...]]:
+    return missing(route, table.rows_on(route))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""What the table ranges over: component types, shapes, targets, and parts of the language that may not be there yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from matrix_programs import PRELUDE, Target
+
+import coopmat
+from coopmat.devices import DeviceInfo
+from coopmat.diagnostics import InternalError
+from coopmat.matrices.strategies import STRATEGIES
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use
+
+NATIVE = Target("native", 16)
+# Subgroup sizes of each strategy.
+SIZES = {"one": (1,), "lanes": (1, 2, 4, 8, 16, 32, 64), "scratch": (1, 8, 32)}
+# Of a load and of a store.
+LOAD_SPACES = ("global", "local", "constant", "private")
+STORE_SPACES = ("global", "local", "private")
+# Square, odd, one row or column, as wide as the subgroups or not a multiple of them. Mostly small: compilers take
+# long over straight-line code.
+SMALL = ((4, 4), (3, 5), (1, 7), (2, 8), (5, 1), (3, 3), (4, 2), (1, 1), (7, 3), (2, 4))
+LARGE = ((16, 16), (8, 32), (2, 33), (3, 16), (1, 67), (16, 8), (9, 20))
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the language; `probe` is a kernel that needs it."""
+
+    name: str
+    probe: str
+
+    def there(self, route: str) -> bool:
+        """Does the compiler take it on this route?"""
+        return _compiles(self.probe, route)
+
+
+_TINY = "typedef COOP(float, 2, 2, B) M; M m; m = coop_mat_init(1.0f);"
+PARTS = {
+    part.name: part
+    for part in (
+        Part("bf16", "M m; m = coop_mat_load(p, ROW, 2);".replace("M m", "typedef COOP(bfloat16, 2, 2, B) M; M m")),
+        Part("packed", f"{_TINY} m = coop_mat_load(p, CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED, 2);"),
+        Part("private", f"{_TINY} float a[4]; coop_mat_store(a, m, ROW, 2);"),
+        Part("checked", f"{_TINY} m = coop_mat_load_checked(p, ROW, 2, 0, 0, 1, 1);"),
+        Part("coord", f"{_TINY} uint2 at = coop_mat_coord(m, 0);"),
+        Part("convert", f"{_TINY} COOP(int, 2, 2, B) n; n = coop_mat_convert_sat(m);"),
+    )
+}
+
+
+@cache
+def _compiles(body: str, route: str) -> bool:
+    pointee = "bfloat16" if "bfloat16" in body else "float"
+    text = f"{PRELUDE}kernel void k(global {pointee} *p) {{ {body} }}"
+    options = Target(route, 8).options
+    try:
+        return bool(coopmat.compile(text, options, name="probe.cl").spirv)
+    except (coopmat.CompileError, InternalError):
+        return False
+
+
+def types() -> list[ComponentType]:
+    return list(COMPONENT_TYPES.values())
+
+
+def targets(device: DeviceInfo) -> list[Target]:
+    """Every strategy of the library, with the subgroup sizes that the device has where those are the device's."""
+    return [
+        target for target in all_targets() if target.route != "lanes" or target.sub_group_size in device.sub_group_sizes
+    ]
+
+
+def all_targets() -> list[Target]:
+    return [Target(name, size) for name in STRATEGIES for size in SIZES[name]]
+
+
+def draw_matrix(rng: np.random.Generator, component: ComponentType, use: Use, large: float = 0.1) -> MatrixType:
+    """Mostly of a small shape; `large` is the share of the others."""
+    shapes = LARGE if rng.random() < large else SMALL
+    rows, columns = shapes[int(rng.integers(len(shapes)))]
+    return MatrixType(component, rows, columns, use)

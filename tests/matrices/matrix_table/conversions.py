@@ -1,0 +1,65 @@
+"""Conversions of matrices between all component types: by cast, and by builtin with rounding and saturation."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+
+from coopmat.matrices.variants import ComponentType, Use
+
+from . import meaning
+from .axes import draw_matrix, types
+from .rows import Key, Row, Writer, key
+
+ROUNDINGS = ("", "rte", "rtz", "rtp", "rtn")
+
+
+def rows() -> Iterator[Row]:
+    for n, source in enumerate(types()):
+        yield _casts(source, [t for t in types() if t.name != "bf16"], Use(n % 3))
+        yield _casts(source, [t for t in types() if t.name == "bf16"], Use(n % 3))
+        for m, to in enumerate(types()):
+            yield _builtins(source, to, Use((n + m) % 3))
+
+
+def forms(to: ComponentType) -> Iterator[tuple[str, bool]]:
+    """Rounding, which does nothing between integers, and whether to saturate, which is for integers only."""
+    return itertools.product(ROUNDINGS, (False, True) if to.is_integer else (False,))
+
+
+def _casts(source: ComponentType, targets: list[ComponentType], use: Use) -> Row:
+    keys = {to: key("cast", type=source, to=to) for to in targets}
+
+    def write(w: Writer) -> None:
+        matrix = draw_matrix(w.rng, source, use)
+        for n, (to, case) in enumerate(keys.items()):
+            x = meaning.convertible(w.rng, source, to, matrix.rows, matrix.columns)
+            w.matrix(f"x{n}", matrix, x)
+            result = replace(matrix, component=to)
+            w.result(case, f"({w.type(f'R{n}', result)})x{n}", result, meaning.convert(x, source, to))
+
+    return Row(f"casts of {source} to {targets[0]} and others", tuple(keys.values()), write)
+
+
+def _builtins(source: ComponentType, to: ComponentType, use: Use) -> Row:
+    keys: dict[tuple[str, bool], Key] = {
+        form: key("coop_mat_convert", type=source, to=to, rounding=form[0], saturate=form[1]) for form in forms(to)
+    }
+
+    def write(w: Writer) -> None:
+        matrix = draw_matrix(w.rng, source, use, 0.0)
+        x = meaning.convertible(w.rng, source, to, matrix.rows, matrix.columns)
+        wild = meaning.whole_range(w.rng, source, matrix.rows, matrix.columns)
+        w.matrix("x", matrix, x)
+        if to.is_integer:
+            w.matrix("wild", matrix, wild)
+        result = replace(matrix, component=to)
+        t = w.type("R", result)
+        for n, ((rounding, saturate), case) in enumerate(keys.items()):
+            name = "coop_mat_convert" + "_sat" * saturate + f"_{rounding}" * bool(rounding)
+            w.line(f"{t} y{n} = {name}({'wild' if saturate else 'x'});")
+            wanted = meaning.convert(wild if saturate else x, source, to, rounding, saturate)
+            w.result(case, f"y{n}", result, wanted)
+
+    return Row(f"conversions of {source} to {to}", tuple(keys.values()), write)

@@ -1,0 +1,93 @@
+"""Runs rows on a target, many kernels a program; what does not build is halved until single rows are to blame."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matrix_programs import PRELUDE, Target
+
+import coopmat
+from coopmat.devices import DeviceInfo, list_devices, opencl
+from coopmat.diagnostics import InternalError
+from coopmat.matrices.reference import Array
+
+from . import native
+from .rows import Key, Plan, Row
+
+
+@dataclass(frozen=True)
+class Finding:
+    target: Target
+    row: str
+    case: Key | None
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.target}: {self.row}{f': {self.case}' if self.case else ''}: {self.text}"
+
+
+def find_device() -> DeviceInfo | None:
+    return next((d for d in list_devices() if d.takes_spirv and d.sub_groups and d.fp16 and d.fp64), None)
+
+
+class Runner:
+    """One context and queue of a device. Not to be shared between processes."""
+
+    def __init__(self, device: DeviceInfo, seed: int) -> None:
+        self.cl = opencl()
+        self.seed = seed
+        self.context = self.cl.Context([device.handle])
+        self.queue = self.cl.CommandQueue(self.context)
+        warnings.simplefilter("ignore", self.cl.CompilerWarning)
+
+    def run(self, target: Target, rows: Sequence[Row]) -> list[Finding]:
+        """Everything that is wrong with these rows."""
+        plans = [row.plan(target, self.seed) for row in rows]
+        try:
+            module = compile_plans(target, plans)
+            if target.route == "native":
+                faults = native.faults(module)
+                if not faults or len(rows) == 1:
+                    return [Finding(target, rows[0].name, None, fault) for fault in faults]
+                return self._halves(target, rows)
+            program = self._build(module.spirv)
+        except (coopmat.CompileError, InternalError, self.cl.RuntimeError) as error:
+            if len(rows) > 1:
+                return self._halves(target, rows)
+            return [Finding(target, rows[0].name, None, f"{type(error).__name__}: {str(error)[:1500]}")]
+        findings = []
+        for number, (row, plan) in enumerate(zip(rows, plans, strict=True)):
+            info = module.kernels[f"t{number}"]
+            assert info.uses_matrices and info.sub_group_size == target.sub_group_size, info
+            results = self._launch(getattr(program, f"t{number}"), plan, target.sub_group_size * row.sub_groups)
+            faults = [(check.key, check.fault(results[check.number])) for check in plan.checks]
+            findings += [Finding(target, row.name, case, fault) for case, fault in faults if fault]
+        return findings
+
+    def _halves(self, target: Target, rows: Sequence[Row]) -> list[Finding]:
+        middle = len(rows) // 2
+        return self.run(target, rows[:middle]) + self.run(target, rows[middle:])
+
+    def _build(self, spirv: bytes) -> Any:
+        return self.cl.Program(self.context, spirv).build()
+
+    def _launch(self, kernel: Any, plan: Plan, size: int) -> list[Array]:
+        flags = self.cl.mem_flags.READ_WRITE | self.cl.mem_flags.COPY_HOST_PTR
+        buffers = [self.cl.Buffer(self.context, flags, hostbuf=array) for array in plan.buffers]
+        kernel(self.queue, (size,), (size,), *buffers)
+        results = {check.number: np.empty_like(plan.buffers[check.number]) for check in plan.checks}
+        for number, array in results.items():
+            self.cl.enqueue_copy(self.queue, array, buffers[number], is_blocking=False)
+        self.queue.finish()
+        return [results.get(number, np.empty(0)) for number in range(len(buffers))]
+
+
+def compile_plans(target: Target, plans: Sequence[Plan]) -> coopmat.Module:
+    text = PRELUDE + "\n".join(plan.named(f"t{number}") for number, plan in enumerate(plans))
+    module = coopmat.compile(text, target.options, name="table.cl")
+    module.spirv  # noqa: B018 - here is where it fails
+    return module

@@ -1,0 +1,104 @@
+"""Operators, filling, and multiplication by scalars, in every form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from coopmat.matrices.reference import Array
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Use
+
+from . import meaning
+from .axes import draw_matrix, types
+from .meaning import whole_range
+from .rows import Row, Writer, key
+
+BINARY = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
+SCALINGS = ("m * s", "s * m", "m *= s")
+INT, FLOAT = COMPONENT_TYPES["s32"], COMPONENT_TYPES["f32"]
+
+
+def rows() -> Iterator[Row]:
+    for n, component in enumerate(types()):
+        for use in Use:
+            yield _operators(component, use)
+        for m, source in enumerate(scalars()):
+            if n % 4 == m % 4 or source == component:
+                yield _scalings(component, source, Use((n + m) % 3))
+        yield _fills(component, Use(n % 3))
+
+
+def scalars() -> list[ComponentType]:
+    """Types of scalars that a fill or a scalar product converts."""
+    return [t for t in COMPONENT_TYPES.values() if t.name != "bf16"]
+
+
+def _operators(component: ComponentType, use: Use) -> Row:
+    names = [form for o in BINARY for form in (o, f"{o}=")] + ["unary -"]
+    keys = {name: key(name, type=component, use=use.name) for name in names}
+
+    def write(w: Writer) -> None:
+        matrix = draw_matrix(w.rng, component, use)
+        x, y = (whole_range(w.rng, component, matrix.rows, matrix.columns) for _ in range(2))
+        y = meaning.divisors(component, y)
+        t = w.matrix("x", matrix, x)
+        w.matrix("y", matrix, y)
+        for operator, word in BINARY.items():
+            wanted = meaning.binary(component, word, x, y)
+            off = meaning.division_tolerance(component, wanted) if word == "div" else 0.0
+            w.result(keys[operator], f"x {operator} y", matrix, wanted, off)
+            w.line(f"{t} z{word} = x; z{word} {operator}= y;")
+            w.result(keys[f"{operator}="], f"z{word}", matrix, wanted, off)
+        w.result(keys["unary -"], "-x", matrix, meaning.negate(component, x))
+
+    return Row(f"operators {component} {use.name}", tuple(keys.values()), write, everywhere=use == Use.ACCUMULATOR)
+
+
+def _value(rng: np.random.Generator, source: ComponentType, to: ComponentType) -> Any:
+    """A scalar whose conversion is defined."""
+    return meaning.convertible(rng, source, to, 1)[0]
+
+
+def _scalings(component: ComponentType, source: ComponentType, use: Use) -> Row:
+    keys = [key(form, type=component, scalar=source) for form in SCALINGS]
+
+    def write(w: Writer) -> None:
+        matrix = draw_matrix(w.rng, component, use)
+        x = whole_range(w.rng, component, matrix.rows, matrix.columns)
+        t = w.matrix("x", matrix, x)
+        value = _value(w.rng, source, component)
+        s = w.scalar(value, source)
+        factor = meaning.convert(np.array([value]), source, component)
+        wanted = meaning.binary(component, "mul", x, np.broadcast_to(factor, x.shape))
+        for case, text in zip(keys, (f"x * {s}", f"{s} * x", "z"), strict=True):
+            if text == "z":
+                w.line(f"{t} z = x; z *= {s};")
+            w.result(case, text, matrix, wanted)
+
+    return Row(f"scalings {component} by {source}", tuple(keys), write)
+
+
+def _fills(component: ComponentType, use: Use) -> Row:
+    """With a scalar of each type that the compiler does not know, and with constants."""
+    run_time = {source: key("fill", type=component, scalar=source) for source in scalars()}
+    constants: dict[str, tuple[ComponentType, Any]] = {"-1": (INT, -1), "0": (INT, 0), "2.75f": (FLOAT, 2.75)}
+    constant = {text: key("fill with a constant", type=component, value=text) for text in constants}
+
+    def write(w: Writer) -> None:
+        matrix = draw_matrix(w.rng, component, use)
+        t = w.type("T", matrix)
+
+        def full(source: ComponentType, value: Any) -> Array:
+            one = meaning.convert(np.array([value], source.numpy), source, component)
+            return np.full((matrix.rows, matrix.columns), one[0])
+
+        for n, (source, case) in enumerate(run_time.items()):
+            value = _value(w.rng, source, component)
+            w.line(f"{t} m{n} = coop_mat_init({w.scalar(value, source)});")
+            w.result(case, f"m{n}", matrix, full(source, value))
+        for text, case in constant.items():
+            w.result(case, f"({t})coop_mat_init({text})", matrix, full(*constants[text]))
+
+    return Row(f"fills {component}", (*run_time.values(), *constant.values()), write)

@@ -1,0 +1,140 @@
+"""What the language allows, from the compiler's own tables: the table must have a case for each on every route."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from coopmat.frontend import typed
+from coopmat.frontend.sema.matrices import BUILTINS, ENUMERATORS, operators, types
+from coopmat.matrices.variants import COMPONENT_TYPES, Kind, Layout, Use
+
+from .axes import LOAD_SPACES, PARTS, STORE_SPACES
+from .conversions import ROUNDINGS
+from .operators import BINARY
+from .programs import FORMS
+from .rows import Row
+
+Feature = tuple[str, ...]
+
+# Operations that need a builtin, by its name; the compiler's table of builtins has no other names.
+CONVERSIONS = tuple(f"coop_mat_convert{suffix}" for suffix in ("", "_sat", "_rte", "_rtz", "_rtp", "_rtn"))
+CONVERSIONS += tuple(f"coop_mat_convert_sat_{rounding}" for rounding in ROUNDINGS[1:])
+OF_BUILTIN: dict[str, tuple[str, ...]] = {
+    "coop_mat_load": ("load", "load with stride 0", "load by vectors", "load volatile"),
+    "coop_mat_store": ("store", "store by vectors", "store volatile"),
+    "coop_mat_load_checked": ("load checked",),
+    "coop_mat_store_checked": ("store checked",),
+    "coop_mat_mulAdd": ("multiply-add",),
+    "coop_matmul_add": ("multiply-add",),
+    "coop_mat_init": ("fill", "fill with a constant"),
+    "coop_mat_length": ("coop_mat_length",),
+    "coop_mat_coord": ("coop_mat_coord",),
+    **dict.fromkeys(CONVERSIONS, ("coop_mat_convert",)),
+}
+# What the typed program has for matrices, and the operations that make it.
+OF_NODE: dict[str, tuple[str, ...]] = {
+    "MatrixElement": ("m[i]", "m[i] ="),
+    "MatrixBounds": ("load checked", "store checked"),
+    "MatrixLoad": ("load",),
+    "MatrixStore": ("store",),
+    "MatrixMulAdd": ("multiply-add",),
+    "MatrixFill": ("fill",),
+    "MatrixLength": ("coop_mat_length",),
+    "MatrixCoordinates": ("coop_mat_coord",),
+    "MatrixConvert": ("cast", "coop_mat_convert"),
+    "MatrixBinary": ("+", "-", "*", "/"),
+    "MatrixScale": ("m * s", "s * m"),
+    "MatrixNegate": ("unary -",),
+}
+
+
+def unknown() -> set[str]:
+    """What the compiler has for matrices and the table does not know: builtins, nodes, operators, component types."""
+    nodes = {name for name, item in vars(typed).items() if name.startswith("Matrix") and isinstance(item, type)}
+    components = {component.name for component in types._COMPONENTS} - {t.opencl_c for t in COMPONENT_TYPES.values()}
+    layouts = {name for name in ENUMERATORS if "_LAYOUT_" in name} - {
+        f"CLK_COOPERATIVE_MATRIX_LAYOUT_{x.name}" for x in Layout
+    }
+    operators_ = set(operators._BINARY) - set(BINARY.values())
+    return (set(BUILTINS) - set(OF_BUILTIN)) | (nodes - set(OF_NODE)) | components | layouts | operators_
+
+
+def without_cases(rows: Sequence[Row]) -> set[str]:
+    """Operations that a builtin or node stands for, of which there is no case at all."""
+    have = {case.operation for row in rows for case in row.keys}
+    return {name for names in (*OF_BUILTIN.values(), *OF_NODE.values()) for name in names} - have
+
+
+def required(route: str) -> Iterator[tuple[str, tuple[str, ...], set[Feature]]]:
+    """Operations, axes, and the features (operation and values on these axes) that the route must have cases of."""
+
+    def product(operation: str, **axes: Sequence[object]) -> tuple[str, tuple[str, ...], set[Feature]]:
+        values = itertools.product(*axes.values())
+        return operation, tuple(axes), {(operation, *map(str, items)) for items in values}
+
+    def there(part: str) -> bool:
+        return PARTS[part].there(route)
+
+    kinds = [t for t in COMPONENT_TYPES if t != "bf16" or there("bf16")]
+    numbers = [t for t in COMPONENT_TYPES if t != "bf16"]
+    uses = [use.name for use in Use]
+    layouts = [layout.name for layout in Layout if layout != Layout.PACKED or there("packed")]
+    for operation, spaces in (("load", LOAD_SPACES), ("store", STORE_SPACES)):
+        reached = [space for space in spaces if space != "private" or there("private")]
+        yield product(operation, type=kinds, layout=layouts, space=reached)
+        yield product(operation, type=kinds, use=uses, layout=layouts)
+        yield product(f"{operation} by vectors", type=kinds, layout=layouts)
+        yield product(f"{operation} volatile", type=kinds)
+        if there("checked"):
+            yield product(f"{operation} checked", type=kinds, layout=layouts)
+    yield product("load with stride 0", type=kinds, layout=layouts)
+    for operator in ("+", "-", "*", "/", "+=", "-=", "*=", "/=", "unary -"):
+        yield product(operator, type=kinds, use=uses)
+    for form in ("m * s", "s * m", "m *= s"):
+        yield product(form, type=kinds)
+        yield product(form, scalar=numbers)
+    yield product("fill", type=kinds, scalar=numbers)
+    yield product("fill with a constant", type=kinds)
+    for form in ("coop_mat_length", "m[i]", "m[i] ="):
+        yield product(form, type=kinds, use=uses)
+    for form in ("m[i] op=", "m[i]++"):
+        yield product(form, type=numbers, use=uses)
+    if there("coord"):
+        yield product("coop_mat_coord", type=kinds, use=uses)
+    yield product("cast", type=kinds, to=kinds)
+    if there("convert"):
+        yield product("coop_mat_convert", type=kinds, to=kinds)
+        yield product("coop_mat_convert", type=kinds, rounding=ROUNDINGS, saturate=(True, False))
+        yield product("coop_mat_convert", to=kinds, rounding=ROUNDINGS)
+    yield from _multiply_adds(kinds)
+    for form in FORMS:
+        yield product(form, type=kinds)
+
+
+def _multiply_adds(kinds: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], set[Feature]]]:
+    """Every pairing; and for integers every mask, saturating and not, and every type in every place with saturation."""
+    name = "multiply-add"
+    wanted: set[Feature] = set()
+    for kind in Kind:
+        alike = [t for t in kinds if COMPONENT_TYPES[t].kind is kind]
+        wanted |= {(name, *triple) for triple in itertools.product(alike, repeat=3)}
+    yield name, ("a", "b", "c"), wanted
+    masks = ["none", *map(str, range(16))]
+    yield (
+        name,
+        ("mask", "saturating"),
+        {(name, m, s) for m in masks for s in ("True", "False") if (m, s) != ("none", "True")},
+    )
+    integers = [t for t in kinds if COMPONENT_TYPES[t].is_integer]
+    yield name, ("a", "b", "c", "saturating"), {(name, *t, "True") for t in itertools.product(integers, repeat=3)}
+
+
+def missing(route: str, rows: Sequence[Row]) -> list[Feature]:
+    """What these rows, all that run on the route, have no case of."""
+    keys = [case for row in rows for case in row.keys]
+    lacking: list[Feature] = []
+    for operation, axes, features in required(route):
+        have = {case.on(*axes) for case in keys if case.operation == operation}
+        lacking += sorted(features - have)
+    return lacking

@@ -1,0 +1,59 @@
+"""All rows, which of them a target runs, and a covering selection for the test suite."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from functools import cache
+
+from matrix_programs import Target
+
+from . import conversions, elements, memory, multiply_add, operators, programs
+from .rows import Key, Row
+
+FAMILIES = (memory, operators, elements, conversions, multiply_add, programs)
+
+
+@cache
+def all_rows() -> tuple[Row, ...]:
+    rows = tuple(row for family in FAMILIES for row in family.rows())
+    assert len({row.name for row in rows}) == len(rows)
+    return rows
+
+
+def rows_on(route: str) -> list[Row]:
+    """All that a route can run."""
+    return [row for row in all_rows() if row.runs_on(route)]
+
+
+def rows_for(target: Target, targets: tuple[Target, ...]) -> list[Row]:
+    """Rows that are not for everywhere are dealt out to the subgroup sizes of a route, which differ little."""
+    sizes = [t.sub_group_size for t in targets if t.route == target.route]
+    mine = sizes.index(target.sub_group_size)
+    chosen = rows_on(target.route)
+    return [row for row in chosen if row.everywhere or zlib.crc32(row.name.encode()) % len(sizes) == mine]
+
+
+def covering(targets: tuple[Target, ...], seed: int) -> Iterator[tuple[Target, Row]]:
+    """Rows in an order given by the seed, each if it has something that was not seen yet."""
+    pairs = [(target, row) for target in targets for row in rows_for(target, targets)]
+    pairs.sort(key=lambda pair: zlib.crc32(f"{pair[0]} {pair[1].name} {seed}".encode()))
+    seen: set[tuple[str, ...]] = set()
+    for target, row in pairs:
+        new = {feature for case in row.keys for feature in _features(target, case)} - seen
+        if new:
+            seen |= new
+            yield target, row
+
+
+def _features(target: Target, case: Key) -> Iterator[tuple[str, ...]]:
+    """What the selection covers: each operation on each target, with each value of each axis, and on each route with
+    each component type; each kind of memory on each route."""
+    yield (case.operation, str(target))
+    for axis, value in case.axes:
+        yield (case.operation, axis, value)
+    (_, component), *_ = case.axes
+    # What a program does with matrices, it does alike with all types.
+    yield (case.operation, target.route, component if case.operation not in programs.FORMS else "")
+    if case.operation in ("load", "store"):
+        yield (target.route, *case.on("layout", "space"))

@@ -1,0 +1,109 @@
+"""Processes that run batches of rows, since a device's compiler can crash or hang; what does is halved."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from queue import Queue
+from typing import Any
+
+from matrix_programs import Target
+
+from .execution import Finding, Runner, find_device
+from .rows import Row
+from .table import all_rows
+
+# Seconds for a batch, which takes some.
+LIMIT = 240.0
+BATCH = 40
+
+
+def _serve(pipe: Connection, seed: int) -> None:
+    device = find_device()
+    assert device is not None
+    runner = Runner(device, seed)
+    rows = {row.name: row for row in all_rows()}
+    while True:
+        target, names = pipe.recv()
+        findings = runner.run(target, [rows[name] for name in names])
+        pipe.send([(f.row, f.case, f.text) for f in findings])
+
+
+class Worker:
+    """A process, started when it is first needed and again after a crash."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._process: Any = None
+        self._pipe: Connection | None = None
+
+    def run(self, target: Target, names: Sequence[str]) -> list[Finding]:
+        pipe = self._start()
+        try:
+            pipe.send((target, list(names)))
+            if not pipe.poll(LIMIT):
+                raise TimeoutError
+            return [Finding(target, *fields) for fields in pipe.recv()]
+        except (EOFError, OSError, TimeoutError) as error:
+            self.close()
+            if len(names) == 1:
+                return [Finding(target, names[0], None, f"the process died or hung: {type(error).__name__}")]
+        middle = len(names) // 2
+        return self.run(target, names[:middle]) + self.run(target, names[middle:])
+
+    def _start(self) -> Connection:
+        if self._process is None or self._pipe is None:
+            context = multiprocessing.get_context("spawn")
+            self._pipe, theirs = context.Pipe()
+            self._process = context.Process(target=_serve, args=(theirs, self.seed), daemon=True)
+            self._process.start()
+            theirs.close()
+        return self._pipe
+
+    def close(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+            self._process = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    target: Target
+    names: tuple[str, ...]
+
+
+def batches(pairs: Sequence[tuple[Target, Row]]) -> list[Batch]:
+    by_target: dict[Target, list[str]] = {}
+    for target, row in pairs:
+        by_target.setdefault(target, []).append(row.name)
+    found = [
+        Batch(target, tuple(names[start : start + BATCH]))
+        for target, names in by_target.items()
+        for start in range(0, len(names), BATCH)
+    ]
+    # The slow ones first, so that the processes end together.
+    return sorted(found, key=lambda batch: -batch.target.sub_group_size)
+
+
+def run_all(work: Sequence[Batch], jobs: int, seed: int) -> list[Finding]:
+    free: Queue[Worker] = Queue()
+    workers = [Worker(seed) for _ in range(jobs)]
+    for worker in workers:
+        free.put(worker)
+
+    def one(batch: Batch) -> list[Finding]:
+        worker = free.get()
+        try:
+            return worker.run(batch.target, batch.names)
+        finally:
+            free.put(worker)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        found = [finding for some in pool.map(one, work) for finding in some]
+    for worker in workers:
+        worker.close()
+    return found

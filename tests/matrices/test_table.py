@@ -1,0 +1,140 @@
+"""The table of cases: a covering selection on the device and as native modules; that it has all; that it would see."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matrix_programs import Target
+from matrix_table import execution, native, requirements, table
+from matrix_table.axes import NATIVE, PARTS, all_targets, targets
+from matrix_table.execution import Runner
+from matrix_table.meaning import _to_bf16, narrow, widen
+from matrix_table.rows import Check, Key
+
+from coopmat.devices import DeviceInfo
+from coopmat.matrices.strategies import STRATEGIES
+from coopmat.matrices.variants import COMPONENT_TYPES
+
+SEED = 0
+BATCH = 60
+TARGETS = all_targets()
+ROUTES = [*STRATEGIES, "native"]
+
+
+@pytest.mark.parametrize("target", [*TARGETS, NATIVE], ids=str)
+def test_a_covering_selection(device: DeviceInfo, target: Target) -> None:
+    """`tools/matrix-table` runs all; this has every operation on every target, and with every value of every axis."""
+    everywhere = (*targets(device), NATIVE)
+    if target not in everywhere:
+        pytest.skip(f"the device has no subgroups of {target.sub_group_size}")
+    rows = [row for where, row in table.covering(everywhere, SEED) if where == target]
+    runner = Runner(device, SEED)
+    found = [
+        finding for start in range(0, len(rows), BATCH) for finding in runner.run(target, rows[start : start + BATCH])
+    ]
+    assert len(rows) > 30
+    assert not found, "\n".join(map(str, found))
+
+
+def test_operand_masks_reach_the_native_instructions() -> None:
+    rows = [row for row in table.rows_on("native") if row.name.startswith("multiply-add s8 ")]
+    module = execution.compile_plans(NATIVE, [row.plan(NATIVE, SEED) for row in rows])
+    words = [line.split() for line in module.spirv_text.splitlines() if "OpCooperativeMatrixMulAddKHR" in line]
+    masks = {frozenset(line[-1].split("|")) for line in words if len(line) > 7}
+    wanted = [case.on("mask", "saturating")[1:] for row in rows for case in row.keys]
+    explicit = {(mask, saturating) for mask, saturating in wanted if mask not in ("none", "0") or saturating == "True"}
+    assert len(masks) >= len(explicit - {("none", "False")}) > 24
+    assert sum("SaturatingAccumulationKHR" in line[-1] for line in words) == sum(s == "True" for _, s in wanted)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_whatever_the_language_allows_is_in_the_table(route: str) -> None:
+    assert not requirements.missing(route, table.rows_on(route))
+
+
+def test_the_table_knows_all_that_the_compiler_has_for_matrices() -> None:
+    assert not requirements.unknown()
+    assert not requirements.without_cases(table.all_rows())
+
+
+def test_targets_share_all_rows(device: DeviceInfo) -> None:
+    everywhere = (*targets(device), NATIVE)
+    assert {target.route for target in everywhere} == set(ROUTES)
+    for route in ROUTES:
+        run = {row.name for t in everywhere if t.route == route for row in table.rows_for(t, everywhere)}
+        assert run == {row.name for row in table.rows_on(route)}
+
+
+def test_a_requirement_without_a_case_is_seen() -> None:
+    rows = [row for row in table.all_rows() if not row.name.startswith("multiply-add f16 f32 f64")]
+    assert ("multiply-add", "f16", "f32", "f64") in requirements.missing("one", rows)
+
+
+def test_wrong_results_and_touched_padding_are_seen() -> None:
+    row = next(row for row in table.all_rows() if row.name == "operators f16 A")
+    for check in row.plan(Target("one", 1), SEED).checks:
+        assert not check.fault(check.expected.copy())
+        for place in (0, check.expected.size // 2, -1):
+            got = check.expected.copy()
+            got.view(np.uint16)[place] ^= 0x4000
+            assert "differ" in check.fault(got)
+
+
+@pytest.mark.parametrize("name", ["f16", "f32", "f64", "bf16"])
+def test_zeros_have_signs_and_nans_are_equal(name: str) -> None:
+    component = COMPONENT_TYPES[name]
+    values = narrow(component, np.array([0.0, np.nan, 1.0]))
+    check = Check(Key("x", ()), 0, component, values, np.array([0.0, 0.0, 0.1]))
+    assert not check.fault(narrow(component, np.array([0.0, -np.nan, 1.0625])))
+    assert check.fault(narrow(component, np.array([-0.0, np.nan, 1.0])))
+    assert check.fault(narrow(component, np.array([0.0, np.nan, 1.25])))
+    assert check.fault(narrow(component, np.array([0.0, 0.0, 1.0])))
+
+
+def test_a_kernel_that_does_not_build_is_found_among_others(device: DeviceInfo) -> None:
+    def write(w) -> None:
+        row.write(w)
+        w.line("M x = 1;")
+
+    row = next(row for row in table.all_rows() if row.name == "operators s32 A")
+    others = [r for r in table.all_rows() if r.name.startswith("operators u8")]
+    bad = type(row)("bad", row.keys, write)
+    (finding,) = execution.Runner(device, SEED).run(Target("one", 1), [others[0], bad, others[1]])
+    assert finding.row == "bad" and "CompileError" in finding.text
+
+
+def test_bf16_by_hand() -> None:
+    bf16 = COMPONENT_TYPES["bf16"]
+    # 1 + 2^-8 is a tie; one more bit, even far away, is above it.
+    above = 1 + 2.0**-8 + 2.0**-40
+    assert widen(bf16, narrow(bf16, np.array([1 + 2.0**-8, 1 + 3 * 2.0**-8]))).tolist() == [1.0, 1.015625]
+    rounded = {r: float(widen(bf16, _to_bf16(np.array([above]), r))[0]) for r in ("", "rte", "rtz", "rtp", "rtn")}
+    assert rounded == {"": 1.0078125, "rte": 1.0078125, "rtz": 1.0, "rtp": 1.0078125, "rtn": 1.0}
+    assert float(widen(bf16, _to_bf16(np.array([-above]), "rtn"))[0]) == -1.0078125
+
+
+UNDEFINED = """
+%f = OpTypeFloat 32
+%m = OpTypeCooperativeMatrixKHR %f %a %b %c %d
+%p = OpTypePointer Function %m
+%u = OpTypeInt 32 0
+%v = OpVariable %p Function
+%n = OpConstant %u 4
+%1 = OpSelect %m %x %y %z
+%2 = OpPtrAccessChain %g %v %n %n
+OpCooperativeMatrixStoreKHR %v %1 %n %n
+"""
+
+
+def test_undefined_uses_of_matrices_are_seen() -> None:
+    assert list(native.readings(UNDEFINED)) == [
+        "OpSelect between matrices",
+        "OpPtrAccessChain into a matrix",
+        "OpCooperativeMatrixStoreKHR: the stride is no 64-bit integer",
+        "OpCooperativeMatrixStoreKHR through a pointer to Function",
+    ]
+
+
+def test_no_part_of_the_language_gets_lost() -> None:
+    """The table leaves out what a route does not take."""
+    assert not [(name, route) for name, part in PARTS.items() for route in ROUTES if not part.there(route)]
