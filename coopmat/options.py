@@ -24,7 +24,7 @@ class CompileOptions:
     `defines` are (name, replacement) pairs; `extensions` is what -cl-ext said; `warnings` are the words of -W
     options in order (`all`, `no-shadow`, `error=shadow`, `error`). `sub_group_size` is the size that a lowering to
     lanes assumes where the kernel does not fix one (None: 16). `level` is the optimisation level 0 to 3 of lowered
-    modules.
+    modules. `variants` are the names of the multiply-adds that the device has (None: not known), `device` its name.
     """
 
     defines: tuple[tuple[str, str], ...] = ()
@@ -38,6 +38,8 @@ class CompileOptions:
     level: int = 1
     matrices: str = "native"
     sub_group_size: int | None = None
+    variants: tuple[str, ...] | None = None
+    device: str = ""
     dialect: str = "khr"
     spirv_version: str = "1.4"
     target_env: str | None = None
@@ -193,6 +195,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("-ferror-limit=", "joined", _number("error_limit", "-ferror-limit", 0)),
     Flag("--matrices=", "separate", _choice("matrices", "--matrices", MATRICES)),
     Flag("--sub-group-size=", "separate", _number("sub_group_size", "--sub-group-size", 1)),
+    Flag("--matrix-variants=", "separate", lambda options, text: {"variants": tuple(text.split())}),
     Flag("--dialect=", "separate", _choice("dialect", "--dialect", ("khr", "rfc", "clang", "intel", "llvm"))),
     Flag("--spirv-version=", "separate", _choice("spirv_version", "--spirv-version", SPIRV_VERSIONS)),
     Flag("--target-env=", "separate", _target_env),

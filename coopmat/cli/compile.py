@@ -114,7 +114,7 @@ def _compile(invocation: Invocation, options: CompileOptions, kinds: list[str], 
         module = compiler.preprocess_only(source, options, name=shown)
     else:
         module = compiler.compile(source, options, name=shown, language=_language(invocation))
-    if device is not None and not (shallow or invocation.syntax_only):
+    if device is not None and options.variants is None and not (shallow or invocation.syntax_only):
         _warn_of_unchecked_shapes(module, device)
     # Everything is made before anything is written.
     contents = _contents(invocation, module, outputs)
@@ -164,7 +164,7 @@ def _warn_of_unchecked_shapes(module: Module, device: DeviceInfo) -> None:
     if module.matrices == "native" and native:
         names = ", ".join(native)
         module.warn(
-            "unchecked-shapes", f"checking the matrix shapes of {names} against {device.label} is not supported yet"
+            "unchecked-shapes", f"{device.label} does not say which matrices it has: those of {names} are not checked"
         )
 
 
@@ -244,6 +244,7 @@ def _help() -> str:
 
 _COMPILER_HELP = {
     "--matrices HOW": "native (default), one, lanes, or auto: what the device would get.",
+    "--matrix-variants LIST": "The multiply-adds that the device has, by name, blanks between; see docs/routes.md.",
     "--dialect NAME": "Spelling of the matrix operations for `--emit ll`: khr (default), rfc, clang.",
     "-D -U -I -cl-std= -cl-ext= -cl-... -Werror -w -W<name> -Wno-<name> -O0..-O3 -g": "As in clang and OpenCL.",
     "--spirv-version V, --target-env E, --no-validate": "The module's version; validation is on by default.",

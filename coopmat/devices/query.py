@@ -9,10 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
+from coopmat.matrices.supported import parse_variants
+from coopmat.matrices.variants import Variant
 
 from .environment import opencl
 
 COOPERATIVE_MATRIX = "cl_khr_cooperative_matrix"
+# The key of a device information file that lists multiply-adds (`parse_variants`); ours, under the draft's name.
+_VARIANTS = "CL_DEVICE_COOPERATIVE_MATRIX_DEFAULT_SUB_GROUP_VARIANTS_KHR"
 # From cl_intel_required_subgroup_size; pyopencl has no name for it.
 _CL_DEVICE_SUB_GROUP_SIZES_INTEL = 0x4108
 
@@ -24,7 +28,8 @@ class DeviceInfo:
     `index` is "platform:device" as in PYOPENCL_CTX; `kind` is "CPU", "GPU" or another OpenCL device type;
     `spirv_versions` are the SPIR-V versions it takes, ascending ("1.0", ...), none for OpenCL C only;
     `sub_group_sizes` are in work-items, none where the device does not tell; `local_memory` is in bytes.
-    `handle` is the pyopencl device (None for a device known from a file only).
+    `variants` are the multiply-adds of native matrices that it has for subgroups of their default size, None where
+    that is not known. `handle` is the pyopencl device (None for a device known from a file only).
     """
 
     index: str
@@ -41,6 +46,7 @@ class DeviceInfo:
     fp64: bool
     compute_units: int
     local_memory: int
+    variants: tuple[Variant, ...] | None = None
     handle: Any = field(default=None, repr=False, compare=False)
 
     @property
@@ -141,7 +147,7 @@ def raw_device_info(device: Any, parameter: int) -> bytes:
 def from_key_values(text: str, name: str) -> DeviceInfo:
     """A device from the conformance suite's KEY=VALUE file (`CL_DEVICE_EXTENSIONS="..."`, one a line).
 
-    `name` is the file's, for messages. Raises CompileError where a line is not KEY=VALUE.
+    `name` is the file's, for messages. Raises CompileError where a line is not KEY=VALUE, or a matrix variant none.
     """
     values: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -173,4 +179,13 @@ def _from_mapping(values: Mapping[str, str], name: str) -> DeviceInfo:
         fp64="cl_khr_fp64" in extensions,
         compute_units=0,
         local_memory=0,
+        variants=_variants(values[_VARIANTS], name) if _VARIANTS in values else None,
     )
+
+
+def _variants(text: str, name: str) -> tuple[Variant, ...]:
+    try:
+        return parse_variants(text)
+    except ValueError as error:
+        message = f"{name}: {_VARIANTS}: {error}"
+        raise CompileError([Diagnostic(Severity.ERROR, "device-info", message)]) from None

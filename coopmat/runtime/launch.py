@@ -68,6 +68,9 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
         raise launch_error(f"{device.label}: {route.why}", "no-route")
     if options.matrices == "auto":
         options = replace(options, matrices=route.matrices)
+    if options.variants is None and device.variants is not None:
+        names = tuple(variant.name for variant in device.variants)
+        options = replace(options, variants=names, device=device.label)
     newest = device.spirv_versions[-1]
     if _numbers(options.spirv_version) > _numbers(newest):
         if options.spirv_version != CompileOptions().spirv_version:

@@ -194,11 +194,30 @@ def test_the_conformance_suites_contract(coopmat, good):
 def test_shapes_are_not_silently_left_unchecked(coopmat):
     (coopmat.place / "info").write_text('CL_DEVICE_IL_VERSION="SPIR-V_1.4"\nCL_DEVICE_NAME="D"\n')
     native = coopmat("compile", "--device-info=info", "-o", "o.spv", "-", stdin=MATRIX)
-    assert native.status == 0 and "warning: checking the matrix shapes of zero against" in native.err
+    assert native.status == 0 and "does not say which matrices it has: those of zero" in native.err
     assert "[unchecked-shapes]" in native.err
     assert files(coopmat) == {"info", "o.spv"}
     auto = coopmat("compile", "--device-info=info", "--matrices=auto", "-o", "o.spv", "-", stdin=MATRIX)
     assert auto.status == 0, auto.err
+
+
+def test_shapes_are_checked_against_a_device_that_tells_them(coopmat):
+    known = 'CL_DEVICE_IL_VERSION="SPIR-V_1.4"\nCL_DEVICE_NAME="D"\nCL_DEVICE_EXTENSIONS="cl_khr_cooperative_matrix"\n'
+    key = "CL_DEVICE_COOPERATIVE_MATRIX_DEFAULT_SUB_GROUP_VARIANTS_KHR"
+    for name, variants, status in (
+        ("has", "16x16x16.f32xf32_f32_f32.nosat", 0),
+        ("has not", "8x8x8.f16xf16_f16_f16.nosat 1,1,1,5,5,5,5,0", 1),
+        ("bad", "8x8", 1),
+    ):
+        (coopmat.place / name).write_text(f'{known}{key}="{variants}"\n')
+        for matrices in ("native", "auto"):
+            line = ["--device-info", name, "--matrices", matrices, "-o", "o.spv", "-"]
+            result = coopmat("compile", *line, stdin=MATRIX)
+            assert result.status == status, result.err
+            assert "[unchecked-shapes]" not in result.err
+            assert ("[coop-mat-target-type]" in result.err) == (name == "has not")
+            assert ("[device-info]" in result.err) == (name == "bad")
+            assert ("--matrices one" in result.err) == (name == "has not")
 
 
 def test_a_bad_device_file_is_a_diagnostic(coopmat, good):

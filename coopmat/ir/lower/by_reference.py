@@ -7,12 +7,12 @@ storage and the copies into values.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 from llvmlite import ir
 
 from ...diagnostics import InternalError
 from ...frontend import typed
+from ...frontend.matrix_terms import matrix_type
 from ...frontend.types import (
     FLOATS,
     INTEGERS,
@@ -30,7 +30,7 @@ from ...frontend.types import (
 )
 from ...matrices import lowering
 from ...matrices.lowering import STRATEGIES, Instance, Target
-from ...matrices.variants import COMPONENT_TYPES, ComponentType, Layout, MatrixType, Operands, Use
+from ...matrices.variants import COMPONENT_TYPES, ComponentType, Layout, Operands
 from ..module import ModuleBuilder
 from ..type_map import I32, POINTERS, VOID_TYPE, undefined
 from .address_spaces import known_pointer
@@ -44,12 +44,6 @@ _VALUES: dict[str, Type] = {
     **{str(t): t for scalar in (*INTEGERS, *FLOATS) for t in (with_count(scalar, n) for n in (1, *VECTOR_SIZES))},
 }
 _SPACES = {str(space): space for space in AddressSpace}
-
-
-@lru_cache(maxsize=1024)
-def matrix_type(matrix: CoopMatrixType) -> MatrixType:
-    """The same type in the terms of `coopmat.matrices`."""
-    return MatrixType(_COMPONENTS[matrix.component.name], matrix.rows, matrix.columns, Use(int(matrix.use)))
 
 
 class MatricesByReference:

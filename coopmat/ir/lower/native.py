@@ -15,6 +15,7 @@ from llvmlite import ir
 
 from ...diagnostics import CompileError, Diagnostic, InternalError, Note, Severity, Span
 from ...frontend import typed
+from ...frontend.matrix_terms import matrix_type
 from ...frontend.types import BFLOAT16, FLOAT, HALF, USHORT, AddressSpace, CoopMatrixType, ScalarType
 from ...matrices import native_library
 from ...matrices.native_library import ClampedConvert, Function, StagedLoad, StagedStore
@@ -23,7 +24,6 @@ from ...matrices.variants import Layout
 from ..module import ModuleBuilder
 from ..target_types import TargetType, cooperative_matrix_type
 from ..type_map import I32, I64, VOID_TYPE, undefined
-from .by_reference import matrix_type
 from .context import FunctionContext, space_of
 from .matrices import Memory
 from .places import MemoryPlace, Operand

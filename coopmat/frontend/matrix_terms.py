@@ -1,0 +1,16 @@
+"""The language's matrix types in the terms of `coopmat.matrices`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ..matrices.variants import COMPONENT_TYPES, MatrixType, Use
+from .types import CoopMatrixType
+
+_COMPONENTS = {component.opencl_c: component for component in COMPONENT_TYPES.values()}
+
+
+@lru_cache(maxsize=1024)
+def matrix_type(matrix: CoopMatrixType) -> MatrixType:
+    """The same type."""
+    return MatrixType(_COMPONENTS[matrix.component.name], matrix.rows, matrix.columns, Use(int(matrix.use)))

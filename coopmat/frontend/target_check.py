@@ -1,0 +1,116 @@
+"""Whether a device supports the matrix types and multiply-adds of a unit: for the native route, where it has to.
+
+Each type and each multiply-add is told of once, where it is first met.
+"""
+
+from __future__ import annotations
+
+from ..diagnostics import Diagnostics, Note, Span
+from ..matrices.supported import Supported, multiply_add
+from ..matrices.variants import Operands, Variant
+from . import typed
+from .matrix_terms import matrix_type
+from .types import ArrayType, CoopMatrixType, PointerType, RecordType, Type
+from .uniformity.calls import in_order, parts
+
+TYPE, MULTIPLY_ADD = "coop-mat-target-type", "coop-mat-target-mul-add"
+
+
+def check(unit: typed.Unit, supported: Supported, device: str, diagnostics: Diagnostics) -> None:
+    """Errors about what kernels use, or all functions where there is none. `device` is its name for messages."""
+    _Check(supported, device, diagnostics).unit(unit)
+
+
+class _Check:
+    def __init__(self, supported: Supported, device: str, diagnostics: Diagnostics) -> None:
+        self.supported, self.device, self.diagnostics = supported, device, diagnostics
+        self.types: dict[Type, bool] = {}
+        self.multiply_adds: set[Variant] = set()
+
+    def unit(self, unit: typed.Unit) -> None:
+        used = _used(unit)
+        for function in in_order(unit)[0]:
+            if function in used:
+                work: list[object] = [function.body, *reversed(function.parameters)]
+                self.type(function.type.result, function.span)
+                while work:
+                    work.extend(reversed(self.node(work.pop())))
+
+    def node(self, node: object) -> list[object]:
+        """Looks at a node; its parts."""
+        if isinstance(node, (list, tuple)):
+            return list(node)
+        if not isinstance(node, (typed.Expr, typed.Stmt, typed.VarDecl, typed.MatrixBounds)):
+            return []
+        if isinstance(node, (typed.Expr, typed.VarDecl)):
+            self.type(node.type, node.span)
+        if isinstance(node, typed.MatrixLength):
+            self.type(node.matrix, node.span)
+        if isinstance(node, typed.MatrixMulAdd):
+            self.multiply_add(node)
+        return [getattr(node, name) for name in parts(node)]
+
+    def type(self, t: Type, span: Span) -> bool:
+        """Whether the type, and what it holds, is supported."""
+        known = self.types.get(t)
+        if known is None:
+            self.types[t] = True  # a record may lead back to itself
+            known = self.types[t] = self.new_type(t, span)
+        return known
+
+    def new_type(self, t: Type, span: Span) -> bool:
+        if isinstance(t, CoopMatrixType):
+            return self.matrix(t, span)
+        if isinstance(t, ArrayType):
+            return self.type(t.element, span)
+        if isinstance(t, PointerType):
+            return self.type(t.pointee, span)
+        if isinstance(t, RecordType):
+            fields = [self.type(item.type, span) for item in t.fields or ()]
+            return all(fields)
+        return True
+
+    def matrix(self, t: CoopMatrixType, span: Span) -> bool:
+        wanted = matrix_type(t)
+        if self.supported.has_type(wanted):
+            return True
+        nearest = self.supported.nearest_types(wanted)
+        notes = [f"the nearest that it has: {', '.join(other.name for other in nearest)}"] if nearest else []
+        self.error(TYPE, f"{self.device} does not support the matrix type {wanted.name}", span, notes)
+        return False
+
+    def multiply_add(self, e: typed.MatrixMulAdd) -> None:
+        types = [m.type for m in (e.a, e.b, e.c) if isinstance(m.type, CoopMatrixType)]
+        # Of types that it does not have there is nothing more to tell.
+        known = [self.type(t, e.span) for t in types]
+        if not all(known):
+            return
+        a, b, c = map(matrix_type, types)
+        wanted = multiply_add(a, b, c, Operands(e.operands))
+        if self.supported.has_multiply_add(wanted) or wanted in self.multiply_adds:
+            return
+        self.multiply_adds.add(wanted)
+        nearest = self.supported.nearest_multiply_adds(wanted)
+        notes = [f"it has {other.name}, which is the same in {shared} of 8 points" for other, shared in nearest]
+        self.error(MULTIPLY_ADD, f"{self.device} does not support the multiply-add {wanted.name}", e.span, notes)
+
+    def error(self, code: str, message: str, span: Span, notes: list[str]) -> None:
+        nothing = [] if self.supported.variants else ["it supports no cooperative matrices at all"]
+        way = "--matrices one and --matrices lanes compute it without the device's matrix instructions"
+        self.diagnostics.error(code, message, span, notes=[Note(text) for text in (*notes, *nothing, way)])
+
+
+def _used(unit: typed.Unit) -> set[typed.FunctionDecl]:
+    """Kernels and what they call; all functions where there is no kernel."""
+    found = set(unit.kernels or unit.functions)
+    work: list[object] = [function.body for function in found]
+    while work:
+        node = work.pop()
+        if isinstance(node, (list, tuple)):
+            work.extend(node)
+        elif isinstance(node, (typed.Expr, typed.Stmt, typed.VarDecl, typed.MatrixBounds)):
+            if isinstance(node, typed.Call) and node.function not in found:
+                found.add(node.function)
+                work.append(node.function.body)
+            work.extend(getattr(node, name) for name in parts(node))
+    return found

@@ -1,0 +1,122 @@
+"""What matrices a device supports, from its multiply-add variants, and what of that is nearest to something else.
+
+SPIR-V's integers have no sign, so that a matrix type is supported for either sign; a multiply-add's variant tells signs
+apart, as its operand mask does.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Variant
+
+_NAME = re.compile(r"(\d+)x(\d+)x(\d+)\.(\w+?)x(\w+?)_(\w+?)_(\w+?)(?:\.(sat|nosat))?")
+_MOST = 4
+
+
+def parse_variants(text: str) -> tuple[Variant, ...]:
+    """Variants with blanks or semicolons between, each by its name (`Variant.name`; without a suffix: not saturating),
+    or as the draft's eight numbers with commas between. ValueError where one is neither, or means nothing."""
+    return tuple(_parse(word) for word in re.split(r"[\s;]+", text) if word)
+
+
+def _parse(word: str) -> Variant:
+    match = _NAME.fullmatch(word)
+    if match is None:
+        if not re.fullmatch(r"\d+(,\d+){7}", word):
+            raise ValueError(f"'{word}' is no variant: write MxNxK.AxB_C_R.nosat, or eight numbers")
+        return Variant.from_record([int(number) for number in word.split(",")])
+    for name in match.groups()[3:7]:
+        if name not in COMPONENT_TYPES:
+            raise ValueError(f"'{word}': '{name}' is no component type, which are {', '.join(COMPONENT_TYPES)}")
+    m, n, k = (int(number) for number in match.groups()[:3])
+    a, b, c, result = (COMPONENT_TYPES[name] for name in match.groups()[3:7])
+    return Variant(m, n, k, a, b, c, result, match[8] == "sat")
+
+
+def multiply_add(a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> Variant:
+    """What a multiply-add of these types asks for: the mask says which integers are signed."""
+    signs = (Operands.A_SIGNED, Operands.B_SIGNED, Operands.C_SIGNED, Operands.RESULT_SIGNED)
+    types = (a.component, b.component, c.component, c.component)
+    ta, tb, tc, tr = (_signed(t, bit in operands) for t, bit in zip(types, signs, strict=True))
+    return Variant(a.rows, b.columns, a.columns, ta, tb, tc, tr, Operands.SATURATING in operands)
+
+
+def _signed(t: ComponentType, signed: bool) -> ComponentType:
+    return COMPONENT_TYPES[f"{'s' if signed else 'u'}{t.bits}"] if t.is_integer else t
+
+
+def _without_sign(m: MatrixType) -> MatrixType:
+    return MatrixType(_signed(m.component, False), m.rows, m.columns, m.use)
+
+
+@dataclass(frozen=True)
+class Supported:
+    """The multiply-adds that a device has; its matrix types are what they take and give."""
+
+    variants: tuple[Variant, ...]
+
+    @cached_property
+    def matrix_types(self) -> tuple[MatrixType, ...]:
+        return tuple(dict.fromkeys(m for variant in self.variants for m in variant.matrix_types()))
+
+    @cached_property
+    def _known_types(self) -> frozenset[MatrixType]:
+        return frozenset(map(_without_sign, self.matrix_types))
+
+    def has_type(self, matrix: MatrixType) -> bool:
+        return _without_sign(matrix) in self._known_types
+
+    def has_multiply_add(self, variant: Variant) -> bool:
+        return variant in self.variants
+
+    def nearest_types(self, matrix: MatrixType) -> list[MatrixType]:
+        """A few, the nearest first: those of its use, then of its class of components, of near sizes and shapes."""
+
+        def distance(other: MatrixType) -> tuple[float, ...]:
+            component = _component_distance(matrix.component, other.component)
+            shape = _ratio(matrix.rows, other.rows) + _ratio(matrix.columns, other.columns)
+            return (matrix.use != other.use, component >= _OTHER_CLASS, component + shape)
+
+        return sorted(self.matrix_types, key=distance)[:_MOST]
+
+    def nearest_multiply_adds(self, variant: Variant) -> list[tuple[Variant, int]]:
+        """A few, with how many of the eight entries they share with this one: more first, then of nearer shapes."""
+
+        def distance(other: Variant) -> tuple[float, ...]:
+            components = zip(variant.components, other.components, strict=True)
+            shape = sum(_ratio(x, y) for x, y in zip(_entries(variant)[:3], _entries(other)[:3], strict=True))
+            far = sum(_component_distance(x, y) for x, y in components)
+            return (far >= _OTHER_CLASS, -_shared(variant, other), shape + far)
+
+        return [(other, _shared(variant, other)) for other in sorted(self.variants, key=distance)[:_MOST]]
+
+
+# Between integers and floating point: more than any difference of sizes.
+_OTHER_CLASS = 100.0
+
+
+def _component_distance(x: ComponentType, y: ComponentType) -> float:
+    other_sign = 0.25 if x.name[0] != y.name[0] else 0.0
+    return _ratio(x.bits, y.bits) + other_sign + (_OTHER_CLASS if x.kind != y.kind else 0.0)
+
+
+def _ratio(x: int, y: int) -> float:
+    return abs(math.log2(x / y))
+
+
+def _entries(variant: Variant) -> tuple[int, int, int]:
+    return (variant.m, variant.n, variant.k)
+
+
+def _shared(x: Variant, y: Variant) -> int:
+    """Of the draft's eight entries."""
+    return sum(a == b for a, b in zip(_all(x), _all(y), strict=True))
+
+
+def _all(variant: Variant) -> Iterable[object]:
+    return (*_entries(variant), *variant.components, variant.saturating)
