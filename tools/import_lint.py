@@ -31,6 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "runtime": _COMPILER | {"devices", "host"},
     "cts": _COMPILER | {"devices", "host", "runtime"},
     "cli": _COMPILER | {"devices", "host", "runtime", "cts", "__init__"},
+    "error_codes": _COMPILER,
     "__main__": {"cli"},
     "__init__": _COMPILER | {"devices", "host", "runtime"},
 }

@@ -190,7 +190,7 @@ def parse(stream: TokenStream, diagnostics: Diagnostics) -> ast.TranslationUnit:
     """
     end = stream.end
     if not stream.tokens:
-        if stream.complete:
+        if stream.complete and not diagnostics.has_errors:
             diagnostics.error("empty-translation-unit", f"no declarations in '{end.file}'", Span(end.file, 1, 1, 1, 1))
         return ast.TranslationUnit(end, [])
     first = stream.tokens[0].span

@@ -1,0 +1,75 @@
+"""The table of error codes: all there, each example earns its code alone, the page pins every rendered text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coopmat.diagnostics import Severity
+from coopmat.error_codes import FAMILIES, ErrorCode
+from coopmat.error_codes.documentation import document, findings
+
+ROOT = Path(__file__).parents[2]
+ROWS = [(row, before) for _, before, rows in FAMILIES for row in rows]
+# What no source is known to earn: the preprocessor's last resort, and names that the grammar asks for already.
+UNREACHED = {"invalid-expansion", "missing-name"}
+# What makes the parser miss something.
+FOLLOWED = {"unterminated-literal", "invalid-pragma"}
+# Functions whose first argument is a code where it is a constant; of a Diagnostic it is the second.
+TELLING = {"error", "fail", "LiteralError", "Diagnostic", "_error"}
+# In recovery.py: what is expected at a place, with its code.
+TABLES = {"expected-expression", "expected-declaration", "expected-identifier"}
+
+
+def _constants(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.IfExp):
+        yield from _constants(node.body)
+        yield from _constants(node.orelse)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+
+
+def told() -> dict[str, str]:
+    """Every code that the front end and the lowering tell as an error, with a file that does."""
+    found = dict.fromkeys(TABLES, "recovery.py")
+    for file in [*(ROOT / "coopmat/frontend").rglob("*.py"), *(ROOT / "coopmat/ir/lower").rglob("*.py")]:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not node.args:
+                continue
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name in TELLING:
+                if name == "Diagnostic" and "WARNING" in ast.unparse(node.args[0]):
+                    continue
+                code = node.args[1 if name == "Diagnostic" else 0]
+                found.update(dict.fromkeys(_constants(code), file.name))
+    return found
+
+
+def test_every_code_has_one_row() -> None:
+    codes = [row.code for row, _ in ROWS]
+    assert len(set(codes)) == len(codes)
+    found = told()
+    assert len(found) > 100 and found.keys() >= UNREACHED
+    missing = {code: file for code, file in found.items() if code not in codes and code not in UNREACHED}
+    assert not missing, f"codes without a row in coopmat/error_codes: {missing}"
+    assert set(codes) - found.keys() <= {"error-limit", "nesting-too-deep"}, "rows that nothing tells"
+
+
+@pytest.mark.parametrize(("row", "before"), ROWS, ids=[row.code for row, _ in ROWS])
+def test_the_example_earns_the_code(row: ErrorCode, before: str) -> None:
+    items, text = findings(row, before)
+    codes = {item.code for item in items if item.severity.is_error}
+    if row.code == "error-limit":
+        assert [item.code for item in items if item.severity is Severity.FATAL] == [row.code]
+    elif row.code in FOLLOWED:
+        assert items[0].code == row.code, text
+    else:
+        assert codes == {row.code}, text
+
+
+def test_the_page_is_up_to_date() -> None:
+    """Every rendered text is on it."""
+    assert (ROOT / "docs/diagnostics.md").read_text(encoding="utf-8") == document()
