@@ -141,7 +141,19 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode("array-bounds", "an array of matrices has no such element", "void f(C c) { C k[2]; k[2] = c; }"),
     ErrorCode("coop-mat-element-address", "the address of a component", "void f(C c) { float *p = &c[0]; }"),
-    # Lowerings.
+    # Devices and lowerings.
+    ErrorCode(
+        "coop-mat-target-type",
+        "a matrix type that the device does not have",
+        "kernel void k(global float *p) { D d = coop_mat_load(p, ROW_MAJOR, 16); }",
+        ("--matrix-variants", "16x32x8.f16xf16_f32_f32.nosat"),
+    ),
+    ErrorCode(
+        "coop-mat-target-mul-add",
+        "a multiply-add that the device does not have, though it has the types",
+        "void f(A a, B b, C c) { c = coop_mat_mulAdd(a, b, c); }",
+        ("--matrix-variants", "16x32x8.f16xf16_f16_f16.nosat 16x32x16.f16xf16_f32_f32.nosat"),
+    ),
     ErrorCode(
         "native-matrix",
         "the instructions for matrices cannot do it; the other lowerings can",

@@ -20,8 +20,9 @@ UNREACHED = {"invalid-expansion", "missing-name"}
 FOLLOWED = {"unterminated-literal", "invalid-pragma"}
 # Functions whose first argument is a code where it is a constant; of a Diagnostic it is the second.
 TELLING = {"error", "fail", "LiteralError", "Diagnostic", "_error"}
-# In recovery.py: what is expected at a place, with its code.
+# Codes by another name: what recovery.py expects at a place, what target_check.py finds.
 TABLES = {"expected-expression", "expected-declaration", "expected-identifier"}
+TABLES |= {"coop-mat-target-type", "coop-mat-target-mul-add"}
 
 
 def _constants(node: ast.expr) -> Iterator[str]:
@@ -34,7 +35,7 @@ def _constants(node: ast.expr) -> Iterator[str]:
 
 def told() -> dict[str, str]:
     """Every code that the front end and the lowering tell as an error, with a file that does."""
-    found = dict.fromkeys(TABLES, "recovery.py")
+    found = dict.fromkeys(TABLES, "tables")
     for file in [*(ROOT / "coopmat/frontend").rglob("*.py"), *(ROOT / "coopmat/ir/lower").rglob("*.py")]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call) or not node.args:
