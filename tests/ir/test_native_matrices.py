@@ -183,3 +183,27 @@ def test_generic_pointers_are_refused() -> None:
         _ = module("float *g = p; F m = coop_mat_load(g, 0, 16ul);").spirv
     (error,) = refused.value.diagnostics
     assert error.code == "native-matrix" and error.span is not None and "address space" in error.notes[0].message
+
+
+def test_bfloat16_computes_as_float() -> None:
+    matrix = "__attribute__((coop_mat(memory_scope_sub_group, 16, 16, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));"
+    source = f"""typedef bfloat16 W {matrix}\ntypedef half H {matrix}
+    kernel void k(global bfloat16 *p, global bfloat16 *q) {{
+        W m = coop_mat_load(p + 16, 0, 16ul); W n = m * m; n = -n; n = n * 2.0f; H h = (H)n;
+        coop_mat_store(q, n, 1, 16ul);
+    }}"""
+    text = valid(compile(source))
+    assert lines(text, "OpCapability BFloat16CooperativeMatrixKHR")
+    # To float and back for each operation, and by way of float to half, which is as wide.
+    assert len(lines(text, "OpFConvert")) == (2 + 1) + (1 + 1) + (2 + 1) + 2
+    assert len(lines(text, "OpFMul")) == 2 and len(lines(text, "OpFNegate")) == 1
+    # The stride counts what the pointer is to: two bytes.
+    ushort = r"OpBitcast %_ptr_CrossWorkgroup_ushort|OpFunctionParameter %_ptr_CrossWorkgroup_ushort"
+    pointers = {
+        line.split("Load")[-1].split()[2] if "Load" in line else line.split()[1]
+        for line in lines(text, "OpCooperativeMatrix")
+        if "LoadKHR" in line or "StoreKHR" in line
+    }
+    assert len(pointers) == 2
+    for pointer in pointers:
+        assert re.search(rf"{pointer} = ({ushort})", text)

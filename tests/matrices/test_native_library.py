@@ -1,0 +1,132 @@
+"""The functions that native matrices call, which no device here runs natively: their text, with lowered matrices.
+
+What they stage through local memory must be what the reference loads and stores.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coopmat.devices import DeviceInfo
+from coopmat.matrices import reference
+from coopmat.matrices.native_library import ClampedConvert, StagedLoad, StagedStore, instantiate, spelled
+from coopmat.matrices.reference import Array
+from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Use
+from coopmat.runtime import parse_header, run_source
+
+SUB_GROUP, SUB_GROUPS = 16, 2
+MEMORY = (20, 24)
+# Tiles inside, over each edge and corner, outside, and so far outside that their places do not fit a uint.
+STARTS = [(0, 0), (3, 5), (15, 2), (2, 19), (16, 20), (19, 23), (20, 0), (0, 24), (2**32 - 1, 0), (3, 2**32 - 2)]
+KERNEL = """
+// run: kernel=k global=(32, {count}) local=(32, 1) a={t}[{size}]:zeros b={t}[{all}]:zeros starts=u32[{count},2]:zeros
+{library}
+typedef {matrix} TILE;
+kernel __attribute__((reqd_work_group_size(32, 1, 1))) __attribute__((intel_reqd_sub_group_size(16)))
+void k(global {c} *a, global {c} *b, global const uint *starts)
+{{
+    local {c} tiles[{tiles}];
+    {prepare}
+    const uint i = get_group_id(1), row = starts[2 * i], column = starts[2 * i + 1];
+    // The first subgroup loads and stores whole tiles, the second one's staging must not touch it.
+    const size_t from = get_sub_group_id();
+    TILE m = {load}(a, {stride}ul, row, column, {rows}u - (uint)from, {columns}u, tiles);
+    {store}(b + (2 * i + from) * {size}, m, {stride}ul, row, column, {rows}u - (uint)from, {columns}u, tiles);
+}}
+"""
+
+
+@pytest.mark.parametrize("layout", Layout)
+@pytest.mark.parametrize("component", ["f32", "s8", "u16"])
+def test_staged_tiles(device: DeviceInfo, component: str, layout: Layout) -> None:
+    if SUB_GROUP not in device.sub_group_sizes:
+        pytest.skip("the device has no subgroups of 16")
+    t, matrix = COMPONENT_TYPES[component], MatrixType(COMPONENT_TYPES[component], 4, 6, Use.B)
+    rows, columns = MEMORY
+    stride = {Layout.ROW_MAJOR: columns, Layout.COLUMN_MAJOR: rows, Layout.PACKED: columns * 4}[layout] + 3
+    size = rows * stride + columns * 4
+    load, store = StagedLoad(matrix, "global", layout), StagedStore(matrix, "global", layout)
+    source = KERNEL.format(
+        count=len(STARTS),
+        t={"f32": "f32", "s8": "i8", "u16": "u16"}[component],
+        c=t.opencl_c,
+        size=size,
+        all=size * 2 * len(STARTS),
+        library=instantiate([load, store]),
+        matrix=spelled(matrix),
+        tiles=matrix.rows * matrix.columns * SUB_GROUPS,
+        prepare="",
+        load=load.function_name,
+        store=store.function_name,
+        stride=stride,
+        rows=rows,
+        columns=columns,
+    )
+    before = np.arange(1, size + 1).astype(t.numpy)
+    starts = np.array(STARTS, np.uint32)
+    (run,) = parse_header(source, "staged.cl")
+    arrays = {"a": before, "starts": starts}
+    options = ["--matrices", "lanes", "-w"]
+    result = run_source(source.encode(), "staged.cl", run, device, options, arrays=arrays).after["b"]
+    found = np.asarray(result).reshape(len(STARTS), 2, size)
+    for number, (row, column) in enumerate(STARTS):
+        for less in range(2):
+            expected = np.zeros(size, t.numpy)
+            for r, c in np.ndindex(matrix.rows, matrix.columns):
+                if row + r < rows - less and column + c < columns:
+                    at = _place(layout, row + r, column + c, stride, t.size)
+                    expected[at] = before[at]
+            np.testing.assert_array_equal(found[number, less], expected, err_msg=f"tile at {row}, {column}, {less}")
+
+
+def _place(layout: Layout, r: int, c: int, stride: int, size: int) -> int:
+    pack = max(1, 4 // size)
+    return {
+        Layout.ROW_MAJOR: r * stride + c,
+        Layout.COLUMN_MAJOR: c * stride + r,
+        Layout.PACKED: r // pack * stride + c * pack + r % pack,
+    }[layout]
+
+
+CONVERT = """
+// run: kernel=k global=(16) local=(16) a={source}[8,8]:zeros b={target}[8,8]:zeros
+{library}
+typedef {matrix} FROM;
+typedef {wanted} TO;
+kernel __attribute__((intel_reqd_sub_group_size(16))) void k(global {s} *a, global {t} *b)
+{{
+    FROM m = coop_mat_load(a, 0, 8ul);
+    TO n = {name}(m);
+    coop_mat_store(b, n, 0, 8ul);
+}}
+"""
+HEADER = {"s8": "i8", "u8": "u8", "s16": "i16", "u16": "u16", "s32": "i32", "u32": "u32", "s64": "i64", "u64": "u64"}
+
+
+@pytest.mark.parametrize(
+    ("source", "target"), [("s32", "u8"), ("u32", "s32"), ("s8", "u64"), ("u64", "s64"), ("s64", "u64"), ("u16", "s8")]
+)
+def test_clamped_conversions(device: DeviceInfo, source: str, target: str) -> None:
+    if SUB_GROUP not in device.sub_group_sizes:
+        pytest.skip("the device has no subgroups of 16")
+    matrix = MatrixType(COMPONENT_TYPES[source], 8, 8, Use.ACCUMULATOR)
+    to = COMPONENT_TYPES[target]
+    function = ClampedConvert(matrix, to)
+    text = CONVERT.format(
+        source=HEADER[source],
+        target=HEADER[target],
+        s=matrix.component.opencl_c,
+        t=to.opencl_c,
+        library=instantiate([function]),
+        matrix=spelled(matrix),
+        wanted=spelled(MatrixType(to, 8, 8, Use.ACCUMULATOR)),
+        name=function.function_name,
+    )
+    limits = np.iinfo(matrix.component.numpy)
+    values: Array = np.random.default_rng(3).integers(limits.min, limits.max, (8, 8), limits.dtype, endpoint=True)
+    values.flat[:8] = [limits.min, limits.max, 0, 1, 127, limits.max // 2, limits.max // 2 + 1, limits.min // 2]
+    (run,) = parse_header(text, "convert.cl")
+    options = ["--matrices", "lanes", "-w"]
+    result = run_source(text.encode(), "convert.cl", run, device, options, arrays={"a": values}).after["b"]
+    np.testing.assert_array_equal(result, reference.convert(values, to, saturate=True))
