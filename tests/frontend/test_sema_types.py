@@ -452,6 +452,7 @@ def _without_shift_warnings(source: str) -> typed.Unit:
     return unit
 
 
+@settings(deadline=None)
 @given(st.floats(width=32, allow_nan=False), st.floats(width=32, allow_nan=False), st.sampled_from("+-*/"))
 def test_float_constants_fold_in_single_precision(a: float, b: float, op: str) -> None:
     import numpy as np
