@@ -73,6 +73,80 @@ def contexts(rng: np.random.Generator, target: Target) -> Iterator[Case]:
     yield k.case()
 
 
+@theme
+def types_from_contexts(rng: np.random.Generator, target: Target) -> Iterator[Case]:
+    """Braces, members, elements, operands, ?:, comma, overloads and returns tell a call its matrix type."""
+    matrix = MatrixType(F32, 5, 7, Use.ACCUMULATOR)
+    wide = MatrixType(COMPONENT_TYPES["f64"], 5, 7, Use.ACCUMULATOR)
+    values = draw(rng, F32, 5, 7)
+    k = Kernel("types from contexts")
+    p, n = k.buffer(values.ravel(), "float"), k.scalar(np.int32(3), "int")
+    k.outside.append(f"typedef {spelled(matrix)} @M; typedef {spelled(wide)} @W;")
+    k.outside.append("struct @S { int n; @M m; }; struct @T { struct @S s[2]; @M more[2][2]; };")
+    k.outside.append("__attribute__((overloadable)) @M @o(@M m, int n) { return m * n; }")
+    k.outside.append("__attribute__((overloadable)) @M @o(@W w, const global float *p) { return (@M)w; }")
+    k.outside.append("@M @made(int n) { if (n) return coop_mat_init(n); return -coop_mat_init(1); }")
+    load = f"coop_mat_load({p}, ROW, 7)"
+    k.line(
+        f"struct @T t = {{ {{ 1, {load}, {{ 2, coop_mat_init({n}) }} }},",
+        f"                {{ [1] = {{ coop_mat_init(5), {load} }} }} }};",
+        f"t.more[0][1] = coop_mat_init(1) + {load}; t.more[0][0] = {n} * coop_mat_init(2) - t.s[0].m;",
+        f"@M list[] = {{ [1] = {load}, coop_mat_init(7) }}; list[0] = (list[0] = list[1], list[1] / coop_mat_init(2));",
+        f"list[1] += coop_mat_init({n}); @W w = coop_mat_convert(list[1]); struct @T copy = t, *q = &copy;",
+        f"q->s[1].m -= {n} ? coop_mat_init(4) : list[0]; q->more[1][0][0] = 9;",
+        "if (get_sub_group_local_id() == 0) { } t.more[1][1] = @made(0) + @made(6);",
+    )
+    ones = np.ones((5, 7), np.float32)
+    k.store("t.s[0].m", F32, values)
+    k.store("t.s[1].m", F32, ones * 3)
+    k.store("copy.s[1].m", F32, -ones)
+    k.store("t.more[0][0]", F32, 6 - values)
+    k.store("t.more[0][1]", F32, 1 + values)
+    k.store("t.more[1][0]", F32, ones * 5)
+    k.store("t.more[1][1]", F32, ones * 5)
+    k.store("list[0]", F32, values / 2)
+    k.store("list[2]", F32, ones * 7)
+    k.store("(@M)w", F32, values + 3)
+    k.store(f"@o(-{load}, {n})", F32, values * -3)
+    k.store(f"@o(w, {p})", F32, values + 3)
+    k.store(f"({n} ? {load} : list[0]) + (@M){{ coop_mat_init(1) }}", F32, values + 1)
+    yield k.case()
+
+
+@theme
+def jumps(rng: np.random.Generator, target: Target) -> Iterator[Case]:
+    """Matrices in loops with break and continue, in a switch whose cases fall through, and behind private pointers."""
+    s32 = COMPONENT_TYPES["s32"]
+    matrix = MatrixType(s32, 6, 6, Use.ACCUMULATOR)
+    for steps, choice in ((0, 0), (5, 1), (9, 2)):
+        k = Kernel(f"jumps {steps} {choice}")
+        k.outside.append(f"typedef {spelled(matrix)} @M; struct @S {{ @M m[2]; @M *p; }};")
+        k.outside.append("@M *@pick(struct @S *s, int i) { s->p = &s->m[i & 1]; return s->p; }")
+        n, c = k.scalar(np.int32(steps), "int"), k.scalar(np.int32(choice), "int")
+        k.line(
+            "struct @S s; s.m[0] = coop_mat_init(1); s.m[1] = coop_mat_init(2); @M sum = coop_mat_init(0);",
+            "for (int i = 0; ; i++) {",
+            f"    if (i == {n}) break;",
+            "    if (i % 3 == 1) { *@pick(&s, i) += sum; continue; }",
+            "    @M step = i & 1 ? s.m[0] : *@pick(&s, i + 1);",
+            "    do { sum = sum + step; if (i == 6) break; step = -step; } while (0);",
+            "}",
+            f"switch ({c}) {{ case 0: sum = sum + coop_mat_init(10); case 1: sum = sum * 2; break;",
+            "default: { @M other = sum; other = other * other; sum = other; } }",
+        )
+        a, b, total = 1, 2, 0
+        for i in range(steps):
+            if i % 3 == 1:
+                a, b = (a, b + total) if i & 1 else (a + total, b)
+                continue
+            total += a if i & 1 else b
+        total = {0: (total + 10) * 2, 1: total * 2}.get(choice, total * total)
+        k.store("sum", s32, np.full((6, 6), total, np.int32))
+        k.store("s.m[0]", s32, np.full((6, 6), a, np.int32))
+        k.store("s.m[1]", s32, np.full((6, 6), b, np.int32))
+        yield k.case()
+
+
 # --- control flow and data structures ----------------------------------------------------------------
 
 
