@@ -290,7 +290,8 @@ def _by_type(scope: Scope, kind: Kind, depth: int) -> Node:
     told = scope.random.choice(KINDS)
     other = told if scope.chance(50) else scope.random.choice(KINDS)
     one, two = (expression(scope, kind, depth) for _ in range(2))
-    parts = ("_Generic((", expression(scope, told, 1), f"), {other}: (", one, "), default: (", two, "))")
+    # The cast, because clang leaves the address space to what is swizzled, and finds no such type.
+    parts = (f"_Generic(({told})(", expression(scope, told, 1), f"), {other}: (", one, "), default: (", two, "))")
     return Node(kind, parts)
 
 
