@@ -30,8 +30,8 @@ class KernelInfo:
     """`sub_group_size` is the one compiled for (1 where the matrices are lowered to a subgroup of one), None: any.
 
     `max_work_items`, where there is one, is the most that a work-group may have: the local memory, through which
-    subgroups of `--matrices scratch` exchange values, is made for that. Such subgroups are the kernel's own, and the
-    device knows nothing of them."""
+    subgroups of `--matrices scratch` exchange values and native ones stage tiles, is made for that. Subgroups of
+    `scratch` are the kernel's own, and the device knows nothing of them."""
 
     name: str
     parameters: tuple[KernelParameter, ...]

@@ -39,11 +39,12 @@ def _parse(word: str) -> Variant:
 
 
 def multiply_add(a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> Variant:
-    """What a multiply-add of these types asks for: the mask says which integers are signed."""
+    """What a multiply-add of these types asks for: the mask says which integers are signed, and whether they saturate."""
     signs = (Operands.A_SIGNED, Operands.B_SIGNED, Operands.C_SIGNED, Operands.RESULT_SIGNED)
     types = (a.component, b.component, c.component, c.component)
     ta, tb, tc, tr = (_signed(t, bit in operands) for t, bit in zip(types, signs, strict=True))
-    return Variant(a.rows, b.columns, a.columns, ta, tb, tc, tr, Operands.SATURATING in operands)
+    saturating = a.component.is_integer and Operands.SATURATING in operands
+    return Variant(a.rows, b.columns, a.columns, ta, tb, tc, tr, saturating)
 
 
 def _signed(t: ComponentType, signed: bool) -> ComponentType:

@@ -88,6 +88,13 @@ def test_there_is_a_tile_for_each_subgroup(attributes: str, options: tuple[str, 
     assert room(valid(made)) == 256 * sub_groups
 
 
+def test_the_host_is_told_for_how_many_work_items_there_are_tiles() -> None:
+    checked, plain = "F m = coop_mat_load_checked(p, 0, 64ul, 3u, 5u, 60u, 60u);", "F m = coop_mat_load(p, 0, 64ul);"
+    size = "__attribute__((intel_reqd_sub_group_size(32)))"
+    for body, attributes, most in ((checked, size, 16 * 32), (plain, size, None), (checked, "", None)):
+        assert module(body, attributes=attributes).kernels["k"].max_work_items == most
+
+
 def test_accesses_that_are_alike_share_a_function_and_a_tile() -> None:
     text = valid(
         module(

@@ -35,6 +35,8 @@ def test_signs_are_the_masks() -> None:
     a, b, c = MatrixType(S8, 8, 32, Use.A), MatrixType(U8, 32, 16, Use.B), MatrixType(S32, 8, 16, Use.ACCUMULATOR)
     assert multiply_add(a, b, c, Operands(13)).name == "8x16x32.s8xu8_s32_s32.nosat"
     assert multiply_add(a, b, c, Operands(18)).name == "8x16x32.u8xs8_u32_u32.sat"
+    a, b, c = MatrixType(F16, 8, 32, Use.A), MatrixType(F16, 32, 16, Use.B), MatrixType(F32, 8, 16, Use.ACCUMULATOR)
+    assert multiply_add(a, b, c, Operands(31)).name == "8x16x32.f16xf16_f32_f32.nosat"
 
 
 def test_the_nearest_types() -> None:

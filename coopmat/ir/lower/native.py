@@ -247,6 +247,7 @@ class NativeMatrices:
 
     def _tiles(self, ctx: FunctionContext, matrix: CoopMatrixType) -> ir.Value:
         """Room in local memory for one tile of each subgroup: accesses that are alike share it."""
+        ctx.uses.tiles = True
         count = matrix.rows * matrix.columns * self.sub_groups
         component = ctx.types.of(matrix.component)
         typ = ir.ArrayType(component, count)

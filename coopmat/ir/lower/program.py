@@ -30,10 +30,11 @@ Library = Callable[[str], typed.Unit]
 
 @dataclass(slots=True)
 class Uses:
-    """What a function does itself; `calls` are the functions that may do more."""
+    """What a function does itself; `calls` are the functions that may do more. `tiles`: it stages native matrices."""
 
     matrices: bool = False
     subgroups: bool = False
+    tiles: bool = False
     calls: set[ir.Function] = field(default_factory=set)
 
 
@@ -221,6 +222,8 @@ class Program:
                 self._tell_of_other_size(decl, asked, target)
         elif uses.subgroups and asked is None and self.options.matrices == "lanes":
             attribute = size = self.options.sub_group_size
+        elif uses.tiles and size is not None and isinstance(self.matrices, NativeMatrices):
+            most = self.matrices.sub_groups * size
         if self.options.matrices == "scratch":
             # Such a device need not know the attribute.
             attribute = None
@@ -253,6 +256,7 @@ class Program:
             uses = self.uses_of(here)
             result.matrices |= uses.matrices
             result.subgroups |= uses.subgroups
+            result.tiles |= uses.tiles
             work.extend(uses.calls)
         return result
 
