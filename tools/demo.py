@@ -20,7 +20,7 @@ from coopmat.runtime import parse_header, run_source
 from coopmat.runtime.runheader import Run
 
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
-LOWERINGS = ("one", "lanes")
+LOWERINGS = ("one", "lanes", "scratch")
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def _matrices(device: DeviceInfo) -> dict[str, object]:
     native = COOPERATIVE_MATRIX in device.extensions
     return {
         "native_variants": None if native else [],
-        "lowerings": ["one", *(["lanes"] if device.sub_groups else [])] if device.takes_spirv else [],
+        "lowerings": ["one", *(["lanes"] if device.sub_groups else []), "scratch"] if device.takes_spirv else [],
         "pointer_alignment": None if native else 1,
         "stride_multiple": None if native else 1,
     }
