@@ -43,6 +43,7 @@ _ALIGNED = 2
 _ALIGNMENT_SHIFT = 24
 _ALIGNMENT, _ALIGNMENT_128 = 44, 0xFFFFFF80
 _MATRIX = OP["OpTypeCooperativeMatrixKHR"]
+_MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]
 _LOAD, _STORE = OP["OpCooperativeMatrixLoadKHR"], OP["OpCooperativeMatrixStoreKHR"]
 _CALL, _BITCAST, _DECORATE, _POINTER = OP["OpFunctionCall"], OP["OpBitcast"], OP["OpDecorate"], OP["OpTypePointer"]
 # Where the stride and the memory operands stand among the operands of a matrix load and store.
@@ -211,12 +212,20 @@ class _Legalizer:
                 wanted = pointees.pointee(item, self.definitions)
                 made += self.through_pointer_to(wanted, item, pointees.POINTER_AT[item.opcode])
             else:
+                item = self.without_signs(item) if item.opcode == _MULTIPLY_ADD else item
                 made.append(_memory_operands(item) if item.opcode in _STRIDE_AT else item)
         made = self.without_dead_bitcasts(made)
         first = next((n for n, item in enumerate(made) if item.opcode == OP["OpFunction"]), len(made))
         made[first:first] = self.new_globals
         self.module.instructions = _without_linkage(made)
         matrix_calls.add(self.module, self.additions)
+
+    def without_signs(self, item: Instruction) -> Instruction:
+        """A multiply-add of floating point says nothing of signs or saturation: the bits are for integers."""
+        component = self.definitions[self.definitions[item.result_type or 0].operands[0]]
+        if component.opcode == OP["OpTypeInt"]:
+            return item
+        return Instruction(item.opcode, item.operands[:3], item.result_type, item.result)
 
     def rewriters(self) -> dict[int, Callable[[Instruction], list[Instruction]]]:
         """What to do with a call, by the id of the placeholder."""

@@ -52,6 +52,7 @@ def lower(module: Module, strategy: str, sub_group_size: int) -> LibraryCalls:
         if function.name in carriers and function.is_kernel:
             raise Malformed("ir-operation", f"kernel '{function.name}' has a matrix as a parameter", str(function.head))
     subgroups.check_variables(module, storage.strategy)
+    _refuse_bfloat16(module)
     for function in module.functions:
         _Lowering(function, storage, calls, carriers).run()
     names = {head.name for head in module.declarations}
@@ -62,6 +63,14 @@ def lower(module: Module, strategy: str, sub_group_size: int) -> LibraryCalls:
     module.rest = [_NO_INLINING.sub("", line) if line.startswith("attributes ") else line for line in module.rest]
     module.map_text(storage.lowered)
     return calls
+
+
+def _refuse_bfloat16(module: Module) -> None:
+    """Devices that matrices are lowered for have no such type, and values of it may be anything in IR."""
+    heads = [(str(function.head), str(function.head)) for function in module.functions]
+    for text, source in [*heads, *((item.text, item.source) for f in module.functions for item in f.instructions())]:
+        if re.search(r"\bbfloat\b", text):
+            raise Malformed("ir-not-supported", "bfloat in IR is not supported yet where matrices are lowered", source)
 
 
 def _has_matrices(head: Call, storage: Storage) -> bool:

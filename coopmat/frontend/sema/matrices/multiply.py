@@ -104,7 +104,7 @@ def _given(c: Context, e: syntax.Expression, derived: int, component: ScalarType
             c.warn("coop-mat-operands-sign", "floating-point components do not saturate", e.span)
         elif value:
             c.warn("coop-mat-operands-sign", "the operand bits say nothing about floating-point components", e.span)
-        return 0
+        return value
     if (value & ~_SATURATING) != derived:
         message = f"the operand bits contradict the component types, which say {_names(derived)}"
         c.warn("coop-mat-operands-sign", message, e.span)
