@@ -39,7 +39,7 @@ def _parse(word: str) -> Variant:
 
 
 def multiply_add(a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> Variant:
-    """What a multiply-add of these types asks for: the mask says which integers are signed and whether they saturate."""
+    """What a multiply-add of these types asks for: the mask says which integers are signed, and what saturates."""
     signs = (Operands.A_SIGNED, Operands.B_SIGNED, Operands.C_SIGNED, Operands.RESULT_SIGNED)
     types = (a.component, b.component, c.component, c.component)
     ta, tb, tc, tr = (_signed(t, bit in operands) for t, bit in zip(types, signs, strict=True))
