@@ -17,8 +17,8 @@ _LOOSE = (
 
 def declared_here(e: Expr) -> list[Note]:
     """A note at the declaration of the variable or the member whose value `e` is."""
-    while isinstance(e, (typed.Convert, typed.Load)):
-        e = e.operand
+    while isinstance(e, (typed.Convert, typed.Load, typed.PointerAdd)):
+        e = e.pointer if isinstance(e, typed.PointerAdd) else e.operand
     if isinstance(e, typed.VarRef) and e.decl.name:
         return [Note(f"'{e.decl.name}' is declared here", e.decl.span)]
     return []

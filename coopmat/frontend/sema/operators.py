@@ -138,7 +138,7 @@ def address_of(c: Context, operand: Expr, span: Span) -> Expr:
     if not isinstance(operand, LValue):
         c.fail("not-an-lvalue", f"cannot take the address of a value of type '{operand.type}'", span)
     if isinstance(operand, Deref):
-        return operand.pointer
+        return replace(operand.pointer, span=span)
     images.refuse(c, operand.type, "pointer", span)
     where = Qualifiers(operand.place.space, operand.place.const, operand.place.volatile)
     return AddressOf(span, PointerType(operand.type, where), operand)

@@ -77,8 +77,8 @@ _MUL_ADD = MatrixBuiltin(multiply.multiply_add, (3, 4))
 BUILTINS: dict[str, MatrixBuiltin] = {
     "coop_mat_load": MatrixBuiltin(memory.load, (3,)),
     "coop_mat_store": MatrixBuiltin(memory.store, (4,)),
-    "coop_mat_load_checked": MatrixBuiltin(memory.load_checked, (7,)),
-    "coop_mat_store_checked": MatrixBuiltin(memory.store_checked, (8,)),
+    "coop_mat_load_checked": MatrixBuiltin(memory.load, (7,)),
+    "coop_mat_store_checked": MatrixBuiltin(memory.store, (8,)),
     "coop_mat_mulAdd": _MUL_ADD,
     "coop_matmul_add": _MUL_ADD,
     "coop_mat_init": MatrixBuiltin(_init, (1,)),

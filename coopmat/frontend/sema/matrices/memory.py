@@ -30,42 +30,41 @@ _LAYOUTS = {0: "row major", 1: "column major", 2: "packed"}
 
 
 def load(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
+    """Of `coop_mat_load` and, with bounds, `coop_mat_load_checked`."""
     matrix = target(c, node, expected)
-    pointer, scale = _source(c, node.arguments[0], matrix.component, store=False)
-    layout = _layout(c, node.arguments[1])
-    stride = _stride(c, node.arguments[2], scale, store=False)
-    return typed.MatrixLoad(node.span, matrix, pointer, layout, stride)
+    return typed.MatrixLoad(node.span, matrix, *_access(c, node.arguments, matrix.component, store=False))
 
 
 def store(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
-    matrix, pointer, scale = _stored(c, node.arguments[1], node.arguments[0])
-    layout = _layout(c, node.arguments[2])
-    stride = _stride(c, node.arguments[3], scale, store=True)
-    return typed.MatrixStore(node.span, VOID, pointer, matrix, layout, stride)
-
-
-def load_checked(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
-    matrix = target(c, node, expected)
-    pointer, scale = _source(c, node.arguments[0], matrix.component, store=False)
-    layout = _layout(c, node.arguments[1])
-    stride = _stride(c, node.arguments[2], scale, store=False)
-    bounds = _bounds(c, node.arguments[3:])
-    return typed.MatrixLoad(node.span, matrix, pointer, layout, stride, bounds)
-
-
-def store_checked(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
-    matrix, pointer, scale = _stored(c, node.arguments[1], node.arguments[0])
-    layout = _layout(c, node.arguments[2])
-    stride = _stride(c, node.arguments[3], scale, store=True)
-    bounds = _bounds(c, node.arguments[4:])
+    """Of `coop_mat_store` and, with bounds, `coop_mat_store_checked`."""
+    where, what, *rest = node.arguments
+    matrix = matrix_argument(c, what)
+    assert isinstance(matrix.type, CoopMatrixType)
+    pointer, layout, stride, bounds = _access(c, [where, *rest], matrix.type.component, store=True)
     return typed.MatrixStore(node.span, VOID, pointer, matrix, layout, stride, bounds)
 
 
-def _stored(c: Context, value: syntax.Expression, where: syntax.Expression) -> tuple[Expr, Expr, int]:
-    """The matrix, the pointer as one to its component type, and how many components one pointee holds."""
-    matrix = matrix_argument(c, value)
-    assert isinstance(matrix.type, CoopMatrixType)
-    return matrix, *_source(c, where, matrix.type.component, store=True)
+def _access(
+    c: Context, nodes: list[syntax.Expression], component: ScalarType, *, store: bool
+) -> tuple[Expr, int, Expr, typed.MatrixBounds | None]:
+    """The pointer as one to the component type, the layout, the stride in components, the bounds.
+
+    Each tells what is wrong with it before the call is given up.
+    """
+    errors = c.diagnostics.error_count
+    where, scale, layout, bounds = None, 1, None, None
+    with c.recover():
+        where, scale = _source(c, nodes[0], component, store=store)
+    with c.recover():
+        layout = _layout(c, nodes[1])
+    stride = None
+    with c.recover():
+        stride = _stride(c, nodes[2], scale, store=store)
+    with c.recover():
+        bounds = _bounds(c, nodes[3:]) if nodes[3:] else None
+    if c.diagnostics.error_count != errors or where is None or layout is None or stride is None:
+        c.abandon()
+    return where, layout, stride, bounds
 
 
 def _source(c: Context, node: syntax.Expression, component: ScalarType, *, store: bool) -> tuple[Expr, int]:
