@@ -22,8 +22,8 @@ class CompileOptions:
     """What to compile for and how.
 
     `defines` are (name, replacement) pairs; `extensions` is what -cl-ext said; `warnings` are the words of -W
-    options in order (`all`, `no-shadow`, `error=shadow`, `error`). `sub_group_size` is the size that a lowering to
-    lanes assumes where the kernel does not fix one (None: 16). `level` is the optimisation level 0 to 3 of lowered
+    options in order (`all`, `no-shadow`, `error=shadow`, `error`). `sub_group_size` is the size that `lanes` and
+    `scratch` assume where the kernel does not fix one (None: 16). `level` is the optimisation level 0 to 3 of lowered
     modules. `variants` are the names of the multiply-adds that the device has (None: not known), `device` its name.
     """
 

@@ -243,7 +243,7 @@ def _help() -> str:
 
 
 _COMPILER_HELP = {
-    "--matrices HOW": "native (default), one, lanes, or auto: what the device would get.",
+    "--matrices HOW": "native (default), one, lanes, scratch, or auto: what the device would get.",
     "--matrix-variants LIST": "The multiply-adds that the device has, by name, blanks between; see docs/routes.md.",
     "--dialect NAME": "Spelling of the matrix operations for `--emit ll`: khr (default), rfc, clang.",
     "-D -U -I -cl-std= -cl-ext= -cl-... -Werror -w -W<name> -Wno-<name> -O0..-O3 -g": "As in clang and OpenCL.",

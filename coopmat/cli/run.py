@@ -50,7 +50,7 @@ class _CommandLine:
 @click.option("--kernel", metavar="K", help="Only this kernel.")
 @click.option("--device", metavar="D", help="Part of a platform's or device's name, or platform:device numbers.")
 @click.option("--repeat", type=click.IntRange(1), default=1, help="Launch N times; the time is the median.")
-@click.option("--matrices", metavar="HOW", default="auto", help="native, one, lanes, or auto (what the device gets).")
+@click.option("--matrices", metavar="HOW", default="auto", help="native, one, lanes, scratch, or auto: the device's.")
 @click.option("--arg", "given", multiple=True, metavar="NAME=FILE.npy", help="An argument, or NAME=TYPE[SHAPE]:FILL.")
 @click.option("--out", "outs", multiple=True, metavar="NAME=FILE.npy", help="Save an argument after the launch.")
 @click.option("--check", "checks", multiple=True, metavar="CHECK", help="Check this instead of the header's checks.")
