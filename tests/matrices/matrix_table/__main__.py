@@ -56,7 +56,7 @@ def main() -> int:
     for target, row in pairs:
         counts[str(target)] += len(row.keys)
     routes = sorted({target.route for target in everywhere})
-    off = [f"{name} ({route})" for name, part in PARTS.items() for route in routes if not part.there(route)]
+    off = [f"{name} ({route})" for name, part in PARTS.items() for route in routes if part.missing(route)]
     print(", ".join(f"{name} {count}" for name, count in counts.items()))
     print(f"not in the compiler yet: {', '.join(off) or 'nothing'}")
     ran, native = sum(counts.values()) - counts[str(NATIVE)], counts[str(NATIVE)]

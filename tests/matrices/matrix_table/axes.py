@@ -16,7 +16,7 @@ from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType
 
 NATIVE = Target("native", 16)
 # Subgroup sizes of each strategy.
-SIZES = {"one": (1,), "lanes": (1, 2, 4, 8, 16, 32, 64), "scratch": (1, 8, 32)}
+SIZES = {"one": (1,), "lanes": (1, 2, 4, 8, 16, 32, 64), "scratch": (4, 16)}
 # Of a load and of a store.
 LOAD_SPACES = ("global", "local", "constant", "private")
 STORE_SPACES = ("global", "local", "private")
@@ -28,10 +28,14 @@ LARGE = ((16, 16), (8, 32), (2, 33), (3, 16), (1, 67), (16, 8), (9, 20))
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the language; `probe` is a kernel that needs it."""
+    """A part of the language; `probe` is a kernel that needs it. The routes in `left_out` refuse it for good."""
 
     name: str
     probe: str
+    left_out: tuple[str, ...] = ()
+
+    def missing(self, route: str) -> bool:
+        return route not in self.left_out and not self.there(route)
 
     def there(self, route: str) -> bool:
         """Does the compiler take it on this route?"""
@@ -45,6 +49,7 @@ PARTS = {
         Part("bf16", "M m; m = coop_mat_load(p, ROW, 2);".replace("M m", "typedef COOP(bfloat16, 2, 2, B) M; M m")),
         Part("packed", f"{_TINY} m = coop_mat_load(p, CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED, 2);"),
         Part("private", f"{_TINY} float a[4]; coop_mat_store(a, m, ROW, 2);"),
+        Part("generic", f"{_TINY} float *q = p; coop_mat_store(q, m, ROW, 2);", ("native",)),
         Part("checked", f"{_TINY} m = coop_mat_load_checked(p, ROW, 2, 0, 0, 1, 1);"),
         Part("coord", f"{_TINY} uint2 at = coop_mat_coord(m, 0);"),
         Part("convert", f"{_TINY} COOP(int, 2, 2, B) n; n = coop_mat_convert_sat(m);"),

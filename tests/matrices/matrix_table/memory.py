@@ -30,6 +30,7 @@ def rows() -> Iterator[Row]:
             yield _vectors(component, Use((i + j) % 3), layout, WIDTHS[(i + j) % len(WIDTHS)])
             yield _checked(component, Use((i + j + 1) % 3), layout)
         yield _volatile(component, Use(i % 3))
+        yield _generic(component, Use((i + 1) % 3))
 
 
 def _row(component: ComponentType, use: Use, layout: Layout, n: int) -> Iterator[Row]:
@@ -162,6 +163,33 @@ def _volatile(component: ComponentType, use: Use) -> Row:
         w.expect(keys[1], out, component, np.ascontiguousarray(values.T).ravel())
 
     return Row(f"volatile {component}", keys, write)
+
+
+def _generic(component: ComponentType, use: Use) -> Row:
+    """Pointers that may be to global or to local memory: which, the compiler does not know."""
+    keys = tuple(key(f"{what} by generic pointer", type=component) for what in ("load", "store"))
+
+    def write(w: Writer) -> None:
+        matrix = draw_matrix(w.rng, component, use)
+        values = whole_range(w.rng, component, matrix.rows, matrix.columns)
+        name, size = component.opencl_c, values.size
+        source, t = w.buffer(values.ravel(), name), w.type("T", matrix)
+        here = _copied(w, source, component, size, "local", "copy")
+        for n, case in enumerate((keys[0], None)):
+            where = w.buffer(np.array([n], np.int32), "int")
+            out, before = len(w.buffers), w.pattern(size, component)
+            target = w.buffer(before, name)
+            w.line(f"const {name} *from{n} = {where}[0] ? (const {name} *){here} : {source};")
+            w.line(f"{t} m{n} = coop_mat_load(from{n}, ROW, {matrix.columns});")
+            if case is not None:
+                w.line(f"coop_mat_store({target}, m{n}, ROW, {matrix.columns});")
+                w.expect(case, out, component, values.ravel())
+            else:
+                w.line(f"{name} *to = {where}[0] ? {target} : ({name} *){here};")
+                w.line(f"coop_mat_store(to, m{n}, COLUMN, {matrix.rows});")
+                w.expect(keys[1], out, component, np.ascontiguousarray(values.T).ravel())
+
+    return Row(f"generic {component}", keys, write)
 
 
 def _checked(component: ComponentType, use: Use, layout: Layout) -> Row:

@@ -21,8 +21,8 @@ Feature = tuple[str, ...]
 CONVERSIONS = tuple(f"coop_mat_convert{suffix}" for suffix in ("", "_sat", "_rte", "_rtz", "_rtp", "_rtn"))
 CONVERSIONS += tuple(f"coop_mat_convert_sat_{rounding}" for rounding in ROUNDINGS[1:])
 OF_BUILTIN: dict[str, tuple[str, ...]] = {
-    "coop_mat_load": ("load", "load with stride 0", "load by vectors", "load volatile"),
-    "coop_mat_store": ("store", "store by vectors", "store volatile"),
+    "coop_mat_load": ("load", "load with stride 0", "load by vectors", "load volatile", "load by generic pointer"),
+    "coop_mat_store": ("store", "store by vectors", "store volatile", "store by generic pointer"),
     "coop_mat_load_checked": ("load checked",),
     "coop_mat_store_checked": ("store checked",),
     "coop_mat_mulAdd": ("multiply-add",),
@@ -86,6 +86,8 @@ def required(route: str) -> Iterator[tuple[str, tuple[str, ...], set[Feature]]]:
         yield product(operation, type=kinds, use=uses, layout=layouts)
         yield product(f"{operation} by vectors", type=kinds, layout=layouts)
         yield product(f"{operation} volatile", type=kinds)
+        if there("generic"):
+            yield product(f"{operation} by generic pointer", type=kinds)
         if there("checked"):
             yield product(f"{operation} checked", type=kinds, layout=layouts)
     yield product("load with stride 0", type=kinds, layout=layouts)

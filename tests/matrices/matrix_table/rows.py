@@ -28,6 +28,7 @@ _PARTS = {
     "bf16": "bf16",
     "PACKED": "packed",
     "private": "private",
+    "generic": "generic",
     "checked": "checked",
     "coop_mat_coord": "coord",
     "coop_mat_convert": "convert",

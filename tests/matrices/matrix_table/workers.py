@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from queue import Queue
@@ -19,6 +20,8 @@ from .table import all_rows
 # Seconds for a batch, which takes some.
 LIMIT = 240.0
 BATCH = 40
+# Seconds for a process to end.
+GRACE = 5.0
 
 
 def _serve(pipe: Connection, seed: int) -> None:
@@ -26,8 +29,8 @@ def _serve(pipe: Connection, seed: int) -> None:
     assert device is not None
     runner = Runner(device, seed)
     rows = {row.name: row for row in all_rows()}
-    while True:
-        target, names = pipe.recv()
+    while (request := pipe.recv()) is not None:
+        target, names = request
         findings = runner.run(target, [rows[name] for name in names])
         pipe.send([(f.row, f.case, f.text) for f in findings])
 
@@ -48,7 +51,7 @@ class Worker:
                 raise TimeoutError
             return [Finding(target, *fields) for fields in pipe.recv()]
         except (EOFError, OSError, TimeoutError) as error:
-            self.close()
+            self._end()
             if len(names) == 1:
                 return [Finding(target, names[0], None, f"the process died or hung: {type(error).__name__}")]
         middle = len(names) // 2
@@ -64,6 +67,14 @@ class Worker:
         return self._pipe
 
     def close(self) -> None:
+        """Lets the process end by itself."""
+        if self._process is not None and self._pipe is not None:
+            with suppress(OSError):
+                self._pipe.send(None)
+            self._process.join(GRACE)
+        self._end()
+
+    def _end(self) -> None:
         if self._process is not None:
             self._process.kill()
             self._process.join()
