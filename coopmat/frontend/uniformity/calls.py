@@ -22,7 +22,36 @@ OPERATIONS = (
 
 
 _PARTS: dict[str, tuple[str, ...]] = {}
-_ASIDE = frozenset({"span", "type", "place", "kind", "parameters", "function"})
+_ASIDE = frozenset(
+    [
+        "span",
+        "type",
+        "place",
+        "kind",
+        "parameters",
+        "function",
+        "op",
+        "name",
+        "lowering",
+        "indices",
+        "layout",
+        "operands",
+        "rounding",
+        "saturate",
+        "prefix",
+        "label",
+        "cases",
+        "has_default",
+        "unroll",
+        "computation",
+        "widen",
+        "narrow",
+        "storage",
+        "qualifiers",
+        "alignment",
+    ]
+)
+_LEAVES = frozenset({"IntConst", "FloatConst", "StringConst", "Zero"})
 
 
 def parts(node: Any) -> tuple[str, ...]:
@@ -30,7 +59,8 @@ def parts(node: Any) -> tuple[str, ...]:
     kind = type(node).__name__
     if kind not in _PARTS:
         aside = _ASIDE | {"decl"} if kind == "VarRef" else _ASIDE
-        _PARTS[kind] = tuple(item.name for item in fields(node) if item.name not in aside)
+        found = (item.name for item in fields(node) if item.name not in aside)
+        _PARTS[kind] = () if kind in _LEAVES else tuple(found)
     return _PARTS[kind]
 
 

@@ -26,6 +26,9 @@ _WORDS = {
 }
 
 
+_CONSTANTS = (typed.IntConst, typed.FloatConst, typed.Zero, typed.StringConst)
+
+
 class Expressions(Walk):
     """Each method is a step that gives a Value."""
 
@@ -33,12 +36,12 @@ class Expressions(Walk):
         whole = isinstance(target, typed.VarRef)
         while isinstance(target, (typed.Index, typed.Member, typed.Swizzle)):
             if isinstance(target, typed.Index):
-                value = join(value, (yield self.expression(target.index)))
+                value = join(value, self.quick(target.index) or (yield self.expression(target.index)))
             target = target.base
         if isinstance(target, typed.VarRef):
             self.set(target.decl, value, span, whole=whole)
         elif isinstance(target, typed.Deref):
-            where = yield self.expression(target.pointer)
+            where = self.quick(target.pointer) or (yield self.expression(target.pointer))
             self.stores = join(self.stores, value, where, self.current())
         elif isinstance(target, typed.MatrixElement):
             yield self.expression(target.index)
@@ -48,10 +51,10 @@ class Expressions(Walk):
         places = []
         while isinstance(e, (typed.Index, typed.Member, typed.Swizzle)):
             if isinstance(e, typed.Index):
-                places.append((yield self.expression(e.index)))
+                places.append(self.quick(e.index) or (yield self.expression(e.index)))
             e = e.base
         if isinstance(e, typed.Deref):
-            places.append((yield self.expression(e.pointer)))
+            places.append(self.quick(e.pointer) or (yield self.expression(e.pointer)))
         return _no_id(join(*places))
 
     def expression(self, e: typed.Expr) -> Step:
@@ -59,6 +62,14 @@ class Expressions(Walk):
             self.operation(_WORDS.get(type(e), "this operation on matrices"), e.span)
         special = _EXPRESSIONS.get(type(e))
         return special(self, e) if special is not None else self.any_expression(e)
+
+    def quick(self, e: typed.Expr) -> Value | None:
+        """Of the most frequent expressions without parts, which need no step; None for others."""
+        if isinstance(e, _CONSTANTS):
+            return UNIFORM
+        if isinstance(e, typed.Load):
+            e = e.operand
+        return self.state.get(e.decl, UNIFORM) if isinstance(e, typed.VarRef) else None
 
     def any_expression(self, e: Any) -> Step:
         """Depends on all of its parts, whose number is small or which are deep to the left."""
@@ -68,14 +79,14 @@ class Expressions(Walk):
             for item in part if isinstance(part, list) else (part,):
                 child = item[1] if isinstance(item, tuple) and len(item) == 2 else item
                 if isinstance(child, typed.Expr):
-                    values.append((yield self.expression(child)))
+                    values.append(self.quick(child) or (yield self.expression(child)))
                 elif isinstance(child, typed.MatrixBounds):
                     for bound in parts(child):
                         yield self.expression(getattr(child, bound))
         return UNIFORM if isinstance(e.type, CoopMatrixType) else _no_id(join(*values))
 
     def load(self, e: typed.Load) -> Step:
-        value = yield self.expression(e.operand)
+        value = self.quick(e.operand) or (yield self.expression(e.operand))
         if isinstance(e.operand, (typed.Deref, typed.Index)) and value.cause is not None:
             return Value(Cause("each work-item reads a place of its own here", e.span, value.cause), value.parameters)
         return value
@@ -95,23 +106,24 @@ class Expressions(Walk):
     def convert(self, e: typed.Convert) -> Step:
         if e.kind is typed.ConvertKind.DECAY and isinstance(e.operand, typed.LValue):
             return (yield self.address(e.operand))
-        value = yield self.expression(e.operand)
+        value = self.quick(e.operand) or (yield self.expression(e.operand))
         return value if e.kind is typed.ConvertKind.INT_TO_INT else _no_id(value)
 
     def address_of(self, e: typed.AddressOf) -> Step:
         return (yield self.address(e.operand))
 
     def binary(self, e: typed.Binary) -> Step:
-        left, right = (yield self.expression(e.left)), (yield self.expression(e.right))
+        left = self.quick(e.left) or (yield self.expression(e.left))
+        right = self.quick(e.right) or (yield self.expression(e.right))
         return UNIFORM if sub_group_number(e, left, right, self.size) else _no_id(join(left, right))
 
     def logical(self, e: typed.Logical) -> Step:
-        left = yield self.expression(e.left)
+        left = self.quick(e.left) or (yield self.expression(e.left))
         right = yield self.branch(e.right, self.under(left, e.left.span))
         return _no_id(join(left, right))
 
     def conditional(self, e: typed.Conditional) -> Step:
-        condition = yield self.expression(e.condition)
+        condition = self.quick(e.condition) or (yield self.expression(e.condition))
         control = self.under(condition, e.condition.span)
         before = dict(self.state)
         values = [condition]
@@ -127,36 +139,36 @@ class Expressions(Walk):
     def branch(self, e: typed.Expr, control: Value) -> Step:
         """An expression that is evaluated under a condition."""
         outside, self.control = self.control, control
-        value = yield self.expression(e)
+        value = self.quick(e) or (yield self.expression(e))
         self.control = outside
         return value
 
     def comma(self, e: typed.Comma) -> Step:
         yield self.expression(e.left)
-        return (yield self.expression(e.right))
+        return self.quick(e.right) or (yield self.expression(e.right))
 
     def assign(self, e: typed.Assign) -> Step:
-        value = yield self.expression(e.value)
+        value = self.quick(e.value) or (yield self.expression(e.value))
         yield self.store(e.target, value, e.span)
         return value
 
     def compound_assign(self, e: typed.CompoundAssign) -> Step:
-        value = yield self.expression(e.value)
+        value = self.quick(e.value) or (yield self.expression(e.value))
         if isinstance(e.target.type, CoopMatrixType):
             return UNIFORM
-        value = _no_id(join((yield self.expression(e.target)), value))
+        value = _no_id(join(self.quick(e.target) or (yield self.expression(e.target)), value))
         yield self.store(e.target, value, e.span)
         return value
 
     def increment(self, e: typed.IncDec) -> Step:
-        value = _no_id((yield self.expression(e.target)))
+        value = _no_id(self.quick(e.target) or (yield self.expression(e.target)))
         yield self.store(e.target, value, e.span)
         return value
 
     def builtin(self, e: typed.BuiltinCall) -> Step:
         values = []
         for argument in e.arguments:
-            values.append((yield self.expression(argument)))
+            values.append(self.quick(argument) or (yield self.expression(argument)))
         result = builtins.call(e, values, self.dimensions)
         self.set_through(e.arguments, result, e.span)
         return result
@@ -164,7 +176,7 @@ class Expressions(Walk):
     def call(self, e: typed.Call) -> Step:
         values = []
         for argument in e.arguments:
-            values.append((yield self.expression(argument)))
+            values.append(self.quick(argument) or (yield self.expression(argument)))
         if e.function in self.with_matrices:
             self.operation(f"'{e.function.name}', which operates on matrices,", e.span)
         summary = self.summaries.get(e.function, Summary())

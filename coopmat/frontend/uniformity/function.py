@@ -41,14 +41,14 @@ class Analysis(Expressions):
         decl = s.decl
         self.state.pop(decl, None)
         if decl.initializer is not None and decl.storage == "automatic":
-            value = yield self.expression(decl.initializer)
+            value = self.quick(decl.initializer) or (yield self.expression(decl.initializer))
             self.set(decl, value, decl.initializer.span, whole=True)
 
     def expression_statement(self, s: typed.ExprStmt) -> Step:
         yield self.expression(s.expr)
 
     def conditional_statement(self, s: typed.If) -> Step:
-        condition = yield self.expression(s.condition)
+        condition = self.quick(s.condition) or (yield self.expression(s.condition))
         outside, self.control = self.control, self.under(condition, s.condition.span)
         before, dead = dict(self.state), self.dead
         yield self.statement(s.then)
@@ -73,7 +73,7 @@ class Analysis(Expressions):
         frame.continued = UNIFORM
         if isinstance(s, typed.DoWhile):
             # Those that have had enough wait for the others, which go round once more.
-            condition = yield self.expression(s.condition)
+            condition = self.quick(s.condition) or (yield self.expression(s.condition))
             control = self.under(condition, s.condition.span)
             if control is not outside:
                 self.keep(kept, {}, control)
@@ -93,7 +93,7 @@ class Analysis(Expressions):
     def loop_condition(self, s: typed.While | typed.For, frame: Frame) -> Step:
         if s.condition is None:
             return
-        condition = yield self.expression(s.condition)
+        condition = self.quick(s.condition) or (yield self.expression(s.condition))
         self.control = frame.control = self.under(condition, s.condition.span)
         known = s.condition
         if not (isinstance(known, typed.IntConst) and known.value):
@@ -101,7 +101,7 @@ class Analysis(Expressions):
             frame.exits.append(dict(self.state))
 
     def switch(self, s: typed.Switch) -> Step:
-        value = yield self.expression(s.value)
+        value = self.quick(s.value) or (yield self.expression(s.value))
         outside, self.control = self.control, self.under(value, s.value.span)
         frame = Frame(self.control, None, entry=dict(self.state))
         self.frames.append(frame)
@@ -164,7 +164,7 @@ class Analysis(Expressions):
     def leave_function(self, s: typed.Return) -> Step:
         value = UNIFORM
         if s.value is not None:
-            value = yield self.expression(s.value)
+            value = self.quick(s.value) or (yield self.expression(s.value))
         here = self.current()
         self.returns = join(self.returns, value, here)
         if not here.is_plain and not self.dead:
