@@ -108,7 +108,7 @@ LANGUAGE: tuple[ErrorCode, ...] = (
         "invalid-operands", "operands that the operator does not take", "float4 f(float4 a, float3 b) { return a + b; }"
     ),
     ErrorCode("vector-literal", "parts that do not make the vector", "float4 f(float2 v) { return (float4)(v, 1); }"),
-    ErrorCode("vector-subscript", "a vector's components have names", "float f(float4 v) { return v[0]; }"),
+    ErrorCode("vector-subscript", "a vector has no such component", "float f(float4 v) { return v[4]; }"),
     ErrorCode("swizzle", "no such components", "float f(float2 v) { return v.z; }"),
     ErrorCode("duplicate-swizzle", "one component is assigned to twice", "void f(float4 v) { v.xx = 1; }"),
     ErrorCode("no-member", "no such member", "struct S { int width; };\nint f(struct S s) { return s.widht; }"),

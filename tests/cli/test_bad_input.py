@@ -67,7 +67,7 @@ def test_type_errors(coopmat):
     refused(
         coopmat,
         b"struct S { int a; };\nkernel void f(global int *p, struct S s, float4 v) {\n"
-        b"    p = 1.0f;\n    s + 1;\n    v[0] = 1;\n    p[0] = v;\n    s.b = 1;\n    if (s) ;\n}\n",
+        b"    p = 1.0f;\n    s + 1;\n    v[4] = 1;\n    p[0] = v;\n    s.b = 1;\n    if (s) ;\n}\n",
         "incompatible-types",
         "invalid-operands",
         "vector-subscript",

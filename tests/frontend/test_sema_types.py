@@ -236,7 +236,7 @@ def test_types_of_vector_expressions(text: str, expected: str | None) -> None:
         ("§(local int *)gi", "address-space"),
         ("§(float4)(1, 2)", "vector-literal"),
         ("(float4)(§i4.xy, 1.0f, 2.0f)", "vector-literal"),
-        ("§f4[0]", "vector-subscript"),
+        ("f4[§4]", "vector-subscript"),
         ("§i[0]", "not-subscriptable"),
         ("gi[§1.0f]", "invalid-index"),
         ("f4.§xr", "swizzle"),

@@ -211,3 +211,27 @@ def test_logical_operators_make_vector_constants() -> None:
     source = "constant int2 v = (int2)(3, 0) && (int2)(1, 1); constant int2 w = (int2)(0, 0) || (int2)(1, 0);"
     text = coopmat.compile(source + "kernel void k(global int2 *o) { o[0] = v; o[1] = w; }").llvm_ir
     assert text.count("<2 x i32> <i32 -1, i32 0>") == 2
+
+
+def test_subscripts_of_vectors(device: DeviceInfo) -> None:
+    before = "int4 make(int x) { return (int4)(x, x + 1, x + 2, x + 3); }"
+    body = """
+    int n = o[2];
+    int8 v = (int8)(1, 2, 3, 4, 5, 6, 7, 8);
+    v[n] += 10; v[0] = 20; v.hi[1] = 30;
+    o[0] = v[n] + v[7] + v.s5; o[1] = v.s0; o[3] = make(5)[n] + make(7)[1] + v.odd[n];
+    float3 f = (float3)(1.5f, 2.5f, 3.5f); for (int i = 0; i < 3; i++) f[i] *= 2; o[4] = f.x + f[1] + f.z;
+    global int4 *p = (global int4 *)(o + 8); p[1][n] = 77; (*p)[0] = 5; o[5] = p[1].z + p->x;
+    """
+    longs(device, before, body)
+
+
+def test_only_the_low_bits_of_a_mask_count_beside_barriers(device: DeviceInfo) -> None:
+    before = "constant ushort K = (ushort)sizeof(uchar16);"
+    body = """
+    local ulong2 l[2]; l[0] = l[1] = (ulong2)(o[3]);
+    l[0] = shuffle(convert_ulong16((ushort16)0), convert_ulong2((long2)(K))); barrier(CLK_LOCAL_MEM_FENCE);
+    ulong2 v = l[get_local_id(0)]; barrier(CLK_LOCAL_MEM_FENCE);
+    o[0] = v.s0; o[1] = shuffle2((short2)(1, 2), (short2)(3, 4), (ushort4)(5, 6, 7, 0)).y;
+    """
+    longs(device, before, body)

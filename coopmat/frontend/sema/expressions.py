@@ -41,7 +41,7 @@ from ..types import (
 from . import calls, images, implicit, limits, matrices, operators, spelling, usage
 from .constants import round_ratio
 from .context import UNKNOWN, Context, EnumConstant, Overloads, Poisoned, Typedef
-from .conversions import cast, convert_arithmetic, index_value, matrix_index, rvalue
+from .conversions import cast, convert_arithmetic, index_value, matrix_index, retype_pointer, rvalue
 from .operators import BINARY
 
 Handler = Callable[[Context, Any, "Type | None"], Expr]
@@ -401,6 +401,8 @@ def _subscript(c: Context, node: syntax.Subscript, expected: Type | None) -> Exp
                 c.fail("array-bounds", message, node.index.span)  # in the native form there is no memory to read
             c.warn("array-bounds", message, node.index.span)
         return typed.Index(node.span, base.type.element, base.place, base, chosen)
+    if isinstance(base.type, VectorType):
+        return _component(c, base, base.type, index, node)
     left, right = rvalue(base), rvalue(index)
     if isinstance(right.type, PointerType) and not isinstance(left.type, PointerType):
         left, right = right, left
@@ -408,14 +410,26 @@ def _subscript(c: Context, node: syntax.Subscript, expected: Type | None) -> Exp
         c.unsupported("subscripting an array that is no object is", node.span)
     if not isinstance(left.type, PointerType):
         labels = [Label(node.base.span)]
-        if isinstance(left.type, VectorType):
-            message = f"a component of '{left.type}' is chosen by .x or .s0, not by a subscript"
-            c.fail("vector-subscript", message, node.span, labels=labels)
         c.fail("not-subscriptable", f"'{left.type}' cannot be subscripted", node.span, labels=labels)
     if not is_complete(left.type.pointee):
         c.fail("incomplete-type", f"'{left.type}' points to an incomplete type", node.span)
     pointer = typed.PointerAdd(node.span, left.type, left, index_value(c, right))
     return typed.Deref(node.span, left.type.pointee, left.type.qualifiers, pointer)
+
+
+def _component(c: Context, base: Expr, t: VectorType, index: Expr, node: syntax.Subscript) -> Expr:
+    """`v[i]` of a vector, as clang has it: a component, through memory where the index is not constant."""
+    chosen = index_value(c, index)
+    if isinstance(chosen, typed.IntConst):
+        if not 0 <= chosen.value < t.count:
+            c.fail("vector-subscript", f"index {chosen.value} is outside of '{t}'", node.index.span)
+        return _swizzled(base, (chosen.value,), node.span)
+    if not isinstance(base, LValue) or isinstance(base, typed.Swizzle):
+        base = typed.CompoundLiteral(base.span, t, Qualifiers(const=True), rvalue(base))
+    place = Qualifiers(base.place.space, base.place.const, base.place.volatile)
+    address = typed.AddressOf(node.span, PointerType(t, place), base)
+    pointer = retype_pointer(address, PointerType(t.element, place))
+    return typed.Deref(node.span, t.element, place, typed.PointerAdd(node.span, pointer.type, pointer, chosen))
 
 
 def _member(c: Context, node: syntax.Member, expected: Type | None) -> Expr:
@@ -491,13 +505,19 @@ def _swizzle(c: Context, base: Expr, node: syntax.Member) -> Expr:
         c.fail("swizzle", f"'{base.type}' has no components '.{node.name}'", node.name_span)
     if max(indices) >= base.type.count:
         c.unsupported(f"the undefined component that '.{node.name}' of a 3-component vector names is", node.name_span)
+    return _swizzled(base, indices, node.span)
+
+
+def _swizzled(base: Expr, indices: tuple[int, ...], span: Span) -> Expr:
+    """These components of a vector: an object where the vector is one."""
+    assert isinstance(base.type, VectorType)
     t = with_count(base.type.element, len(indices))
     if isinstance(base, LValue):
         if isinstance(base, typed.Swizzle):
             indices = tuple(base.indices[i] for i in indices)
             base = base.base
-        return typed.Swizzle(node.span, t, base.place, base, indices)
-    return typed.ExtractSwizzle(node.span, t, base, indices)
+        return typed.Swizzle(span, t, base.place, base, indices)
+    return typed.ExtractSwizzle(span, t, base, indices)
 
 
 _HANDLERS: dict[type, Handler] = {

@@ -100,10 +100,15 @@ def _mad_sat(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Valu
 
 
 def _shuffle(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-    """`shuffle` and `shuffle2`; halves travel as their bits, since a driver has no such function for them."""
-    if scalar(call.type) != HALF:
-        return _call(ctx, call, arguments)
+    """`shuffle` and `shuffle2`; halves travel as their bits, since a driver has no such function for them.
+
+    Only the low bits of the mask count (6.15.13), which a driver forgets beside barriers.
+    """
     *vectors, mask = arguments
+    components = sum(element_count(t) for t in call.parameters[:-1])
+    mask = ctx.builder.and_(mask, integers(mask.type, components - 1))
+    if scalar(call.type) != HALF:
+        return _call(ctx, call, [*vectors, mask])
     bits = [with_count(USHORT, element_count(t)) for t in (*call.parameters[:-1], call.type)]
     carried = [ctx.builder.bitcast(v, ctx.types.of(t)) for v, t in zip(vectors, bits[:-1], strict=True)]
     parameters = (*bits[:-1], call.parameters[-1])
