@@ -54,7 +54,8 @@ def rows() -> Iterator[Row]:
             ) -> None:
                 _mul_add(w, case, types_, None, shape, n, "")
 
-            yield Row(f"multiply-add {'x'.join(map(str, shape))} {types_}", (case,), write_wide, everywhere=number == 0)
+            name = f"multiply-add {'x'.join(map(str, shape))} {' '.join(map(str, types_))}"
+            yield Row(name, (case,), write_wide, everywhere=number == 0)
 
 
 def pairings() -> Iterator[Types]:
