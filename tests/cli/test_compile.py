@@ -57,6 +57,27 @@ def test_several_kinds_at_once(coopmat, good):
     assert "twice" in (coopmat.place / "good.ast").read_text()
 
 
+@pytest.mark.parametrize("dialect", ["khr", "rfc", "clang"])
+def test_ir_written_and_read(coopmat, dialect):
+    (coopmat.place / "m.cl").write_bytes(MATRIX)
+    assert coopmat("compile", "--dialect", dialect, "--emit=ll", "m.cl").status == 0
+    text = (coopmat.place / "m.ll").read_bytes()
+    assert (b", 16, 16, 0, 2)" in text) == (dialect == "rfc")
+    assert coopmat("compile", "--matrices=one", "m.ll").status == 0
+    assert is_spirv((coopmat.place / "m.spv").read_bytes())
+    result = coopmat("compile", "-x", "ir", "--emit=spvasm,ll", "-", stdin=text)
+    assert result.status == 2  # several outputs have no names there
+    result = coopmat("compile", "-x", "ir", "--emit=spvasm", "-", stdin=text)
+    assert result.status == 0 and b"OpCooperativeMatrixStoreKHR" in result.out
+
+
+def test_ir_that_llvm_refuses(coopmat):
+    (coopmat.place / "bad.ll").write_text("define void @f() {\n  ret i32 0\n}\n")
+    result = coopmat("compile", "bad.ll")
+    assert result.status == 1 and result.err.startswith("bad.ll:2:7: error: LLVM refuses this: value doesn't match")
+    assert coopmat("compile", "--print-after=parse", "-x", "ir", "-fsyntax-only", "bad.ll").status == 1
+
+
 def test_standard_input_and_output(coopmat):
     result = coopmat("compile", "-DFACTOR=2", "-", stdin=GOOD)
     assert result.status == 0 and is_spirv(result.out)
