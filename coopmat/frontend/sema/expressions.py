@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ...diagnostics import Label, Note, Span
+from ...diagnostics import Note, Span
 from .. import builtins, literals, syntax, typed
-from ..typed import Expr, LValue
+from ..typed import Expr
 from ..types import (
     CHAR,
     DOUBLE,
@@ -24,9 +24,7 @@ from ..types import (
     ArrayType,
     CoopMatrixType,
     FunctionType,
-    PointerType,
     Qualifiers,
-    RecordType,
     ScalarType,
     Type,
     VectorType,
@@ -36,12 +34,11 @@ from ..types import (
     element_count,
     is_complete,
     size_of,
-    with_count,
 )
-from . import calls, images, implicit, limits, matrices, operators, spelling, usage
+from . import calls, images, implicit, limits, matrices, operators, parts, spelling, usage
 from .constants import round_ratio
 from .context import UNKNOWN, Context, EnumConstant, Overloads, Poisoned, Typedef
-from .conversions import cast, convert_arithmetic, index_value, matrix_index, retype_pointer, rvalue
+from .conversions import cast, convert_arithmetic, rvalue
 from .operators import BINARY
 
 Handler = Callable[[Context, Any, "Type | None"], Expr]
@@ -52,7 +49,7 @@ def analyse(c: Context, node: syntax.Expression, expected: Type | None = None) -
     return _HANDLERS[type(node)](c, node, expected)
 
 
-def _each(c: Context, *nodes: syntax.Expression, expected: Type | None = None) -> list[Expr]:
+def analyse_each(c: Context, *nodes: syntax.Expression, expected: Type | None = None) -> list[Expr]:
     """All of them, so that each tells what is wrong with it, before giving up because of one."""
     result: list[Expr] = []
     for node in nodes:
@@ -236,7 +233,7 @@ def _sides(c: Context, node: syntax.Conditional, expected: Type | None) -> list[
     """Both sides; where the context asks for nothing, one that is a matrix tells the other its type."""
     needing = [matrices.needs_target(c, side) for side in (node.then, node.otherwise)]
     if expected is not None or needing[0] == needing[1]:
-        return _each(c, node.then, node.otherwise, expected=expected)
+        return analyse_each(c, node.then, node.otherwise, expected=expected)
     sides = [node.then, node.otherwise]
     first = needing[0]  # the number of the side that is analysed first
     found: dict[int, Expr] = {}
@@ -352,7 +349,7 @@ def _vector_literal(c: Context, target: VectorType, node: syntax.Cast) -> Expr:
     assert isinstance(node.operand, syntax.Paren)
     inner = node.operand.inner
     parts = inner.items if isinstance(inner, syntax.Comma) else [inner]
-    values = [rvalue(part) for part in _each(c, *parts)]
+    values = [rvalue(part) for part in analyse_each(c, *parts)]
     if len(values) == 1:
         return cast(c, values[0], target, node.span)
     items: list[Expr] = []
@@ -382,144 +379,6 @@ def _compound_literal(c: Context, node: syntax.CompoundLiteral, expected: Type |
     return typed.CompoundLiteral(node.span, t, Qualifiers(), value)
 
 
-# --- parts of objects ------------------------------------------------------------------------------
-
-
-def _subscript(c: Context, node: syntax.Subscript, expected: Type | None) -> Expr:
-    base, index = _each(c, node.base, node.index)
-    if isinstance(base.type, CoopMatrixType):
-        if not isinstance(base, LValue):
-            c.fail("coop-mat-index", "a component can be chosen of a matrix variable only", node.span)
-        chosen = matrix_index(c, index, base.type)
-        return typed.MatrixElement(node.span, base.type.component, base.place, base, chosen)
-    if isinstance(base.type, ArrayType) and isinstance(base, LValue):
-        chosen = index_value(c, index)
-        size = base.type.size
-        if isinstance(chosen, typed.IntConst) and size is not None and not 0 <= chosen.value < size:
-            message = f"index {chosen.value} is outside of '{base.type}'"
-            if contains_matrix(base.type):
-                c.fail("array-bounds", message, node.index.span)  # in the native form there is no memory to read
-            c.warn("array-bounds", message, node.index.span)
-        return typed.Index(node.span, base.type.element, base.place, base, chosen)
-    if isinstance(base.type, VectorType):
-        return _component(c, base, base.type, index, node)
-    left, right = rvalue(base), rvalue(index)
-    if isinstance(right.type, PointerType) and not isinstance(left.type, PointerType):
-        left, right = right, left
-    if isinstance(left.type, ArrayType):
-        c.unsupported("subscripting an array that is no object is", node.span)
-    if not isinstance(left.type, PointerType):
-        labels = [Label(node.base.span)]
-        c.fail("not-subscriptable", f"'{left.type}' cannot be subscripted", node.span, labels=labels)
-    if not is_complete(left.type.pointee):
-        c.fail("incomplete-type", f"'{left.type}' points to an incomplete type", node.span)
-    pointer = typed.PointerAdd(node.span, left.type, left, index_value(c, right))
-    return typed.Deref(node.span, left.type.pointee, left.type.qualifiers, pointer)
-
-
-def _component(c: Context, base: Expr, t: VectorType, index: Expr, node: syntax.Subscript) -> Expr:
-    """`v[i]` of a vector, as clang has it: a component, through memory where the index is not constant."""
-    chosen = index_value(c, index)
-    if isinstance(chosen, typed.IntConst):
-        if not 0 <= chosen.value < t.count:
-            c.fail("vector-subscript", f"index {chosen.value} is outside of '{t}'", node.index.span)
-        return _swizzled(base, (chosen.value,), node.span)
-    if not isinstance(base, LValue) or isinstance(base, typed.Swizzle):
-        base = typed.CompoundLiteral(base.span, t, Qualifiers(const=True), rvalue(base))
-    place = Qualifiers(base.place.space, base.place.const, base.place.volatile)
-    address = typed.AddressOf(node.span, PointerType(t, place), base)
-    pointer = retype_pointer(address, PointerType(t.element, place))
-    return typed.Deref(node.span, t.element, place, typed.PointerAdd(node.span, pointer.type, pointer, chosen))
-
-
-def _member(c: Context, node: syntax.Member, expected: Type | None) -> Expr:
-    base = analyse(c, node.base)
-    if node.arrow:
-        base = operators.dereference(c, base, node.base.span)
-    elif isinstance(base.type, PointerType):
-        c.fail("member-of-pointer", f"'{base.type}' is a pointer; write '->' instead of '.'", node.name_span)
-    if isinstance(base.type, VectorType):
-        return _swizzle(c, base, node)
-    if not isinstance(base.type, RecordType):
-        c.fail("no-member", f"'{base.type}' has no members", node.name_span, labels=[Label(node.base.span)])
-    record = base.type
-    if record.fields is None:
-        c.fail("incomplete-type", f"'{record}' is incomplete", node.name_span)
-    path = record.path_of(node.name)
-    if path is None:
-        if record in c.broken:
-            c.abandon()
-        notes = c.suggestion(node.name, record.names())
-        c.fail("no-member", f"'{record}' has no member '{node.name}'", node.name_span, notes=notes)
-    for index in path:
-        base = _field(base, index, node)
-    return base
-
-
-def _field(base: Expr, index: int, node: syntax.Member) -> Expr:
-    """Field `index` of a record; an array among a value's fields is that of a temporary object, to be subscripted."""
-    assert isinstance(base.type, RecordType) and base.type.fields is not None
-    field = base.type.fields[index]
-    if not isinstance(base, LValue):
-        if not isinstance(field.type, ArrayType):
-            return typed.ExtractMember(node.span, field.type, base, index)
-        base = typed.CompoundLiteral(base.span, base.type, Qualifiers(const=True), base)
-    place = Qualifiers(
-        base.place.space,
-        base.place.const or field.qualifiers.const,
-        base.place.volatile or field.qualifiers.volatile,
-    )
-    return typed.Member(node.span, field.type, place, base, index)
-
-
-_XYZW = {name: i for i, name in enumerate("xyzw")} | {name: i for i, name in enumerate("rgba")}
-
-
-def swizzle_indices(name: str, count: int) -> tuple[int, ...] | None:
-    """The components that a swizzle names in a vector of `count`; None where the name means nothing (6.1.7).
-
-    For a vector of 3, `.hi` and `.odd` name an undefined fourth component, here index 3.
-    """
-    whole = 4 if count == 3 else count
-    halves = {
-        "lo": range(whole // 2),
-        "hi": range(whole // 2, whole),
-        "even": range(0, whole, 2),
-        "odd": range(1, whole, 2),
-    }
-    if name in halves:
-        return tuple(halves[name])
-    if name[0] in "sS" and len(name) > 1 and all(digit in "0123456789abcdefABCDEF" for digit in name[1:]):
-        indices = tuple(int(digit, 16) for digit in name[1:])
-    elif set(name) <= set("xyzw") or set(name) <= set("rgba"):
-        indices = tuple(_XYZW[letter] for letter in name)
-    else:
-        return None
-    return indices if all(i < count for i in indices) and len(indices) in (1, 2, 3, 4, 8, 16) else None
-
-
-def _swizzle(c: Context, base: Expr, node: syntax.Member) -> Expr:
-    assert isinstance(base.type, VectorType)
-    indices = swizzle_indices(node.name, base.type.count)
-    if indices is None:
-        c.fail("swizzle", f"'{base.type}' has no components '.{node.name}'", node.name_span)
-    if max(indices) >= base.type.count:
-        c.unsupported(f"the undefined component that '.{node.name}' of a 3-component vector names is", node.name_span)
-    return _swizzled(base, indices, node.span)
-
-
-def _swizzled(base: Expr, indices: tuple[int, ...], span: Span) -> Expr:
-    """These components of a vector: an object where the vector is one."""
-    assert isinstance(base.type, VectorType)
-    t = with_count(base.type.element, len(indices))
-    if isinstance(base, LValue):
-        if isinstance(base, typed.Swizzle):
-            indices = tuple(base.indices[i] for i in indices)
-            base = base.base
-        return typed.Swizzle(span, t, base.place, base, indices)
-    return typed.ExtractSwizzle(span, t, base, indices)
-
-
 _HANDLERS: dict[type, Handler] = {
     syntax.IntegerLiteral: _integer,
     syntax.FloatLiteral: _float,
@@ -539,6 +398,6 @@ _HANDLERS: dict[type, Handler] = {
     syntax.GenericSelection: _generic,
     syntax.Cast: _cast,
     syntax.CompoundLiteral: _compound_literal,
-    syntax.Subscript: _subscript,
-    syntax.Member: _member,
+    syntax.Subscript: parts.subscript,
+    syntax.Member: parts.member,
 }

@@ -1,0 +1,161 @@
+"""Parts of objects and values: subscripts, members, components of vectors (OpenCL C 3.0, section 6.3.7)."""
+
+from __future__ import annotations
+
+from ...diagnostics import Label, Span
+from .. import syntax, typed
+from ..typed import Expr, LValue
+from ..types import (
+    ArrayType,
+    CoopMatrixType,
+    PointerType,
+    Qualifiers,
+    RecordType,
+    Type,
+    VectorType,
+    contains_matrix,
+    is_complete,
+    with_count,
+)
+from . import operators
+from .context import Context
+from .conversions import index_value, matrix_index, retype_pointer, rvalue
+
+
+def subscript(c: Context, node: syntax.Subscript, expected: Type | None) -> Expr:
+    from .expressions import analyse_each
+
+    base, index = analyse_each(c, node.base, node.index)
+    if isinstance(base.type, CoopMatrixType):
+        if not isinstance(base, LValue):
+            c.fail("coop-mat-index", "a component can be chosen of a matrix variable only", node.span)
+        chosen = matrix_index(c, index, base.type)
+        return typed.MatrixElement(node.span, base.type.component, base.place, base, chosen)
+    if isinstance(base.type, ArrayType) and isinstance(base, LValue):
+        chosen = index_value(c, index)
+        size = base.type.size
+        if isinstance(chosen, typed.IntConst) and size is not None and not 0 <= chosen.value < size:
+            message = f"index {chosen.value} is outside of '{base.type}'"
+            if contains_matrix(base.type):
+                c.fail("array-bounds", message, node.index.span)  # in the native form there is no memory to read
+            c.warn("array-bounds", message, node.index.span)
+        return typed.Index(node.span, base.type.element, base.place, base, chosen)
+    if isinstance(base.type, VectorType):
+        return _component(c, base, base.type, index, node)
+    left, right = rvalue(base), rvalue(index)
+    if isinstance(right.type, PointerType) and not isinstance(left.type, PointerType):
+        left, right = right, left
+    if isinstance(left.type, ArrayType):
+        c.unsupported("subscripting an array that is no object is", node.span)
+    if not isinstance(left.type, PointerType):
+        labels = [Label(node.base.span)]
+        c.fail("not-subscriptable", f"'{left.type}' cannot be subscripted", node.span, labels=labels)
+    if not is_complete(left.type.pointee):
+        c.fail("incomplete-type", f"'{left.type}' points to an incomplete type", node.span)
+    pointer = typed.PointerAdd(node.span, left.type, left, index_value(c, right))
+    return typed.Deref(node.span, left.type.pointee, left.type.qualifiers, pointer)
+
+
+def _component(c: Context, base: Expr, t: VectorType, index: Expr, node: syntax.Subscript) -> Expr:
+    """`v[i]` of a vector, as clang has it: a component, through memory where the index is not constant."""
+    chosen = index_value(c, index)
+    if isinstance(chosen, typed.IntConst):
+        if not 0 <= chosen.value < t.count:
+            c.fail("vector-subscript", f"index {chosen.value} is outside of '{t}'", node.index.span)
+        return _swizzled(base, (chosen.value,), node.span)
+    if not isinstance(base, LValue) or isinstance(base, typed.Swizzle):
+        base = typed.CompoundLiteral(base.span, t, Qualifiers(const=True), rvalue(base))
+    place = Qualifiers(base.place.space, base.place.const, base.place.volatile)
+    address = typed.AddressOf(node.span, PointerType(t, place), base)
+    pointer = retype_pointer(address, PointerType(t.element, place))
+    return typed.Deref(node.span, t.element, place, typed.PointerAdd(node.span, pointer.type, pointer, chosen))
+
+
+def member(c: Context, node: syntax.Member, expected: Type | None) -> Expr:
+    from .expressions import analyse
+
+    base = analyse(c, node.base)
+    if node.arrow:
+        base = operators.dereference(c, base, node.base.span)
+    elif isinstance(base.type, PointerType):
+        c.fail("member-of-pointer", f"'{base.type}' is a pointer; write '->' instead of '.'", node.name_span)
+    if isinstance(base.type, VectorType):
+        return _swizzle(c, base, node)
+    if not isinstance(base.type, RecordType):
+        c.fail("no-member", f"'{base.type}' has no members", node.name_span, labels=[Label(node.base.span)])
+    record = base.type
+    if record.fields is None:
+        c.fail("incomplete-type", f"'{record}' is incomplete", node.name_span)
+    path = record.path_of(node.name)
+    if path is None:
+        if record in c.broken:
+            c.abandon()
+        notes = c.suggestion(node.name, record.names())
+        c.fail("no-member", f"'{record}' has no member '{node.name}'", node.name_span, notes=notes)
+    for index in path:
+        base = _field(base, index, node)
+    return base
+
+
+def _field(base: Expr, index: int, node: syntax.Member) -> Expr:
+    """Field `index` of a record; an array among a value's fields is that of a temporary object, to be subscripted."""
+    assert isinstance(base.type, RecordType) and base.type.fields is not None
+    field = base.type.fields[index]
+    if not isinstance(base, LValue):
+        if not isinstance(field.type, ArrayType):
+            return typed.ExtractMember(node.span, field.type, base, index)
+        base = typed.CompoundLiteral(base.span, base.type, Qualifiers(const=True), base)
+    place = Qualifiers(
+        base.place.space,
+        base.place.const or field.qualifiers.const,
+        base.place.volatile or field.qualifiers.volatile,
+    )
+    return typed.Member(node.span, field.type, place, base, index)
+
+
+_XYZW = {name: i for i, name in enumerate("xyzw")} | {name: i for i, name in enumerate("rgba")}
+
+
+def swizzle_indices(name: str, count: int) -> tuple[int, ...] | None:
+    """The components that a swizzle names in a vector of `count`; None where the name means nothing (6.1.7).
+
+    For a vector of 3, `.hi` and `.odd` name an undefined fourth component, here index 3.
+    """
+    whole = 4 if count == 3 else count
+    halves = {
+        "lo": range(whole // 2),
+        "hi": range(whole // 2, whole),
+        "even": range(0, whole, 2),
+        "odd": range(1, whole, 2),
+    }
+    if name in halves:
+        return tuple(halves[name])
+    if name[0] in "sS" and len(name) > 1 and all(digit in "0123456789abcdefABCDEF" for digit in name[1:]):
+        indices = tuple(int(digit, 16) for digit in name[1:])
+    elif set(name) <= set("xyzw") or set(name) <= set("rgba"):
+        indices = tuple(_XYZW[letter] for letter in name)
+    else:
+        return None
+    return indices if all(i < count for i in indices) and len(indices) in (1, 2, 3, 4, 8, 16) else None
+
+
+def _swizzle(c: Context, base: Expr, node: syntax.Member) -> Expr:
+    assert isinstance(base.type, VectorType)
+    indices = swizzle_indices(node.name, base.type.count)
+    if indices is None:
+        c.fail("swizzle", f"'{base.type}' has no components '.{node.name}'", node.name_span)
+    if max(indices) >= base.type.count:
+        c.unsupported(f"the undefined component that '.{node.name}' of a 3-component vector names is", node.name_span)
+    return _swizzled(base, indices, node.span)
+
+
+def _swizzled(base: Expr, indices: tuple[int, ...], span: Span) -> Expr:
+    """These components of a vector: an object where the vector is one."""
+    assert isinstance(base.type, VectorType)
+    t = with_count(base.type.element, len(indices))
+    if isinstance(base, LValue):
+        if isinstance(base, typed.Swizzle):
+            indices = tuple(base.indices[i] for i in indices)
+            base = base.base
+        return typed.Swizzle(span, t, base.place, base, indices)
+    return typed.ExtractSwizzle(span, t, base, indices)
