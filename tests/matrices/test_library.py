@@ -522,7 +522,7 @@ def mul_add_case(
 
 
 def mul_add_cases(target, rng) -> Iterator[Case]:
-    """Of the cases of lanes, each subgroup size gets a third, and scratch the first: what differs between the sizes is little."""
+    """Each subgroup size of lanes gets a third, scratch the first: what differs between the sizes is little."""
     cases = _mul_add_cases(target, rng)
     return cases if target[0].name == "one" else itertools.islice(cases, (8, 16, 32).index(target[1]), None, 3)
 
