@@ -201,6 +201,18 @@ def test_no_module(text: str | bytes) -> None:
     assert caught.value.diagnostics[0].code == "ir-syntax"
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [(["--matrices", "scratch"], "scratch is not supported yet"), (["--matrices", "one"], "bfloat in IR")],
+)
+def test_what_has_no_lowering_yet(options: list[str], message: str) -> None:
+    text = RFC.replace("half", "bfloat")
+    with pytest.raises(coopmat.CompileError, match=message) as caught:
+        ir(text, *options).spirv  # noqa: B018
+    assert [item.code for item in caught.value.diagnostics] == ["ir-not-supported"]
+    assert ir(text).spirv
+
+
 def test_what_the_backend_refuses_is_the_inputs_fault() -> None:
     text = "define spir_kernel void @k(ptr addrspace(1) %p) {\n  call spir_func void @nosuch()\n  ret void\n}\n"
     with pytest.raises(coopmat.CompileError, match="nosuch"):

@@ -26,6 +26,8 @@ def link(module: Module, options: LowerOptions, library: Library) -> LoweredModu
     """Of a canonical module, which is rewritten in place. Raises Malformed for what has no lowering."""
     if options.matrices == "native":
         return _native(module, options)
+    if STRATEGIES[options.matrices].scratch:
+        raise Malformed("ir-not-supported", f"--matrices {options.matrices} is not supported yet for LLVM IR")
     size = _sub_group_size(module, options)
     infos = kernels.describe(module, options.matrices, size)
     users = kernels.users_of_matrices(module)
