@@ -86,7 +86,8 @@ class _Check:
         if not all(known):
             return
         a, b, c = map(matrix_type, types)
-        wanted = multiply_add(a, b, c, Operands(e.operands))
+        # The bits say nothing about floating point.
+        wanted = multiply_add(a, b, c, Operands(e.operands if c.component.is_integer else 0))
         if self.supported.has_multiply_add(wanted) or wanted in self.multiply_adds:
             return
         self.multiply_adds.add(wanted)
