@@ -105,7 +105,9 @@ def test_wrong_matrix_uses(coopmat):
 
 
 def test_many_errors_stop_at_the_limit(coopmat):
-    text = refused(coopmat, b"".join(b"local int x%d;\n" % i for i in range(100)), *["address-space"] * 20, "error-limit")
+    text = refused(
+        coopmat, b"".join(b"local int x%d;\n" % i for i in range(100)), *["address-space"] * 20, "error-limit"
+    )
     assert "bad.cl:21" not in text
 
 

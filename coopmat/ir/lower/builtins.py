@@ -14,22 +14,30 @@ from dataclasses import replace
 from llvmlite import ir
 
 from ...diagnostics import InternalError
-from ...frontend.builtins import conversions
 from ...frontend.typed import BuiltinCall
 from ...frontend.types import (
     BOOL,
     FLOAT,
     HALF,
     USHORT,
-    ScalarType,
-    Type,
     VectorType,
     element_count,
     with_count,
 )
 from ..mangle import mangle
 from ..type_map import I1, I32, I64
-from . import address_spaces, async_copies, atomics, bit_builtins, images, printf, subgroup_builtins, synchronization
+from . import (
+    address_spaces,
+    async_copies,
+    atomics,
+    bit_builtins,
+    builtin_conversions,
+    images,
+    printf,
+    subgroup_builtins,
+    synchronization,
+)
+from .builtin_conversions import limits
 from .builtin_support import BuiltinContext, Lowering, call_named, integers, scalar, splat
 
 
@@ -85,7 +93,7 @@ def _mad_sat(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Valu
     """
     builder, (a, b, c), t = ctx.builder, arguments, call.type
     llvm, element = ctx.types.of(t), scalar(t)
-    least, most = (integers(llvm, limit) for limit in _limits(element))
+    least, most = (integers(llvm, limit) for limit in limits(element))
     product = builder.mul(a, b)
     high = call_named(ctx, "mul_hi", call, (t, t), (a, b))
     low = builder.add(product, c)
@@ -125,68 +133,12 @@ def _aligned_half3(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[i
     return call_named(ctx, name, call, call.parameters, [*data, ir.Constant(I64, 0), address])
 
 
-# --- conversions ---------------------------------------------------------------------------------
-
-
-def _convert(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-    conversion = conversions.parse_conversion(call.name)
-    if conversion is None:
-        raise InternalError(f"'{call.name}' is not the name of a conversion")
-    (value,) = arguments
-    source, target = scalar(call.parameters[0]), scalar(call.type)
-    if source == target:
-        return value
-    if source.is_integer and target.is_integer:
-        # Rounding modes mean nothing here, and saturation in the backend mistakes signed sources for unsigned ones.
-        return _integer_to_integer(ctx, value, source, call.type, conversion.saturate)
-    if target.is_integer and (conversion.saturate or conversion.rounding not in (None, "rtz")):
-        return _call(ctx, call, arguments)
-    widens = source.is_float and target.is_float and target.bits > source.bits
-    if target.is_float and conversion.rounding is not None and not widens:
-        # The backend knows convert_float_<rounding>, but not half and double.
-        operation = "FConvert" if source.is_float else "ConvertSToF" if source.signed else "ConvertUToF"
-        name = f"__spirv_{operation}_R{call.type}_{conversion.rounding}"
-        return call_named(ctx, name, call, call.parameters, arguments)
-    return _cast(ctx, value, source, target, ctx.types.of(call.type))
-
-
-def _integer_to_integer(
-    ctx: BuiltinContext, value: ir.Value, source: ScalarType, target_type: Type, saturate: bool
-) -> ir.Value:
-    target, llvm = scalar(target_type), ctx.types.of(target_type)
-    if saturate:
-        (low, high), (least, most) = _limits(target), _limits(source)
-        order = ctx.builder.icmp_signed if source.signed else ctx.builder.icmp_unsigned
-        for limit, comparison, needed in ((low, "<", least < low), (high, ">", most > high)):
-            if needed:
-                bound = integers(value.type, limit)
-                value = ctx.builder.select(order(comparison, value, bound), bound, value)
-    if source.bits == target.bits:
-        return value
-    if target.bits < source.bits:
-        return ctx.builder.trunc(value, llvm)
-    # A saturated value is not negative where the target is unsigned, so sign extension is right there too.
-    return ctx.builder.sext(value, llvm) if source.signed else ctx.builder.zext(value, llvm)
-
-
-def _limits(t: ScalarType) -> tuple[int, int]:
-    return (-(1 << t.bits - 1), (1 << t.bits - 1) - 1) if t.signed else (0, (1 << t.bits) - 1)
-
-
-def _cast(ctx: BuiltinContext, value: ir.Value, source: ScalarType, target: ScalarType, llvm: ir.Type) -> ir.Value:
-    builder = ctx.builder
-    if source.is_float and target.is_float:
-        return builder.fpext(value, llvm) if target.bits > source.bits else builder.fptrunc(value, llvm)
-    if source.is_float:
-        return builder.fptosi(value, llvm) if target.signed else builder.fptoui(value, llvm)
-    return builder.sitofp(value, llvm) if source.signed else builder.uitofp(value, llvm)
-
-
 _LOWERINGS: dict[str, Lowering] = {
     **address_spaces.LOWERINGS,
     **async_copies.LOWERINGS,
     **atomics.LOWERINGS,
     **bit_builtins.LOWERINGS,
+    **builtin_conversions.LOWERINGS,
     **images.LOWERINGS,
     **printf.LOWERINGS,
     **subgroup_builtins.LOWERINGS,
@@ -198,5 +150,4 @@ _LOWERINGS: dict[str, Lowering] = {
     "geometry": _geometry,
     "shuffle": _shuffle,
     "aligned_half3": _aligned_half3,
-    "convert": _convert,
 }

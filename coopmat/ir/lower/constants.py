@@ -41,7 +41,7 @@ def scalar(program: Program, e: typed.IntConst | typed.FloatConst) -> ir.Constan
         return ir.Constant(typ, e.value)
     if isinstance(typ, ir.IntType):
         return ir.Constant(typ, _bfloat16_bits(e.value))
-    return FormattedConstant(typ, _float_text(e.value))
+    return FormattedConstant(typ, float_text(e.value))
 
 
 def _bfloat16_bits(value: float) -> int:
@@ -49,7 +49,7 @@ def _bfloat16_bits(value: float) -> int:
     return int(struct.unpack("<h", struct.pack("<f", value)[2:])[0])
 
 
-def _float_text(value: float) -> str:
+def float_text(value: float) -> str:
     """Decimals where they are short and exact in every format, else the bits of the double, as LLVM reads them."""
     if value.is_integer() and abs(value) <= 2048:
         return repr(value)
