@@ -79,9 +79,20 @@ def check_of(overload: Overload, inputs: Sequence[Array]) -> Check:
     if scalar(result).is_float and name in BOUNDS:
         return within_bounds(overload, inputs)
     reference = None
-    if all(scalar(t).is_integer for t in (result, *overload.parameters)):
+    if name in ("shuffle", "shuffle2"):
+        reference = _shuffled(inputs)
+    elif all(scalar(t).is_integer for t in (result, *overload.parameters)):
         reference = integer_result(overload, inputs)
     return same(result, reference=reference, payloads=name.startswith("as_"))
+
+
+def _shuffled(inputs: Sequence[Array]) -> Array:
+    """What the low bits of the mask choose from one vector, or from two side by side (section 6.15.13)."""
+    *vectors, mask = inputs
+    components = np.concatenate(vectors, 1)
+    chosen = mask & np.asarray(components.shape[1] - 1, mask.dtype)
+    picked: Array = np.take_along_axis(components, chosen.astype(np.intp), 1)
+    return picked
 
 
 def within_bounds(overload: Overload, inputs: Sequence[Array]) -> Within:

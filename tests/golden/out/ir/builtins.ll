@@ -36,31 +36,40 @@ entry:
   store <4 x float> %".30", ptr addrspace(1) %".32", align 16
   %".34" = load <4 x float>, ptr %"v", align 16
   %".35" = extractelement <4 x float> %".34", i32 1
-  %".36" = call spir_func i32 @"_Z19convert_int_sat_rtef"(float %".35")
-  %".37" = load ptr addrspace(1), ptr %"n.addr", align 8
-  %".38" = getelementptr inbounds i32, ptr addrspace(1) %".37", i64 1
-  %".39" = load i32, ptr addrspace(1) %".38", align 4
-  %".40" = call spir_func i32 @"_Z3maxii"(i32 %".39", i32 2)
-  %".41" = add i32 %".36", %".40"
-  %".42" = load ptr addrspace(1), ptr %"n.addr", align 8
-  %".43" = getelementptr inbounds i32, ptr addrspace(1) %".42", i64 2
-  %".44" = load i32, ptr addrspace(1) %".43", align 4
-  %".45" = call spir_func i32 @"_Z8popcounti"(i32 %".44")
-  %".46" = add i32 %".41", %".45"
-  %".47" = load ptr addrspace(1), ptr %"n.addr", align 8
-  %".48" = getelementptr inbounds i32, ptr addrspace(1) %".47", i64 0
-  store i32 %".46", ptr addrspace(1) %".48", align 4
-  %".50" = load <4 x float>, ptr %"v", align 16
-  %".51" = extractelement <4 x float> %".50", i32 2
-  %".52" = load ptr addrspace(1), ptr %"h.addr", align 8
-  call spir_func void @"_Z11vstore_halffmPU3AS1Dh"(float %".51", i64 0, ptr addrspace(1) %".52")
-  %".54" = load ptr addrspace(1), ptr %"n.addr", align 8
-  %".55" = getelementptr inbounds i32, ptr addrspace(1) %".54", i64 4
-  %".56" = load i32, ptr addrspace(1) %".55", align 4
-  %".57" = call spir_func i32 @"_Z20sub_group_reduce_addi"(i32 %".56")
-  %".58" = load ptr addrspace(1), ptr %"n.addr", align 8
-  %".59" = getelementptr inbounds i32, ptr addrspace(1) %".58", i64 3
-  store i32 %".57", ptr addrspace(1) %".59", align 4
+  %".36" = call spir_func float @"_Z4rintf"(float %".35")
+  %".37" = fcmp olt float %".36", 0xC1E0000000000000
+  %".38" = fcmp oge float %".36", 0x41E0000000000000
+  %".39" = or i1 %".37", %".38"
+  %".40" = fcmp uno float %".36", %".36"
+  %".41" = or i1 %".39", %".40"
+  %".42" = select  i1 %".41", float 0.0, float %".36"
+  %".43" = fptosi float %".42" to i32
+  %".44" = select  i1 %".38", i32 2147483647, i32 %".43"
+  %".45" = select  i1 %".37", i32 -2147483648, i32 %".44"
+  %".46" = load ptr addrspace(1), ptr %"n.addr", align 8
+  %".47" = getelementptr inbounds i32, ptr addrspace(1) %".46", i64 1
+  %".48" = load i32, ptr addrspace(1) %".47", align 4
+  %".49" = call spir_func i32 @"_Z3maxii"(i32 %".48", i32 2)
+  %".50" = add i32 %".45", %".49"
+  %".51" = load ptr addrspace(1), ptr %"n.addr", align 8
+  %".52" = getelementptr inbounds i32, ptr addrspace(1) %".51", i64 2
+  %".53" = load i32, ptr addrspace(1) %".52", align 4
+  %".54" = call spir_func i32 @"_Z8popcounti"(i32 %".53")
+  %".55" = add i32 %".50", %".54"
+  %".56" = load ptr addrspace(1), ptr %"n.addr", align 8
+  %".57" = getelementptr inbounds i32, ptr addrspace(1) %".56", i64 0
+  store i32 %".55", ptr addrspace(1) %".57", align 4
+  %".59" = load <4 x float>, ptr %"v", align 16
+  %".60" = extractelement <4 x float> %".59", i32 2
+  %".61" = load ptr addrspace(1), ptr %"h.addr", align 8
+  call spir_func void @"_Z11vstore_halffmPU3AS1Dh"(float %".60", i64 0, ptr addrspace(1) %".61")
+  %".63" = load ptr addrspace(1), ptr %"n.addr", align 8
+  %".64" = getelementptr inbounds i32, ptr addrspace(1) %".63", i64 4
+  %".65" = load i32, ptr addrspace(1) %".64", align 4
+  %".66" = call spir_func i32 @"_Z20sub_group_reduce_addi"(i32 %".65")
+  %".67" = load ptr addrspace(1), ptr %"n.addr", align 8
+  %".68" = getelementptr inbounds i32, ptr addrspace(1) %".67", i64 3
+  store i32 %".66", ptr addrspace(1) %".68", align 4
   ret void
 }
 
@@ -72,7 +81,7 @@ declare spir_func float @"_Z3dotDv4_fS_"(<4 x float> %".1", <4 x float> %".2") n
 
 declare spir_func <4 x float> @"_Z4fminDv4_ff"(<4 x float> %".1", float %".2") nounwind readnone
 
-declare spir_func i32 @"_Z19convert_int_sat_rtef"(float %".1") nounwind readnone
+declare spir_func float @"_Z4rintf"(float %".1") nounwind readnone
 
 declare spir_func i32 @"_Z3maxii"(i32 %".1", i32 %".2") nounwind readnone
 
