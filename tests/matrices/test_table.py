@@ -8,10 +8,10 @@ from matrix_programs import Target
 from matrix_table import execution, native, requirements, table
 from matrix_table.axes import NATIVE, PARTS, all_targets, targets
 from matrix_table.execution import Runner
-from matrix_table.meaning import _to_bf16, narrow, widen
 from matrix_table.rows import Check, Key
 
 from coopmat.devices import DeviceInfo
+from coopmat.matrices.meaning import _to_bf16, narrow, widen
 from coopmat.matrices.strategies import STRATEGIES
 from coopmat.matrices.variants import COMPONENT_TYPES
 

@@ -6,9 +6,10 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
+from coopmat.cts import values
+from coopmat.matrices import meaning
 from coopmat.matrices.variants import ComponentType, Use
 
-from . import meaning
 from .axes import draw_matrix, types
 from .rows import Key, Row, Writer, key
 
@@ -34,7 +35,7 @@ def _casts(source: ComponentType, targets: list[ComponentType], use: Use) -> Row
     def write(w: Writer) -> None:
         matrix = draw_matrix(w.rng, source, use)
         for n, (to, case) in enumerate(keys.items()):
-            x = meaning.convertible(w.rng, source, to, matrix.rows, matrix.columns)
+            x = values.convertible(w.rng, source, to, matrix.rows, matrix.columns)
             w.matrix(f"x{n}", matrix, x)
             result = replace(matrix, component=to)
             w.result(case, f"({w.type(f'R{n}', result)})x{n}", result, meaning.convert(x, source, to))
@@ -49,8 +50,8 @@ def _builtins(source: ComponentType, to: ComponentType, use: Use) -> Row:
 
     def write(w: Writer) -> None:
         matrix = draw_matrix(w.rng, source, use, 0.0)
-        x = meaning.convertible(w.rng, source, to, matrix.rows, matrix.columns)
-        wild = meaning.whole_range(w.rng, source, matrix.rows, matrix.columns)
+        x = values.convertible(w.rng, source, to, matrix.rows, matrix.columns)
+        wild = values.whole_range(w.rng, source, matrix.rows, matrix.columns)
         w.matrix("x", matrix, x)
         if to.is_integer:
             w.matrix("wild", matrix, wild)

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from coopmat.cts import values
+from coopmat.matrices import meaning
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use
 
-from . import meaning
 from .axes import draw_matrix, types
 from .rows import Key, Row, Writer, key
 
@@ -31,7 +32,7 @@ def _elements(component: ComponentType, use: Use) -> Row:
 
     def write(w: Writer) -> None:
         matrix = draw_matrix(w.rng, component, use, 0.3)
-        x = meaning.whole_range(w.rng, component, matrix.rows, matrix.columns)
+        x = values.whole_range(w.rng, component, matrix.rows, matrix.columns)
         t, name = w.matrix("x", matrix, x), component.opencl_c
         lengths = w.buffer(np.zeros(w.target.sub_group_size, np.uint32), "uint")
         w.line(f"uint n = coop_mat_length(x); {lengths}[get_local_id(0)] = coop_mat_length({t});")
@@ -79,7 +80,7 @@ def _coordinates(component: ComponentType, use: Use) -> Row:
 
     def write(w: Writer) -> None:
         matrix: MatrixType = draw_matrix(w.rng, component, use, 0.3)
-        x = meaning.whole_range(w.rng, component, matrix.rows, matrix.columns)
+        x = values.whole_range(w.rng, component, matrix.rows, matrix.columns)
         t = w.matrix("x", matrix, x)
         out = len(w.buffers)
         seen = w.buffer(w.pattern(x.size, component), component.opencl_c)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,7 +55,7 @@ class Runner:
                 if not faults or len(rows) == 1:
                     return [Finding(target, rows[0].name, None, fault) for fault in faults]
                 return self._halves(target, rows)
-            program = self._build(module.spirv)
+            program = self._build(module.spirv, self._options(target, rows))
         except (coopmat.CompileError, InternalError, self.cl.RuntimeError) as error:
             if len(rows) > 1:
                 return self._halves(target, rows)
@@ -72,8 +73,15 @@ class Runner:
         middle = len(rows) // 2
         return self.run(target, rows[:middle]) + self.run(target, rows[middle:])
 
-    def _build(self, spirv: bytes) -> Any:
-        return self.cl.Program(self.context, spirv).build()
+    @staticmethod
+    def _options(target: Target, rows: Sequence[Row]) -> list[str]:
+        """The device's optimiser takes most of the time; where subgroups do not depend on it, half of the batches of
+        whole matrices and all of those with local memory go without."""
+        without = target.route == "scratch" or (target.route == "one" and zlib.crc32(rows[0].name.encode()) % 2)
+        return ["-cl-opt-disable"] if without else []
+
+    def _build(self, spirv: bytes, options: Sequence[str]) -> Any:
+        return self.cl.Program(self.context, spirv).build(list(options))
 
     def _launch(self, kernel: Any, plan: Plan, size: int) -> list[Array]:
         flags = self.cl.mem_flags.READ_WRITE | self.cl.mem_flags.COPY_HOST_PTR

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from coopmat.cts.values import whole_range
 from coopmat.matrices import reference
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import ComponentType, Layout, MatrixType, Use
 
 from .axes import LOAD_SPACES, PARTS, STORE_SPACES, draw_matrix, types
-from .meaning import whole_range
 from .rows import LAYOUTS, Key, Row, Writer, key, reference_store
 
 WIDTHS = (2, 3, 4, 8, 16)

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from coopmat.cts import values
+from coopmat.matrices import meaning
 from coopmat.matrices.variants import ComponentType, Layout, MatrixType, Operands, Use, default_operands
 
-from . import meaning
 from .axes import types
 from .memory import layouts
 from .rows import Key, Row, Writer, key
@@ -78,12 +79,12 @@ def _mul_add(w: Writer, case: Key, types_: Types, mask: Operands | None, shape: 
         MatrixType(types_[1], k, columns, Use.B),
         MatrixType(types_[2], m, columns, Use.ACCUMULATOR),
     ]
-    values = [meaning.moderate(w.rng, t.component, t.rows, t.columns) for t in matrices]
+    inputs = [values.moderate(w.rng, t.component, t.rows, t.columns) for t in matrices]
     if not types_[0].is_integer and n % 5 == 0:
         # An infinity or a NaN, whose way through the sums is the same in any order.
-        values[n % 3].flat[n % values[n % 3].size] = meaning.narrow(types_[n % 3], np.array((np.inf, np.nan)[n % 2]))
+        inputs[n % 3].flat[n % inputs[n % 3].size] = meaning.narrow(types_[n % 3], np.array((np.inf, np.nan)[n % 2]))
     memory = layouts(w.target.route)
-    for number, (name, matrix, value) in enumerate(zip((a, b, c), matrices, values, strict=True)):
+    for number, (name, matrix, value) in enumerate(zip((a, b, c), matrices, inputs, strict=True)):
         w.matrix(name, matrix, value, memory[(n // 2 + number) % len(memory)])
     derived = default_operands(*types_)
     chosen = [f"CLK_COOPERATIVE_MATRIX_OPERAND_{word}" for bit, word in WORDS.items() if mask and mask & bit]
@@ -93,5 +94,5 @@ def _mul_add(w: Writer, case: Key, types_: Types, mask: Operands | None, shape: 
     if n % 3 == 0:
         w.line(f"{c} = {call};")
         call = c
-    expected, bound = meaning.mul_add(types_, *values, derived if mask is None else mask)
+    expected, bound = meaning.mul_add(types_, *inputs, derived if mask is None else mask)
     w.result(case, call, matrices[2], expected, np.where(np.isfinite(bound), bound, 0.0), Layout(n % 2))

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from coopmat.cts import values
+from coopmat.cts.values import whole_range
+from coopmat.matrices import meaning
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Use
 
-from . import meaning
 from .axes import draw_matrix, types
-from .meaning import whole_range
 from .rows import Row, Writer, key
 
 BINARY = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
@@ -42,7 +43,7 @@ def _operators(component: ComponentType, use: Use) -> Row:
     def write(w: Writer) -> None:
         matrix = draw_matrix(w.rng, component, use)
         x, y = (whole_range(w.rng, component, matrix.rows, matrix.columns) for _ in range(2))
-        y = meaning.divisors(component, y)
+        y = values.divisors(component, y)
         t = w.matrix("x", matrix, x)
         w.matrix("y", matrix, y)
         for operator, word in BINARY.items():
@@ -58,7 +59,7 @@ def _operators(component: ComponentType, use: Use) -> Row:
 
 def _value(rng: np.random.Generator, source: ComponentType, to: ComponentType) -> Any:
     """A scalar whose conversion is defined."""
-    return meaning.convertible(rng, source, to, 1)[0]
+    return values.convertible(rng, source, to, 1)[0]
 
 
 def _scalings(component: ComponentType, source: ComponentType, use: Use) -> Row:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from coopmat.cts import values
+from coopmat.matrices import meaning
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import ComponentType, Use
 
-from . import meaning
 from .axes import draw_matrix, types
 from .rows import Row, Writer, key
 
@@ -108,10 +109,10 @@ def _row(component: ComponentType, use: Use, names: list[str]) -> Row:
 
     def write(w: Writer) -> None:
         matrix = draw_matrix(w.rng, component, use, 0.05)
-        a, b, c = (meaning.moderate(w.rng, component, matrix.rows, matrix.columns) for _ in range(3))
+        a, b, c = (values.moderate(w.rng, component, matrix.rows, matrix.columns) for _ in range(3))
         w.type("M", matrix)
-        for name, values in (("a", a), ("b", b), ("c", c)):
-            w.line(f"const global {component.opencl_c} *p{name} = {w.buffer(values.ravel(), component.opencl_c)};")
+        for name, array in (("a", a), ("b", b), ("c", c)):
+            w.line(f"const global {component.opencl_c} *p{name} = {w.buffer(array.ravel(), component.opencl_c)};")
             w.line(f"@M {name} = coop_mat_load(p{name}, ROW, {matrix.columns});")
         w.line(f"int two = {w.buffer(np.array([2], np.int32), 'int')}[0];")
         for name, case in keys.items():

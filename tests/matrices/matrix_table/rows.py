@@ -11,11 +11,11 @@ import numpy as np
 from matrix_programs import Target, spelled
 
 from coopmat.matrices import reference
+from coopmat.matrices.meaning import wrong_places
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import ComponentType, Layout, MatrixType
 
 from .axes import PARTS
-from .meaning import wrong_places
 
 LAYOUTS = {
     Layout.ROW_MAJOR: "ROW",

@@ -31,7 +31,10 @@ def rows_for(target: Target, targets: tuple[Target, ...]) -> list[Row]:
     sizes = [t.sub_group_size for t in targets if t.route == target.route]
     mine = sizes.index(target.sub_group_size)
     chosen = rows_on(target.route)
-    return [row for row in chosen if row.everywhere or zlib.crc32(row.name.encode()) % len(sizes) == mine]
+    everywhere = target.route == "lanes"
+    return [
+        row for row in chosen if (row.everywhere and everywhere) or zlib.crc32(row.name.encode()) % len(sizes) == mine
+    ]
 
 
 def covering(targets: tuple[Target, ...], seed: int) -> Iterator[tuple[Target, Row]]:

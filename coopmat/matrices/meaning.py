@@ -1,18 +1,16 @@
-"""Inputs, and what `coopmat.matrices.reference` makes of them; with bf16, which has no numpy dtype.
+"""`reference`, by component type instead of by dtype: with bf16, which has no numpy dtype, and with what may differ.
 
-Here a bf16 matrix is its uint16 bit patterns; its arithmetic is binary32's, rounded once more, which is exact for one
+A bf16 matrix is its uint16 bit patterns; its arithmetic is binary32's, rounded once more, which is exact for one
 operation (a binary32 has more than twice the digits).
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from coopmat.matrices import reference
-from coopmat.matrices.reference import Array
-from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Operands
+from . import reference
+from .reference import Array
+from .variants import COMPONENT_TYPES, ComponentType, Operands
 
 F32 = COMPONENT_TYPES["f32"]
 # Division, in units in the last place; everything else is exact.
@@ -71,7 +69,7 @@ def _to_bf16(x: Array, rounding: str) -> Array:
     negative, cut = (bits >> 31) == 1, (bits & 0xFFFF) != 0
     away = finite & cut & (negative if rounding == "rtn" else ~negative if rounding == "rtp" else False)
     result = ((bits >> 16) + away).astype(np.uint16)
-    return np.where(np.isnan(single), np.uint16(0x7FC0), result).astype(np.uint16)
+    return np.asarray(np.where(np.isnan(single), np.uint16(0x7FC0), result).astype(np.uint16))
 
 
 def mul_add(types: tuple[ComponentType, ...], a: Array, b: Array, c: Array, mask: Operands) -> tuple[Array, Array]:
@@ -84,56 +82,6 @@ def mul_add(types: tuple[ComponentType, ...], a: Array, b: Array, c: Array, mask
         size = np.abs(wide[0]) @ np.abs(wide[1]) + np.abs(wide[2])
     eps = 2.0**-7 if types[2].name == "bf16" else float(np.finfo(types[2].numpy).eps)
     return narrow(types[2], exact), (a.shape[1] + 2) * eps * size
-
-
-# --- inputs ----------------------------------------------------------------------------------------
-
-
-def whole_range(rng: np.random.Generator, component: ComponentType, *shape: int) -> Array:
-    """Integers: the extremes among them. Floats: infinities, NaNs, zeros and subnormals of either sign among them."""
-    if component.is_integer:
-        limits = np.iinfo(component.numpy)
-        values = rng.integers(limits.min, limits.max, shape, component.numpy, endpoint=True)
-        specials: list[Any] = [limits.min, limits.max, 0, 1, limits.max // 2 + 1]
-    else:
-        values = narrow(component, rng.standard_normal(shape) * 4)
-        specials = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, *_edges(component)]
-    choice = np.array(specials, component.numpy) if component.is_integer else narrow(component, np.array(specials))
-    return np.where(rng.random(shape) < 0.3, rng.choice(choice, shape), values)
-
-
-def _edges(component: ComponentType) -> list[float]:
-    """The least subnormal, a greater one, the least normal number and the greatest, some negative."""
-    least, normal, most = {
-        "f16": (2.0**-24, 2.0**-14, 65504.0),
-        "f32": (2.0**-149, 2.0**-126, float(np.finfo(np.float32).max)),
-        "f64": (2.0**-1074, 2.0**-1022, float(np.finfo(np.float64).max)),
-        "bf16": (2.0**-133, 2.0**-126, float.fromhex("0x1.fep127")),
-    }[component.name]
-    return [least, -least * 5, normal, most, -most]
-
-
-def moderate(rng: np.random.Generator, component: ComponentType, *shape: int) -> Array:
-    """Integers over their whole range; floats of either sign around 1, with fractions."""
-    if component.is_integer:
-        return whole_range(rng, component, *shape)
-    return narrow(component, rng.integers(-64, 65, shape) / 8)
-
-
-def divisors(component: ComponentType, y: Array) -> Array:
-    """Without what division leaves undefined: 0, and -1 under the most negative integer."""
-    if component.is_integer:
-        y = np.where((y == 0) | (y == np.array(-1).astype(y.dtype)), y.dtype.type(3), y)
-    return y
-
-
-def convertible(rng: np.random.Generator, source: ComponentType, to: ComponentType, *shape: int) -> Array:
-    """Values whose unsaturated conversion is defined: with fractions, in the target's range; to floats anything."""
-    if source.is_integer or not to.is_integer:
-        return whole_range(rng, source, *shape)
-    low, high = np.iinfo(to.numpy).min, np.iinfo(to.numpy).max
-    ties = rng.integers(max(low, -100), min(high, 100), shape) + rng.choice([0.0, 0.5, 0.25, -0.5, 0.75], shape)
-    return narrow(source, np.clip(ties, low, high))
 
 
 # --- comparison ------------------------------------------------------------------------------------
@@ -159,4 +107,4 @@ def wrong_places(component: ComponentType, got: Array, expected: Array, toleranc
         with np.errstate(all="ignore"):
             near = np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) <= tolerance) & (np.asarray(tolerance) > 0)
         same = same | near
-    return ~same
+    return np.asarray(~same)

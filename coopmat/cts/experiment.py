@@ -1,0 +1,110 @@
+"""What one variant runs: buffers with guards and patterns, sizes, and what must be in every byte afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from coopmat.matrices import meaning, reference
+from coopmat.matrices.reference import Array
+from coopmat.matrices.variants import ComponentType, Layout, MatrixType
+
+# What memory holds where nothing was written.
+PATTERN = 0xA5
+# Components before and behind a matrix that must stay as they are.
+GUARD = 16
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a matrix lies in a buffer: `stride` and `offset` count components, and component (0, 0) is at `offset`.
+
+    `vector` components make a pointee (1, 2, 3, 4, 8, 16; of 3 the fourth is padding); the kernel's stride and offset
+    count pointees.
+    """
+
+    matrix: MatrixType
+    layout: Layout
+    stride: int
+    offset: int = GUARD
+    vector: int = 1
+
+    def indices(self) -> Array:
+        """Of each component in the buffer, as an array of the matrix's shape."""
+        m = self.matrix
+        return np.asarray(self.offset + reference.offsets(m.shape, m.component, self.layout, self.stride))
+
+    @property
+    def room(self) -> int:
+        """Components that a buffer has, guards included."""
+        return int(self.indices().max()) + 1 + GUARD
+
+    def with_values(self, values: Array, memory: Array | None = None) -> Array:
+        """`memory` (pattern, if none is given) with the matrix in it."""
+        result = pattern(self.room, self.matrix.component) if memory is None else memory.copy()
+        result[self.indices()] = values
+        return result
+
+
+def pattern(size: int, component: ComponentType) -> Array:
+    return np.frombuffer(bytes([PATTERN]) * (size * component.size), component.numpy).copy()
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A buffer: what it holds before, and what it must hold after the launch.
+
+    `expected` is None where the kernel must leave everything as it was. `tolerance` (absolute, a number or one for each
+    component of the buffer) is how far it may be off where it is not 0. `look`, where given, says instead of the
+    comparison what is wrong with the buffer's contents, or nothing.
+    """
+
+    name: str
+    component: ComponentType
+    before: Array
+    expected: Array | None = None
+    tolerance: Array | float = 0.0
+    place: Place | None = None
+    space: str = "global"
+    look: Callable[[Array], str] | None = field(default=None, compare=False)
+
+    @property
+    def is_output(self) -> bool:
+        return self.expected is not None or self.look is not None
+
+    def wrong(self, got: Array) -> Array:
+        """Where `got` is not what it must be."""
+        wanted = self.before if self.expected is None else self.expected
+        return meaning.wrong_places(self.component, got, wanted, self.tolerance)
+
+
+def matrix_input(name: str, place: Place, values: Array) -> Argument:
+    """A buffer that a matrix is loaded from."""
+    return Argument(name, place.matrix.component, place.with_values(values), place=place)
+
+
+def matrix_output(name: str, place: Place, values: Array, tolerance: Array | float = 0.0) -> Argument:
+    """A buffer that a matrix is stored to; `tolerance` is a number, or has the matrix's shape."""
+    component = place.matrix.component
+    off: Array | float = 0.0
+    if np.any(np.asarray(tolerance) > 0):
+        off = np.zeros(place.room)
+        off[place.indices()] = np.where(np.isfinite(tolerance), tolerance, 0.0)
+    return Argument(name, component, pattern(place.room, component), place.with_values(values), off, place)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Arguments in the kernel's order; `groups` work-groups of `sub_groups` subgroups each run it."""
+
+    arguments: Sequence[Argument]
+    sub_groups: int = 1
+    groups: int = 1
+
+    def argument(self, name: str) -> Argument:
+        return next(argument for argument in self.arguments if argument.name == name)
+
+    def with_argument(self, changed: Argument) -> Experiment:
+        return replace(self, arguments=[changed if a.name == changed.name else a for a in self.arguments])
