@@ -1,0 +1,272 @@
+"""Is the conformance runner honest? Every mutant is a copy of the package with one fault; it must fail, and say FAILED.
+
+Usage: tools/cts-mutants [--jobs N] [--list] [NAME ...]
+Status 0 if the runner passes the package as it is, and kills every mutant.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent.parent / "coopmat"
+LIMIT = 900.0
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """`old` stands exactly once in `file`, and becomes `new`. It is looked for on `route`."""
+
+    name: str
+    route: str
+    file: str
+    old: str
+    new: str
+
+
+_LANES, _ONE, _SCRATCH = (f"matrices/library/{name}.cl" for name in ("lanes", "subgroup_of_one", "scratch"))
+_INSTANCES, _SPELLING = "matrices/instances.py", "matrices/spelling.py"
+
+MUTANTS = (
+    # Memory.
+    Mutant(
+        "row-major-transposed", "one", _INSTANCES, 'return f"({r} * stride + {c})"', 'return f"({c} * stride + {r})"'
+    ),
+    Mutant(
+        "column-major-transposed",
+        "lanes",
+        _INSTANCES,
+        'return f"({c} * stride + {r})"',
+        'return f"({r} * stride + {c})"',
+    ),
+    Mutant(
+        "stride-ignored", "lanes", _INSTANCES, 'return f"({r} * stride + {c})"', 'return f"({r} * CM_COLUMNS + {c})"'
+    ),
+    Mutant(
+        "stride-0-taken-for-1",
+        "one",
+        _INSTANCES,
+        'return f"({r} * stride + {c})"',
+        'return f"({r} * max(stride, (size_t)1) + {c})"',
+    ),
+    Mutant("packed-rows-swapped", "one", _INSTANCES, "+ {r} % {pack})", "+ ({r} + 1) % {pack})"),
+    Mutant(
+        "last-row-not-stored",
+        "lanes",
+        _LANES,
+        "                if (CM_INSIDE(r, CM_COLUMN(s)))",
+        "                if (CM_INSIDE(r, CM_COLUMN(s)) && r != CM_ROWS - 1)",
+    ),
+    Mutant(
+        "last-column-not-loaded",
+        "lanes",
+        _LANES,
+        "CM_HOLDS(s) && CM_INSIDE(r, CM_COLUMN(s)) ?",
+        "CM_HOLDS(s) && CM_INSIDE(r, CM_COLUMN(s)) && CM_COLUMN(s) != CM_COLUMNS - 1 ?",
+    ),
+    Mutant(
+        "padding-written",
+        "lanes",
+        _LANES,
+        "#define CM_HOLDS(s) (CM_COLUMNS % CM_SG == 0 || CM_COLUMN(s) < CM_COLUMNS)",
+        "#define CM_HOLDS(s) 1",
+    ),
+    Mutant(
+        "one-beyond-the-edge",
+        "lanes",
+        _LANES,
+        "#define CM_LEFT(at, size) ((at) < (size) ? (size) - (at) : 0u)",
+        "#define CM_LEFT(at, size) ((at) < (size) ? (size) - (at) + 1 : 0u)",
+    ),
+    Mutant(
+        "outside-not-zero",
+        "one",
+        _ONE,
+        "CM_INSIDE(r, c) ? p[CM_OFFSET(r, c)] : (CM_T)0;",
+        "CM_INSIDE(r, c) ? p[CM_OFFSET(r, c)] : (CM_T)1;",
+    ),
+    # The distribution over the lanes.
+    Mutant(
+        "length-even",
+        "lanes",
+        _LANES,
+        "return (CM_COLUMNS + CM_SG - 1 - CM_LANE) / CM_SG * CM_ROWS;",
+        "return CM_SLOTS * CM_ROWS;",
+    ),
+    Mutant("length-of-a-row", "one", _ONE, "return CM_ROWS * CM_COLUMNS;", "return CM_COLUMNS;"),
+    Mutant(
+        "coordinates-swapped",
+        "one",
+        _ONE,
+        "(uint2)(i / CM_COLUMNS, i % CM_COLUMNS)",
+        "(uint2)(i % CM_COLUMNS, i / CM_COLUMNS)",
+    ),
+    Mutant(
+        "coordinates-by-slot",
+        "lanes",
+        _LANES,
+        "(uint2)(i % CM_ROWS, i / CM_ROWS * CM_SG + CM_LANE)",
+        "(uint2)(i % CM_ROWS, CM_LANE * CM_SLOTS + i / CM_ROWS)",
+    ),
+    Mutant("wrong-component-read", "one", _ONE, "return m[i];", "return m[i > 0 ? i - 1 : 0];"),
+    Mutant("component-not-written", "lanes", _LANES, "    m[i] = value;", "    if (i != 0)\n        m[i] = value;"),
+    Mutant(
+        "subgroups-share-memory",
+        "scratch",
+        _SCRATCH,
+        "((__local type *)scratch + CM_LINEAR_ID / CM_SG * CM_SG * (count))",
+        "((__local type *)scratch)",
+    ),
+    Mutant(
+        "barrier-left-out",
+        "scratch",
+        _SCRATCH,
+        "share[(i - top) * CM_SG + lane] = CM_WIDEN_A(a[first / CM_SG * CM_M + i]);\n            CM_EXCHANGE;",
+        "share[(i - top) * CM_SG + lane] = CM_WIDEN_A(a[first / CM_SG * CM_M + i]);",
+    ),
+    # Component by component.
+    Mutant(
+        "fill-short",
+        "lanes",
+        _LANES,
+        "        out[i] = value;",
+        "        out[i] = i + 1 < CM_SLOTS * CM_ROWS ? value : (CM_T)0;",
+    ),
+    Mutant("negative-zero-lost", "one", _SPELLING, 'return "(-(x))"', 'return "(0 - (x))"'),
+    Mutant("division-rounds", "one", _SPELLING, "((x) / (y))", "(((x) + (y) / 2) / (y))"),
+    Mutant("divisor-odd", "lanes", _SPELLING, "((x) / (y))", "((x) / ((y) | 1))"),
+    Mutant(
+        "scalar-squared",
+        "lanes",
+        _LANES,
+        "        out[i] = CM_MAP(m[i], scalar);",
+        "        out[i] = CM_MAP(m[i], m[i]);",
+    ),
+    Mutant("conversion-rounds-up", "one", _SPELLING, "'_' + rounding if rounding else ''", "'_' + (rounding or 'rtp')"),
+    # Multiply-add.
+    Mutant(
+        "sign-lost", "one", _SPELLING, "read = integer(component.bits, signed)", "read = integer(component.bits, False)"
+    ),
+    Mutant(
+        "sign-invented",
+        "lanes",
+        _SPELLING,
+        "read = integer(component.bits, signed)",
+        "read = integer(component.bits, True)",
+    ),
+    Mutant(
+        "last-k-left-out", "one", _ONE, "for (int k = 0; k < CM_K; ++k)", "for (int k = 0; k < CM_K - (CM_K > 1); ++k)"
+    ),
+    Mutant(
+        "first-k-left-out", "lanes", _LANES, "for (int k = 0; k < CM_K; ++k)", "for (int k = CM_K > 1; k < CM_K; ++k)"
+    ),
+    Mutant(
+        "broadcast-from-the-next-lane",
+        "lanes",
+        _LANES,
+        "a[k / CM_SG * CM_M + i]), k % CM_SG)",
+        "a[k / CM_SG * CM_M + i]), (k + 1) % CM_SG)",
+    ),
+    Mutant(
+        "a-transposed",
+        "one",
+        _ONE,
+        "CM_WIDEN_A(a[i * CM_K + k])",
+        "CM_WIDEN_A(a[(i * CM_K + k) % CM_M * CM_K + (i * CM_K + k) / CM_M])",
+    ),
+    Mutant("operands-swapped", "lanes", _INSTANCES, "a, Operands.A_SIGNED in mask", "a, Operands.B_SIGNED in mask"),
+    Mutant(
+        "addend-left-out",
+        "one",
+        _INSTANCES,
+        'out["BEGIN(c)"] = spelling.convert("c", c, total, w)',
+        'out["BEGIN(c)"] = f"({spelling.vector(total, w)})(0)"',
+    ),
+    Mutant("unsaturated", "one", _INSTANCES, "if c.is_integer and Operands.SATURATING in mask:", "if False:"),
+    Mutant(
+        "saturates-as-signed",
+        "lanes",
+        _SPELLING,
+        "result_signed, c_signed = Operands.RESULT_SIGNED in operands,",
+        "result_signed, c_signed = True,",
+    ),
+    Mutant("double-sums-in-float", "one", _SPELLING, "return DOUBLE if c.bits == 64 else FLOAT", "return FLOAT"),
+)
+
+
+def text_of(mutant: Mutant) -> str:
+    """The file with the fault in it. ValueError where it does not fit (any more)."""
+    text = (PACKAGE / mutant.file).read_text(encoding="utf-8")
+    if text.count(mutant.old) != 1:
+        raise ValueError(f"{mutant.name}: {mutant.file} has the text to replace {text.count(mutant.old)} times")
+    return text.replace(mutant.old, mutant.new)
+
+
+def run(route: str, mutant: Mutant | None, jobs: int) -> tuple[int, str]:
+    """The runner's status, and what it printed."""
+    with tempfile.TemporaryDirectory(prefix="coopmat-mutant-") as place:
+        copy = Path(place) / "coopmat"
+        shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        if mutant is not None:
+            (copy / mutant.file).write_text(text_of(mutant), encoding="utf-8")
+        command = [sys.executable, "-m", "coopmat", "cts", "--wimpy", "--route", route, "-j", str(jobs)]
+        command += ["--keep", str(Path(place) / "failures")] + (["--fail-fast"] if mutant is not None else [])
+        environment = {**os.environ, "PYTHONPATH": place, "COOPMAT_NO_CACHE": "1"}
+        done = subprocess.run(
+            command, cwd=place, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False
+        )
+        return done.returncode, done.stdout + done.stderr
+
+
+def verdict(mutant: Mutant | None, status: int, text: str) -> str:
+    """Empty: as it must be."""
+    failed = re.search(r"^.*\bFAILED\b.*$", text, re.MULTILINE)
+    if mutant is None:
+        return "" if status == 0 else f"the package as it is does not pass:\n{text[-3000:]}"
+    if status == 1 and failed:
+        return ""
+    return "survived" if status == 0 else f"status {status}, without a failed variant:\n{text[-2000:]}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="tools/cts-mutants", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="mutants at a time")
+    parser.add_argument("--list", action="store_true", help="print the mutants instead of running them")
+    parser.add_argument("name", nargs="*", default=["*"], help="of mutants; * stands for anything")
+    arguments = parser.parse_args()
+    chosen = [m for m in MUTANTS if any(fnmatchcase(m.name, pattern) for pattern in arguments.name)]
+    if arguments.list:
+        print("\n".join(f"{m.name} ({m.route}, {m.file})" for m in chosen))
+        return 0
+    start = time.monotonic()
+    routes = sorted({mutant.route for mutant in chosen})
+    work: list[tuple[str, Mutant | None]] = [*((r, None) for r in routes), *((m.route, m) for m in chosen)]
+
+    def one(item: tuple[str, Mutant | None]) -> bool:
+        route, mutant = item
+        begun = time.monotonic()
+        fault = verdict(mutant, *run(route, mutant, 1))
+        name = mutant.name if mutant else "as it is"
+        how = fault or ("killed" if mutant else "passes")
+        print(f"{route:8}{name:32}{how} ({time.monotonic() - begun:.0f} s)", flush=True)
+        return not fault
+
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        right = list(pool.map(one, work))
+    killed = sum(right[len(routes) :])
+    print(f"{killed} of {len(chosen)} mutants killed in {time.monotonic() - start:.0f} s")
+    return 0 if all(right) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
