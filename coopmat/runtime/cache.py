@@ -59,17 +59,14 @@ def key_of(parts: Mapping[str, object]) -> str:
 
 @cache
 def package_version() -> str:
-    """Of this package and what it compiles with; a change of its files counts, so that developers need not think of
-    the cache."""
+    """Of this package and what it compiles with; any change of its files counts, so that nobody need think of the cache."""
     import llvmlite
-
-    from coopmat import __version__
 
     root = Path(__file__).resolve().parent.parent
     files = (path for pattern in ("*.py", "*.cl", "*.lark", "*.tsv") for path in root.rglob(pattern))
     stats = sorted((str(path.relative_to(root)), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
     own = hashlib.blake2b(repr(stats).encode(), digest_size=16).hexdigest()
-    return f"{__version__} {own} llvmlite {llvmlite.__version__}"
+    return f"{own} llvmlite {llvmlite.__version__}"
 
 
 @dataclass(frozen=True)
