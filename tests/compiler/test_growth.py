@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import coopmat
-from coopmat.compiler import _collector
+from coopmat.compiler.shared import collector as _collector
 from coopmat.spirv.tools import find_tools
 
 ROOT = Path(__file__).parents[2]

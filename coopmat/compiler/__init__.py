@@ -1,0 +1,59 @@
+"""OpenCL C, or what other front ends make, to SPIR-V."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from ..diagnostics import CompileError, Diagnostic, Severity, TooManyErrors
+from ..options import CompileOptions, UsageError
+from .ir_module import IrModule
+from .module import Module
+from .shared import collector
+
+__all__ = ["CompileOptions", "IrModule", "Module", "UsageError", "compile", "preprocess_only"]
+
+
+def preprocess_only(source: str | bytes, options: CompileOptions, *, name: str) -> Module:
+    """A Module of which only the preprocessor ran; its findings raise CompileError."""
+    module = Module(source, name, options)
+    with suppress(TooManyErrors), collector:
+        module._tokens  # noqa: B018
+    module._findings.raise_if_errors()
+    return module
+
+
+def compile(
+    source: str | bytes,
+    options: str | Sequence[str] | CompileOptions = (),
+    *,
+    name: str = "<source>",
+    language: str = "cl",
+) -> Module:
+    """Compiles OpenCL C; the source is checked on return, code is generated when it is first asked for.
+
+    With the `language` "ir" the source is LLVM IR, of any dialect that docs/dialects.md lists.
+
+    `options` are as on the command line, a list (`["-DTILE=16", "--matrices", "one"]`) or one string as OpenCL builds
+    take it. Raises CompileError, UsageError.
+    """
+    if isinstance(options, str):
+        options = shlex.split(options)
+    parsed = options if isinstance(options, CompileOptions) else CompileOptions.from_arguments(options)
+    later = [f"--dialect {parsed.dialect}"] if parsed.dialect in ("intel", "llvm") else []
+    if later:
+        message = f"{later[0]} is not supported yet"
+        raise CompileError([Diagnostic(Severity.ERROR, "not-supported", message)])
+    if parsed.matrices == "auto":
+        parsed = replace(parsed, matrices="native")
+    module = IrModule(source, name, parsed) if language == "ir" else Module(source, name, parsed)
+    if parsed.debug:
+        module.warn("unused-command-line-argument", "-g: debug information is not supported yet")
+    if isinstance(module, IrModule):
+        module.check()
+        return module
+    with collector:
+        module.unit  # noqa: B018
+    return module

@@ -1,0 +1,120 @@
+"""A module of LLVM IR: it enters behind the front end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from ..diagnostics import CompileError, Diagnostic, InternalError, Note, Severity, Span
+from .module import Module
+from .shared import collector, library
+
+if TYPE_CHECKING:
+    from ..frontend import syntax
+    from ..frontend.preprocess import TokenStream
+    from ..ir import LoweredModule
+
+T = TypeVar("T")
+
+
+class IrModule(Module):
+    """A module of LLVM IR in any dialect: read, then emitted like our own. It has no tokens and no tree.
+
+    What LLVM or the dialects refuse in it is a CompileError with the place in the text, and so is whatever stages
+    behind find wrong: they were handed it.
+    """
+
+    @property
+    def _tokens(self) -> TokenStream:
+        raise self._refused("no-such-stage", f"{self.name} is LLVM IR, which is not preprocessed")
+
+    @property
+    def _tree(self) -> syntax.TranslationUnit:
+        raise self._refused("no-such-stage", f"{self.name} is LLVM IR, which has no syntax tree")
+
+    unit = _tree  # type: ignore[assignment]
+
+    def check(self) -> None:
+        """Reads the text. Raises CompileError."""
+        from ..ir import dialects
+
+        self._findings.check_options()
+        text = self._text()
+        with collector:
+            read = self._timed("read", lambda: self._guarded(lambda: dialects.read(self._reprinted(text))))
+            self._canonical = self._timed("read", lambda: self._reprinted(read))
+
+    def _lower(self) -> LoweredModule:
+        from ..ir import LowerOptions
+        from ..ir.dialects import parse_module
+        from ..ir.dialects.link import link
+
+        text, options = self._canonical, self.options
+        wanted = LowerOptions(
+            matrices=options.matrices,
+            spirv_version=options.spirv_version,
+            sub_group_size=options.sub_group_size,
+            opt_disable=options.level == 0,
+        )
+        with collector:
+            return self._timed("lower", lambda: self._guarded(lambda: link(parse_module(text), wanted, library)))
+
+    def _emit(self) -> bytes:
+        return self._blaming(super()._emit)
+
+    def _validate(self, binary: bytes) -> None:
+        self._blaming(lambda: super(IrModule, self)._validate(binary))
+
+    def _text(self) -> str:
+        source = self._source
+        try:
+            text = source if isinstance(source, str) else source.decode()
+            text.encode()
+        except UnicodeError:
+            raise self._refused("ir-syntax", f"{self.name} is not text in UTF-8") from None
+        self.sources.add(self.name, text)
+        if "\0" in text:
+            line = text[: text.index("\0")].count("\n") + 1
+            raise self._refused("ir-syntax", "the text has a null character", self._line(line))
+        return text
+
+    def _line(self, number: int) -> Span | None:
+        from ..ir.dialects import places
+
+        text = self.sources.line(self.name, number)
+        return None if text is None else places.of_line(self.name, number, text)
+
+    def _reprinted(self, text: str) -> str:
+        from ..ir.dialects import places
+        from ..spirv.emit import RefusedIR, reprint
+
+        try:
+            return reprint(text)
+        except RefusedIR as error:
+            if text != self.sources.files.get(self.name):
+                raise InternalError("the IR that was read is not IR any more", error.message) from error
+            span = places.find(text, self.name, error.context)
+            if error.line:
+                span = Span(self.name, error.line, error.column, error.line, error.column + 1)
+            raise self._refused("ir-syntax", f"LLVM refuses this: {error.message}", span) from error
+
+    def _guarded(self, run: Callable[[], T]) -> T:
+        from ..ir.dialects import Malformed, places
+
+        try:
+            return run()
+        except Malformed as error:
+            text = self.sources.files.get(self.name, "")
+            raise self._refused(error.code, error.message, places.find(text, self.name, error.line)) from error
+
+    def _blaming(self, run: Callable[[], T]) -> T:
+        """What goes wrong behind is in what we were given."""
+        try:
+            return run()
+        except InternalError as error:
+            notes = (Note(error.details),) if error.details else ()
+            raise self._refused("ir-not-supported", f"{self.name}: {error.message}", notes=notes) from error
+
+    def _refused(self, code: str, message: str, span: Span | None = None, notes: tuple[Note, ...] = ()) -> CompileError:
+        self._findings.add(Diagnostic(Severity.ERROR, code, message, span, notes=notes))
+        return CompileError(self._findings.in_order(), self.sources)

@@ -1,0 +1,278 @@
+"""The stages in a row: a kernel enters at the preprocessor and leaves as SPIR-V.
+
+`Module` holds one compilation; each stage runs when its result is first asked for, and once.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from ..diagnostics import (
+    CompileError,
+    Diagnostic,
+    Diagnostics,
+    InternalError,
+    Severity,
+    SourceMap,
+    TooManyErrors,
+)
+from ..options import CompileOptions, UsageError
+from .shared import collector, library
+
+if TYPE_CHECKING:
+    from ..frontend import syntax, typed
+    from ..frontend.preprocess import TokenStream
+    from ..ir import LoweredModule
+    from ..ir.kernel_info import KernelInfo
+
+T = TypeVar("T")
+
+
+class _stage(Generic[T]):
+    """A result of a Module that is made when first asked for, under that module's own lock.
+
+    functools.cached_property has one lock for all modules before Python 3.12, and none from there on.
+    """
+
+    def __init__(self, make: Callable[[Module], T]) -> None:
+        self.make = make
+
+    def __get__(self, module: Module, owner: type[Module]) -> T:
+        with module._lock:
+            if self not in module._results:
+                module._results[self] = self.make(module)
+            result: T = module._results[self]
+            return result
+
+
+class Module:
+    """A compiled source.
+
+    `.spirv` is the legalised, and unless turned off validated, binary; `.llvm_ir` the module as lowered;
+    `.kernels` what a host needs to know of each kernel. Errors: CompileError for the input, InternalError for the
+    compiler, ToolsMissing where validation is on and no able spirv-val is found.
+    """
+
+    def __init__(self, source: str | bytes, name: str, options: CompileOptions) -> None:
+        self.name = name
+        self.options = options
+        self.timings: dict[str, float] = {}
+        self.validated = False
+        self._source = source
+        self._lock = threading.RLock()
+        self._results: dict[_stage[Any], Any] = {}
+        self._findings = Diagnostics(
+            error_limit=options.error_limit,
+            no_warnings=options.no_warnings,
+            warnings=options.warnings,
+        )
+
+    # --- what a user asks for
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        return self._findings.in_order()
+
+    @property
+    def sources(self) -> SourceMap:
+        return self._findings.sources
+
+    @property
+    def matrices(self) -> str:
+        """The route: native, one, lanes or scratch."""
+        return self.options.matrices
+
+    @property
+    def preprocessed(self) -> str:
+        return self._tokens.to_text()
+
+    @property
+    def dependencies(self) -> list[str]:
+        return self._tokens.dependencies
+
+    @property
+    def ast(self) -> str:
+        from ..frontend.syntax import dump
+
+        return dump(self._tree)
+
+    @property
+    def typed_ast(self) -> str:
+        from ..frontend.typed_dump import dump
+
+        return dump(self.unit)
+
+    @property
+    def llvm_ir(self) -> str:
+        text = self._lowered.text
+        if self.options.dialect == "khr":
+            return text
+        from ..ir import dialects
+        from ..spirv.emit import reprint
+
+        return reprint(dialects.rewrite(reprint(text), self.options.dialect))
+
+    @property
+    def opencl_c(self) -> str:
+        """Plain OpenCL C with the matrices lowered: not supported yet, so always a CompileError."""
+        raise CompileError([Diagnostic(Severity.ERROR, "not-supported", "OpenCL C as output is not supported yet")])
+
+    @property
+    def kernels(self) -> dict[str, KernelInfo]:
+        return {kernel.name: kernel for kernel in self._lowered.kernels}
+
+    @property
+    def spirv_text(self) -> str:
+        from ..spirv.tools import disassemble
+
+        return disassemble(self.spirv)
+
+    @property
+    def spirv(self) -> bytes:
+        with self._lock:
+            if self.options.validate:
+                self.validate()
+            return self._emitted
+
+    def validate(self) -> None:
+        """Runs spirv-val, whatever the options said. Raises InternalError where it finds fault, ToolsMissing."""
+        with self._lock:
+            if not self.validated:
+                binary = self._emitted
+                self._timed("validate", lambda: self._validate(binary))
+
+    def warn(self, code: str, message: str) -> None:
+        """Adds a warning about the whole module, as -W options allow it. Raises CompileError under -Werror."""
+        self._findings.warning(code, message)
+        self._findings.raise_if_errors()
+
+    # --- the stages
+
+    @_stage
+    def _tokens(self) -> TokenStream:
+        from ..frontend.preprocess import PreprocessOptions, preprocess
+
+        self._findings.check_options()
+        options = self.options
+        wanted = PreprocessOptions(
+            defines=options.defines,
+            undefines=options.undefines,
+            include_dirs=options.include_dirs,
+            cl_std=options.cl_std,
+            extensions=options.extensions,
+            fast_relaxed_math=options.fast_relaxed_math,
+        )
+        return self._timed("preprocess", lambda: preprocess(self._source, self.name, wanted, self._findings))
+
+    @_stage
+    def _tree(self) -> syntax.TranslationUnit:
+        from ..frontend.parse import parse
+
+        tokens = self._tokens
+        return self._timed("parse", lambda: parse(tokens, self._findings))
+
+    @_stage
+    def unit(self) -> typed.Unit:
+        """The typed AST of a source without errors; CompileError otherwise."""
+        from ..frontend.sema import analyse
+
+        with self._lock:
+            try:
+                tree = self._tree
+                features, single = self.options.features, self.options.single_precision_constant
+                unit = self._timed("analyse", lambda: analyse(tree, self._findings, features, single))
+            except TooManyErrors:
+                self._findings.raise_if_errors()
+                raise
+            self._findings.raise_if_errors()
+            if unit.has_matrices and self.matrices == "native" and self.options.variants is not None:
+                self._check_target(unit, self.options.variants)
+            return unit
+
+    def _check_target(self, unit: typed.Unit, variants: Sequence[str]) -> None:
+        """Raises CompileError where the device does not support what the unit asks for, UsageError for bad variants."""
+        from ..frontend.target_check import check
+        from ..matrices.supported import Supported, parse_variants
+
+        try:
+            supported = Supported(parse_variants(" ".join(variants)))
+        except ValueError as error:
+            raise UsageError(f"--matrix-variants: {error}") from None
+        with suppress(TooManyErrors):
+            check(unit, supported, self.options.device or "the device", self._findings)
+        self._findings.raise_if_errors()
+
+    @_stage
+    def _lowered(self) -> LoweredModule:
+        return self._lower()
+
+    def _lower(self) -> LoweredModule:
+        from ..ir import LowerOptions
+        from ..ir.lower import lower
+
+        unit, options = self.unit, self.options
+        wanted = LowerOptions(
+            matrices=options.matrices,
+            spirv_version=options.spirv_version,
+            sub_group_size=options.sub_group_size,
+            float_flags=options.float_flags,
+            opt_disable=options.level == 0,
+        )
+
+        def run() -> LoweredModule:
+            try:
+                return lower(unit, wanted, library)
+            except CompileError as error:
+                # The lowering knows places, but not the text that stands there.
+                for item in error.diagnostics:
+                    self._findings.add(item)
+                raise CompileError(self._findings.in_order(), self.sources) from None
+
+        with collector:
+            lowered = self._timed("lower", run)
+        for item in lowered.warnings:
+            self._findings.warning(item.code, item.message, item.span)
+        self._findings.raise_if_errors()
+        return lowered
+
+    @_stage
+    def _emitted(self) -> bytes:
+        return self._emit()
+
+    def _emit(self) -> bytes:
+        from ..spirv.emit import EmitOptions, emit
+        from ..spirv.legalize import legalize
+
+        lowered = self._lowered
+        passes = lowered.passes
+        if passes.startswith("O"):
+            passes = f"O{self.options.level}" if self.options.level else "none"
+        wanted = EmitOptions(self.options.spirv_version, lowered.extensions, passes)  # type: ignore[arg-type]
+        result = self._timed("emit", lambda: emit(lowered.text, wanted))
+        emitted = result.spirv
+        assert emitted is not None
+        with collector:
+            return self._timed("legalize", lambda: legalize(emitted))
+
+    def _validate(self, binary: bytes) -> None:
+        from ..spirv.tools import target_env_for, validate
+
+        messages = validate(binary, self.options.target_env or target_env_for(self.options.spirv_version, binary))
+        if messages is not None:
+            raise InternalError(f"the SPIR-V made from {self.name} is not valid", "\n".join(messages))
+        self.validated = True
+
+    def _timed(self, name: str, run: Callable[[], T]) -> T:
+        start = time.perf_counter()
+        try:
+            return run()
+        except RecursionError:
+            message = f"{self.name} is nested too deeply to {name}"
+            self._findings.add(Diagnostic(Severity.FATAL, "nesting-too-deep", message))
+            raise CompileError(self._findings.in_order(), self.sources) from None
+        finally:
+            self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - start

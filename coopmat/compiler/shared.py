@@ -1,0 +1,62 @@
+"""What stages share: the garbage collector at rest, and the matrix library's text, parsed once."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from ..diagnostics import CompileError, Diagnostics, InternalError
+
+if TYPE_CHECKING:
+    from ..frontend import typed
+
+# Without the generic address space, where no pointer needs it: one of the library's that says nothing is private.
+_LIBRARY_STANDARDS = {False: "CL1.2", True: "CL2.0"}
+
+
+class _PausedCollector:
+    """While entered, by however many threads, Python's cyclic garbage collector rests.
+
+    The stages make millions of objects that live on and few cycles; the collector would go through them all again and
+    again, which takes as long as the stages themselves where the file is long.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._entered = 0
+        self._was_on = False
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._entered == 0:
+                self._was_on = gc.isenabled()
+                gc.disable()
+            self._entered += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._entered -= 1
+            if self._entered == 0 and self._was_on:
+                gc.enable()
+
+
+collector = _PausedCollector()
+
+
+@lru_cache(maxsize=256)
+def library(text: str) -> typed.Unit:
+    """The typed AST of matrix library text; kept, since the same matrices are asked for again and again."""
+    from ..features import Features
+    from ..frontend.parse import parse
+    from ..frontend.preprocess import PreprocessOptions, preprocess
+    from ..frontend.sema import analyse
+
+    findings = Diagnostics(no_warnings=True)
+    standard = _LIBRARY_STANDARDS["__generic" in text]
+    tokens = preprocess(text, "<matrix library>", PreprocessOptions(cl_std=standard), findings)
+    unit = analyse(parse(tokens, findings), findings, Features.of(standard))
+    if findings.has_errors:
+        raise InternalError("the matrix library does not compile", str(CompileError(findings.items, findings.sources)))
+    return unit
