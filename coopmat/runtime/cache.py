@@ -59,7 +59,7 @@ def key_of(parts: Mapping[str, object]) -> str:
 
 @cache
 def package_version() -> str:
-    """Of this package and what it compiles with; any change of its files counts, so that nobody need think of the cache."""
+    """Of this package and what it compiles with; any change of its files counts."""
     import llvmlite
 
     root = Path(__file__).resolve().parent.parent

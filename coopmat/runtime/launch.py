@@ -17,7 +17,8 @@ from coopmat.options import CompileOptions
 from .checks import CheckResult, run_check
 from .data import Array, integer_of, make_array, make_scalar, shape_of, sizes_of
 from .evaluator import TYPES
-from .program import Kernel, Program, launch_error
+from .launch_rules import launch_error
+from .program import Kernel, Program
 from .runheader import Argument, Piece, Run, header_error, parse_header, with_source
 
 if TYPE_CHECKING:

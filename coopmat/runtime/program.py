@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import tempfile
 import warnings
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from coopmat.devices import DeviceInfo, opencl, route_for
 from coopmat.devices.query import COOPERATIVE_MATRIX
-from coopmat.diagnostics import CompileError, Diagnostic, Severity
+
+from .launch_rules import LaunchRules, launch_error
 
 if TYPE_CHECKING:
     from coopmat.compiler import Module
@@ -30,11 +30,6 @@ class BuildError(Exception):
 
     def __reduce__(self) -> tuple[type[BuildError], tuple[str, str, str, str]]:
         return type(self), (self.device, self.options, self.log, self.source_path)
-
-
-def launch_error(message: str, code: str = "launch") -> CompileError:
-    """A launch that cannot work, as the user asked for it."""
-    return CompileError([Diagnostic(Severity.ERROR, code, message)])
 
 
 class Program:
@@ -97,73 +92,14 @@ class Kernel:
     handle: Any
 
     @cached_property
+    def rules(self) -> LaunchRules:
+        return LaunchRules(self.info, self.program.device, self.handle)
+
+    @property
     def sub_group_size(self) -> int:
-        """The size in work-items: what the kernel was compiled for, or else what the device will use for it.
-
-        A device without subgroups has subgroups of one work-item.
-        """
-        if self.info.sub_group_size is not None:
-            return int(self.info.sub_group_size)
-        if not self.program.device.sub_groups:
-            return 1
-        return self._device_sub_group_size(self.info.reqd_work_group_size or (64,))
-
-    def _device_sub_group_size(self, local_size: Sequence[int]) -> int:
-        query = opencl().kernel_sub_group_info.MAX_SUB_GROUP_SIZE_FOR_NDRANGE
-        return int(self.handle.get_sub_group_info(self.program.device.handle, query, list(local_size)))
+        """See `LaunchRules`."""
+        return self.rules.sub_group_size
 
     def local_size_for(self, global_size: Sequence[int], local_size: Sequence[int] | None) -> tuple[int, ...] | None:
-        """The local size to launch with, checked; None leaves it to the device.
-
-        A kernel with matrices gets full subgroups or an error that names the sizes.
-        """
-        if self.info.reqd_work_group_size is not None:
-            required = self.info.reqd_work_group_size[: len(global_size)]
-            if local_size is not None and tuple(local_size) != required:
-                given = f"local size {tuple(local_size)}"
-                raise launch_error(f"{given} for kernel '{self.info.name}', which requires {required}")
-            local_size = required
-        size = self.sub_group_size
-        emulated = self.info.max_work_items is not None
-        if size == 1 or not (self.info.uses_matrices or emulated):
-            return None if local_size is None else tuple(local_size)
-        if local_size is None:
-            local_size = (size, *(1 for _ in global_size[1:]))
-        if emulated:
-            self._require_room(tuple(local_size))
-            if not self.info.uses_matrices:
-                return tuple(local_size)
-        self._require_full_sub_groups(tuple(global_size), tuple(local_size))
-        return tuple(local_size)
-
-    def _require_room(self, local_size: tuple[int, ...]) -> None:
-        most = self.info.max_work_items
-        if most is not None and math.prod(local_size) > most:
-            message = f"local size {local_size} has more than the {most} work-items that kernel '{self.info.name}'"
-            raise launch_error(f"{message} has local memory for; reqd_work_group_size makes room for more")
-
-    def _require_full_sub_groups(self, global_size: tuple[int, ...], local_size: tuple[int, ...]) -> None:
-        """Matrix operations read every lane of a subgroup: a missing lane would be read out of bounds."""
-        if len(global_size) != len(local_size):
-            raise launch_error(f"global size {global_size} and local size {local_size} differ in dimensions")
-        if any(g % w for g, w in zip(global_size, local_size, strict=True)):
-            message = f"global size {global_size} is no multiple of local size {local_size}"
-            raise launch_error(f"{message}: the last work-groups would have partial subgroups", "partial-subgroup")
-        size = self.sub_group_size
-        if self.info.max_work_items is not None:
-            if math.prod(local_size) % size:
-                message = f"local size {local_size} is no whole number of subgroups of {size}"
-                raise launch_error(f"{message}: partial subgroups cannot hold a matrix", "partial-subgroup")
-            return
-        actual = self._device_sub_group_size(local_size)
-        if actual != size:
-            message = f"kernel '{self.info.name}' is compiled for subgroups of {size}, "
-            raise launch_error(f"{message}but the device runs local size {local_size} in subgroups of {actual}")
-        query = opencl().kernel_sub_group_info.SUB_GROUP_COUNT_FOR_NDRANGE
-        count = int(self.handle.get_sub_group_info(self.program.device.handle, query, list(local_size)))
-        items = 1
-        for extent in local_size:
-            items *= extent
-        if count * size != items:
-            message = f"local size {local_size} makes {count} subgroups of up to {size} work-items out of {items}"
-            raise launch_error(f"{message}: partial subgroups cannot hold a matrix", "partial-subgroup")
+        """See `LaunchRules`."""
+        return self.rules.local_size_for(global_size, local_size)
