@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..diagnostics import Diagnostic
+from ..matrices.strategies import DEFAULT_SUB_GROUP_SIZE
 from .kernel_info import KernelInfo, KernelParameter
 
-__all__ = ["KernelInfo", "KernelParameter", "LowerOptions", "LoweredModule"]
+__all__ = ["DEFAULT_SUB_GROUP_SIZE", "KernelInfo", "KernelParameter", "LowerOptions", "LoweredModule"]
 
 STRATEGIES = ("one", "lanes", "scratch")
-DEFAULT_SUB_GROUP_SIZE = 16
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from .variants import MatrixType
 
 # What local memory is made for where the kernel does not say how large its work-groups are.
 MAX_WORK_ITEMS = 256
+# Work-items, where neither the kernel nor the user says anything.
+DEFAULT_SUB_GROUP_SIZE = 16
 
 
 @dataclass(frozen=True, slots=True)

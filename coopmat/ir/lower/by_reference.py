@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from llvmlite import ir
 
 from ...diagnostics import InternalError
-from ...frontend import typed
+from ...frontend import matrix_calls, typed
 from ...frontend.matrix_terms import matrix_type
 from ...frontend.types import (
     FLOATS,
@@ -20,17 +20,12 @@ from ...frontend.types import (
     VECTOR_SIZES,
     AddressSpace,
     CoopMatrixType,
-    PointerType,
-    ScalarType,
     Type,
-    VectorType,
     element_count,
-    element_type,
     with_count,
 )
 from ...matrices import lowering
 from ...matrices.lowering import STRATEGIES, Instance, Target
-from ...matrices.variants import COMPONENT_TYPES, ComponentType, Layout, Operands
 from ..module import ModuleBuilder
 from ..type_map import I32, POINTERS, VOID_TYPE, undefined
 from .address_spaces import known_pointer
@@ -38,7 +33,6 @@ from .context import FunctionContext, space_of
 from .matrices import Memory
 from .places import MemoryPlace, Operand, temporary
 
-_COMPONENTS = {component.opencl_c: component for component in COMPONENT_TYPES.values()}
 _VALUES: dict[str, Type] = {
     "size_t": SIZE_T,
     **{str(t): t for scalar in (*INTEGERS, *FLOATS) for t in (with_count(scalar, n) for n in (1, *VECTOR_SIZES))},
@@ -110,14 +104,10 @@ class MatricesByReference:
     def substitute(self, ctx: FunctionContext, e: typed.BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
         if not ctx.program.replaces_subgroups:
             return None
-        first = e.parameters[0] if e.parameters else None
-        whole = lowering.substitute_builtin(self.strategy, e.name, _component(first))
-        if whole is not None and whole.signature.parameters and _is_of_vectors(whole, first):
-            return self._substitute_vector(ctx, e, whole, arguments)
-        if whole is None:
-            # The device's own would speak of subgroups that are not there.
-            raise InternalError(f"'{e.name}' has no meaning for --matrices {self.strategy.name}")
-        return self.call(ctx, whole, arguments[: len(whole.signature.parameters)])
+        found = matrix_calls.substitute(self.strategy, e)
+        if found.each:
+            return self._substitute_vector(ctx, e, found.instance, arguments)
+        return self.call(ctx, found.instance, arguments[: len(found.instance.signature.parameters)])
 
     def _substitute_vector(
         self, ctx: FunctionContext, e: typed.BuiltinCall, instance: Instance, arguments: Sequence[ir.Value]
@@ -133,53 +123,48 @@ class MatricesByReference:
         return result
 
     def load(self, ctx: FunctionContext, matrix: CoopMatrixType, memory: Memory) -> Operand:
-        pointer, kind, place = _access(memory)
-        return self._to_temporary(ctx, matrix, lowering.Load(matrix_type(matrix), *kind), [pointer, *place])
+        pointer, access, place = _access(memory)
+        return self._to_temporary(ctx, matrix, matrix_calls.load(matrix, access), [pointer, *place])
 
     def store(self, ctx: FunctionContext, matrix: CoopMatrixType, memory: Memory, value: Operand) -> None:
-        pointer, kind, place = _access(memory)
-        self.call(ctx, lowering.Store(matrix_type(matrix), *kind), [pointer, _pointer(value), *place])
+        pointer, access, place = _access(memory)
+        self.call(ctx, matrix_calls.store(matrix, access), [pointer, _pointer(value), *place])
 
     def fill(self, ctx: FunctionContext, matrix: CoopMatrixType, value: ir.Value) -> Operand:
-        return self._to_temporary(ctx, matrix, lowering.Fill(matrix_type(matrix)), [value])
+        return self._to_temporary(ctx, matrix, matrix_calls.fill(matrix), [value])
 
     def length(self, ctx: FunctionContext, matrix: CoopMatrixType) -> ir.Value:
-        return self.call(ctx, lowering.Length(matrix_type(matrix)), [])
+        return self.call(ctx, matrix_calls.length(matrix), [])
 
     def binary(self, ctx: FunctionContext, matrix: CoopMatrixType, op: str, left: Operand, right: Operand) -> Operand:
-        instance = lowering.Binary(matrix_type(matrix), op)
-        return self._to_temporary(ctx, matrix, instance, [_pointer(left), _pointer(right)])
+        return self._to_temporary(ctx, matrix, matrix_calls.binary(matrix, op), [_pointer(left), _pointer(right)])
 
     def scale(self, ctx: FunctionContext, matrix: CoopMatrixType, value: Operand, scalar: ir.Value) -> Operand:
-        instance = lowering.ScalarMultiply(matrix_type(matrix))
+        instance = matrix_calls.binary(matrix, "scalar_mul")
         return self._to_temporary(ctx, matrix, instance, [_pointer(value), scalar])
 
     def negate(self, ctx: FunctionContext, matrix: CoopMatrixType, value: Operand) -> Operand:
-        return self._to_temporary(ctx, matrix, lowering.Negate(matrix_type(matrix)), [_pointer(value)])
+        return self._to_temporary(ctx, matrix, matrix_calls.negate(matrix), [_pointer(value)])
 
     def convert(self, ctx: FunctionContext, e: typed.MatrixConvert, value: Operand) -> Operand:
-        source, target = e.operand.type, e.type
-        assert isinstance(source, CoopMatrixType) and isinstance(target, CoopMatrixType)
-        to = matrix_type(target).component
-        instance = lowering.Convert(matrix_type(source), to, e.rounding, e.saturate)
-        return self._to_temporary(ctx, target, instance, [_pointer(value)])
+        assert isinstance(e.type, CoopMatrixType)
+        return self._to_temporary(ctx, e.type, matrix_calls.convert(e), [_pointer(value)])
 
     def coordinates(self, ctx: FunctionContext, e: typed.MatrixCoordinates, index: ir.Value) -> ir.Value:
-        return self.call(ctx, lowering.Coord(matrix_type(e.matrix)), [index])
+        return self.call(ctx, matrix_calls.coordinates(e.matrix), [index])
 
     def multiply_add(self, ctx: FunctionContext, e: typed.MatrixMulAdd, a: Operand, b: Operand, c: Operand) -> Operand:
-        a_type, b_type, c_type = (m.type for m in (e.a, e.b, e.c) if isinstance(m.type, CoopMatrixType))
-        types = (matrix_type(a_type), matrix_type(b_type), matrix_type(c_type))
-        instance = lowering.MultiplyAdd(*types, Operands(e.operands))
-        return self._to_temporary(ctx, c_type, instance, [_pointer(a), _pointer(b), _pointer(c)])
+        assert isinstance(e.type, CoopMatrixType)
+        pointers = [_pointer(a), _pointer(b), _pointer(c)]
+        return self._to_temporary(ctx, e.type, matrix_calls.multiply_add(e), pointers)
 
     def get(self, ctx: FunctionContext, matrix: CoopMatrixType, variable: ir.Value, index: ir.Value) -> ir.Value:
-        return self.call(ctx, lowering.Get(matrix_type(matrix)), [variable, index])
+        return self.call(ctx, matrix_calls.get(matrix), [variable, index])
 
     def set(
         self, ctx: FunctionContext, matrix: CoopMatrixType, variable: ir.Value, index: ir.Value, value: ir.Value
     ) -> None:
-        self.call(ctx, lowering.Set(matrix_type(matrix)), [variable, index, value])
+        self.call(ctx, matrix_calls.set(matrix), [variable, index, value])
 
     def copy(self, ctx: FunctionContext, matrix: CoopMatrixType, target: MemoryPlace, source: MemoryPlace) -> None:
         m = matrix_type(matrix)
@@ -200,22 +185,11 @@ def _pointer(value: Operand) -> ir.Value:
     return value.pointer
 
 
-def _access(memory: Memory) -> tuple[ir.Value, tuple[str, Layout, bool, bool], Sequence[ir.Value]]:
+def _access(memory: Memory) -> tuple[ir.Value, matrix_calls.Access, Sequence[ir.Value]]:
     """The pointer, which instance it needs, and what that takes besides the pointer and the matrix."""
     pointer = known_pointer(memory.pointer)
-    kind = (str(space_of(pointer)), Layout(memory.layout), memory.volatile, memory.bounds is not None)
-    return pointer, kind, [memory.stride, *(memory.bounds or ())]
-
-
-def _component(t: Type | None) -> ComponentType | None:
-    """Of a scalar, a vector, or what a pointer is to."""
-    element = element_type(t.pointee if isinstance(t, PointerType) else t) if t is not None else None
-    return _COMPONENTS.get(element.name) if isinstance(element, ScalarType) else None
-
-
-def _is_of_vectors(instance: Instance, first: Type | None) -> bool:
-    """Whether a function of scalars was found for a builtin's vectors."""
-    return isinstance(first, VectorType) and instance.signature.parameters[0].type == first.element.name
+    access = matrix_calls.Access(space_of(pointer), memory.layout, memory.volatile, memory.bounds is not None)
+    return pointer, access, [memory.stride, *(memory.bounds or ())]
 
 
 def _declare(module: ModuleBuilder, instance: Instance, target: Target) -> ir.Function:

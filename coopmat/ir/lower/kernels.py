@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from llvmlite import ir
 
 from ...frontend import typed
-from ...frontend.types import AddressSpace, ImageType, PointerType, ScalarType, Type, element_type, size_of
+from ...frontend.kernel_info import sub_group_size
+from ...frontend.types import PointerType, Type
 from ..instructions import PointeeAttributes
-from ..kernel_info import KernelInfo, KernelParameter
 from ..type_map import I32, VOID_TYPE, undefined
 from .operators import is_signed
 
@@ -38,12 +38,6 @@ def attach_restrict(argument: ir.Value, parameter: typed.VarDecl) -> None:
         argument.attributes.add("noalias")
 
 
-def sub_group_size(decl: typed.FunctionDecl) -> int | None:
-    """What the kernel asks for."""
-    size = decl.attributes.get("intel_reqd_sub_group_size")
-    return size if isinstance(size, int) else None
-
-
 _SMALLEST_SUB_GROUP = 8
 _MOST_SUB_GROUPS = 16
 
@@ -65,12 +59,6 @@ def most_sub_groups(decls: Iterable[typed.FunctionDecl], size: int | None) -> in
     return most or _MOST_SUB_GROUPS
 
 
-def work_items(decl: typed.FunctionDecl) -> int | None:
-    """In the work-groups that the kernel asks for."""
-    sizes = decl.attributes.get("reqd_work_group_size")
-    return math.prod(sizes) if isinstance(sizes, tuple) else None
-
-
 def attach_metadata(program: Program, function: ir.Function, decl: typed.FunctionDecl, size: int | None) -> None:
     """The kernel's attributes, and the subgroup size it is compiled for."""
 
@@ -87,22 +75,3 @@ def attach_metadata(program: Program, function: ir.Function, decl: typed.Functio
         attach("vec_type_hint", [undefined(typ), ir.Constant(I32, int(is_signed(hint)))])
     if size is not None:
         attach("intel_reqd_sub_group_size", [ir.Constant(I32, size)])
-
-
-def describe(
-    decl: typed.FunctionDecl, size: int | None, uses_matrices: bool, max_work_items: int | None = None
-) -> KernelInfo:
-    sizes = decl.attributes.get("reqd_work_group_size")
-    required = (sizes[0], sizes[1], sizes[2]) if isinstance(sizes, tuple) else None
-    return KernelInfo(decl.name, tuple(map(_parameter, decl.parameters)), required, size, uses_matrices, max_work_items)
-
-
-def _parameter(decl: typed.VarDecl) -> KernelParameter:
-    t = decl.type
-    if isinstance(t, ImageType):
-        return KernelParameter(decl.name, t.name, str(AddressSpace.GLOBAL), None, False, size_of(t), t.access)
-    is_pointer = isinstance(t, PointerType)
-    space = t.qualifiers.space if isinstance(t, PointerType) else AddressSpace.PRIVATE
-    element = element_type(t.pointee if isinstance(t, PointerType) else t)
-    scalar = element.name if isinstance(element, ScalarType) else None
-    return KernelParameter(decl.name, str(t), str(space), scalar, is_pointer, size_of(t))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from llvmlite import ir
 
 from ...diagnostics import CompileError, Diagnostic, InternalError, Severity, Span
 from ...frontend import builtins, typed
+from ...frontend.kernel_info import KernelInfo, describe, sub_group_size
+from ...frontend.sub_groups import KernelSubGroups, SubGroups
 from ...frontend.types import AddressSpace, PointerType, Type, contains_matrix, is_opaque
-from ...matrices.strategies import MAX_WORK_ITEMS, Target
-from .. import DEFAULT_SUB_GROUP_SIZE, LoweredModule, LowerOptions
+from ...matrices.strategies import Target
+from .. import LoweredModule, LowerOptions
 from ..instructions import PointeeAttributes
-from ..kernel_info import KernelInfo
 from ..module import ModuleBuilder
 from ..type_map import VOID_TYPE, TypeMap
 from . import constants, kernels
@@ -49,13 +49,15 @@ class Program:
         self.span: Span | None = None
         context = ir.Context()
         self.by_reference: MatricesByReference | None = None
+        self.sub_groups: SubGroups | None = None
         if options.matrices == "native":
             native = NativeMatrices(kernels.most_sub_groups(unit.kernels, options.sub_group_size))
             self.matrices: Matrices = native
             self.library_functions: MatricesByReference | NativeMatrices = native
             self.module = native.module = ModuleBuilder(context, TypeMap(context, native))
         else:
-            self.by_reference = MatricesByReference(options.matrices, _smallest_size(unit, options))
+            self.sub_groups = SubGroups(unit, options.matrices, options.sub_group_size)
+            self.by_reference = MatricesByReference(options.matrices, self.sub_groups.smallest_size)
             self.matrices = self.library_functions = self.by_reference
             self.module = self.by_reference.module = ModuleBuilder(context, TypeMap(context, self.by_reference))
         # Kernels that run in different subgroups call different functions.
@@ -64,7 +66,6 @@ class Program:
         self._objects: dict[typed.VarDecl, ir.GlobalVariable] = {}
         self._waiting: list[tuple[ir.Function, typed.FunctionDecl, Target | None]] = []
         self._library_done: set[tuple[Target | None, str]] = set()
-        self._warnings: list[Diagnostic] = []
 
     def lower(self) -> LoweredModule:
         heads = {decl: kernels.declare(self, decl) for decl in self.unit.kernels}
@@ -84,7 +85,8 @@ class Program:
         else:
             passes = "none" if self.options.opt_disable else "sroa"
         extensions = tuple(sorted(self.module.extensions))
-        return LoweredModule(self.module.finish(), infos, passes, extensions, tuple(self._warnings))
+        warnings = tuple(self.sub_groups.warnings) if self.sub_groups is not None else ()
+        return LoweredModule(self.module.finish(), infos, passes, extensions, warnings)
 
     # --- functions -------------------------------------------------------------------------------
 
@@ -189,60 +191,25 @@ class Program:
 
     # --- kernels ---------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def replaces_subgroups(self) -> bool:
         """Whether the subgroup builtins speak of the strategy's subgroups, not of the device's."""
-        if self.by_reference is None:
-            return False
-        strategy = self.by_reference.strategy
-        if not strategy.one_work_item:
-            return strategy.scratch
-        # Without matrices there is no reason to have subgroups of one.
-        return any(map(typed.uses_matrices, self.unit.kernels or self.unit.functions))
+        return self.sub_groups is not None and self.sub_groups.replaces
 
     def _target(self, decl: typed.FunctionDecl) -> Target | None:
-        if self.by_reference is None:
-            return None
-        strategy = self.by_reference.strategy
-        if strategy.one_work_item:
-            return Target(strategy, 1)
-        size = self.options.sub_group_size or kernels.sub_group_size(decl) or DEFAULT_SUB_GROUP_SIZE
-        items = kernels.work_items(decl) if strategy.scratch else None
-        return Target(strategy, size, items or MAX_WORK_ITEMS)
+        return None if self.sub_groups is None else self.sub_groups.target(decl)
 
     def _finish_kernel(self, decl: typed.FunctionDecl, function: ir.Function) -> KernelInfo:
-        uses, target = self._all_uses(function), self._target(decl)
-        asked = attribute = size = kernels.sub_group_size(decl)
-        most = None
-        if target is not None and self._runs_in(target, uses):
-            size = target.sub_group_size
-            attribute = None if target.strategy.one_work_item else size
-            most = target.work_items if target.strategy.scratch else None
-            if asked is not None and asked != size:
-                self._tell_of_other_size(decl, asked, target)
-        elif uses.subgroups and asked is None and self.options.matrices == "lanes":
-            attribute = size = self.options.sub_group_size
-        elif uses.tiles and size is not None and isinstance(self.matrices, NativeMatrices):
-            most = self.matrices.sub_groups * size
-        if self.options.matrices == "scratch":
-            # Such a device need not know the attribute.
-            attribute = None
-        kernels.attach_metadata(self, function, decl, attribute)
-        return kernels.describe(decl, size, uses.matrices, most)
-
-    def _runs_in(self, target: Target, uses: Uses) -> bool:
-        """Whether it matters to a kernel that its subgroups are the target's."""
-        if target.strategy.one_work_item:
-            return (uses.matrices or uses.subgroups) and self.replaces_subgroups
-        return uses.matrices or (uses.subgroups and target.strategy.scratch)
-
-    def _tell_of_other_size(self, decl: typed.FunctionDecl, asked: int, target: Target) -> None:
-        text = f"kernel '{decl.name}' asks for subgroups of {asked}, and "
-        if not target.strategy.one_work_item:
-            text += f"--sub-group-size asks for {target.sub_group_size}: different sizes are not supported yet"
-            raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, decl.span)])
-        text += f"--matrices {target.strategy.name} makes them of one work-item"
-        self._warnings.append(Diagnostic(Severity.WARNING, "sub-group-size", text, decl.span))
+        uses = self._all_uses(function)
+        if self.sub_groups is not None:
+            found = self.sub_groups.of_kernel(decl, matrices=uses.matrices, subgroups=uses.subgroups)
+        else:
+            size, most = sub_group_size(decl), None
+            if uses.tiles and size is not None and isinstance(self.matrices, NativeMatrices):
+                most = self.matrices.sub_groups * size
+            found = KernelSubGroups(size, size, most)
+        kernels.attach_metadata(self, function, decl, found.attribute)
+        return describe(decl, found.size, uses.matrices, found.most)
 
     def _all_uses(self, function: ir.Function) -> Uses:
         """Of a function and all that it may call."""
@@ -291,19 +258,6 @@ class Program:
         result = self.module.global_variable(name, value.type, AddressSpace.CONSTANT, value, align)
         result.unnamed_addr = True
         return result
-
-
-def _smallest_size(unit: typed.Unit, options: LowerOptions) -> int:
-    """What the storage of matrices is laid out for: the smallest subgroups that a kernel has."""
-    if options.matrices == "one":
-        return 1
-    if options.sub_group_size is not None:
-        return options.sub_group_size
-    sizes = {decl: kernels.sub_group_size(decl) or DEFAULT_SUB_GROUP_SIZE for decl in unit.kernels}
-    if len(set(sizes.values())) > 1:
-        # Only those with matrices count; looking for matrices is slow, and seldom needed.
-        sizes = {decl: size for decl, size in sizes.items() if typed.uses_matrices(decl)}
-    return min(sizes.values(), default=DEFAULT_SUB_GROUP_SIZE)
 
 
 def _mentions_matrix(t: Type) -> bool:

@@ -1,0 +1,76 @@
+"""What a host needs to know of a compiled kernel, and what a kernel's attributes say."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from . import typed
+from .types import AddressSpace, ImageType, PointerType, ScalarType, element_type, size_of
+
+
+@dataclass(frozen=True, slots=True)
+class KernelParameter:
+    """`type_name` is OpenCL C's spelling; `scalar` names the (pointee's) scalar type, None for others and records;
+    `size` is the bytes of the argument, 8 for pointers to global and constant memory, images and samplers.
+    `access` is an image's access qualifier. An image lies in global memory, as clGetKernelArgInfo has it."""
+
+    name: str
+    type_name: str
+    address_space: str
+    scalar: str | None
+    is_pointer: bool
+    size: int
+    access: str = "none"
+
+    @property
+    def is_handle(self) -> bool:
+        """Whether the argument is an object of the host's: an image or a sampler."""
+        return self.access != "none" or self.type_name == "sampler_t"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelInfo:
+    """`sub_group_size` is the one compiled for (1 where the matrices are lowered to a subgroup of one), None: any.
+
+    `max_work_items`, where there is one, is the most that a work-group may have: the local memory, through which
+    subgroups of `--matrices scratch` exchange values and native ones stage tiles, is made for that. Subgroups of
+    `scratch` are the kernel's own, and the device knows nothing of them."""
+
+    name: str
+    parameters: tuple[KernelParameter, ...]
+    reqd_work_group_size: tuple[int, int, int] | None
+    sub_group_size: int | None
+    uses_matrices: bool
+    max_work_items: int | None = None
+
+
+def sub_group_size(decl: typed.FunctionDecl) -> int | None:
+    """What the kernel asks for."""
+    size = decl.attributes.get("intel_reqd_sub_group_size")
+    return size if isinstance(size, int) else None
+
+
+def work_items(decl: typed.FunctionDecl) -> int | None:
+    """In the work-groups that the kernel asks for."""
+    sizes = decl.attributes.get("reqd_work_group_size")
+    return math.prod(sizes) if isinstance(sizes, tuple) else None
+
+
+def describe(
+    decl: typed.FunctionDecl, size: int | None, uses_matrices: bool, max_work_items: int | None = None
+) -> KernelInfo:
+    sizes = decl.attributes.get("reqd_work_group_size")
+    required = (sizes[0], sizes[1], sizes[2]) if isinstance(sizes, tuple) else None
+    return KernelInfo(decl.name, tuple(map(_parameter, decl.parameters)), required, size, uses_matrices, max_work_items)
+
+
+def _parameter(decl: typed.VarDecl) -> KernelParameter:
+    t = decl.type
+    if isinstance(t, ImageType):
+        return KernelParameter(decl.name, t.name, str(AddressSpace.GLOBAL), None, False, size_of(t), t.access)
+    is_pointer = isinstance(t, PointerType)
+    space = t.qualifiers.space if isinstance(t, PointerType) else AddressSpace.PRIVATE
+    element = element_type(t.pointee if isinstance(t, PointerType) else t)
+    scalar = element.name if isinstance(element, ScalarType) else None
+    return KernelParameter(decl.name, str(t), str(space), scalar, is_pointer, size_of(t))
