@@ -18,6 +18,8 @@ from .diagnostics import CompileError, Diagnostic, InternalError, Severity
 from .options import CompileOptions, UsageError
 
 if TYPE_CHECKING:
+    from .runtime.cl_program import Program
+    from .runtime.hook import hook
     from .runtime.program import BuildError
 
 __version__ = "0.1.0"
@@ -29,16 +31,21 @@ __all__ = [
     "Diagnostic",
     "InternalError",
     "Module",
+    "Program",
     "Severity",
     "UsageError",
     "compile",
+    "hook",
 ]
+
+
+_LATER = {"BuildError": "program", "Program": "cl_program", "hook": "hook"}
 
 
 def __getattr__(name: str) -> object:
     # What needs pyopencl is loaded when it is first asked for.
-    if name == "BuildError":
-        from .runtime.program import BuildError
+    if name not in _LATER:
+        raise AttributeError(f"module 'coopmat' has no attribute '{name}'")
+    from importlib import import_module
 
-        return BuildError
-    raise AttributeError(f"module 'coopmat' has no attribute '{name}'")
+    return getattr(import_module(f".runtime.{_LATER[name]}", __name__), name)

@@ -17,6 +17,10 @@ class UsageError(Exception):
     """An option that does not exist, or a value that it does not take."""
 
 
+class UnknownOption(UsageError):
+    """An option that does not exist."""
+
+
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
     """What to compile for and how.
@@ -50,13 +54,22 @@ class CompileOptions:
     debug: bool = False
 
     @classmethod
-    def from_arguments(cls, arguments: Sequence[str]) -> CompileOptions:
-        """Reads options as a command line or an OpenCL build string has them. Raises UsageError."""
+    def from_arguments(cls, arguments: Sequence[str], unknown: list[str] | None = None) -> CompileOptions:
+        """Reads options as a command line or an OpenCL build string has them. Raises UsageError.
+
+        Words that are no option of ours are added to `unknown`, where that is given: a device may know them.
+        """
         result = cls()
         rest = list(arguments)
         while rest:
             argument = rest.pop(0)
-            flag, value = _match(argument, rest)
+            try:
+                flag, value = _match(argument, rest)
+            except UnknownOption:
+                if unknown is None:
+                    raise
+                unknown.append(argument)
+                continue
             result = replace(result, **flag.apply(result, value))
         return result
 
@@ -90,7 +103,7 @@ def _match(argument: str, rest: list[str]) -> tuple[Flag, str]:
                 return flag, ""
         elif argument.startswith(flag.spelling) and len(argument) > len(flag.spelling):
             return flag, argument[len(flag.spelling) :]
-    raise UsageError(f"unknown option '{argument}'")
+    raise UnknownOption(f"unknown option '{argument}'")
 
 
 def _set(name: str, value: object) -> Apply:

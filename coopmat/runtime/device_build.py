@@ -1,0 +1,203 @@
+"""A source built for the devices of a context: each by its own route, from the cache where it was built before."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shlex
+import tempfile
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from coopmat import compiler
+from coopmat.devices import DeviceInfo, opencl
+from coopmat.devices.query import describe
+from coopmat.diagnostics import CompileError, render_text
+from coopmat.frontend.kernel_info import KernelInfo, KernelParameter
+from coopmat.options import CompileOptions, UsageError
+
+from .cache import Cache, Entry, key_of, package_version
+from .launch import resolve_options
+
+logger = logging.getLogger("coopmat.build")
+
+# What a text that this compiler is needed for has in it.
+_MATRIX = re.compile(r"\bcoop_mat|\bcoop_matmul_add\b")
+# What drivers look at when they make code for a device.
+_ENVIRONMENT = (
+    "CL_CONFIG_CPU_TARGET_ARCH",
+    "CL_CONFIG_CPU_FORCE_LOCAL_MEM_SIZE",
+    "CL_CONFIG_CPU_FORCE_PRIVATE_MEM_SIZE",
+)
+
+
+@dataclass(frozen=True)
+class DeviceBuild:
+    """What one device got: `route` is "native" or the name of a lowering; `driver_code` is SPIR-V or OpenCL C, None
+    where it came from the cache as the device's own code."""
+
+    device: DeviceInfo
+    route: str
+    kernels: dict[str, KernelInfo]
+    warnings: str = ""
+    driver_code: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Built:
+    """`program` is pyopencl's, built; `devices` in its order."""
+
+    program: Any
+    devices: tuple[DeviceBuild, ...]
+
+
+def has_matrices(source: str, options: str | Sequence[str] | None) -> bool:
+    """Whether the text, with what it includes, is about matrices. What cannot be read is not ours to tell about."""
+    if _MATRIX.search(source):
+        return True
+    if "#" not in source or not re.search(r"#\s*include", source):
+        return False
+    try:
+        parsed, _ = split_options(options)
+        text = compiler.Module(source, "<program source>", parsed).preprocessed
+    except (CompileError, UsageError, OSError):
+        return False
+    return _MATRIX.search(text) is not None
+
+
+def split_options(options: str | Sequence[str] | None) -> tuple[CompileOptions, list[str]]:
+    """Build options, and those of them that only the device can know. Raises UsageError."""
+    words = shlex.split(options) if isinstance(options, str) else [word for o in options or () for word in o.split()]
+    for_device: list[str] = []
+    return CompileOptions.from_arguments(["--matrices", "auto", *words], for_device), for_device
+
+
+class DriverError(Exception):
+    """A driver refused what it was given: `error` is pyopencl's, `code` SPIR-V or OpenCL C."""
+
+    def __init__(self, device: DeviceInfo, error: Exception, code: bytes) -> None:
+        super().__init__(str(error))
+        self.device, self.error, self.code = device, error, code
+
+    def keep(self) -> str:
+        """Writes the code to a file; its path."""
+        suffix = ".spv" if self.code[:4] in (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03") else ".cl"
+        handle, path = tempfile.mkstemp(prefix="coopmat-", suffix=suffix)
+        with os.fdopen(handle, "wb") as file:
+            file.write(self.code)
+        return path
+
+
+def build(
+    context: Any, handles: Sequence[Any], source: str, options: str | Sequence[str] | None, cache: Cache | None = None
+) -> Built:
+    """Builds `source` for the pyopencl devices `handles` of a context.
+
+    Raises CompileError for the source, UsageError for options, DriverError where a driver refuses the result.
+    """
+    cache = Cache.of_environment() if cache is None else cache
+    parsed, for_device = split_options(options)
+    jobs = [_Job(context, describe(handle), source, parsed, for_device, cache) for handle in handles]
+    made = [job.run() for job in jobs]
+    if len(jobs) == 1 and jobs[0].program is not None:
+        return Built(jobs[0].program, tuple(made))
+    try:
+        return Built(_from_binaries(context, jobs, for_device), tuple(made))
+    except opencl().Error as error:
+        # A driver may refuse what it gave out itself before; then everything is built anew.
+        logger.warning("the device's code was refused, and is built again: %s", error)
+        made = [job.run(anew=True) for job in jobs]
+        if len(jobs) == 1 and jobs[0].program is not None:
+            return Built(jobs[0].program, tuple(made))
+        return Built(_from_binaries(context, jobs, for_device), tuple(made))
+
+
+def _from_binaries(context: Any, jobs: Sequence[_Job], options: Sequence[str]) -> Any:
+    cl = opencl()
+    program = cl._cl._Program(context, [job.device.handle for job in jobs], [job.binary for job in jobs])
+    return _quietly(program, options, [job.device.handle for job in jobs])
+
+
+def _quietly(program: Any, options: Sequence[str], devices: Sequence[Any]) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # drivers log on success, and pyopencl warns about that
+        return program.build(" ".join(options).encode(), list(devices))
+
+
+class _Job:
+    """One device's build. `binary` is the device's code; `program` is there where it was built just now."""
+
+    def __init__(
+        self,
+        context: Any,
+        device: DeviceInfo,
+        source: str,
+        options: CompileOptions,
+        for_device: Sequence[str],
+        cache: Cache,
+    ) -> None:
+        self.context, self.device, self.source, self.cache = context, device, source, cache
+        self.options = resolve_options(options, device)
+        self.for_device = for_device
+        self.program: Any = None
+        self.binary = b""
+        self._code: bytes | None = None
+
+    def run(self, anew: bool = False) -> DeviceBuild:
+        self.program = None
+        key = self._key()
+        if anew:
+            entry = self._build()
+            self.cache.put(key, entry, self.options.include_dirs)
+        else:
+            entry = self.cache.get_or_build(key, self._build, self.options.include_dirs)
+        self.binary = entry.payload
+        facts = entry.facts
+        kernels = {name: kernel_info(fields) for name, fields in facts["kernels"].items()}
+        return DeviceBuild(self.device, facts["route"], kernels, facts["warnings"], self._code)
+
+    def _key(self) -> str:
+        d = self.device
+        return key_of(
+            {
+                "kind": "device code",
+                "version": package_version(),
+                "source": self.source,
+                "options": repr(self.options),
+                "driver options": list(self.for_device),
+                "device": [d.platform, d.name, d.version, d.driver, sorted(d.extensions)],
+                "environment": [os.environ.get(name, "") for name in _ENVIRONMENT],
+            }
+        )
+
+    def _build(self) -> Entry:
+        module = compiler.compile(self.source, self.options, name="<program source>")
+        code, program = self._driver_program(module)
+        self._code = code
+        handle = self.device.handle
+        try:
+            self.program = _quietly(program, self.for_device, [handle])
+        except opencl().Error as error:
+            raise DriverError(self.device, error, code) from error
+        (binary,) = self.program.get_info(opencl().program_info.BINARIES)
+        text = render_text(module.diagnostics, module.sources) if module.diagnostics else ""
+        kernels = {name: asdict(info) for name, info in module.kernels.items()}
+        facts = {"route": module.matrices, "kernels": kernels, "warnings": text}
+        included = tuple(name for name in module.dependencies if name != module.name)
+        return Entry(binary, facts, included)
+
+    def _driver_program(self, module: compiler.Module) -> tuple[bytes, Any]:
+        cl = opencl()
+        program_of_device = cl.Context([self.device.handle]) if len(self.context.devices) > 1 else self.context
+        spirv = module.spirv
+        return spirv, cl._cl._create_program_with_il(program_of_device, spirv)
+
+
+def kernel_info(fields: dict[str, Any]) -> KernelInfo:
+    """From what `dataclasses.asdict` and JSON make of one."""
+    parameters = tuple(KernelParameter(**parameter) for parameter in fields["parameters"])
+    size = fields["reqd_work_group_size"]
+    return KernelInfo(**{**fields, "parameters": parameters, "reqd_work_group_size": tuple(size) if size else None})
