@@ -49,3 +49,10 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     return getattr(import_module(f".runtime.{_LATER[name]}", __name__), name)
+
+
+def load_ipython_extension(shell: object) -> None:
+    """For `%load_ext coopmat`: `%%cl_kernel` cells as pyopencl's, that take matrices. Needs IPython."""
+    from .runtime.ipython import load
+
+    load(shell)

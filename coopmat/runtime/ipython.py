@@ -1,0 +1,27 @@
+"""`%load_ext coopmat`: pyopencl's cells, for sources with matrices too.
+
+    %%cl_kernel -o "-DN=16"
+    kernel void f(...) { ... }
+
+The context is `cl_ctx` or `ctx` of the notebook; each kernel becomes a variable of its name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyopencl.ipython_ext import PyOpenCLMagics
+
+from .hook import hook
+
+
+class CoopmatMagics(PyOpenCLMagics):  # type: ignore[misc]
+    """pyopencl's magics, whose programs are built inside the hook."""
+
+    def _run_kernel(self, kernel: str, options: str | None) -> None:
+        with hook():
+            super()._run_kernel(kernel, options or "")
+
+
+def load(shell: Any) -> None:
+    shell.register_magics(CoopmatMagics)
