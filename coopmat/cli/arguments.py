@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from coopmat import options
 from coopmat.options import UsageError
 
 from .report import FORMATS
@@ -75,7 +76,7 @@ FLAGS: tuple[Flag, ...] = (
 
 # The compiler's flags that may take their value from the next argument.
 COMPILER_FLAGS_WITH_VALUE = frozenset(
-    ["-D", "-U", "-I", "-include", "--matrices", "--dialect", "--spirv-version", "--target-env", "--sub-group-size"]
+    ["-include", *(flag.spelling.rstrip("=") for flag in options.FLAGS if flag.form == "separate")]
 )
 _REPEATABLE = frozenset({"inputs", "print_after", "dependency_targets"})
 

@@ -162,7 +162,7 @@ class Field:
     """A member; one without a name is a record whose members count as the outer one's.
 
     `alignment` is what an attribute asks for at least, `offset` is set when the record is completed (both in bytes);
-    a `packed` member has no alignment of its own.
+    a `packed` member has no alignment of its own. `host_sized`: the name of its type, if that is size_t or the like.
     """
 
     name: str
@@ -172,6 +172,7 @@ class Field:
     offset: int = 0
     alignment: int | None = None
     packed: bool = False
+    host_sized: str | None = None
 
 
 @dataclass(eq=False, slots=True)

@@ -153,6 +153,7 @@ WARNINGS: tuple[Warning, ...] = (
     Warning("coop-mat-nonuniform", True, (), "only some work-items of a subgroup reach an operation on matrices"),
     Warning("coop-mat-zero-stride", True, (), "a store puts every row in one place"),
     Warning("coop-mat-operands-sign", True, (), "operand bits about signs say nothing, or not what the types say"),
+    Warning("coop-mat-pragma", False, ("pedantic",), "cooperative matrices without the pragma that enables them"),
     Warning("stride-type", False, ("pedantic",), "a stride that is no size_t"),
     Warning("unchecked-shapes", True, (), "matrix shapes that the device may not have"),
 )

@@ -39,6 +39,9 @@ PLAIN = Invocation(inputs=("a.cl",))
         (["-D", "X", "-I", "dir", "a.cl", "--matrices", "one"], {
             "options": ("-D", "X", "-I", "dir", "--matrices", "one"),
         }),
+        (["--matrix-variants", "8x8x8.f16xf16_f32_f32", "--sub-group-size", "8", "a.cl"], {
+            "options": ("--matrix-variants", "8x8x8.f16xf16_f32_f32", "--sub-group-size", "8"),
+        }),
         (["-Dfoo", "-oh"], {"inputs": (), "output": "h", "options": ("-Dfoo",)}),
     ],
 )  # fmt: skip

@@ -10,6 +10,8 @@ from coopmat.frontend import typed
 from coopmat.frontend.typed_dump import dump
 from coopmat.frontend.types import AddressSpace
 
+HOST_SIZED = ("size_t", "ptrdiff_t", "intptr_t", "uintptr_t")
+
 # --- scopes ---
 
 
@@ -22,6 +24,9 @@ from coopmat.frontend.types import AddressSpace
         "struct S { int S; }; void f(struct S S) { S.S = 1; }",
         'enum E { X = 3 }; void f(void) { enum E { X = 4 }; _Static_assert(X == 4, ""); }',
         "void f(void) { int x = sizeof(x); }",
+        "kernel void f(global size_t *p, local ptrdiff_t *q) { p[0] = q[0]; }",
+        "struct S { global size_t *p; }; kernel void f(struct S s, global struct S *t) { } void g(size_t n) { }",
+        "typedef size_t T; kernel void f(global const T *p) { } typedef ulong U; kernel void g(U u) { }",
         "typedef int T; typedef int T; void f(void) { typedef float U; typedef float U; U x = 1; x++; }",
         "int g(int); int g(int x); int g(int y) { return y; } int g(int);",
         "static int g(int); static int g(int y) { return y; } kernel void k(void) { g(1); }",
@@ -232,6 +237,16 @@ def test_functions_stand_in_order_of_definition() -> None:
     [
         ("kernel int §f(void) { return 1; }", ["kernel-result"]),
         ("kernel void f(bool §b) { }", ["kernel-parameter"]),
+        *((f"kernel void f(const {t} §n) {{ }}", ["kernel-parameter"]) for t in HOST_SIZED),
+        *(
+            (f"struct S {{ int a; {t} n; }}; kernel void f(struct S §s) {{ }}", ["kernel-parameter"])
+            for t in HOST_SIZED
+        ),
+        ("kernel void f(size_t§);", ["kernel-parameter"]),
+        ("typedef size_t A; typedef const A B; kernel void f(int i, B §b) { }", ["kernel-parameter"]),
+        ("typedef struct { struct { ptrdiff_t n[2]; } t[3]; } S; kernel void f(S §s) { }", ["kernel-parameter"]),
+        ("union U { int a; intptr_t n; }; kernel void f(union U §u) { }", ["kernel-parameter"]),
+        ("struct S { bool b; }; kernel void f(struct S §s) { }", ["kernel-parameter"]),
         ("kernel void f(int *§p) { }", ["kernel-parameter"]),
         ("kernel void f(private int *§p) { }", ["kernel-parameter"]),
         ("kernel void f(int *global *§p) { }", ["kernel-parameter"]),

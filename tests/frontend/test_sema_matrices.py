@@ -47,7 +47,7 @@ global float4 *gf4, global float3 *gf3, global int *gi, global char *gc, global 
 KERNEL = (
     HEAD.partition("void f(")[0]
     + """\
-kernel void f(int n, float x, float4 v, size_t z, global float *gf, const global float *cf, constant float *kf,
+kernel void f(int n, float x, float4 v, ulong z, global float *gf, const global float *cf, constant float *kf,
 local float *lf, global half *gh, global float4 *gf4, global float3 *gf3, global int *gi, global char *gc)
 {
 A a = coop_mat_init(0); B b = coop_mat_init(0); C c = coop_mat_init(0); D d = coop_mat_init(0);
@@ -55,6 +55,9 @@ AI ai = coop_mat_init(0); BI bi = coop_mat_init(0); CI ci = coop_mat_init(0); C6
 struct S s = { c, 1 };
 """
 )
+
+
+PRAGMA = "#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable\n"
 
 
 def wrong(marked: str, *codes: str) -> None:
@@ -453,13 +456,40 @@ def test_strides_count_pointees() -> None:
 
 
 def test_strides_of_other_types_are_told_to_pedants() -> None:
-    source = f"{MATRICES}kernel void k(global float *p, STRIDE n) {{ C c = coop_mat_load(p, ROW_MAJOR, n); }}"
+    source = (
+        f"{PRAGMA}{MATRICES}kernel void k(global float *p, NUMBER s) {{ C c = coop_mat_load(p, ROW_MAJOR, STRIDE); }}"
+    )
+    strides = {"size_t": "(size_t)s", "ulong": "s", "ushort": "s", "int": "s", "long": "s", "constant": "8"}
     codes = {}
-    for stride in ("size_t", "ushort"):
-        module = coopmat.compile(source, ["-Wpedantic", f"-DSTRIDE={stride}"])
-        codes[stride] = [item.code for item in module.diagnostics if item.code == "stride-type"]
-    assert codes == {"size_t": [], "ushort": ["stride-type"]}
-    assert coopmat.compile(source, ["-DSTRIDE=ushort"]).diagnostics == []
+    for name, stride in strides.items():
+        options = ["-DNUMBER=" + (name if name in ("ushort", "int", "long") else "ulong"), f"-DSTRIDE={stride}"]
+        codes[name] = [item.code for item in coopmat.compile(source, ["-Wpedantic", *options]).diagnostics]
+        assert coopmat.compile(source, options).diagnostics == []
+    told = ["stride-type"]
+    assert codes == {"size_t": [], "ulong": [], "ushort": told, "int": told, "long": told, "constant": []}
+
+
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [
+        (PRAGMA, False),
+        ("#pragma OPENCL EXTENSION cl_ext_kernel_cooperative_matrix : enable\n", False),
+        ("#pragma OPENCL EXTENSION all : enable\n", False),
+        ('_Pragma("OPENCL EXTENSION cl_khr_cooperative_matrix : enable")\n', False),
+        ("", True),
+        ("#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n", True),
+        (f"{PRAGMA}#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : disable\n", True),
+    ],
+)
+def test_pedants_want_the_pragma(before: str, told: bool) -> None:
+    """Once for a source, where matrices are met first; nobody else is told."""
+    source = (
+        f"{before}{MATRICES}kernel void k(global float *p) {{ C c = coop_mat_init(0); coop_mat_store(p, c, 0, 8); }}"
+    )
+    found = coopmat.compile(source, ["-Wpedantic"]).diagnostics
+    line = source[: source.index("typedef")].count("\n") + 1
+    assert [(item.code, item.span and item.span.line) for item in found] == [("coop-mat-pragma", line)] * told
+    assert coopmat.compile(source).diagnostics == []
 
 
 # --- operators, components, conversions ---

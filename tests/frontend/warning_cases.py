@@ -140,6 +140,11 @@ CASES = [
         "enum E { A, B }; int h(enum E e) { switch (e) { case A: return 1; } §}",
         "enum E { A, B }; int h(enum E e) { switch (e) { case A: return 1; case B: return 2; } }",
     ),
+    _whole(
+        "return-type",
+        "enum E { A, B }; int h(int e) { switch (e) { case 0: case 1: return 1; } §}",
+        "enum E { A, B }; int h(enum E e) { switch (e) { case A: case B: return 1; case 7: return 2; } }",
+    ),
     _whole("return-type", "int h(void) { §}", "int h(int a) { while (1) { if (a) return 1; } }"),
     _whole(
         "return-type",

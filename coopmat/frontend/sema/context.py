@@ -28,13 +28,15 @@ class Abandon(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Typedef:
-    """A name for a type, with the qualifiers and the alignment (in bytes) that come with it."""
+    """A name for a type, with the qualifiers and the alignment (in bytes) that come with it, and, where that is the
+    type's first name, size_t or the like (`host_sized`)."""
 
     span: Span
     name: str
     type: Type
     qualifiers: Qualifiers = PLAIN
     alignment: int | None = None
+    host_sized: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +123,12 @@ class Scope:
 
 @dataclass(slots=True)
 class SwitchState:
-    """The switch being analysed: its promoted type, its labels by constant, whether each of those is a name."""
+    """The switch being analysed: its promoted type, its labels by constant, the names among those."""
 
     type: Type
     cases: dict[int, Span] = field(default_factory=dict)
     default: Span | None = None
-    named: bool = True
+    named: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -161,6 +163,8 @@ class Context:
         self.diagnostics = diagnostics
         self.features = features
         self.matrices = "cl_khr_cooperative_matrix" in features
+        # Whether a pragma asks for matrices, or its absence has been told.
+        self.matrix_pragma = False
         self.scope = Scope()
         self.function: FunctionState | None = None
         self.unit = typed.Unit([], [], [])
@@ -180,8 +184,10 @@ class Context:
         self.references: dict[typed.VarDecl, int] = {}
         self.only_set: dict[typed.VarDecl, int] = {}
         self.named_types: set[Typedef] = set()
-        # The values of each enumeration.
-        self.enumerations: set[frozenset[int]] = set()
+        # Parameters whose type is size_t or the like: that name.
+        self.host_sized: dict[typed.VarDecl, str] = {}
+        # The names and the values of each enumeration.
+        self.enumerations: list[tuple[frozenset[str], frozenset[int]]] = []
         # Functions that may stay unused: marked so, or inline in a header.
         self.excused: set[typed.FunctionDecl] = set()
         # Where earlier stages found fault: a name that stands there is a consequence.

@@ -245,6 +245,19 @@ def alignment_of_base(base: Base, d: syntax.Declarator) -> int | None:
     return None if any(isinstance(m, syntax.PointerModifier) for m in d.modifiers) else base.alignment
 
 
+_HOST_SIZED = frozenset({"size_t", "ptrdiff_t", "intptr_t", "uintptr_t"})
+
+
+def host_sized(c: Context, base: Base, d: syntax.Declarator) -> str | None:
+    """Which of the types whose size only the device knows an object, or its elements, are of (section 6.3.1)."""
+    if not all(isinstance(m, syntax.ArrayModifier) for m in d.modifiers):
+        return None
+    if base.specifiers.typedef_name is not None:
+        entity = c.scope.find(base.specifiers.typedef_name.text)
+        return entity.host_sized if isinstance(entity, Typedef) else None
+    return next((word.text for word in base.specifiers.type_words if word.text in _HOST_SIZED), None)
+
+
 # --- declarators -----------------------------------------------------------------------------------
 
 
@@ -349,7 +362,11 @@ def one_parameter(c: Context, item: syntax.Parameter) -> typed.VarDecl:
     atomics.refuse(c, t, "parameter", item.span)
     if qualifiers.space is not AddressSpace.PRIVATE:
         c.fail("address-space", f"a parameter lives in private memory, not in {qualifiers.space}", item.span)
-    return typed.VarDecl(item.declarator.span, name, t, qualifiers, "parameter")
+    decl = typed.VarDecl(item.declarator.span, name, t, qualifiers, "parameter")
+    sized = host_sized(c, base, item.declarator)
+    if sized is not None:
+        c.host_sized[decl] = sized
+    return decl
 
 
 def _is_void(p: syntax.Parameter) -> bool:
@@ -380,7 +397,8 @@ def declare_typedef(c: Context, base: Base, item: syntax.InitDeclarator) -> None
     if item.initializer is not None:
         c.fail("invalid-initializer", "a typedef has no initial value", item.initializer.span)
     alignment = attributes.for_typedef(c, [*base.specifiers.attributes, *d.attributes], t)
-    entity = Typedef(d.span, d.name or "", t, qualifiers, alignment or alignment_of_base(base, d))
+    alignment = alignment or alignment_of_base(base, d)
+    entity = Typedef(d.span, d.name or "", t, qualifiers, alignment, host_sized(c, base, d))
     earlier = c.scope.names.get(entity.name)
     if isinstance(earlier, Typedef) and (earlier.type, earlier.qualifiers) == (entity.type, entity.qualifiers):
         return  # saying the same twice is allowed (C11 6.7)

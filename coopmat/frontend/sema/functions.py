@@ -8,23 +8,17 @@ from ...diagnostics import Note
 from ...features import PROGRAM_SCOPE
 from .. import syntax, typed
 from ..types import (
-    BFLOAT16,
-    BOOL,
-    EVENT,
     PLAIN,
     AddressSpace,
     ArrayType,
     FunctionType,
-    PointerType,
     Qualifiers,
-    RecordType,
     Type,
-    VoidType,
     contains_matrix,
     is_complete,
     is_opaque,
 )
-from . import atomics, attributes, halves, images, limits, matrices, uninitialized, usage
+from . import atomics, attributes, halves, images, kernels, limits, matrices, uninitialized, usage
 from .context import UNKNOWN, Abandon, Context, FunctionState, Overloads, Poisoned
 from .declarations import (
     Base,
@@ -243,7 +237,7 @@ def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.Fun
             c.abandon()
         c.functions[d.name] = decl
     if kernel:
-        _check_kernel(c, decl)
+        kernels.check(c, decl)
         if internal:
             c.error("kernel-static", f"kernel '{d.name}' cannot be static", d.span)
     header = bool(c.diagnostics.sources.files) and d.span.file != next(iter(c.diagnostics.sources.files))
@@ -267,46 +261,6 @@ def _overloads(c: Context, decl: typed.FunctionDecl) -> list[typed.FunctionDecl]
         if c.scope.names.get(decl.name) is not family:
             c.abandon()
     return family.functions
-
-
-def _check_kernel(c: Context, decl: typed.FunctionDecl) -> None:
-    if not isinstance(decl.type.result, VoidType):
-        c.error("kernel-result", f"kernel '{decl.name}' must return void, not '{decl.type.result}'", decl.span)
-    _check_kernel_parameters(c, decl)
-
-
-def _check_kernel_parameters(c: Context, decl: typed.FunctionDecl) -> None:
-    for p in decl.parameters:
-        if contains_matrix(p.type) or (isinstance(p.type, PointerType) and contains_matrix(p.type.pointee)):
-            message = f"a cooperative matrix cannot be a parameter of a kernel ('{p.name}')"
-            c.error("coop-mat-kernel-parameter", message, p.span)
-        elif p.type in (BFLOAT16, BOOL, EVENT) or isinstance(p.type, VoidType):
-            c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot have type '{p.type}'", p.span)
-        elif isinstance(p.type, PointerType):
-            _check_kernel_pointer(c, p, p.type)
-        elif _holds_host_pointer(p.type):
-            message = f"kernel parameter '{p.name}': pointers in it must be to global memory"
-            c.error("kernel-parameter", message, p.span)
-
-
-def _holds_host_pointer(t: Type) -> bool:
-    """Whether a record or array holds a pointer that a host cannot set."""
-    if isinstance(t, RecordType):
-        return any(_holds_host_pointer(item.type) for item in t.fields or ())
-    if isinstance(t, ArrayType):
-        return _holds_host_pointer(t.element)
-    return isinstance(t, PointerType) and t.qualifiers.space is not AddressSpace.GLOBAL
-
-
-def _check_kernel_pointer(c: Context, p: typed.VarDecl, t: PointerType) -> None:
-    if t.qualifiers.space in (AddressSpace.PRIVATE, AddressSpace.GENERIC):
-        message = f"kernel parameter '{p.name}' must point to global, constant or local memory"
-        c.error("kernel-parameter", message, p.span)
-    elif isinstance(t.pointee, PointerType) and c.features.version < 200:
-        notes = [Note("it can with -cl-std=CL2.0 and CL3.0")]
-        c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot be a pointer to pointers", p.span, notes=notes)
-    elif isinstance(t.pointee, PointerType):
-        _check_kernel_pointer(c, p, t.pointee)
 
 
 # --- definitions -----------------------------------------------------------------------------------
@@ -387,7 +341,7 @@ def _stand_in(c: Context, node: syntax.FunctionDefinition) -> typed.FunctionDecl
     kernel = _is_kernel(node.specifiers)
     decl = typed.FunctionDecl(span, name, FunctionType(UNKNOWN, ()), known, kernel, False)
     if kernel:
-        _check_kernel_parameters(c, decl)
+        kernels.check_parameters(c, decl)
     return decl
 
 

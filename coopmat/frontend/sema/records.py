@@ -10,7 +10,7 @@ from ..types import INT, LONG, UINT, ULONG, AddressSpace, Field, RecordType, Typ
 from . import atomics, attributes, images, limits
 from .constants import wrap
 from .context import Abandon, Context, EnumConstant, EnumTag
-from .declarations import Base, alignment_of_base, base_type, declarator_type, integer_constant
+from .declarations import Base, alignment_of_base, base_type, declarator_type, host_sized, integer_constant
 
 
 def enumeration(c: Context, tag: syntax.EnumSpecifier) -> Type:
@@ -38,7 +38,7 @@ def enumeration(c: Context, tag: syntax.EnumSpecifier) -> Type:
             c.poison(item.name, item.span)
         values.add(value)
         value += 1
-    c.enumerations.add(frozenset(values))
+    c.enumerations.append((frozenset(item.name for item in tag.enumerators), frozenset(values)))
     t = _enumeration_type(c, tag.span, {constant.value for constant in declared})
     for constant in declared:
         if constant.type is not INT and c.scope.names.get(constant.name) is constant:
@@ -153,4 +153,5 @@ def _field(c: Context, record: RecordType, base: Base, item: syntax.MemberDeclar
     marks = [*base.specifiers.attributes, *item.declarator.attributes]
     alignment, packed = attributes.for_field(c, marks)
     alignment = alignment or alignment_of_base(base, item.declarator)
-    return Field(item.declarator.name, t, qualifiers, item.declarator.span, 0, alignment, packed)
+    sized = host_sized(c, base, item.declarator)
+    return Field(item.declarator.name, t, qualifiers, item.declarator.span, 0, alignment, packed, sized)

@@ -87,6 +87,8 @@ def pragma(c: Context, node: syntax.Pragma) -> int | None:
     words = node.text.split()
     if words[1:2] == ["FP_CONTRACT"] and words[0] in ("OPENCL", "STDC"):
         _fp_contract(c, words[2:], node.span)
+    if words[:2] == ["OPENCL", "EXTENSION"]:
+        _extension(c, node.text)
     if words[:1] in (["OPENCL"], ["STDC"]):
         return None
     factor = attributes.unroll_pragma(c, node.text, node.span)
@@ -102,6 +104,16 @@ def _fp_contract(c: Context, words: list[str], span: Span) -> None:
     c.contract = words != ["OFF"]
     if c.function is not None and not c.contract:
         c.function.decl.attributes["fp_contract"] = False
+
+
+_MATRIX_EXTENSIONS = ("cl_khr_cooperative_matrix", "cl_ext_kernel_cooperative_matrix", "all")
+
+
+def _extension(c: Context, text: str) -> None:
+    """`#pragma OPENCL EXTENSION name : behaviour`; what an extension gives is there without it."""
+    name, _, behaviour = text.partition("EXTENSION")[2].partition(":")
+    if name.strip() in _MATRIX_EXTENSIONS:
+        c.matrix_pragma = behaviour.strip() != "disable"
 
 
 def _apply_unroll(c: Context, s: typed.Stmt, factor: int, span: Span, code: str = "ignored-pragmas") -> None:
@@ -338,7 +350,7 @@ def _switch(c: Context, node: syntax.Switch) -> typed.Stmt:
     body = _scoped(c, node.body)
     state.breakable -= 1
     state.switches.pop()
-    if labels.named and frozenset(labels.cases) in c.enumerations:
+    if any(values <= labels.cases.keys() and names & labels.named for names, values in c.enumerations):
         state.complete.add(node.span)
     limits.check(c, len(labels.cases), limits.CASES, "cases of a switch", node.condition.span)
     return typed.Switch(node.span, value, body, list(labels.cases), labels.default is not None)
@@ -384,7 +396,8 @@ def _case_values(c: Context, node: syntax.Case) -> list[int | None]:
         current.default = node.span
         return [None]
     assert isinstance(current.type, ScalarType)
-    current.named = current.named and isinstance(node.value, syntax.Identifier)
+    if isinstance(node.value, syntax.Identifier):
+        current.named.add(node.value.name)
     first = last = wrap(integer_constant(c, node.value, "a case label"), current.type)
     if node.last is not None:
         last = wrap(integer_constant(c, node.last, "a case label"), current.type)

@@ -6,7 +6,6 @@ from ....diagnostics import Note
 from ... import syntax, typed
 from ...typed import Expr, IntConst
 from ...types import (
-    INT,
     UINT,
     ULONG,
     VOID,
@@ -114,7 +113,7 @@ def _stride(c: Context, e: syntax.Expression, scale: int, *, store: bool) -> Exp
         c.fail("coop-mat-stride", f"the stride must be an integer, not '{value.type}'", e.span)
     if isinstance(value, IntConst) and value.value < 0:
         c.fail("coop-mat-stride", f"the stride cannot be negative ({value.value})", e.span)
-    if value.type not in (ULONG, INT) and not isinstance(value, IntConst):
+    if value.type != ULONG and not isinstance(value, IntConst):
         c.warn("stride-type", f"the stride is a '{value.type}'; the draft asks for size_t", e.span)
     if store and isinstance(value, IntConst) and value.value == 0:
         c.warn("coop-mat-zero-stride", "a store with stride 0 writes every row to one place", e.span)

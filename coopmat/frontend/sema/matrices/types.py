@@ -54,6 +54,10 @@ def require_extension(c: Context, what: str, span: Span) -> None:
             span,
             notes=[Note("remove -cl-ext=-cl_khr_cooperative_matrix")],
         )
+    if not c.matrix_pragma:
+        message = f"{what} stands before any '#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable'"
+        c.warn("coop-mat-pragma", message, span)
+        c.matrix_pragma = True
 
 
 def apply_attribute(c: Context, base: Type, attribute: syntax.Attribute) -> CoopMatrixType:
