@@ -467,7 +467,7 @@ class MultiplyAdd(Instance):
 
     @property
     def _sum(self) -> ComponentType:
-        return spelling.sum_type(self.c.component)
+        return spelling.sum_type(self.a.component, self.b.component, self.c.component)
 
     def _arithmetic(self, w: int) -> dict[str, str]:
         a, b, c, total, mask = self.a.component, self.b.component, self.c.component, self._sum, self.operands

@@ -88,11 +88,12 @@ def negation(component: ComponentType, w: int) -> str:
     return reinterpret(f"({vector(unsigned, w)})({negated})", unsigned, component, w)
 
 
-def sum_type(c: ComponentType) -> ComponentType:
-    """What a multiply-add accumulates in: C's precision or better; integers modulo 2^bits, or more bits."""
+def sum_type(a: ComponentType, b: ComponentType, c: ComponentType) -> ComponentType:
+    """What a multiply-add accumulates in: integers modulo 2^bits of C, or more bits; floating point in what has all
+    numbers of A, B and C, since a narrower one makes infinities of operands whose products are finite."""
     if c.is_integer:
         return integer(max(c.bits, 32), signed=False)
-    return DOUBLE if c.bits == 64 else FLOAT
+    return DOUBLE if max(a.bits, b.bits, c.bits) == 64 else FLOAT
 
 
 def widen(x: str, component: ComponentType, signed: bool, total: ComponentType, w: int) -> str:

@@ -20,7 +20,7 @@ from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Layout, Ma
 
 SIZES = (1, 2, 3, 4, 5, 7, 8, 16, 32)
 ALL_TYPES = list(COMPONENT_TYPES.values())
-BF16 = COMPONENT_TYPES["bf16"]
+BF16, F64 = COMPONENT_TYPES["bf16"], COMPONENT_TYPES["f64"]
 TYPES = [row for row in COMPONENT_TYPES.values() if row.name != "bf16"]
 INTEGERS = [t for t in TYPES if t.is_integer]
 FLOATS = [t for t in TYPES if not t.is_integer]
@@ -543,6 +543,23 @@ def _mul_add_cases(target, rng) -> Iterator[Case]:
 
 def test_mul_add(device, target, rng):
     run(device, *target, list(mul_add_cases(target, rng)))
+
+
+def test_wide_operands_of_a_narrow_accumulator(device, target, rng):
+    """Products that fit, of factors that do not."""
+    cases = []
+    for name in ("f16", "f32", "bf16"):
+        types = [MatrixType(t, 2, 2, use) for t, use in zip((F64, F64, COMPONENT_TYPES[name]), Use, strict=True)]
+        values = [np.array([[1e200, 0.0], [0.0, -1e-60]]), np.array([[1e-200, 1.5e-200], [-1e60, 0.0]])]
+        build = Builder(*target)
+        build.matrix("a", types[0], values[0]), build.matrix("b", types[1], values[1])
+        build.matrix("c", types[2], np.zeros((2, 2), types[2].component.numpy))
+        build.call(lowering.MultiplyAdd(*types, Operands.NONE), "c", "a", "b", "c")
+        build.store("c", types[2])
+        exact = np.array([[1.0, 1.5], [1.0, 0.0]])
+        expected = rounded(exact) if name == "bf16" else exact.astype(types[2].component.numpy)
+        cases.append(build.case(f"f64 + {name}", lambda r, e=expected: equal(r[3], e)))
+    run(device, *target, cases)
 
 
 def test_loops_that_stay_loops(device, target, rng, monkeypatch):

