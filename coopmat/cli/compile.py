@@ -38,10 +38,10 @@ KINDS = {
     "spvasm": Kind(".spvasm", lambda module: module.spirv_text.encode()),
     "ll": Kind(".ll", lambda module: module.llvm_ir.encode()),
     "ast": Kind(".ast", lambda module: module.ast.encode()),
+    "c": Kind(".c", lambda module: module.opencl_c.encode()),
 }
-KINDS_TO_COME = ("c", "ptx", "obj")
+KINDS_TO_COME = ("ptx", "obj")
 LANGUAGES = {"ir": (".ll",), "spv": (".spv", ".spvasm")}
-LANGUAGES_TO_COME = ("spv",)
 
 STAGES: dict[str, Callable[[Module], str]] = {
     "preprocess": lambda module: module.preprocessed,
@@ -94,7 +94,7 @@ def _kinds(invocation: Invocation) -> list[str]:
 def _compile(invocation: Invocation, options: CompileOptions, kinds: list[str], reporter: Reporter) -> int:
     _refuse_what_comes_later(invocation, kinds)
     name = invocation.inputs[0]
-    outputs = _outputs(invocation, kinds)
+    outputs = _outputs(invocation, kinds, options.matrices)
     if any(kind in outputs for kind in ("spv", "spvasm")):
         from coopmat.spirv import emit
 
@@ -128,9 +128,6 @@ def _compile(invocation: Invocation, options: CompileOptions, kinds: list[str], 
 
 
 def _refuse_what_comes_later(invocation: Invocation, kinds: list[str]) -> None:
-    language = _language(invocation)
-    if language in LANGUAGES_TO_COME:
-        raise _not_yet(f"reading the input language '{language}'")
     for kind in kinds:
         if kind in KINDS_TO_COME:
             raise _not_yet(f"--emit {kind}")
@@ -168,7 +165,7 @@ def _warn_of_unchecked_shapes(module: Module, device: DeviceInfo) -> None:
         )
 
 
-def _outputs(invocation: Invocation, kinds: list[str]) -> dict[str, str]:
+def _outputs(invocation: Invocation, kinds: list[str], matrices: str) -> dict[str, str]:
     """Kind to file name, `-` for standard output. Dependencies are the kind "d"."""
     name = invocation.inputs[0]
     if invocation.syntax_only:
@@ -181,7 +178,7 @@ def _outputs(invocation: Invocation, kinds: list[str]) -> dict[str, str]:
     elif invocation.dependencies == "only":
         outputs = {"d": invocation.dependency_file or invocation.output or "-"}
     else:
-        outputs = {kind: invocation.output or ("-" if stem is None else stem + KINDS[kind].suffix) for kind in kinds}
+        outputs = {kind: invocation.output or _default_output(name, KINDS[kind].suffix, matrices) for kind in kinds}
         if len(outputs) > 1 and stem is None:
             raise UsageError("several kinds from standard input have no file names")
     if invocation.dependencies == "also":
@@ -197,6 +194,14 @@ def _outputs(invocation: Invocation, kinds: list[str]) -> dict[str, str]:
         if output != "-" and os.path.exists(output) and os.path.exists(name) and os.path.samefile(output, name):  # noqa: PTH110, PTH121
             raise UsageError(f"the output '{output}' is the input")
     return outputs
+
+
+def _default_output(name: str, suffix: str, matrices: str) -> str:
+    """The input's name with the kind's suffix; where that is the input's own, what became of the matrices before it."""
+    path = Path(name)
+    if name == "-":
+        return name
+    return path.stem + (f".{matrices}{suffix}" if path.suffix == suffix else suffix)
 
 
 def _contents(invocation: Invocation, module: Module, outputs: dict[str, str]) -> dict[str, bytes]:

@@ -12,8 +12,9 @@ from ..options import CompileOptions, UsageError
 from .ir_module import IrModule
 from .module import Module
 from .shared import collector
+from .spirv_module import SpirvModule
 
-__all__ = ["CompileOptions", "IrModule", "Module", "UsageError", "compile", "preprocess_only"]
+__all__ = ["CompileOptions", "IrModule", "Module", "SpirvModule", "UsageError", "compile", "preprocess_only"]
 
 
 def preprocess_only(source: str | bytes, options: CompileOptions, *, name: str) -> Module:
@@ -25,6 +26,9 @@ def preprocess_only(source: str | bytes, options: CompileOptions, *, name: str) 
     return module
 
 
+_KINDS = {"cl": Module, "ir": IrModule, "spv": SpirvModule}
+
+
 def compile(
     source: str | bytes,
     options: str | Sequence[str] | CompileOptions = (),
@@ -34,7 +38,8 @@ def compile(
 ) -> Module:
     """Compiles OpenCL C; the source is checked on return, code is generated when it is first asked for.
 
-    With the `language` "ir" the source is LLVM IR, of any dialect that docs/dialects.md lists.
+    With the `language` "ir" the source is LLVM IR, of any dialect that docs/dialects.md lists; with "spv" it is SPIR-V,
+    a binary or assembly text.
 
     `options` are as on the command line, a list (`["-DTILE=16", "--matrices", "one"]`) or one string as OpenCL builds
     take it. Raises CompileError, UsageError.
@@ -48,10 +53,10 @@ def compile(
         raise CompileError([Diagnostic(Severity.ERROR, "not-supported", message)])
     if parsed.matrices == "auto":
         parsed = replace(parsed, matrices="native")
-    module = IrModule(source, name, parsed) if language == "ir" else Module(source, name, parsed)
+    module = _KINDS.get(language, Module)(source, name, parsed)
     if parsed.debug:
         module.warn("unused-command-line-argument", "-g: debug information is not supported yet")
-    if isinstance(module, IrModule):
+    if isinstance(module, IrModule | SpirvModule):
         module.check()
         return module
     with collector:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from ..diagnostics import CompileError, Diagnostic, InternalError, Note, Severity, Span
+from ..diagnostics import CompileError, Diagnostic, InternalError, Note, Severity, Span, TooManyErrors
 from .module import Module
 from .shared import collector, library
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from ..frontend import syntax
     from ..frontend.preprocess import TokenStream
     from ..ir import LoweredModule
+    from ..ir.dialects import Module as IrText
 
 T = TypeVar("T")
 
@@ -41,12 +43,14 @@ class IrModule(Module):
         self._findings.check_options()
         text = self._text()
         with collector:
-            read = self._timed("read", lambda: self._guarded(lambda: dialects.read(self._reprinted(text))))
-            self._canonical = self._timed("read", lambda: self._reprinted(read))
+            read = self._timed("read", lambda: self._guarded(lambda: dialects.read_module(self._reprinted(text))))
+            self._check_module(read)
+            self._canonical = self._timed("read", lambda: self._reprinted(str(read)))
+            self._read = read
 
     def _lower(self) -> LoweredModule:
         from ..ir import LowerOptions
-        from ..ir.dialects import parse_module
+        from ..ir.dialects import reread
         from ..ir.dialects.link import link
 
         text, options = self._canonical, self.options
@@ -56,8 +60,31 @@ class IrModule(Module):
             sub_group_size=options.sub_group_size,
             opt_disable=options.level == 0,
         )
+
+        def run() -> LoweredModule:
+            return self._guarded(lambda: link(reread(text, self._read), wanted, library, self._place))
+
         with collector:
-            return self._timed("lower", lambda: self._guarded(lambda: link(parse_module(text), wanted, library)))
+            lowered = self._timed("lower", run)
+        return self._told(lowered)
+
+    def _check_module(self, read: IrText) -> None:
+        """As `_check_target`, of matrices in IR."""
+        from ..ir.dialects.target_check import check
+
+        supported = self._supported()
+        if supported is not None:
+            with suppress(TooManyErrors):
+                check(read, supported, self.options.device or "the device", self._tell)
+            self._findings.raise_if_errors()
+
+    def _tell(self, code: str, text: tuple[str, list[Note]], line: str) -> None:
+        self._findings.error(code, text[0], self._place(line), notes=text[1])
+
+    def _place(self, line: str) -> Span | None:
+        from ..ir.dialects import places
+
+        return places.find(self.sources.files.get(self.name, ""), self.name, line)
 
     def _emit(self) -> bytes:
         return self._blaming(super()._emit)
@@ -99,13 +126,12 @@ class IrModule(Module):
             raise self._refused("ir-syntax", f"LLVM refuses this: {error.message}", span) from error
 
     def _guarded(self, run: Callable[[], T]) -> T:
-        from ..ir.dialects import Malformed, places
+        from ..ir.dialects import Malformed
 
         try:
             return run()
         except Malformed as error:
-            text = self.sources.files.get(self.name, "")
-            raise self._refused(error.code, error.message, places.find(text, self.name, error.line)) from error
+            raise self._refused(error.code, error.message, self._place(error.line)) from error
 
     def _blaming(self, run: Callable[[], T]) -> T:
         """What goes wrong behind is in what we were given."""

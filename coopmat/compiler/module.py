@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ..frontend.preprocess import TokenStream
     from ..ir import LoweredModule
     from ..ir.kernel_info import KernelInfo
+    from ..matrices.supported import Supported
+    from ..opencl_c import Written
 
 T = TypeVar("T")
 
@@ -118,12 +120,19 @@ class Module:
 
     @property
     def opencl_c(self) -> str:
-        """Plain OpenCL C with the matrices lowered: not supported yet, so always a CompileError."""
-        raise CompileError([Diagnostic(Severity.ERROR, "not-supported", "OpenCL C as output is not supported yet")])
+        """Plain OpenCL C; matrices are lowered, by `one` where the options say native."""
+        return self._written.text
+
+    @property
+    def opencl_c_options(self) -> tuple[str, ...]:
+        """What clBuildProgram needs to be told together with that text."""
+        return (f"-cl-std={self._written.cl_std}", "-w", *self.options.build_options)
 
     @property
     def kernels(self) -> dict[str, KernelInfo]:
-        return {kernel.name: kernel for kernel in self._lowered.kernels}
+        """Of what the device is given: SPIR-V, unless the options say OpenCL C."""
+        infos = self._written.kernels if self.options.code == "c" else self._lowered.kernels
+        return {kernel.name: kernel for kernel in infos}
 
     @property
     def spirv_text(self) -> str:
@@ -189,22 +198,30 @@ class Module:
                 self._findings.raise_if_errors()
                 raise
             self._findings.raise_if_errors()
-            if unit.has_matrices and self.matrices == "native" and self.options.variants is not None:
-                self._check_target(unit, self.options.variants)
+            if unit.has_matrices:
+                self._check_target(unit)
             return unit
 
-    def _check_target(self, unit: typed.Unit, variants: Sequence[str]) -> None:
+    def _check_target(self, unit: typed.Unit) -> None:
         """Raises CompileError where the device does not support what the unit asks for, UsageError for bad variants."""
         from ..frontend.target_check import check
+
+        supported = self._supported()
+        if supported is not None:
+            with suppress(TooManyErrors):
+                check(unit, supported, self.options.device or "the device", self._findings)
+            self._findings.raise_if_errors()
+
+    def _supported(self) -> Supported | None:
+        """What the device supports; None where that is not known, or does not matter. UsageError for bad variants."""
         from ..matrices.supported import Supported, parse_variants
 
+        if self.matrices != "native" or self.options.variants is None:
+            return None
         try:
-            supported = Supported(parse_variants(" ".join(variants)))
+            return Supported(parse_variants(" ".join(self.options.variants)))
         except ValueError as error:
             raise UsageError(f"--matrix-variants: {error}") from None
-        with suppress(TooManyErrors):
-            check(unit, supported, self.options.device or "the device", self._findings)
-        self._findings.raise_if_errors()
 
     @_stage
     def _lowered(self) -> LoweredModule:
@@ -234,6 +251,37 @@ class Module:
 
         with collector:
             lowered = self._timed("lower", run)
+        return self._told(lowered)
+
+    @_stage
+    def _written(self) -> Written:
+        return self._write()
+
+    def _write(self) -> Written:
+        from ..opencl_c import WriteOptions
+        from ..opencl_c.write import write
+
+        unit, options = self.unit, self.options
+        matrices = "one" if self.matrices == "native" else self.matrices
+        wanted = WriteOptions(matrices, options.cl_std, options.sub_group_size)
+
+        def run() -> Written:
+            try:
+                return write(unit, wanted)
+            except CompileError as error:
+                # As in the lowering.
+                for item in error.diagnostics:
+                    self._findings.add(item)
+                raise CompileError(self._findings.in_order(), self.sources) from None
+
+        with collector:
+            written = self._timed("write", run)
+        for item in written.warnings:
+            self._findings.warning(item.code, item.message, item.span)
+        self._findings.raise_if_errors()
+        return written
+
+    def _told(self, lowered: LoweredModule) -> LoweredModule:
         for item in lowered.warnings:
             self._findings.warning(item.code, item.message, item.span)
         self._findings.raise_if_errors()

@@ -11,6 +11,7 @@ from ..diagnostics import CompileError, Diagnostics, InternalError
 
 if TYPE_CHECKING:
     from ..frontend import typed
+    from ..spirv.lowering import Library
 
 # Without the generic address space, where no pointer needs it: one of the library's that says nothing is private.
 _LIBRARY_STANDARDS = {False: "CL1.2", True: "CL2.0"}
@@ -60,3 +61,11 @@ def library(text: str) -> typed.Unit:
     if findings.has_errors:
         raise InternalError("the matrix library does not compile", str(CompileError(findings.items, findings.sources)))
     return unit
+
+
+@lru_cache(maxsize=1)
+def spirv_library() -> Library:
+    """The matrix library as SPIR-V, for all modules of this process."""
+    from ..spirv.lowering import Library
+
+    return Library(library)

@@ -193,7 +193,21 @@ def id_positions(item: Instruction, definitions: Mapping[int, Instruction]) -> l
     reader.read(OPCODES[item.opcode].operands)
     if reader.at != len(item.operands):
         raise MalformedModule(f"{item.name} has {len(item.operands) - reader.at} words too many")
+    if item.opcode == _EXT_INST and item.operands[1] in _LAST_IS_LITERAL and _is_opencl(item, definitions):
+        del reader.ids[-1]
     return reader.ids
+
+
+# Instructions of OpenCL.std with a literal, which comes last: vloadn, vload_halfn, vstore_half_r, vstore_halfn_r,
+# vloada_halfn, vstorea_halfn_r.
+_EXT_INST = OP["OpExtInst"]
+_LAST_IS_LITERAL = frozenset({171, 174, 176, 178, 179, 181})
+_OPENCL = tuple(encode_string("OpenCL.std"))
+
+
+def _is_opencl(item: Instruction, definitions: Mapping[int, Instruction]) -> bool:
+    imported = definitions.get(item.operands[0])
+    return imported is not None and imported.operands == _OPENCL
 
 
 @dataclass(slots=True)

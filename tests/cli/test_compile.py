@@ -174,8 +174,6 @@ def test_usage_errors(coopmat, arguments):
         (["--emit=c", "a.cl"], "--emit c"),
         (["--emit=spv,ptx", "a.cl"], "--emit ptx"),
         (["--emit=obj", "a.cl"], "--emit obj"),
-        (["-x", "spv", "a.cl"], "input language 'spv'"),
-        (["a.spv"], "input language 'spv'"),
         (["--dialect=intel", "--emit=ll", "a.cl"], "--dialect intel"),
         (["--source=a.cl", "--output=o", "--mode=binary"], "--mode binary"),
         (["--device=host", "a.cl"], "host device"),
@@ -183,10 +181,27 @@ def test_usage_errors(coopmat, arguments):
 )
 def test_what_comes_later_says_so(coopmat, arguments, what):
     (coopmat.place / "a.cl").write_bytes(GOOD)
-    (coopmat.place / "a.spv").write_bytes(b"")
     result = coopmat("compile", *arguments)
     assert result.status == 1
     assert what in result.err and "not supported yet" in result.err
+
+
+@pytest.mark.parametrize("arguments", [["-x", "spv", "a.cl"], ["a.spv"], ["a.spv", "--no-validate"]])
+def test_what_is_no_spirv_is_a_diagnostic(coopmat, arguments):
+    (coopmat.place / "a.cl").write_bytes(GOOD)
+    (coopmat.place / "a.spv").write_bytes(b"")
+    result = coopmat("compile", *arguments)
+    assert result.status == 1
+    assert "[spirv-invalid]" in result.err and "Traceback" not in result.err
+
+
+def test_spirv_is_read_and_written_beside_the_input(coopmat):
+    (coopmat.place / "a.cl").write_bytes(GOOD)
+    assert coopmat("compile", "-DFACTOR=2", "a.cl").status == 0
+    result = coopmat("compile", "-x", "spv", "--matrices", "lanes", "a.spv")
+    assert result.status == 0, result.err
+    assert files(coopmat) == {"a.cl", "a.spv", "a.lanes.spv"}
+    assert (coopmat.place / "a.spv").read_bytes() == (coopmat.place / "a.lanes.spv").read_bytes()
 
 
 @pytest.mark.parametrize("name", ["missing.cl", "directory"])

@@ -1,0 +1,123 @@
+"""A module of SPIR-V from any front end: it goes through as it is, or has its matrices lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from ..diagnostics import CompileError, Diagnostic, InternalError, Note, Severity
+from .module import Module
+from .shared import collector, spirv_library
+
+if TYPE_CHECKING:
+    from ..frontend import syntax
+    from ..frontend.preprocess import TokenStream
+    from ..ir import LoweredModule
+    from ..ir.kernel_info import KernelInfo
+    from ..spirv.lowering import Prepared
+
+T = TypeVar("T")
+
+
+class SpirvModule(Module):
+    """The source is a binary, or assembly text. It has no tokens, no tree and no LLVM IR.
+
+    It is validated first, unless that is turned off; what spirv-val, or the lowering, does not take in it is a
+    CompileError. The version stays the module's own, or becomes 1.2 where the library needs that.
+    """
+
+    _prepared: Prepared | None = None
+
+    def _no_stage(self, what: str) -> CompileError:
+        return self._refused("no-such-stage", f"{self.name} is SPIR-V, which {what}")
+
+    @property
+    def _tokens(self) -> TokenStream:
+        raise self._no_stage("is not preprocessed")
+
+    @property
+    def _tree(self) -> syntax.TranslationUnit:
+        raise self._no_stage("has no syntax tree")
+
+    unit = _tree  # type: ignore[assignment]
+
+    def _lower(self) -> LoweredModule:
+        raise self._no_stage("is not made of LLVM IR here")
+
+    @property
+    def kernels(self) -> dict[str, KernelInfo]:
+        return {kernel.name: kernel for kernel in self._kernels}
+
+    def check(self) -> None:
+        """Reads and validates the module, and lowers it. Raises CompileError, ToolsMissing."""
+        from ..spirv.lowering import kernels_of, prepare, read
+
+        self._findings.check_options()
+        self._binary = self._timed("read", self._read)
+        module = self._guarded(lambda: read(self._binary))
+        if self.options.validate:
+            self._timed("validate input", self._validate_input)
+        with collector:
+            if self.matrices == "native":
+                self._kernels = self._guarded(lambda: kernels_of(module))
+                return
+            size = self.options.sub_group_size
+            prepared = self._timed("lower", lambda: self._guarded(lambda: prepare(self._binary, self.matrices, size)))
+        self._prepared, self._kernels = prepared, prepared.kernels
+        for note in prepared.notes:
+            self._findings.warning("spirv-specialisation", note)
+        self._findings.raise_if_errors()
+
+    def _read(self) -> bytes:
+        from ..spirv.tools import ToolError, assemble
+
+        if isinstance(self._source, bytes) and not self._source.lstrip().startswith((b";", b"Op", b"%")):
+            return self._source
+        text = self._source if isinstance(self._source, str) else self._source.decode(errors="replace")
+        self.sources.add(self.name, text)
+        try:
+            return assemble(text, self.options.target_env or "spv1.6")
+        except ToolError as error:
+            raise self._refused("spirv-invalid", f"{self.name} is not SPIR-V", (Note(str(error)),)) from error
+
+    def _messages(self, binary: bytes) -> list[str] | None:
+        from ..spirv.tools import validate
+
+        version = int.from_bytes(binary[4:8], "little" if binary[:1] == b"\x03" else "big")
+        return validate(binary, self.options.target_env or f"spv{version >> 16}.{version >> 8 & 255}")
+
+    def _validate_input(self) -> None:
+        messages = self._messages(self._binary)
+        if messages is not None:
+            raise self._refused("spirv-invalid", f"{self.name} is not valid SPIR-V", tuple(map(Note, messages)))
+        self.validated = self.matrices == "native"
+
+    def _validate(self, binary: bytes) -> None:
+        messages = self._messages(binary)
+        if messages is not None:
+            raise InternalError(f"the SPIR-V that {self.name} was lowered to is not valid", "\n".join(messages))
+        self.validated = True
+
+    def _emit(self) -> bytes:
+        from ..spirv.lowering import complete
+
+        prepared = self._prepared
+        if prepared is None:
+            return self._binary
+        with collector:
+            return self._timed("link", lambda: complete(prepared, spirv_library()))
+
+    def _guarded(self, run: Callable[[], T]) -> T:
+        from ..spirv.lowering import Refused
+        from ..spirv.module import MalformedModule
+
+        try:
+            return run()
+        except Refused as error:
+            raise self._refused(error.code, error.message) from error
+        except MalformedModule as error:
+            raise self._refused("spirv-invalid", f"{self.name} is not SPIR-V: {error}") from error
+
+    def _refused(self, code: str, message: str, notes: tuple[Note, ...] = ()) -> CompileError:
+        self._findings.add(Diagnostic(Severity.ERROR, code, message, notes=notes))
+        return CompileError(self._findings.in_order(), self.sources)

@@ -1,0 +1,48 @@
+"""SPIR-V with cooperative matrices to SPIR-V without: types become private arrays, instructions library calls.
+
+    prepared = prepare(binary, "lanes", sub_group_size=16)     # one module without matrices, its calls still open
+    library = Library(compile_text)                            # OpenCL C to typed.Unit; may serve many modules
+    for target, instances in prepared.instances.items():
+        library.need(target, instances.values())               # compiles only what is not there yet
+    spirv = link(prepared, library)
+
+To lower many modules, prepare them all, let the library have the union of their instances (one compilation for each
+target), then link each. `prepare` and `link` take some milliseconds.
+"""
+
+from __future__ import annotations
+
+from ..module import Module
+from .library import Library
+from .link import link
+from .module_lowering import ModuleLowering, Prepared, check_memory_model, kernels_of
+from .refusal import Refused
+
+__all__ = ["Library", "Prepared", "Refused", "complete", "kernels_of", "link", "lower", "prepare", "read"]
+
+
+def read(binary: bytes) -> Module:
+    """Raises MalformedModule."""
+    return Module.parse(binary)
+
+
+def prepare(binary: bytes, strategy: str, sub_group_size: int | None = None) -> Prepared:
+    """A valid module lowered for `strategy`, one of matrices.lowering.STRATEGIES. Raises Refused, MalformedModule.
+
+    `sub_group_size` is for kernels with matrices that do not ask for a size themselves; 16 by default.
+    """
+    module = read(binary)
+    check_memory_model(module)
+    return ModuleLowering(module, strategy, sub_group_size).run()
+
+
+def complete(prepared: Prepared, library: Library) -> bytes:
+    """The module linked with the library, which is given what is missing there."""
+    for target, instances in prepared.instances.items():
+        library.need(target, instances.values())
+    return link(prepared, library)
+
+
+def lower(binary: bytes, strategy: str, sub_group_size: int | None, library: Library) -> bytes:
+    """All of it for one module. Raises Refused, MalformedModule."""
+    return complete(prepare(binary, strategy, sub_group_size), library)

@@ -1,0 +1,179 @@
+"""The kernels of a module from any front end, and what a host needs to know of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ...ir import KernelInfo, KernelParameter
+from ...matrices.lowering import Target
+from ..module import OP, Instruction, decode_string
+from .constants import Constants
+from .refusal import Refused, label
+from .sections import Section
+from .types import Types
+
+SUBGROUP_SIZE = 35
+_LOCAL_SIZE, _LOCAL_SIZE_ID = 17, 38
+_BY_VALUE = 2  # of FuncParamAttr
+_FUNC_PARAM_ATTR = 38
+_CALL, _DECORATE = OP["OpFunctionCall"], OP["OpDecorate"]
+_POINTER, _VECTOR, _INT, _FLOAT, _BOOL = (OP[f"OpType{name}"] for name in ("Pointer", "Vector", "Int", "Float", "Bool"))
+_SPACES = {0: "constant", 4: "local", 5: "global", 7: "private", 8: "generic"}
+_OPENCL_C = {(_INT, 8): "char", (_INT, 16): "short", (_INT, 32): "int", (_INT, 64): "long"}
+_OPENCL_C |= {(_FLOAT, 16): "half", (_FLOAT, 32): "float", (_FLOAT, 64): "double"}
+_UNSIGNED = {f"u{name}": name for name in ("char", "short", "int", "long")}
+_ACCESS = ("read_only", "write_only", "read_write")
+_DIMENSIONS = {0: "image1d", 1: "image2d", 2: "image3d", 5: "image1d_buffer"}
+
+
+@dataclass(slots=True)
+class Kernel:
+    """An entry point: what it asks for, and what it is compiled for. `asked_size` is that of its subgroups."""
+
+    function: int
+    name: str
+    asked_size: int | None = None
+    local_size: tuple[int, ...] | None = None
+    uses_matrices: bool = False
+    target: Target | None = None
+
+    @property
+    def work_items(self) -> int | None:
+        """In its work-groups."""
+        return None if self.local_size is None else math.prod(self.local_size)
+
+
+def read_kernels(
+    sections: Mapping[Section, list[Instruction]], constants: Constants, users: set[int]
+) -> dict[int, Kernel]:
+    """By function. `users` are the functions that have to do with matrices."""
+    found: dict[int, Kernel] = {}
+    for item in sections[Section.ENTRY_POINT]:
+        function = item.operands[1]
+        found[function] = Kernel(function, decode_string(item.operands[2:])[0], uses_matrices=function in users)
+    for item in sections[Section.EXECUTION_MODE]:
+        function, mode, *numbers = item.operands
+        kernel = found.get(function)
+        if kernel is None:
+            raise Refused("spirv-invalid", f"{label(item)} names %{function}, which is no entry point")
+        if mode == SUBGROUP_SIZE and numbers:
+            kernel.asked_size = numbers[0]
+        elif mode == _LOCAL_SIZE:
+            kernel.local_size = tuple(numbers)
+        elif mode == _LOCAL_SIZE_ID:
+            kernel.local_size = tuple(map(constants.value, numbers))
+    return found
+
+
+def users_of_matrices(functions: Mapping[int, Iterable[Instruction]], types: Types) -> set[int]:
+    """Functions that have to do with matrices, or call one that has."""
+    users, calls = set(), {}
+    for function, code in functions.items():
+        calls[function] = {item.operands[0] for item in code if item.opcode == _CALL}
+        if any(_concerns_matrices(item, types) for item in code):
+            users.add(function)
+    while more := {function for function, called in calls.items() if called & users} - users:
+        users |= more
+    return users
+
+
+def _concerns_matrices(item: Instruction, types: Types) -> bool:
+    if item.result_type is not None:
+        kind = types.definitions[item.result_type]
+        if types.carries(kind.operands[1] if kind.opcode == _POINTER else kind.result):
+            return True
+    return item.name.startswith("OpCooperativeMatrix")
+
+
+# --- for a host ------------------------------------------------------------------------------------
+
+
+def describe(
+    kernels: Iterable[Kernel],
+    functions: Mapping[int, list[Instruction]],
+    sections: Mapping[Section, list[Instruction]],
+    types: Types,
+) -> tuple[KernelInfo, ...]:
+    """What the types and names tell. Integers count as signed where no kernel_arg_type string says otherwise."""
+    names = {i.operands[0]: decode_string(i.operands[1:])[0] for i in sections[Section.NAME] if i.name == "OpName"}
+    by_value = {
+        i.operands[0]
+        for i in sections[Section.ANNOTATION]
+        if i.opcode == _DECORATE and i.operands[1:] == (_FUNC_PARAM_ATTR, _BY_VALUE)
+    }
+    said = _said_types(sections)
+    found = []
+    for kernel in kernels:
+        heads = [i for i in functions.get(kernel.function, []) if i.opcode == OP["OpFunctionParameter"]]
+        spelled = said.get(kernel.name, [])
+        parameters = tuple(
+            _parameter(
+                types,
+                names.get(i.result or 0, ""),
+                i.result_type or 0,
+                spelled[n] if len(spelled) == len(heads) else None,
+                i.result in by_value,
+            )
+            for n, i in enumerate(heads)
+        )
+        size = kernel.local_size
+        group = (size[0], size[1], size[2]) if size is not None and len(size) == 3 else None
+        target = kernel.target
+        sub_group = kernel.asked_size
+        if target is not None and (kernel.uses_matrices or target.strategy.scratch):
+            sub_group = target.sub_group_size
+        most = target.work_items if target is not None and target.strategy.scratch and kernel.uses_matrices else None
+        found.append(KernelInfo(kernel.name, parameters, group, sub_group, kernel.uses_matrices, most))
+    return tuple(found)
+
+
+def _said_types(sections: Mapping[Section, list[Instruction]]) -> dict[str, list[str]]:
+    """OpenCL C's spellings, which some front ends keep as `kernel_arg_type.<kernel>.<type>,<type>,`."""
+    found = {}
+    for item in sections[Section.SOURCE]:
+        if item.name == "OpString":
+            text = decode_string(item.operands)[0]
+            if text.startswith("kernel_arg_type."):
+                name, _, types = text.removeprefix("kernel_arg_type.").rpartition(".")
+                found[name] = types.rstrip(",").split(",")
+    return found
+
+
+def _parameter(types: Types, name: str, kind: int, said: str | None, by_value: bool) -> KernelParameter:
+    item = types.definitions[kind]
+    if item.opcode == _POINTER and not by_value:
+        spelling = said or f"{_spelling(types, item.operands[1])}*"
+        space = _SPACES.get(item.operands[0], "global")
+        return KernelParameter(name, spelling, space, _scalar(spelling.rstrip("*")), True, 8)
+    if item.name == "OpTypeImage":
+        access = _ACCESS[item.operands[7]] if len(item.operands) > 7 and item.operands[7] < 3 else "read_only"
+        array = "_array" if item.operands[3] else ""
+        image = f"{_DIMENSIONS.get(item.operands[1], 'image2d')}{array}_t"
+        return KernelParameter(name, said or image, "global", None, False, 8, access)
+    if item.name == "OpTypeSampler":
+        return KernelParameter(name, "sampler_t", "private", None, False, 8)
+    spelling = said or ("struct" if by_value else _spelling(types, kind))
+    size = 0 if by_value else _size(types, kind)
+    return KernelParameter(name, spelling, "private", _scalar(spelling), False, size)
+
+
+def _spelling(types: Types, kind: int) -> str:
+    item = types.definitions[kind]
+    if item.opcode == _VECTOR:
+        return f"{_spelling(types, item.operands[0])}{item.operands[1]}"
+    if item.opcode == _BOOL:
+        return "bool"
+    return _OPENCL_C.get((item.opcode, item.operands[0] if item.operands else 0), "void")
+
+
+def _size(types: Types, kind: int) -> int:
+    item = types.definitions[kind]
+    return types.bits(kind) // 8 if item.opcode in (_INT, _FLOAT, _VECTOR) else 0
+
+
+def _scalar(spelling: str) -> str | None:
+    base = spelling.strip().rstrip("0123456789")
+    known = {*_OPENCL_C.values(), *_UNSIGNED, "bool", "size_t"}
+    return base if base in known else None

@@ -1,0 +1,235 @@
+"""Completes a lowered module with the library's functions that it calls, and with what these need."""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from collections.abc import Iterable
+
+from ...matrices.lowering import Target
+from ..module import MAGIC, OP, Instruction, decode_string, encode_string, id_positions, instruction
+from .function import LibraryCall
+from .library import VERSION_WORD, Library, LibraryFunction, Part
+from .module_lowering import Prepared
+from .pool import Pool
+from .sections import Section
+
+_DECORATE, _CAPABILITY, _EXTENSION, _IMPORT = (
+    OP[f"Op{name}"] for name in ("Decorate", "Capability", "Extension", "ExtInstImport")
+)
+_BUILT_IN, _ALIGNMENT = 11, 44
+_WORKGROUP = 4
+_INTERFACE_OF_ALL = 0x00010400
+_INPUT = 1
+_LINKAGE = 5
+
+
+def link(prepared: Prepared, library: Library) -> bytes:
+    """The complete module. `library` must have `prepared.instances`."""
+    if prepared.unchanged:
+        return prepared.module.to_bytes()
+    return _Linker(prepared, library).run()
+
+
+class _Linker:
+    def __init__(self, prepared: Prepared, library: Library) -> None:
+        self.prepared, self.library = prepared, library
+        self.module, self.pool, self.sections = prepared.module, prepared.pool, prepared.sections
+        # By the id in a part of the library: the one here.
+        self.ids: dict[Part, dict[int, int]] = {}
+        self.variables: list[int] = []
+        self.linked: dict[tuple[Part, int], LibraryFunction] = {}
+        self.scratch: dict[Target, tuple[int, int]] = {}
+
+    def run(self) -> bytes:
+        functions = [self._resolved(code) for code in self.prepared.functions]
+        words = array("I")
+        done: set[tuple[Part, int]] = set()
+        while todo := [key for key in self.linked if key not in done]:
+            for key in todo:
+                done.add(key)
+                words.extend(self._copied(self.linked[key]))
+        self._finish()
+        return self._encoded(functions, words)
+
+    # --- calls
+
+    def _resolved(self, code: list[Instruction | LibraryCall]) -> list[Instruction]:
+        out: list[Instruction] = []
+        for item in code:
+            if isinstance(item, Instruction):
+                out.append(item)
+            else:
+                self._call(item, out)
+        return out
+
+    def _call(self, call: LibraryCall, out: list[Instruction]) -> None:
+        function = self.library.function(call.target, call.instance.function_name)
+        part = function.part
+        given = []
+        arguments = list(call.arguments)
+        if call.instance.scratch_bytes(call.target):
+            arguments.append(self._scratch(call.target))
+        for (argument, kind), wanted in zip(arguments, function.parameter_types, strict=True):
+            wanted = self._global(part, wanted)
+            if wanted != kind:
+                cast = self.module.new_id()
+                out.append(Instruction(OP["OpBitcast"], (argument,), wanted, cast))
+                argument = cast
+            given.append(argument)
+        callee = self._function(part, function.id)
+        result = self._global(part, function.result_type)
+        out.append(Instruction(OP["OpFunctionCall"], (callee, *given), result, call.result))
+
+    def _scratch(self, target: Target) -> tuple[int, int]:
+        """The local memory through which the kernels of a target exchange values, and its type."""
+        known = self.scratch.get(target)
+        if known is None:
+            size = max(i.scratch_bytes(target) for i in self.prepared.instances[target].values())
+            words = self.pool.intern("OpTypeArray", self.pool.integer(64), self.pool.number(-(-size // 8)))
+            kind = self.pool.pointer(words, _WORKGROUP)
+            made = self.pool.add(Instruction(OP["OpVariable"], (_WORKGROUP,), kind, self.module.new_id()))
+            self.variables.append(made)
+            self.sections[Section.ANNOTATION].append(instruction("OpDecorate", made, _ALIGNMENT, 16))
+            known = self.scratch[target] = made, kind
+        return known
+
+    def _function(self, part: Part, id_: int) -> int:
+        known = self.ids.setdefault(part, {})
+        if id_ not in known:
+            known[id_] = self.module.new_id()
+            self.linked[part, id_] = part.functions[id_]
+        return known[id_]
+
+    # --- what functions need
+
+    def _copied(self, function: LibraryFunction) -> array[int]:
+        part = function.part
+        table = {}
+        for id_ in function.outside:
+            table[id_] = self._function(part, id_) if id_ in part.functions else self._global(part, id_)
+        own = self._function(part, function.id)
+        first = self.module.bound
+        table.update(zip(function.defined, range(first, first + len(function.defined)), strict=True))
+        self.module.bound += len(function.defined)
+        table[function.id] = own
+        words = array("I", function.words)
+        for at in function.ids:
+            words[at] = table[words[at]]
+        for id_ in function.defined:
+            for item in part.annotations.get(id_, ()):
+                self.sections[Section.ANNOTATION].append(Instruction(item.opcode, (table[id_], *item.operands[1:])))
+        return words
+
+    def _global(self, part: Part, id_: int) -> int:
+        """The id here of a type, constant, variable or import of the library."""
+        known = self.ids.setdefault(part, {})
+        if id_ not in known:
+            known[id_] = self._imported(part, part.definitions[id_])
+        return known[id_]
+
+    def _imported(self, part: Part, item: Instruction) -> int:
+        if item.opcode == _IMPORT:
+            same = next((i for i in self.sections[Section.IMPORT] if i.operands == item.operands), None)
+            if same is None:
+                same = Instruction(item.opcode, item.operands, None, self.module.new_id())
+                self.sections[Section.IMPORT].append(same)
+            return same.result or 0
+        kind = None if item.result_type is None else self._global(part, item.result_type)
+        operands = list(item.operands)
+        for at in id_positions(item, part.definitions):
+            operands[at] = self._global(part, operands[at])
+        annotations = part.annotations.get(item.result or 0, [])
+        known = self.pool.find(item.opcode, tuple(operands), kind) if not annotations else None
+        if known is None and item.opcode == OP["OpVariable"]:
+            known = self._same_built_in(kind, annotations)
+        if known is not None:
+            return known
+        made = self.pool.add(Instruction(item.opcode, tuple(operands), kind, self.module.new_id()))
+        self.sections[Section.ANNOTATION] += [Instruction(i.opcode, (made, *i.operands[1:])) for i in annotations]
+        if item.opcode == OP["OpVariable"]:
+            self.variables.append(made)
+        return made
+
+    def _same_built_in(self, kind: int | None, annotations: list[Instruction]) -> int | None:
+        """The variable that stands for the same already."""
+        wanted = [i.operands[1:] for i in annotations if i.opcode == _DECORATE and i.operands[1] == _BUILT_IN]
+        for item in self.sections[Section.ANNOTATION] if wanted else ():
+            if item.opcode == _DECORATE and item.operands[1:] == wanted[0]:
+                variable = self.pool.definitions[item.operands[0]]
+                if variable.result_type == kind:
+                    return variable.result
+        return None
+
+    # --- the module's head
+
+    def _finish(self) -> None:
+        self.module.version = max(self.module.version, VERSION_WORD)
+        self._capabilities()
+        new = self._interface()
+        entries = self.sections[Section.ENTRY_POINT]
+        for n, item in enumerate(entries if new else ()):
+            known = set(item.operands[2:])
+            entries[n] = Instruction(item.opcode, (*item.operands, *(v for v in new if v not in known)))
+
+    def _interface(self) -> list[int]:
+        """New variables that entry points have to name."""
+        if self.module.version >= _INTERFACE_OF_ALL:
+            return self.variables
+        return [v for v in self.variables if self.pool.definitions[v].operands[0] == _INPUT]
+
+    def _capabilities(self) -> None:
+        have = {item.operands[0] for item in self.sections[Section.CAPABILITY]}
+        names = {decode_string(item.operands)[0] for item in self.sections[Section.EXTENSION]}
+        needed = needed_capabilities(self.pool, self.linked.values())
+        for part in self.ids:
+            given = {item.operands[0] for item in part.sections[Section.CAPABILITY]} - {_LINKAGE}
+            for number in sorted(given - have):
+                if number not in CONDITIONAL or number in needed:
+                    have.add(number)
+                    self.sections[Section.CAPABILITY].append(Instruction(_CAPABILITY, (number,)))
+            for item in part.sections[Section.EXTENSION]:
+                name = decode_string(item.operands)[0]
+                if name not in names:
+                    names.add(name)
+                    self.sections[Section.EXTENSION].append(Instruction(_EXTENSION, tuple(encode_string(name))))
+
+    def _encoded(self, functions: list[list[Instruction]], library: array[int]) -> bytes:
+        module, prepared = self.module, self.prepared
+        sections = {**self.sections}
+        sections[Section.GLOBAL] = list(self.pool.ordered(prepared.replaced, prepared.dropped))
+        words = array("I", [MAGIC, module.version, module.generator, 0, module.schema])
+        for code in (*sections.values(), *functions):
+            for item in code:
+                body = item.words()
+                words.append((len(body) + 1) << 16 | item.opcode)
+                words.extend(body)
+        words.extend(library)
+        words[3] = module.bound
+        return struct.pack(f"{module.byte_order}{len(words)}I", *words)
+
+
+_FLOAT16, _FLOAT64, _INT64, _INT16, _INT8, _VECTOR16, _GENERIC = 9, 10, 11, 22, 39, 7, 38
+_GROUPS = 18
+CONDITIONAL = frozenset({_FLOAT16, _FLOAT64, _INT64, _INT16, _INT8, _VECTOR16, _GENERIC, _GROUPS})
+_OF_TYPES = {
+    (OP["OpTypeFloat"], 16): _FLOAT16,
+    (OP["OpTypeFloat"], 64): _FLOAT64,
+    (OP["OpTypeInt"], 64): _INT64,
+    (OP["OpTypeInt"], 16): _INT16,
+    (OP["OpTypeInt"], 8): _INT8,
+    (OP["OpTypePointer"], 8): _GENERIC,
+}
+_GROUP_INSTRUCTIONS = frozenset(range(OP["OpGroupAll"], OP["OpGroupSMax"] + 1))
+
+
+def needed_capabilities(pool: Pool, functions: Iterable[LibraryFunction]) -> set[int]:
+    """Those of CONDITIONAL that a module with these types and library functions needs."""
+    needed = set()
+    for item in pool.items:
+        needed.add(_OF_TYPES.get((item.opcode, item.operands[0] if item.operands else 0)))
+        if item.opcode == OP["OpTypeVector"] and item.operands[1] in (8, 16):
+            needed.add(_VECTOR16)
+    if any(not function.opcodes.isdisjoint(_GROUP_INSTRUCTIONS) for function in functions):
+        needed.add(_GROUPS)
+    return {number for number in needed if number is not None}

@@ -1,0 +1,267 @@
+"""One module without matrices; the library's functions that it calls are still to be linked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ...ir import DEFAULT_SUB_GROUP_SIZE, KernelInfo
+from ...matrices.lowering import MAX_WORK_ITEMS, STRATEGIES, Instance, Target
+from ..module import OP, Instruction, Module, decode_string, id_positions
+from . import operations, values
+from .function import Change, Code, FunctionLowering
+from .kernels import SUBGROUP_SIZE, Kernel, describe, read_kernels, users_of_matrices
+from .pool import Pool
+from .refusal import Refused, unsupported
+from .sections import Section, split
+from .types import Types
+
+_LABEL, _EXECUTION_MODE = OP["OpLabel"], OP["OpExecutionMode"]
+_SUBGROUP_DISPATCH, _LINKAGE_ATTRIBUTES = 58, 41
+_ROUNDING_MODE, _SATURATED = 39, 28
+_PHYSICAL64, _OPENCL = 2, 2
+# Cooperative matrices, those of bfloat16, coordinates of components.
+_MATRIX_CAPABILITIES = frozenset({6022, 5118, 5438})
+_MATRIX_EXTENSIONS = frozenset({"SPV_KHR_cooperative_matrix", "SPV_EXT_cooperative_matrix_maintenance1"})
+_DEBUG_SETS = ("OpenCL.DebugInfo.", "NonSemantic.")
+_DECORATES = frozenset({OP["OpDecorate"], OP["OpDecorateId"], OP["OpDecorateString"]})
+_CHANGES: Mapping[int, Change] = {**values.CHANGES, **operations.CHANGES}
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A lowered module that `link` completes. `instances` are the library's functions it calls, by target and name."""
+
+    module: Module
+    sections: dict[Section, list[Instruction]]
+    pool: Pool
+    replaced: dict[int, Instruction]
+    dropped: set[int]
+    functions: list[Code]
+    instances: dict[Target, dict[str, Instance]]
+    kernels: tuple[KernelInfo, ...]
+    # Nothing had to be done: the module as it came.
+    unchanged: bool = False
+    notes: list[str] = field(default_factory=list)
+
+
+class ModuleLowering:
+    def __init__(self, module: Module, strategy: str, sub_group_size: int | None) -> None:
+        self.module = module
+        self.strategy, self.wanted_size = STRATEGIES[strategy], sub_group_size
+        self.sections, functions = split(module.instructions)
+        self.definitions = module.definitions()
+        self.pool = Pool(module, self.sections[Section.GLOBAL], self.definitions)
+        self.types = Types(self.pool)
+        self.types.read_matrices()
+        self.functions = {code[0].result or 0: code for code in functions}
+        self.has_matrices = bool(self.types.matrices)
+        self.instances: dict[Target, dict[str, Instance]] = {}
+        self.changes = _CHANGES
+        # Ids that stand for something else now, and those of them that nothing defines.
+        self.rewritten: set[int] = set()
+        self.gone: set[int] = set()
+        self.constants = {
+            i.result or 0 for i in self.pool.items if i.result_type is not None and self.types.carries(i.result_type)
+        }
+        self.debug_sets = {
+            item.result
+            for item in self.sections[Section.IMPORT]
+            if decode_string(item.operands)[0].startswith(_DEBUG_SETS)
+        }
+        self.conversions = self._conversions()
+        self._versions: dict[tuple[int, Target], int] = {}
+        self._waiting: list[tuple[int, Target]] = []
+        self._users = users_of_matrices(self.functions, self.types)
+        self.kernels = self._kernels()
+
+    def new_id(self) -> int:
+        return self.module.new_id()
+
+    def run(self) -> Prepared:
+        for kernel in self.kernels:
+            assert kernel.target is not None
+            self.version(kernel.function, kernel.target)
+        lowered = self._lower_waiting()
+        # What no kernel calls is lowered as well: it may be exported.
+        for function in self.functions:
+            if not any(known == function for known, _ in self._versions):
+                self.version(function, self._target(None))
+        lowered += self._lower_waiting()
+        kernels = describe(self.kernels, self.functions, self.sections, self.types)
+        size = min([target.sub_group_size for _, target in self._versions] or [1])
+        replaced = {item.result or 0: item for item in self.types.storage(self.strategy, size)}
+        self._finish()
+        notes = [f"%{constant} keeps its default" for constant in sorted(self.types.constants.specialised)]
+        return Prepared(
+            self.module,
+            self.sections,
+            self.pool,
+            replaced,
+            self.constants,
+            lowered,
+            self.instances,
+            kernels,
+            not self.has_matrices,
+            notes,
+        )
+
+    # --- functions -------------------------------------------------------------------------------
+
+    def version(self, function: int, target: Target) -> int:
+        """The function to call for `function` in kernels of this target; the first keeps its id."""
+        known = self._versions.get((function, target))
+        if known is None:
+            first = all(other != function for other, _ in self._versions)
+            known = self._versions[function, target] = function if first else self.new_id()
+            self._waiting.append((function, target))
+        return known
+
+    def _lower_waiting(self) -> list[Code]:
+        done: list[Code] = []
+        while self._waiting:
+            function, target = self._waiting.pop(0)
+            code = self.functions.get(function)
+            if code is None:
+                raise Refused("spirv-invalid", f"%{function} is called, and is no function")
+            version = self._versions[function, target]
+            if version != function:
+                code = self._renamed(code, version)
+            if not any(item.opcode == _LABEL for item in code):
+                self._check_import(code)
+                done.append([*code])
+            else:
+                done.append(FunctionLowering(self, code, target).run())
+        return done
+
+    def _check_import(self, code: list[Instruction]) -> None:
+        kind = self.definitions[code[0].operands[1]]
+        if any(map(self.types.carries, kind.operands)):
+            raise unsupported(code[0], "a function that is imported cannot have matrices as parameters or result")
+
+    def _renamed(self, code: list[Instruction], version: int) -> list[Instruction]:
+        """A copy of a function under new ids."""
+        names = {item.result: self.new_id() for item in code if item.result is not None}
+        names[code[0].result or 0] = version
+        made = []
+        for item in code:
+            ids = set(id_positions(item, self.definitions))
+            operands = tuple(names.get(w, w) if n in ids else w for n, w in enumerate(item.operands))
+            result = None if item.result is None else names[item.result]
+            made.append(Instruction(item.opcode, operands, item.result_type, result))
+        for item in made:
+            if item.result is not None:
+                self.definitions[item.result] = item
+        self.conversions |= {names[old]: how for old, how in self.conversions.items() if old in names}
+        return made
+
+    def uses_matrices(self, function: int) -> bool:
+        return function in self._users
+
+    def is_kernel(self, function: int) -> bool:
+        return any(kernel.function == function for kernel in self.kernels)
+
+    # --- kernels ---------------------------------------------------------------------------------
+
+    def _kernels(self) -> list[Kernel]:
+        found = read_kernels(self.sections, self.types.constants, self._users)
+        for kernel in found.values():
+            kernel.target = self._target(kernel)
+            kind = self.definitions[self.definitions[kernel.function].operands[1]]
+            if any(map(self.types.carries, kind.operands)):
+                raise Refused("spirv-operation", f"kernel '{kernel.name}' has a matrix as a parameter")
+        return list(found.values())
+
+    def _target(self, kernel: Kernel | None) -> Target:
+        if self.strategy.one_work_item:
+            return Target(self.strategy, 1)
+        asked = kernel.asked_size if kernel is not None else None
+        if kernel is not None and kernel.uses_matrices and asked and self.wanted_size not in (None, asked):
+            message = f"kernel '{kernel.name}' asks for subgroups of {asked}, and --sub-group-size for"
+            raise Refused("spirv-not-supported", f"{message} {self.wanted_size}")
+        size = asked or self.wanted_size or DEFAULT_SUB_GROUP_SIZE
+        items = kernel.work_items if kernel is not None and self.strategy.scratch else None
+        return Target(self.strategy, size, items or MAX_WORK_ITEMS)
+
+    # --- what is not a function ------------------------------------------------------------------
+
+    def _conversions(self) -> dict[int, tuple[int | None, bool]]:
+        """Rounding mode and saturation, by the id that is decorated with them."""
+        found: dict[int, tuple[int | None, bool]] = {}
+        for item in self.sections[Section.ANNOTATION]:
+            if item.opcode == OP["OpDecorate"] and item.operands[1] in (_ROUNDING_MODE, _SATURATED):
+                mode, saturates = found.get(item.operands[0], (None, False))
+                if item.operands[1] == _SATURATED:
+                    saturates = True
+                else:
+                    mode = item.operands[2]
+                found[item.operands[0]] = (mode, saturates)
+        return found
+
+    def _finish(self) -> None:
+        sections, users = self.sections, self._users
+        if not self.has_matrices:
+            return
+        sections[Section.CAPABILITY] = [
+            i for i in sections[Section.CAPABILITY] if i.operands[0] not in _MATRIX_CAPABILITIES
+        ]
+        sections[Section.EXTENSION] = [
+            i for i in sections[Section.EXTENSION] if decode_string(i.operands)[0] not in _MATRIX_EXTENSIONS
+        ]
+        dead = self.gone | self.constants
+        sections[Section.NAME] = [i for i in sections[Section.NAME] if i.operands[0] not in dead]
+        sections[Section.ANNOTATION] = [
+            kept for i in sections[Section.ANNOTATION] if (kept := self._annotation(i, users)) is not None
+        ]
+        self._state_sizes()
+
+    def _annotation(self, item: Instruction, users: set[int]) -> Instruction | None:
+        """Without what was said of values that are in memory now."""
+        if item.opcode in _DECORATES:
+            changed = item.operands[0] in self.rewritten | self.constants
+            exported = item.operands[1] == _LINKAGE_ATTRIBUTES and self._carries(item.operands[0])
+            return None if changed or exported else item
+        if item.opcode == OP["OpGroupDecorate"]:
+            group, *targets = item.operands
+            return Instruction(item.opcode, (group, *(t for t in targets if t not in self.rewritten | self.constants)))
+        return item
+
+    def _carries(self, function: int) -> bool:
+        """Whether a function has other parameters now."""
+        if function not in self.functions:
+            return False
+        kind = self.definitions[self.definitions[function].operands[1]]
+        return any(map(self.types.carries, kind.operands))
+
+    def _state_sizes(self) -> None:
+        """As execution modes, where there are subgroups of more than one work-item."""
+        modes = self.sections[Section.EXECUTION_MODE]
+        users = {kernel.function: kernel for kernel in self.kernels if kernel.uses_matrices}
+        if self.strategy.one_work_item or self.strategy.scratch:
+            modes[:] = [i for i in modes if i.operands[0] not in users or i.operands[1] != SUBGROUP_SIZE]
+            return
+        for kernel in users.values():
+            if kernel.asked_size is None and kernel.target is not None:
+                size = kernel.target.sub_group_size
+                modes.append(Instruction(_EXECUTION_MODE, (kernel.function, SUBGROUP_SIZE, size)))
+        capability = Instruction(OP["OpCapability"], (_SUBGROUP_DISPATCH,))
+        if users and capability not in self.sections[Section.CAPABILITY]:
+            self.sections[Section.CAPABILITY].append(capability)
+
+
+def kernels_of(module: Module) -> tuple[KernelInfo, ...]:
+    """Of a module as it is, which is not changed."""
+    sections, code = split(module.instructions)
+    types = Types(Pool(module, sections[Section.GLOBAL], module.definitions()))
+    functions = {items[0].result or 0: items for items in code}
+    found = read_kernels(sections, types.constants, users_of_matrices(functions, types))
+    return describe(found.values(), functions, sections, types)
+
+
+def check_memory_model(module: Module) -> None:
+    """Raises Refused for modules that are not for OpenCL on devices with 64-bit addresses."""
+    model = next((item for item in module.instructions if item.opcode == OP["OpMemoryModel"]), None)
+    if model is None:
+        raise Refused("spirv-invalid", "the module has no memory model")
+    if model.operands != (_PHYSICAL64, _OPENCL):
+        raise Refused("spirv-not-supported", "only modules of the memory model Physical64 OpenCL are lowered")

@@ -1,0 +1,235 @@
+"""The operations on matrices, as calls of the library's functions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...matrices import lowering as library
+from ...matrices.variants import COMPONENT_TYPES, ComponentType, Layout, MatrixType, Operands
+from ..module import OP, Instruction
+from . import values
+from .function import Change, FunctionLowering
+from .refusal import Refused, label, unsupported
+
+# By SPIR-V's storage class.
+_SPACES = {0: "constant", 4: "local", 5: "global", 7: "private", 8: "generic"}
+_VOLATILE = 1
+_ROUNDING = ("rte", "rtz", "rtp", "rtn")
+_OPERAND_BITS = 31
+_OPERATORS = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div"}
+
+
+def _matrix(f: FunctionLowering, kind: int | None) -> MatrixType:
+    matrix = f.types.matrices.get(kind or 0)
+    if matrix is None:
+        raise Refused("spirv-invalid", f"type %{kind} is not a cooperative matrix, and one is needed")
+    return matrix
+
+
+def _as(matrix: MatrixType, signed: bool) -> MatrixType:
+    """With integers of this sign; floating point as it is."""
+    return replace(matrix, component=_signed(matrix.component, signed))
+
+
+def _signed(component: ComponentType, signed: bool) -> ComponentType:
+    return COMPONENT_TYPES[f"{'s' if signed else 'u'}{component.bits}"] if component.is_integer else component
+
+
+# --- memory ----------------------------------------------------------------------------------------
+
+
+def load(f: FunctionLowering, item: Instruction) -> bool:
+    pointer, layout, *rest = item.operands
+    matrix = _matrix(f, item.result_type)
+    kind, stride, address = _place(f, item, matrix, pointer, layout, rest)
+    f.call(library.Load(matrix, *kind), item.result or 0, address, stride)
+    return True
+
+
+def store(f: FunctionLowering, item: Instruction) -> bool:
+    pointer, value, layout, *rest = item.operands
+    matrix = _matrix(f, f.types.of(value))
+    kind, stride, address = _place(f, item, matrix, pointer, layout, rest)
+    f.call(library.Store(matrix, *kind), address, f.place(value), stride)
+    return True
+
+
+def _place(
+    f: FunctionLowering, item: Instruction, matrix: MatrixType, pointer: int, layout: int, rest: list[int]
+) -> tuple[tuple[str, Layout, bool], int, int]:
+    """Which instance it takes; the stride, in components; the address."""
+    number, space = f.types.constants.value(layout), f.types.storage_class(pointer)
+    if number not in list(Layout):
+        raise unsupported(item, f"the layout {number} is not supported")
+    if space not in _SPACES:
+        raise unsupported(item, f"memory of storage class {space} is not supported")
+    volatile = len(rest) > 1 and bool(rest[1] & _VOLATILE)
+    stride = _stride(f, item, matrix, f.types.pointee(pointer), rest[0]) if rest else f.pool.number(0, 64)
+    return (_SPACES[space], Layout(number), volatile), stride, pointer
+
+
+def _stride(f: FunctionLowering, item: Instruction, matrix: MatrixType, pointee: int, stride: int) -> int:
+    """In components and 64 bits wide: it counts what the pointer points to."""
+    element, component = f.types.bits(pointee), matrix.component.bits
+    given, known = f.definitions[stride], ("OpConstant", "OpConstantNull")
+    if given.name in known:
+        return f.pool.number(f.types.constants.value(stride) * element // component, 64)
+    size_t = f.pool.integer(64)
+    if f.types.bits(f.types.of(stride)) != 64:
+        stride = f.emit("OpUConvert", size_t, stride)
+    if element > component:
+        return f.emit("OpIMul", size_t, stride, f.pool.number(element // component, 64))
+    if element < component:
+        return f.emit("OpUDiv", size_t, stride, f.pool.number(component // element, 64))
+    return stride
+
+
+# --- values ----------------------------------------------------------------------------------------
+
+
+def fill(f: FunctionLowering, item: Instruction) -> bool:
+    if values.construct(f, item):
+        return True
+    if item.result not in f.places:
+        return False
+    if len(item.operands) != 1:
+        raise Refused("spirv-invalid", f"{label(item)} of a matrix takes one component")
+    f.call(library.Fill(_matrix(f, item.result_type)), item.result, item.operands[0])
+    return True
+
+
+def length(f: FunctionLowering, item: Instruction) -> bool:
+    f.call(library.Length(_matrix(f, item.operands[0])), result=item.result)
+    return True
+
+
+def _binary(f: FunctionLowering, item: Instruction) -> bool:
+    if item.result not in f.places:
+        return False
+    name = item.name.removeprefix("Op")
+    matrix = _as(_matrix(f, item.result_type), signed=not name.startswith("U"))
+    f.call(library.Binary(matrix, _OPERATORS[name[1:]]), item.result, *map(f.place, item.operands))
+    return True
+
+
+def negate(f: FunctionLowering, item: Instruction) -> bool:
+    if item.result not in f.places:
+        return False
+    f.call(library.Negate(_matrix(f, item.result_type)), item.result, f.place(item.operands[0]))
+    return True
+
+
+def scale(f: FunctionLowering, item: Instruction) -> bool:
+    if item.result not in f.places:
+        return False
+    matrix, scalar = item.operands
+    f.call(library.ScalarMultiply(_matrix(f, item.result_type)), item.result, f.place(matrix), scalar)
+    return True
+
+
+# By instruction: the sign of integers that go in, and that come out; whether it saturates.
+_CONVERSIONS = {
+    "ConvertFToU": (False, False, False),
+    "ConvertFToS": (True, True, False),
+    "ConvertSToF": (True, True, False),
+    "ConvertUToF": (False, False, False),
+    "UConvert": (False, False, False),
+    "SConvert": (True, True, False),
+    "FConvert": (True, True, False),
+    "SatConvertSToU": (True, False, True),
+    "SatConvertUToS": (False, True, True),
+}
+
+
+def convert(f: FunctionLowering, item: Instruction) -> bool:
+    if item.result not in f.places:
+        return False
+    source_signed, result_signed, saturates = _CONVERSIONS[item.name.removeprefix("Op")]
+    source = _as(_matrix(f, f.types.of(item.operands[0])), source_signed)
+    result = _signed(_matrix(f, item.result_type).component, result_signed)
+    decorations = f.module.conversions.get(item.result, (None, False))
+    rounding = "" if decorations[0] is None else _ROUNDING[decorations[0]]
+    saturates |= decorations[1]
+    instance = library.Convert(source, result, rounding, saturates)
+    f.call(instance, item.result, f.place(item.operands[0]))
+    return True
+
+
+def bitcast(f: FunctionLowering, item: Instruction) -> bool:
+    """Components of one size lie in the same places."""
+    if item.result not in f.places:
+        return False
+    source, result = _matrix(f, f.types.of(item.operands[0])), _matrix(f, item.result_type)
+    if (source.component.bits, source.shape) != (result.component.bits, result.shape):
+        raise unsupported(item, f"of {source} to {result} is not supported")
+    f.copy(item.result, f.emit("OpBitcast", f.pool.pointer(item.result_type or 0), f.place(item.operands[0])))
+    return True
+
+
+# --- multiply-adds ---------------------------------------------------------------------------------
+
+
+def multiply_add(f: FunctionLowering, item: Instruction) -> bool:
+    a, b, c, *masks = item.operands
+    mask = masks[0] if masks else 0
+    if mask & ~_OPERAND_BITS:
+        raise unsupported(item, f"the operand bits 0x{mask & ~_OPERAND_BITS:x} are not supported")
+    types = [_matrix(f, f.types.of(operand)) for operand in (a, b, c)]
+    result, place = _matrix(f, item.result_type), f.place(c)
+    if result.component != types[2].component:
+        place = _widened(f, item, types[2], result, c, Operands(mask))
+    try:
+        instance = library.MultiplyAdd(types[0], types[1], result, Operands(mask))
+    except ValueError as error:
+        raise Refused("spirv-invalid", f"{label(item)}: {error}") from None
+    f.call(instance, item.result or 0, f.place(a), f.place(b), place)
+    return True
+
+
+def _widened(
+    f: FunctionLowering, item: Instruction, addend: MatrixType, result: MatrixType, value: int, mask: Operands
+) -> int:
+    """An addend of another type than the result's, converted first, where that loses nothing."""
+    signed = Operands.C_SIGNED in mask
+    if addend.component.bits > result.component.bits or addend.component.kind != result.component.kind:
+        raise unsupported(item, f"of {addend} to {result} is not supported yet")
+    if signed != (Operands.RESULT_SIGNED in mask) and Operands.SATURATING in mask:
+        raise unsupported(item, "an addend of another type and sign than the saturated result is not supported yet")
+    f.call(library.Convert(_as(addend, signed), _signed(result.component, signed)), item.result or 0, f.place(value))
+    return item.result or 0
+
+
+# --- others ----------------------------------------------------------------------------------------
+
+
+def coordinates(f: FunctionLowering, item: Instruction) -> bool:
+    """Row and column of a component (SPV_EXT_cooperative_matrix_maintenance1)."""
+    matrix, index = item.operands
+    f.call(library.Coord(_matrix(f, f.types.of(matrix))), index, result=item.result)
+    return True
+
+
+def _operators() -> dict[int, Change]:
+    names = [f"{kind}{name}" for name in ("Add", "Sub", "Mul") for kind in "IF"] + ["FDiv", "SDiv", "UDiv"]
+    return {OP[f"Op{name}"]: _binary for name in names}
+
+
+CHANGES: dict[int, Change] = {
+    **_operators(),
+    **{OP[f"Op{name}"]: convert for name in _CONVERSIONS},
+    **{
+        OP[f"Op{name}"]: change
+        for name, change in {
+            "CooperativeMatrixLoadKHR": load,
+            "CooperativeMatrixStoreKHR": store,
+            "CooperativeMatrixMulAddKHR": multiply_add,
+            "CooperativeMatrixLengthKHR": length,
+            "CooperativeMatrixGetCoordinateEXT": coordinates,
+            "CompositeConstruct": fill,
+            "SNegate": negate,
+            "FNegate": negate,
+            "MatrixTimesScalar": scale,
+            "Bitcast": bitcast,
+        }.items()
+    },
+}

@@ -1,0 +1,23 @@
+"""What the lowering says of a module that it does not take."""
+
+from __future__ import annotations
+
+from ..module import Instruction
+
+
+class Refused(Exception):
+    """The module has something in it that has no lowering, or is broken. `code` is the diagnostic's."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code, self.message = code, message
+
+
+def unsupported(item: Instruction, message: str) -> Refused:
+    """Of an instruction that has no lowering."""
+    return Refused("spirv-not-supported", f"{label(item)}: {message}")
+
+
+def label(item: Instruction) -> str:
+    """The instruction's name, and its id where it has one."""
+    return item.name if item.result is None else f"{item.name} %{item.result}"

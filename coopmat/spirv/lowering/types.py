@@ -1,0 +1,131 @@
+"""The module's types: which have matrices in them, and what these are held in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...matrices.lowering import Strategy, storage_components
+from ...matrices.variants import COMPONENT_TYPES, SCOPE_SUBGROUP, ComponentType, MatrixType, Use
+from ..module import OP, Instruction
+from .constants import Constants
+from .pool import Pool
+from .refusal import Refused, label, unsupported
+
+MATRIX = OP["OpTypeCooperativeMatrixKHR"]
+_ARRAY, _STRUCT, _POINTER, _VECTOR = (OP[f"OpType{name}"] for name in ("Array", "Struct", "Pointer", "Vector"))
+_INT, _FLOAT = OP["OpTypeInt"], OP["OpTypeFloat"]
+BFLOAT16_ENCODING = 0
+
+
+class Types:
+    """Of one module."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool, self.definitions = pool, pool.definitions
+        self.constants = Constants(self.definitions)
+        # The ids of types that were bfloat16, which are integers now.
+        self.bfloat16: set[int] = set()
+        self.matrices: dict[int, MatrixType] = {}
+        self._carries: dict[int, bool] = {}
+
+    def read_matrices(self) -> None:
+        """Raises Refused for types that have no lowering."""
+        for item in self.pool.items:
+            if item.opcode == MATRIX:
+                self.matrices[item.result or 0] = self._matrix(item)
+
+    # --- questions
+
+    def of(self, value: int) -> int:
+        """The type of a value."""
+        kind = self.definitions[value].result_type
+        if kind is None:
+            raise Refused("spirv-invalid", f"{label(self.definitions[value])} is used as a value, and is none")
+        return kind
+
+    def pointee(self, pointer: int) -> int:
+        """What a value points to."""
+        kind = self.definitions[self.of(pointer)]
+        if kind.opcode != _POINTER:
+            raise unsupported(self.definitions[pointer], "a pointer of this type is not supported yet")
+        return kind.operands[1]
+
+    def storage_class(self, pointer: int) -> int:
+        return self.definitions[self.of(pointer)].operands[0]
+
+    def carries(self, kind: int | None) -> bool:
+        """Whether values of this type have matrices in them."""
+        if kind is None:
+            return False
+        known = self._carries.get(kind)
+        if known is None:
+            item = self.definitions[kind]
+            members = item.operands[:1] if item.opcode == _ARRAY else item.operands if item.opcode == _STRUCT else ()
+            known = item.opcode == MATRIX or any(map(self.carries, members))
+            self._carries[kind] = known
+        return known
+
+    def member(self, kind: int, index: int) -> int:
+        """The type of a member or element of an aggregate or vector."""
+        item = self.definitions[kind]
+        if item.opcode == _STRUCT and index < len(item.operands):
+            return item.operands[index]
+        if item.opcode in (_ARRAY, _VECTOR, MATRIX):
+            return item.operands[0]
+        raise Refused("spirv-invalid", f"{label(item)} has no member {index}")
+
+    def members(self, kind: int) -> list[int]:
+        """The types of all members of an array or struct."""
+        item = self.definitions[kind]
+        if item.opcode == _ARRAY:
+            return [item.operands[0]] * self.constants.value(item.operands[1])
+        return list(item.operands)
+
+    def bits(self, kind: int) -> int:
+        """Of a scalar type, or as a vector takes room in memory."""
+        item = self.definitions[kind]
+        if item.opcode == _VECTOR:
+            count = item.operands[1]
+            return self.bits(item.operands[0]) * (4 if count == 3 else count)
+        if item.opcode in (_INT, _FLOAT):
+            return item.operands[0]
+        raise unsupported(item, "a scalar or vector type is expected here")
+
+    def component(self, kind: int) -> ComponentType:
+        """That of a scalar type; integers are signed until an instruction says otherwise."""
+        item = self.definitions[kind]
+        if kind in self.bfloat16:
+            return COMPONENT_TYPES["bf16"]
+        prefix = {_INT: "s", _FLOAT: "f"}.get(item.opcode, "")
+        found = COMPONENT_TYPES.get(f"{prefix}{item.operands[0] if item.operands else ''}")
+        if found is None or (item.opcode == _FLOAT and len(item.operands) > 1):
+            raise unsupported(item, "matrices of this type are not supported yet")
+        return found
+
+    # --- matrices
+
+    def _matrix(self, item: Instruction) -> MatrixType:
+        component, *rest = item.operands
+        scope, rows, columns, use = (self.constants.value(operand) for operand in rest)
+        if scope != SCOPE_SUBGROUP:
+            raise unsupported(item, f"matrices of scope {scope} are not supported, only of the subgroup's (3)")
+        if use not in list(Use):
+            raise unsupported(item, f"the use {use} is not supported")
+        try:
+            return MatrixType(self.component(component), rows, columns, Use(use))
+        except ValueError as error:
+            raise unsupported(item, str(error)) from None
+
+    def storage(self, strategy: Strategy, sub_group_size: int) -> Iterator[Instruction]:
+        """The types that take the place of the matrix types."""
+        for kind, matrix in self.matrices.items():
+            element = self.elements(kind)
+            width = strategy.width(matrix.columns)
+            if width > 1:
+                element = self.pool.intern("OpTypeVector", element, width)
+            count = self.pool.number(storage_components(strategy, matrix, sub_group_size) // width)
+            yield Instruction(_ARRAY, (element, count), None, kind)
+
+    def elements(self, kind: int) -> int:
+        """The type of a matrix type's components."""
+        return self.definitions[kind].operands[0]
