@@ -7,18 +7,40 @@ from __future__ import annotations
 
 from ..diagnostics import Diagnostics, Note, Span
 from ..matrices.supported import Supported, multiply_add
-from ..matrices.variants import Operands, Variant
+from ..matrices.variants import MatrixType, Operands, Variant
 from . import typed
 from .matrix_terms import matrix_type
 from .types import ArrayType, CoopMatrixType, PointerType, RecordType, Type
 from .uniformity.calls import in_order, parts
 
+# A message and its notes.
+Told = tuple[str, list[Note]]
 TYPE, MULTIPLY_ADD = "coop-mat-target-type", "coop-mat-target-mul-add"
 
 
 def check(unit: typed.Unit, supported: Supported, device: str, diagnostics: Diagnostics) -> None:
     """Errors about what kernels use, or all functions where there is none. `device` is its name for messages."""
     _Check(supported, device, diagnostics).unit(unit)
+
+
+def about_type(supported: Supported, device: str, matrix: MatrixType) -> Told:
+    """What to tell of a matrix type that the device lacks."""
+    nearest = supported.nearest_types(matrix)
+    notes = [f"the nearest that it has: {', '.join(other.name for other in nearest)}"] if nearest else []
+    return f"{device} does not support the matrix type {matrix.name}", _notes(supported, notes)
+
+
+def about_multiply_add(supported: Supported, device: str, variant: Variant) -> Told:
+    """What to tell of a multiply-add that the device lacks."""
+    nearest = supported.nearest_multiply_adds(variant)
+    notes = [f"it has {other.name}, which is the same in {shared} of 8 points" for other, shared in nearest]
+    return f"{device} does not support the multiply-add {variant.name}", _notes(supported, notes)
+
+
+def _notes(supported: Supported, texts: list[str]) -> list[Note]:
+    nothing = [] if supported.variants else ["it supports no cooperative matrices at all"]
+    way = "--matrices one and --matrices lanes compute it without the device's matrix instructions"
+    return [Note(text) for text in (*texts, *nothing, way)]
 
 
 class _Check:
@@ -74,9 +96,7 @@ class _Check:
         wanted = matrix_type(t)
         if self.supported.has_type(wanted):
             return True
-        nearest = self.supported.nearest_types(wanted)
-        notes = [f"the nearest that it has: {', '.join(other.name for other in nearest)}"] if nearest else []
-        self.error(TYPE, f"{self.device} does not support the matrix type {wanted.name}", span, notes)
+        self.error(TYPE, about_type(self.supported, self.device, wanted), span)
         return False
 
     def multiply_add(self, e: typed.MatrixMulAdd) -> None:
@@ -91,14 +111,11 @@ class _Check:
         if self.supported.has_multiply_add(wanted) or wanted in self.multiply_adds:
             return
         self.multiply_adds.add(wanted)
-        nearest = self.supported.nearest_multiply_adds(wanted)
-        notes = [f"it has {other.name}, which is the same in {shared} of 8 points" for other, shared in nearest]
-        self.error(MULTIPLY_ADD, f"{self.device} does not support the multiply-add {wanted.name}", e.span, notes)
+        self.error(MULTIPLY_ADD, about_multiply_add(self.supported, self.device, wanted), e.span)
 
-    def error(self, code: str, message: str, span: Span, notes: list[str]) -> None:
-        nothing = [] if self.supported.variants else ["it supports no cooperative matrices at all"]
-        way = "--matrices one and --matrices lanes compute it without the device's matrix instructions"
-        self.diagnostics.error(code, message, span, notes=[Note(text) for text in (*notes, *nothing, way)])
+    def error(self, code: str, text: Told, span: Span) -> None:
+        message, notes = text
+        self.diagnostics.error(code, message, span, notes=notes)
 
 
 def _used(unit: typed.Unit) -> set[typed.FunctionDecl]:

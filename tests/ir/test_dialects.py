@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 GOLDEN = sorted((ROOT / "tests/golden/in").glob("[!d]*/*.cl"))
 KERNELS = sorted((ROOT / "kernels").glob("*.cl"))
 _VALUES = {"M": 32, "N": 32, "K": 32, "T": 16, "G": 64, "LDA": 32, "LDB": 32, "LDC": 32, "TM": 16, "TN": 16, "TK": 16}
+ROUTES = ("native", "one", "lanes", "scratch")
 SIZES = [f"-D{name}={value}" for name, value in _VALUES.items()]
 
 
@@ -83,6 +84,23 @@ def _shape(line: str) -> str:
     return re.sub(r"%\.?\d+", "%n", re.sub(r" addrspace\(1\)|, align \d+", "", line.strip()))
 
 
+BFLOAT = """\
+define spir_kernel void @k(ptr addrspace(1) %p, bfloat %x, <2 x bfloat> %v, i32 %n) {
+  %a = load bfloat, ptr addrspace(1) %p
+  %b = fmul nnan bfloat %a, 0xR3F81
+  %c = fcmp olt bfloat %b, %x
+  %d = select i1 %c, bfloat %a, bfloat 0xR4000
+  %e = sitofp i32 %n to bfloat
+  %f = call bfloat @llvm.fmuladd.bf16(bfloat %d, bfloat %e, bfloat %x)
+  %g = fneg <2 x bfloat> %v
+  %h = insertelement <2 x bfloat> %g, bfloat %f, i32 1
+  %i = fpext <2 x bfloat> %h to <2 x double>
+  %j = fptrunc <2 x double> %i to <2 x bfloat>
+  store <2 x bfloat> %j, ptr addrspace(1) %p
+  ret void
+}
+declare bfloat @llvm.fmuladd.bf16(bfloat, bfloat, bfloat)
+"""
 MATRIX = 'target("spirv.CooperativeMatrixKHR", float, 8, 4, 0, 0)'
 RFC = f"""\
 define spir_kernel void @k(ptr addrspace(1) %p, i32 %n) {{
@@ -103,7 +121,7 @@ def test_calls_say_the_types_where_one_declaration_serves_several() -> None:
     assert "LoadKHRPU3AS1filu6mf8x4A" in module.llvm_ir and "LoadKHRPU3AS1Dhilu7mDh8x4A" in module.llvm_ir
     assert re.search(r"zext i32 %n to i64", module.llvm_ir)
     assert "(float 4.0" in reprint(module.llvm_ir) or "(float 0x4010" in module.llvm_ir
-    for route in ("native", "one", "lanes"):
+    for route in ROUTES:
         module = ir(RFC, "--matrices", route)
         assert module.spirv and module.validated
         (kernel,) = module.kernels.values()
@@ -153,7 +171,7 @@ kernel void k(global float *p, int n) {
 def test_optimised_ir(dialect: str, passes: str) -> None:
     text = optimised(compile_source(CHOICE, ["--dialect", dialect]).llvm_ir, passes)
     assert "i8, ptr" in text or "select" in text or "phi target" in text
-    for route in ("native", "one", "lanes"):
+    for route in ROUTES:
         module = ir(text, "--matrices", route)
         assert module.spirv and module.validated
         assert route == "native" or "CooperativeMatrix" not in module.spirv_text
@@ -201,16 +219,162 @@ def test_no_module(text: str | bytes) -> None:
     assert caught.value.diagnostics[0].code == "ir-syntax"
 
 
+# --- subgroups -----------------------------------------------------------------------------------
+
+SEVERAL = """
+typedef float M
+    __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 4, 8, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+__attribute__((noinline)) M deep(M m) { m[0] = get_sub_group_size(); return m + m; }
+__attribute__((noinline)) void work(global float *p) {
+    M m = coop_mat_load(p, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 8);
+    coop_mat_store(p, deep(m), CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 8);
+}
+__attribute__((intel_reqd_sub_group_size(8))) kernel void k8(global float *p) { work(p); }
+__attribute__((intel_reqd_sub_group_size(16), reqd_work_group_size(64, 2, 1))) kernel void k16(global float *p)
+{
+    work(p);
+}
+kernel void other(global float *p) { work(p); }
+kernel void plain(global float *p) { p[get_global_id(0)] = 1; }
+kernel void without(global int *p) { p[get_global_id(0)] = sub_group_reduce_add(p[0]); }
+"""
+
+
+@pytest.mark.parametrize("dialect", dialects.DIALECTS)
+@pytest.mark.parametrize("options", [["one"], ["lanes"], ["scratch"]], ids=str)
+def test_kernels_of_several_subgroups_are_told_of_as_from_source(dialect: str, options: list[str]) -> None:
+    text = compile_source(SEVERAL, ["--dialect", dialect]).llvm_ir
+    module, source = (ir(text, "--matrices", *options), compile_source(SEVERAL, ["--matrices", *options]))
+    for name, kernel in module.kernels.items():
+        wanted = source.kernels[name]
+        assert (kernel.sub_group_size, kernel.max_work_items) == (wanted.sub_group_size, wanted.max_work_items), name
+        assert (kernel.uses_matrices, kernel.reqd_work_group_size) == (
+            wanted.uses_matrices,
+            wanted.reqd_work_group_size,
+        )
+    assert module.spirv and module.validated
+    assert [item.message for item in module.diagnostics] == [item.message for item in source.diagnostics]
+
+
+def test_functions_of_kernels_of_several_subgroups_are_copied() -> None:
+    text = ir(compile_source(SEVERAL).llvm_ir, "--matrices", "lanes").llvm_ir
+    # For 8 and, for two kernels, for 16; each calls its own.
+    assert len(re.findall(r"^define [^@]*@deep(?:\.2)?\(", text, re.MULTILINE)) == 2
+    for name in ("work", "work.2"):
+        (body,) = re.findall(rf"^define [^@]*@{re.escape(name)}\(.*?^}}", text, re.MULTILINE | re.DOTALL)
+        assert ("@deep.2(" in body) == (name == "work.2")
+
+
+def test_a_size_that_was_not_asked_for_has_a_place() -> None:
+    with pytest.raises(
+        coopmat.CompileError, match="kernel 'k8' asks for subgroups of 8, and --sub-group-size"
+    ) as caught:
+        ir(compile_source(SEVERAL).llvm_ir, "--matrices", "lanes", "--sub-group-size", "16").spirv  # noqa: B018
+    (found,) = caught.value.diagnostics
+    assert found.span is not None and "@k8(" in (caught.value.sources.line("in.ll", found.span.line) or "").replace(
+        '"', ""
+    )
+
+
+@pytest.mark.parametrize("route", ["one", "scratch"])
+def test_subgroup_functions_without_a_replacement(route: str) -> None:
+    text = RFC.replace("  ret void", "  %s = call i32 @_Z22__spirv_GroupBroadcastiii(i32 3, i32 %n, i32 0)\n  ret void")
+    text += "declare i32 @_Z22__spirv_GroupBroadcastiii(i32, i32, i32)\n"
+    with pytest.raises(coopmat.CompileError, match=f"with --matrices {route} is not supported yet") as caught:
+        ir(text, "--matrices", route).spirv  # noqa: B018
+    (found,) = caught.value.diagnostics
+    assert found.span is not None and found.span.line == 6
+
+
+# --- devices -------------------------------------------------------------------------------------
+
+VARIANTS = ["--matrix-variants", "8x16x16.f16xf16_f32_f32.nosat 8x16x32.s8xs8_s32_s32.sat"]
+TARGETED = """
+#define COOP(T, R, C, U) \\
+    T __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, R, C, CLK_COOPERATIVE_MATRIX_##U)))
+typedef COOP(char, 8, 32, A) A; typedef COOP(char, 32, 16, B) B; typedef COOP(int, 8, 16, ACCUMULATOR) C;
+typedef struct { COOP(float, 3, 3, A) m; } Odd;
+void unused(COOP(float, 5, 5, A) m) {}
+kernel void k(global char *p, global int *q) {
+    A a = coop_mat_load(p, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 32);
+    B b = coop_mat_load(p, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16);
+    C c = coop_mat_init(0);
+    c = coop_matmul_add(a, b, c, OPERANDS);
+    coop_mat_store(q, c, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16);
+    ODD
+}
+"""
+
+
+@pytest.mark.parametrize("dialect", dialects.DIALECTS)
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [(["--matrices", "scratch"], "scratch is not supported yet"), (["--matrices", "one"], "bfloat in IR")],
+    ("defines", "codes"),
+    [
+        (["-DOPERANDS=31", "-DODD="], []),
+        (["-DOPERANDS=0", "-DODD="], ["coop-mat-target-mul-add"]),
+        (["-DOPERANDS=31", "-DODD=Odd odd; odd.m = coop_mat_init(0);"], ["coop-mat-target-type"]),
+    ],
+    ids=["there", "multiply-add", "type"],
 )
-def test_what_has_no_lowering_yet(options: list[str], message: str) -> None:
-    text = RFC.replace("half", "bfloat")
-    with pytest.raises(coopmat.CompileError, match=message) as caught:
-        ir(text, *options).spirv  # noqa: B018
-    assert [item.code for item in caught.value.diagnostics] == ["ir-not-supported"]
-    assert ir(text).spirv
+def test_what_a_device_lacks(dialect: str, defines: list[str], codes: list[str]) -> None:
+    options = ["-w", "--dialect", dialect, *defines]
+    text = compile_source(TARGETED, options).llvm_ir
+    if not codes:
+        assert ir(text, *VARIANTS).spirv
+        return
+    assert ir(text, *VARIANTS, "--matrices", "one").spirv
+    with pytest.raises(coopmat.CompileError) as caught:
+        ir(text, *VARIANTS)
+    with pytest.raises(coopmat.CompileError) as wanted:
+        compile_source(TARGETED, [*options, *VARIANTS])
+    told = [[(item.code, item.message, item.notes) for item in e.value.diagnostics] for e in (caught, wanted)]
+    assert told[0] == told[1] and [code for code, _, _ in told[0]] == codes
+    (found,) = caught.value.diagnostics
+    line = caught.value.sources.line("in.ll", found.span.line) if found.span else None
+    assert line and ("MulAdd" in line if "mul" in codes[0] else "%odd = alloca" in line.replace('"', ""))
+
+
+def test_bad_variants() -> None:
+    with pytest.raises(coopmat.compiler.UsageError, match="--matrix-variants"):
+        ir(RFC, "--matrix-variants", "what")
+
+
+# --- component access ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_components_through_pointers_from_elsewhere(route: str) -> None:
+    """The name says the matrix, where the address does not."""
+    matrix = MATRIX.replace("8, 4, 0, 0", "3, 8, 4, 0")
+    text = f"""\
+define spir_kernel void @k(ptr addrspace(1) %p) {{
+  %m = alloca {matrix}
+  %n = alloca {matrix}
+  %v = call {matrix} @_Z32__spirv_CooperativeMatrixLoadKHRPU3AS1filu6mf8x4A(ptr addrspace(1) %p, i32 0, i64 4)
+  store {matrix} %v, ptr %m
+  store {matrix} %v, ptr %n
+  call spir_func void @change(ptr %m)
+  call spir_func void @change(ptr %n)
+  %w = load {matrix}, ptr %n
+  call void @_Z33__spirv_CooperativeMatrixStoreKHRPU3AS1fu6mf8x4Ail(ptr addrspace(1) %p, {matrix} %w, i32 0, i64 4)
+  ret void
+}}
+define internal spir_func void @change(ptr byref({matrix}) %x) noinline {{
+  %c = call float @__cm_get_mf8x4A(ptr %x, i32 0)
+  %d = fadd float %c, %c
+  call void @__cm_set_mf8x4A(ptr %x, i32 0, float %d)
+  ret void
+}}
+declare {matrix} @_Z32__spirv_CooperativeMatrixLoadKHRPU3AS1filu6mf8x4A(ptr addrspace(1), i32, i64)
+declare void @_Z33__spirv_CooperativeMatrixStoreKHRPU3AS1fu6mf8x4Ail(ptr addrspace(1), {matrix}, i32, i64)
+declare float @__cm_get_mf8x4A(ptr, i32)
+declare void @__cm_set_mf8x4A(ptr, i32, float)
+"""
+    assert ir(text, "--matrices", route).spirv
+    if route != "native":
+        assert ir(text.replace(f"byref({matrix}) ", ""), "--matrices", route).spirv
+    with pytest.raises(coopmat.CompileError, match="a component of type float is expected"):
+        ir(text.replace("float @__cm_get", "half @__cm_get").replace("fadd float %c, %c", "fpext half %c to float"))
 
 
 def test_what_the_backend_refuses_is_the_inputs_fault() -> None:
@@ -223,11 +387,12 @@ def test_what_the_backend_refuses_is_the_inputs_fault() -> None:
 def test_mutations_end_in_a_module_or_a_diagnostic(seed: int) -> None:
     rng = random.Random(seed)
     sources = [optimised(compile_source(CHOICE, ["--dialect", d]).llvm_ir, "sroa") for d in ("khr", "rfc", "clang")]
+    sources += [RFC.replace("half", "bfloat"), BFLOAT, compile_source(SEVERAL, ["--dialect", "rfc"]).llvm_ir]
     refused = 0
     for _ in range(40):
         text = _mutated(rng, rng.choice(sources))
         try:
-            module = ir(text, "--matrices", rng.choice(["native", "one", "lanes"]), "--no-validate")
+            module = ir(text, "--matrices", rng.choice(ROUTES), "--no-validate")
             assert module.llvm_ir
             module.spirv  # noqa: B018 - raises or does not
         except coopmat.CompileError as error:

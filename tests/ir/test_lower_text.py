@@ -80,7 +80,7 @@ kernel void k(global float *c, global int *d, float s) {
         *(f"{op}_mf16x16C" for op in ("FAdd", "FNegate", "FMul", "FSub", "FDiv")),
         *("SNegate_mi16x16C", "SDiv_mi16x16C", "UDiv_mj16x16C", "IMul_mi16x16C"),
         *("ConvertFToS_mf16x16C_mi16x16C", "ConvertUToF_mj16x16C_mf16x16C"),
-        *("CooperativeMatrixLengthKHR_mf16x16C", "__cm_get_f", "__cm_set_f"),
+        *("CooperativeMatrixLengthKHR_mf16x16C", "__cm_get_mf16x16C", "__cm_set_mf16x16C"),
     }
     # SPIR-V's integers have no sign: from int to uint there is nothing to convert.
     assert not any("SConvert" in name or "UConvert" in name or "Bitcast" in name for name in names)

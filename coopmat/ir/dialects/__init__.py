@@ -11,16 +11,46 @@ from .operations import MENTION
 from .text import Malformed, Module, parse_module
 from .write import write
 
-__all__ = ["DIALECTS", "MENTION", "Malformed", "Module", "canonicalize", "parse_module", "places", "read", "rewrite"]
+__all__ = [
+    "DIALECTS",
+    "MENTION",
+    "Malformed",
+    "Module",
+    "canonicalize",
+    "parse_module",
+    "places",
+    "read",
+    "read_module",
+    "reread",
+    "rewrite",
+]
 
 DIALECTS = ("khr", "rfc", "clang")
 
 
 def read(text: str) -> str:
     """A module of any dialect in the canonical one. Raises Malformed."""
+    return str(read_module(text))
+
+
+def read_module(text: str) -> Module:
+    """As `read`: the module itself, whose instructions know what was read for them."""
     module = parse_module(text)
     canonicalize(module)
-    return str(module)
+    return module
+
+
+def reread(text: str, before: Module) -> Module:
+    """LLVM's print of `before`: its instructions, and heads of functions, stand for the same lines of the input."""
+    module = parse_module(text)
+    known = {function.name: function for function in before.functions}
+    for function in module.functions:
+        old = known.get(function.name)
+        pairs = list(zip(function.instructions(), old.instructions(), strict=False)) if old is not None else []
+        if all(new.opcode == item.opcode for new, item in pairs):
+            for new, item in pairs:
+                new.source = item.source
+    return module
 
 
 def rewrite(text: str, dialect: str) -> str:

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...matrices import lowering as library
-from ...matrices.lowering import Instance
+from ...matrices.lowering import Instance, Target
 from ...matrices.variants import COMPONENT_TYPES, ComponentType, Layout, MatrixType, Operands
 from .operations import COMPONENTS, LLVM_NAMES, Row, Spelling, matrix_of
 from .text import Argument, Call, Instruction, Malformed
 
 if TYPE_CHECKING:
     from .lower import _Lowering
+    from .subgroups import Substitute
 
 _SPACES = {"0": "private", "1": "global", "2": "constant", "3": "local"}
 _VOLATILE = 1  # of SPIR-V's memory operands
@@ -51,9 +52,16 @@ class _Site:
 
 
 class LibraryCalls:
-    """`instances` are the library functions that were called, by name."""
+    """Those of functions for one target. `instances` are the library functions that were called, by name.
 
-    def __init__(self) -> None:
+    `suffix` keeps the names apart from those for other targets. `scratch_bytes` are what subgroups exchange values
+    through, in the local memory named `scratch`.
+    """
+
+    def __init__(self, target: Target, suffix: str = "") -> None:
+        self.target, self.suffix = target, suffix
+        self.scratch = f"cm_scratch{suffix}"
+        self.scratch_bytes = 0
         self.instances: dict[str, Instance] = {}
         self._count = 0
 
@@ -83,13 +91,38 @@ class LibraryCalls:
             raise Malformed("ir-operation", f"a component of type {component} is expected", item.source)
         return self.given(item, library.Set(matrix), [pointer, index, arguments[2]])
 
+    def subgroup_function(self, lowering: _Lowering, item: Instruction, call: Call, found: Substitute) -> None:
+        """Of vectors, one call for each component."""
+        if found.count == 1:
+            lowering.out.append(self.call(item, found.instance, found.arguments, call.type, item.result))
+            return
+        vector, result = found.arguments[0].type, "poison"
+        scalar = vector.partition(" x ")[2][:-1]
+        for n in range(found.count):
+            parts = []
+            for argument in found.arguments:
+                value = argument.value
+                if argument.type == vector:
+                    value = lowering.fresh("component")
+                    lowering.emit(f"extractelement {argument}, i32 {n}", value)
+                parts.append(Argument(scalar if argument.type == vector else argument.type, value))
+            part = lowering.fresh("component")
+            lowering.out.append(self.call(item, found.instance, parts, scalar, part))
+            whole = item.result if n == found.count - 1 else lowering.fresh("vector")
+            lowering.emit(f"insertelement {vector} {result}, {scalar} {part}, i32 {n}", whole)
+            result = whole or ""
+
     # --- calls
 
     def call(
         self, item: Instruction, instance: Instance, arguments: list[Argument], kind: str, result: str | None
     ) -> Instruction:
         self.instances[instance.function_name] = instance
-        call = Call("call spir_func", kind, f"@{instance.function_name}", arguments)
+        bytes_ = instance.scratch_bytes(self.target)
+        if bytes_:
+            self.scratch_bytes = max(self.scratch_bytes, bytes_)
+            arguments = [*arguments, Argument("ptr addrspace(3)", f"@{self.scratch}")]
+        call = Call("call spir_func", kind, f"@{instance.function_name}{self.suffix}", arguments)
         return Instruction(result, str(call), item.source)
 
     def given(self, item: Instruction, instance: Instance, arguments: list[Argument]) -> list[Instruction]:
@@ -100,7 +133,7 @@ class LibraryCalls:
             kind, value = argument.type, argument.value
             if kind == "bfloat":
                 self._count += 1
-                name = f"%bits.{self._count}"
+                name = f"%cm.bits.{self._count}"
                 made.append(Instruction(name, f"bitcast bfloat {value} to i16", item.source))
                 kind, value = "i16", name
             passed.append(Argument(kind, value))
@@ -111,7 +144,7 @@ class LibraryCalls:
         if component != "bfloat":
             return [self.call(item, library.Get(matrix), [pointer, index], component, item.result)]
         self._count += 1
-        bits = f"%bits.{self._count}"
+        bits = f"%cm.bits.{self._count}"
         call = self.call(item, library.Get(matrix), [pointer, index], "i16", bits)
         return [call, Instruction(item.result, f"bitcast i16 {bits} to bfloat", item.source)]
 

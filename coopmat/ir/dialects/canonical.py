@@ -356,7 +356,10 @@ class _Operation:
         if component not in COMPONENTS or self.arguments[1].type != "i32" or space:
             raise self.fail("takes a pointer to a matrix in private memory, an i32 and a component")
         arguments = [pointer, *(self.plain(n) for n in range(1, len(self.arguments)))]
-        return self.done(f"__cm_{word}_{CODE_OF[component]}", arguments)
+        matrix = self.spelling.matrix
+        if matrix is not None and LLVM_NAMES[matrix.component] != component:
+            raise self.fail(f"a component of type {LLVM_NAMES[matrix.component]} is expected")
+        return self.done(f"__cm_{word}_{CODE_OF[component] if matrix is None else tag(matrix)}", arguments)
 
     def coordinates(self) -> list[Instruction]:
         self.count(2)

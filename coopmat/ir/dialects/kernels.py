@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from ..kernel_info import KernelInfo, KernelParameter
 from .operations import COMPONENTS, MENTION
@@ -17,34 +18,42 @@ _VECTOR = re.compile(r"<(\d+) x (\w+)>")
 _UNSIGNED = re.compile(r"u(char|short|int|long)")
 
 
-def describe(module: Module, strategy: str, sub_group_size: int | None) -> tuple[KernelInfo, ...]:
-    """`strategy` is "native" or the lowering's, which decides the size of subgroups: see `KernelInfo`."""
-    users = users_of_matrices(module)
-    found = []
-    for function in module.functions:
-        if function.is_kernel:
-            uses = function.name in users
-            size = 1 if strategy == "one" else asked_size(module, function)
-            if size is None and uses and strategy != "native":
-                size = sub_group_size
-            parameters = tuple(_parameters(module, function))
-            found.append(KernelInfo(function.name, parameters, _group(module, function), size, uses))
-    return tuple(found)
+def describe(module: Module, function: Function, size: int | None, uses: bool, most: int | None = None) -> KernelInfo:
+    """See `KernelInfo`: the subgroups' size, whether there are matrices, and the most work-items are given."""
+    parameters = tuple(_parameters(module, function))
+    return KernelInfo(function.name, parameters, work_group(module, function), size, uses, most)
 
 
 def users_of_matrices(module: Module) -> set[str]:
     """The names of functions that have to do with matrices, or call one that has."""
+    return users(module, lambda text: MENTION in text)
+
+
+def users(module: Module, does: Callable[[str], bool]) -> set[str]:
+    """The names of functions of whose text this is true, and of those that call one."""
     texts = {f.name: "\n".join([str(f.head), *(item.text for item in f.instructions())]) for f in module.functions}
-    users = {name for name, text in texts.items() if MENTION in text}
-    calls = {
-        name: {match[0] or match[1] for match in re.findall(r"@(?:\"([^\"]*)\"|([-\w.$]+))", text)}
-        for name, text in texts.items()
-    }
+    users = {name for name, text in texts.items() if does(text)}
+    calls = {name: _names(text) for name, text in texts.items()}
     while True:
         more = {name for name, called in calls.items() if called & users} - users
         if not more:
             return users
         users |= more
+
+
+def used(module: Module) -> list[Function]:
+    """Kernels and what they call, in order; all functions where there is no kernel."""
+    calls = {f.name: set().union(*(_names(item.text) for item in f.instructions())) for f in module.functions}
+    found = {f.name for f in module.functions if f.is_kernel}
+    while True:
+        more = {name for caller in found for name in calls[caller] if name in calls} - found
+        if not more:
+            return [f for f in module.functions if f.name in found or not found]
+        found |= more
+
+
+def _names(text: str) -> set[str]:
+    return {match[0] or match[1] for match in re.findall(r"@(?:\"([^\"]*)\"|([-\w.$]+))", text)}
 
 
 def metadata(module: Module, function: Function, kind: str) -> list[str] | None:
@@ -67,7 +76,8 @@ def asked_size(module: Module, function: Function) -> int | None:
     return next(iter(numbers(module, function, "intel_reqd_sub_group_size")), None)
 
 
-def _group(module: Module, function: Function) -> tuple[int, int, int] | None:
+def work_group(module: Module, function: Function) -> tuple[int, int, int] | None:
+    """The size of work-groups that the kernel asks for."""
     sizes = numbers(module, function, "reqd_work_group_size")
     return (sizes[0], sizes[1], sizes[2]) if len(sizes) == 3 else None
 

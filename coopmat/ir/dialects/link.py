@@ -7,39 +7,45 @@ from collections.abc import Callable
 
 from ...frontend import typed
 from ...matrices.lowering import instantiate
-from ...matrices.strategies import STRATEGIES, Target
-from .. import DEFAULT_SUB_GROUP_SIZE, LoweredModule, LowerOptions
-from . import kernels, native
+from .. import KernelInfo, LoweredModule, LowerOptions
+from . import bfloat16, kernels, native, targets
 from .calls import LibraryCalls
 from .lower import lower as lower_matrices
 from .operations import MENTION
-from .text import Function, Malformed, Module, parse_head
+from .targets import Place, Targets
+from .text import Function, Malformed, Module, parse_head, quoted
 
 Library = Callable[[str], typed.Unit]
 
 _MATRICES, _BFLOAT16 = "SPV_KHR_cooperative_matrix", "SPV_KHR_bfloat16"
 _SIZE = "intel_reqd_sub_group_size"
 _NODE = re.compile(r"!(\d+)\b")
+_NAME = re.compile(r"@(?:\"([^\"]*)\"|([-\w.$]+))")
 
 
-def link(module: Module, options: LowerOptions, library: Library) -> LoweredModule:
-    """Of a canonical module, which is rewritten in place. Raises Malformed for what has no lowering."""
+def link(module: Module, options: LowerOptions, library: Library, place: Place = lambda line: None) -> LoweredModule:
+    """Of a canonical module, which is rewritten in place. `place` finds the span of a line, for warnings. Raises
+    Malformed for what has no lowering."""
     if options.matrices == "native":
         return _native(module, options)
-    if STRATEGIES[options.matrices].scratch:
-        raise Malformed("ir-not-supported", f"--matrices {options.matrices} is not supported yet for LLVM IR")
-    size = _sub_group_size(module, options)
-    infos = kernels.describe(module, options.matrices, size)
-    users = kernels.users_of_matrices(module)
-    calls = lower_matrices(module, options.matrices, size)
-    _state_sizes(module, users, options.matrices, size)
-    text = _with_library(module, calls, options, size, library) if calls.instances else str(module)
-    return LoweredModule(text, infos, "O1", ())
+    assigned = targets.assign(module, options, place)
+    infos = tuple(_describe(module, function, assigned) for function in module.functions if function.is_kernel)
+    calls = lower_matrices(module, options.matrices, assigned)
+    bfloat16.expand(module)
+    bfloat16.as_bits(module)
+    _state_sizes(module, assigned)
+    return LoweredModule(_with_library(module, calls, options, library), infos, "O1", (), tuple(assigned.warnings))
 
 
 def _native(module: Module, options: LowerOptions) -> LoweredModule:
-    infos = kernels.describe(module, "native", None)
+    users = kernels.users_of_matrices(module)
+    infos = tuple(
+        kernels.describe(module, function, kernels.asked_size(module, function), function.name in users)
+        for function in module.functions
+        if function.is_kernel
+    )
     native.prepare(module)
+    bfloat16.expand(module)
     text = str(module)
     extensions = [_MATRICES] if MENTION in text else []
     if re.search(r"\bbfloat\b", text):
@@ -50,73 +56,85 @@ def _native(module: Module, options: LowerOptions) -> LoweredModule:
 # --- subgroups -----------------------------------------------------------------------------------
 
 
-def _sub_group_size(module: Module, options: LowerOptions) -> int:
-    """What the storage of matrices is laid out for."""
-    if options.matrices == "one":
-        return 1
-    users = kernels.users_of_matrices(module)
-    asked = {
-        size: function
-        for function in module.functions
-        if function.is_kernel and function.name in users
-        if (size := kernels.asked_size(module, function)) is not None
-    }
-    wanted = options.sub_group_size or min(asked, default=DEFAULT_SUB_GROUP_SIZE)
-    for size, function in asked.items():
-        if size != wanted:
-            message = f"kernel '{function.name}' asks for subgroups of {size}, others for {wanted}"
-            raise Malformed("ir-not-supported", f"{message}: not supported yet", str(function.head))
-    return wanted
+def _describe(module: Module, function: Function, assigned: Targets) -> KernelInfo:
+    kernel = assigned.kernels[function.name]
+    return kernels.describe(module, function, kernel.size, kernel.uses_matrices, kernel.max_work_items)
 
 
-def _state_sizes(module: Module, users: set[str], strategy: str, size: int) -> None:
-    """In the kernels' metadata, where there are subgroups of more than one work-item."""
-    if STRATEGIES[strategy].one_work_item:
-        for function in module.functions:
+def _state_sizes(module: Module, assigned: Targets) -> None:
+    """In the kernels' metadata."""
+    nodes: dict[int, int] = {}
+    for function in module.functions:
+        if function.is_kernel:
+            size = assigned.kernels[function.name].attribute
             function.head.after = re.sub(rf" !{_SIZE} !\d+", "", function.head.after)
-        return
-    without = [f for f in module.functions if f.is_kernel and f.name in users and _SIZE not in f.head.after]
-    if without:
-        node = _next_node(module)
-        module.rest.append(f"!{node} = !{{i32 {size}}}")
-        for function in without:
-            function.head.after += f" !{_SIZE} !{node}"
+            if size is not None:
+                if size not in nodes:
+                    nodes[size] = _next_node(module.rest)
+                    module.rest.append(f"!{nodes[size]} = !{{i32 {size}}}")
+                function.head.after += f" !{_SIZE} !{nodes[size]}"
 
 
-def _next_node(module: Module) -> int:
-    return max((int(line.split()[0][1:]) for line in module.rest if _NODE.match(line)), default=-1) + 1
+def _next_node(lines: list[str]) -> int:
+    return max((int(line.split()[0][1:]) for line in lines if _NODE.match(line)), default=-1) + 1
 
 
 # --- the library ---------------------------------------------------------------------------------
 
 
-def _with_library(module: Module, calls: LibraryCalls, options: LowerOptions, size: int, library: Library) -> str:
-    from ..lower import lower
-
-    target = Target(STRATEGIES[options.matrices], size)
-    unit = library(instantiate(target, calls.instances.values()))
-    text = lower(unit, options, library).text
+def _with_library(module: Module, calls: list[LibraryCalls], options: LowerOptions, library: Library) -> str:
     own = {function.name: function for function in module.functions}
-    declared = {head.name for head in module.declarations}
-    first = _next_node(module)
-    lines = [str(module)]
-    for line in text.split("\n"):
-        name = _name(line) if line.startswith(("define ", "declare ")) else None
-        if re.match(r"![a-zA-Z]", line) or (line.startswith("declare ") and name in {*declared, *own}):
-            continue
-        if line.startswith("define "):
-            _refuse_twice(own.get(name or ""))
-            line = line if "alwaysinline" in line else f"{line} alwaysinline"
-        lines.append(_NODE.sub(lambda match: f"!{int(match[1]) + first}", line) if "!" in line else line)
+    known = {head.name for head in module.declarations} | own.keys()
+    lines = str(module).split("\n")
+    for called in calls:
+        if called.scratch_bytes:
+            _refuse_twice(called.scratch, [line for line in module.globals if _first_name(line) == called.scratch])
+            words = -(-called.scratch_bytes // 8)
+            kind = f"internal addrspace(3) global [{words} x i64] undef, align 16"
+            lines.append(f"@{called.scratch} = {kind}")
+        first = _next_node(lines)
+        for line in _library_lines(called, options, library):
+            name = _first_name(line) if line.startswith(("define ", "declare ")) else None
+            if line.startswith("declare ") and name in known:
+                continue
+            if line.startswith("define ") and name in own:
+                _refuse_twice(name, [str(own[name].head)])
+            known |= {name} if name else set()
+            lines.append(_renumbered(line, first))
     return "\n".join(lines)
 
 
-def _name(line: str) -> str | None:
+def _renumbered(line: str, first: int) -> str:
+    return _NODE.sub(lambda match: f"!{int(match[1]) + first}", line) if "!" in line else line
+
+
+def _library_lines(called: LibraryCalls, options: LowerOptions, library: Library) -> list[str]:
+    """The text of the library's functions for a target, without named metadata."""
+    from ..lower import lower
+
+    unit = library(instantiate(called.target, called.instances.values()))
+    found = [line for line in lower(unit, options, library).text.split("\n") if not re.match(r"![a-zA-Z]", line)]
+    names = {_first_name(line) for line in found if line.startswith("define ")} if called.suffix else set()
+
+    def rename(match: re.Match[str]) -> str:
+        name = match[1] or match[2]
+        return quoted("@", name + called.suffix) if name in names else match[0]
+
+    lines = [_NAME.sub(rename, line) if names and "@" in line else line for line in found]
+    return [
+        f"{line} alwaysinline" if line.startswith("define ") and "alwaysinline" not in line else line for line in lines
+    ]
+
+
+def _first_name(line: str) -> str | None:
+    """Of a global variable, or of a function by its head."""
+    if line.startswith("@"):
+        match = _NAME.match(line)
+        return (match[1] or match[2]) if match else None
     head = parse_head(line)
     return head.name if head is not None else None
 
 
-def _refuse_twice(function: Function | None) -> None:
-    if function is not None:
-        message = f"'{function.name}' is the name of a function of the matrix library"
-        raise Malformed("ir-not-supported", message, str(function.head))
+def _refuse_twice(name: str, lines: list[str]) -> None:
+    if lines:
+        raise Malformed("ir-not-supported", f"'{name}' is the name of a part of the matrix library", lines[0])

@@ -17,6 +17,7 @@ from .addresses import Addresses
 from .calls import LibraryCalls
 from .operations import ROWS, matrix_of, read_name
 from .storage import Storage
+from .targets import Targets
 from .text import (
     Argument,
     Block,
@@ -43,34 +44,33 @@ _LINKAGE = re.compile(
 )
 
 
-def lower(module: Module, strategy: str, sub_group_size: int) -> LibraryCalls:
-    """Rewrites a canonical module in place; gives the library's functions that it calls now. Raises Malformed."""
-    storage = Storage(STRATEGIES[strategy], sub_group_size, module.types)
-    calls = LibraryCalls()
+def lower(module: Module, strategy: str, targets: Targets) -> list[LibraryCalls]:
+    """Rewrites a canonical module in place; gives the library's functions that it calls now, for each target. Raises
+    Malformed."""
+    storage = Storage(STRATEGIES[strategy], targets.storage_size, module.types)
+    calls = {target: LibraryCalls(target, f".{n}" if n else "") for n, target in enumerate(targets.distinct)}
     carriers = {f.name for f in module.functions if _has_matrices(f.head, storage)}
     for function in module.functions:
         if function.name in carriers and function.is_kernel:
             raise Malformed("ir-operation", f"kernel '{function.name}' has a matrix as a parameter", str(function.head))
-    subgroups.check_variables(module, storage.strategy)
-    _refuse_bfloat16(module)
+    if targets.replaced:
+        subgroups.check_variables(module, storage.strategy)
     for function in module.functions:
-        _Lowering(function, storage, calls, carriers).run()
+        target = targets.functions[function.name]
+        _Lowering(function, storage, calls[target], (carriers, targets.replaced)).run()
     names = {head.name for head in module.declarations}
     module.declarations = [head for head in module.declarations if not _is_operation(head)]
     for name, types in ((_COPY, ["ptr", "ptr", "i64", "i1"]), (_SET, ["ptr", "i8", "i64", "i1"])):
         if name[1:] not in names:
             module.declarations.append(Call("declare", "void", name, [Argument(t) for t in types]))
-    module.rest = [_NO_INLINING.sub("", line) if line.startswith("attributes ") else line for line in module.rest]
+    module.rest = [_inlinable(line) if line.startswith("attributes ") else line for line in module.rest]
     module.map_text(storage.lowered)
-    return calls
+    return [item for item in calls.values() if item.instances]
 
 
-def _refuse_bfloat16(module: Module) -> None:
-    """Devices that matrices are lowered for have no such type, and values of it may be anything in IR."""
-    heads = [(str(function.head), str(function.head)) for function in module.functions]
-    for text, source in [*heads, *((item.text, item.source) for f in module.functions for item in f.instructions())]:
-        if re.search(r"\bbfloat\b", text):
-            raise Malformed("ir-not-supported", "bfloat in IR is not supported yet where matrices are lowered", source)
+def _inlinable(group: str) -> str:
+    """A group of attributes without those that keep a function from being inlined; no group is empty."""
+    return re.sub(r"\{ *\}$", "{ nounwind }", _NO_INLINING.sub("", group))
 
 
 def _has_matrices(head: Call, storage: Storage) -> bool:
@@ -86,8 +86,11 @@ def _is_operation(head: Call) -> bool:
 
 
 class _Lowering:
-    def __init__(self, function: Function, storage: Storage, calls: LibraryCalls, carriers: set[str]) -> None:
-        self.function, self.storage, self.calls, self.carriers = function, storage, calls, carriers
+    """`how`: the functions with matrices as parameters or results, and whether subgroup functions are replaced."""
+
+    def __init__(self, function: Function, storage: Storage, calls: LibraryCalls, how: tuple[set[str], bool]) -> None:
+        self.function, self.storage, self.calls = function, storage, calls
+        self.carriers, self.replaced = how
         self.names = {item.result for item in function.instructions()} | {a.value for a in function.head.arguments}
         # The address of every value with matrices, and its type.
         self.places: dict[str, str] = {}
@@ -357,13 +360,8 @@ class _Lowering:
             return
         if call.name.startswith(("llvm.memcpy", "llvm.memmove", "llvm.memset")):
             self.bytes(item, call)
-        if subgroups.is_replaced(self.storage.strategy):
-            if subgroups.is_barrier(call):
-                return
-            found = subgroups.substitute(self.storage.strategy, call, item.source)
-            if found is not None:
-                self.out.append(self.calls.call(item, *found, call.type, item.result))
-                return
+        if self.replaced and self.subgroup_function(item, call):
+            return
         spelling = read_name(call.name)
         first = matrix_of(call.type) or next((m for a in call.arguments if (m := matrix_of(a.type))), None)
         row = spelling.row(first.component if first else None) if spelling is not None else None
@@ -383,6 +381,18 @@ class _Lowering:
         if any(self.storage.carries(argument.type) for argument in call.arguments) or self.storage.carries(call.type):
             raise self.fail(f"a call of {call.callee} with matrices is not supported yet")
         self.out.append(item)
+
+    def subgroup_function(self, item: Instruction, call: Call) -> bool:
+        strategy = self.storage.strategy
+        if subgroups.is_barrier(call):
+            waits = subgroups.barrier(strategy, call)
+            if waits is not None:
+                self.emit(str(waits), item.result)
+            return True
+        found = subgroups.substitute(strategy, call, item.source)
+        if found is not None:
+            self.calls.subgroup_function(self, item, call, found)
+        return found is not None
 
     def append_all(self, made: list[Instruction]) -> None:
         self.out += made
@@ -415,7 +425,9 @@ class _Lowering:
             raise self.fail("copying a part of an object with matrices is not supported yet")
 
     def access(self, item: Instruction, call: Call, word: str) -> None:
-        matrix = self.pointee(call.arguments[0].value)
+        spelling = read_name(call.name)
+        matrix = spelling.matrix if spelling is not None else None
+        matrix = self.pointee(call.arguments[0].value) if matrix is None else matrix
         self.append_all(self.calls.access(item, matrix, word, call.arguments))
 
     def pointee(self, address: str) -> MatrixType:

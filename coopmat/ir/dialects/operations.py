@@ -62,6 +62,15 @@ def tag(matrix: MatrixType) -> str:
     return f"m{code}{matrix.rows}x{matrix.columns}{'ABC'[matrix.use]}"
 
 
+def _tagged(text: str) -> MatrixType | None:
+    """The matrix that a tag is of; None for other text, as older names of component accesses have."""
+    match = _TAG.fullmatch(text)
+    rows, columns = (int(match[2]), int(match[3])) if match and len(match[2] + match[3]) < 12 else (0, 0)
+    if match is None or not (1 <= rows <= MAX_DIMENSION and 1 <= columns <= MAX_DIMENSION):
+        return None
+    return MatrixType(COMPONENTS[CODES[match[1]]], rows, columns, Use("ABC".index(match[4])))
+
+
 def spelled(instruction: str) -> str:
     """The name of the function for an instruction, as Itanium writes a name without parameters."""
     return f"_Z{len(instruction) + 8}__spirv_{instruction}"
@@ -130,7 +139,8 @@ _MANGLED = re.compile(r"_Z(\d+)(__spirv_.*)", re.DOTALL)
 _CLANG = re.compile(
     r"__spirv_(\w+?)(?:_(?:global|local|constant|private|generic))?((?:_(?:b?f|[iu])\d+_sc\d+_\d+x\d+_u\d+)*)"
 )
-_ACCESS = re.compile(r"__cm_(get|set|coordinates)_\w+")
+_ACCESS = re.compile(r"__cm_(get|set|coordinates)_(\w+)")
+_TAG = re.compile(r"m(DF16b|Dh|[fdcahstijlm])(\d+)x(\d+)([ABC])")
 _CONVERSION = re.compile(r"__cm_convert_([A-Za-z]+)((?:_sat)?(?:_rt[eznp])?)_\w+")
 _UNIQUE = re.compile(r"\.\d+$")
 _POINTEE = re.compile(r"P(?:U3AS\d)?V?K?(?:Dv(\d+)_)?(DF16b|Dh|[fdcahstijlm])(?=[ijlmu]|$)")
@@ -139,11 +149,12 @@ _POINTEE = re.compile(r"P(?:U3AS\d)?V?K?(?:Dv(\d+)_)?(DF16b|Dh|[fdcahstijlm])(?=
 @dataclass(frozen=True, slots=True)
 class Spelling:
     """What a name says: the word for the instruction; the pointee where it tells one, as (count, LLVM type); of a
-    conversion what is out of the ordinary, such as `_sat_rte`."""
+    conversion what is out of the ordinary, such as `_sat_rte`; of an access to a component the matrix type."""
 
     word: str
     pointee: tuple[int, str] | None = None
     mode: str = ""
+    matrix: MatrixType | None = None
 
     def row(self, component: ComponentType | None) -> Row | None:
         """The instruction, which may depend on the class of the components."""
@@ -158,7 +169,7 @@ def read_name(name: str) -> Spelling | None:
     name = _UNIQUE.sub("", name)
     access, conversion = _ACCESS.fullmatch(name), _CONVERSION.fullmatch(name)
     if access:
-        return Spelling(access[1])
+        return Spelling(access[1], matrix=_tagged(access[2]))
     if conversion and conversion[1] in _WORDS:
         return Spelling(conversion[1], mode=conversion[2])
     mangled = _MANGLED.fullmatch(name)

@@ -216,12 +216,12 @@ class NativeMatrices:
 
     def get(self, ctx: FunctionContext, matrix: CoopMatrixType, variable: ir.Value, index: ir.Value) -> ir.Value:
         component = ctx.types.of(matrix.component)
-        return ctx.call(f"__cm_get_{component_code(matrix.component)}", component, [variable, index])
+        return ctx.call(f"__cm_get_{tag(matrix)}", component, [variable, index])
 
     def set(
         self, ctx: FunctionContext, matrix: CoopMatrixType, variable: ir.Value, index: ir.Value, value: ir.Value
     ) -> None:
-        ctx.call(f"__cm_set_{component_code(matrix.component)}", VOID_TYPE, [variable, index, value])
+        ctx.call(f"__cm_set_{tag(matrix)}", VOID_TYPE, [variable, index, value])
 
     def copy(self, ctx: FunctionContext, matrix: CoopMatrixType, target: MemoryPlace, source: MemoryPlace) -> None:
         raise InternalError("a native matrix is a value, which has no place to copy from")

@@ -31,9 +31,9 @@ entry:
   %".26" = call spir_func target("spirv.CooperativeMatrixKHR", float, 3, 8, 8, 2) @"_Z26__spirv_CompositeConstruct_mf8x8C"(float 0x3FE0000000000000)
   %".27" = call spir_func target("spirv.CooperativeMatrixKHR", float, 3, 8, 8, 2) @"_Z12__spirv_FMul_mf8x8C"(target("spirv.CooperativeMatrixKHR", float, 3, 8, 8, 2) %".25", target("spirv.CooperativeMatrixKHR", float, 3, 8, 8, 2) %".26")
   store target("spirv.CooperativeMatrixKHR", float, 3, 8, 8, 2) %".27", ptr %"sum", align 8
-  %".29" = call spir_func float @"__cm_get_f"(ptr %"sum", i32 1)
+  %".29" = call spir_func float @"__cm_get_mf8x8C"(ptr %"sum", i32 1)
   %".30" = fneg float %".29"
-  call spir_func void @"__cm_set_f"(ptr %"sum", i32 0, float %".30")
+  call spir_func void @"__cm_set_mf8x8C"(ptr %"sum", i32 0, float %".30")
   %".32" = load ptr addrspace(1), ptr %"c.addr", align 8
   %".33" = load target("spirv.CooperativeMatrixKHR", float, 3, 8, 8, 2), ptr %"sum", align 8
   call spir_func void @"_Z33__spirv_CooperativeMatrixStoreKHRPU3AS1fu6mf8x8Cil"(ptr addrspace(1) %".32", target("spirv.CooperativeMatrixKHR", float, 3, 8, 8, 2) %".33", i32 0, i64 8)
@@ -52,9 +52,9 @@ declare spir_func target("spirv.CooperativeMatrixKHR", float, 3, 8, 8, 2) @"_Z12
 
 declare spir_func target("spirv.CooperativeMatrixKHR", float, 3, 8, 8, 2) @"_Z12__spirv_FMul_mf8x8C"(target("spirv.CooperativeMatrixKHR", float, 3, 8, 8, 2) %".1", target("spirv.CooperativeMatrixKHR", float, 3, 8, 8, 2) %".2") convergent nounwind
 
-declare spir_func float @"__cm_get_f"(ptr %".1", i32 %".2") convergent nounwind
+declare spir_func float @"__cm_get_mf8x8C"(ptr %".1", i32 %".2") convergent nounwind
 
-declare spir_func void @"__cm_set_f"(ptr %".1", i32 %".2", float %".3") convergent nounwind
+declare spir_func void @"__cm_set_mf8x8C"(ptr %".1", i32 %".2", float %".3") convergent nounwind
 
 declare spir_func void @"_Z33__spirv_CooperativeMatrixStoreKHRPU3AS1fu6mf8x8Cil"(ptr addrspace(1) %".1", target("spirv.CooperativeMatrixKHR", float, 3, 8, 8, 2) %".2", i32 %".3", i64 %".4") convergent nounwind
 

@@ -1,0 +1,87 @@
+"""Whether a device supports the matrix types and multiply-adds of a canonical module: for the native route.
+
+As `coopmat.frontend.target_check` does it for OpenCL C. LLVM's integers have no sign, so that types are named as
+signed; a multiply-add's mask says what counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from ...frontend.target_check import MULTIPLY_ADD, TYPE, Told, about_multiply_add, about_type
+from ...matrices.supported import Supported, multiply_add
+from ...matrices.variants import MatrixType, Operands, Variant
+from . import kernels
+from .operations import MENTION, matrix_of, read_name
+from .operations import TYPE as TYPE_TEXT
+from .text import Function, Module, parse_call
+
+_NAMED = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
+
+# Takes a code, a message with notes, and the line.
+Tell = Callable[[str, Told, str], None]
+
+
+def check(module: Module, supported: Supported, device: str, tell: Tell) -> None:
+    """What kernels use, or all functions where there is none; each type and multiply-add is told of once."""
+    _Check(module, supported, device, tell).run()
+
+
+class _Check:
+    def __init__(self, module: Module, supported: Supported, device: str, tell: Tell) -> None:
+        self.module, self.supported, self.device, self.tell = module, supported, device, tell
+        self.types: dict[MatrixType, bool] = {}
+        self.multiply_adds: set[Variant] = set()
+
+    def run(self) -> None:
+        for function in kernels.used(self.module):
+            self.text(self.signature(function), str(function.head))
+            for item in function.instructions():
+                self.text(item.text, item.source)
+                if "CooperativeMatrixMulAdd" in item.text:
+                    self.multiply_add(item.text, item.source)
+
+    @staticmethod
+    def signature(function: Function) -> str:
+        head = function.head
+        return " ".join([head.type, *(f"{argument.type} {argument.attributes}" for argument in head.arguments)])
+
+    def text(self, text: str, line: str) -> None:
+        for matrix in self.mentioned(text, set()):
+            self.type(matrix, line)
+
+    def mentioned(self, text: str, seen: set[str]) -> Iterator[MatrixType]:
+        """The matrix types in a text, and in the types that it names."""
+        if MENTION in text:
+            for match in TYPE_TEXT.finditer(text):
+                matrix = matrix_of(match[0])
+                if matrix is not None:
+                    yield matrix
+        for name in _NAMED.findall(text) if self.module.types else ():
+            if name in self.module.types and name not in seen:
+                seen.add(name)
+                yield from self.mentioned(self.module.types[name], seen)
+
+    def type(self, matrix: MatrixType, line: str) -> bool:
+        known = self.types.get(matrix)
+        if known is None:
+            known = self.types[matrix] = self.supported.has_type(matrix)
+            if not known:
+                self.tell(TYPE, about_type(self.supported, self.device, matrix), line)
+        return known
+
+    def multiply_add(self, text: str, line: str) -> None:
+        call = parse_call(text)
+        spelling = read_name(call.name) if call is not None else None
+        if call is None or spelling is None or spelling.word != "CooperativeMatrixMulAddKHR":
+            return
+        a, b, c = (m for m in (matrix_of(argument.type) for argument in call.arguments) if m is not None)
+        # Of types that it does not have there is nothing more to tell.
+        if not all(self.type(matrix, line) for matrix in (a, b, c)):
+            return
+        mask = int(call.arguments[3].value) & 31 if c.component.is_integer else 0
+        wanted = multiply_add(a, b, c, Operands(mask))
+        if wanted not in self.multiply_adds and not self.supported.has_multiply_add(wanted):
+            self.multiply_adds.add(wanted)
+            self.tell(MULTIPLY_ADD, about_multiply_add(self.supported, self.device, wanted), line)
