@@ -16,6 +16,7 @@ from .lowering import library_sections
 from .variants import ComponentType, Layout, MatrixType
 
 FILE = "native.cl"
+TILE_ALIGN = 128  # bytes: no device asks for more
 _USES = ("A", "B", "ACCUMULATOR")
 _LAYOUTS = {Layout.ROW_MAJOR: "ROW_MAJOR", Layout.COLUMN_MAJOR: "COLUMN_MAJOR"}
 
@@ -67,6 +68,12 @@ def spelled(matrix: MatrixType) -> str:
     return f"{matrix.component.opencl_c} __attribute__((coop_mat({arguments})))"
 
 
+def tile_components(matrix: MatrixType) -> int:
+    """Components of local memory that a subgroup's tile takes, so that the next one's is aligned as the first is."""
+    each = TILE_ALIGN // matrix.component.size
+    return -(-matrix.rows * matrix.columns // each) * each
+
+
 def _name(operation: str, matrix: MatrixType, *rest: str) -> str:
     return "_".join(["coop_mat", operation, *matrix.name.split("."), *rest])
 
@@ -93,6 +100,7 @@ class _Staged(Function):
             "BITS": bits,
             "ROWS": str(self.matrix.rows),
             "COLUMNS": str(self.matrix.columns),
+            "PITCH": str(tile_components(self.matrix)),
             "POINTER": f"{where} {component.opencl_c} *",
             "ELEMENTS": f"{where} {bits} *",
             "OFFSET(r, c)": _offset(self.layout, component),

@@ -10,7 +10,15 @@ import pytest
 
 from coopmat.devices import DeviceInfo
 from coopmat.matrices import reference
-from coopmat.matrices.native_library import ClampedConvert, StagedLoad, StagedStore, instantiate, spelled
+from coopmat.matrices.native_library import (
+    TILE_ALIGN,
+    ClampedConvert,
+    StagedLoad,
+    StagedStore,
+    instantiate,
+    spelled,
+    tile_components,
+)
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Use
 from coopmat.runtime import parse_header, run_source
@@ -37,6 +45,14 @@ void k(global {c} *a, global {c} *b, global const uint *starts)
 """
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (4, 6), (1, 16), (8, 8), (16, 16), (3, 43)])
+def test_every_tile_is_aligned(rows: int, columns: int) -> None:
+    for component in COMPONENT_TYPES.values():
+        pitch = tile_components(MatrixType(component, rows, columns, Use.A))
+        assert pitch * component.size % TILE_ALIGN == 0
+        assert 0 <= pitch - rows * columns < TILE_ALIGN
+
+
 @pytest.mark.parametrize("layout", Layout)
 @pytest.mark.parametrize("component", ["f32", "s8", "u16"])
 def test_staged_tiles(device: DeviceInfo, component: str, layout: Layout) -> None:
@@ -55,7 +71,7 @@ def test_staged_tiles(device: DeviceInfo, component: str, layout: Layout) -> Non
         all=size * 2 * len(STARTS),
         library=instantiate([load, store]),
         matrix=spelled(matrix),
-        tiles=matrix.rows * matrix.columns * SUB_GROUPS,
+        tiles=tile_components(matrix) * SUB_GROUPS,
         prepare="",
         load=load.function_name,
         store=store.function_name,

@@ -18,7 +18,7 @@ from ...frontend import typed
 from ...frontend.matrix_terms import matrix_type
 from ...frontend.types import BFLOAT16, FLOAT, HALF, USHORT, AddressSpace, CoopMatrixType, ScalarType
 from ...matrices import native_library
-from ...matrices.native_library import ClampedConvert, Function, StagedLoad, StagedStore
+from ...matrices.native_library import TILE_ALIGN, ClampedConvert, Function, StagedLoad, StagedStore
 from ...matrices.strategies import Target
 from ...matrices.variants import Layout
 from ..module import ModuleBuilder
@@ -31,7 +31,6 @@ from .places import MemoryPlace, Operand
 EXTENSION = "SPV_KHR_cooperative_matrix"
 BFLOAT16_EXTENSION = "SPV_KHR_bfloat16"
 _VOLATILE = 1  # of SPIR-V's memory operands
-_TILE_ALIGN = 128  # bytes: no device asks for more
 # SPV_EXT_cooperative_matrix_maintenance1 is written against this one.
 _COORDINATES_SINCE = (1, 3)
 
@@ -248,13 +247,13 @@ class NativeMatrices:
     def _tiles(self, ctx: FunctionContext, matrix: CoopMatrixType) -> ir.Value:
         """Room in local memory for one tile of each subgroup: accesses that are alike share it."""
         ctx.uses.tiles = True
-        count = matrix.rows * matrix.columns * self.sub_groups
+        count = native_library.tile_components(matrix_type(matrix)) * self.sub_groups
         component = ctx.types.of(matrix.component)
         typ = ir.ArrayType(component, count)
         key = (matrix.component, count)
         if key not in self._rooms:
             name = f"coop_mat_tiles.{matrix.component}"
-            self._rooms[key] = ctx.module.global_variable(name, typ, AddressSpace.LOCAL, None, _TILE_ALIGN)
+            self._rooms[key] = ctx.module.global_variable(name, typ, AddressSpace.LOCAL, None, TILE_ALIGN)
         zero = ir.Constant(I64, 0)
         return ctx.builder.element(self._rooms[key], typ, [zero, zero])
 

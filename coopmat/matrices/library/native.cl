@@ -5,6 +5,7 @@
 //   CM_MATRIX, CM_T             the matrix type and its component type
 //   CM_BITS                     a type of the same size, to copy components as: bfloat16 has no operations
 //   CM_ROWS, CM_COLUMNS         the matrix's shape
+//   CM_PITCH                    components from a subgroup's tile to the next one's
 //   CM_POINTER, CM_ELEMENTS     pointers to CM_T and to CM_BITS, with address space and qualifiers
 //   CM_OFFSET(r, c)             where component (r, c) lies in memory, from `stride`
 //   CM_LAYOUT                   the layout, where the instruction knows it; otherwise every tile is staged
@@ -31,7 +32,7 @@ CM_FUNCTION CM_MATRIX CM_NAME(
     if (CM_INTERIOR(row, column, rows, columns))
         return coop_mat_load(p + CM_OFFSET(row, column), CM_LAYOUT, stride);
 #endif
-    __local CM_T *tile = tiles + get_sub_group_id() * CM_COUNT;
+    __local CM_T *tile = tiles + get_sub_group_id() * CM_PITCH;
     const CM_ELEMENTS from = (const CM_ELEMENTS)p;
     __local CM_BITS *to = (__local CM_BITS *)tile;
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
@@ -57,7 +58,7 @@ CM_FUNCTION void CM_NAME(
         return;
     }
 #endif
-    __local CM_T *tile = tiles + get_sub_group_id() * CM_COUNT;
+    __local CM_T *tile = tiles + get_sub_group_id() * CM_PITCH;
     const __local CM_BITS *from = (const __local CM_BITS *)tile;
     CM_ELEMENTS to = (CM_ELEMENTS)p;
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
