@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar, overload
 
 from coopmat.devices import DeviceInfo
+from coopmat.devices.table import LANES_SUB_GROUP_SIZE
+from coopmat.matrices import emulated
 from coopmat.matrices.supported import Supported
-from coopmat.matrices.variants import MatrixType, Variant
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Variant
+
+ROUTES = ("native", "one", "lanes", "scratch")
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -16,16 +22,18 @@ class Profile:
     """`route`: native, or a lowering. Each multiply-add comes with the subgroup size, in work-items, that it is for;
     None where the device chooses.
 
-    `matrix_types` are what operations on single matrices are tested with. Places in memory start at multiples of
+    `matrix_types` are what operations on single matrices are tested with; where `exhaustive`, in every combination of
+    what an operation has besides. Places in memory start at multiples of
     `pointer_alignment` bytes, and strides are multiples of `stride_multiple` bytes.
     """
 
     device: DeviceInfo
     route: str
-    multiply_adds: tuple[tuple[Variant, int | None], ...]
-    matrix_types: tuple[tuple[MatrixType, int | None], ...]
+    multiply_adds: Sequence[tuple[Variant, int | None]]
+    matrix_types: Sequence[tuple[MatrixType, int | None]]
     pointer_alignment: int = 1
     stride_multiple: int = 1
+    exhaustive: bool = False
 
     @property
     def is_native(self) -> bool:
@@ -51,3 +59,80 @@ class Profile:
 
     def types(self) -> Iterator[tuple[MatrixType, int | None]]:
         yield from self.matrix_types
+
+
+def profile_for(
+    device: DeviceInfo, route: str, wimpy: bool = False, exhaustive: bool = False, seed: int = 0
+) -> Profile:
+    """What to test on this device by this route.
+
+    Native: the device's own list. A lowering: `emulated`'s, in subgroups of 1 (`one`), of the device's sizes (`lanes`)
+    or of any (`scratch`), dealt out so that types and shapes meet them all; `wimpy` is a few of each, `exhaustive` all
+    there are. Another `seed` puts component types together differently. ValueError where the device cannot have the
+    route, or does not say what it has.
+    """
+    if route == "native":
+        return _native(device, wimpy)
+    sizes = _sub_group_sizes(device, route)
+    components = component_types(device)
+    if exhaustive:
+        every = _Dealt(emulated.EveryMultiplyAdd(components), sizes)
+        every_type = _Dealt(emulated.every_matrix_type(components), sizes)
+        return Profile(device, route, every, every_type, exhaustive=True)
+    multiply_adds: Sequence[Variant] = emulated.multiply_adds(components, turn=seed)
+    matrix_types = emulated.matrix_types(components, turn=seed)
+    if wimpy:
+        multiply_adds = emulated.few_multiply_adds(multiply_adds)
+        matrix_types = matrix_types[: len(components)]
+    return Profile(device, route, tuple(_Dealt(multiply_adds, sizes)), tuple(_Dealt(matrix_types, sizes)))
+
+
+def component_types(device: DeviceInfo) -> tuple[ComponentType, ...]:
+    """Those that the lowerings have on a device: half and double want the device's own, bfloat16 nothing."""
+    lacking = {name for name, has in (("f16", device.fp16), ("f64", device.fp64)) if not has}
+    return tuple(t for t in COMPONENT_TYPES.values() if t.name not in lacking)
+
+
+def _sub_group_sizes(device: DeviceInfo, route: str) -> tuple[int, ...]:
+    if not device.takes_spirv or route not in ROUTES:
+        raise ValueError(f"{device.label} has no route '{route}'")
+    if route == "one":
+        return (1,)
+    if route == "scratch":
+        return emulated.SUB_GROUP_SIZES
+    if not device.sub_groups:
+        raise ValueError(f"{device.label} has no subgroups for the route 'lanes'")
+    known = tuple(size for size in device.sub_group_sizes if size <= max(emulated.SUB_GROUP_SIZES))
+    return known or device.sub_group_sizes or (LANES_SUB_GROUP_SIZE,)
+
+
+def _native(device: DeviceInfo, wimpy: bool) -> Profile:
+    """The device's list, for its default subgroups; for `wimpy` as few as have every matrix type among them."""
+    if device.variants is None:
+        raise ValueError(f"{device.label} does not say which matrices it has")
+    variants: Sequence[Variant] = device.variants
+    if wimpy:
+        variants = emulated.covering(tuple(dict.fromkeys(variants)), lambda v: (*v.matrix_types(), v.saturating))
+    types = Supported(tuple(variants)).matrix_types
+    return Profile(device, "native", tuple((v, None) for v in variants), tuple((t, None) for t in types))
+
+
+class _Dealt(Sequence[tuple[Item, int]]):
+    """Items, each with a subgroup size: whatever repeats along the items gets every size in turn."""
+
+    def __init__(self, items: Sequence[Item], sizes: Sequence[int]) -> None:
+        self._items, self._sizes = items, sizes
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[Item, int]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[tuple[Item, int]]: ...
+    def __getitem__(self, index: int | slice) -> tuple[Item, int] | Sequence[tuple[Item, int]]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        item, count = self._items[index], len(self._sizes)
+        position = index % len(self)
+        return item, self._sizes[(position + position // count) % count]

@@ -62,6 +62,14 @@ class ComponentType:
         return self.name
 
 
+def may_multiply(*components: ComponentType) -> bool:
+    """Whether a multiply-add takes them together, as A, B, C and result: all integers, or all floating point.
+
+    Saturation is for integers.
+    """
+    return len({component.kind for component in components}) == 1
+
+
 _ROWS = (
     ComponentType("f16", "half", 16, Kind.FLOAT, True, "float16", 0),
     ComponentType("f32", "float", 32, Kind.FLOAT, True, "float32", 1),
@@ -185,7 +193,7 @@ class Variant:
 
     def __post_init__(self) -> None:
         MatrixShape(self.m, self.n), MatrixShape(self.n, self.k)
-        if len({component.kind for component in self.components}) != 1:
+        if not may_multiply(*self.components):
             raise ValueError(f"{self.name}: all component types are integers, or all floating point")
         if self.saturating and not self.a.is_integer:
             raise ValueError(f"{self.name}: only integers saturate")

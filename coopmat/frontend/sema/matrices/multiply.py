@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ....diagnostics import FixIt, Label, Note
+from ....matrices.variants import may_multiply
 from ... import syntax, typed
+from ...matrix_terms import matrix_type
 from ...typed import Expr
 from ...types import CoopMatrixType, MatrixUse, ScalarType, Type
 from ..context import Context
@@ -29,7 +31,7 @@ def multiply_add(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
     _check_uses(c, values)
     _check_shapes(c, a, b, acc)
     components = (ta.component, tb.component, tc.component)
-    if len({t.is_float for t in components}) > 1:
+    if not may_multiply(*(matrix_type(t).component for t in (ta, tb, tc))):
         given = "', '".join(map(str, components[:2])) + f"' and '{components[2]}"
         message = f"components must be all integers or all floating point, not '{given}'"
         notes = [note for value in values for note in declared_here(value)]
