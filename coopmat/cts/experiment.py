@@ -38,12 +38,13 @@ class Place:
 
     @property
     def room(self) -> int:
-        """Components that a buffer has, guards included."""
-        return int(self.indices().max()) + 1 + GUARD
+        """Components that a buffer has, guards included: whole pointees."""
+        pointee = 4 if self.vector == 3 else self.vector
+        return -(-(int(self.indices().max()) + 1 + GUARD) // pointee) * pointee
 
     def with_values(self, values: Array, memory: Array | None = None) -> Array:
         """`memory` (pattern, if none is given) with the matrix in it."""
-        result = pattern(self.room, self.matrix.component) if memory is None else memory.copy()
+        result: Array = pattern(self.room, self.matrix.component) if memory is None else memory.copy()
         result[self.indices()] = values
         return result
 

@@ -16,12 +16,19 @@ def whole_range(rng: np.random.Generator, component: ComponentType, *shape: int)
     if component.is_integer:
         limits = np.iinfo(component.numpy)
         values = rng.integers(limits.min, limits.max, shape, component.numpy, endpoint=True)
-        specials: list[Any] = [limits.min, limits.max, 0, 1, limits.max // 2 + 1]
+        choice = np.array(specials(component), component.numpy)
     else:
         values = narrow(component, rng.standard_normal(shape) * 4)
-        specials = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, *_edges(component)]
-    choice = np.array(specials, component.numpy) if component.is_integer else narrow(component, np.array(specials))
+        choice = narrow(component, np.array(specials(component)))
     return np.where(rng.random(shape) < 0.3, rng.choice(choice, shape), values)
+
+
+def specials(component: ComponentType) -> list[Any]:
+    """Values that devices get wrong most easily."""
+    if component.is_integer:
+        limits = np.iinfo(component.numpy)
+        return [limits.min, limits.max, 0, 1, limits.max // 2 + 1]
+    return [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, *_edges(component)]
 
 
 def _edges(component: ComponentType) -> list[float]:

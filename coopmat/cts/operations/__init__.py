@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from . import arithmetic
+from . import arithmetic, conversion, elements, memory, multiply_add
 from .base import Case, Operation, Setting
 
 __all__ = ["OPERATIONS", "Case", "Operation", "Setting"]
 
-_FAMILIES = (arithmetic,)
+_FAMILIES = (memory, elements, conversion, arithmetic, multiply_add)
 OPERATIONS: Mapping[str, Operation] = MappingProxyType({o.name: o for family in _FAMILIES for o in family.OPERATIONS})

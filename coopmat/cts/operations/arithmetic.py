@@ -8,7 +8,7 @@ from coopmat.matrices.variants import MatrixType
 from ..experiment import Experiment, matrix_input, matrix_output
 from ..values import divisors, whole_range
 from ..writers import Writer
-from .base import Operation, Setting, type_cases
+from .base import Operation, Setting, is_bfloat16, type_cases
 
 
 def _binary(operator: str) -> Operation:
@@ -32,7 +32,7 @@ def _binary(operator: str) -> Operation:
         x, y, out = w.experiment.arguments
         w.store(out, w.binary(operator, setting.parameters, w.load(x), w.load(y)))
 
-    return Operation(operator, type_cases, experiment, write)
+    return Operation(operator, type_cases, experiment, write, not_spirv=is_bfloat16)
 
 
 def _negate_experiment(setting: Setting) -> Experiment:
@@ -53,5 +53,5 @@ def _write_negate(setting: Setting, w: Writer) -> None:
 
 OPERATIONS = (
     *(_binary(operator) for operator in ("add", "sub", "mul", "div")),
-    Operation("negate", type_cases, _negate_experiment, _write_negate),
+    Operation("negate", type_cases, _negate_experiment, _write_negate, not_spirv=is_bfloat16),
 )

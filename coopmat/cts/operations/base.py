@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +15,10 @@ from coopmat.matrices.variants import Layout, MatrixType
 from ..experiment import GUARD, Experiment, Place
 from ..profile import Profile
 from ..writers import Writer
+
+T = TypeVar("T")
+# Variants of a test, unless all of them are asked for.
+MOST = 100
 
 
 @dataclass(frozen=True)
@@ -46,24 +51,34 @@ class Setting:
     def random(self, purpose: str = "values") -> np.random.Generator:
         return np.random.default_rng([self.seed, zlib.crc32(f"{purpose} {self.case.name}".encode())])
 
-    def place(self, name: str, matrix: MatrixType, layout: Layout | None = None) -> Place:
-        """Somewhere in a buffer: with padding, at any component that the device allows; `name` makes it another."""
+    def place(self, name: str, matrix: MatrixType, layout: Layout | None = None, vector: int = 1) -> Place:
+        """Somewhere in a buffer: with padding, at any pointee that the device allows; `name` makes it another.
+
+        `vector` components are a pointee. Without a layout it is row-major or column-major.
+        """
         rng = self.random(f"place {name}")
         if layout is None:
             layout = Layout(int(rng.integers(2)))
         size, pack = matrix.component.size, max(1, 4 // matrix.component.size) if layout == Layout.PACKED else 1
         width = matrix.rows if layout == Layout.COLUMN_MAJOR else matrix.columns * pack
-        step, align = max(1, self.profile.stride_multiple // size), max(1, self.profile.pointer_alignment // size)
+        pointee = 4 if vector == 3 else vector
+        step, align = (math.lcm(pointee, max(1, n // size)) for n in self._granularity)
         stride = -(-(width + int(rng.integers(4))) // step) * step
         offset = -(-GUARD // align) * align + align * int(rng.integers(4))
-        return Place(matrix, layout, stride, offset)
+        return Place(matrix, layout, stride, offset, vector)
+
+    @property
+    def _granularity(self) -> tuple[int, int]:
+        """What strides and places in memory are multiples of, in bytes."""
+        return self.profile.stride_multiple, self.profile.pointer_alignment
 
 
 @dataclass(frozen=True)
 class Operation:
     """`cases` are the variants on a device; `experiment` the buffers of one; `write` makes its kernel.
 
-    `modes`: "spirv" and "c", or "c" alone for what SPIR-V has no instruction for.
+    `modes`: "spirv" and "c", or "c" alone for what SPIR-V has no instruction for; `not_spirv` tells the cases that the
+    mode "spirv" leaves out of the others.
     """
 
     name: str
@@ -71,9 +86,35 @@ class Operation:
     experiment: Callable[[Setting], Experiment]
     write: Callable[[Setting, Writer], None]
     modes: tuple[str, ...] = ("spirv", "c")
+    not_spirv: Callable[[Case], bool] = lambda case: False
+
+    def has(self, mode: str, case: Case) -> bool:
+        """Whether a mode has this of the operation's cases."""
+        return mode in self.modes and not (mode == "spirv" and self.not_spirv(case))
 
 
 def type_cases(profile: Profile) -> Iterable[Case]:
     """A variant for each matrix type."""
     for matrix, size in profile.types():
         yield Case(matrix.name + profile.suffix(size), size, matrix)
+
+
+def thinned(profile: Profile, cases: Iterable[Case], most: int = MOST, first: int = 0) -> Sequence[Case]:
+    """At most so many, evenly; all where the profile is exhaustive. `first` makes the choice another one."""
+    every = list(cases)
+    if profile.exhaustive or len(every) <= most:
+        return every
+    return [every[(number * len(every) // most + first) % len(every)] for number in range(most)]
+
+
+def dealt(profile: Profile, name: str, options: Sequence[T], count: int = 1) -> Sequence[T]:
+    """So many of the options, others for another name; all where the profile is exhaustive."""
+    if profile.exhaustive or len(options) <= count:
+        return options
+    first = zlib.crc32(name.encode())
+    return [options[(first + number) % len(options)] for number in range(count)]
+
+
+def is_bfloat16(case: Case) -> bool:
+    """SPIR-V has no arithmetic on bfloat16: SPV_KHR_bfloat16 allows conversions and multiply-adds."""
+    return bool(case.parameters.component.name == "bf16")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from coopmat.matrices.variants import SCOPE_SUBGROUP, ComponentType, MatrixType, Operands
 
-from ..experiment import Argument, Experiment
-from .base import KERNEL, Value, Writer
+from ..experiment import Argument, Experiment, Place
+from .base import KERNEL, Function, Parameter, Value, Variable, VariableArray, Writer, local_argument
 
 _STORAGE = {"global": "CrossWorkgroup", "constant": "UniformConstant", "local": "Workgroup"}
 # Operators, for integers (unsigned, signed) and floating point.
@@ -19,6 +19,8 @@ _BINARY = {
     "mul": ("OpIMul", "OpIMul", "OpFMul"),
     "div": ("OpUDiv", "OpSDiv", "OpFDiv"),
 }
+# The scope Workgroup, and the semantics SequentiallyConsistent | WorkgroupMemory.
+_WORKGROUP, _LOCAL_FENCE = 2, 0x110
 _OPERANDS = {
     Operands.A_SIGNED: "MatrixASignedComponentsKHR",
     Operands.B_SIGNED: "MatrixBSignedComponentsKHR",
@@ -40,11 +42,13 @@ class AssemblyWriter(Writer):
         self.interface: list[str] = []
         self.decorations: list[str] = []
         self.code: list[str] = []
-        # Function variables, which stand first in the entry block.
+        # Function variables, which stand first in the entry block; the block that the next instruction is in.
         self.variables: list[str] = []
+        self.block = "%entry"
         # Whole functions before the kernel.
         self.functions: list[str] = []
         self._globals: dict[str, str] = {}
+        self._locals: dict[str, str] = {}
         self._count = 0
 
     # --- the module
@@ -134,9 +138,40 @@ class AssemblyWriter(Writer):
         place = argument.place
         assert place is not None, argument
         pointee = 4 if place.vector == 3 else place.vector
-        kind = self.pointer(argument.space, self.pointee(argument))
-        at = self.emit("OpInBoundsPtrAccessChain", kind, f"%{argument.name}", self.uint(place.offset // pointee, 64))
+        at = self.element(argument, self.uint(place.offset // pointee, 64))
         return at, self.uint(int(place.layout)), self.uint(place.stride // pointee, 64)
+
+    def element(self, argument: Argument, index: Value) -> Value:
+        """A pointer to a pointee of an argument, or of an array in local memory."""
+        kind = self.pointer(argument.space, self.pointee(argument))
+        if argument.space == "local":
+            return self.emit("OpInBoundsAccessChain", kind, self._local_array(argument), index)
+        return self.emit("OpInBoundsPtrAccessChain", kind, f"%{argument.name}", index)
+
+    def _local_array(self, argument: Argument) -> str:
+        return self._locals[argument.name]
+
+    def local(self, name: str, place: Place) -> Argument:
+        argument = local_argument(name, place)
+        array = self.once(f"OpTypeArray {self.pointee(argument)} {self.uint(place.room)}")
+        variable = self._locals[name] = f"%local_{name}"
+        self._globals[f"OpVariable {self.pointer('local', array)} Workgroup ; {name}"] = variable
+        self.interface.append(variable)
+        return argument
+
+    def copy_components(self, source: Argument, target: Argument) -> None:
+        component, size = self.scalar(source.component), source.component.size
+
+        def copy(i: Value) -> None:
+            value = self.emit("OpLoad", component, self.element(source, i), "Aligned", size)
+            self.code.append(f"OpStore {self.element(target, i)} {value} Aligned {size}")
+
+        first, step = (self.built_in(name) for name in ("LocalInvocationId", "WorkgroupSize"))
+        self._loop(64, first, step, self.uint(target.before.size, 64), copy)
+
+    def barrier(self) -> None:
+        scope = self.uint(_WORKGROUP)
+        self.code.append(f"OpControlBarrier {scope} {scope} {self.uint(_LOCAL_FENCE)}")
 
     def load(self, argument: Argument) -> Value:
         assert argument.place is not None, argument
@@ -170,24 +205,135 @@ class AssemblyWriter(Writer):
         mask = "|".join(word for bit, word in _OPERANDS.items() if bit in operands)
         return self.emit("OpCooperativeMatrixMulAddKHR", self.matrix(types[2]), a, b, c, *([mask] if mask else []))
 
-    def store_length(self, argument: Argument, matrix: MatrixType) -> None:
-        uint = self.once("OpTypeInt 32 0")
-        length = self.emit("OpCooperativeMatrixLengthKHR", uint, self.matrix(matrix))
-        at = self.emit(
-            "OpInBoundsPtrAccessChain", self.pointer(argument.space, uint), f"%{argument.name}", self.global_id()
-        )
-        self.code.append(f"OpStore {at} {length} Aligned 4")
+    # --- private memory
 
-    def global_id(self) -> Value:
+    def declare(self, matrix: MatrixType, value: Value) -> Variable:
+        variable = Variable(matrix, self._function_variable(self.matrix(matrix)))
+        self.assign(variable, value)
+        return variable
+
+    def array(self, matrix: MatrixType, count: int) -> VariableArray:
+        array = self.once(f"OpTypeArray {self.matrix(matrix)} {self.uint(count)}")
+        return VariableArray(matrix, self._function_variable(array), count)
+
+    def _function_variable(self, pointee: str) -> str:
+        name = self.fresh()
+        self.variables.append(f"{name} = OpVariable {self.pointer('Function', pointee)} Function")
+        return name
+
+    def item(self, array: VariableArray, index: Value) -> Variable:
+        kind = self.pointer("Function", self.matrix(array.matrix))
+        return Variable(array.matrix, self.emit("OpInBoundsAccessChain", kind, array.name, index))
+
+    def read(self, variable: Variable) -> Value:
+        return self.emit("OpLoad", self.matrix(variable.matrix), variable.name)
+
+    def assign(self, variable: Variable, value: Value) -> None:
+        self.code.append(f"OpStore {variable.name} {value}")
+
+    def _component_pointer(self, variable: Variable, index: Value) -> Value:
+        kind = self.pointer("Function", self.scalar(variable.matrix.component))
+        return self.emit("OpAccessChain", kind, variable.name, index)
+
+    def component(self, variable: Variable, index: Value) -> Value:
+        return self.emit("OpLoad", self.scalar(variable.matrix.component), self._component_pointer(variable, index))
+
+    def set_component(self, variable: Variable, index: Value, scalar: Value) -> None:
+        self.code.append(f"OpStore {self._component_pointer(variable, index)} {scalar}")
+
+    def add_scalars(self, component: ComponentType, x: Value, y: Value) -> Value:
+        return self.emit("OpIAdd" if component.is_integer else "OpFAdd", self.scalar(component), x, y)
+
+    # --- control flow
+
+    def number(self, value: int) -> Value:
+        return self.uint(value)
+
+    def repeat(self, count: int, body: Callable[[Value], None]) -> None:
+        self._loop(32, self.uint(0), self.uint(1), self.uint(count), body)
+
+    def each_component(self, matrix: MatrixType, body: Callable[[Value], None]) -> None:
+        self._loop(32, self.uint(0), self.uint(1), self._length(matrix), body)
+
+    def _loop(self, bits: int, first: Value, step: Value, end: Value, body: Callable[[Value], None]) -> None:
+        """`body` for first, first + step, ... below end, unsigned integers."""
+        kind, before = self.once(f"OpTypeInt {bits} 0"), self.block
+        head, inside, behind, i, following = (self.fresh() for _ in range(5))
+        self._label(head, f"OpBranch {head}")
+        phi = len(self.code)
+        self.code.append("")
+        more = self.emit("OpULessThan", self.once("OpTypeBool"), i, end)
+        self._label(inside, f"OpBranchConditional {more} {inside} {behind}")
+        body(i)
+        self.code.append(f"{following} = OpIAdd {kind} {i} {step}")
+        self.code[phi] = f"{i} = OpPhi {kind} {first} {before} {following} {self.block}"
+        self._label(behind, f"OpBranch {head}")
+
+    def _label(self, name: str, terminator: str) -> None:
+        """Ends the block that we are in, and begins another."""
+        self.code += [terminator, f"{name} = OpLabel"]
+        self.block = name
+
+    # --- functions
+
+    def function(
+        self,
+        name: str,
+        parameters: Sequence[Parameter],
+        result: MatrixType | None,
+        body: Callable[[Sequence[Variable]], Value | None],
+    ) -> Function:
+        outer = self.code, self.variables, self.block
+        self.code, self.variables, self.block = [], [], f"%{name}_entry"
+        types = [self._parameter_type(p) for p in parameters]
+        names = [self.fresh() for _ in parameters]
+        variables = [
+            Variable(p.matrix, n) if p.pointer else self.declare(p.matrix, n)
+            for p, n in zip(parameters, names, strict=True)
+        ]
+        returned = body(variables)
+        kind = self.once("OpTypeVoid") if result is None else self.matrix(result)
+        self.functions += [
+            f"%{name} = OpFunction {kind} None {self.once(' '.join(['OpTypeFunction', kind, *types]))}",
+            *(f"{n} = OpFunctionParameter {t}" for t, n in zip(types, names, strict=True)),
+            f"%{name}_entry = OpLabel",
+            *self.variables,
+            *self.code,
+            "OpReturn" if returned is None else f"OpReturnValue {returned}",
+            "OpFunctionEnd",
+        ]
+        self.code, self.variables, self.block = outer
+        return Function(f"%{name}", tuple(parameters), result)
+
+    def _parameter_type(self, parameter: Parameter) -> str:
+        matrix = self.matrix(parameter.matrix)
+        return self.pointer("Function", matrix) if parameter.pointer else matrix
+
+    def call(self, function: Function, *arguments: Value | Variable) -> Value:
+        kind = self.once("OpTypeVoid") if function.result is None else self.matrix(function.result)
+        names = [a.name if isinstance(a, Variable) else a for a in arguments]
+        return self.emit("OpFunctionCall", kind, function.name, *names)
+
+    # --- pieces
+
+    def _length(self, matrix: MatrixType) -> Value:
+        return self.emit("OpCooperativeMatrixLengthKHR", self.once("OpTypeInt 32 0"), self.matrix(matrix))
+
+    def store_length(self, argument: Argument, matrix: MatrixType, offset: int) -> None:
+        length, ulong = self._length(matrix), self.once("OpTypeInt 64 0")
+        index = self.emit("OpIAdd", ulong, self.built_in("GlobalInvocationId"), self.uint(offset, 64))
+        self.code.append(f"OpStore {self.element(argument, index)} {length} Aligned 4")
+
+    def built_in(self, name: str) -> Value:
         """Of dimension 0, 64 bits."""
         ulong = self.once("OpTypeInt 64 0")
         vector = self.once(f"OpTypeVector {ulong} 3")
-        variable = self.once(f"OpVariable {self.pointer('Input', vector)} Input")
+        variable = f"%built_in_{name}"
         if variable not in self.interface:
+            self._globals[f"OpVariable {self.pointer('Input', vector)} Input ; {name}"] = variable
             self.interface.append(variable)
-            self.decorations.append(f"OpDecorate {variable} BuiltIn GlobalInvocationId")
-        whole = self.emit("OpLoad", vector, variable)
-        return self.emit("OpCompositeExtract", ulong, whole, 0)
+            self.decorations.append(f"OpDecorate {variable} BuiltIn {name}")
+        return self.emit("OpCompositeExtract", ulong, self.emit("OpLoad", vector, variable), 0)
 
 
 def conversion(source: ComponentType, to: ComponentType) -> str | None:

@@ -3,15 +3,56 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from coopmat.matrices.variants import ComponentType, MatrixType, Operands
 
-from ..experiment import Argument, Experiment
+from ..experiment import Argument, Experiment, Place, pattern
 
 # An expression, or the id of a result.
 Value = str
 KERNEL = "test"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A matrix in private memory: an lvalue, or a pointer's id."""
+
+    matrix: MatrixType
+    name: str
+
+
+@dataclass(frozen=True)
+class VariableArray:
+    """Several matrices of one type in private memory."""
+
+    matrix: MatrixType
+    name: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """Of a function: a matrix by value, or a pointer to one in private memory."""
+
+    matrix: MatrixType
+    pointer: bool = False
+
+
+@dataclass(frozen=True)
+class Function:
+    """Without a result where `result` is None."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    result: MatrixType | None
+
+
+def local_argument(name: str, place: Place) -> Argument:
+    """What stands for an array in local memory."""
+    component = place.matrix.component
+    return Argument(name, component, pattern(place.room, component), place=place, space="local")
 
 
 class Writer(ABC):
@@ -40,6 +81,18 @@ class Writer(ABC):
     def store(self, argument: Argument, value: Value) -> None:
         """At the argument's place."""
 
+    @abstractmethod
+    def local(self, name: str, place: Place) -> Argument:
+        """An array in local memory, of the place's room; it is no parameter, and holds nothing yet."""
+
+    @abstractmethod
+    def copy_components(self, source: Argument, target: Argument) -> None:
+        """The whole of an array, local or global, to another of the same room: each work-item copies some."""
+
+    @abstractmethod
+    def barrier(self) -> None:
+        """For local memory and all of the work-group."""
+
     # --- values
 
     @abstractmethod
@@ -61,8 +114,69 @@ class Writer(ABC):
     def multiply_add(self, types: Sequence[MatrixType], a: Value, b: Value, c: Value, operands: Operands) -> Value:
         """`types` are those of A, B and the accumulator; the mask is given as it is."""
 
+    # --- private memory
+
+    @abstractmethod
+    def declare(self, matrix: MatrixType, value: Value) -> Variable:
+        """A new one, which holds `value`."""
+
+    @abstractmethod
+    def array(self, matrix: MatrixType, count: int) -> VariableArray:
+        """A new one, which holds nothing yet."""
+
+    @abstractmethod
+    def item(self, array: VariableArray, index: Value) -> Variable:
+        """Of `repeat`, or `number`."""
+
+    @abstractmethod
+    def read(self, variable: Variable) -> Value: ...
+
+    @abstractmethod
+    def assign(self, variable: Variable, value: Value) -> None: ...
+
+    @abstractmethod
+    def component(self, variable: Variable, index: Value) -> Value:
+        """One of this work-item's components: a scalar."""
+
+    @abstractmethod
+    def set_component(self, variable: Variable, index: Value, scalar: Value) -> None: ...
+
+    @abstractmethod
+    def add_scalars(self, component: ComponentType, x: Value, y: Value) -> Value: ...
+
+    # --- control flow
+
+    @abstractmethod
+    def number(self, value: int) -> Value:
+        """An index that is known now."""
+
+    @abstractmethod
+    def repeat(self, count: int, body: Callable[[Value], None]) -> None:
+        """`body` writes what is done for 0 to count - 1: it is written once, and gets the index."""
+
+    @abstractmethod
+    def each_component(self, matrix: MatrixType, body: Callable[[Value], None]) -> None:
+        """The same for every index of this work-item's components of a matrix of this type."""
+
+    # --- functions
+
+    @abstractmethod
+    def function(
+        self,
+        name: str,
+        parameters: Sequence[Parameter],
+        result: MatrixType | None,
+        body: Callable[[Sequence[Variable]], Value | None],
+    ) -> Function:
+        """`body` gets a variable for each parameter, the function's own where it was passed by value, and gives
+        what the function returns."""
+
+    @abstractmethod
+    def call(self, function: Function, *arguments: Value | Variable) -> Value:
+        """Variables for the parameters that are pointers."""
+
     # --- pieces
 
     @abstractmethod
-    def store_length(self, argument: Argument, matrix: MatrixType) -> None:
-        """Each work-item's number of components at its global id in the argument, 32-bit integers."""
+    def store_length(self, argument: Argument, matrix: MatrixType, offset: int) -> None:
+        """Each work-item's number of components, a 32-bit integer, `offset` integers behind its global id."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from coopmat.matrices.variants import ComponentType, Layout, MatrixType, Operands
 
-from ..experiment import Argument, Experiment
-from .base import KERNEL, Value, Writer
+from ..experiment import Argument, Experiment, Place
+from .base import KERNEL, Function, Parameter, Value, Variable, VariableArray, Writer, local_argument
 
 LAYOUTS = {
     Layout.ROW_MAJOR: "CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR",
@@ -34,12 +34,32 @@ class CWriter(Writer):
         super().__init__(experiment, sub_group_size)
         self.outside: list[str] = []
         self.lines: list[str] = []
+        self._depth = 0
+        self._names = 0
         self._types: dict[MatrixType, str] = {}
 
     def text(self, kernel: str = KERNEL) -> str:
         parameters = ", ".join(self._parameter(argument) for argument in self.experiment.arguments)
-        body = [f"    {line}" for line in self.lines]
-        return "\n".join([*self.outside, f"kernel void @({parameters})", "{", *body, "}", ""]).replace("@", kernel)
+        return "\n".join([*self.outside, f"kernel void @({parameters})", "{", *_indented(self.lines), "}", ""]).replace(
+            "@", kernel
+        )
+
+    def line(self, text: str) -> None:
+        """A statement, where we are."""
+        self.lines.append("    " * self._depth + text)
+
+    def block(self, head: str, write: Callable[[], None]) -> None:
+        """Statements in braces behind `head`."""
+        self.line(f"{head} {{")
+        self._depth += 1
+        write()
+        self._depth -= 1
+        self.line("}")
+
+    def fresh(self, letter: str) -> str:
+        """A name that nothing in the kernel and its functions has."""
+        self._names += 1
+        return f"{letter}{self._names}"
 
     def _parameter(self, argument: Argument) -> str:
         const = "" if argument.is_output or argument.space == "constant" else "const "
@@ -61,9 +81,7 @@ class CWriter(Writer):
 
     def variable(self, matrix: MatrixType, expression: str) -> Value:
         """A variable with this value."""
-        name = f"m{len(self.lines)}"
-        self.lines.append(f"{self.type(matrix)} {name} = {expression};")
-        return name
+        return self.declare(matrix, expression).name
 
     def address(self, argument: Argument) -> tuple[str, str, str]:
         """Pointer, layout and stride for a load or a store."""
@@ -79,7 +97,22 @@ class CWriter(Writer):
 
     def store(self, argument: Argument, value: Value) -> None:
         pointer, layout, stride = self.address(argument)
-        self.lines.append(f"coop_mat_store({pointer}, {value}, {layout}, {stride});")
+        self.line(f"coop_mat_store({pointer}, {value}, {layout}, {stride});")
+
+    def local(self, name: str, place: Place) -> Argument:
+        argument = local_argument(name, place)
+        self.line(f"local {self.pointee(argument)} {name}[{place.room}];")
+        return argument
+
+    def copy_components(self, source: Argument, target: Argument) -> None:
+        i = self.fresh("i")
+        head = f"for (uint {i} = get_local_id(0); {i} < {target.before.size}; {i} += get_local_size(0))"
+        self.block(head, lambda: self.line(f"{target.name}[{i}] = {source.name}[{i}];"))
+
+    def barrier(self) -> None:
+        self.line("barrier(CLK_LOCAL_MEM_FENCE);")
+
+    # --- values
 
     def constant(self, matrix: MatrixType, value: int | float) -> Value:
         return self.variable(matrix, f"coop_mat_init({literal(matrix.component, value)})")
@@ -99,8 +132,91 @@ class CWriter(Writer):
         mask = " | ".join(f"CLK_COOPERATIVE_MATRIX_OPERAND_{word}" for word in words)
         return self.variable(types[2], f"coop_mat_mulAdd({a}, {b}, {c}, {mask})")
 
-    def store_length(self, argument: Argument, matrix: MatrixType) -> None:
-        self.lines.append(f"{argument.name}[get_global_id(0)] = coop_mat_length({self.type(matrix)});")
+    # --- private memory
+
+    def declare(self, matrix: MatrixType, value: Value) -> Variable:
+        name = self.fresh("m")
+        self.line(f"{self.type(matrix)} {name} = {value};")
+        return Variable(matrix, name)
+
+    def array(self, matrix: MatrixType, count: int) -> VariableArray:
+        name = self.fresh("n")
+        self.line(f"{self.type(matrix)} {name}[{count}];")
+        return VariableArray(matrix, name, count)
+
+    def item(self, array: VariableArray, index: Value) -> Variable:
+        return Variable(array.matrix, f"{array.name}[{index}]")
+
+    def read(self, variable: Variable) -> Value:
+        return self.variable(variable.matrix, variable.name)
+
+    def assign(self, variable: Variable, value: Value) -> None:
+        self.line(f"{variable.name} = {value};")
+
+    def component(self, variable: Variable, index: Value) -> Value:
+        name = self.fresh("s")
+        self.line(f"{variable.matrix.component.opencl_c} {name} = {variable.name}[{index}];")
+        return name
+
+    def set_component(self, variable: Variable, index: Value, scalar: Value) -> None:
+        self.line(f"{variable.name}[{index}] = {scalar};")
+
+    def add_scalars(self, component: ComponentType, x: Value, y: Value) -> Value:
+        return f"{x} + {y}"
+
+    # --- control flow
+
+    def number(self, value: int) -> Value:
+        return str(value)
+
+    def repeat(self, count: int, body: Callable[[Value], None]) -> None:
+        self._loop(str(count), body)
+
+    def each_component(self, matrix: MatrixType, body: Callable[[Value], None]) -> None:
+        self._loop(f"coop_mat_length({self.type(matrix)})", body)
+
+    def _loop(self, end: str, body: Callable[[Value], None]) -> None:
+        i = self.fresh("i")
+        self.block(f"for (uint {i} = 0; {i} < {end}; {i}++)", lambda: body(i))
+
+    # --- functions
+
+    def function(
+        self,
+        name: str,
+        parameters: Sequence[Parameter],
+        result: MatrixType | None,
+        body: Callable[[Sequence[Variable]], Value | None],
+    ) -> Function:
+        names = [self.fresh("p") for _ in parameters]
+        types = [self.type(p.matrix) + (" *" if p.pointer else " ") for p in parameters]
+        variables = [Variable(p.matrix, f"(*{n})" if p.pointer else n) for p, n in zip(parameters, names, strict=True)]
+        kernel, self.lines, depth, self._depth = self.lines, [], self._depth, 0
+        returned = body(variables)
+        if returned is not None:
+            self.line(f"return {returned};")
+        lines, self.lines, self._depth = self.lines, kernel, depth
+        head = "void" if result is None else self.type(result)
+        signature = ", ".join(f"{t}{n}" for t, n in zip(types, names, strict=True))
+        self.outside += [f"static {head} @_{name}({signature})", "{", *_indented(lines), "}"]
+        return Function(f"@_{name}", tuple(parameters), result)
+
+    def call(self, function: Function, *arguments: Value | Variable) -> Value:
+        written = [f"&{a.name}" if isinstance(a, Variable) else a for a in arguments]
+        expression = f"{function.name}({', '.join(written)})"
+        if function.result is not None:
+            return self.variable(function.result, expression)
+        self.line(f"{expression};")
+        return ""
+
+    # --- pieces
+
+    def store_length(self, argument: Argument, matrix: MatrixType, offset: int) -> None:
+        self.line(f"{argument.name}[get_global_id(0) + {offset}] = coop_mat_length({self.type(matrix)});")
+
+
+def _indented(lines: Sequence[str]) -> list[str]:
+    return ["    " + line for line in lines]
 
 
 def literal(component: ComponentType, value: int | float) -> str:

@@ -1,0 +1,86 @@
+"""convert: every component type to every other."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from coopmat.matrices import meaning
+from coopmat.matrices.reference import Array
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType
+
+from ..experiment import Experiment, matrix_input, matrix_output
+from ..profile import Profile
+from ..values import convertible
+from ..writers import Writer
+from .base import Case, Operation, Setting
+
+
+@dataclass(frozen=True)
+class Conversion:
+    source: MatrixType
+    target: MatrixType
+
+
+def _cases(profile: Profile) -> Iterable[Case]:
+    """Each pair of component types with one of the source's matrix types; with all where the profile is exhaustive."""
+    sources: dict[ComponentType, list[tuple[MatrixType, int | None]]] = {}
+    for matrix, size in profile.types():
+        sources.setdefault(matrix.component, []).append((matrix, size))
+    for source, types in sources.items():
+        for target in COMPONENT_TYPES.values():
+            if target == source:
+                continue
+            cases = [case for matrix, size in types for case in _case(profile, matrix, target, size)]
+            first = zlib.crc32(f"{source} {target}".encode()) % max(1, len(cases))
+            yield from cases if profile.exhaustive else cases[first : first + 1]
+
+
+def _case(profile: Profile, matrix: MatrixType, to: ComponentType, size: int | None) -> Iterable[Case]:
+    target = MatrixType(to, matrix.rows, matrix.columns, matrix.use)
+    if profile.has_type(target, size):
+        yield Case(f"{matrix.name}.{target.name}{profile.suffix(size)}", size, Conversion(matrix, target))
+
+
+def _has_bfloat16_and_integers(case: Case) -> bool:
+    """SPV_KHR_bfloat16 converts between floating point types only."""
+    components = {case.parameters.source.component, case.parameters.target.component}
+    return COMPONENT_TYPES["bf16"] in components and any(component.is_integer for component in components)
+
+
+def _experiment(setting: Setting) -> Experiment:
+    conversion: Conversion = setting.parameters
+    source, target = conversion.source, conversion.target
+    values = _values(setting.random(), source.component, target.component, source.rows, source.columns)
+    result = meaning.convert(values, source.component, target.component)
+    return Experiment(
+        [
+            matrix_input("x", setting.place("x", source), values),
+            matrix_output("out", setting.place("out", target), result),
+        ]
+    )
+
+
+def _values(rng: np.random.Generator, source: ComponentType, to: ComponentType, *shape: int) -> Array:
+    """From floating point to integers, half of them near ties, half of any magnitude that both can hold."""
+    values = convertible(rng, source, to, *shape)
+    if source.is_integer or not to.is_integer:
+        return values
+    most = min(to.bits - to.signed, 15 if source.name == "f16" else 64)
+    # Below the greatest integer also after they have been rounded to the source's type.
+    large = np.exp2(rng.uniform(-1, most, shape)) * (1 - 2.0**-6)
+    if to.signed:
+        large *= rng.choice([-1.0, 1.0], shape)
+    return np.where(rng.random(shape) < 0.5, values, meaning.narrow(source, large))
+
+
+def _write(setting: Setting, w: Writer) -> None:
+    conversion: Conversion = setting.parameters
+    x, out = w.experiment.arguments
+    w.store(out, w.convert(conversion.source, conversion.target.component, w.load(x)))
+
+
+OPERATIONS = (Operation("convert", _cases, _experiment, _write, not_spirv=_has_bfloat16_and_integers),)

@@ -1,0 +1,166 @@
+"""Matrices as composites: their components, arrays of them, their way through functions.
+
+Of bfloat16 components are moved only: SPIR-V has no arithmetic on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from coopmat.matrices import meaning
+from coopmat.matrices.reference import Array
+from coopmat.matrices.variants import ComponentType, MatrixType
+
+from ..experiment import Experiment, matrix_input, matrix_output
+from ..values import whole_range
+from ..writers import Parameter, Value, Variable, Writer
+from .base import Operation, Setting, type_cases
+
+Meaning = Callable[[ComponentType, Array, Array], dict[str, Array]]
+
+
+def _experiment(results: Meaning) -> Callable[[Setting], Experiment]:
+    """Two matrices go in, x and y, and what `results` makes of them comes out."""
+
+    def experiment(setting: Setting) -> Experiment:
+        matrix: MatrixType = setting.parameters
+        rng = setting.random()
+        inputs = {name: whole_range(rng, matrix.component, matrix.rows, matrix.columns) for name in ("x", "y")}
+        outputs = results(matrix.component, *inputs.values())
+        return Experiment(
+            [
+                *(matrix_input(name, setting.place(name, matrix), values) for name, values in inputs.items()),
+                *(matrix_output(name, setting.place(name, matrix), values) for name, values in outputs.items()),
+            ]
+        )
+
+    return experiment
+
+
+def _is_moved(component: ComponentType) -> bool:
+    return component.name == "bf16"
+
+
+def _sum(component: ComponentType, x: Array, y: Array) -> Array:
+    """x + y; where components are only moved, y."""
+    return y if _is_moved(component) else meaning.binary(component, "add", x, y)
+
+
+def _sum_of_scalars(w: Writer, component: ComponentType, x: Value, y: Value) -> Value:
+    return y if _is_moved(component) else w.add_scalars(component, x, y)
+
+
+def _sum_of_matrices(w: Writer, matrix: MatrixType, x: Value, y: Value) -> Value:
+    return y if _is_moved(matrix.component) else w.binary("add", matrix, x, y)
+
+
+# --- composite: component by component
+
+
+def _composite(component: ComponentType, x: Array, y: Array) -> dict[str, Array]:
+    return {"out": _sum(component, y, x)}
+
+
+def _write_composite(setting: Setting, w: Writer) -> None:
+    x, y, out = w.experiment.arguments
+    matrix: MatrixType = setting.parameters
+    source, target = w.declare(matrix, w.load(x)), w.declare(matrix, w.load(y))
+
+    def add(i: Value) -> None:
+        total = _sum_of_scalars(w, matrix.component, w.component(target, i), w.component(source, i))
+        w.set_component(target, i, total)
+
+    w.each_component(matrix, add)
+    w.store(out, w.read(target))
+
+
+# --- composite_rvalue: components of a copy, while the original changes
+
+
+def _rvalue(component: ComponentType, x: Array, y: Array) -> dict[str, Array]:
+    return {"out": _sum(component, y, x), "changed": y}
+
+
+def _write_rvalue(setting: Setting, w: Writer) -> None:
+    x, y, out, changed = w.experiment.arguments
+    matrix: MatrixType = setting.parameters
+    original, other = w.declare(matrix, w.load(x)), w.declare(matrix, w.load(y))
+    result = w.declare(matrix, w.constant(matrix, 0))
+
+    def add(i: Value) -> None:
+        copy = w.declare(matrix, w.read(original))
+        w.set_component(original, i, w.component(other, i))
+        total = _sum_of_scalars(w, matrix.component, w.component(other, i), w.component(copy, i))
+        w.set_component(result, i, total)
+
+    w.each_component(matrix, add)
+    w.store(out, w.read(result))
+    w.store(changed, w.read(original))
+
+
+# --- composite_array: components of matrices in an array
+
+
+def _array(component: ComponentType, x: Array, y: Array) -> dict[str, Array]:
+    return {"out": _sum(component, _sum(component, y, x), y), "kept": x}
+
+
+def _write_array(setting: Setting, w: Writer) -> None:
+    """The third is y + x + y: what is added comes from the matrix that an outer loop chooses."""
+    x, y, out, kept = w.experiment.arguments
+    matrix: MatrixType = setting.parameters
+    matrices = w.array(matrix, 3)
+    first, second, third = (w.item(matrices, w.number(index)) for index in range(3))
+    for variable, argument in ((first, x), (second, y), (third, y)):
+        w.assign(variable, w.load(argument))
+
+    def add_matrix(which: Value) -> None:
+        def add(i: Value) -> None:
+            term = w.component(w.item(matrices, which), i)
+            w.set_component(third, i, _sum_of_scalars(w, matrix.component, w.component(third, i), term))
+
+        w.each_component(matrix, add)
+
+    w.repeat(2, add_matrix)
+    w.store(out, w.read(third))
+    w.store(kept, w.read(first))
+
+
+# --- func: by value, by pointer, as a result
+
+
+def _functions(component: ComponentType, x: Array, y: Array) -> dict[str, Array]:
+    total = _sum(component, x, y)
+    return {"out": total, "changed": _sum(component, x, total)}
+
+
+def _write_functions(setting: Setting, w: Writer) -> None:
+    """`sum` changes its own copy of a parameter, `accumulate` what a pointer points to."""
+    x, y, out, changed = w.experiment.arguments
+    matrix: MatrixType = setting.parameters
+
+    def add_to_own(parameters: Sequence[Variable]) -> Value:
+        own, other = parameters
+        w.assign(own, _sum_of_matrices(w, matrix, w.read(own), w.read(other)))
+        return w.read(own)
+
+    def add_to_pointee(parameters: Sequence[Variable]) -> None:
+        target, other = parameters
+        w.assign(target, w.call(total, w.read(target), w.read(other)))
+
+    by_value = Parameter(matrix)
+    total = w.function("sum", [by_value, by_value], matrix, add_to_own)
+    accumulate = w.function("accumulate", [Parameter(matrix, pointer=True), by_value], None, add_to_pointee)
+    variable = w.declare(matrix, w.load(x))
+    result = w.call(total, w.read(variable), w.load(y))
+    w.call(accumulate, variable, result)
+    w.store(out, result)
+    w.store(changed, w.read(variable))
+
+
+OPERATIONS = (
+    Operation("composite", type_cases, _experiment(_composite), _write_composite),
+    Operation("composite_array", type_cases, _experiment(_array), _write_array),
+    Operation("composite_rvalue", type_cases, _experiment(_rvalue), _write_rvalue),
+    Operation("func", type_cases, _experiment(_functions), _write_functions),
+)

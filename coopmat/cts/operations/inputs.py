@@ -1,0 +1,115 @@
+"""Inputs of multiply-adds: well-conditioned, with infinities and NaNs, overflowing where that is defined."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from coopmat.matrices.meaning import narrow
+from coopmat.matrices.reference import Array
+from coopmat.matrices.variants import ComponentType, Variant
+
+from ..values import whole_range
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A, B and C."""
+
+    a: Array
+    b: Array
+    c: Array
+
+
+def plain(rng: np.random.Generator, variant: Variant) -> Inputs:
+    """Integers whose results fit, with factors of every sign; floating point with a few infinities and NaNs."""
+    if not variant.a.is_integer:
+        return _floating(rng, variant)
+    limit = _most(variant.c) // 2
+    factor = max(1, math.isqrt(limit // variant.k))
+    a = _integers(rng, variant.a, factor, variant.m, variant.k)
+    b = _integers(rng, variant.b, factor, variant.k, variant.n)
+    return Inputs(a, b, _integers(rng, variant.c, limit, variant.m, variant.n))
+
+
+def _floating(rng: np.random.Generator, variant: Variant) -> Inputs:
+    """Around 1, so that nothing overflows or becomes subnormal; some of the results are no numbers."""
+    a, b = rng.standard_normal((variant.m, variant.k)), rng.standard_normal((variant.k, variant.n))
+    c = rng.uniform(0.25, 4.0, (variant.m, variant.n)) * rng.choice([-1.0, 1.0], (variant.m, variant.n))
+    odd = [np.inf, -np.inf, np.nan]
+    # One row, and one component of another: the rest of the results stays finite.
+    if variant.m > 2:
+        a[rng.integers(variant.m - 1), rng.integers(variant.k)] = rng.choice(odd)
+    if variant.m * variant.n > 2:
+        c[-1, rng.integers(variant.n)] = rng.choice(odd)
+    return Inputs(narrow(variant.a, a), narrow(variant.b, b), narrow(variant.c, c))
+
+
+def wrapping(rng: np.random.Generator, variant: Variant) -> Inputs:
+    """Integers over their whole range, the extremes among them."""
+    return Inputs(
+        whole_range(rng, variant.a, variant.m, variant.k),
+        whole_range(rng, variant.b, variant.k, variant.n),
+        whole_range(rng, variant.c, variant.m, variant.n),
+    )
+
+
+def saturating(rng: np.random.Generator, variant: Variant) -> Inputs:
+    """About half of the results overflow, upwards and downwards where that can be.
+
+    Neither the order of the additions nor where they saturate matters: the products that go into one result have one
+    sign, and their sum fits into the result's type. (What else there is, the language leaves undefined.)
+    """
+    most = _most(variant.c)
+    factor = max(1, math.isqrt(most // variant.k))
+    a = np.abs(_objects(_integers(rng, variant.a, factor, variant.m, variant.k)))
+    b = np.abs(_objects(_integers(rng, variant.b, factor, variant.k, variant.n)))
+    # Where even factors of 1 are too many.
+    a[:, most:] = 0
+    a = a * _signs(rng, variant.a, variant.c.signed, variant.m)[:, None]
+    b = b * _signs(rng, variant.b, variant.c.signed, variant.n)[None, :]
+    return Inputs(
+        a.astype(variant.a.numpy), b.astype(variant.b.numpy), _addends(rng, variant.c, a @ b).astype(variant.c.numpy)
+    )
+
+
+def _signs(rng: np.random.Generator, component: ComponentType, result_signed: bool, count: int) -> Array:
+    """Of rows or columns of factors."""
+    either = component.signed and result_signed
+    return np.array([int(rng.choice([-1, 1])) if either else 1 for _ in range(count)], object)
+
+
+def _addends(rng: np.random.Generator, component: ComponentType, products: Array) -> Array:
+    """With which half of the sums overflow, a quarter are the extreme exactly or nearly, and a quarter anything."""
+    low, high = _least(component), _most(component)
+    c = np.empty(products.shape, object)
+    for at, product in np.ndenumerate(products):
+        chance, end = rng.random(), high if product > 0 or (product == 0 and rng.random() < 0.5) else low
+        if chance < 0.5:
+            c[at] = end - (int(product) * int(rng.integers(0, 8))) // 8
+        elif chance < 0.75:
+            c[at] = end - int(product) - int(rng.integers(0, 2)) * (1 if end == high else -1)
+        else:
+            c[at] = low + int((high - low) * rng.random())
+        c[at] = min(max(c[at], low), high)
+    return c
+
+
+def _integers(rng: np.random.Generator, component: ComponentType, most: int, *shape: int) -> Array:
+    """Of no greater magnitude."""
+    high = min(most, _most(component))
+    return rng.integers(-high if component.signed else 0, high, shape, component.numpy, endpoint=True)
+
+
+def _objects(values: Array) -> Array:
+    return values.astype(object)
+
+
+def _most(component: ComponentType) -> int:
+    return int(np.iinfo(component.numpy).max)
+
+
+def _least(component: ComponentType) -> int:
+    return int(np.iinfo(component.numpy).min)

@@ -1,0 +1,227 @@
+"""Loads, stores, constants: what goes from memory to matrices and back as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from coopmat.matrices.meaning import narrow
+from coopmat.matrices.reference import Array
+from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Use
+
+from ..experiment import GUARD, Argument, Experiment, Place, matrix_input, matrix_output, pattern
+from ..profile import Profile
+from ..values import specials, whole_range
+from ..writers import Writer
+from .base import Case, Operation, Setting, dealt, thinned, type_cases
+
+_UINT = COMPONENT_TYPES["u32"]
+
+
+# --- length: components of each work-item
+
+
+# Where the device chooses the size of its subgroups: as large as one may be.
+_MOST_LANES = 128
+_GROUPS = _SUB_GROUPS = 2
+
+
+def _length_experiment(setting: Setting) -> Experiment:
+    """Two subgroups in each of two work-groups; one alone where it is not known how large they are."""
+    matrix: MatrixType = setting.parameters
+    known = setting.case.sub_group_size
+    sub_groups, groups = (_SUB_GROUPS, _GROUPS) if known else (1, 1)
+    slots = sub_groups * groups * (known or _MOST_LANES)
+    before = pattern(slots + 2 * GUARD, _UINT)
+
+    def look(got: Array) -> str:
+        return wrong_lengths(matrix, got, before[0], known)
+
+    return Experiment([Argument("out", _UINT, before, look=look)], sub_groups, groups)
+
+
+def wrong_lengths(matrix: MatrixType, got: Array, untouched: int, lanes: int | None) -> str:
+    """What is wrong with the work-items' lengths, which lie between guards; the subgroups have `lanes` each."""
+    size = matrix.rows * matrix.columns
+    if np.any(got[:GUARD] != untouched) or np.any(got[-GUARD:] != untouched):
+        return "the guards have been written to"
+    slots = got[GUARD:-GUARD]
+    written = slots if lanes else slots[slots != untouched]
+    over = np.flatnonzero(written > size)
+    if over.size:
+        item = int(over[0])
+        return f"work-item {item} holds {written[item]} components of the matrix's {size}"
+    sums = written.reshape(-1, lanes or max(1, written.size)).sum(axis=1, dtype=np.int64)
+    for number, total in enumerate(sums):
+        # Launched with several subgroups, it may be, where their size is not known.
+        if total != size and (lanes or total % size or not total):
+            return f"the work-items of subgroup {number} hold {total} components together, and the matrix has {size}"
+    return "" if sums.size else "nothing was written"
+
+
+def _write_length(setting: Setting, w: Writer) -> None:
+    w.store_length(w.experiment.arguments[0], setting.parameters, GUARD)
+
+
+# --- constant: every component the same
+
+
+def _constants(setting: Setting) -> list[int | float]:
+    """0 and a few of the values that are easily got wrong."""
+    known = specials(setting.parameters.component)
+    rng = setting.random("constants")
+    return [0, *(known[int(number)] for number in rng.choice(len(known), 3, replace=False))]
+
+
+def _constant_experiment(setting: Setting) -> Experiment:
+    matrix: MatrixType = setting.parameters
+    arguments = []
+    for number, value in enumerate(_constants(setting)):
+        one = narrow(matrix.component, np.array(value))
+        name = f"out{number}"
+        values = np.full((matrix.rows, matrix.columns), one)
+        arguments.append(matrix_output(name, setting.place(name, matrix), values))
+    return Experiment(arguments)
+
+
+def _write_constant(setting: Setting, w: Writer) -> None:
+    for out, value in zip(w.experiment.arguments, _constants(setting), strict=True):
+        w.store(out, w.constant(setting.parameters, value))
+
+
+# --- copy: in and out, in every layout
+
+
+@dataclass(frozen=True)
+class Copy:
+    matrix: MatrixType
+    source: Layout
+    target: Layout
+
+
+_PLAIN = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR)
+
+
+def _copy_cases(profile: Profile) -> Iterable[Case]:
+    """A few of the pairs of layouts for each type."""
+    return [case for matrix, size in profile.types() for case in _copies(profile, matrix, size)]
+
+
+def _copies(profile: Profile, matrix: MatrixType, size: int | None) -> Iterable[Case]:
+    layouts = (*_PLAIN, Layout.PACKED) if matrix.use == Use.B else _PLAIN
+    pairs = [(source, target) for source in layouts for target in layouts]
+    for source, target in dealt(profile, f"copy {matrix}", pairs, 2):
+        name = f"{matrix.name}.{source.short}.{target.short}{profile.suffix(size)}"
+        yield Case(name, size, Copy(matrix, source, target))
+
+
+def _is_packed(case: Case) -> bool:
+    """The packed layout is an extension of this project's OpenCL C: SPIR-V's instructions have no such number."""
+    return Layout.PACKED in (case.parameters.source, case.parameters.target)
+
+
+def _copy_experiment(setting: Setting) -> Experiment:
+    copy: Copy = setting.parameters
+    matrix = copy.matrix
+    values = whole_range(setting.random(), matrix.component, matrix.rows, matrix.columns)
+    x, out = setting.place("x", matrix, copy.source), setting.place("out", matrix, copy.target)
+    return Experiment([matrix_input("x", x, values), matrix_output("out", out, values)], groups=2)
+
+
+def _write_copy(setting: Setting, w: Writer) -> None:
+    x, out = w.experiment.arguments
+    w.store(out, w.load(x))
+
+
+# --- copy_stride0: every row, or column, is the same
+
+
+def repeated(rng: np.random.Generator, place: Place) -> tuple[Place, Array]:
+    """The place with stride 0, and values that can lie there."""
+    place, matrix = replace(place, stride=0), place.matrix
+    memory = whole_range(rng, matrix.component, place.room)
+    return place, memory[place.indices()]
+
+
+def _stride0_experiment(setting: Setting) -> Experiment:
+    matrix: MatrixType = setting.parameters
+    place, values = repeated(setting.random(), setting.place("x", matrix))
+    return Experiment([matrix_input("x", place, values), matrix_output("out", setting.place("out", matrix), values)])
+
+
+# --- copy_workgroup: through local memory
+
+
+def _workgroup_experiment(setting: Setting) -> Experiment:
+    """Two subgroups, both of which store the same."""
+    matrix: MatrixType = setting.parameters
+    values = whole_range(setting.random(), matrix.component, matrix.rows, matrix.columns)
+    x, out = setting.place("x", matrix), setting.place("out", matrix)
+    return Experiment([matrix_input("x", x, values), matrix_output("out", out, values)], sub_groups=2)
+
+
+def _write_workgroup(setting: Setting, w: Writer) -> None:
+    """What `out` holds before is in local memory, too, so that guards and padding there are looked at as well."""
+    x, out = w.experiment.arguments
+    assert x.place is not None and out.place is not None
+    source, target = w.local("source", x.place), w.local("target", out.place)
+    w.copy_components(x, source)
+    w.copy_components(out, target)
+    w.barrier()
+    w.store(target, w.load(source))
+    w.barrier()
+    w.copy_components(target, out)
+
+
+# --- multicomponent_load, multicomponent_store: pointers to vectors
+
+
+@dataclass(frozen=True)
+class Pointees:
+    """Components of a pointee, of the buffer that is loaded from and of the one that is stored to."""
+
+    matrix: MatrixType
+    source: int = 1
+    target: int = 1
+
+
+_WIDTHS = (2, 3, 4, 8, 16)
+
+
+def _pointee_cases(profile: Profile, store: bool) -> Iterable[Case]:
+    cases = []
+    for matrix, size in profile.types():
+        # There are no vectors of bfloat16 in OpenCL C.
+        if matrix.component.name == "bf16":
+            continue
+        for width in dealt(profile, f"{'store' if store else 'load'} {matrix}", _WIDTHS, 2):
+            pointees = Pointees(matrix, 1, width) if store else Pointees(matrix, width, 1)
+            buffers = f"inBuf_{_pointee(matrix, pointees.source)}.outBuf_{_pointee(matrix, pointees.target)}"
+            cases.append(Case(f"{matrix.name}.{buffers}{profile.suffix(size)}", size, pointees))
+    return thinned(profile, cases)
+
+
+def _pointee(matrix: MatrixType, width: int) -> str:
+    return f"{matrix.component}{f'x{width}' if width > 1 else ''}"
+
+
+def _pointee_experiment(setting: Setting) -> Experiment:
+    pointees: Pointees = setting.parameters
+    matrix = pointees.matrix
+    values = whole_range(setting.random(), matrix.component, matrix.rows, matrix.columns)
+    x = setting.place("x", matrix, vector=pointees.source)
+    out = setting.place("out", matrix, vector=pointees.target)
+    return Experiment([matrix_input("x", x, values), matrix_output("out", out, values)])
+
+
+OPERATIONS = (
+    Operation("length", type_cases, _length_experiment, _write_length),
+    Operation("constant", type_cases, _constant_experiment, _write_constant),
+    Operation("copy", _copy_cases, _copy_experiment, _write_copy, not_spirv=_is_packed),
+    Operation("copy_stride0", type_cases, _stride0_experiment, _write_copy),
+    Operation("copy_workgroup", type_cases, _workgroup_experiment, _write_workgroup),
+    Operation("multicomponent_load", lambda p: _pointee_cases(p, False), _pointee_experiment, _write_copy),
+    Operation("multicomponent_store", lambda p: _pointee_cases(p, True), _pointee_experiment, _write_copy),
+)
