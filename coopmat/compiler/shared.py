@@ -21,8 +21,12 @@ class _PausedCollector:
     """While entered, by however many threads, Python's cyclic garbage collector rests.
 
     The stages make millions of objects that live on and few cycles; the collector would go through them all again and
-    again, which takes as long as the stages themselves where the file is long.
+    again, which takes as long as the stages themselves where the file is long. Where threads keep each other in here for
+    long, one that leaves collects: otherwise nobody would.
     """
+
+    # Objects made since the last collection.
+    _MOST = 2_000_000
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -41,12 +45,15 @@ class _PausedCollector:
             self._entered -= 1
             if self._entered == 0 and self._was_on:
                 gc.enable()
+            overdue = self._entered > 0 and gc.get_count()[0] > self._MOST
+        if overdue:
+            gc.collect()
 
 
 collector = _PausedCollector()
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def library(text: str) -> typed.Unit:
     """The typed AST of matrix library text; kept, since the same matrices are asked for again and again."""
     from ..features import Features
