@@ -7,7 +7,7 @@ and one that takes this over at the phi, so that phis may name one another and b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,10 @@ _INLINE, _DONT_INLINE = 1, 2
 
 @dataclass(slots=True)
 class LibraryCall:
-    """A call whose function is not there yet. `arguments` are ids and their types; pointers may be to other types."""
+    """A call whose function is not there yet. `arguments` are ids and their types; pointers may be to other types.
+
+    The type 0 stands for what the function takes.
+    """
 
     target: Target
     instance: Instance
@@ -62,6 +65,8 @@ class FunctionLowering:
         self.constants: dict[int, int] = {}
         # What new instructions under old ids give.
         self.made_types: dict[int, int] = {}
+        # What calls of the library give.
+        self.results: set[int] = set()
         self.variables: list[Instruction] = []
         self.entry: Code = []
         # By the label of the block that is left: the phi's, and the value.
@@ -188,11 +193,21 @@ class FunctionLowering:
 
     def call(self, instance: Instance, *arguments: int, result: int | None = None) -> int:
         """Of a library function; gives the id of the result."""
-        given = [(argument, self.made_types.get(argument) or self.types.of(argument)) for argument in arguments]
-        made = LibraryCall(self.target, instance, given, result if result is not None else self.module.new_id())
+        made = LibraryCall(
+            self.target,
+            instance,
+            [(argument, self._type(argument)) for argument in arguments],
+            result if result is not None else self.module.new_id(),
+        )
+        self.results.add(made.result)
+        self.module.touched = True
         self.module.instances.setdefault(self.target, {})[instance.function_name] = instance
         self.out.append(made)
         return made.result
+
+    def _type(self, value: int) -> int:
+        """Of what is in the rewritten function; 0 for what the library gave, which is what it takes."""
+        return 0 if value in self.results else self.made_types.get(value) or self.types.of(value)
 
     def place(self, value: int) -> int:
         """The address of a value with matrices."""
@@ -251,12 +266,18 @@ class FunctionLowering:
             return
         if item.result in self.places or self.names_matrices(item):
             raise unsupported(item, "of a value with matrices is not supported")
+        if self.module.subgroup_variables and self.names(item, self.module.subgroup_variables):
+            raise unsupported(item, "of a variable that tells of subgroups is not supported")
         self.out.append(item)
 
     def names_matrices(self, item: Instruction) -> bool:
         """Whether an operand is a value with matrices."""
-        named = [at for at, word in enumerate(item.operands) if word in self.places or word in self.module.constants]
-        return bool(named) and not set(named).isdisjoint(id_positions(item, self.definitions))
+        return self.names(item, self.places) or self.names(item, self.module.constants)
+
+    def names(self, item: Instruction, values: Container[int]) -> bool:
+        """Whether one of these is an operand."""
+        found = {at for at, word in enumerate(item.operands) if word in values}
+        return bool(found) and not found.isdisjoint(id_positions(item, self.definitions))
 
     def carries(self, value: int) -> bool:
         return self.types.carries(self.types.of(value))

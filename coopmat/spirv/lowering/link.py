@@ -72,7 +72,7 @@ class _Linker:
             arguments.append(self._scratch(call.target))
         for (argument, kind), wanted in zip(arguments, function.parameter_types, strict=True):
             wanted = self._global(part, wanted)
-            if wanted != kind:
+            if kind and wanted != kind:
                 cast = self.module.new_id()
                 out.append(Instruction(OP["OpBitcast"], (argument,), wanted, cast))
                 argument = cast

@@ -8,23 +8,27 @@ from dataclasses import dataclass, field
 from ...ir import DEFAULT_SUB_GROUP_SIZE, KernelInfo
 from ...matrices.lowering import MAX_WORK_ITEMS, STRATEGIES, Instance, Target
 from ..module import OP, Instruction, Module, decode_string, id_positions
-from . import operations, values
+from . import bfloat16, operations, subgroups, values
 from .function import Change, Code, FunctionLowering
 from .kernels import SUBGROUP_SIZE, Kernel, describe, read_kernels, users_of_matrices
 from .pool import Pool
 from .refusal import Refused, unsupported
 from .sections import Section, split
-from .types import Types
+from .types import MATRIX, Types
 
 _LABEL, _EXECUTION_MODE = OP["OpLabel"], OP["OpExecutionMode"]
-_SUBGROUP_DISPATCH, _LINKAGE_ATTRIBUTES = 58, 41
+_SUBGROUP_DISPATCH, _LINKAGE_ATTRIBUTES, _BUILT_IN = 58, 41, 11
+_GROUPS, _GROUP_UNIFORM_ARITHMETIC = 18, 6400
 _ROUNDING_MODE, _SATURATED = 39, 28
 _PHYSICAL64, _OPENCL = 2, 2
 # Cooperative matrices, those of bfloat16, coordinates of components.
-_MATRIX_CAPABILITIES = frozenset({6022, 5118, 5438})
-_MATRIX_EXTENSIONS = frozenset({"SPV_KHR_cooperative_matrix", "SPV_EXT_cooperative_matrix_maintenance1"})
+_MATRIX_CAPABILITIES = frozenset({6022, 5438, *bfloat16.CAPABILITIES})
+_MATRIX_EXTENSIONS = frozenset(
+    {"SPV_KHR_cooperative_matrix", "SPV_EXT_cooperative_matrix_maintenance1", bfloat16.EXTENSION}
+)
 _DEBUG_SETS = ("OpenCL.DebugInfo.", "NonSemantic.")
 _DECORATES = frozenset({OP["OpDecorate"], OP["OpDecorateId"], OP["OpDecorateString"]})
+_OF_GROUPS = frozenset(number for name, number in OP.items() if name.startswith("OpGroup"))
 _CHANGES: Mapping[int, Change] = {**values.CHANGES, **operations.CHANGES}
 
 
@@ -47,17 +51,24 @@ class Prepared:
 
 class ModuleLowering:
     def __init__(self, module: Module, strategy: str, sub_group_size: int | None) -> None:
-        self.module = module
+        self.module, self._bound = module, module.bound
         self.strategy, self.wanted_size = STRATEGIES[strategy], sub_group_size
         self.sections, functions = split(module.instructions)
-        self.definitions = module.definitions()
+        self.bfloat16 = bfloat16.Replaced()
+        if any(item.opcode == MATRIX for item in self.sections[Section.GLOBAL]):
+            self.bfloat16 = bfloat16.replace(module, self.sections, functions)
+        code = [*self.sections[Section.GLOBAL], *(item for body in functions for item in body)]
+        self.definitions = {i.result: i for i in (*self.sections[Section.IMPORT], *code) if i.result is not None}
         self.pool = Pool(module, self.sections[Section.GLOBAL], self.definitions)
         self.types = Types(self.pool)
-        self.types.read_matrices()
+        self.types.read_matrices(self.bfloat16.matrices)
         self.functions = {code[0].result or 0: code for code in functions}
         self.has_matrices = bool(self.types.matrices)
         self.instances: dict[Target, dict[str, Instance]] = {}
-        self.changes = _CHANGES
+        self.replaces_subgroups = self.strategy.scratch or (self.strategy.one_work_item and self.has_matrices)
+        self.changes = {**_CHANGES, **subgroups.CHANGES} if self.replaces_subgroups else _CHANGES
+        # Whether anything had to be done.
+        self.touched = self.has_matrices
         # Ids that stand for something else now, and those of them that nothing defines.
         self.rewritten: set[int] = set()
         self.gone: set[int] = set()
@@ -69,6 +80,9 @@ class ModuleLowering:
             for item in self.sections[Section.IMPORT]
             if decode_string(item.operands)[0].startswith(_DEBUG_SETS)
         }
+        self.subgroup_variables = self._subgroup_variables() if self.replaces_subgroups else {}
+        # What no instruction may name but those that know about it.
+        self.hidden = self.constants | self.subgroup_variables.keys()
         self.conversions = self._conversions()
         self._versions: dict[tuple[int, Target], int] = {}
         self._waiting: list[tuple[int, Target]] = []
@@ -89,20 +103,21 @@ class ModuleLowering:
                 self.version(function, self._target(None))
         lowered += self._lower_waiting()
         kernels = describe(self.kernels, self.functions, self.sections, self.types)
-        size = min([target.sub_group_size for _, target in self._versions] or [1])
+        sizes = [target.sub_group_size for function, target in self._versions if function in self._users]
+        size = min(sizes, default=DEFAULT_SUB_GROUP_SIZE)
         replaced = {item.result or 0: item for item in self.types.storage(self.strategy, size)}
-        self._finish()
+        self._finish(lowered)
         notes = [f"%{constant} keeps its default" for constant in sorted(self.types.constants.specialised)]
         return Prepared(
             self.module,
             self.sections,
             self.pool,
             replaced,
-            self.constants,
+            self.hidden,
             lowered,
             self.instances,
             kernels,
-            not self.has_matrices,
+            not self.touched,
             notes,
         )
 
@@ -198,32 +213,53 @@ class ModuleLowering:
                 found[item.operands[0]] = (mode, saturates)
         return found
 
-    def _finish(self) -> None:
-        sections, users = self.sections, self._users
-        if not self.has_matrices:
+    def _subgroup_variables(self) -> dict[int, str]:
+        """Those that tell of the device's subgroups, and the builtins that do instead."""
+        return {
+            item.operands[0]: subgroups.BUILT_INS[item.operands[2]]
+            for item in self.sections[Section.ANNOTATION]
+            if item.opcode == OP["OpDecorate"]
+            and item.operands[1] == _BUILT_IN
+            and item.operands[2] in subgroups.BUILT_INS
+        }
+
+    def _finish(self, lowered: list[Code]) -> None:
+        sections = self.sections
+        if not self.touched:
+            self.module.bound = self._bound
             return
-        sections[Section.CAPABILITY] = [
-            i for i in sections[Section.CAPABILITY] if i.operands[0] not in _MATRIX_CAPABILITIES
-        ]
+        capabilities, extensions = set(_MATRIX_CAPABILITIES), set(_MATRIX_EXTENSIONS)
+        if self.replaces_subgroups:
+            capabilities |= subgroups.CAPABILITIES
+            extensions |= subgroups.EXTENSIONS
+            if not any(
+                isinstance(item, Instruction) and item.opcode in _OF_GROUPS for code in lowered for item in code
+            ):
+                capabilities |= {_GROUPS, _GROUP_UNIFORM_ARITHMETIC}
+                extensions.add("SPV_KHR_uniform_group_instructions")
+        sections[Section.CAPABILITY] = [i for i in sections[Section.CAPABILITY] if i.operands[0] not in capabilities]
         sections[Section.EXTENSION] = [
-            i for i in sections[Section.EXTENSION] if decode_string(i.operands)[0] not in _MATRIX_EXTENSIONS
+            i for i in sections[Section.EXTENSION] if decode_string(i.operands)[0] not in extensions
         ]
-        dead = self.gone | self.constants
+        dead = self.gone | self.hidden
         sections[Section.NAME] = [i for i in sections[Section.NAME] if i.operands[0] not in dead]
         sections[Section.ANNOTATION] = [
-            kept for i in sections[Section.ANNOTATION] if (kept := self._annotation(i, users)) is not None
+            kept for i in sections[Section.ANNOTATION] if (kept := self._annotation(i)) is not None
         ]
+        for n, item in enumerate(sections[Section.ENTRY_POINT]):
+            operands = item.operands[:2] + tuple(w for w in item.operands[2:] if w not in self.subgroup_variables)
+            sections[Section.ENTRY_POINT][n] = Instruction(item.opcode, operands)
         self._state_sizes()
 
-    def _annotation(self, item: Instruction, users: set[int]) -> Instruction | None:
+    def _annotation(self, item: Instruction) -> Instruction | None:
         """Without what was said of values that are in memory now."""
         if item.opcode in _DECORATES:
-            changed = item.operands[0] in self.rewritten | self.constants
+            changed = item.operands[0] in self.rewritten | self.hidden
             exported = item.operands[1] == _LINKAGE_ATTRIBUTES and self._carries(item.operands[0])
             return None if changed or exported else item
         if item.opcode == OP["OpGroupDecorate"]:
             group, *targets = item.operands
-            return Instruction(item.opcode, (group, *(t for t in targets if t not in self.rewritten | self.constants)))
+            return Instruction(item.opcode, (group, *(t for t in targets if t not in self.rewritten | self.hidden)))
         return item
 
     def _carries(self, function: int) -> bool:
@@ -237,8 +273,8 @@ class ModuleLowering:
         """As execution modes, where there are subgroups of more than one work-item."""
         modes = self.sections[Section.EXECUTION_MODE]
         users = {kernel.function: kernel for kernel in self.kernels if kernel.uses_matrices}
-        if self.strategy.one_work_item or self.strategy.scratch:
-            modes[:] = [i for i in modes if i.operands[0] not in users or i.operands[1] != SUBGROUP_SIZE]
+        if self.replaces_subgroups:
+            modes[:] = [i for i in modes if i.operands[1] not in subgroups.EXECUTION_MODES]
             return
         for kernel in users.values():
             if kernel.asked_size is None and kernel.target is not None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...matrices import lowering as library
 from ...matrices.variants import COMPONENT_TYPES, ComponentType, Layout, MatrixType, Operands
 from ..module import OP, Instruction
-from . import values
+from . import bfloat16, values
 from .function import Change, FunctionLowering
 from .refusal import Refused, label, unsupported
 
@@ -142,17 +142,27 @@ _CONVERSIONS = {
 
 
 def convert(f: FunctionLowering, item: Instruction) -> bool:
+    rounding, saturates_too = _how(f, item)
     if item.result not in f.places:
-        return False
+        of_bfloat16 = f.module.bfloat16.conversions.get(item.result or 0)
+        if of_bfloat16 is None:
+            return False
+        bfloat16.convert(f, item, of_bfloat16, rounding)
+        return True
     source_signed, result_signed, saturates = _CONVERSIONS[item.name.removeprefix("Op")]
     source = _as(_matrix(f, f.types.of(item.operands[0])), source_signed)
     result = _signed(_matrix(f, item.result_type).component, result_signed)
-    decorations = f.module.conversions.get(item.result, (None, False))
-    rounding = "" if decorations[0] is None else _ROUNDING[decorations[0]]
-    saturates |= decorations[1]
-    instance = library.Convert(source, result, rounding, saturates)
+    instance = library.Convert(source, result, rounding, saturates or saturates_too)
     f.call(instance, item.result, f.place(item.operands[0]))
     return True
+
+
+def _how(f: FunctionLowering, item: Instruction) -> tuple[str, bool]:
+    """The rounding mode and the saturation that decorations ask for."""
+    mode, saturates = f.module.conversions.get(item.result or 0, (None, False))
+    if mode is not None and mode >= len(_ROUNDING):
+        raise Refused("spirv-invalid", f"{label(item)} has the rounding mode {mode}")
+    return "" if mode is None else _ROUNDING[mode], saturates
 
 
 def bitcast(f: FunctionLowering, item: Instruction) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from ...matrices.lowering import Strategy, storage_components
 from ...matrices.variants import COMPONENT_TYPES, SCOPE_SUBGROUP, ComponentType, MatrixType, Use
@@ -14,7 +14,6 @@ from .refusal import Refused, label, unsupported
 MATRIX = OP["OpTypeCooperativeMatrixKHR"]
 _ARRAY, _STRUCT, _POINTER, _VECTOR = (OP[f"OpType{name}"] for name in ("Array", "Struct", "Pointer", "Vector"))
 _INT, _FLOAT = OP["OpTypeInt"], OP["OpTypeFloat"]
-BFLOAT16_ENCODING = 0
 
 
 class Types:
@@ -23,16 +22,14 @@ class Types:
     def __init__(self, pool: Pool) -> None:
         self.pool, self.definitions = pool, pool.definitions
         self.constants = Constants(self.definitions)
-        # The ids of types that were bfloat16, which are integers now.
-        self.bfloat16: set[int] = set()
         self.matrices: dict[int, MatrixType] = {}
         self._carries: dict[int, bool] = {}
 
-    def read_matrices(self) -> None:
-        """Raises Refused for types that have no lowering."""
+    def read_matrices(self, bfloat16: Container[int]) -> None:
+        """`bfloat16` are matrix types of these, which look like integers. Raises Refused for what has no lowering."""
         for item in self.pool.items:
             if item.opcode == MATRIX:
-                self.matrices[item.result or 0] = self._matrix(item)
+                self.matrices[item.result or 0] = self._matrix(item, item.result in bfloat16)
 
     # --- questions
 
@@ -94,8 +91,6 @@ class Types:
     def component(self, kind: int) -> ComponentType:
         """That of a scalar type; integers are signed until an instruction says otherwise."""
         item = self.definitions[kind]
-        if kind in self.bfloat16:
-            return COMPONENT_TYPES["bf16"]
         prefix = {_INT: "s", _FLOAT: "f"}.get(item.opcode, "")
         found = COMPONENT_TYPES.get(f"{prefix}{item.operands[0] if item.operands else ''}")
         if found is None or (item.opcode == _FLOAT and len(item.operands) > 1):
@@ -104,7 +99,7 @@ class Types:
 
     # --- matrices
 
-    def _matrix(self, item: Instruction) -> MatrixType:
+    def _matrix(self, item: Instruction, is_bfloat16: bool) -> MatrixType:
         component, *rest = item.operands
         scope, rows, columns, use = (self.constants.value(operand) for operand in rest)
         if scope != SCOPE_SUBGROUP:
@@ -112,7 +107,8 @@ class Types:
         if use not in list(Use):
             raise unsupported(item, f"the use {use} is not supported")
         try:
-            return MatrixType(self.component(component), rows, columns, Use(use))
+            kind = COMPONENT_TYPES["bf16"] if is_bfloat16 else self.component(component)
+            return MatrixType(kind, rows, columns, Use(use))
         except ValueError as error:
             raise unsupported(item, str(error)) from None
 

@@ -6,11 +6,12 @@ from ..module import OP, Instruction
 from .function import Change, FunctionLowering
 from .pool import FUNCTION
 from .refusal import Refused, label, unsupported
+from .subgroups import query
 
 
 def load(f: FunctionLowering, item: Instruction) -> bool:
     if item.result not in f.places:
-        return False
+        return query(f, item)
     f.copy(item.result, item.operands[0])
     return True
 
