@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +16,17 @@ from matrix_table.axes import NATIVE, targets
 from test_programs_on_device import THEMES
 
 import coopmat
-from coopmat.devices import DeviceInfo
+from coopmat.devices import DeviceInfo, opencl
+from coopmat.matrices.reference import Array
 
 sys.path.append(str(Path(__file__).parents[1] / "ir"))
 from optimise import optimised
 
-TARGETS = (Target("one", 1), Target("lanes", 16))
+TARGETS = (Target("one", 1), Target("lanes", 16), Target("scratch", 16))
+WAYS = (("khr", "O2"), ("rfc", ""), ("clang", "O1"))
+# Each is tried on other things.
+PLACES = [(target, *way, number) for number, (target, way) in enumerate(product(TARGETS, WAYS))]
+each_place = pytest.mark.parametrize(("target", "dialect", "passes", "number"), PLACES, ids=lambda value: str(value))
 compile_source = coopmat.compile
 
 
@@ -34,23 +41,117 @@ def through(dialect: str, passes: str) -> Callable[..., coopmat.Module]:
     return compile
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=str)
-@pytest.mark.parametrize(("dialect", "passes"), [("rfc", "O1"), ("clang", "sroa")])
+@each_place
 def test_programs(
-    device: DeviceInfo, target: Target, dialect: str, passes: str, monkeypatch: pytest.MonkeyPatch
+    device: DeviceInfo, target: Target, dialect: str, passes: str, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(coopmat, "compile", through(dialect, passes))
-    for name in ("functions", "structures", "control", "sub_groups"):
-        run(device, target, list(THEMES[name](np.random.default_rng(7), target))[:2])
+    names = list(THEMES)
+    theme = THEMES[names[number % len(names)]]
+    run(device, target, [next(iter(theme(np.random.default_rng(7), target)))])
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=str)
-def test_operations(device: DeviceInfo, target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A selection of what native matrices can do, as IR of the dialect rfc; bfloat16 has no lowering there yet."""
-    chosen = table.covering((*targets(device), NATIVE), 0)
+@each_place
+def test_operations(
+    device: DeviceInfo, target: Target, dialect: str, passes: str, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A selection of what native matrices can do, with one row of bfloat16 at least."""
     there = {row.name for row in table.rows_on(target.route)}
-    rows = [row for where, row in chosen if where == NATIVE and row.name in there and "bf16" not in row.name][::8]
-    assert len(rows) > 15
-    monkeypatch.setattr(coopmat, "compile", through("rfc", ""))
-    found = execution.Runner(device, 0).run(target, rows)
+    chosen = [row for where, row in table.covering((*targets(device), NATIVE), 0) if where == NATIVE]
+    rows = [row for row in chosen if row.name in there]
+    bfloat16 = [row for row in rows if "bf16" in row.name]
+    picked = rows[number :: 5 * len(PLACES)] + bfloat16[number :: len(PLACES)][:1]
+    assert len(picked) > 3 and bfloat16
+    monkeypatch.setattr(coopmat, "compile", through(dialect, passes))
+    found = execution.Runner(device, 0).run(target, picked)
     assert not found, "\n".join(map(str, found))
+
+
+# --- subgroups -----------------------------------------------------------------------------------
+
+SUBGROUPS = """
+typedef float M
+    __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 16, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+#define INT(e) i[n++ * get_local_size(0) + l] = (e)
+#define FLOAT(e) f[n++ * get_local_size(0) + l] = (e)
+#define VECTOR(e) vstore4((e), n++ * get_local_size(0) + l, f)
+kernel void k(global int *i, global float *f, global const int *in) {
+    M m = coop_mat_load(f, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16);
+    coop_mat_store(f, m, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16);
+    int l = get_local_id(0), x = in[l], n = 0;
+    uint4 b = sub_group_ballot(x & 1), r = intel_sub_group_block_read4((global uint *)in);
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    INT(get_sub_group_local_id() + 100 * get_sub_group_size() + 10000 * get_sub_group_id());
+    INT(get_num_sub_groups() + 100 * get_enqueued_num_sub_groups() + 10000 * get_max_sub_group_size());
+    INT(sub_group_reduce_add(x)); INT(sub_group_any(x & 1)); INT(sub_group_scan_exclusive_add(x));
+    INT(sub_group_non_uniform_reduce_logical_and(x)); INT(sub_group_clustered_reduce_max(x, 4));
+    INT(b.x + sub_group_ballot_bit_count(b) + sub_group_ballot_exclusive_scan(b)); INT(sub_group_inverse_ballot(b));
+    INT(sub_group_elect()); INT(sub_group_non_uniform_all_equal(x)); INT(get_sub_group_le_mask().x);
+    INT((int)sub_group_broadcast((long)x, 0)); INT(sub_group_shuffle((char)x, 1)); INT(sub_group_rotate(x, 3));
+    INT(intel_sub_group_shuffle_up(x, x + 1, 2)); INT(r.y);
+    intel_sub_group_block_write2((global uint *)i + n++ * get_local_size(0), r.zw);
+    n = 0; FLOAT(sub_group_reduce_min((float)x)); FLOAT(intel_sub_group_shuffle_down((float)x, x + 0.5f, 2));
+    VECTOR(sub_group_non_uniform_broadcast((float4)(x, x + 1, x + 2, x + 3), 0));
+    VECTOR(intel_sub_group_shuffle((float4)(x, 1, 2, x), 1));
+}
+"""
+
+
+def launched(
+    device: DeviceInfo, module: coopmat.Module, kernel: str, size: int, buffers: Sequence[Array]
+) -> list[Array]:
+    """What a work-group leaves in the buffers."""
+    cl = opencl()
+    context = cl.Context([device.handle])
+    queue = cl.CommandQueue(context)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cl.CompilerWarning)
+        program = cl.Program(context, module.spirv).build()
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    there = [cl.Buffer(context, flags, hostbuf=array) for array in buffers]
+    getattr(program, kernel)(queue, (size,), (size,), *there)
+    results = [np.empty_like(array) for array in buffers]
+    for array, buffer in zip(results, there, strict=True):
+        cl.enqueue_copy(queue, array, buffer)
+    return results
+
+
+@pytest.mark.parametrize(("target", "way"), list(zip(TARGETS, WAYS, strict=True)), ids=str)
+def test_subgroup_functions(device: DeviceInfo, target: Target, way: tuple[str, str]) -> None:
+    """The same as straight from the source, which is held to a reference elsewhere."""
+    values = np.random.default_rng(3).integers(-8, 8, 256, np.int32)
+    buffers = [np.zeros(1024, np.int32), np.zeros(1024, np.float32), values]
+    compilers = (compile_source, through(*way))
+    modules = [compile(SUBGROUPS, target.options, name="subgroups.cl") for compile in compilers]
+    expected, got = (launched(device, module, "k", 32, buffers) for module in modules)
+    assert all((x == y).all() for x, y in zip(expected, got, strict=True))
+    assert np.count_nonzero(got[0]) > 300 and np.count_nonzero(got[1]) > 200
+
+
+SEVERAL = """
+typedef float M
+    __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 4, 24, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+typedef float A __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 4, 4, CLK_COOPERATIVE_MATRIX_A)));
+typedef float B __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 4, 24, CLK_COOPERATIVE_MATRIX_B)));
+__attribute__((noinline)) M twice(M m) { return m + m; }
+__attribute__((noinline)) void work(global float *p) {
+    A a = coop_mat_load(p, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 4);
+    B b = coop_mat_load(p, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 24);
+    M c = coop_mat_load(p, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 24);
+    coop_mat_store(p, twice(coop_matmul_add(a, b, c, 0)), CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 24);
+}
+#define KERNEL(n) __attribute__((intel_reqd_sub_group_size(n))) kernel void k##n(global float *p) { work(p); }
+KERNEL(8) KERNEL(16) KERNEL(32)
+"""
+
+
+@pytest.mark.parametrize(("route", "dialect", "passes"), [("lanes", "khr", ""), ("scratch", "rfc", "O1")])
+def test_kernels_of_several_subgroups(device: DeviceInfo, route: str, dialect: str, passes: str) -> None:
+    module = through(dialect, passes)(SEVERAL, ["--matrices", route], name="several.cl")
+    values = (np.random.default_rng(4).integers(-8, 9, 96) / 4).astype(np.float32)
+    whole = values.reshape(4, 24)
+    expected = 2 * (values[:16].reshape(4, 4) @ whole + whole)
+    for size in (8, 16, 32):
+        if route == "scratch" or size in device.sub_group_sizes:
+            (got,) = launched(device, module, f"k{size}", size, [values])
+            assert (got.reshape(4, 24) == expected).all(), size

@@ -33,7 +33,7 @@ def users(module: Module, does: Callable[[str], bool]) -> set[str]:
     """The names of functions of whose text this is true, and of those that call one."""
     texts = {f.name: "\n".join([str(f.head), *(item.text for item in f.instructions())]) for f in module.functions}
     users = {name for name, text in texts.items() if does(text)}
-    calls = {name: _names(text) for name, text in texts.items()}
+    calls = {name: names(text) for name, text in texts.items()}
     while True:
         more = {name for name, called in calls.items() if called & users} - users
         if not more:
@@ -43,7 +43,7 @@ def users(module: Module, does: Callable[[str], bool]) -> set[str]:
 
 def used(module: Module) -> list[Function]:
     """Kernels and what they call, in order; all functions where there is no kernel."""
-    calls = {f.name: set().union(*(_names(item.text) for item in f.instructions())) for f in module.functions}
+    calls = {f.name: set().union(*(names(item.text) for item in f.instructions())) for f in module.functions}
     found = {f.name for f in module.functions if f.is_kernel}
     while True:
         more = {name for caller in found for name in calls[caller] if name in calls} - found
@@ -52,7 +52,8 @@ def used(module: Module) -> list[Function]:
         found |= more
 
 
-def _names(text: str) -> set[str]:
+def names(text: str) -> set[str]:
+    """Of the functions and variables in a text."""
     return {match[0] or match[1] for match in re.findall(r"@(?:\"([^\"]*)\"|([-\w.$]+))", text)}
 
 

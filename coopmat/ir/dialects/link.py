@@ -8,16 +8,14 @@ from collections.abc import Callable
 from ...frontend import typed
 from ...matrices.lowering import instantiate
 from .. import KernelInfo, LoweredModule, LowerOptions
-from . import bfloat16, kernels, native, targets
+from . import bfloat16, extensions, kernels, native, targets
 from .calls import LibraryCalls
 from .lower import lower as lower_matrices
-from .operations import MENTION
 from .targets import Place, Targets
 from .text import Function, Malformed, Module, parse_head, quoted
 
 Library = Callable[[str], typed.Unit]
 
-_MATRICES, _BFLOAT16 = "SPV_KHR_cooperative_matrix", "SPV_KHR_bfloat16"
 _SIZE = "intel_reqd_sub_group_size"
 _NODE = re.compile(r"!(\d+)\b")
 _NAME = re.compile(r"@(?:\"([^\"]*)\"|([-\w.$]+))")
@@ -34,7 +32,16 @@ def link(module: Module, options: LowerOptions, library: Library, place: Place =
     bfloat16.expand(module)
     bfloat16.as_bits(module)
     _state_sizes(module, assigned)
-    return LoweredModule(_with_library(module, calls, options, library), infos, "O1", (), tuple(assigned.warnings))
+    _drop_unused(module)
+    text = _with_library(module, calls, options, library)
+    return LoweredModule(text, infos, "O1", extensions.needed(text), tuple(assigned.warnings))
+
+
+def _drop_unused(module: Module) -> None:
+    """Declarations that nothing calls any more, such as those of subgroup functions."""
+    texts = [*module.globals, *(item.text for function in module.functions for item in function.instructions())]
+    called = set().union(*map(kernels.names, texts))
+    module.declarations = [head for head in module.declarations if head.name in called]
 
 
 def _native(module: Module, options: LowerOptions) -> LoweredModule:
@@ -47,10 +54,7 @@ def _native(module: Module, options: LowerOptions) -> LoweredModule:
     native.prepare(module)
     bfloat16.expand(module)
     text = str(module)
-    extensions = [_MATRICES] if MENTION in text else []
-    if re.search(r"\bbfloat\b", text):
-        extensions.append(_BFLOAT16)
-    return LoweredModule(text, infos, "none" if options.opt_disable else "sroa", tuple(sorted(extensions)))
+    return LoweredModule(text, infos, "none" if options.opt_disable else "sroa", extensions.needed(text))
 
 
 # --- subgroups -----------------------------------------------------------------------------------
