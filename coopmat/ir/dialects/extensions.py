@@ -1,0 +1,29 @@
+"""Which SPIR-V extensions a module in text asks for, by what it calls. Those that emission then does not need do not
+come out."""
+
+from __future__ import annotations
+
+import re
+
+from ...frontend import builtins
+from .operations import MENTION
+
+_BUILTIN = re.compile(r"@\"?_Z(\d{1,3})([a-zA-Z_]\w*)")
+_WORDS = (
+    (re.compile(re.escape(MENTION)), "SPV_KHR_cooperative_matrix"),
+    (re.compile(r"\bbfloat\b"), "SPV_KHR_bfloat16"),
+    (re.compile(r"__spirv_AtomicFAdd|= atomicrmw (?:volatile )?f(?:add|sub)\b"), "SPV_EXT_shader_atomic_float_add"),
+    (
+        re.compile(r"__spirv_AtomicFM(?:in|ax)|= atomicrmw (?:volatile )?f(?:min|max)\b"),
+        "SPV_EXT_shader_atomic_float_min_max",
+    ),
+)
+
+
+def needed(text: str) -> tuple[str, ...]:
+    """In alphabetical order."""
+    found = {name for pattern, name in _WORDS if pattern.search(text)}
+    for length, name in set(_BUILTIN.findall(text)):
+        row = builtins.find(name[: int(length)])
+        found |= set(row.extensions.split()) if row is not None else set()
+    return tuple(sorted(found))
