@@ -18,6 +18,7 @@ from .diagnostics import CompileError, Diagnostic, InternalError, Severity
 from .options import CompileOptions, UsageError
 
 if TYPE_CHECKING:
+    from .devices.variants import variants
     from .runtime.cl_program import Program
     from .runtime.hook import hook
     from .runtime.program import BuildError
@@ -36,10 +37,16 @@ __all__ = [
     "UsageError",
     "compile",
     "hook",
+    "variants",
 ]
 
 
-_LATER = {"BuildError": "program", "Program": "cl_program", "hook": "hook"}
+_LATER = {
+    "BuildError": "runtime.program",
+    "Program": "runtime.cl_program",
+    "hook": "runtime.hook",
+    "variants": "devices.variants",
+}
 
 
 def __getattr__(name: str) -> object:
@@ -48,7 +55,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'coopmat' has no attribute '{name}'")
     from importlib import import_module
 
-    return getattr(import_module(f".runtime.{_LATER[name]}", __name__), name)
+    return getattr(import_module(f".{_LATER[name]}", __name__), name)
 
 
 def load_ipython_extension(shell: object) -> None:

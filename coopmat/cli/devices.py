@@ -13,6 +13,9 @@ from coopmat.devices.query import COOPERATIVE_MATRIX
 
 from .status import ExitStatus
 
+# Multiply-adds that the text names.
+_SHOWN = 6
+
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
@@ -57,15 +60,20 @@ def as_dict(device: DeviceInfo) -> dict[str, object]:
 
 
 def _matrices(device: DeviceInfo) -> dict[str, object]:
-    """What matrices can do there. `native_variants` is None where the device has them and the query is not supported
-    yet. The lowerings take every type and shape, at any multiple of the component: alignment and multiple are 1."""
+    """What matrices can do there. `native_variants` is None where the device has them and does not tell which, and so
+    are the bytes that pointers and strides must be multiples of. The lowerings take every type and shape, at any
+    multiple of the component: alignment and multiple are 1."""
     native = COOPERATIVE_MATRIX in device.extensions
     return {
-        "native_variants": None if native else [],
+        "native_variants": _names(device) if native else [],
         "lowerings": ["one", *(["lanes"] if device.sub_groups else []), "scratch"] if device.takes_spirv else [],
-        "pointer_alignment": None if native else 1,
-        "stride_multiple": None if native else 1,
+        "pointer_alignment": device.pointer_alignment if native else 1,
+        "stride_multiple": device.stride_multiple if native else 1,
     }
+
+
+def _names(device: DeviceInfo) -> list[str] | None:
+    return None if device.variants is None else [variant.name for variant in device.variants]
 
 
 def _rows(device: DeviceInfo) -> dict[str, str]:
@@ -85,12 +93,23 @@ def _rows(device: DeviceInfo) -> dict[str, str]:
 
 def _describe_matrices(device: DeviceInfo) -> str:
     found = _matrices(device)
-    native = "none" if found["native_variants"] == [] else "some; which ones is not supported yet"
+    native = _describe_native(device) if COOPERATIVE_MATRIX in device.extensions else "none"
     lowerings = found["lowerings"]
     every = (
         f"every variant by --matrices {' or '.join(lowerings)}" if isinstance(lowerings, list) and lowerings else "none"
     )
     return f"native: {native}; lowered: {every}"
+
+
+def _describe_native(device: DeviceInfo) -> str:
+    names = _names(device)
+    if names is None:
+        return "some; the device does not say which ones"
+    more = [f"{len(names) - _SHOWN} more (see --json)"] if len(names) > _SHOWN else []
+    listed = ", ".join([*names[:_SHOWN], *more]) or "none at all"
+    limits = (("pointers", device.pointer_alignment), ("strides", device.stride_multiple))
+    memory = [f"{what} at multiples of {size} bytes" for what, size in limits if size is not None]
+    return ", ".join([listed, *memory])
 
 
 def _print_table(devices: list[DeviceInfo]) -> None:

@@ -10,13 +10,22 @@ from typing import Any
 
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
 from coopmat.matrices.supported import parse_variants
-from coopmat.matrices.variants import Variant
+from coopmat.matrices.variants import (
+    CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR,
+    CL_DEVICE_COOPERATIVE_MATRIX_STRIDE_MULTIPLE_KHR,
+    Variant,
+)
 
 from .environment import opencl
+from .native import bytes_of, native_variants
+from .raw import raw_device_info
 
 COOPERATIVE_MATRIX = "cl_khr_cooperative_matrix"
-# The key of a device information file that lists multiply-adds (`parse_variants`); ours, under the draft's name.
+# The keys of a device information file about matrices: multiply-adds (`parse_variants`) and bytes. Ours, under the
+# draft's names.
 _VARIANTS = "CL_DEVICE_COOPERATIVE_MATRIX_DEFAULT_SUB_GROUP_VARIANTS_KHR"
+_POINTER_ALIGNMENT = "CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR"
+_STRIDE_MULTIPLE = "CL_DEVICE_COOPERATIVE_MATRIX_STRIDE_MULTIPLE_KHR"
 # From cl_intel_required_subgroup_size; pyopencl has no name for it.
 _CL_DEVICE_SUB_GROUP_SIZES_INTEL = 0x4108
 
@@ -29,7 +38,8 @@ class DeviceInfo:
     `spirv_versions` are the SPIR-V versions it takes, ascending ("1.0", ...), none for OpenCL C only;
     `sub_group_sizes` are in work-items, none where the device does not tell; `local_memory` is in bytes.
     `variants` are the multiply-adds of native matrices that it has for subgroups of their default size, None where
-    that is not known. `handle` is the pyopencl device (None for a device known from a file only).
+    that is not known; `pointer_alignment` and `stride_multiple`, in bytes, are what native matrices want of memory.
+    `handle` is the pyopencl device (None for a device known from a file only).
     """
 
     index: str
@@ -47,6 +57,8 @@ class DeviceInfo:
     compute_units: int
     local_memory: int
     variants: tuple[Variant, ...] | None = None
+    pointer_alignment: int | None = None
+    stride_multiple: int | None = None
     handle: Any = field(default=None, repr=False, compare=False)
 
     @property
@@ -94,8 +106,18 @@ def describe(device: Any, index: str = "") -> DeviceInfo:
         fp64="cl_khr_fp64" in extensions,
         compute_units=device.max_compute_units,
         local_memory=device.local_mem_size,
+        **(_native(device) if COOPERATIVE_MATRIX in extensions else {}),
         handle=device,
     )
+
+
+def _native(device: Any) -> dict[str, Any]:
+    """The fields about native matrices."""
+    return {
+        "variants": native_variants(device),
+        "pointer_alignment": bytes_of(device, CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR),
+        "stride_multiple": bytes_of(device, CL_DEVICE_COOPERATIVE_MATRIX_STRIDE_MULTIPLE_KHR),
+    }
 
 
 def _kind(device: Any) -> str:
@@ -122,26 +144,6 @@ def _sub_group_sizes(device: Any, extensions: frozenset[str]) -> tuple[int, ...]
     data = raw_device_info(device, _CL_DEVICE_SUB_GROUP_SIZES_INTEL)
     width = ctypes.sizeof(ctypes.c_size_t)
     return tuple(int.from_bytes(data[i : i + width], "little") for i in range(0, len(data), width))
-
-
-def raw_device_info(device: Any, parameter: int) -> bytes:
-    """clGetDeviceInfo for a parameter that pyopencl does not know; empty where the device does not either.
-
-    The function is looked up through pyopencl's own library, so that it is the same loader's.
-    """
-    import pyopencl._cl
-
-    try:
-        get_info = ctypes.CDLL(pyopencl._cl.__file__).clGetDeviceInfo
-    except (OSError, AttributeError):
-        return b""
-    handle, size = ctypes.c_void_p(device.int_ptr), ctypes.c_size_t()
-    if get_info(handle, ctypes.c_uint(parameter), ctypes.c_size_t(0), None, ctypes.byref(size)) != 0:
-        return b""
-    buffer = ctypes.create_string_buffer(size.value)
-    if get_info(handle, ctypes.c_uint(parameter), size, buffer, None) != 0:
-        return b""
-    return buffer.raw
 
 
 def from_key_values(text: str, name: str) -> DeviceInfo:
@@ -180,7 +182,19 @@ def _from_mapping(values: Mapping[str, str], name: str) -> DeviceInfo:
         compute_units=0,
         local_memory=0,
         variants=_variants(values[_VARIANTS], name) if _VARIANTS in values else None,
+        pointer_alignment=_bytes(values, _POINTER_ALIGNMENT, name),
+        stride_multiple=_bytes(values, _STRIDE_MULTIPLE, name),
     )
+
+
+def _bytes(values: Mapping[str, str], key: str, name: str) -> int | None:
+    text = values.get(key)
+    if text is None:
+        return None
+    if not re.fullmatch(r"0*[1-9][0-9]{0,8}", text):
+        message = f"{name}: {key}: '{text}' is no number of bytes"
+        raise CompileError([Diagnostic(Severity.ERROR, "device-info", message)])
+    return int(text)
 
 
 def _variants(text: str, name: str) -> tuple[Variant, ...]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coopmat.devices import DeviceInfo, opencl, route_for
+from coopmat.devices.variants import variants_for
 from coopmat.diagnostics import CompileError
 from coopmat.options import CompileOptions
 
@@ -69,8 +70,8 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
         raise launch_error(f"{device.label}: {route.why}", "no-route")
     if options.matrices == "auto":
         options = replace(options, matrices=route.matrices)
-    if options.variants is None and device.variants is not None:
-        names = tuple(variant.name for variant in device.variants)
+    if options.variants is None and (variants := variants_for(device, options.sub_group_size)) is not None:
+        names = tuple(variant.name for variant in variants)
         options = replace(options, variants=names, device=device.label)
     newest = device.spirv_versions[-1]
     if _numbers(options.spirv_version) > _numbers(newest):

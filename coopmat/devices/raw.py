@@ -1,0 +1,71 @@
+"""Queries that pyopencl does not know, as bytes: through pyopencl's own library, so that it is the same loader's."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+_EXTENSION_FUNCTION = b"clGetDeviceCooperativeMatrixInfoKHR"
+# The draft's, after OpenCL-CTS #2655: device, parameter, size and place of the input, size and place of the answer, and
+# where the answer's size goes.
+_MATRIX_INFO = ctypes.CFUNCTYPE(
+    ctypes.c_int,
+    ctypes.c_void_p,
+    ctypes.c_uint,
+    ctypes.c_size_t,
+    ctypes.c_void_p,
+    ctypes.c_size_t,
+    ctypes.c_void_p,
+    ctypes.POINTER(ctypes.c_size_t),
+)
+
+
+def library() -> Any:
+    """The OpenCL loader that pyopencl is linked to, None where it is not found."""
+    import pyopencl._cl
+
+    try:
+        return ctypes.CDLL(pyopencl._cl.__file__)
+    except OSError:
+        return None
+
+
+def raw_device_info(device: Any, parameter: int) -> bytes:
+    """clGetDeviceInfo for a pyopencl device; empty where the device does not know the parameter."""
+    try:
+        get_info = library().clGetDeviceInfo
+    except AttributeError:
+        return b""
+    handle = ctypes.c_void_p(device.int_ptr)
+    return _answer(lambda size, place, needed: get_info(handle, ctypes.c_uint(parameter), size, place, needed)) or b""
+
+
+def raw_matrix_info(device: Any, parameter: int, sub_group_size: int | None = None) -> bytes | None:
+    """clGetDeviceCooperativeMatrixInfoKHR, with a subgroup size as its input if one is given.
+
+    None where the platform does not have the function, or the device refuses the query.
+    """
+    try:
+        look_up = library().clGetExtensionFunctionAddressForPlatform
+    except AttributeError:
+        return None
+    look_up.restype = ctypes.c_void_p
+    address = look_up(ctypes.c_void_p(device.platform.int_ptr), ctypes.c_char_p(_EXTENSION_FUNCTION))
+    if not address:
+        return None
+    get_info, handle = _MATRIX_INFO(address), ctypes.c_void_p(device.int_ptr)
+    given = None if sub_group_size is None else ctypes.c_uint(sub_group_size)
+    size_in, place_in = (0, None) if given is None else (ctypes.sizeof(given), ctypes.addressof(given))
+    return _answer(lambda size, place, needed: get_info(handle, parameter, size_in, place_in, size, place, needed))
+
+
+def _answer(ask: Callable[[Any, Any, Any], int]) -> bytes | None:
+    """Asks for the size, then for the answer. `ask` returns the status; None where that is an error."""
+    size = ctypes.c_size_t()
+    if ask(ctypes.c_size_t(0), None, ctypes.pointer(size)) != 0:
+        return None
+    if size.value == 0:
+        return b""
+    buffer = ctypes.create_string_buffer(size.value)
+    return buffer.raw if ask(size, buffer, None) == 0 else None
