@@ -102,9 +102,8 @@ def wrong_places(component: ComponentType, got: Array, expected: Array, toleranc
     """Where they differ: bit for bit, but any NaN is a NaN, and as near as `tolerance` (absolute) is near enough."""
     same = got.view(f"u{component.size}") == expected.view(f"u{component.size}")
     if not component.is_integer:
-        x, y = widen(component, got).astype(np.float64), widen(component, expected).astype(np.float64)
-        same = same | (np.isnan(x) & np.isnan(y))
         with np.errstate(all="ignore"):
+            x, y = widen(component, got).astype(np.float64), widen(component, expected).astype(np.float64)
             near = np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) <= tolerance) & (np.asarray(tolerance) > 0)
-        same = same | near
+        same = same | near | (np.isnan(x) & np.isnan(y))
     return np.asarray(~same)

@@ -48,12 +48,11 @@ def _floating(rng: np.random.Generator, variant: Variant) -> Inputs:
 
 
 def wrapping(rng: np.random.Generator, variant: Variant) -> Inputs:
-    """Integers over their whole range, the extremes among them."""
-    return Inputs(
-        whole_range(rng, variant.a, variant.m, variant.k),
-        whole_range(rng, variant.b, variant.k, variant.n),
-        whole_range(rng, variant.c, variant.m, variant.n),
-    )
+    """Integers over their whole range, the extremes among them; about half of the results overflow at least."""
+    a = whole_range(rng, variant.a, variant.m, variant.k)
+    b = whole_range(rng, variant.b, variant.k, variant.n)
+    products = _objects(a) @ _objects(b)
+    return Inputs(a, b, _addends(rng, variant.c, products).astype(variant.c.numpy))
 
 
 def saturating(rng: np.random.Generator, variant: Variant) -> Inputs:
