@@ -9,9 +9,10 @@ from typing import TypeVar, overload
 
 from coopmat.devices import DeviceInfo
 from coopmat.devices.table import LANES_SUB_GROUP_SIZE
+from coopmat.devices.variants import component_types
 from coopmat.matrices import emulated
 from coopmat.matrices.supported import Supported
-from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Variant
+from coopmat.matrices.variants import MatrixType, Variant
 
 ROUTES = ("native", "one", "lanes", "scratch")
 Item = TypeVar("Item")
@@ -87,15 +88,9 @@ def profile_for(
     return Profile(device, route, tuple(_Dealt(multiply_adds, sizes)), tuple(_Dealt(matrix_types, sizes)))
 
 
-def component_types(device: DeviceInfo) -> tuple[ComponentType, ...]:
-    """Those that the lowerings have on a device: half and double want the device's own, bfloat16 nothing."""
-    lacking = {name for name, has in (("f16", device.fp16), ("f64", device.fp64)) if not has}
-    return tuple(t for t in COMPONENT_TYPES.values() if t.name not in lacking)
-
-
 def _sub_group_sizes(device: DeviceInfo, route: str) -> tuple[int, ...]:
-    if not device.takes_spirv or route not in ROUTES:
-        raise ValueError(f"{device.label} has no route '{route}'")
+    if route not in ROUTES:
+        raise ValueError(f"there is no route '{route}'; there are {', '.join(ROUTES)}")
     if route == "one":
         return (1,)
     if route == "scratch":
@@ -114,7 +109,14 @@ def _native(device: DeviceInfo, wimpy: bool) -> Profile:
     if wimpy:
         variants = emulated.covering(tuple(dict.fromkeys(variants)), lambda v: (*v.matrix_types(), v.saturating))
     types = Supported(tuple(variants)).matrix_types
-    return Profile(device, "native", tuple((v, None) for v in variants), tuple((t, None) for t in types))
+    return Profile(
+        device,
+        "native",
+        tuple((variant, None) for variant in variants),
+        tuple((matrix, None) for matrix in types),
+        device.pointer_alignment or 1,
+        device.stride_multiple or 1,
+    )
 
 
 class _Dealt(Sequence[tuple[Item, int]]):
