@@ -207,6 +207,50 @@ def test_what_is_wrong_has_a_place(change: tuple[str, str], code: str, line: int
     assert found.span is not None and (line == 1 or found.span.line == line), found
 
 
+PLACED = """\
+define void @first(ptr addrspace(1) %p) { ; as below, but right
+  switch i32 0, label %end [
+    i32 1, label %end
+    i32 2, label %end
+  ]
+end:
+  ret void
+}
+
+; Function Attrs: none
+define spir_kernel void @"second"(ptr addrspace(1) %p) {
+  %a = load float, ptr addrspace(1) %p
+  switch i32 0, label %end [
+    i32 1, label %end
+    i32 2, label %end
+  ]
+"end":
+  %1 = call MATRIX @_Z32__spirv_CooperativeMatrixLoadKHR(ptr addrspace(1) %p, i32 0, i32 4) ; fine
+  %2 = call MATRIX @_Z32__spirv_CooperativeMatrixLoadKHR(ptr addrspace(1) %p, i32 9, i32 4)
+  ret void
+}
+declare MATRIX @_Z32__spirv_CooperativeMatrixLoadKHR(ptr addrspace(1), i32, i32)
+"""
+
+
+def test_an_instruction_has_its_own_place() -> None:
+    """Not that of another function, nor of another instruction that reads the same but for numbers."""
+    text = PLACED.replace("MATRIX", MATRIX)
+    with pytest.raises(coopmat.CompileError, match="the layout is 9") as caught:
+        ir(text)
+    (found,) = caught.value.diagnostics
+    assert found.span is not None and found.span.line == 19
+    # What only the lowering finds: the text was made canonical in between.
+    text = text.replace("i32 9", "i32 0").replace("ret void\n}\nd", "store volatile i64 0, ptr %m\n  ret void\n}\nd")
+    text = text.replace("  %a = load", f"  %m = alloca {MATRIX}\n  %a = load").replace(
+        "ret void\n}\n\n", "unreachable\n}\n\n"
+    )
+    with pytest.raises(coopmat.CompileError, match="memory of a matrix as another type") as caught:
+        ir(text, "--matrices", "one").spirv  # noqa: B018
+    (found,) = caught.value.diagnostics
+    assert found.span is not None and found.span.line == 21
+
+
 @pytest.mark.parametrize("text", ["", "\n", "; nothing\n"])
 def test_an_empty_module(text: str) -> None:
     assert ir(text).kernels == {}

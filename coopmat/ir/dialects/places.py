@@ -6,21 +6,30 @@ import re
 from collections.abc import Callable
 
 from ...diagnostics import Span
+from .text import Line, unquoted
 
+_HEAD = re.compile(r"define\b.*?@(?:\"([^\"]*)\"|([-\w.$]+))\s*\(")
+_LABEL = re.compile(r"(?:\"[^\"]*\"|[-\w.$]+):")
+_RESULT = re.compile(r"^%(?:\"[^\"]*\"|[-\w.$]+)\s*=\s*")
 _NAMES = re.compile(r"[%@](?:\"[^\"]*\"|[-\w.$]+)")
 
 
 def find(source: str, name: str, line: str) -> Span | None:
-    """The source's line that reads the same but for blanks; else but for the names of values; else the first that
-    names the same function. None where there is no such line."""
+    """The instruction that stands at the same place of the same function; else the source's line that reads the same
+    but for blanks; else but for the names of values; else the head of the function, or the first line that names it.
+    None where there is no such line."""
     wanted = _squeezed(line)
     if not wanted:
         return None
     lines = source.split("\n")
+    number = _in_function(lines, line) if isinstance(line, Line) else None
+    if number is not None:
+        return of_line(name, number, lines[number - 1])
     functions = [match for match in _NAMES.findall(line) if match[0] == "@"]
     readings: tuple[Callable[[str], bool], ...] = (
         lambda text: _squeezed(text) == wanted,
         lambda text: _nameless(text) == _nameless(line),
+        lambda text: line.startswith("define") and _defines(text, unquoted(functions[0])),
         lambda text: bool(functions) and _squeezed(functions[0]) in _squeezed(text),
     )
     for same in readings:
@@ -28,6 +37,34 @@ def find(source: str, name: str, line: str) -> Span | None:
             if same(text):
                 return of_line(name, number, text)
     return None
+
+
+def _in_function(lines: list[str], wanted: Line) -> int | None:
+    """The number of the line, where the source's function has the same instructions, one a line."""
+    start = next((n for n, text in enumerate(lines) if _defines(text, wanted.function)), None)
+    if start is None:
+        return None
+    ordinal, within_switch = -1, False
+    for number in range(start + 1, len(lines)):
+        text = lines[number].partition(";")[0].strip()
+        if text == "}":
+            return None
+        if not text or text == "{" or _LABEL.fullmatch(text) or "#dbg_" in text or "@llvm.dbg." in text:
+            continue
+        ordinal += not within_switch
+        within_switch = (within_switch or text.startswith("switch ")) and not text.endswith("]")
+        if ordinal == wanted.ordinal:
+            return number + 1 if _opcode(text) == _opcode(wanted) else None
+    return None
+
+
+def _defines(text: str, function: str) -> bool:
+    match = _HEAD.match(text.strip())
+    return match is not None and (match[1] or match[2]) == function
+
+
+def _opcode(text: str) -> str:
+    return (_RESULT.sub("", text).split(None, 1) or [""])[0]
 
 
 def of_line(name: str, number: int, text: str) -> Span:

@@ -19,6 +19,21 @@ class Malformed(Exception):
         self.code, self.message, self.line = code, message, line
 
 
+class Line(str):
+    """An instruction as it was read: the `ordinal`-th, from 0, of the function with this name."""
+
+    def __new__(cls, text: str, function: str, ordinal: int) -> Line:
+        line = super().__new__(cls, text)
+        line.function, line.ordinal = function, ordinal
+        return line
+
+    function: str
+    ordinal: int
+
+    def __deepcopy__(self, memo: object) -> Line:
+        return self
+
+
 TOKEN = re.compile(
     r"[%@$]\"[^\"]*\"|[%@$][-\w.$]+|c?\"[^\"]*\"|![-\w.$]+|#\d+|-?\d+\.\d+(?:e[+-]?\d+)?|[-\w.]+|\.\.\.|\s+|."
 )
@@ -178,7 +193,8 @@ def parse_head(text: str) -> Call | None:
 
 @dataclass(slots=True)
 class Instruction:
-    """`result` is the value's name with its sigil, or None; `text` the rest of the line; `source` as it was read."""
+    """`result` is the value's name with its sigil, or None; `text` the rest of the line; `source` as it was read, a
+    `Line` where it was."""
 
     result: str | None
     text: str
@@ -311,6 +327,8 @@ def _function(line: str, lines: Iterator[str]) -> Function:
                 blocks.append(Block(_first_label(head)))
             _append(blocks[-1], text, lines)
     function = Function(head, blocks)
+    for ordinal, item in enumerate(function.instructions()):
+        item.source = Line(item.source, function.name, ordinal)
     _name_values(function)
     return function
 
