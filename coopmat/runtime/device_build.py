@@ -127,6 +127,21 @@ def _quietly(program: Any, options: Sequence[str], devices: Sequence[Any]) -> An
         return program.build(" ".join(options).encode(), list(devices))
 
 
+def cache_key(device: DeviceInfo, source: str, options: CompileOptions, for_device: Sequence[str]) -> str:
+    """Of the device's code for a source, with the options as they are for that device."""
+    return key_of(
+        {
+            "kind": "device code",
+            "version": package_version(),
+            "source": source,
+            "options": repr(options),
+            "driver options": list(for_device),
+            "device": [device.platform, device.name, device.version, device.driver, sorted(device.extensions)],
+            "environment": [os.environ.get(name, "") for name in _ENVIRONMENT],
+        }
+    )
+
+
 class _Job:
     """One device's build. `binary` is the device's code; `program` is there where it was built just now."""
 
@@ -148,7 +163,7 @@ class _Job:
 
     def run(self, anew: bool = False) -> DeviceBuild:
         self.program = None
-        key = self._key()
+        key = cache_key(self.device, self.source, self.options, self.for_device)
         if anew:
             entry = self._build()
             self.cache.put(key, entry, self.options.include_dirs)
@@ -158,20 +173,6 @@ class _Job:
         facts = entry.facts
         kernels = {name: kernel_info(fields) for name, fields in facts["kernels"].items()}
         return DeviceBuild(self.device, facts["route"], kernels, facts["warnings"], self._code)
-
-    def _key(self) -> str:
-        d = self.device
-        return key_of(
-            {
-                "kind": "device code",
-                "version": package_version(),
-                "source": self.source,
-                "options": repr(self.options),
-                "driver options": list(self.for_device),
-                "device": [d.platform, d.name, d.version, d.driver, sorted(d.extensions)],
-                "environment": [os.environ.get(name, "") for name in _ENVIRONMENT],
-            }
-        )
 
     def _build(self) -> Entry:
         module = compiler.compile(self.source, self.options, name="<program source>")
