@@ -50,7 +50,8 @@ class Place:
 
 
 def pattern(size: int, component: ComponentType) -> Array:
-    return np.frombuffer(bytes([PATTERN]) * (size * component.size), component.numpy).copy()
+    memory: Array = np.frombuffer(bytes([PATTERN]) * (size * component.size), component.numpy).copy()
+    return memory
 
 
 @dataclass(frozen=True)

@@ -131,6 +131,14 @@ def test_conversions_cover_every_pair() -> None:
     assert len(names) == len(SHAPES)
 
 
+def test_conversions_of_few_types_have_every_target() -> None:
+    few = replace(PROFILE, matrix_types=PROFILE.matrix_types[::3])
+    names = [case.name for case in OPERATIONS["convert"].cases(few)]
+    assert len(names) == 4 * 12
+    pairs = [re.findall(r"\.[ABC]\.([a-z]+\d+)", name) for name in names]
+    assert {source for source, _ in pairs} == {target for _, target in pairs} == set(COMPONENT_TYPES)
+
+
 def test_what_spirv_leaves_out() -> None:
     left_out = Counter(
         name

@@ -18,6 +18,9 @@ from ..values import convertible
 from ..writers import Writer
 from .base import Case, Operation, Setting
 
+# Conversions for each matrix type.
+_EACH = 4
+
 
 @dataclass(frozen=True)
 class Conversion:
@@ -26,17 +29,25 @@ class Conversion:
 
 
 def _cases(profile: Profile) -> Iterable[Case]:
-    """Each pair of component types with one of the source's matrix types; with all where the profile is exhaustive."""
+    """Each pair of component types with one of the source's matrix types, or, where there are few of these, some of the
+    pairs, of which each has a target; where the profile is exhaustive, all with all."""
     sources: dict[ComponentType, list[tuple[MatrixType, int | None]]] = {}
     for matrix, size in profile.types():
         sources.setdefault(matrix.component, []).append((matrix, size))
-    for source, types in sources.items():
-        for target in COMPONENT_TYPES.values():
-            if target == source:
-                continue
+    for number, (source, types) in enumerate(sources.items()):
+        most = len(COMPONENT_TYPES) if profile.exhaustive else _EACH * len(types)
+        for target in _targets(source, number, most):
             cases = [case for matrix, size in types for case in _case(profile, matrix, target, size)]
             first = zlib.crc32(f"{source} {target}".encode()) % max(1, len(cases))
             yield from cases if profile.exhaustive else cases[first : first + 1]
+
+
+def _targets(source: ComponentType, number: int, most: int) -> Iterable[ComponentType]:
+    """At most so many component types, others for the source of another number."""
+    others = [target for target in COMPONENT_TYPES.values() if target != source]
+    step = max(1, len(others) // most)
+    turned = others[number % len(others) :] + others[: number % len(others)]
+    return turned[::step][:most]
 
 
 def _case(profile: Profile, matrix: MatrixType, to: ComponentType, size: int | None) -> Iterable[Case]:
