@@ -193,6 +193,9 @@ class _Linker:
                 if name not in names:
                     names.add(name)
                     self.sections[Section.EXTENSION].append(Instruction(_EXTENSION, tuple(encode_string(name))))
+        # Storage can be of vectors where nothing of the library is called.
+        for number in sorted(needed - have):
+            self.sections[Section.CAPABILITY].append(Instruction(_CAPABILITY, (number,)))
 
     def _encoded(self, functions: list[list[Instruction]], library: array[int]) -> bytes:
         module, prepared = self.module, self.prepared
