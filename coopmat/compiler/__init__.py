@@ -12,9 +12,18 @@ from ..options import CompileOptions, UsageError
 from .ir_module import IrModule
 from .module import Module
 from .shared import collector
-from .spirv_module import SpirvModule
+from .spirv_module import SpirvModule, complete_together
 
-__all__ = ["CompileOptions", "IrModule", "Module", "SpirvModule", "UsageError", "compile", "preprocess_only"]
+__all__ = [
+    "CompileOptions",
+    "IrModule",
+    "Module",
+    "SpirvModule",
+    "UsageError",
+    "compile",
+    "complete_together",
+    "preprocess_only",
+]
 
 
 def preprocess_only(source: str | bytes, options: CompileOptions, *, name: str) -> Module:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from ..diagnostics import CompileError, Diagnostic, InternalError, Note, Severity
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..frontend.preprocess import TokenStream
     from ..ir import LoweredModule
     from ..ir.kernel_info import KernelInfo
+    from ..matrices.lowering import Instance, Target
     from ..spirv.lowering import Prepared
 
 T = TypeVar("T")
@@ -121,3 +122,15 @@ class SpirvModule(Module):
     def _refused(self, code: str, message: str, notes: tuple[Note, ...] = ()) -> CompileError:
         self._findings.add(Diagnostic(Severity.ERROR, code, message, notes=notes))
         return CompileError(self._findings.in_order(), self.sources)
+
+
+def complete_together(modules: Iterable[Module]) -> None:
+    """Compiles at once what these modules of SPIR-V need of the matrix library; one by one, it takes much longer."""
+    needed: dict[Target, dict[str, Instance]] = {}
+    for module in modules:
+        if isinstance(module, SpirvModule) and module._prepared is not None:
+            for target, instances in module._prepared.instances.items():
+                needed.setdefault(target, {}).update(instances)
+    for target, found in needed.items():
+        with collector:
+            spirv_library().need(target, found.values())

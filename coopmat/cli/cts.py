@@ -1,0 +1,144 @@
+"""`coopmat cts`: does a device do what cooperative matrices mean?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .files import write_outputs
+from .status import ExitStatus
+
+if TYPE_CHECKING:
+    from coopmat.cts.outcome import Results
+    from coopmat.cts.schedule import Settings
+    from coopmat.devices import DeviceInfo
+
+    Render = Callable[[Results, Settings], str]
+
+_ROUTES = ("native", "one", "lanes", "scratch")
+# As in upstream's runner: where its results go, and that a few variants will do.
+_RESULTS, _WIMPY = "CL_CONFORMANCE_RESULTS_FILENAME", "CL_WIMPY_MODE"
+
+
+def _routes(ctx: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(value.split(","))) if value else ()
+    for name in names:
+        if name not in _ROUTES:
+            raise click.BadParameter(f"'{name}' is not one of {', '.join(_ROUTES)}", ctx, parameter)
+    return names
+
+
+@click.command()
+@click.argument("tests", nargs=-1, metavar="[TEST]...")
+@click.option("--variant", "variants", multiple=True, metavar="V", help="Only this one; `*` stands for anything.")
+@click.option("-l", "--list", "as_list", is_flag=True, help="List the tests; with TEST or --variant their variants.")
+@click.option("-w", "--wimpy", is_flag=True, help=f"A few variants of each test; so does {_WIMPY} in the environment.")
+@click.option("--exhaustive", is_flag=True, help="Every variant instead of a covering selection.")
+@click.option("--route", "routes", callback=_routes, metavar="R", help=f"{', '.join(_ROUTES)}; several with commas.")
+@click.option("--device", metavar="D", help="Part of a platform's or device's name, or platform:device numbers.")
+@click.option("-j", "--jobs", type=click.IntRange(1), default=1, metavar="N", help="Variants at a time.")
+@click.option("--seed", type=click.IntRange(0), default=0, metavar="S", help="Of inputs and of the selection.")
+@click.option("--timeout", type=click.FloatRange(0.1), default=60.0, metavar="S", help="Seconds for a variant; 60.")
+@click.option("--tolerance", type=click.Choice(["strict", "upstream"]), default="strict", help="Of multiply-adds.")
+@click.option("--fail-fast", is_flag=True, help="Stop at the first failure.")
+@click.option("--keep", default="cts-failures", metavar="DIR", help="Where the files of failing variants go.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the results as JSON.")
+@click.option("--html", "html_file", metavar="FILE", help="Write a page to look at.")
+@click.option("--junit", "junit_file", metavar="FILE", help="Write JUnit's XML.")
+def command(**given: Any) -> int:
+    """Run the conformance tests on a device: all, or those named (c_add, 'spirv_*')."""
+    from coopmat.cts.schedule import Settings
+    from coopmat.devices import route_for, select
+
+    if given["wimpy"] and given["exhaustive"]:
+        raise click.UsageError("--wimpy and --exhaustive exclude each other")
+    wimpy = given["wimpy"] or _WIMPY in os.environ
+    device = select(given["device"])
+    settings = Settings(
+        device=device.index,
+        default_route=route_for(device).matrices,
+        seed=given["seed"],
+        selection="exhaustive" if given["exhaustive"] else "wimpy" if wimpy else "default",
+        tolerance=given["tolerance"],
+        timeout=given["timeout"],
+        keep=given["keep"],
+    )
+    return conduct(settings, device, given)
+
+
+def conduct(settings: Settings, device: DeviceInfo, given: Mapping[str, Any]) -> int:
+    """Lists or runs what the options `given` say, writes the reports, and gives the exit status."""
+    from coopmat.cts.report.text import TextReport
+    from coopmat.cts.run import run
+
+    if given["as_list"]:
+        return _list(settings, device, given)
+    reports = _reports(given)
+    text = TextReport(settings, given["jobs"], click.echo)
+    results = run(
+        settings,
+        device,
+        tests=given["tests"],
+        variants=given["variants"],
+        routes=given["routes"],
+        jobs=given["jobs"],
+        fail_fast=given["fail_fast"],
+        arguments=sys.argv[1:],
+        started=text.started,
+        done=text.done,
+    )
+    with _no_interrupts():
+        write_outputs({name: render(results, settings).encode() for name, render in reports.items()})
+        text.summary(results)
+    if results.interrupted:
+        return ExitStatus.INTERRUPTED
+    return ExitStatus.INPUT if results.failures else ExitStatus.DONE
+
+
+def _list(settings: Settings, device: DeviceInfo, given: Mapping[str, Any]) -> int:
+    from coopmat.cts.run import select_items
+    from coopmat.cts.schedule import Catalogue
+
+    catalogue = Catalogue(settings, device)
+    lines = catalogue.tests()
+    if given["tests"] or given["variants"]:
+        selected = select_items(catalogue, given["tests"], given["routes"], given["variants"])
+        lines = [settings.command(test, i.variant, route) for (test, route), items in selected.items() for i in items]
+    click.echo("\n".join(lines))
+    return ExitStatus.DONE
+
+
+def _reports(given: Mapping[str, Any]) -> dict[str, Render]:
+    """What makes each file. Raises OSError where one cannot be written, which no run should end with."""
+    from coopmat.cts.report import html, json, junit
+
+    wanted: tuple[tuple[str | None, Render], ...] = (
+        (given["json_file"], json.render),
+        (given["html_file"], html.render),
+        (given["junit_file"], junit.render),
+        (os.environ.get(_RESULTS), json.render_upstream),
+    )
+    found = {name: render for name, render in wanted if name}
+    for name in found:
+        if name != "-" and not Path(name).absolute().parent.is_dir():
+            raise FileNotFoundError(2, "there is no directory for it", name)
+        if Path(name).is_dir():
+            raise IsADirectoryError(21, "is a directory", name)
+    return found
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """A second Ctrl-C does not cost the reports."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,108 @@
+"""What is wrong with a buffer, in words: which components, and the matrices that were expected and found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from coopmat.matrices import meaning
+from coopmat.matrices.reference import Array
+
+from .experiment import Argument
+
+# Positions that are listed, and rows and columns of a matrix that are printed.
+POSITIONS, WINDOW = 16, 12
+# Units in the last place that upstream lets a multiply-add be off by.
+UPSTREAM_ULPS = 1117.0
+
+
+def with_upstream_tolerance(argument: Argument) -> Argument:
+    """As upstream compares multiply-adds of floats: what may be off at all may be off by its units."""
+    if argument.expected is None or argument.component.is_integer or not np.any(np.asarray(argument.tolerance) > 0):
+        return argument
+    wide = meaning.widen(argument.component, argument.expected)
+    with np.errstate(all="ignore"):
+        unit = np.spacing(np.abs(wide)).astype(np.float64) * (2.0**16 if argument.component.name == "bf16" else 1.0)
+    bound = np.where(np.isfinite(unit) & (np.asarray(argument.tolerance) > 0), UPSTREAM_ULPS * unit, 0.0)
+    return replace(argument, tolerance=bound)
+
+
+def fault(argument: Argument, got: Array) -> str:
+    """What is wrong with a buffer after the launch; nothing where it is right."""
+    if argument.look is not None:
+        said = argument.look(got)
+        return f"{argument.name}: {said}" if said else ""
+    wrong = argument.wrong(got).ravel()
+    if not wrong.any():
+        return ""
+    count, size = int(np.count_nonzero(wrong)), wrong.size
+    what = "components are wrong" if argument.is_output else "components of an input have changed"
+    lines = [f"{argument.name}: {count} of {size} {what}"]
+    lines += _positions(argument, got, wrong)
+    lines += _matrices(argument, got, wrong)
+    return "\n".join(lines)
+
+
+def _wanted(argument: Argument) -> Array:
+    return argument.before if argument.expected is None else argument.expected
+
+
+def _shown(argument: Argument, values: Array) -> Array:
+    return np.asarray(meaning.widen(argument.component, values))
+
+
+def _positions(argument: Argument, got: Array, wrong: Array) -> list[str]:
+    found, wanted = (_shown(argument, array.ravel()) for array in (got, _wanted(argument)))
+    places = np.flatnonzero(wrong)
+    lines = [f"  {where(argument, int(at))}: {found[at]!s}, not {wanted[at]!s}" for at in places[:POSITIONS]]
+    return lines + ([f"  and {places.size - POSITIONS} more"] if places.size > POSITIONS else [])
+
+
+def where(argument: Argument, at: int) -> str:
+    """A component of the buffer: its place in the matrix, or what it is where it is in none."""
+    if argument.place is None:
+        return f"component {at}"
+    indices = argument.place.indices()
+    hits = np.argwhere(indices == at)
+    if hits.size:
+        return ", ".join(f"row {row}, column {column}" for row, column in hits[:1]) + (
+            f" and {len(hits) - 1} more at the same place" if len(hits) > 1 else ""
+        )
+    if at < indices.min():
+        return f"guard, {indices.min() - at} components before the matrix"
+    if at > indices.max():
+        return f"guard, {at - indices.max()} components behind the matrix"
+    return f"padding, component {at} of the buffer"
+
+
+def _matrices(argument: Argument, got: Array, wrong: Array) -> list[str]:
+    """Both matrices, clipped to a window around the first component that is wrong."""
+    if argument.place is None:
+        return []
+    indices = argument.place.indices()
+    bad = np.argwhere(wrong[indices])
+    row, column = bad[0] if bad.size else (0, 0)
+    rows, columns = _window(int(row), indices.shape[0]), _window(int(column), indices.shape[1])
+    clip = ""
+    if (rows.stop - rows.start, columns.stop - columns.start) != indices.shape:
+        clip = f" (rows {rows.start} to {rows.stop - 1}, columns {columns.start} to {columns.stop - 1})"
+    lines = []
+    for title, array in (("expected", _wanted(argument)), ("got", got)):
+        matrix = _shown(argument, array.ravel()[indices])[rows, columns]
+        lines.append(f"  {title}, {argument.place.matrix.name}{clip}:")
+        lines += [f"    {line}" for line in _grid(matrix, wrong[indices][rows, columns])]
+    return lines
+
+
+def _window(at: int, size: int) -> slice:
+    start = max(0, min(at - WINDOW // 2, size - WINDOW))
+    return slice(start, min(size, start + WINDOW))
+
+
+def _grid(matrix: Array, wrong: Array) -> list[str]:
+    """Rows of equally wide columns; what is wrong has a star behind it."""
+    marked = np.where(wrong, "*", " ")
+    cells = [[f"{v!s}{m}" for v, m in zip(*row, strict=True)] for row in zip(matrix, marked, strict=True)]
+    width = max(len(cell) for row in cells for cell in row)
+    return [" ".join(cell.rjust(width) for cell in row).rstrip() for row in cells]

@@ -1,0 +1,281 @@
+"""In a worker: compiles, builds and launches the variants of a batch, and compares every buffer."""
+
+from __future__ import annotations
+
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import coopmat.compiler as compiler
+from coopmat.compiler import CompileOptions
+from coopmat.devices import DeviceInfo, opencl
+from coopmat.diagnostics import CompileError, InternalError
+from coopmat.matrices.reference import Array
+from coopmat.runtime.launch import resolve_options
+from coopmat.spirv.tools import SpirvTools, ToolError, assemble, need_tools
+
+from . import artifacts, comparison
+from .experiment import Argument, Experiment
+from .operations.base import Setting
+from .outcome import Outcome, Status
+from .schedule import Batch, Catalogue, Item, Settings
+from .writers.assembly import AssemblyWriter
+from .writers.base import KERNEL, Writer
+from .writers.c import CWriter
+
+Done = Callable[[Outcome], None]
+_WRITERS: dict[str, type[Writer]] = {"c": CWriter, "spirv": AssemblyWriter}
+
+
+class Refused(Exception):
+    """A program was not compiled or built: whose fault it is, only each variant alone can tell."""
+
+
+class Broken(Exception):
+    """A launch failed: the context may be of no use any more."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A variant that is ready to be compiled. `source` makes its text for a kernel of some name."""
+
+    item: Item
+    experiment: Experiment
+    source: Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Built:
+    """A kernel of a built program; `lanes` is its subgroup size, None where the device chooses."""
+
+    kernel: Any
+    lanes: int | None
+
+
+@dataclass
+class Runner:
+    """One context and queue of a device. `tell` is called before each step, with its name and the item's number."""
+
+    settings: Settings
+    device: DeviceInfo
+    tell: Callable[[str, int | None], None] = lambda step, item: None
+    catalogue: Catalogue = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.cl = opencl()
+        self.catalogue = Catalogue(self.settings, self.device)
+        self.context = self.cl.Context([self.device.handle])
+        self.queue = self.cl.CommandQueue(self.context)
+        self._tools: SpirvTools | None = None
+        warnings.simplefilter("ignore", self.cl.CompilerWarning)
+
+    # --- a batch
+
+    def run(self, batch: Batch, done: Done) -> None:
+        """Hands each variant's outcome to `done`, in order. Raises Refused where several were compiled together and
+        something is wrong, and Broken, after that variant's outcome, where a launch failed."""
+        if batch.mode == "c" and len(batch.items) > 1:
+            self._run_together(batch, done)
+        else:
+            self._run_each(batch, done)
+
+    def _run_together(self, batch: Batch, done: Done) -> None:
+        """One program of all."""
+        self.tell("build", None)
+        start = time.perf_counter()
+        try:
+            variants = [self.prepare(batch, item) for item in batch.items]
+            built = self._build(self._compile(batch, variants), batch, variants)
+        except Exception as error:
+            raise Refused from error
+        share = (time.perf_counter() - start) / len(variants)
+        for number, (variant, kernel) in enumerate(zip(variants, built, strict=True)):
+            self._finish(batch, number, variant, kernel, share, done)
+
+    def _run_each(self, batch: Batch, done: Done) -> None:
+        """A program for each, but the matrix library compiled once."""
+        self.tell("build", None if len(batch.items) > 1 else 0)
+        start = time.perf_counter()
+        compiled = [self._compile_alone(batch, item) for item in batch.items]
+        modules = [found[1] for found in compiled if not isinstance(found[1], Exception)]
+        with suppress(Exception):  # what is wrong shows with the module whose it is
+            compiler.complete_together(modules)
+        share = (time.perf_counter() - start) / len(batch.items)
+        for number, (variant, module) in enumerate(compiled):
+            self.tell("build", number)
+            start = time.perf_counter()
+            try:
+                if isinstance(module, Exception):
+                    raise module
+                assert variant is not None
+                built = self._build(module, batch, [variant])[0]
+            except Exception as error:
+                seconds = share + time.perf_counter() - start
+                done(self._failed(batch, batch.items[number], variant, seconds, _explain(error)))
+                continue
+            self._finish(batch, number, variant, built, share + time.perf_counter() - start, done)
+
+    def _compile_alone(self, batch: Batch, item: Item) -> tuple[Prepared | None, compiler.Module | Exception]:
+        """The variant, as far as it came, with its module or what is wrong."""
+        variant = None
+        try:
+            variant = self.prepare(batch, item)
+            return variant, self._compile(batch, [variant])
+        except Exception as error:
+            return variant, error
+
+    def _finish(self, batch: Batch, number: int, variant: Prepared, built: Built, seconds: float, done: Done) -> None:
+        """Launches and compares one; `seconds` went before."""
+        self.tell("launch", number)
+        start = time.perf_counter()
+        outputs: list[Array] | None = None
+        broken = False
+        try:
+            outputs = self._launch(batch.route, variant.experiment, built)
+            text = self._compare(variant, outputs)
+        except self.cl.Error as error:
+            text, broken = f"the launch failed: {error}", True
+        except Exception as error:
+            text = _explain(error)
+        seconds += time.perf_counter() - start
+        item = batch.items[number]
+        if text:
+            done(self._failed(batch, item, variant, seconds, text, outputs))
+        else:
+            done(batch.outcome(item, Status.PASSED, seconds))
+        if broken:
+            raise Broken
+
+    def _failed(
+        self,
+        batch: Batch,
+        item: Item,
+        variant: Prepared | None,
+        seconds: float,
+        text: str,
+        outputs: Sequence[Array] | None = None,
+    ) -> Outcome:
+        outcome = batch.outcome(item, Status.FAILED, seconds, text)
+        if variant is None:
+            return outcome
+        return replace(outcome, directory=self._keep(batch, variant, text, outputs))
+
+    def keep(self, batch: Batch, item: Item, text: str) -> str:
+        """The directory with the files of a variant that cannot be run here; nothing where there is no such."""
+        try:
+            return self._keep(batch, self.prepare(batch, item), text, None)
+        except Exception:
+            return ""
+
+    def _keep(self, batch: Batch, variant: Prepared, text: str, outputs: Sequence[Array] | None) -> str:
+        test = batch.test(variant.item)
+        source = variant.source(KERNEL)
+        files = {f"{KERNEL}.{'cl' if batch.mode == 'c' else 'spvasm'}": source.encode()}
+        # What cannot be made is told in the log already; SPIR-V is not made of IR.
+        with suppress(Exception):
+            module = self._compile(batch, [variant])
+            if batch.mode == "c":
+                files[f"{KERNEL}.ll"] = module.llvm_ir.encode()
+            files[f"{KERNEL}.spv"] = module.spirv
+        command = self.settings.command(test, variant.item.variant, batch.route)
+        place = Path(self.settings.keep) / artifacts.directory_name(test, variant.item.variant, batch.route)
+        try:
+            artifacts.write(place, files, variant.experiment, outputs, command, text)
+        except OSError as error:
+            return f"(not kept: {error})"
+        return str(place)
+
+    # --- one variant
+
+    def prepare(self, batch: Batch, item: Item) -> Prepared:
+        operation = self.catalogue.operations[item.operation]
+        setting = Setting(item.case, self.catalogue.profile(batch.route, item.selection), self.settings.seed)
+        experiment = operation.experiment(setting)
+        writer = _WRITERS[batch.mode](experiment, item.case.sub_group_size)
+        operation.write(setting, writer)
+        return Prepared(item, experiment, writer.text)
+
+    def _options(self, batch: Batch) -> CompileOptions:
+        size = batch.sub_group_size if batch.route in ("lanes", "scratch") else None
+        return resolve_options(CompileOptions(matrices=batch.route, sub_group_size=size), self.device)
+
+    def _build(self, module: compiler.Module, batch: Batch, variants: Sequence[Prepared]) -> list[Built]:
+        """Builds one program. Raises whatever goes wrong."""
+        program = self.cl.Program(self.context, module.spirv).build()
+        infos = module.kernels
+        names = _kernel_names(variants)
+        kernels = [self.cl.Kernel(program, name) for name in names]
+        sizes = [infos[name].sub_group_size or batch.sub_group_size for name in names]
+        return [Built(kernel, size) for kernel, size in zip(kernels, sizes, strict=True)]
+
+    def _compile(self, batch: Batch, variants: Sequence[Prepared]) -> compiler.Module:
+        options = self._options(batch)
+        if batch.mode == "c":
+            names = _kernel_names(variants)
+            text = "\n".join(v.source(name) for v, name in zip(variants, names, strict=True))
+            return compiler.compile(text, options, name=f"{KERNEL}.cl")
+        self._tools = self._tools or need_tools()
+        binary = assemble(variants[0].source(KERNEL), f"spv{options.spirv_version}", self._tools)
+        return compiler.compile(binary, options, name=f"{KERNEL}.spv", language="spv")
+
+    def _launch(self, route: str, experiment: Experiment, built: Built) -> list[Array]:
+        """The buffers afterwards, in the order of the arguments; of local memory what it was before."""
+        cl, lanes = self.cl, built.lanes
+        if lanes is None:
+            lanes = self._device_lanes(built.kernel, 64)
+        local = experiment.sub_groups * lanes
+        if route == "lanes" and (actual := self._device_lanes(built.kernel, local)) != lanes:
+            raise InternalError(f"compiled for subgroups of {lanes}, the device runs {local} in subgroups of {actual}")
+        buffers = [self._argument(argument) for argument in experiment.arguments]
+        built.kernel.set_args(*buffers)
+        cl.enqueue_nd_range_kernel(self.queue, built.kernel, (experiment.groups * local,), (local,))
+        results = [np.empty_like(argument.before) for argument in experiment.arguments]
+        for result, buffer, argument in zip(results, buffers, experiment.arguments, strict=True):
+            if argument.space == "local":
+                result[...] = argument.before
+            else:
+                cl.enqueue_copy(self.queue, result, buffer, is_blocking=False)
+        self.queue.finish()
+        return results
+
+    def _argument(self, argument: Argument) -> Any:
+        cl = self.cl
+        if argument.space == "local":
+            return cl.LocalMemory(argument.before.nbytes)
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+        return cl.Buffer(self.context, flags, hostbuf=np.ascontiguousarray(argument.before))
+
+    def _device_lanes(self, kernel: Any, local: int) -> int:
+        query = self.cl.kernel_sub_group_info.MAX_SUB_GROUP_SIZE_FOR_NDRANGE
+        return int(kernel.get_sub_group_info(self.device.handle, query, [local]))
+
+    def _compare(self, variant: Prepared, outputs: Sequence[Array]) -> str:
+        arguments = list(variant.experiment.arguments)
+        if self.settings.tolerance == "upstream" and variant.item.operation != "div":
+            arguments = [comparison.with_upstream_tolerance(argument) for argument in arguments]
+        faults = [comparison.fault(a, got) for a, got in zip(arguments, outputs, strict=True)]
+        return "\n".join(fault for fault in faults if fault)
+
+
+def _kernel_names(variants: Sequence[Prepared]) -> list[str]:
+    return [KERNEL] if len(variants) == 1 else [f"{KERNEL}{number}" for number in range(len(variants))]
+
+
+def _explain(error: Exception) -> str:
+    """What stopped a variant before it ran."""
+    if isinstance(error, CompileError):
+        return f"it does not compile:\n{error}"
+    if isinstance(error, InternalError):
+        return f"internal error: {error}"
+    if isinstance(error, ToolError):
+        return f"it does not assemble:\n{error}"
+    if isinstance(error, opencl().Error):
+        return f"the device does not build it:\n{error}"
+    return "internal error:\n" + "".join(traceback.format_exception(error, limit=-8))

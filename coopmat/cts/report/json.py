@@ -1,0 +1,86 @@
+"""The results as JSON: everything (docs/conformance.md), and what upstream's runner writes."""
+
+from __future__ import annotations
+
+import json
+
+from coopmat.devices import DeviceInfo
+
+from ..outcome import Outcome, Results, Status, worst
+from ..schedule import Settings
+from .text import verdict
+
+# Raised when what is there changes its meaning.
+VERSION = 1
+_UPSTREAM = {Status.PASSED: "pass", Status.FAILED: "fail", Status.NOT_SUPPORTED: "skip"}
+_KEYS = {Status.PASSED: "passed", Status.FAILED: "failed", Status.NOT_SUPPORTED: "not_supported"}
+
+
+def render(results: Results, settings: Settings) -> str:
+    document = {
+        "version": VERSION,
+        "command": ["coopmat", *results.arguments],
+        "started": results.started.isoformat(timespec="seconds"),
+        "seconds": round(results.seconds, 3),
+        "device": describe(results.device),
+        "routes": list(results.routes),
+        "options": dict(results.options),
+        "planned": results.planned,
+        "complete": results.complete,
+        "interrupted": results.interrupted,
+        "verdict": verdict(results),
+        "totals": {_KEYS[status]: count for status, count in results.counts().items()},
+        "tests": _tests(results),
+        "outcomes": [_outcome(outcome, settings) for outcome in results.outcomes],
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def describe(device: DeviceInfo) -> dict[str, object]:
+    return {
+        "index": device.index,
+        "platform": device.platform,
+        "name": device.name,
+        "type": device.kind,
+        "version": device.version,
+        "driver": device.driver,
+        "spirv_versions": list(device.spirv_versions),
+        "sub_group_sizes": list(device.sub_group_sizes),
+        "compute_units": device.compute_units,
+        "local_memory": device.local_memory,
+    }
+
+
+def _tests(results: Results) -> list[dict[str, object]]:
+    found: dict[tuple[str, str], list[Outcome]] = {}
+    for outcome in results.outcomes:
+        found.setdefault((outcome.test, outcome.route), []).append(outcome)
+    return [
+        {
+            "test": test,
+            "route": route,
+            "status": _KEYS[worst(outcomes)],
+            **{key: sum(o.status is status for o in outcomes) for status, key in _KEYS.items()},
+            "seconds": round(sum(o.seconds for o in outcomes), 3),
+        }
+        for (test, route), outcomes in found.items()
+    ]
+
+
+def _outcome(outcome: Outcome, settings: Settings) -> dict[str, object]:
+    return {
+        "test": outcome.test,
+        "variant": outcome.variant,
+        "route": outcome.route,
+        "status": _KEYS[outcome.status],
+        "seconds": round(outcome.seconds, 4),
+        "log": outcome.log,
+        "directory": outcome.directory,
+        "repeat": f"coopmat cts {settings.command(outcome.test, outcome.variant, outcome.route)}",
+    }
+
+
+def render_upstream(results: Results, settings: Settings) -> str:
+    """As CL_CONFORMANCE_RESULTS_FILENAME asks for it: a word for each test, all of its routes together."""
+    words = {test: _UPSTREAM[status] for test, status in results.tests().items()}
+    return json.dumps({"cmd": "coopmat cts", "results": words}, indent=1) + "\n"

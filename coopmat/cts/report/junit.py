@@ -1,0 +1,68 @@
+"""The results as the XML that JUnit, pytest and Jenkins read: a suite for each test on each route."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+from ..outcome import Outcome, Results, Status
+from ..schedule import Settings
+
+# What XML 1.0 has no way to write.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render(results: Results, settings: Settings) -> str:
+    groups: dict[tuple[str, str], list[Outcome]] = {}
+    for outcome in results.outcomes:
+        groups.setdefault((outcome.test, outcome.route), []).append(outcome)
+    root = ET.Element("testsuites", {"name": "coopmat cts", **_numbers(results.outcomes, results.seconds)})
+    for (test, route), outcomes in groups.items():
+        seconds = sum(outcome.seconds for outcome in outcomes)
+        attributes = {"name": f"{test}.{route}", "timestamp": results.started.isoformat(timespec="seconds")}
+        suite = ET.SubElement(root, "testsuite", {**attributes, **_numbers(outcomes, seconds)})
+        properties = ET.SubElement(suite, "properties")
+        for name, value in {"device": results.device.label, "route": route, **results.options}.items():
+            ET.SubElement(properties, "property", name=name, value=_clean(str(value)))
+        for outcome in outcomes:
+            _add_case(suite, outcome, settings)
+    if not results.complete:
+        root.set("errors", "1")
+        suite = ET.SubElement(root, "testsuite", name="run", tests="1", failures="0", errors="1", skipped="0", time="0")
+        case = ET.SubElement(suite, "testcase", classname="run", name="complete", time="0")
+        message = f"{results.planned - len(results.outcomes)} of {results.planned} variants were not run"
+        ET.SubElement(case, "error", message=message)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _numbers(outcomes: list[Outcome], seconds: float) -> dict[str, str]:
+    return {
+        "tests": str(len(outcomes)),
+        "failures": str(sum(outcome.status is Status.FAILED for outcome in outcomes)),
+        "errors": "0",
+        "skipped": str(sum(outcome.status is Status.NOT_SUPPORTED for outcome in outcomes)),
+        "time": f"{seconds:.3f}",
+    }
+
+
+def _add_case(suite: ET.Element, outcome: Outcome, settings: Settings) -> None:
+    case = ET.SubElement(
+        suite,
+        "testcase",
+        classname=f"{outcome.route}.{outcome.test}",
+        name=outcome.variant or outcome.test,
+        time=f"{outcome.seconds:.4f}",
+    )
+    if outcome.status is Status.FAILED:
+        first = outcome.log.partition("\n")[0]
+        failure = ET.SubElement(case, "failure", message=_clean(first))
+        command = settings.command(outcome.test, outcome.variant, outcome.route)
+        files = f"\nfiles: {outcome.directory}" if outcome.directory else ""
+        failure.text = _clean(f"coopmat cts {command}\n{outcome.log}{files}")
+    elif outcome.status is Status.NOT_SUPPORTED:
+        ET.SubElement(case, "skipped", message=_clean(outcome.log))
+
+
+def _clean(text: str) -> str:
+    return _NOT_XML.sub("�", text)

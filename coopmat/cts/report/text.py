@@ -1,0 +1,75 @@
+"""Lines on standard output, as upstream's runner prints them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from ..outcome import LINES, Outcome, Results, Status
+from ..schedule import Settings
+
+
+class TextReport:
+    """Prints a line before each variant that repeats it, one after it, and the sum. With several `jobs` the line
+    before comes with the one after, so that those of others are not in between."""
+
+    def __init__(self, settings: Settings, jobs: int, echo: Callable[[str], None]) -> None:
+        self._settings = settings
+        self._early = jobs == 1
+        self._echo = echo
+        self._told = ""
+
+    def started(self, test: str, variant: str, route: str) -> None:
+        if self._early:
+            self._tell(test, variant, route)
+
+    def done(self, outcome: Outcome) -> None:
+        self._tell(outcome.test, outcome.variant, outcome.route)
+        self._told = ""
+        lines = [LINES[outcome.status]]
+        if outcome.status is Status.NOT_SUPPORTED and outcome.log:
+            lines[0] += f" ({outcome.log})"
+        elif outcome.log:
+            lines += [f"    {line}" for line in outcome.log.splitlines()]
+        if outcome.directory:
+            lines.append(f"    see {outcome.directory}")
+        self._echo("\n".join(lines))
+
+    def _tell(self, test: str, variant: str, route: str) -> None:
+        command = self._settings.command(test, variant, route)
+        if command != self._told:
+            self._echo(command)
+            self._told = command
+
+    def summary(self, results: Results) -> None:
+        """The last lines: failures and what is not supported once more, numbers, the verdict."""
+        if results.failures and len(results.outcomes) > 1:
+            self._echo("\nfailed:")
+            for outcome in results.failures:
+                self._echo(f"    {self._settings.command(outcome.test, outcome.variant, outcome.route)}")
+        skipped = [outcome for outcome in results.outcomes if outcome.status is Status.NOT_SUPPORTED]
+        if skipped:
+            self._echo("\nnot supported:")
+            for (test, route, why), count in Counter((o.test, o.route, o.log) for o in skipped).items():
+                variants = f", {count} variants" if count > 1 else ""
+                self._echo(f"    {test} --route {route}{variants}: {why}")
+        counts = results.counts()
+        numbers = ", ".join(f"{count} {status.value}" for status, count in counts.items())
+        self._echo(
+            f"\n{len(results.outcomes)} variants on {results.device.label}, routes {' '.join(results.routes)},"
+            f" seed {results.options['seed']}, in {results.seconds:.1f} s: {numbers}"
+        )
+        if not results.complete:
+            why = "interrupted" if results.interrupted else "stopped after the first failure"
+            self._echo(f"{why}: {results.planned - len(results.outcomes)} of {results.planned} variants were not run")
+        self._echo(verdict(results))
+
+
+def verdict(results: Results) -> str:
+    """`PASSED n of n tests.` or `FAILED k of n tests.`; of tests, as upstream counts, each with all of its variants. A
+    test that is not supported counts as upstream's skipped ones do: it has not failed."""
+    tests = results.tests()
+    failed = sum(status is Status.FAILED for status in tests.values())
+    if failed:
+        return f"FAILED {failed} of {len(tests)} tests."
+    return f"PASSED {len(tests)} of {len(tests)} tests."

@@ -1,0 +1,71 @@
+"""A whole run: selects the variants, has them run, and collects what became of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from coopmat.devices import DeviceInfo
+
+from .outcome import Outcome, Results, Status
+from .schedule import Catalogue, Item, Settings, schedule, select, select_tests
+from .workers import Pool
+
+Started = Callable[[str, str, str], None]
+Done = Callable[[Outcome], None]
+
+
+def run(
+    settings: Settings,
+    device: DeviceInfo,
+    *,
+    tests: Sequence[str] = (),
+    variants: Sequence[str] = (),
+    routes: Sequence[str] = (),
+    jobs: int = 1,
+    fail_fast: bool = False,
+    arguments: Sequence[str] = (),
+    started: Started = lambda test, variant, route: None,
+    done: Done = lambda outcome: None,
+) -> Results:
+    """Runs the tests (names or patterns; all, if there are none) on the routes (the device's, if there are none).
+
+    Ctrl-C ends it early: what there is then is the result. Raises UsageError for what does not exist, InternalError
+    where no worker starts.
+    """
+    begin = time.monotonic()
+    catalogue = Catalogue(settings, device)
+    plan = schedule(catalogue, select_items(catalogue, tests, routes, variants))
+    options = {
+        "seed": settings.seed,
+        "selection": settings.selection,
+        "tolerance": settings.tolerance,
+        "timeout": settings.timeout,
+        "jobs": jobs,
+    }
+    routes = list(routes) or [settings.default_route]
+    results = Results(device, routes, list(arguments), options, plan.size, datetime.now().astimezone())
+
+    def collect(outcome: Outcome) -> bool:
+        results.outcomes.append(outcome)
+        done(outcome)
+        return fail_fast and outcome.status is Status.FAILED
+
+    try:
+        for outcome in plan.outcomes:
+            started(outcome.test, outcome.variant, outcome.route)
+            collect(outcome)
+        Pool(settings, jobs, started, collect).run(plan.batches)
+    except KeyboardInterrupt:
+        results.interrupted = True
+    results.seconds = time.monotonic() - begin
+    return results
+
+
+def select_items(
+    catalogue: Catalogue, tests: Sequence[str], routes: Sequence[str], variants: Sequence[str]
+) -> dict[tuple[str, str], list[Item]]:
+    """The variants of each test on each route. Raises UsageError for a test or a variant that does not exist."""
+    names = select_tests(catalogue.tests(), tests)
+    return select(catalogue, names, list(routes) or [catalogue.settings.default_route], variants)

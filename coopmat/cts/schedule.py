@@ -1,0 +1,200 @@
+"""Which variants a run has: tests by name or pattern, on each route, dealt out in batches that are built together."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from coopmat.devices import DeviceInfo
+from coopmat.options import UsageError
+
+from .operations.base import Case, Operation
+from .outcome import Outcome, Status
+from .profile import Profile, profile_for
+
+SELECTIONS = ("wimpy", "default", "exhaustive")
+MODES = ("c", "spirv")
+# Variants that are compiled and built as one program: more make it no faster.
+BATCH = 24
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run is told, and each of its workers: `device` is "platform:device" numbers, `timeout` seconds for each
+    step, `selection` one of SELECTIONS. `keep` is where the files of failing variants go, `registry` the module whose
+    OPERATIONS there are."""
+
+    device: str
+    default_route: str
+    seed: int = 0
+    selection: str = "default"
+    tolerance: str = "strict"
+    timeout: float = 60.0
+    keep: str = "cts-failures"
+    registry: str = "coopmat.cts.operations"
+
+    def command(self, test: str, variant: str, route: str) -> str:
+        """What repeats a variant, after `coopmat cts`."""
+        words = [test, *(["--variant", variant] if variant else [])]
+        words += ["--route", route] if route != self.default_route else []
+        words += ["--seed", str(self.seed)] if self.seed else []
+        words += ["--exhaustive"] if self.selection == "exhaustive" else []
+        words += ["--tolerance", self.tolerance] if self.tolerance != "strict" else []
+        return " ".join(words)
+
+
+@dataclass(frozen=True)
+class Item:
+    """One variant of an operation, from a selection; `mode` and `route` are its batch's."""
+
+    operation: str
+    case: Case
+    selection: str
+
+    @property
+    def variant(self) -> str:
+        return self.case.name
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Variants that run one after another in one worker; in mode "c" they are one program."""
+
+    mode: str
+    route: str
+    sub_group_size: int | None
+    items: tuple[Item, ...]
+
+    def test(self, item: Item) -> str:
+        return f"{self.mode}_{item.operation}"
+
+    def halves(self) -> tuple[Batch, Batch]:
+        middle = len(self.items) // 2
+        return replace(self, items=self.items[:middle]), replace(self, items=self.items[middle:])
+
+    def rest(self, start: int) -> Batch:
+        return replace(self, items=self.items[start:])
+
+    def outcome(self, item: Item, status: Status, seconds: float = 0.0, log: str = "") -> Outcome:
+        return Outcome(self.test(item), item.variant, self.route, status, seconds, log)
+
+
+class Catalogue:
+    """The operations and their variants on a device; the same in every process with the same settings."""
+
+    def __init__(self, settings: Settings, device: DeviceInfo) -> None:
+        self.settings = settings
+        self.device = device
+        self.operations: Mapping[str, Operation] = importlib.import_module(settings.registry).OPERATIONS
+        self._profiles: dict[tuple[str, str], Profile] = {}
+
+    def tests(self) -> list[str]:
+        return [f"{mode}_{o.name}" for mode in MODES for o in self.operations.values() if mode in o.modes]
+
+    def items(self, test: str, route: str, selection: str | None = None) -> Iterator[Item]:
+        """Those of a selection, the settings' unless told otherwise. Raises ValueError where the device cannot have the
+        route."""
+        mode, _, name = test.partition("_")
+        operation, selection = self.operations[name], selection or self.settings.selection
+        for case in operation.cases(self.profile(route, selection)):
+            if operation.has(mode, case):
+                yield Item(name, case, selection)
+
+    def profile(self, route: str, selection: str) -> Profile:
+        """Raises ValueError where the device cannot have the route."""
+        key = route, selection
+        if key not in self._profiles:
+            wimpy, exhaustive = (selection == word for word in ("wimpy", "exhaustive"))
+            self._profiles[key] = profile_for(self.device, route, wimpy, exhaustive, self.settings.seed)
+        return self._profiles[key]
+
+
+def select_tests(known: Sequence[str], patterns: Iterable[str]) -> list[str]:
+    """Those that fit a pattern, in their order; all without patterns. Raises UsageError where one fits none."""
+    wanted = list(patterns)
+    for pattern in wanted:
+        if not any(fits(pattern, test) for test in known):
+            raise UsageError(f"there is no test '{pattern}'; `coopmat cts --list` lists them")
+    return [test for test in known if not wanted or any(fits(pattern, test) for pattern in wanted)]
+
+
+def fits(pattern: str, name: str) -> bool:
+    """`*` stands for anything."""
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name) is not None
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """`outcomes` are those known before anything runs: tests without variants, with the reason."""
+
+    batches: Sequence[Batch]
+    outcomes: Sequence[Outcome]
+
+    @property
+    def size(self) -> int:
+        return len(self.outcomes) + sum(len(batch.items) for batch in self.batches)
+
+
+def select(
+    catalogue: Catalogue, tests: Sequence[str], routes: Sequence[str], variants: Sequence[str]
+) -> dict[tuple[str, str], list[Item]]:
+    """The variants of each test on each route, none where the device cannot have it. Raises UsageError for a variant
+    that no test has on any route."""
+    found: dict[tuple[str, str], list[Item]] = {}
+    unknown = set(variants)
+    for route in routes:
+        for test in tests:
+            try:
+                items = _choose(catalogue, test, route, variants) if variants else list(catalogue.items(test, route))
+            except ValueError:
+                found[test, route], unknown = [], set()
+                continue
+            unknown -= {v for v in unknown if any(fits(v, item.variant) for item in items)}
+            if items or not variants:
+                found[test, route] = items
+    if unknown:
+        name = sorted(unknown)[0]
+        raise UsageError(f"there is no variant '{name}'; `coopmat cts --list TEST` lists those of a test")
+    return found
+
+
+def _choose(catalogue: Catalogue, test: str, route: str, variants: Sequence[str]) -> list[Item]:
+    """Those that a name or a pattern fits, of what the run has; by its whole name any that a smaller or larger run has,
+    so that what such a run printed can be repeated."""
+    chosen: dict[str, Item] = {}
+    own = list(catalogue.items(test, route))
+    for variant in variants:
+        found = [item for item in own if fits(variant, item.variant)]
+        if not found and "*" not in variant and catalogue.settings.selection != "exhaustive":
+            others = (item for selection in ("default", "wimpy") for item in catalogue.items(test, route, selection))
+            found = [item for item in others if item.variant == variant][:1]
+        chosen |= {item.variant: item for item in found}
+    return list(chosen.values())
+
+
+def schedule(catalogue: Catalogue, selected: Mapping[tuple[str, str], Sequence[Item]]) -> Schedule:
+    """Batches of one mode, route and subgroup size each, in the order of the tests."""
+    outcomes: list[Outcome] = []
+    groups: dict[tuple[str, str, int | None], list[Item]] = {}
+    for (test, route), items in selected.items():
+        if not items:
+            outcomes.append(Outcome(test, "", route, Status.NOT_SUPPORTED, log=_why_none(catalogue, route)))
+        for item in items:
+            groups.setdefault((route, test.partition("_")[0], item.case.sub_group_size), []).append(item)
+    return Schedule(list(_batches(groups)), outcomes)
+
+
+def _why_none(catalogue: Catalogue, route: str) -> str:
+    try:
+        catalogue.profile(route, catalogue.settings.selection)
+    except ValueError as error:
+        return str(error)
+    return "the device has no variant of it"
+
+
+def _batches(groups: Mapping[tuple[str, str, int | None], Sequence[Item]]) -> Iterator[Batch]:
+    for (route, mode, size), items in groups.items():
+        for start in range(0, len(items), BATCH):
+            yield Batch(mode, route, size, tuple(items[start : start + BATCH]))

@@ -1,0 +1,263 @@
+"""Processes that run batches. One that dies or hangs is replaced, and only the variant at fault fails."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection, wait
+from typing import IO, Any
+
+from coopmat.diagnostics import InternalError
+
+from .outcome import Outcome, Status
+from .schedule import Batch, Settings
+
+# Seconds for a process to start, with the imports and a first compilation, and to end.
+START, END = 180.0, 3.0
+# What is kept of a dead worker's output, in bytes.
+TAIL = 4000
+
+
+# --- in the worker -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Asks for the files of a variant that killed a worker; the answer is the outcome with their directory."""
+
+    batch: Batch
+    outcome: Outcome
+
+
+def _serve(pipe: Connection, settings: Settings, output: str) -> None:
+    """Runs what the pipe asks for. The parent decides when it ends, Ctrl-C does not."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _redirect(output)
+    from coopmat.devices import select
+
+    from .execution import Broken, Refused, Runner
+
+    runner = Runner(settings, select(settings.device), lambda step, item: pipe.send((step, item)))
+    pipe.send(("ready", None))
+    with suppress(EOFError, BrokenPipeError):
+        while (request := pipe.recv()) is not None:
+            try:
+                if isinstance(request, Keep):
+                    directory = runner.keep(request.batch, request.batch.items[0], request.outcome.log)
+                    pipe.send(("outcome", replace(request.outcome, directory=directory)))
+                else:
+                    runner.run(request, lambda outcome: pipe.send(("outcome", outcome)))
+            except Refused:
+                pipe.send(("refused", None))
+            except Broken:
+                # The next batch gets a process with a context of its own.
+                return
+            pipe.send(("finished", None))
+
+
+def _redirect(path: str) -> None:
+    """What drivers print as they die must not go between the runner's lines, but into the variant's log."""
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND)
+    os.dup2(handle, 1)
+    os.dup2(handle, 2)
+    os.close(handle)
+
+
+# --- in the runner -----------------------------------------------------------------------------------
+
+
+class Worker:
+    """A process with what it is doing: `request`, of which `position` outcomes have come, in the step `step`, of the
+    item `item` if it is of one; since `since`, and until `deadline` at most."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.request: Batch | Keep | None = None
+        self.position = 0
+        self.step = "start"
+        self.item: int | None = None
+        self.since = time.monotonic()
+        self.deadline = self.since + START
+        self._output: IO[bytes] = tempfile.NamedTemporaryFile(prefix="coopmat-cts-", suffix=".log")  # noqa: SIM115
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process: Any = context.Process(target=_serve, args=(theirs, settings, self._output.name), daemon=True)
+        with _no_interrupts():
+            self.process.start()
+        theirs.close()
+
+    @property
+    def is_free(self) -> bool:
+        return self.request is None and self.step != "start"
+
+    def give(self, request: Batch | Keep) -> None:
+        self.request, self.position = request, 0
+        self.enter("build")
+        # A worker that is dead shows when its pipe is read.
+        with suppress(OSError):
+            self.pipe.send(request)
+
+    def enter(self, step: str, item: int | None = None) -> None:
+        """Begins a step, which may take as long as the settings say."""
+        self.step, self.item, self.since = step, item, time.monotonic()
+        self.deadline = self.since + self.settings.timeout
+
+    def last_words(self) -> str:
+        """The end of what the process printed."""
+        self._output.seek(0, os.SEEK_END)
+        self._output.seek(max(0, self._output.tell() - TAIL))
+        return self._output.read().decode(errors="replace").strip()
+
+    def death(self) -> str:
+        """How a process that is no more ended."""
+        self.process.join(END)
+        code = self.process.exitcode
+        if code is not None and code < 0:
+            with suppress(ValueError):
+                return f"by {signal.Signals(-code).name}"
+        return f"with exit status {code}"
+
+    def close(self, patience: float = 0.0) -> None:
+        """Lets an idle process end by itself, for so many seconds; kills it then."""
+        if patience and self.is_free:
+            with suppress(OSError):
+                self.pipe.send(None)
+            self.process.join(patience)
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+        self._output.close()
+
+
+@contextlib.contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """A process that starts inherits that Ctrl-C is not for it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class Pool:
+    """Runs batches in `jobs` processes. `started` hears of each variant (test, variant, route) before it is launched or
+    built alone, `done` of each outcome; where `done` says so, no more is run."""
+
+    def __init__(
+        self, settings: Settings, jobs: int, started: Callable[[str, str, str], None], done: Callable[[Outcome], bool]
+    ) -> None:
+        self.settings = settings
+        self.jobs = jobs
+        self._started = started
+        self._done = done
+        self._queue: deque[Batch | Keep] = deque()
+        self._workers: list[Worker] = []
+        self._stop = False
+
+    def run(self, batches: Sequence[Batch]) -> None:
+        """Returns when all is run; no process is left then, nor after an exception. Raises InternalError where workers
+        do not even start."""
+        self._queue.extend(batches)
+        try:
+            while not self._stop and (self._queue or any(worker.request for worker in self._workers)):
+                self._feed()
+                self._listen()
+            while self._workers:
+                self._workers.pop().close(END)
+        finally:
+            for worker in self._workers:
+                worker.close()
+
+    def _feed(self) -> None:
+        waiting = sum(worker.request is None for worker in self._workers)
+        while len(self._workers) < self.jobs and waiting < len(self._queue):
+            self._workers.append(Worker(self.settings))
+            waiting += 1
+        for worker in self._workers:
+            if worker.is_free and self._queue:
+                worker.give(self._queue.popleft())
+
+    def _listen(self) -> None:
+        busy = [worker for worker in self._workers if worker.request or worker.step == "start"]
+        patience = max(0.0, min(worker.deadline for worker in busy) - time.monotonic())
+        ready = wait([worker.pipe for worker in busy], patience)
+        for worker in busy:
+            if self._stop:
+                return
+            if worker.pipe in ready:
+                self._hear(worker)
+            elif time.monotonic() >= worker.deadline:
+                worker.process.kill()
+                self._lost(worker, f"nothing came of it in {self.settings.timeout:g} seconds")
+
+    def _hear(self, worker: Worker) -> None:
+        try:
+            kind, what = worker.pipe.recv()
+        except (EOFError, OSError):
+            self._lost(worker, f"the process ended {worker.death()}")
+            return
+        if kind == "outcome":
+            worker.position += 1
+            worker.enter("between")
+            self._stop = self._done(what)
+        elif kind in ("build", "launch"):
+            self._tell(worker, what)
+            worker.enter(kind, what)
+        elif kind == "refused":
+            assert isinstance(worker.request, Batch)
+            self._queue.extendleft(reversed(worker.request.halves()))
+        else:
+            worker.request = None
+            worker.enter("ready")
+
+    def _tell(self, worker: Worker, item: int | None) -> None:
+        """A variant begins, with its build where that is its own."""
+        batch = worker.request
+        if isinstance(batch, Batch) and item is not None and (worker.step == "between" or item != worker.item):
+            self._started(batch.test(batch.items[item]), batch.items[item].variant, batch.route)
+
+    def _lost(self, worker: Worker, why: str) -> None:
+        """The process is gone: its variant fails, if it is known, and the rest go on elsewhere."""
+        self._workers.remove(worker)
+        request, words = worker.request, worker.last_words()
+        worker.close()
+        log = f"{why}, {_DOING[worker.step]}" + (f"; it printed:\n{words}" if words else "")
+        if request is None:
+            if worker.step == "start":
+                raise InternalError("a worker process does not start", log)
+        elif isinstance(request, Keep):
+            self._stop = self._done(request.outcome)
+        elif worker.step == "between":
+            if worker.position < len(request.items):
+                self._queue.appendleft(request.rest(worker.position))
+        elif worker.step == "build" and worker.item is None and len(request.items) > 1:
+            self._queue.extendleft(reversed(request.halves()))
+        else:
+            self._blame(request, worker.position, time.monotonic() - worker.since, log)
+
+    def _blame(self, batch: Batch, position: int, seconds: float, log: str) -> None:
+        if position + 1 < len(batch.items):
+            self._queue.appendleft(batch.rest(position + 1))
+        item = batch.items[position]
+        alone = replace(batch, items=(item,))
+        self._queue.appendleft(Keep(alone, batch.outcome(item, Status.FAILED, seconds, log)))
+
+
+_DOING = {
+    "start": "while it started",
+    "ready": "while it waited",
+    "between": "between two variants",
+    "build": "while it was compiled and built",
+    "launch": "while it ran",
+}
