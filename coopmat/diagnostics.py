@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from . import warning_options
@@ -167,6 +167,7 @@ class Diagnostics:
         self._pushed: list[tuple[str, ...]] = []
         self._wanted = set(self._warnings)
         self._seen: set[tuple[str, Span | None, str]] = set()
+        self._kept: set[tuple[str, int, int]] = set()
 
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(self.items)
@@ -247,6 +248,8 @@ class Diagnostics:
         if key in self._seen:
             return
         self._seen.add(key)
+        if any((fixit.span.file, fixit.span.line, fixit.span.column) in self._kept for fixit in item.fixits):
+            item = replace(item, fixits=())
         self.items.append(item)
         if item.severity.is_error:
             self.error_count += 1
@@ -254,6 +257,10 @@ class Diagnostics:
                 limit = f"too many errors, stopping now (-ferror-limit={self._limit})"
                 self.items.append(Diagnostic(Severity.FATAL, "error-limit", limit))
                 raise TooManyErrors
+
+    def keep_text(self, span: Span) -> None:
+        """No fix-it changes what begins here: a macro, whose several tokens stand elsewhere."""
+        self._kept.add((span.file, span.line, span.column))
 
     def in_order(self) -> list[Diagnostic]:
         """The findings as the source has them, whichever stage found them; those without a place stay last."""

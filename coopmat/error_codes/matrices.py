@@ -25,8 +25,9 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "coop-mat-attribute",
-        "the type attribute does not have its four arguments",
-        "typedef float M __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 16, 16)));",
+        "the type attribute does not have its four arguments, or stands where no component type is",
+        "typedef float M __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 16, 16)));\n"
+        "struct MATRIX(16, 16, CLK_COOPERATIVE_MATRIX_A) S { int n; };",
     ),
     ErrorCode("coop-mat-component", "no component can be of this type", "typedef bool M MATRIX(16, 16, 0);"),
     ErrorCode(
@@ -50,6 +51,11 @@ MATRICES: tuple[ErrorCode, ...] = (
     ErrorCode("coop-mat-address-space", "a matrix outside of private memory", "kernel void k() { local C c; }"),
     ErrorCode("coop-mat-union", "a matrix as a member of a union", "union U { C c; int n; };"),
     ErrorCode("coop-mat-opaque", "what only a type with a size has", "int f(C c) { return sizeof(c); }"),
+    ErrorCode(
+        "coop-mat-pointer",
+        "another view of a matrix's memory, or of other memory as a matrix",
+        "float f(C *c) { return *(float *)c; }",
+    ),
     # What makes one.
     ErrorCode(
         "coop-mat-no-target",
@@ -136,8 +142,8 @@ MATRICES: tuple[ErrorCode, ...] = (
     ErrorCode("coop-mat-condition", "a matrix is neither true nor false", "void f(C c) { if (c) return; }"),
     ErrorCode(
         "coop-mat-index",
-        "what chooses a component is no integer, or a constant out of range, or what it chooses from is no object",
-        "float f(C c) { return c[-1] + c[512] + c[1.0f] + (c + c)[0]; }",
+        "what chooses a component is no integer, or a constant out of range",
+        "float f(C c) { return c[-1] + c[512] + c[1.0f]; }",
     ),
     ErrorCode("array-bounds", "an array of matrices has no such element", "void f(C c) { C k[2]; k[2] = c; }"),
     ErrorCode("coop-mat-element-address", "the address of a component", "void f(C c) { float *p = &c[0]; }"),

@@ -209,7 +209,10 @@ class _Driver(Conditionals):
         place = tokens[0].span
         try:
             _check_nesting(tokens)
-            return self.engine.expand(tokens)
+            found = self.engine.expand(tokens)
+            if len(found) > 1 and place is not None:
+                self.diagnostics.keep_text(place)
+            return found
         except ExpansionLimit:
             self.error("expansion-too-large", f"macro '{tokens[0].value}' expands to too many tokens", place)
         except RecursionError:

@@ -348,7 +348,8 @@ class CompoundLiteral(LValue):
 
 @dataclass(slots=True)
 class MatrixElement(LValue):
-    """Component `index` (uint) of the part of a matrix object that this work-item holds."""
+    """Component `index` (uint) of the part of a matrix that this work-item holds. A matrix that is no object is held
+    in an unnamed one, and then the component is no object either."""
 
     matrix: LValue
     index: Expr

@@ -100,6 +100,7 @@ def message(source: str) -> str:
         f"float __attribute__((unused, coop_mat({SUBGROUP}, 4, 8, {USE_A}))) m;",
         f"float __attribute__((coop_mat(memory_scope_sub_group, 4, 8, {USE_A}))) m;",
         f"float __attribute__((coop_mat((memory_scope_sub_group), 4, 8, {USE_A}))) m;",
+        f"float __attribute__((coop_mat((memory_scope)memory_scope_sub_group, 4, 8, {USE_A}))) m;",
         "float __attribute__((coop_mat(3, 2 + 2, sizeof(double), 0))) m;",
         f"enum {{ R = 4, K = R * 2 }}; float __attribute__((coop_mat({SUBGROUP}, R, K, {USE_A}))) m;",
         f"struct {{ float m {ATTRIBUTE}; }} s;",
@@ -177,6 +178,14 @@ def test_types_are_the_same_where_all_five_agree() -> None:
     ("marked", "code"),
     [
         ("float m __attribute__((coop_mat(§memory_scope_work_group, 4, 4, 0)));", "coop-mat-scope"),
+        # Of the same value as the right one, by chance.
+        ("float m __attribute__((coop_mat(§memory_scope_all_svm_devices, 4, 4, 0)));", "coop-mat-scope"),
+        ("float m __attribute__((coop_mat(§(int)memory_scope_all_devices, 4, 4, 0)));", "coop-mat-scope"),
+        ("float m __attribute__((coop_mat(3, 4, 4, §memory_scope_sub_group)));", "coop-mat-use"),
+        (f"struct __attribute__((§coop_mat({SUBGROUP}, 4, 4, 0))) S {{ int a; }};", "coop-mat-attribute"),
+        (f"struct S {{ int a; }} __attribute__((§coop_mat({SUBGROUP}, 4, 4, 0)));", "coop-mat-attribute"),
+        (f"enum __attribute__((§coop_mat({SUBGROUP}, 4, 4, 0))) E {{ X }};", "coop-mat-attribute"),
+        (f"__attribute__((§coop_mat({SUBGROUP}, 4, 4, 0))) while (n) n--;", "coop-mat-attribute"),
         ("float m __attribute__((coop_mat(§4, 4, 4, 0)));", "coop-mat-scope"),
         ("float m __attribute__((coop_mat(§n, 4, 4, 0)));", "coop-mat-scope"),
         ('float m __attribute__((coop_mat(§"SUBGROUP", 4, 4, 0)));', "coop-mat-scope"),
@@ -234,6 +243,38 @@ def test_types_that_are_wrong(marked: str, code: str) -> None:
 )
 def test_places_where_no_matrix_may_be(marked: str, code: str) -> None:
     expect(marked, code, before=MATRICES)
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "float *q = §(float *)&c;",
+        "C *q = §(C *)gf;",
+        "C *q = §(C *)&f;",
+        "C *q = §(C *)&s;",
+        "C *q = §(C *)1024ul;",
+        "int *q = §(int *)&s;",
+        "void *q = §&c;",
+        "void *q = §&s;",
+        "C *q; q §= (private void *)&f;",
+        "struct S *q = §(struct S *)&c;",
+        "AI *q = §(AI *)&c;",
+        "n = (int)*§(int *)&all;",
+        "C (*q)[2] = §(C (*)[2])&c;",
+        "atomic_store(§(atomic_int *)&c, 1);",
+        "float x = *(float *)(§n ? (void *)&f : &c);",
+    ],
+)
+def test_the_memory_of_a_matrix_is_nothing_else(marked: str) -> None:
+    head = "struct S { int n; C c; }; void f(global float *gf, C c, struct S s, float f, int n) { C all[2]; "
+    expect(f"{head}{marked} }}", "coop-mat-pointer", before=MATRICES + MORE)
+
+
+def test_pointers_to_matrices() -> None:
+    right(
+        "const C *p = &c; C *q = 0, **r = &q; volatile C *w = &s.c; q = n ? &c : 0; q = (C *)0; q = (C *)&c;"
+        " n = q == p; n = q != 0; n = !q; ulong u = (ulong)q; *r = q + 1; n = r[0] - q; n = (bool)q; c = *p; *w = c;"
+    )
 
 
 def test_the_extension_turned_off() -> None:
@@ -492,6 +533,28 @@ def test_pedants_want_the_pragma(before: str, told: bool) -> None:
     assert coopmat.compile(source).diagnostics == []
 
 
+@pytest.mark.parametrize(
+    ("macro", "statement", "replacements"),
+    [
+        ("LOAD coop_mat_load(gh + 1, 0, 8)", "c = LOAD;", []),
+        ("LOAD(i, p) coop_mat_load(i + p, 0, 8)", "c = LOAD(1, gh);", ["(global float *)(", ")"]),
+        ("LOAD(p) coop_mat_load(1 + p, 0, 8)", "c = LOAD(gh);", []),
+        ("LOAD(p) coop_mat_load(p, 0, 8)", "c = LOAD(gh + n);", ["(global float *)(", ")"]),
+        ("P gh", "c = coop_mat_load(P, 0, 8);", ["(global float *)"]),
+        ("MULTIPLY coop_mat_mulAdd(b, a, c)", "c = MULTIPLY;", []),
+        ("MULTIPLY(x) coop_mat_mulAdd(b, x, c)", "c = MULTIPLY(a);", []),
+        ("MULTIPLY(x, y) coop_mat_mulAdd(x, y, c)", "c = MULTIPLY(b, a);", ["a", "b"]),
+        ("SUM ci + ci", "c = SUM;", []),
+        ("GIVE g(ci)", "GIVE;", []),
+    ],
+)
+def test_fixits_change_no_macro(macro: str, statement: str, replacements: list[str]) -> None:
+    """What stands at a macro's use is not what is wrong, unless that is an argument or all that the macro says."""
+    diagnostics = analysed(f"#define {macro}\n{HEAD}{statement}\n}}")[1]
+    assert diagnostics.has_errors
+    assert [fixit.replacement for item in diagnostics for fixit in item.fixits] == replacements
+
+
 # --- operators, components, conversions ---
 
 
@@ -549,7 +612,10 @@ def test_pedants_want_the_pragma(before: str, told: bool) -> None:
         ("c[§512] = 1;", ["coop-mat-index"]),
         ("c[§c] = 1;", ["coop-mat-index"]),
         ("c[§gf] = 1;", ["coop-mat-index"]),
-        ("§(c + c)[0];", ["coop-mat-index"]),
+        ("(c + c)[0] §= 1;", ["not-an-lvalue"]),
+        ("§(c + c)[0]++;", ["not-an-lvalue"]),
+        ("§&(c + c)[0];", ["not-an-lvalue"]),
+        ("(c + c)[§512];", ["coop-mat-index"]),
         ("§c[0][0];", ["not-subscriptable"]),
         ("C k[2]; k[§2] = c; struct { C m[1]; int n; } t; t.m[§-1][0] = 1;", ["array-bounds"] * 2),
         ("§&c[0];", ["coop-mat-element-address"]),
@@ -577,6 +643,7 @@ def test_operations_that_are_right() -> None:
         c = c + c - c * c / c; c += c; c -= c; c *= c; c /= c; c = -c; c = -(-c);
         c = c * x; c = x * c; c = c * n; c = 'a' * c * 2.0 * true; c *= x; ci *= 1.5f; a = a * b[0];
         c[0] = 1; c[n] = c[n + 1] * 2; c[z] += x; c[0]++; --c[1]; x = c['a'] + ci[0]; c[0] = ci[1] = 3;
+        x = (c + c)[0] + made(n)[n] + (-c)[1] + (n ? c : c * 2)[z] + (s.c = c)[2] + ((C)ci)[3];
         C k[3], *p = &c, *q = k; *p = k[1]; q[2] = *p; (*p)[0] = q[1][2];
         (&s)->c[1] = s.c[0]; s.c = c;
         c64 = (C64)c; c = (C)c64; c = (C)ci; ci = (CI)c; c = (C)c; c = n ? c : -c; c = (n++, c); (void)c;

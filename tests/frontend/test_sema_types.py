@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sema_support import analysed, constant, dumped, expect, expression, good, type_of
 
+import coopmat
 from coopmat.frontend import typed
 from coopmat.frontend.types import RecordType
 
@@ -158,14 +159,14 @@ def test_types_of_scalar_expressions(text: str, expected: str) -> None:
         ("f * f4", "float4"),
         ("f4 * i", "float4"),
         ("f4 * 2", "float4"),
-        ("f4 * 2.0", "float4"),
-        ("c4 + 1", "char4"),
+        ("f4 * 2.0f", "float4"),
+        ("c4 + (char)1", "char4"),
         ("c4 + c", "char4"),
         ("i4 + c", "int4"),
         ("u4 + i", "uint4"),
         ("f4 < f4", "int4"),
         ("u4 == u4", "int4"),
-        ("c4 != 0", "char4"),
+        ("c4 != c", "char4"),
         ("uc4 >= uc4", "char4"),
         ("d2 < d2", "long2"),
         ("h2 < h2", "short2"),
@@ -209,6 +210,15 @@ def test_types_of_vector_expressions(text: str, expected: str | None) -> None:
         ("i4 §+ 1.0f", "invalid-operands"),
         ("c4 §+ i", "invalid-operands"),
         ("c4 §+ 300", "invalid-operands"),
+        ("c4 §+ 1", "invalid-operands"),
+        ("c4 §!= 0", "invalid-operands"),
+        ("c4 §&= 15", "invalid-operands"),
+        ("f4 §* 2.0", "invalid-operands"),
+        ("0.5 §- f4", "invalid-operands"),
+        ("f4 §< 1.0 * 2", "invalid-operands"),
+        ("h2 §/ 2.0f", "invalid-operands"),
+        ("§i4 ? f4 : 1.0", "invalid-operands"),
+        ("d §+= f4", "invalid-operands"),
         ("f4 §+ d", "invalid-operands"),
         ("i4 §+ u4", "invalid-operands"),
         ("f4 §+ f3", "invalid-operands"),
@@ -256,6 +266,26 @@ def test_types_of_vector_expressions(text: str, expected: str | None) -> None:
 )
 def test_operands_that_do_not_fit(marked: str, code: str) -> None:
     expect(f"void f({' '.join(ALL.split())}) {{\n    {marked};\n}}", code)
+
+
+def test_a_cast_mends_a_scalar_of_greater_rank() -> None:
+    body = "{\n p[0] = p[1] * 2.0;\n *c = 1 + 2 + *c;\n *p += d; }"
+    source = f"kernel void k(global float4 *p, global char4 *c, double d) {body}"
+    with pytest.raises(coopmat.CompileError) as caught:
+        coopmat.compile(source)
+    found = [fixit for item in caught.value.diagnostics for fixit in item.fixits]
+    assert [fixit.replacement for fixit in found] == ["(float)", "(char)(", ")", "(float)"]
+    lines = source.split("\n")
+    for fixit in reversed(found):
+        text, at = lines[fixit.span.line - 1], fixit.span.column - 1
+        lines[fixit.span.line - 1] = text[:at] + fixit.replacement + text[at:]
+    assert coopmat.compile("\n".join(lines)).diagnostics == []
+
+
+def test_with_single_precision_constants_they_meet_vectors_of_floats() -> None:
+    source = "kernel void k(global float4 *p) { p[0] = p[1] * 2.0 + 0.1; }"
+    assert coopmat.compile(source, ["-cl-single-precision-constant"]).diagnostics == []
+    assert coopmat.compile(source, ["-cl-ext=-cl_khr_fp64"]).diagnostics == []
 
 
 def test_scalars_widen_to_vectors_in_assignments() -> None:

@@ -173,10 +173,42 @@ def test_sizes_that_are_known(attributes: str, body: str, told: bool) -> None:
     assert bool(findings(body, attributes)) == told
 
 
-def test_the_parameters_of_functions_are_taken_to_be_the_same() -> None:
-    text = "void f(global float *p, uint x) { F m = LOAD; if (x) OP; }\n"
-    text += "kernel void k(global float *p) { f(p, get_local_id(0)); }"
-    assert compile(HEAD + text, ["-Wno-everything", f"-W{CODE}"]).diagnostics == []
+FUNCTIONS = """
+void below(global float *p, uint x, uint n) { F m = LOAD; if (x < n) OP; }
+void deeper(global float *p, uint n, uint y) { uint z = y + 1; below(p, z, n); }
+void turns(global float *p, uint n) { F m = LOAD; for (uint i = 0; i < n; i++) m += m; }
+void tile(global float *p, uint id, uint width) { F m = LOAD; if (id / width == 0) OP; if (id >> 4 == 1) OP; }
+uint number(uint id) { return id / 32; }
+struct S { uint id, n; };
+void member(global float *p, struct S s) { F m = LOAD; if (s.n) OP; }
+F chosen(F m, uint x) { if (x) return m; return m * 2; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ("below(p, §get_local_id(0), n);", ["OP", "get_local_id(0)"]),
+        ("deeper(p, n, §g[get_local_id(0)] + 2);", ["OP", "g[get_local_id(0)]", "get_local_id(0)"]),
+        ("deeper(p, §get_global_id(0), 3);", ["OP", "get_global_id(0)"]),
+        ("turns(p, §get_sub_group_local_id());", ["m += m", "get_sub_group_local_id()"]),
+        ("tile(p, 3, §get_local_id(0));", None),
+        ("m = chosen(m, §get_local_id(0));", None),
+        ("turns(p, n); deeper(p, n, 3); tile(p, get_local_id(0), 16); if (number(get_local_id(0))) OP;", []),
+        ("struct S s = { get_local_id(0), n }; member(p, s); deeper(p, get_group_id(0), get_local_id(1));", []),
+        ("uint w = get_max_sub_group_size(); tile(p, get_global_id(0), w); m = chosen(m, w); m = chosen(m, n);", []),
+    ],
+)
+def test_arguments_that_decide_about_an_operation(body: str, path: list[str] | None) -> None:
+    """They are told of where they are given; the notes begin at the operation."""
+    source = HEAD + FUNCTIONS + KERNEL.format("", body)
+    found = compile(source.replace("§", ""), ["-Wno-everything", f"-W{CODE}"]).diagnostics
+    lines = source.replace("§", "").split("\n")
+    line = next(text for text in source.split("\n") if text.startswith("kernel"))
+    assert [item.span and item.span.column for item in found] == ([line.index("§") + 1] if "§" in line else [])
+    if path:
+        spans = [note.span for note in found[0].notes if note.span is not None]
+        assert [lines[span.line - 1][span.column - 1 : span.end_column - 1] for span in spans] == path
 
 
 def test_options() -> None:

@@ -69,6 +69,9 @@ def contexts(rng: np.random.Generator, target: Target) -> Iterator[Case]:
     k.line(f"@M v; v = coop_mat_load((global float4 *){p}, ROW, (uchar)2);")
     k.store("v", F32, whole)
     k.store(f"@twice(coop_mat_load({p}, ROW, 8))", F32, whole * 2)
+    # Components of values that are no objects.
+    k.line("@M part = v; for (uint i = 0; i < coop_mat_length(part); i++) part[i] = (v + same)[i] + @twice(v)[i];")
+    k.store("part", F32, whole * 3 + whole[0])
     k.store(f"((@M)coop_mat_load({p}, COLUMN, 4)) - @get({p})", F32, values.reshape(8, 4).T - whole)
     yield k.case()
 

@@ -114,11 +114,12 @@ def test_expressions_are_of_floats(device: DeviceInfo) -> None:
             b += 0.5; out[6] = b; b /= 3; out[7] = b; out[8] = twice(q[1]); out[9] = n(b);
             out[10] = (bool)q[0]; out[11] = sizeof(struct S) + sizeof b; out[12] = (int)(bfloat16)-7.9f;
             p[1] = q[0]; volatile bfloat16 v = 1.0h; out[13] = v; out[14] = ((float)b == b) + as_short(p[0]);
+            bfloat16 m[2] = { 1, 255 }; out[15] = m[0]++; out[16] = m[0]; out[17] = --m[0]; m[1]++; out[18] = ++m[1];
         }
     """.replace("n(b)", "b * 1024 - 0.5f")
-    p, out = np.array([nearest(1.5), 0], np.uint16), np.zeros(15, np.float32)
+    p, out = np.array([nearest(1.5), 0], np.uint16), np.zeros(19, np.float32)
     b = np.float32(POSITIVE[nearest(2.0 / 3)])
-    expected = [2.5, 2.25, -1.5, 1, 0, 7, 2, b, 4, b * 1024 - 0.5, 1, 8, -7, 1, 1 + nearest(1.5)]
+    expected = [2.5, 2.25, -1.5, 1, 0, 7, 2, b, 4, b * 1024 - 0.5, 1, 8, -7, 1, 1 + nearest(1.5), 1, 2, 1, 256]
     for route in ("one", "lanes"):
         module = coopmat.compile(source, ["--matrices", route])
         results = execute(device, module.spirv, [Launch("k", [p.copy(), out.copy()])])[0]
@@ -129,7 +130,6 @@ def test_expressions_are_of_floats(device: DeviceInfo) -> None:
 @pytest.mark.parametrize(
     ("statement", "code"),
     [
-        ("b++;", "not-supported"),
         ("b % 2;", "invalid-operands"),
         ("b & b;", "invalid-operands"),
         ("sin(b);", "ambiguous-call"),

@@ -78,6 +78,12 @@ def one_integer(c: Context, item: syntax.Attribute) -> int:
     return _integers(c, item, 1)[0]
 
 
+def no_matrix(c: Context, item: syntax.Attribute) -> None:
+    """Where no type stands that could be a component type."""
+    if item.name.strip("_") == "coop_mat":
+        c.fail("coop-mat-attribute", "'coop_mat' belongs to the type of a variable, a function or a typedef", item.span)
+
+
 def _unknown(c: Context, item: syntax.Attribute) -> None:
     if item.name.strip("_") not in _IGNORED:
         c.warn("unknown-attributes", f"unknown attribute '{item.name}' ignored", item.span)
@@ -118,6 +124,8 @@ def for_typedef(c: Context, items: list[syntax.Attribute], t: Type) -> int | Non
 
 
 def apply_to_record(c: Context, record: RecordType, items: list[syntax.Attribute]) -> None:
+    for item in items:
+        no_matrix(c, item)
     record.packed = any(item.name.strip("_") == "packed" for item in items)
     record.alignment = alignment(c, items)
     if (record.alignment or 1) > MOST_ALIGNED:
@@ -134,6 +142,7 @@ def unroll_hint(c: Context, items: list[syntax.Attribute]) -> int | None:
         if item.name.strip("_") == "opencl_unroll_hint":
             factor = _integers(c, item, 1)[0] if item.arguments else 0
         else:
+            no_matrix(c, item)
             _unknown(c, item)
     return factor
 

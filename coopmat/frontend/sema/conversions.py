@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NoReturn
 
@@ -27,11 +28,12 @@ from ..types import (
     Type,
     VectorType,
     VoidType,
+    contains_matrix,
     element_type,
     in_space,
 )
 from . import images, implicit
-from .constants import constant_value, fold_convert, is_null_pointer
+from .constants import fold_convert, is_null_pointer
 from .context import Context
 from .hints import cast_to, declared_here, name_of
 
@@ -113,19 +115,8 @@ def common_scalar(a: ScalarType, b: ScalarType) -> ScalarType:
     return a if not a.signed else b
 
 
-def _fits(e: Expr, element: ScalarType) -> bool:
-    """Whether a constant keeps its value in `element`, so that a wider scalar may meet a narrower vector."""
-    value = constant_value(e)
-    if value is None:
-        return False
-    if element.is_float:
-        return True
-    folded = fold_convert(e.span, e, element)
-    return folded is not None and constant_value(folded) == value
-
-
 def can_splat(e: Expr, element: ScalarType) -> bool:
-    """Whether scalar `e` may be widened to a vector of `element`: an error where its rank is greater (6.2.6)."""
+    """Whether scalar `e` may be widened to a vector of `element`: an error where its rank is greater (6.4.6)."""
     t = e.type
     if not isinstance(t, ScalarType):
         return False
@@ -133,7 +124,7 @@ def can_splat(e: Expr, element: ScalarType) -> bool:
         return True
     if t.is_float and element.is_integer:
         return False
-    return t.rank <= element.rank or _fits(e, element)
+    return t.rank <= element.rank
 
 
 def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) -> tuple[Expr, Expr]:
@@ -152,16 +143,30 @@ def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) 
         return convert_arithmetic(left, b), right
     if isinstance(a, VectorType) and a == b:
         return left, right
-    bad_operands(c, op, span, left, right)
+    # What is assigned to cannot be cast.
+    before = None if op.endswith("=") and op not in ("==", "!=", "<=", ">=") else _narrowing(c, left, b)
+    bad_operands(c, op, span, left, right, [hint for hint in (before, _narrowing(c, right, a)) if hint])
 
 
-def bad_operands(c: Context, op: str, span: Span, left: Expr, right: Expr) -> NoReturn:
+def _narrowing(c: Context, e: Expr, vector: Type) -> tuple[Note, list[FixIt]] | None:
+    """What mends a scalar of greater rank than the components of the vector beside it."""
+    if not isinstance(e.type, ScalarType) or not isinstance(vector, VectorType):
+        return None
+    t = vector.element
+    return Note(f"the rank of '{e.type}' is greater than that of '{t}'; a cast helps"), cast_to(c, e, str(t))
+
+
+def bad_operands(
+    c: Context, op: str, span: Span, left: Expr, right: Expr, hints: Sequence[tuple[Note, list[FixIt]]] = ()
+) -> NoReturn:
     matrix = isinstance(left.type, CoopMatrixType) or isinstance(right.type, CoopMatrixType)
     c.fail(
         "coop-mat-operator" if matrix else "invalid-operands",
         f"invalid operands to '{op}': '{left.type}' and '{right.type}'",
         span,
         labels=[Label(left.span), Label(right.span)],
+        notes=[note for note, _ in hints],
+        fixits=[fixit for _, fixits in hints for fixit in fixits],
     )
 
 
@@ -206,7 +211,7 @@ def _matrix_mismatch(c: Context, e: Expr, target: Type, span: Span, what: str, n
     if isinstance(target, CoopMatrixType) and isinstance(source, CoopMatrixType) and source.converts_to(target):
         notes.insert(0, Note("a cast converts the components"))
         name = name_of(c, target)
-        fixits = cast_to(e, name) if name is not None else []
+        fixits = cast_to(c, e, name) if name is not None else []
     elif isinstance(target, CoopMatrixType) and isinstance(source, ScalarType):
         notes.insert(0, Note("'coop_mat_init' makes a matrix of a scalar"))
     message = f"{what}: '{source}' does not convert to '{target}'"
@@ -226,10 +231,9 @@ def _assign_pointer(c: Context, e: Expr, target: PointerType, span: Span, what: 
             f"{what}: a pointer to the {source.qualifiers.space} address space does not convert to '{target}'",
             span,
         )
+    keep_matrices(c, source, target, span, what)
     void = isinstance(source.pointee, VoidType) or isinstance(target.pointee, VoidType)
     if source.pointee != target.pointee and not void:
-        if isinstance(target.pointee, CoopMatrixType) or isinstance(source.pointee, CoopMatrixType):
-            return None
         sign = _same_but_sign(source.pointee, target.pointee)
         code = "pointer-sign" if sign else "incompatible-pointer-types"
         how = "differ in signedness" if sign else "point to different types"
@@ -246,6 +250,14 @@ def _assign_pointer(c: Context, e: Expr, target: PointerType, span: Span, what: 
         code = "incompatible-pointer-types-discards-qualifiers"
         c.warn(code, f"{what}: '{source}' to '{target}' discards {' and '.join(lost)}", span)
     return retype_pointer(e, target)
+
+
+def keep_matrices(c: Context, source: Type, target: PointerType, span: Span, what: str) -> None:
+    """A matrix is opaque: its memory is seen as nothing else, and nothing else as a matrix."""
+    pointee = source.pointee if isinstance(source, PointerType) else None
+    if pointee != target.pointee and (contains_matrix(target.pointee) or (pointee and contains_matrix(pointee))):
+        message = f"{what}: a pointer to a cooperative matrix keeps its type: '{source}' does not become '{target}'"
+        c.fail("coop-mat-pointer", message, span)
 
 
 def _same_but_sign(a: Type, b: Type) -> bool:
@@ -312,11 +324,13 @@ def _cast_to_pointer(c: Context, e: Expr, target: PointerType, span: Span) -> Ex
     if is_null_pointer(e):
         return Zero(span, target)
     if isinstance(source, PointerType):
+        keep_matrices(c, source, target, span, "cast")
         have, want = source.qualifiers.space, target.qualifiers.space
         if not in_space(have, want) and not in_space(want, have):
             c.fail("address-space", f"a pointer to the {have} address space does not cast to '{target}'", span)
         return replace(retype_pointer(e, target), span=span)
     if isinstance(source, ScalarType) and source.is_integer:
+        keep_matrices(c, source, target, span, "cast")
         wide = convert_arithmetic(e, ULONG)
         return Convert(span, target, ConvertKind.INT_TO_POINTER, wide)
     c.fail("invalid-cast", f"'{source}' does not cast to '{target}'", span)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ...diagnostics import FixIt, Note, Span
 from .. import typed
 from ..typed import Expr
@@ -24,16 +26,17 @@ def declared_here(e: Expr) -> list[Note]:
     return []
 
 
-def cast_to(e: Expr, spelled: str) -> list[FixIt]:
-    """Puts a cast to the type that is spelled so before an expression, in parentheses where it needs them."""
+def cast_to(c: Context, e: Expr, name: str) -> list[FixIt]:
+    """Puts a cast to the type of this name before an expression, in parentheses where it needs them."""
     span = e.span
     while isinstance(e, typed.Convert):
         e = e.operand
     before = Span(span.file, span.line, span.column, span.line, span.column)
-    if not isinstance(e, _LOOSE):
-        return [FixIt(before, f"({spelled})")]
+    folded = isinstance(e, (typed.IntConst, typed.FloatConst)) and not re.fullmatch(r"[\w.]+", spelled(c, span) or "")
+    if not isinstance(e, _LOOSE) and not folded:
+        return [FixIt(before, f"({name})")]
     after = Span(span.file, span.end_line, span.end_column, span.end_line, span.end_column)
-    return [FixIt(before, f"({spelled})("), FixIt(after, ")")]
+    return [FixIt(before, f"({name})("), FixIt(after, ")")]
 
 
 def name_of(c: Context, t: Type) -> str | None:

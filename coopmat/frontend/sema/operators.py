@@ -37,6 +37,7 @@ from .conversions import (
     condition,
     convert_arithmetic,
     index_value,
+    keep_matrices,
     kind_between,
     promote,
     retype_pointer,
@@ -125,8 +126,6 @@ def increment(c: Context, op: str, target: Expr, span: Span, *, prefix: bool) ->
         c.fail("coop-mat-operator", f"invalid operand to '{op}': '{t}'", span)
     elif not isinstance(element_type(t), ScalarType):
         c.fail("invalid-operands", f"invalid operand to '{op}': '{t}'", span)
-    elif t is BFLOAT16:
-        c.unsupported(f"'{op}' of a '{t}' is", span)
     return typed.IncDec(span, t, place, 1 if op == "++" else -1, prefix)
 
 
@@ -400,6 +399,7 @@ def _unify(c: Context, then: Expr, otherwise: Expr, span: Span) -> tuple[Expr, E
     if isinstance(b, PointerType) and is_null_pointer(then):
         return Zero(then.span, b), otherwise
     if isinstance(a, PointerType) and isinstance(b, PointerType) and _comparable(a, b):
+        keep_matrices(c, a, b, span, "the sides of '?:'")
         qualifiers = Qualifiers(
             a.qualifiers.space if in_space(b.qualifiers.space, a.qualifiers.space) else b.qualifiers.space,
             a.qualifiers.const or b.qualifiers.const,

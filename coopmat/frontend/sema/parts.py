@@ -27,10 +27,11 @@ def subscript(c: Context, node: syntax.Subscript, expected: Type | None) -> Expr
 
     base, index = analyse_each(c, node.base, node.index)
     if isinstance(base.type, CoopMatrixType):
-        if not isinstance(base, LValue):
-            c.fail("coop-mat-index", "a component can be chosen of a matrix variable only", node.span)
         chosen = matrix_index(c, index, base.type)
-        return typed.MatrixElement(node.span, base.type.component, base.place, base, chosen)
+        if isinstance(base, LValue):
+            return typed.MatrixElement(node.span, base.type.component, base.place, base, chosen)
+        held = typed.CompoundLiteral(base.span, base.type, Qualifiers(const=True), base)
+        return rvalue(typed.MatrixElement(node.span, base.type.component, held.place, held, chosen))
     if isinstance(base.type, ArrayType) and isinstance(base, LValue):
         chosen = index_value(c, index)
         size = base.type.size

@@ -22,6 +22,8 @@ def enumeration(c: Context, tag: syntax.EnumSpecifier) -> Type:
     packed = next((item for item in tag.attributes if item.name.strip("_") == "packed"), None)
     if packed is not None:
         c.unsupported("a packed enumeration is", packed.span)
+    for attribute in tag.attributes:
+        attributes.no_matrix(c, attribute)
     value, known = 0, True
     values = set()
     declared: list[EnumConstant] = []

@@ -1,8 +1,9 @@
 """Whether operations on matrices stand in control flow that all work-items of a subgroup go through together.
 
 A finding is a warning, `coop-mat-nonuniform`, whose notes tell the way from what makes the work-items differ to the
-condition that parts them. The analysis follows values through variables of one function at a time, callees first; it
-takes memory, kernel arguments and the parameters of functions to be the same for the subgroup.
+condition that parts them. The analysis follows values through variables of one function at a time, callees first: of a
+parameter it finds whether it decides about an operation, which calls are then held to. Memory and kernel arguments are
+taken to be the same for the subgroup.
 """
 
 from __future__ import annotations

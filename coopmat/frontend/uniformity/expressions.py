@@ -8,10 +8,10 @@ from typing import Any
 
 from ...diagnostics import Span
 from .. import typed
-from ..types import CoopMatrixType
+from ..types import CoopMatrixType, RecordType
 from . import builtins
 from .calls import is_operation, parts
-from .state import Summary, Walk, add
+from .state import Finding, Summary, Walk, add
 from .values import UNIFORM, Cause, Value, join, sub_group_number
 
 Step = Generator[Any, Any, Any]
@@ -96,6 +96,7 @@ class Expressions(Walk):
         yield
 
     def component(self, e: typed.MatrixElement) -> Step:
+        yield self.expression(e.matrix)
         yield self.expression(e.index)
         return Value(Cause("each work-item holds components of its own", e.span))
 
@@ -115,7 +116,7 @@ class Expressions(Walk):
     def binary(self, e: typed.Binary) -> Step:
         left = self.quick(e.left) or (yield self.expression(e.left))
         right = self.quick(e.right) or (yield self.expression(e.right))
-        return UNIFORM if sub_group_number(e, left, right, self.size) else _no_id(join(left, right))
+        return _no_id(right if sub_group_number(e, left, right, self.size) else join(left, right))
 
     def logical(self, e: typed.Logical) -> Step:
         left = self.quick(e.left) or (yield self.expression(e.left))
@@ -180,9 +181,22 @@ class Expressions(Walk):
         if e.function in self.with_matrices:
             self.operation(f"'{e.function.name}', which operates on matrices,", e.span)
         summary = self.summaries.get(e.function, Summary())
+        self.deciding_arguments(e, summary, values)
         result, stored = (_at_call(e, value, values) for value in (summary.returns, summary.stores))
         self.set_through(e.arguments, stored, e.span)
         return UNIFORM if isinstance(e.type, CoopMatrixType) else result
+
+    def deciding_arguments(self, e: typed.Call, summary: Summary, values: list[Value]) -> None:
+        """Arguments that decide whether the function comes to an operation. Of a record it may be another member."""
+        for n, place in summary.decides.items():
+            parameter, given = e.function.parameters[n], values[n]
+            if self.dead or isinstance(parameter.type, RecordType):
+                continue
+            if given.cause is not None:
+                cause = Cause(f"'{parameter.name}' decides about this one", place, given.cause)
+                finding = Finding(f"an operation on matrices in '{e.function.name}'", e.arguments[n].span, cause)
+                self.found.setdefault((cause.text, finding.span), finding)
+            self.decided_by(given, place)
 
     def set_through(self, arguments: list[typed.Expr], value: Value, span: Span) -> None:
         """What a function stores to variables whose addresses it gets."""

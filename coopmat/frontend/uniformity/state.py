@@ -19,10 +19,12 @@ State = dict[typed.VarDecl, Value]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Of a function, for its callers: what it returns and what it stores through pointers."""
+    """Of a function, for its callers: what it returns, what it stores through pointers, and which of its parameters
+    decide about an operation on matrices, each with the place of the first such operation."""
 
     returns: Value = UNIFORM
     stores: Value = UNIFORM
+    decides: Mapping[int, Span] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class Walk:
     def begin(self) -> None:
         self.state: State = {}
         if not self.function.is_kernel:
-            self.state = {decl: Value(parameters=1 << n) for n, decl in enumerate(self.function.parameters)}
+            self.state = {decl: Value(parameters=1 << n, is_id=True) for n, decl in enumerate(self.function.parameters)}
         self.dead = False
         self.control = UNIFORM
         self.left = UNIFORM  # work-items that have returned
@@ -89,6 +91,7 @@ class Walk:
         self.labels: set[str] = set()
         self.found: dict[tuple[str, Span], Finding] = {}
         self.returns, self.stores = UNIFORM, UNIFORM
+        self.decides: dict[int, Span] = {}
 
     @property
     def findings(self) -> list[Finding]:
@@ -96,7 +99,7 @@ class Walk:
 
     @property
     def summary(self) -> Summary:
-        return Summary(self.returns, self.stores)
+        return Summary(self.returns, self.stores, self.decides)
 
     # --- where work-items part -------------------------------------------------------------------
 
@@ -106,10 +109,19 @@ class Walk:
         return join(self.left, *self.awaited.values(), *self.around.values(), *frames, self.control)
 
     def operation(self, what: str, span: Span) -> None:
-        cause = self.current().cause
-        if cause is not None and not self.dead:
+        here = self.current()
+        if self.dead:
+            return
+        if here.cause is not None:
             # Once for each condition.
-            self.found.setdefault((cause.text, cause.span), Finding(what, span, cause))
+            self.found.setdefault((here.cause.text, here.cause.span), Finding(what, span, here.cause))
+        self.decided_by(here, span)
+
+    def decided_by(self, value: Value, span: Span) -> None:
+        """The operation at `span` depends on `value`: on parameters of this function, where it does on some."""
+        for n in range(value.parameters.bit_length()):
+            if value.parameters >> n & 1:
+                self.decides.setdefault(n, span)
 
     def under(self, condition: Value, span: Span) -> Value:
         """The control of what follows a condition."""

@@ -33,7 +33,8 @@ class Cause:
 @dataclass(frozen=True, slots=True)
 class Value:
     """`cause`: why it differs between work-items (None: it does not). `parameters`: a bit for each parameter of the
-    function that it depends on. `is_id`: it is the work-item's number itself; a subgroup's are consecutive."""
+    function that it depends on. `is_id`: it is the work-item's number itself, of which a subgroup's are consecutive, or
+    may be, being a parameter."""
 
     cause: Cause | None = None
     parameters: int = 0
@@ -62,7 +63,7 @@ def join(*values: Value) -> Value:
 def sub_group_number(e: typed.Binary, left: Value, right: Value, size: int | None) -> bool:
     """Whether `e` makes of a work-item's number what is the same for a subgroup, of `size` or of unknown size:
     `id / n`, `id >> n` or `id & ~(n - 1)`. An n that is no constant is taken for the subgroup's size."""
-    if not left.is_id or not right.is_plain or e.op not in ("div", "shr", "and"):
+    if not left.is_id or right.cause is not None or e.op not in ("div", "shr", "and"):
         return False
     n = _constant(e.right)
     if n is None:

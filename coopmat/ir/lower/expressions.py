@@ -11,7 +11,9 @@ from ...diagnostics import CompileError, Diagnostic, InternalError, Severity
 from ...frontend import builtins, typed
 from ...frontend.typed import ConvertKind
 from ...frontend.types import (
+    BFLOAT16,
     BOOL,
+    FLOAT,
     AddressSpace,
     CoopMatrixType,
     PointerType,
@@ -255,6 +257,10 @@ def _inc_dec(ctx: FunctionContext, e: typed.IncDec) -> ir.Value:
     old = place.read(ctx)
     if isinstance(t, PointerType):
         new = add_to_pointer(ctx, t, old, ir.Constant(I64, e.step))
+    elif t == BFLOAT16:
+        wide = convert(ctx, typed.ConvertKind.FLOAT_TO_FLOAT, old, t, FLOAT)
+        new = arithmetic(ctx, "add", FLOAT, wide, splat(ctx, FLOAT, e.step))
+        new = convert(ctx, typed.ConvertKind.FLOAT_TO_FLOAT, new, FLOAT, t)
     else:
         new = arithmetic(ctx, "add", t, old, splat(ctx, t, e.step))
         if t == BOOL:

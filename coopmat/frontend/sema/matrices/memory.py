@@ -83,7 +83,7 @@ def _source(c: Context, node: syntax.Expression, component: ScalarType, *, store
             f"'{t}' does not point to '{component}', the component type of the matrix",
             e.span,
             notes=[Note("cast the pointer where another type in memory is meant"), *declared_here(e)],
-            fixits=cast_to(e, str(PointerType(component, t.qualifiers))),
+            fixits=cast_to(c, e, str(PointerType(component, t.qualifiers))),
         )
     if not isinstance(t.pointee, VectorType):
         return e, 1

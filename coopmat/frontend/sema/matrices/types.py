@@ -21,7 +21,7 @@ from ...types import (
 from ..context import Context, EnumConstant
 from ..conversions import rvalue
 
-_SUBGROUP = "CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP"
+_SUBGROUP, _MEMORY_SCOPE = "CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP", "memory_scope_sub_group"
 ENUMERATORS: dict[str, int] = {
     _SUBGROUP: SCOPE_SUBGROUP,
     "CLK_COOPERATIVE_MATRIX_A": 0,
@@ -108,20 +108,22 @@ def enumerator(c: Context, e: syntax.Expression) -> int | None:
         message = f"'{name}' stands as a string; write the enumerator itself"
         c.diagnostics.warning("coop-mat-string-enumerator", message, e.span, fixits=[FixIt(e.span, name)])
         return ENUMERATORS[name]
-    if isinstance(e, syntax.Identifier) and e.name == "memory_scope_sub_group":
-        return SCOPE_SUBGROUP  # by role: its own value differs between headers
     value = rvalue(analyse(c, e))
     return value.value if isinstance(value, IntConst) else None
 
 
 def _scope(c: Context, e: syntax.Expression) -> int:
-    scope = enumerator(c, e)
-    if scope != SCOPE_SUBGROUP:
+    known = e
+    while isinstance(known, (syntax.Paren, syntax.Cast)):
+        known = known.inner if isinstance(known, syntax.Paren) else known.operand
+    # By role, because the values of the memory scopes differ between headers.
+    role = known.name if isinstance(known, syntax.Identifier) and known.name.startswith("memory_scope_") else None
+    if role != _MEMORY_SCOPE and (role is not None or enumerator(c, e) != SCOPE_SUBGROUP):
         c.fail(
             "coop-mat-scope",
             "the scope of a cooperative matrix must be the subgroup",
             e.span,
-            notes=[Note(f"write {_SUBGROUP} or memory_scope_sub_group")],
+            notes=[Note(f"write {_SUBGROUP} or {_MEMORY_SCOPE}")],
             fixits=[FixIt(e.span, _SUBGROUP)],
         )
     return SCOPE_SUBGROUP
