@@ -177,6 +177,36 @@ def test_optimised_ir(dialect: str, passes: str) -> None:
         assert route == "native" or "CooperativeMatrix" not in module.spirv_text
 
 
+MIXED = """\
+%S = type { i32, MATRIX, i32 }
+define spir_kernel void @k(ptr addrspace(1) %p) {
+  %s = alloca %S
+  %q = alloca ptr
+  %n = alloca [4 x i32]
+  store ptr %s, ptr %q
+  WHERE
+  %a = getelementptr i8, ptr %r, i64 16
+  store i32 1, ptr %a
+  %m = load %S, ptr %s
+  %v = extractvalue %S %m, 2
+  store i32 %v, ptr addrspace(1) %p
+  ret void
+}
+"""
+
+
+@pytest.mark.parametrize("route", ["native", "one"])
+def test_bytes_of_objects_that_are_not_known(route: str) -> None:
+    """Where matrices lie they take another number of bytes: nothing is guessed."""
+    text = MIXED.replace("MATRIX", MATRIX)
+    for where in ("%r = select i1 true, ptr %s, ptr %s", "%r = getelementptr i8, ptr %n, i64 -12"):
+        assert ir(text.replace("WHERE", where), "--matrices", route, "--no-validate").llvm_ir
+    with pytest.raises(coopmat.CompileError, match="counts bytes of an object that is not known") as caught:
+        ir(text.replace("WHERE", "%r = load ptr, ptr %q"), "--matrices", route).spirv  # noqa: B018
+    (found,) = caught.value.diagnostics
+    assert found.span is not None and found.span.line == 8
+
+
 # --- malformed -----------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -65,6 +66,23 @@ def test_operations(
     monkeypatch.setattr(coopmat, "compile", through(dialect, passes))
     found = execution.Runner(device, 0).run(target, picked)
     assert not found, "\n".join(map(str, found))
+
+
+@pytest.mark.parametrize(("name", "passes"), [("jumps", "O1"), ("structures", "O2")])
+def test_pointers_that_do_not_say_to_what(
+    device: DeviceInfo, name: str, passes: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As clang writes parameters; and nothing is inlined. What optimisation makes of members counts bytes."""
+
+    def compile(source: str, options: Sequence[str] = (), *, name: str) -> coopmat.Module:
+        text = compile_source(source, ["--dialect", "clang"], name=name).llvm_ir
+        text = re.sub(r" byref\((?:[^()]|\([^()]*\))*\)", "", text)
+        text, count = re.subn(r"(?m)^(attributes #\d+ = \{)", r"\1 noinline", text)
+        assert count
+        return compile_source(optimised(text, passes), options, name="cases.ll", language="ir")
+
+    monkeypatch.setattr(coopmat, "compile", compile)
+    run(device, TARGETS[0], list(THEMES[name](np.random.default_rng(7), TARGETS[0]))[1:2])
 
 
 # --- subgroups -----------------------------------------------------------------------------------

@@ -7,13 +7,19 @@ offset has to become a path of members again. Where that cannot be done the addr
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from .operations import TYPE
 from .storage import Storage
-from .text import Function, Instruction, Malformed, operands, parse_argument, tokens
+from .text import Function, Instruction, Malformed, operands, parse_argument, parse_call, tokens
 
 _NUMBER = re.compile(r"i\d+ (-?\d+)")
+LOST = "an address that counts bytes of an object that is not known, where objects have matrices, is not supported yet"
+_BYTES = re.compile(r"(?:\[\d+ x )*i8\]*")
+_PRIVATE = ("ptr", "ptr addrspace(4)")
+_POINTER_CAST = re.compile(r"inttoptr .* to ptr(?: addrspace\(4\))?")
+_INCOMING = re.compile(r"\[ ([^\[\]]+?), %")
 _CHOICES = ("phi", "select", "freeze", "addrspacecast", "bitcast")
 
 
@@ -27,20 +33,24 @@ class Address:
 
 
 class Addresses:
-    """Those of one function, before it is rewritten."""
+    """Those of one function, before it is rewritten. `plain` are parameters that point to no object with matrices."""
 
-    def __init__(self, function: Function, storage: Storage) -> None:
+    def __init__(self, function: Function, storage: Storage, plain: Collection[str] = ()) -> None:
         self.storage = storage
         self.known: dict[str, Address] = {}
         # Offsets in bytes from what is not known: may lead anywhere.
         self.odd: set[str] = set()
+        # Of any object in private memory, for all that is known.
+        self.unknown: set[str] = set()
         for argument in function.head.arguments:
             match = re.search(r"\b(?:byref|sret|byval)\((.*?)\)(?: |$)", argument.attributes)
             if match and storage.carries(match[1]):
                 self.known[argument.value] = Address(argument.value, match[1])
+            elif argument.type in _PRIVATE and argument.value not in plain and not match:
+                self.unknown.add(argument.value)
         count = -1
-        while count != len(self.known) + len(self.odd):
-            count = len(self.known) + len(self.odd)
+        while count != len(self.known) + len(self.odd) + len(self.unknown):
+            count = len(self.known) + len(self.odd) + len(self.unknown)
             for item in function.instructions():
                 if item.result is not None and item.result not in self.known:
                     self.follow(item.result, item)
@@ -53,12 +63,16 @@ class Addresses:
         elif item.opcode == "getelementptr":
             self.element(result, item)
         elif item.opcode in _CHOICES and "ptr" in item.text:
-            named = re.findall(r"%(?:\"[^\"]*\"|[-\w.$]+)", item.text)
+            named = _chosen(item)
             found = {self.known[name].kind for name in named if name in self.known and not self.known[name].offset}
             if any(name in self.known for name in named):
                 self.known[result] = Address(result, found.pop() if len(found) == 1 else "")
             if any(name in self.odd for name in named):
                 self.odd.add(result)
+            if any(name in self.unknown for name in named):
+                self.unknown.add(result)
+        elif _gives_pointer(item):
+            self.unknown.add(result)
 
     def element(self, result: str, item: Instruction) -> None:
         kind, address, *indices = operands(item.text)
@@ -69,6 +83,8 @@ class Addresses:
         here, number = self.known.get(base), _NUMBER.fullmatch(indices[0]) if len(indices) == 1 else None
         if here is None or not here.kind or number is None:
             self.odd.add(result)
+            if here is not None or base in self.unknown:
+                self.unknown.add(result)
             return
         offset = here.offset + int(number[1]) * self.storage.opaque_layout(kind)[0]
         self.known[result] = Address(here.root, here.kind, offset)
@@ -88,7 +104,7 @@ class Addresses:
         """The indices from the root to where `address` is, and what lies there. None: no member starts there."""
         kind, rest = address.kind, address.offset
         size = self.storage.opaque_layout(kind)[0]
-        first, rest = divmod(rest, size) if TYPE.fullmatch(kind) else (0, rest)
+        first, rest = divmod(rest, size) if size else (0, rest)
         indices = [first]
         while rest:
             members = self.storage.members(kind)
@@ -103,6 +119,16 @@ class Addresses:
             kind, rest = members[0 if kind.startswith("[") else at][0], rest - offset
             indices.append(at)
         return kind, indices
+
+    def is_plain(self, value: str) -> bool:
+        """Whether an address is of no object with matrices."""
+        return value not in self.known and value not in self.unknown
+
+    def is_lost(self, item: Instruction) -> bool:
+        """Whether an address may be a number of bytes within an object that has matrices and other members."""
+        if not self.storage.mixed or item.opcode != "getelementptr" or item.result not in self.unknown:
+            return False
+        return item.result not in self.known and bool(_BYTES.fullmatch(operands(item.text)[0]))
 
     def kind_at(self, value: str) -> str:
         """What lies at an address; empty where that is not known."""
@@ -131,3 +157,23 @@ class Addresses:
         if value in self.odd:
             message = "an address that counts the bytes of an object with matrices is not supported yet"
             raise Malformed("ir-not-supported", message, source)
+
+
+def _chosen(item: Instruction) -> list[str]:
+    """The pointers that an instruction gives one of, or gives as it is."""
+    if item.opcode == "phi":
+        return _INCOMING.findall(item.text)
+    texts = operands(item.text)
+    if item.opcode == "select":
+        return [parse_argument(tokens(text)).value for text in texts[1:3]]
+    return [parse_argument(tokens(texts[0])).value.partition(" ")[0]]
+
+
+def _gives_pointer(item: Instruction) -> bool:
+    """Whether it gives a pointer to private memory from anywhere."""
+    if item.opcode == "load":
+        return operands(item.text)[0] in _PRIVATE
+    if item.opcode in ("inttoptr", "extractvalue", "extractelement"):
+        return item.opcode != "inttoptr" or _POINTER_CAST.match(item.text) is not None
+    call = parse_call(item.text) if "call" in item.text else None
+    return call is not None and call.type in _PRIVATE

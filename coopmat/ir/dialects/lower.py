@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 from ...matrices.strategies import STRATEGIES
 from ...matrices.variants import MatrixType
-from . import subgroups
-from .addresses import Addresses
+from . import parameters, subgroups
+from .addresses import LOST, Addresses
 from .calls import LibraryCalls
 from .operations import ROWS, matrix_of, read_name
 from .storage import Storage
@@ -55,9 +55,11 @@ def lower(module: Module, strategy: str, targets: Targets) -> list[LibraryCalls]
             raise Malformed("ir-operation", f"kernel '{function.name}' has a matrix as a parameter", str(function.head))
     if targets.replaced:
         subgroups.check_variables(module, storage.strategy)
+    plain = parameters.state(module, storage)
     for function in module.functions:
         target = targets.functions[function.name]
-        _Lowering(function, storage, calls[target], (carriers, targets.replaced)).run()
+        addresses = Addresses(function, storage, plain[function.name])
+        _Lowering(function, addresses, calls[target], (carriers, targets.replaced)).run()
     names = {head.name for head in module.declarations}
     module.declarations = [head for head in module.declarations if not _is_operation(head)]
     for name, types in ((_COPY, ["ptr", "ptr", "i64", "i1"]), (_SET, ["ptr", "i8", "i64", "i1"])):
@@ -88,14 +90,16 @@ def _is_operation(head: Call) -> bool:
 class _Lowering:
     """`how`: the functions with matrices as parameters or results, and whether subgroup functions are replaced."""
 
-    def __init__(self, function: Function, storage: Storage, calls: LibraryCalls, how: tuple[set[str], bool]) -> None:
-        self.function, self.storage, self.calls = function, storage, calls
+    def __init__(
+        self, function: Function, addresses: Addresses, calls: LibraryCalls, how: tuple[set[str], bool]
+    ) -> None:
+        self.function, self.addresses, self.calls = function, addresses, calls
+        self.storage = addresses.storage
         self.carriers, self.replaced = how
         self.names = {item.result for item in function.instructions()} | {a.value for a in function.head.arguments}
         # The address of every value with matrices, and its type.
         self.places: dict[str, str] = {}
         self.types: dict[str, str] = {}
-        self.addresses = Addresses(function, storage)
         self.entry: list[Instruction] = []
         self.edges: dict[str, list[Instruction]] = {}
         self.constants: dict[tuple[str, bool], str] = {}
@@ -342,6 +346,8 @@ class _Lowering:
 
     def element(self, item: Instruction) -> bool:
         """An address within an object that holds matrices goes by its members: bytes are of another layout."""
+        if self.addresses.is_lost(item):
+            raise self.fail(LOST)
         address = self.addresses.known.get(item.result or "")
         if address is None or address.root == item.result:
             return False

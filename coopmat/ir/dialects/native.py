@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from ...matrices.strategies import STRATEGIES
-from .addresses import Addresses
+from . import parameters
+from .addresses import LOST, Addresses
 from .operations import LLVM_NAMES, MENTION, matrix_of, spelled, tag
 from .storage import Storage
 from .text import (
@@ -39,9 +40,13 @@ def prepare(module: Module) -> None:
     declared = {head.name for head in module.declarations}
     # Of no matter how matrices are stored.
     storage = Storage(STRATEGIES["one"], 1, module.types)
+    if MENTION not in str(module):
+        return
+    plain = parameters.state(module, storage)
     for function in module.functions:
-        if any(MENTION in item.text for item in function.instructions()):
-            _Preparation(module, function, declared, storage).run()
+        addresses = Addresses(function, storage, plain[function.name])
+        if addresses.known or addresses.unknown or any(MENTION in item.text for item in function.instructions()):
+            _Preparation(module, function, declared, addresses).run()
 
 
 def _type_at(text: str) -> str:
@@ -50,9 +55,8 @@ def _type_at(text: str) -> str:
 
 
 class _Preparation:
-    def __init__(self, module: Module, function: Function, declared: set[str], storage: Storage) -> None:
-        self.module, self.function, self.declared = module, function, declared
-        self.addresses = Addresses(function, storage)
+    def __init__(self, module: Module, function: Function, declared: set[str], addresses: Addresses) -> None:
+        self.module, self.function, self.declared, self.addresses = module, function, declared, addresses
         # Variables by name, and their types.
         self.objects = {match[1]: _type_at(match[2]) for line in module.globals if (match := _VARIABLE.match(line))}
         for item in function.instructions():
@@ -83,6 +87,8 @@ class _Preparation:
 
     def by_members(self, item: Instruction) -> list[Instruction]:
         """Bytes of an object with matrices mean nothing: its members do."""
+        if self.addresses.is_lost(item):
+            raise Malformed("ir-not-supported", LOST, item.source)
         address = self.addresses.known.get(item.result or "")
         if item.opcode == "getelementptr" and address is not None and address.root != item.result:
             found = self.addresses.path(address)

@@ -22,6 +22,8 @@ class Storage:
     strategy: Strategy
     sub_group_size: int
     types: dict[str, str]
+    # Whether the module has objects with matrices and other members beside them: see `parameters`.
+    mixed: bool = False
     _layouts: dict[str, tuple[int, int]] = field(default_factory=dict)
     _opaque: dict[str, tuple[int, int]] = field(default_factory=dict)
     _carrying: dict[str, bool] = field(default_factory=dict)
@@ -34,6 +36,12 @@ class Storage:
             known = MENTION in text or any(self.carries(self.types[name]) for name in named if name in self.types)
             self._carrying[text] = known
         return known
+
+    def is_mixed(self, text: str) -> bool:
+        """Whether an object of the type has matrices, and something else."""
+        return self.carries(text) and any(
+            not self.carries(kind) or self.is_mixed(kind) for kind, _ in self.members(text)
+        )
 
     def of(self, matrix: MatrixType) -> str:
         count = storage_components(self.strategy, matrix, self.sub_group_size)
