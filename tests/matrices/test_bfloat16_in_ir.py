@@ -214,6 +214,41 @@ def test_native_modules_are_valid() -> None:
     assert module.spirv and module.validated and "BFloat16KHR" in module.spirv_text
 
 
+MATRIX = 'target("spirv.CooperativeMatrixKHR", bfloat, 3, 8, 4, 2)'
+HALVES = MATRIX.replace("bfloat", "half")
+TAG = "bf16_sc3_8x4_u2"
+OPERATORS = f"""\
+define spir_kernel void @k(ptr addrspace(1) %p, bfloat %x) {{
+  %1 = call {MATRIX} @__spirv_CooperativeMatrixLoadKHR_global_{TAG}(ptr addrspace(1) %p, i32 0, i64 4)
+  %2 = call {MATRIX} @__spirv_CooperativeMatrixFDiv_{TAG}({MATRIX} %1, {MATRIX} %1)
+  %3 = call {MATRIX} @__spirv_CooperativeMatrixScalarNeg_{TAG}({MATRIX} %2)
+  %4 = call {MATRIX} @__spirv_CooperativeMatrixScalarMulKHR_{TAG}({MATRIX} %3, bfloat %x)
+  %5 = call {HALVES} @__spirv_CooperativeMatrixFConvert_{TAG}_f16_sc3_8x4_u2({MATRIX} %4)
+  %6 = call {MATRIX} @__spirv_CooperativeMatrixFConvert_f16_sc3_8x4_u2_{TAG}({HALVES} %5)
+  call void @__spirv_CooperativeMatrixStoreKHR_global_{TAG}(ptr addrspace(1) %p, {MATRIX} %6, i32 0, i64 4)
+  ret void
+}}
+declare {MATRIX} @__spirv_CooperativeMatrixLoadKHR_global_{TAG}(ptr addrspace(1), i32, i64)
+declare {MATRIX} @__spirv_CooperativeMatrixFDiv_{TAG}({MATRIX}, {MATRIX})
+declare {MATRIX} @__spirv_CooperativeMatrixScalarNeg_{TAG}({MATRIX})
+declare {MATRIX} @__spirv_CooperativeMatrixScalarMulKHR_{TAG}({MATRIX}, bfloat)
+declare {HALVES} @__spirv_CooperativeMatrixFConvert_{TAG}_f16_sc3_8x4_u2({MATRIX})
+declare {MATRIX} @__spirv_CooperativeMatrixFConvert_f16_sc3_8x4_u2_{TAG}({HALVES})
+declare void @__spirv_CooperativeMatrixStoreKHR_global_{TAG}(ptr addrspace(1), {MATRIX}, i32, i64)
+"""
+
+
+@pytest.mark.parametrize("route", ["native", "one", "lanes", "scratch"])
+def test_operators_on_matrices(route: str) -> None:
+    """Native matrices of bfloat16 have none: floats do it."""
+    module = coopmat.compile(OPERATORS, ["--matrices", route], name="in.ll", language="ir")
+    assert module.spirv and module.validated
+    if route == "native":
+        lines = module.spirv_text.split("\n")
+        assert sum("OpFConvert" in line for line in lines) == 3 + 2 + 3 + 2 + 2
+        assert all(sum(f"Op{name}" in line for line in lines) == 1 for name in ("FDiv", "FNegate", "FMul"))
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ...frontend import typed
 from ...matrices.lowering import instantiate
 from .. import KernelInfo, LoweredModule, LowerOptions
-from . import bfloat16, extensions, kernels, native, targets
+from . import bfloat16, extensions, kernels, native, targets, wide_matrices
 from .calls import LibraryCalls
 from .lower import lower as lower_matrices
 from .targets import Place, Targets
@@ -52,6 +52,7 @@ def _native(module: Module, options: LowerOptions) -> LoweredModule:
         if function.is_kernel
     )
     native.prepare(module)
+    wide_matrices.widen(module)
     bfloat16.expand(module)
     text = str(module)
     return LoweredModule(text, infos, "none" if options.opt_disable else "sroa", extensions.needed(text))

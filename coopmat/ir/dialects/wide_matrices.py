@@ -1,0 +1,81 @@
+"""Operations on matrices of bfloat that devices with matrices do not have, by way of matrices of float: as
+`coopmat.ir.lower.native` does it. A result that is rounded once more is right."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...matrices.variants import COMPONENT_TYPES, MatrixType
+from .operations import matrix_of, read_name, spelled, tag, type_text
+from .text import Argument, Call, Function, Instruction, Module, parse_call, quoted
+
+_BFLOAT16, _HALF, _FLOAT = (COMPONENT_TYPES[name] for name in ("bf16", "f16", "f32"))
+
+
+def widen(module: Module) -> None:
+    """In place, in a canonical module."""
+    declared = {head.name: head for head in module.declarations}
+    for function in module.functions:
+        if any("bfloat" in item.text and "call" in item.text for item in function.instructions()):
+            _Widening(function, declared).run()
+    module.declarations = list(declared.values())
+
+
+class _Widening:
+    def __init__(self, function: Function, declared: dict[str, Call]) -> None:
+        self.function, self.declared = function, declared
+        self.names = {item.result for item in function.instructions()}
+        self.out: list[Instruction] = []
+        self.source = ""
+
+    def run(self) -> None:
+        for block in self.function.blocks:
+            self.out = []
+            for item in block.instructions:
+                self.source = item.source
+                if not self.widened(item):
+                    self.out.append(item)
+            block.instructions = self.out
+
+    def widened(self, item: Instruction) -> bool:
+        call = parse_call(item.text) if "bfloat" in item.text and "call" in item.text else None
+        spelling = read_name(call.name) if call is not None else None
+        if call is None or spelling is None or spelling.mode:
+            return False
+        result, first = matrix_of(call.type), matrix_of(call.arguments[0].type) if call.arguments else None
+        row = spelling.row(result.component if result else None)
+        if row is None or result is None or first is None:
+            return False
+        wide = replace(result, component=_FLOAT)
+        if row.kind in ("binary", "negate") and result.component == _BFLOAT16:
+            values = [self.converted(first, wide, argument.value) for argument in call.arguments]
+            made = self.call(f"{spelled(row.instruction)}_{tag(wide)}", wide, [wide] * len(values), values)
+            self.converted(wide, result, made, item.result)
+            return True
+        if row.kind == "convert" and {first.component, result.component} == {_BFLOAT16, _HALF}:
+            # Of one width; either is exact as a float.
+            self.converted(wide, result, self.converted(first, wide, call.arguments[0].value), item.result)
+            return True
+        return False
+
+    def converted(self, source: MatrixType, target: MatrixType, value: str, result: str | None = None) -> str:
+        name = f"{spelled('FConvert')}_{tag(source)}_{tag(target)}"
+        return self.call(name, target, [source], [value], result)
+
+    def call(
+        self, name: str, type_: MatrixType, types: list[MatrixType], values: list[str], result: str | None = None
+    ) -> str:
+        arguments = [Argument(type_text(matrix), value) for matrix, value in zip(types, values, strict=True)]
+        head = [Argument(argument.type) for argument in arguments]
+        kind, callee = type_text(type_), quoted("@", name)
+        self.declared.setdefault(name, Call("declare spir_func", kind, callee, head, " convergent nounwind"))
+        result = result or self.fresh()
+        self.out.append(Instruction(result, str(Call("call spir_func", kind, callee, arguments)), self.source))
+        return result
+
+    def fresh(self) -> str:
+        n = len(self.names)
+        while f"%wide.{n}" in self.names:
+            n += 1
+        self.names.add(f"%wide.{n}")
+        return f"%wide.{n}"
