@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from .features import LANGUAGE_VERSIONS, Features
@@ -11,6 +12,7 @@ from .features import LANGUAGE_VERSIONS, Features
 SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
 CL_STANDARDS = tuple(LANGUAGE_VERSIONS)
 MATRICES = ("native", "one", "lanes", "scratch", "auto")
+CODES = ("auto", "spirv", "c")
 
 
 class UsageError(Exception):
@@ -29,6 +31,8 @@ class CompileOptions:
     options in order (`all`, `no-shadow`, `error=shadow`, `error`). `sub_group_size` is the size that `lanes` and
     `scratch` assume where the kernel does not fix one (None: 16). `level` is the optimisation level 0 to 3 of lowered
     modules. `variants` are the names of the multiply-adds that the device has (None: not known), `device` its name.
+    `code` is what the device is given, "auto" being SPIR-V unless the device's route says otherwise. Only its own
+    compiler makes use of `hints`, which are options, and has vectors of at most `widest` components in the library.
     """
 
     defines: tuple[tuple[str, str], ...] = ()
@@ -52,6 +56,9 @@ class CompileOptions:
     warnings: tuple[str, ...] = ()
     error_limit: int = 20
     debug: bool = False
+    code: str = "auto"
+    hints: tuple[str, ...] = ()
+    widest: int = 16
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[str], unknown: list[str] | None = None) -> CompileOptions:
@@ -72,6 +79,15 @@ class CompileOptions:
                 continue
             result = replace(result, **flag.apply(result, value))
         return result
+
+    @property
+    def build_options(self) -> tuple[str, ...]:
+        """What a device's own compiler is told of these, besides the language version."""
+        flags = set(self.float_flags)
+        found = [option for option, needed in _RELAXATIONS.items() if needed <= flags]
+        if "fast" in flags:
+            found = ["-cl-fast-relaxed-math"]
+        return (*found, *(["-cl-opt-disable"] if self.level == 0 else []), *self.hints)
 
     @property
     def features(self) -> Features:
@@ -190,23 +206,38 @@ _HINTS = (
     "-cl-fp32-correctly-rounded-divide-sqrt",
 )
 
+# OpenCL's options by LLVM's flags that stand for them.
+_UNSAFE = ("reassoc", "nsz", "arcp", "contract", "afn")
+_RELAXATIONS: Mapping[str, frozenset[str]] = {
+    "-cl-unsafe-math-optimizations": frozenset(_UNSAFE),
+    "-cl-finite-math-only": frozenset({"nnan", "ninf"}),
+    "-cl-no-signed-zeros": frozenset({"nsz"}),
+    "-cl-mad-enable": frozenset({"contract"}),
+}
+
+
+def _hint(options: CompileOptions, text: str, hint: str) -> dict[str, Any]:
+    return {"hints": tuple(dict.fromkeys((*options.hints, hint)))}
+
+
 FLAGS: tuple[Flag, ...] = (
     Flag("-cl-std=", "joined", _standard),
     Flag("-cl-ext=", "joined", _extensions),
     Flag("-cl-fast-relaxed-math", "plain", _relaxed),
-    Flag("-cl-unsafe-math-optimizations", "plain", _float_flags("reassoc", "nsz", "arcp", "contract", "afn")),
+    Flag("-cl-unsafe-math-optimizations", "plain", _float_flags(*_UNSAFE)),
     Flag("-cl-finite-math-only", "plain", _float_flags("nnan", "ninf")),
     Flag("-cl-no-signed-zeros", "plain", _float_flags("nsz")),
     Flag("-cl-mad-enable", "plain", _float_flags("contract")),
     Flag("-cl-single-precision-constant", "plain", _set("single_precision_constant", True)),
     Flag("-cl-opt-disable", "plain", _set("level", 0)),
-    *(Flag(hint, "plain", lambda options, text: {}) for hint in _HINTS),
+    *(Flag(hint, "plain", partial(_hint, hint=hint)) for hint in _HINTS),
     *(Flag(f"-O{level}", "plain", _set("level", level)) for level in range(4)),
     Flag("-g", "plain", _set("debug", True)),
     Flag("-w", "plain", _set("no_warnings", True)),
     Flag("-pedantic", "plain", lambda options, text: _warning(options, "pedantic")),
     Flag("-ferror-limit=", "joined", _number("error_limit", "-ferror-limit", 0)),
     Flag("--matrices=", "separate", _choice("matrices", "--matrices", MATRICES)),
+    Flag("--code=", "separate", _choice("code", "--code", CODES)),
     Flag("--sub-group-size=", "separate", _number("sub_group_size", "--sub-group-size", 1)),
     Flag("--matrix-variants=", "separate", lambda options, text: {"variants": tuple(text.split())}),
     Flag("--dialect=", "separate", _choice("dialect", "--dialect", ("khr", "rfc", "clang", "intel", "llvm"))),

@@ -46,6 +46,7 @@ def as_dict(device: DeviceInfo) -> dict[str, object]:
         "version": device.version,
         "driver": device.driver,
         "route": route.matrices,
+        "code": route.code,
         "why": route.why,
         **_matrices(device),
         "spirv_versions": list(device.spirv_versions),
@@ -65,8 +66,8 @@ def _matrices(device: DeviceInfo) -> dict[str, object]:
     multiple of the component: alignment and multiple are 1."""
     native = COOPERATIVE_MATRIX in device.extensions
     return {
-        "native_variants": _names(device) if native else [],
-        "lowerings": ["one", *(["lanes"] if device.sub_groups else []), "scratch"] if device.takes_spirv else [],
+        "native_variants": (_names(device) if native else []),
+        "lowerings": ["one", *(["lanes"] if device.sub_groups else []), "scratch"],
         "pointer_alignment": device.pointer_alignment if native else 1,
         "stride_multiple": device.stride_multiple if native else 1,
     }
@@ -81,7 +82,7 @@ def _rows(device: DeviceInfo) -> dict[str, str]:
     sizes = ", ".join(map(str, device.sub_group_sizes)) or ("not told" if device.sub_groups else "none")
     floats = ", ".join(name for name, has in (("half", device.fp16), ("float", True), ("double", device.fp64)) if has)
     return {
-        "route": f"{route.matrices or 'none'} ({route.why})",
+        "route": f"{route.matrices} ({route.why})",
         "matrices": _describe_matrices(device),
         "type": f"{device.kind}, {device.compute_units} compute units, {device.local_memory // 1024} KiB local memory",
         "version": f"{device.version}, driver {device.driver}",

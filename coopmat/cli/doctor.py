@@ -77,11 +77,11 @@ def _devices() -> Iterator[Finding]:
         yield Finding("OpenCL", False, f"pyopencl cannot be loaded: {error}", "pip install --force-reinstall pyopencl")
         return
     yield Finding("OpenCL loader", True, prepare().note)
-    if not any(route_for(device).matrices for device in devices):
-        yield Finding("OpenCL device", False, "none that takes SPIR-V", INSTALL_COMMAND)
+    if not devices:
+        yield Finding("OpenCL device", False, "none", INSTALL_COMMAND)
     for device in devices:
         route = route_for(device)
-        yield Finding("OpenCL device", True, f"{device.label}: {route.matrices or 'none'} ({route.why})")
+        yield Finding("OpenCL device", True, f"{device.label}: {route.matrices} ({route.why})")
 
 
 def _install_spirv_tools() -> int:

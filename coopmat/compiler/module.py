@@ -89,6 +89,11 @@ class Module:
         return self.options.matrices
 
     @property
+    def code(self) -> str:
+        """What a device is given: "spirv" or "c"."""
+        return "c" if self.options.code == "c" else "spirv"
+
+    @property
     def preprocessed(self) -> str:
         return self._tokens.to_text()
 
@@ -131,7 +136,7 @@ class Module:
     @property
     def kernels(self) -> dict[str, KernelInfo]:
         """Of what the device is given: SPIR-V, unless the options say OpenCL C."""
-        infos = self._written.kernels if self.options.code == "c" else self._lowered.kernels
+        infos = self._written.kernels if self.code == "c" else self._lowered.kernels
         return {kernel.name: kernel for kernel in infos}
 
     @property
@@ -263,7 +268,7 @@ class Module:
 
         unit, options = self.unit, self.options
         matrices = "one" if self.matrices == "native" else self.matrices
-        wanted = WriteOptions(matrices, options.cl_std, options.sub_group_size)
+        wanted = WriteOptions(matrices, options.cl_std, options.sub_group_size, options.widest)
 
         def run() -> Written:
             try:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
+from coopmat.features import LANGUAGE_VERSIONS
 from coopmat.matrices.supported import parse_variants
 from coopmat.matrices.variants import (
     CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR,
@@ -39,6 +40,7 @@ class DeviceInfo:
     `sub_group_sizes` are in work-items, none where the device does not tell; `local_memory` is in bytes.
     `variants` are the multiply-adds of native matrices that it has for subgroups of their default size, None where
     that is not known; `pointer_alignment` and `stride_multiple`, in bytes, are what native matrices want of memory.
+    `opencl_c` is the newest version of the language that its own compiler takes, as -cl-std= has it.
     `handle` is the pyopencl device (None for a device known from a file only).
     """
 
@@ -59,6 +61,7 @@ class DeviceInfo:
     variants: tuple[Variant, ...] | None = None
     pointer_alignment: int | None = None
     stride_multiple: int | None = None
+    opencl_c: str = "CL1.2"
     handle: Any = field(default=None, repr=False, compare=False)
 
     @property
@@ -107,6 +110,7 @@ def describe(device: Any, index: str = "") -> DeviceInfo:
         compute_units=device.max_compute_units,
         local_memory=device.local_mem_size,
         **(_native(device) if COOPERATIVE_MATRIX in extensions else {}),
+        opencl_c=_language(_get(device, "opencl_c_version", "")),
         handle=device,
     )
 
@@ -131,6 +135,13 @@ def _get(device: Any, attribute: str, default: Any) -> Any:
         return getattr(device, attribute)
     except opencl().Error:
         return default
+
+
+def _language(text: str) -> str:
+    """The newest version that we know of those up to the device's ("OpenCL C 3.1 ...")."""
+    found = re.match(r"OpenCL C (\d)\.(\d)", text)
+    version = int(found[1]) * 100 + int(found[2]) * 10 if found else 120
+    return max((v, name) for name, v in LANGUAGE_VERSIONS.items() if v <= max(version, 100))[1]
 
 
 def _spirv_versions(text: str) -> tuple[str, ...]:

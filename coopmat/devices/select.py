@@ -16,8 +16,8 @@ from .table import route_for
 def select(choice: str | None = None, devices: Iterable[DeviceInfo] | None = None) -> DeviceInfo:
     """The one device that `choice` names: part of a platform's or device's name, or "platform:device" numbers.
 
-    Without a choice it is PYOPENCL_CTX's, or else the first device that has a route. `devices` defaults to all
-    that OpenCL shows. Raises CompileError, with the devices listed, where none or several fit.
+    Without a choice it is PYOPENCL_CTX's, or else the first of those that `Route.rank` puts first. `devices`
+    defaults to all that OpenCL shows. Raises CompileError, with the devices listed, where none or several fit.
     """
     known = list(list_devices() if devices is None else devices)
     if choice == "host":
@@ -27,7 +27,7 @@ def select(choice: str | None = None, devices: Iterable[DeviceInfo] | None = Non
         raise _failure(message, known, code="no-device", note=prepare().note)
     choice = choice or os.environ.get("PYOPENCL_CTX") or None
     if choice is None:
-        return next((device for device in known if route_for(device).matrices), known[0])
+        return min(known, key=lambda device: route_for(device).rank)
     fitting = _fitting(choice, known)
     if len(fitting) == 1:
         return fitting[0]

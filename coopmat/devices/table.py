@@ -13,10 +13,15 @@ LANES_SUB_GROUP_SIZE = 16
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How a program with matrices gets to a device: `matrices` is the value for `--matrices`, None if no way."""
+    """How a program with matrices gets to a device: `matrices` is the value for `--matrices`, `code` what the device is
+    given, "spirv" or "c". Where nobody names a device, those of a lower `rank` come first. `widest` is the
+    most components of vectors that the library may use where it goes down as C."""
 
-    matrices: str | None
+    matrices: str
     why: str
+    code: str = "spirv"
+    rank: int = 0
+    widest: int = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,19 @@ FAMILIES: tuple[Family, ...] = (
         Route("lanes", f"the device takes SPIR-V and has subgroups of {LANES_SUB_GROUP_SIZE}"),
     ),
     Family("spirv", lambda d: d.takes_spirv, Route("one", "the device takes SPIR-V")),
-    Family("opencl-c", lambda d: True, Route(None, "not supported yet: this device takes no SPIR-V")),
+    Family(
+        "simulator",
+        lambda d: "oclgrind" in d.platform.casefold(),
+        Route("one", "a simulator that takes OpenCL C only", "c", 2),
+    ),
+    Family(
+        # Its functions are compiled for other processors than its LLVM takes newer ones for, so that the two disagree
+        # on how vectors of 512 bits are passed; of four components none has more than 256.
+        "pocl",
+        lambda d: d.platform == "Portable Computing Language",
+        Route("one", "PoCL that takes OpenCL C only", "c", 1, widest=4),
+    ),
+    Family("opencl-c", lambda d: True, Route("one", "the device takes OpenCL C only", "c", 1)),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..diagnostics import CompileError, Diagnostic, Severity
@@ -22,10 +22,10 @@ class KernelSubGroups:
 
 
 class SubGroups:
-    """Of `unit` under the strategy; `asked` is --sub-group-size."""
+    """Of `unit` under the strategy; `asked` is --sub-group-size, `widest` the widest vectors that may be used."""
 
-    def __init__(self, unit: typed.Unit, strategy: str, asked: int | None) -> None:
-        self.unit, self.strategy, self.asked = unit, STRATEGIES[strategy], asked
+    def __init__(self, unit: typed.Unit, strategy: str, asked: int | None, widest: int = 16) -> None:
+        self.unit, self.strategy, self.asked = unit, replace(STRATEGIES[strategy], widest=widest), asked
         self.warnings: list[Diagnostic] = []
 
     def target(self, decl: typed.FunctionDecl) -> Target:

@@ -19,7 +19,8 @@ class Strategy:
     """A lowering. `file` and `builtins` are in library/; `vectors`: rows are held as vectors, otherwise as scalars.
 
     `one_work_item`: the subgroup is a single work-item, whatever the device's subgroups are. `scratch`: it is made of
-    consecutive work-items that exchange values through local memory.
+    consecutive work-items that exchange values through local memory. `widest` is the greatest number of components
+    of the vectors that may be used.
     """
 
     name: str
@@ -28,10 +29,12 @@ class Strategy:
     vectors: bool
     one_work_item: bool
     scratch: bool = False
+    widest: int = 16
 
     def width(self, columns: int) -> int:
-        """Components of the vectors that a row is held in: the widest OpenCL vector that divides it, or scalars."""
-        return next(w for w in (16, 8, 4, 2, 1) if columns % w == 0) if self.vectors else 1
+        """Components of the vectors that a row is held in: the widest vector that divides it, or scalars."""
+        widths = (w for w in (16, 8, 4, 2, 1) if w <= self.widest and columns % w == 0)
+        return next(widths) if self.vectors else 1
 
     def slots(self, columns: int, sub_group_size: int) -> int:
         """Columns that a work-item has room for."""

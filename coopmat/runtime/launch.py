@@ -13,6 +13,7 @@ import numpy as np
 from coopmat.devices import DeviceInfo, opencl, route_for
 from coopmat.devices.variants import variants_for
 from coopmat.diagnostics import CompileError
+from coopmat.features import LANGUAGE_VERSIONS
 from coopmat.options import CompileOptions
 
 from .checks import CheckResult, run_check
@@ -66,10 +67,15 @@ def compile_for(source: bytes, options: CompileOptions, device: DeviceInfo, *, n
 def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptions:
     """The options with every choice made that depends on the device."""
     route = route_for(device)
-    if route.matrices is None:
-        raise launch_error(f"{device.label}: {route.why}", "no-route")
+    if options.code == "auto" and route.code == "c":
+        options = replace(options, code="c")
     if options.matrices == "auto":
-        options = replace(options, matrices=route.matrices)
+        lowered = options.code == "c" and route.matrices == "native"
+        options = replace(options, matrices="one" if lowered else route.matrices)
+    if options.code == "c":
+        return _for_own_compiler(options, device)
+    if not device.takes_spirv:
+        raise launch_error(f"{device.label} takes no SPIR-V; use --code c", "no-route")
     if options.variants is None and (variants := variants_for(device, options.sub_group_size)) is not None:
         names = tuple(variant.name for variant in variants)
         options = replace(options, variants=names, device=device.label)
@@ -79,6 +85,16 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
             raise launch_error(f"{device.label} takes SPIR-V up to {newest}, not {options.spirv_version}")
         options = replace(options, spirv_version=newest)
     return options
+
+
+def _for_own_compiler(options: CompileOptions, device: DeviceInfo) -> CompileOptions:
+    """The language as the device's compiler has it: its version, and the floating-point types that it knows."""
+    if options.matrices == "native":
+        raise launch_error("OpenCL C has no native matrices: use --matrices one, lanes or scratch", "no-route")
+    oldest = min(options.cl_std, device.opencl_c, key=lambda name: LANGUAGE_VERSIONS[name])
+    lacking = {name: False for name in ("cl_khr_fp16", "cl_khr_fp64") if name not in device.extensions}
+    extensions = {**lacking, **options.extensions}
+    return replace(options, cl_std=oldest, extensions=extensions, widest=route_for(device).widest)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 class BuildError(Exception):
-    """A device refused a module: `log` is the device's own text, `source_path` the SPIR-V that was kept."""
+    """A device refused a module: `log` is the device's own text, `source_path` the code that was kept."""
 
     def __init__(self, device: str, options: str, log: str, source_path: str) -> None:
         self.device, self.options, self.log, self.source_path = device, options, log, source_path
         given = f" (options: {options})" if options else ""
-        super().__init__(f"{device} could not build the program{given}:\n{log}\n(SPIR-V saved as {source_path})")
+        super().__init__(f"{device} could not build the program{given}:\n{log}\n(the code is saved as {source_path})")
 
     def __reduce__(self) -> tuple[type[BuildError], tuple[str, str, str, str]]:
         return type(self), (self.device, self.options, self.log, self.source_path)
@@ -35,18 +35,20 @@ class BuildError(Exception):
 class Program:
     """A module built for one device, with a context and a profiling queue of its own.
 
-    Raises CompileError where the device takes no SPIR-V, BuildError where it refuses this one.
+    Raises CompileError where the device takes no such code, BuildError where it refuses this one.
     """
 
     def __init__(self, module: Module, device: DeviceInfo) -> None:
-        if not device.takes_spirv:
-            raise launch_error(f"{device.label} takes no SPIR-V: not supported yet", "no-route")
-        _refuse_native_matrices(module, device)
+        in_c = module.code == "c"
+        if not (in_c or device.takes_spirv):
+            raise launch_error(f"{device.label} takes no SPIR-V; use --code c", "no-route")
+        if not in_c:
+            _refuse_native_matrices(module, device)
         cl = opencl()
         self.module, self.device = module, device
         self.context = cl.Context([device.handle])
         self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
-        self._program = _build(self.context, module.spirv, device)
+        self._program = _build_c(self.context, module, device) if in_c else _build(self.context, module.spirv, device)
 
     def kernel(self, name: str | None = None) -> Kernel:
         """The kernel of that name; without one, the only kernel there is."""
@@ -81,6 +83,21 @@ def _build(context: Any, spirv: bytes, device: DeviceInfo) -> Any:
         with os.fdopen(handle, "wb") as file:
             file.write(spirv)
         raise BuildError(device.label, "", str(error), path) from error
+
+
+def _build_c(context: Any, module: Module, device: DeviceInfo) -> Any:
+    cl = opencl()
+    text, options = module.opencl_c, list(module.opencl_c_options)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            program = cl._cl._Program(context, text.encode())
+            return program.build(" ".join(options).encode(), [device.handle])
+    except cl.Error as error:
+        handle, path = tempfile.mkstemp(prefix="coopmat-", suffix=".cl")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        raise BuildError(device.label, " ".join(options), str(error), path) from error
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def test_devices_are_listed_with_their_route(known, capsys):
     assert app.run_command(["devices"]) == 0
     text = capsys.readouterr().out
     assert "0:0 Some OpenCL: Fast CPU\n    route: one (" in text
-    assert "route: none (not supported yet: this device takes no SPIR-V)" in text
+    assert "route: one (the device takes OpenCL C only)" in text
     assert "subgroup sizes: 8, 16" in text and "subgroup sizes: not told" in text
     assert "floating point: half, float\n" in text and "32 KiB local memory" in text
 
@@ -55,7 +55,7 @@ def test_devices_as_json(known, capsys):
     assert app.run_command(["devices", "--json"]) == 0
     first, second = json.loads(capsys.readouterr().out)
     assert (first["index"], first["route"], first["sub_group_sizes"]) == ("0:0", "one", [8, 16])
-    assert (second["route"], second["spirv_versions"]) == (None, [])
+    assert (second["route"], second["code"], second["spirv_versions"]) == ("one", "c", [])
 
 
 def test_a_table_on_a_terminal(known, capsys, monkeypatch):
@@ -83,7 +83,6 @@ def test_the_doctor_finds_nothing_wrong_with_this_machine(capsys, known, monkeyp
 
 
 def test_the_doctor_tells_what_is_missing_and_what_mends_it(capsys, known, monkeypatch):
-    known.append(SOURCE_ONLY)
     monkeypatch.setattr(tools, "find_tools", lambda: None)
     version = importlib.metadata.version
 

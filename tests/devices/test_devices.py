@@ -39,8 +39,10 @@ ALL = [SOURCE_ONLY, CPU, GPU, GPU2]
         (replace(GPU, sub_group_sizes=(32,)), "one", "SPIR-V"),
         (replace(GPU, sub_groups=False), "one", "SPIR-V"),
         (replace(CPU, extensions=frozenset({"cl_khr_cooperative_matrix"})), "native", "cl_khr_cooperative_matrix"),
-        (replace(SOURCE_ONLY, extensions=frozenset({"cl_khr_cooperative_matrix"})), None, "not supported yet"),
-        (SOURCE_ONLY, None, "takes no SPIR-V"),
+        (replace(SOURCE_ONLY, extensions=frozenset({"cl_khr_cooperative_matrix"})), "one", "OpenCL C only"),
+        (SOURCE_ONLY, "one", "OpenCL C only"),
+        (replace(SOURCE_ONLY, platform="Portable Computing Language"), "one", "PoCL"),
+        (replace(SOURCE_ONLY, platform="Oclgrind"), "one", "simulator"),
     ],
 )
 def test_the_table_gives_each_family_its_route(device, matrices, why):
@@ -58,7 +60,7 @@ def test_the_table_gives_each_family_its_route(device, matrices, why):
         ("2", SOURCE_ONLY),
         ("gpu 9000", GPU),  # a whole name beats a part of another
         ("Max", GPU2),
-        (None, CPU),  # the first that has a route
+        (None, CPU),  # the first that takes SPIR-V
     ],
 )
 def test_a_choice_finds_its_device(choice, expected, monkeypatch):
@@ -70,6 +72,13 @@ def test_the_users_context_variable_counts(monkeypatch):
     monkeypatch.setenv("PYOPENCL_CTX", "1:0")
     assert select(None, ALL) == GPU
     assert select("Portable", ALL) == SOURCE_ONLY
+
+
+def test_a_simulator_is_the_last_choice(monkeypatch):
+    monkeypatch.delenv("PYOPENCL_CTX", raising=False)
+    simulator = replace(SOURCE_ONLY, platform="Oclgrind")
+    assert select(None, [simulator, SOURCE_ONLY]) == SOURCE_ONLY
+    assert select(None, [simulator]) == simulator
 
 
 @pytest.mark.parametrize(

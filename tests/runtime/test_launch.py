@@ -58,6 +58,7 @@ class FakeModule:
     spirv: bytes
     kernels: dict[str, KernelInfo]
     matrices: str = "one"
+    code: str = "spirv"
     diagnostics: list[Any] = field(default_factory=list)
     sources: SourceMap = field(default_factory=SourceMap)
 
@@ -203,7 +204,18 @@ def test_options_are_resolved_for_the_device(device):
     with pytest.raises(CompileError, match=r"up to 1\.2, not 1\.6"):
         resolve_options(CompileOptions(spirv_version="1.6"), old)
     with pytest.raises(CompileError, match="takes no SPIR-V"):
-        resolve_options(CompileOptions(), replace(device, spirv_versions=()))
+        resolve_options(CompileOptions(code="spirv"), replace(device, spirv_versions=()))
+
+
+def test_options_for_a_device_with_its_own_compiler_only(device):
+    plain = replace(device, spirv_versions=(), opencl_c="CL1.2", extensions=frozenset({"cl_khr_fp64"}))
+    options = resolve_options(CompileOptions(matrices="auto", extensions={"cl_khr_subgroups": False}), plain)
+    assert (options.code, options.matrices, options.cl_std) == ("c", "one", "CL1.2")
+    assert options.extensions == {"cl_khr_fp16": False, "cl_khr_subgroups": False}
+    with pytest.raises(CompileError, match="OpenCL C has no native matrices"):
+        resolve_options(CompileOptions(), plain)
+    own = resolve_options(CompileOptions(matrices="lanes", code="c"), replace(device, opencl_c="CL3.0"))
+    assert (own.code, own.matrices, own.cl_std) == ("c", "lanes", "CL3.0")
 
 
 @pytest.mark.parametrize("handle", [("image2d_t", "read_only"), ("sampler_t", "none")])

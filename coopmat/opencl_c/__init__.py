@@ -1,0 +1,43 @@
+"""Typed AST to plain OpenCL C, for devices that take no SPIR-V.
+
+`coopmat.opencl_c.write.write` does it; what goes in and comes out besides the typed AST is here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..diagnostics import Diagnostic
+from ..frontend.kernel_info import KernelInfo
+from ..matrices.strategies import STRATEGIES
+
+__all__ = ["LIBRARY_NAME", "WriteOptions", "Written"]
+
+# What a device's compiler calls the source of the matrix library.
+LIBRARY_NAME = "<matrix library>"
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """`matrices` is a library strategy. `cl_std` is the newest version that the device takes; the text asks for the
+    oldest that it can do with. `sub_group_size` as in LowerOptions, `widest` the most components of
+    the matrix library's vectors."""
+
+    matrices: str = "one"
+    cl_std: str = "CL3.0"
+    sub_group_size: int | None = None
+    widest: int = 16
+
+    def __post_init__(self) -> None:
+        if self.matrices not in STRATEGIES:
+            raise ValueError(f"unknown lowering of matrices: {self.matrices!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """`text` is the program; `cl_std` the version that it needs, "CL1.2" or later, for -cl-std=."""
+
+    text: str
+    kernels: tuple[KernelInfo, ...]
+    cl_std: str
+    warnings: tuple[Diagnostic, ...] = ()

@@ -1,0 +1,111 @@
+"""Calls of builtins: by their own names, with arguments from which the device's compiler finds the same overload."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ..frontend import builtins, typed
+from ..frontend.typed import ConvertKind
+from ..frontend.types import DOUBLE, FLOAT, INT, PointerType, ScalarType, Type
+from . import conversions, literals
+from .text import Binds, Text, call
+
+if TYPE_CHECKING:
+    from .context import Context
+
+# The bits and values of arguments that have names, which every device gives its own values.
+_FENCES = {1: "CLK_LOCAL_MEM_FENCE", 2: "CLK_GLOBAL_MEM_FENCE", 4: "CLK_IMAGE_MEM_FENCE"}
+_NAMED: Mapping[str, Mapping[int, str]] = {
+    "memory_order": {
+        0: "memory_order_relaxed",
+        2: "memory_order_acquire",
+        3: "memory_order_release",
+        4: "memory_order_acq_rel",
+        5: "memory_order_seq_cst",
+    },
+    "memory_scope": {
+        0: "memory_scope_work_item",
+        1: "memory_scope_work_group",
+        2: "memory_scope_device",
+        3: "memory_scope_all_svm_devices",
+        4: "memory_scope_sub_group",
+    },
+}
+# Names that OpenCL C 1.2 has, too, for the calls with so many arguments.
+_OLDER = {("work_group_barrier", 1): "barrier"}
+
+
+def call_builtin(c: Context, e: typed.BuiltinCall) -> Text:
+    row = builtins.find(e.name)
+    if row is not None and row.subgroup:
+        c.uses.subgroups = True
+        if c.program.sub_groups.replaces:
+            return c.program.matrices.substitute(c, e)
+    if e.name == "printf":
+        return _printf(c, e)
+    name = _OLDER.get((e.name, len(e.arguments)), e.name)
+    if row is not None and name == e.name:
+        c.program.needs.features(row.needs, f"'{e.name}'")
+    words = _parameter_words(e.name, len(e.arguments))
+    fixed = _fixed_types(e.name, len(e.arguments))
+    arguments = [
+        _argument(c, argument, words[i] if i < len(words) else "", fixed[i] if i < len(fixed) else None)
+        for i, argument in enumerate(e.arguments)
+    ]
+    return call(name, *arguments)
+
+
+def _argument(c: Context, e: typed.Expr, word: str, only: Type | None) -> Text:
+    """`only` is the type that every overload has here: then C converts by itself."""
+    if isinstance(e, typed.IntConst):
+        if word == "cl_mem_fence_flags" and e.value in range(1, 8):
+            return Text(" | ".join(name for bit, name in _FENCES.items() if e.value & bit), Binds.OR)
+        if e.value in _NAMED.get(word, ()):
+            return Text(_NAMED[word][e.value])
+    if isinstance(e.type, PointerType):
+        return c.value(conversions.named_space(e))
+    return c.assigned(e) if only is not None and only == e.type else c.value(e)
+
+
+@cache
+def _parameter_words(name: str, count: int) -> tuple[str, ...]:
+    """What the table calls the parameters of the first overload that has so many."""
+    row = builtins.find(name)
+    for signature in row.signatures if row is not None else ():
+        match = re.search(r"\(([^)]*)\)", signature)
+        words = [word.strip() for word in match[1].split(",")] if match else []
+        if len(words) == count:
+            return tuple(words)
+    return ()
+
+
+@cache
+def _fixed_types(name: str, count: int) -> tuple[Type | None, ...]:
+    """By parameter: the type that it has in all overloads of so many, if there is only one."""
+    row = builtins.find(name)
+    if row is None:
+        return ()
+    lists = [found.parameters for found in builtins.overloads(row) if len(found.parameters) == count]
+    return tuple(types[0] if len(set(types)) == 1 else None for types in zip(*lists, strict=True))
+
+
+def _printf(c: Context, e: typed.BuiltinCall) -> Text:
+    """The format first; the rest without the promotions that C makes."""
+    shape = e.arguments[0]
+    while isinstance(shape, (typed.Convert, typed.Load)):
+        shape = shape.operand
+    first = Text(literals.string(shape.value)) if isinstance(shape, typed.StringConst) else c.value(e.arguments[0])
+    return call("printf", first, *(c.value(_unpromoted(argument)) for argument in e.arguments[1:]))
+
+
+def _unpromoted(e: typed.Expr) -> typed.Expr:
+    if isinstance(e, typed.Convert) and isinstance(e.operand.type, ScalarType):
+        inner = conversions.bare(e)
+        if e.kind is ConvertKind.FLOAT_TO_FLOAT and (inner.type, e.type) == (FLOAT, DOUBLE):
+            return inner
+        if e.kind is ConvertKind.INT_TO_INT and e.type == INT:
+            return conversions.promoted(e)
+    return e

@@ -1,0 +1,213 @@
+"""Conversions, and which of them C makes by itself, so that they need not be written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..frontend import typed
+from ..frontend.matrix_calls import COMPONENTS
+from ..frontend.sema.conversions import common_scalar
+from ..frontend.typed import ConvertKind
+from ..frontend.types import (
+    BFLOAT16,
+    BOOL,
+    INT,
+    AddressSpace,
+    PointerType,
+    ScalarType,
+    Type,
+    VectorType,
+    integer_type,
+    with_count,
+)
+from . import literals
+from .declarations import type_name
+from .text import Binds, Text, call, cast, constant
+
+if TYPE_CHECKING:
+    from .context import Context
+
+_NUMERIC = (
+    ConvertKind.INT_TO_INT,
+    ConvertKind.INT_TO_FLOAT,
+    ConvertKind.FLOAT_TO_INT,
+    ConvertKind.FLOAT_TO_FLOAT,
+)
+# A constant sampler's bits, by OpenCL's names: what the bits themselves are is the device's business.
+_COORDINATES = ("CLK_NORMALIZED_COORDS_FALSE", "CLK_NORMALIZED_COORDS_TRUE")
+_ADDRESSING = {0: "NONE", 2: "CLAMP_TO_EDGE", 4: "CLAMP", 6: "REPEAT", 8: "MIRRORED_REPEAT"}
+
+
+def convert(c: Context, e: typed.Convert) -> Text:
+    """A conversion written out."""
+    return _KINDS[e.kind](c, e)
+
+
+def bare(e: typed.Expr) -> typed.Expr:
+    """The scalar before a conversion that an operator or an assignment might make by itself."""
+    if isinstance(e, typed.IntConst) and 0 <= e.value < 1 << 31 and e.type is not BOOL:
+        return typed.IntConst(e.span, INT, e.value)
+    if isinstance(e, typed.Convert) and e.kind in _NUMERIC:
+        inner = e.operand
+        if isinstance(inner.type, ScalarType) and BFLOAT16 not in (inner.type, e.type):
+            return inner
+    return e
+
+
+def operands(left: typed.Expr, right: typed.Expr) -> tuple[typed.Expr, typed.Expr]:
+    """Both sides of an operator whose operands have one type, without the conversions that C makes."""
+    t = left.type
+    if isinstance(t, VectorType):
+        if isinstance(left, typed.Convert) and isinstance(right, typed.Convert) and _splat(left) and _splat(right):
+            return left, right
+        return _splat(left) or left, _splat(right) or right
+    if not isinstance(t, ScalarType):
+        return left, right
+    for a, b in ((bare(left), bare(right)), (bare(left), right), (left, bare(right))):
+        if isinstance(a.type, ScalarType) and isinstance(b.type, ScalarType) and _common(a.type, b.type) == t:
+            return a, b
+    return left, right
+
+
+def _common(a: ScalarType, b: ScalarType) -> ScalarType | None:
+    return None if BFLOAT16 in (a, b) else common_scalar(a, b)
+
+
+def promoted(e: typed.Expr) -> typed.Expr:
+    """The operand of a unary operator or the left one of a shift, without the integer promotion."""
+    inner = bare(e)
+    return inner if isinstance(inner.type, ScalarType) and _common(inner.type, INT) == e.type else e
+
+
+def amount(e: typed.Expr) -> typed.Expr:
+    """The right operand of a shift: only its low bits count, so that its type does not matter."""
+    if isinstance(e.type, VectorType):
+        return _splat(e) or e
+    inner = bare(e)
+    return inner if isinstance(inner.type, ScalarType) and inner.type.is_integer else e
+
+
+def _splat(e: typed.Expr) -> typed.Expr | None:
+    """The scalar that becomes a vector, which C does beside another vector, too."""
+    return e.operand if isinstance(e, typed.Convert) and e.kind is ConvertKind.SPLAT else None
+
+
+def assigned(e: typed.Expr) -> typed.Expr:
+    """A value without the last conversion, where it goes to an object of its type."""
+    return bare(e) if isinstance(e.type, ScalarType) and BFLOAT16 is not e.type else e
+
+
+def named_space(e: typed.Expr) -> typed.Expr:
+    """A pointer before it became one to the generic address space; the device's compiler has its own such functions."""
+    if isinstance(e, typed.Convert) and isinstance(e.type, PointerType):
+        if e.kind is ConvertKind.ADDRESS_SPACE and e.type.qualifiers.space is AddressSpace.GENERIC:
+            return e.operand
+        if e.kind is ConvertKind.POINTER and e.type.qualifiers.space is AddressSpace.GENERIC:
+            inner = named_space(e.operand)
+            if inner is not e.operand and isinstance(inner.type, PointerType):
+                q = e.type.qualifiers
+                space = inner.type.qualifiers.space
+                moved = type(q)(space, q.const, q.volatile, q.restrict)
+                return typed.Convert(e.span, PointerType(e.type.pointee, moved), ConvertKind.POINTER, inner)
+    return e
+
+
+# --- kinds -----------------------------------------------------------------------------------------
+
+
+def _numeric(c: Context, e: typed.Convert) -> Text:
+    source, target = e.operand.type, e.type
+    if isinstance(target, VectorType):
+        return _vector(c, e.operand, target)
+    if BFLOAT16 in (source, target):
+        assert isinstance(source, ScalarType) and isinstance(target, ScalarType)
+        return c.program.matrices.convert_scalar(c.value(e.operand), COMPONENTS[source.name], COMPONENTS[target.name])
+    if isinstance(target, ScalarType) and target is not BOOL:
+        inner = bare(e.operand)
+        # (char)(int)x of a short x, say: the low bits are the same.
+        if _keeps_low_bits(inner.type, e.operand.type, target):
+            return cast(type_name(c.program, target), c.value(inner))
+    return cast(type_name(c.program, target), c.value(e.operand))
+
+
+def _keeps_low_bits(inner: Type, middle: Type, target: Type) -> bool:
+    if not (isinstance(inner, ScalarType) and isinstance(middle, ScalarType) and isinstance(target, ScalarType)):
+        return False
+    integers = all(t.is_integer and t is not BOOL for t in (inner, middle, target))
+    return integers and target.bits <= middle.bits and inner != middle and target.bits <= inner.bits
+
+
+def _vector(c: Context, operand: typed.Expr, target: VectorType) -> Text:
+    """In two steps between integers, since convert_uintN of negative numbers is left open."""
+    source = operand.type
+    value = c.value(operand)
+    assert isinstance(source, VectorType)
+    a, b = source.element, target.element
+    if a.is_integer and b.is_integer and a.signed != b.signed:
+        middle = with_count(integer_type(b.bits, a.signed), target.count)
+        if a.bits != b.bits:
+            value = call(f"convert_{middle}", value)
+        return call(f"as_{target}", value)
+    type_name(c.program, target)
+    return call(f"convert_{target}", value)
+
+
+def _to_bool(c: Context, e: typed.Convert) -> Text:
+    return cast("bool", c.value(e.operand))
+
+
+def _splatted(c: Context, e: typed.Convert) -> Text:
+    return Text(f"({type_name(c.program, e.type)})({c.value(e.operand).text})", Binds.PREFIX)
+
+
+def _bits(c: Context, e: typed.Convert) -> Text:
+    """A bfloat16 is its bits already."""
+    source, target = e.operand.type, e.type
+    value = c.value(e.operand)
+    name = "ushort" if target is BFLOAT16 else str(target)
+    if source is BFLOAT16 and name == "ushort":
+        return value
+    type_name(c.program, target)
+    return value if str(source) == name else call(f"as_{name}", value)
+
+
+def _decay(c: Context, e: typed.Convert) -> Text:
+    assert isinstance(e.operand, typed.LValue)
+    return c.place(e.operand)
+
+
+def _cast(c: Context, e: typed.Convert) -> Text:
+    return cast(type_name(c.program, e.type), c.value(e.operand))
+
+
+def _sampler(c: Context, e: typed.Convert) -> Text:
+    assert isinstance(e.operand, typed.IntConst)
+    bits = e.operand.value
+    words = [_COORDINATES[bits & 1], f"CLK_ADDRESS_{_ADDRESSING[bits & 0x0E]}"]
+    words.append("CLK_FILTER_LINEAR" if bits & 0x20 else "CLK_FILTER_NEAREST")
+    return Text(" | ".join(words), Binds.OR)
+
+
+_KINDS: dict[ConvertKind, Callable[[Context, typed.Convert], Text]] = {
+    **dict.fromkeys(_NUMERIC, _numeric),
+    ConvertKind.TO_BOOL: _to_bool,
+    ConvertKind.SPLAT: _splatted,
+    ConvertKind.BITCAST: _bits,
+    ConvertKind.DECAY: _decay,
+    **dict.fromkeys(
+        (ConvertKind.POINTER, ConvertKind.ADDRESS_SPACE, ConvertKind.POINTER_TO_INT, ConvertKind.INT_TO_POINTER), _cast
+    ),
+    ConvertKind.SAMPLER: _sampler,
+}
+
+
+def integer(c: Context, e: typed.IntConst) -> Text:
+    assert isinstance(e.type, ScalarType)
+    return constant(literals.integer(e.value, e.type))
+
+
+def floating(c: Context, e: typed.FloatConst) -> Text:
+    assert isinstance(e.type, ScalarType)
+    type_name(c.program, e.type)
+    return constant(literals.floating(e.value, e.type))

@@ -1,0 +1,143 @@
+"""Types and declarators, records and variables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..diagnostics import InternalError
+from ..frontend import typed
+from ..frontend.types import (
+    BFLOAT16,
+    DOUBLE,
+    HALF,
+    AddressSpace,
+    ArrayType,
+    AtomicType,
+    CoopMatrixType,
+    Field,
+    ImageType,
+    PointerType,
+    Qualifiers,
+    RecordType,
+    ScalarType,
+    Type,
+    VectorType,
+    element_type,
+)
+
+if TYPE_CHECKING:
+    from .context import Program
+
+_EXTENSIONS = {HALF: "cl_khr_fp16", DOUBLE: "cl_khr_fp64"}
+
+
+def spelled(program: Program, t: Type) -> str:
+    """A type that needs no declarator."""
+    element = element_type(t)
+    if isinstance(element, ScalarType) and element in _EXTENSIONS:
+        program.needs.extension(_EXTENSIONS[element])
+    if isinstance(t, AtomicType):
+        program.needs.version_for(t)
+        return str(t)
+    if isinstance(t, RecordType):
+        return f"{t.kind} {program.names.record(t)}"
+    if isinstance(t, CoopMatrixType):
+        return program.matrices.type_name(t)
+    if isinstance(t, ImageType):
+        if t.access == "read_write":
+            program.needs.feature("CL2.0")
+        return str(t)
+    if isinstance(t, VectorType) and t.element is BFLOAT16:
+        raise InternalError("a vector of bfloat16 has no meaning")
+    return "ushort" if t is BFLOAT16 else str(t)
+
+
+def declared(program: Program, t: Type, name: str, words: Sequence[str] = ()) -> str:
+    """A declaration of `name`, which may be empty, as in a cast; `words` qualify the object."""
+    while True:
+        if isinstance(t, ArrayType):
+            name = f"({name})" if name.startswith("*") else name
+            name += f"[{'' if t.size is None else t.size}]"
+            t = t.element
+        elif isinstance(t, PointerType):
+            # A pointer to halves is no value of theirs.
+            name = f"*{' '.join([*words, name])}".rstrip()
+            words, t = _pointee_words(program, t.qualifiers), t.pointee
+            if t is HALF:
+                return " ".join([*words, "half", name])
+        else:
+            return " ".join([*words, spelled(program, t), *([name] if name else [])])
+
+
+def type_name(program: Program, t: Type) -> str:
+    """As in a cast."""
+    return declared(program, t, "")
+
+
+def _pointee_words(program: Program, q: Qualifiers) -> list[str]:
+    if q.space is AddressSpace.GENERIC:
+        program.needs.generic()
+    return [f"__{q.space}", *_access_words(q)]
+
+
+def _access_words(q: Qualifiers) -> list[str]:
+    return [word for word in ("const", "volatile", "restrict") if getattr(q, word)]
+
+
+def object_words(q: Qualifiers) -> list[str]:
+    """The qualifiers of a variable or member; private memory is where an object is by itself."""
+    space = [] if q.space is AddressSpace.PRIVATE else [f"__{q.space}"]
+    return [*space, *_access_words(q)]
+
+
+def alignment(bytes_: int | None) -> str:
+    return f" __attribute__((aligned({bytes_})))" if bytes_ is not None else ""
+
+
+# --- records -------------------------------------------------------------------------------------
+
+
+def record(program: Program, t: RecordType) -> str:
+    """The definition of a struct or union."""
+    lines = [f"{spelled(program, t)} {{"]
+    for index, item in enumerate(t.fields or ()):
+        text = declared(program, item.type, member(t, index), object_words(item.qualifiers))
+        packed = " __attribute__((packed))" if item.packed else ""
+        lines.append(f"    {text}{packed}{alignment(item.alignment)};")
+    packed = " __attribute__((packed))" if t.packed else ""
+    return "\n".join([*lines, f"}}{packed}{alignment(t.alignment)};"])
+
+
+def member(t: Type, index: int) -> str:
+    """The name of a field; an unnamed record inside another has one here."""
+    if not isinstance(t, RecordType) or t.fields is None:
+        raise InternalError(f"'{t}' has no members")
+    item: Field = t.fields[index]
+    return item.name or f"cm_unnamed{index}"
+
+
+def records_in(t: Type) -> list[RecordType]:
+    """The records that must be complete before an object of the type is declared."""
+    while isinstance(t, ArrayType):
+        t = t.element
+    return [t] if isinstance(t, RecordType) else []
+
+
+# --- variables -----------------------------------------------------------------------------------
+
+
+def variable(program: Program, decl: typed.VarDecl) -> str:
+    """A variable or parameter, without its initial value."""
+    words = object_words(decl.qualifiers)
+    if decl.storage == "static" and decl.qualifiers.space is AddressSpace.GLOBAL:
+        program.needs.feature("CL2.0")
+    text = declared(program, decl.type, program.names.variable(decl), words)
+    return text + alignment(decl.alignment)
+
+
+def parameter(program: Program, decl: typed.VarDecl, number: int) -> str:
+    """One without a name gets one, which a definition must have."""
+    if decl.name:
+        return variable(program, decl)
+    return declared(program, decl.type, f"cm_parameter{number}", object_words(decl.qualifiers))

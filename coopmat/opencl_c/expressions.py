@@ -1,0 +1,450 @@
+"""Expressions. Left-deep chains of operators, which grow long in generated code, are not recursed on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..diagnostics import CompileError, Diagnostic, Severity
+from ..frontend import typed
+from ..frontend.sema.conversions import common_scalar, kind_between
+from ..frontend.types import (
+    BFLOAT16,
+    EVENT,
+    INT,
+    ArrayType,
+    CoopMatrixType,
+    PointerType,
+    RecordType,
+    ScalarType,
+    Type,
+    VectorType,
+    VoidType,
+)
+from . import builtins, conversions, literals
+from .declarations import declared, member, type_name
+from .text import Binds, Text, call, constant
+
+if TYPE_CHECKING:
+    from .context import Context
+
+# Of each operator: its symbol and level.
+_OPERATORS: dict[str, tuple[str, Binds]] = {
+    **{"mul": ("*", Binds.PRODUCT), "div": ("/", Binds.PRODUCT), "rem": ("%", Binds.PRODUCT)},
+    **{"add": ("+", Binds.SUM), "sub": ("-", Binds.SUM), "shl": ("<<", Binds.SHIFT), "shr": (">>", Binds.SHIFT)},
+    **{"lt": ("<", Binds.ORDER), "le": ("<=", Binds.ORDER), "gt": (">", Binds.ORDER), "ge": (">=", Binds.ORDER)},
+    **{"eq": ("==", Binds.EQUAL), "ne": ("!=", Binds.EQUAL)},
+    **{"and": ("&", Binds.AND), "xor": ("^", Binds.XOR), "or": ("|", Binds.OR)},
+    **{"land": ("&&", Binds.LOGICAL_AND), "lor": ("||", Binds.LOGICAL_OR)},
+}
+# Arithmetic is all that needs no parentheses among its like: compilers warn of the rest, and readers stumble.
+_ARITHMETIC = (Binds.PRODUCT, Binds.SUM)
+_COMPARISONS = (Binds.EQUAL, Binds.ORDER)
+_CHAINS = (Binds.AND, Binds.XOR, Binds.OR, Binds.LOGICAL_AND, Binds.LOGICAL_OR)
+_COMPONENTS = "0123456789abcdef"
+
+
+def value(c: Context, e: typed.Expr) -> Text:
+    """The value of an expression; its type in C is the node's."""
+    return _VALUES[type(e)](c, e)
+
+
+def place(c: Context, e: typed.LValue) -> Text:
+    """An object."""
+    return _PLACES[type(e)](c, e)
+
+
+def assigned(c: Context, e: typed.Expr) -> Text:
+    """A value that goes to an object of its type, as by assignment."""
+    return value(c, conversions.assigned(e))
+
+
+# --- operators -----------------------------------------------------------------------------------
+
+
+def _binary(c: Context, e: typed.Binary | typed.Logical) -> Text:
+    """The chain of left operands, from the inside out."""
+    chain: list[typed.Binary | typed.Logical] = [e]
+    left, _ = _sides(e)
+    while isinstance(left, (typed.Binary, typed.Logical)):
+        chain.append(left)
+        left, _ = _sides(left)
+    result = value(c, left)
+    for node in reversed(chain):
+        symbol, level = _OPERATORS[node.op]
+        right = value(c, _sides(node)[1])
+        result = Text(f"{_side(result, level, 0)} {symbol} {_side(right, level, 1)}", level)
+    return result
+
+
+def _sides(e: typed.Binary | typed.Logical) -> tuple[typed.Expr, typed.Expr]:
+    if isinstance(e, typed.Logical):
+        return e.left, e.right
+    if e.op in ("shl", "shr"):
+        return conversions.promoted(e.left), conversions.amount(e.right)
+    return conversions.operands(e.left, e.right)
+
+
+def _side(side: Text, level: Binds, number: int) -> str:
+    if level in _ARITHMETIC and side.binds in _ARITHMETIC:
+        return side.at(Binds(level + number))
+    if level in _COMPARISONS and side.binds in _ARITHMETIC:
+        return side.text
+    if number == 0 and side.binds == level and level in _CHAINS:
+        return side.text
+    return side.prefix if level >= Binds.AND or side.binds < Binds.EQUAL else side.text
+
+
+def _unary(c: Context, e: typed.Unary) -> Text:
+    if e.op == "lnot":
+        return Text("!" + value(c, e.operand).prefix, Binds.PREFIX)
+    symbol = "-" if e.op == "neg" else "~"
+    operand = value(c, conversions.promoted(e.operand)).prefix
+    # Not --x.
+    return Text(symbol + (f"({operand})" if operand.startswith(symbol) else operand), Binds.PREFIX)
+
+
+def _pointer_add(c: Context, e: typed.PointerAdd) -> Text:
+    index = value(c, conversions.bare(e.index)).at(Binds.PRODUCT)
+    return Text(f"{value(c, e.pointer).at(Binds.SUM)} + {index}", Binds.SUM)
+
+
+def _pointer_difference(c: Context, e: typed.PointerDifference) -> Text:
+    return Text(f"{value(c, e.left).at(Binds.SUM)} - {value(c, e.right).at(Binds.PRODUCT)}", Binds.SUM)
+
+
+def _conditional(c: Context, e: typed.Conditional) -> Text:
+    arms = _arm(c, e.then), _arm(c, e.otherwise)
+    condition = value(c, e.condition).at(Binds.LOGICAL_OR)
+    return Text(f"{condition} ? {arms[0].at(Binds.CONDITION)} : {arms[1].at(Binds.CONDITION)}", Binds.CONDITION)
+
+
+def _arm(c: Context, e: typed.Expr) -> Text:
+    return Text("(void)0", Binds.PREFIX) if isinstance(e.type, VoidType) and isinstance(e, typed.Zero) else value(c, e)
+
+
+def _vector_select(c: Context, e: typed.VectorSelect) -> Text:
+    parts = [value(c, part).at(Binds.LOGICAL_OR) for part in (e.condition, e.then, e.otherwise)]
+    return Text(f"{parts[0]} ? {parts[1]} : {parts[2]}", Binds.CONDITION)
+
+
+def _comma(c: Context, e: typed.Comma) -> Text:
+    return Text(f"{effect(c, e.left).at(Binds.ASSIGN)}, {value(c, e.right).at(Binds.ASSIGN)}", Binds.COMMA)
+
+
+# --- changes -------------------------------------------------------------------------------------
+
+
+def effect(c: Context, e: typed.Expr) -> Text:
+    """An expression whose value nobody reads."""
+    if isinstance(e, typed.Assign) and isinstance(e.target, typed.MatrixElement):
+        return c.program.matrices.set(c, e.target, assigned(c, e.value))
+    if isinstance(e, typed.CompoundAssign) and isinstance(e.target, typed.MatrixElement):
+        return _in_two_steps(c, e)
+    if isinstance(e, typed.IncDec) and _is_special(e.target):
+        return _in_two_steps(c, _as_assignment(e))
+    if isinstance(e, typed.Comma):
+        return Text(f"{effect(c, e.left).at(Binds.ASSIGN)}, {effect(c, e.right).at(Binds.ASSIGN)}", Binds.COMMA)
+    return _arm(c, e)
+
+
+def _assign(c: Context, e: typed.Assign) -> Text:
+    if isinstance(e.target, typed.MatrixElement):
+        return _then_read(c, effect(c, e), e.target)
+    return _assignment(place(c, e.target), "=", assigned(c, e.value))
+
+
+def _assignment(target: Text, symbol: str, new: Text) -> Text:
+    return Text(f"{target.prefix} {symbol} {new.at(Binds.ASSIGN)}", Binds.ASSIGN)
+
+
+def _compound_assign(c: Context, e: typed.CompoundAssign) -> Text:
+    if isinstance(e.target, typed.MatrixElement):
+        return _then_read(c, _in_two_steps(c, e), e.target)
+    if isinstance(e.computation, CoopMatrixType) or BFLOAT16 in (e.target.type, e.computation):
+        return _in_two_steps(c, e)
+    symbol = _OPERATORS[e.op][0] + "="
+    if e.op in ("shl", "shr"):
+        return _assignment(place(c, e.target), symbol, value(c, conversions.amount(e.value)))
+    if isinstance(e.computation, PointerType):
+        return _assignment(place(c, e.target), symbol, value(c, conversions.bare(e.value)))
+    own: typed.Expr = typed.Load(e.span, e.target.type, e.target)
+    if e.widen is not None:
+        own = typed.Convert(e.span, e.computation, e.widen, own)
+    left, right = conversions.operands(own, e.value)
+    new = right if left.type == e.target.type else e.value
+    return _assignment(place(c, e.target), symbol, value(c, new))
+
+
+def _in_two_steps(c: Context, e: typed.CompoundAssign) -> Text:
+    """`target = target op value`, where C has no such operator."""
+    _require_simple(e.target)
+    new: typed.Expr = typed.Load(e.span, e.target.type, e.target)
+    if e.widen is not None:
+        new = typed.Convert(e.span, e.computation, e.widen, new)
+    if not isinstance(e.computation, CoopMatrixType):
+        new = typed.Binary(e.span, e.computation, e.op, new, e.value)
+    elif e.op == "scalar_mul":
+        new = typed.MatrixScale(e.span, e.computation, new, e.value)
+    else:
+        new = typed.MatrixBinary(e.span, e.computation, e.op, new, e.value)
+    if e.narrow is not None:
+        new = typed.Convert(e.span, e.target.type, e.narrow, new)
+    if isinstance(e.target, typed.MatrixElement):
+        return c.program.matrices.set(c, e.target, assigned(c, new))
+    return _assignment(place(c, e.target), "=", assigned(c, new))
+
+
+def _then_read(c: Context, change: Text, target: typed.MatrixElement) -> Text:
+    _require_simple(target)
+    return Text(f"{change.at(Binds.ASSIGN)}, {place(c, target).at(Binds.ASSIGN)}", Binds.COMMA)
+
+
+def _require_simple(e: typed.Expr) -> None:
+    """What is written twice must be evaluated as if once."""
+    if isinstance(e, (typed.VarRef, typed.IntConst)):
+        return
+    if isinstance(e, (typed.Member, typed.Swizzle)):
+        _require_simple(e.base)
+    elif isinstance(e, typed.Index):
+        _require_simple(e.base)
+        _require_simple(e.index)
+    elif isinstance(e, typed.MatrixElement):
+        _require_simple(e.matrix)
+        _require_simple(e.index)
+    elif isinstance(e, typed.Load) and not e.operand.place.volatile:
+        _require_simple(e.operand)
+    elif isinstance(e, typed.Deref):
+        _require_simple(e.pointer)
+    elif isinstance(e, (typed.Convert, typed.Unary)):
+        _require_simple(e.operand)
+    elif isinstance(e, (typed.Binary, typed.PointerAdd)):
+        for side in (e.left, e.right) if isinstance(e, typed.Binary) else (e.pointer, e.index):
+            _require_simple(side)
+    else:
+        message = "an operator on a place with side effects is not supported yet in OpenCL C as output"
+        raise CompileError([Diagnostic(Severity.ERROR, "not-supported", message, e.span)])
+
+
+def _is_special(target: typed.LValue) -> bool:
+    """Whether C's operators do not do to it what they should."""
+    return isinstance(target, typed.MatrixElement) or target.type is BFLOAT16
+
+
+def _inc_dec(c: Context, e: typed.IncDec) -> Text:
+    symbol = "++" if e.step > 0 else "--"
+    if _is_special(e.target):
+        if not e.prefix:
+            message = f"the value of this object before '{symbol}' is not supported yet in OpenCL C as output"
+            raise CompileError([Diagnostic(Severity.ERROR, "not-supported", message, e.span)])
+        return value(c, _as_assignment(e))
+    if e.prefix:
+        return Text(symbol + place(c, e.target).prefix, Binds.PREFIX)
+    return Text(place(c, e.target).postfix + symbol)
+
+
+def _as_assignment(e: typed.IncDec) -> typed.CompoundAssign:
+    t = e.target.type
+    assert isinstance(t, ScalarType)
+    computation = common_scalar(t, INT)
+    widen = kind_between(t, computation)
+    one: typed.Expr = typed.IntConst(e.span, INT, 1)
+    if computation.is_float:
+        one = typed.FloatConst(e.span, computation, 1.0)
+    elif computation != INT:
+        one = typed.IntConst(e.span, computation, 1)
+    op = "add" if e.step > 0 else "sub"
+    return typed.CompoundAssign(e.span, t, op, e.target, one, computation, widen, kind_between(computation, t))
+
+
+# --- other values --------------------------------------------------------------------------------
+
+
+def _zero(c: Context, e: typed.Zero) -> Text:
+    t = e.type
+    if isinstance(t, VoidType):
+        return Text("(void)0", Binds.PREFIX)
+    if isinstance(t, CoopMatrixType):
+        return c.program.matrices.zero(c, t)
+    if isinstance(t, (ArrayType, RecordType)):
+        return Text(f"({type_name(c.program, t)})" + initializer(c, e))
+    if isinstance(t, ScalarType):
+        return constant(literals.integer(0, t) if t.is_integer else literals.floating(0.0, t))
+    if isinstance(t, VectorType):
+        return Text(f"({type_name(c.program, t)})(0)", Binds.PREFIX)
+    return Text("0") if t == EVENT else Text(f"({type_name(c.program, t)})0", Binds.PREFIX)
+
+
+def _load(c: Context, e: typed.Load) -> Text:
+    return place(c, e.operand)
+
+
+def _address_of(c: Context, e: typed.AddressOf) -> Text:
+    target = e.operand
+    if isinstance(target, typed.Deref):
+        return value(c, target.pointer)
+    return Text("&" + place(c, target).prefix, Binds.PREFIX)
+
+
+def _vector_literal(c: Context, e: typed.VectorLiteral) -> Text:
+    if len(e.items) == 1 and e.items[0].type == e.type:
+        return value(c, e.items[0])
+    items = ", ".join(value(c, item).argument for item in e.items)
+    return Text(f"({type_name(c.program, e.type)})({items})", Binds.PREFIX)
+
+
+def _components(indices: tuple[int, ...]) -> str:
+    if max(indices) < 4:
+        return "".join("xyzw"[i] for i in indices)
+    return "s" + "".join(_COMPONENTS[i] for i in indices)
+
+
+def _extract_swizzle(c: Context, e: typed.ExtractSwizzle) -> Text:
+    return Text(f"{value(c, e.operand).postfix}.{_components(e.indices)}")
+
+
+def _extract_member(c: Context, e: typed.ExtractMember) -> Text:
+    return Text(f"{value(c, e.operand).postfix}.{member(e.operand.type, e.index)}")
+
+
+def _aggregate(c: Context, e: typed.Aggregate) -> Text:
+    return Text(f"({type_name(c.program, e.type)})" + initializer(c, e))
+
+
+def _call(c: Context, e: typed.Call) -> Text:
+    arguments = [assigned(c, argument) for argument in e.arguments]
+    return call(c.callee(e.function), *arguments, *c.hidden_arguments(e.function))
+
+
+# --- initial values ------------------------------------------------------------------------------
+
+
+def initializer(c: Context, e: typed.Expr) -> str:
+    """Of an object of the expression's type."""
+    if isinstance(e, typed.Zero) and isinstance(e.type, (ArrayType, RecordType)):
+        return _zeros(c, e)
+    if isinstance(e, typed.Aggregate):
+        return "{" + ", ".join(_items(c, e)) + "}" if e.items else _zeros(c, typed.Zero(e.span, e.type))
+    if isinstance(e, typed.StringConst):
+        return literals.string(e.value)
+    if isinstance(e, typed.Load) and isinstance(e.operand, typed.StringConst):
+        return literals.string(e.operand.value)
+    return assigned(c, e).argument
+
+
+def _zeros(c: Context, e: typed.Zero) -> str:
+    """{0}, with as many braces as there are aggregates around the first value inside, if there is one."""
+    t: Type = e.type
+    inner: Type | None = None
+    if isinstance(t, ArrayType):
+        inner = t.element
+    elif isinstance(t, RecordType):
+        inner = t.fields[0].type if t.fields else None
+    if inner is None:
+        return "{}"
+    return "{" + initializer(c, typed.Zero(e.span, inner)) + "}"
+
+
+def _items(c: Context, e: typed.Aggregate) -> list[str]:
+    """In order where nothing is left out, else with designators."""
+    in_order = [index for index, _ in e.items] == list(range(len(e.items)))
+    texts = []
+    for index, item in e.items:
+        text = initializer(c, item)
+        if not in_order or (isinstance(e.type, RecordType) and e.type.kind == "union" and index):
+            name = f".{member(e.type, index)}" if isinstance(e.type, RecordType) else f"[{index}]"
+            text = f"{name} = {text}"
+        texts.append(text)
+    return texts
+
+
+# --- objects -------------------------------------------------------------------------------------
+
+
+def _var_ref(c: Context, e: typed.VarRef) -> Text:
+    return Text(c.program.names.variable(e.decl))
+
+
+def _deref(c: Context, e: typed.Deref) -> Text:
+    if isinstance(e.pointer, typed.PointerAdd):
+        pointer = value(c, e.pointer.pointer).postfix
+        return Text(f"{pointer}[{value(c, conversions.bare(e.pointer.index)).text}]")
+    return Text("*" + value(c, e.pointer).prefix, Binds.PREFIX)
+
+
+def _index(c: Context, e: typed.Index) -> Text:
+    return Text(f"{place(c, e.base).postfix}[{value(c, conversions.bare(e.index)).text}]")
+
+
+def _member(c: Context, e: typed.Member) -> Text:
+    name = member(e.base.type, e.index)
+    if isinstance(e.base, typed.Deref) and not isinstance(e.base.pointer, typed.PointerAdd):
+        return Text(f"{value(c, e.base.pointer).postfix}->{name}")
+    return Text(f"{place(c, e.base).postfix}.{name}")
+
+
+def _swizzle(c: Context, e: typed.Swizzle) -> Text:
+    return Text(f"{place(c, e.base).postfix}.{_components(e.indices)}")
+
+
+def _string(c: Context, e: typed.StringConst) -> Text:
+    return Text(literals.string(e.value))
+
+
+def _compound_literal(c: Context, e: typed.CompoundLiteral) -> Text:
+    inner = initializer(c, e.initializer)
+    if not inner.startswith("{"):
+        inner = f"{{{inner}}}"
+    return Text(f"({declared(c.program, e.type, '')}){inner}")
+
+
+def _matrix_element(c: Context, e: typed.MatrixElement) -> Text:
+    return c.program.matrices.get(c, e)
+
+
+_PLACES: dict[type, Callable[[Any, Any], Text]] = {
+    typed.VarRef: _var_ref,
+    typed.Deref: _deref,
+    typed.Index: _index,
+    typed.Member: _member,
+    typed.Swizzle: _swizzle,
+    typed.StringConst: _string,
+    typed.CompoundLiteral: _compound_literal,
+    typed.MatrixElement: _matrix_element,
+}
+_VALUES: dict[type, Callable[[Any, Any], Text]] = {
+    typed.IntConst: conversions.integer,
+    typed.FloatConst: conversions.floating,
+    typed.Zero: _zero,
+    typed.Load: _load,
+    typed.Convert: conversions.convert,
+    typed.Unary: _unary,
+    typed.Binary: _binary,
+    typed.Logical: _binary,
+    typed.PointerAdd: _pointer_add,
+    typed.PointerDifference: _pointer_difference,
+    typed.AddressOf: _address_of,
+    typed.Assign: _assign,
+    typed.CompoundAssign: _compound_assign,
+    typed.IncDec: _inc_dec,
+    typed.Conditional: _conditional,
+    typed.VectorSelect: _vector_select,
+    typed.Comma: _comma,
+    typed.VectorLiteral: _vector_literal,
+    typed.ExtractSwizzle: _extract_swizzle,
+    typed.ExtractMember: _extract_member,
+    typed.Aggregate: _aggregate,
+    typed.Call: _call,
+    typed.BuiltinCall: builtins.call_builtin,
+    typed.MatrixLoad: lambda c, e: c.program.matrices.load(c, e),
+    typed.MatrixStore: lambda c, e: c.program.matrices.store(c, e),
+    typed.MatrixMulAdd: lambda c, e: c.program.matrices.multiply_add(c, e),
+    typed.MatrixFill: lambda c, e: c.program.matrices.fill(c, e),
+    typed.MatrixLength: lambda c, e: c.program.matrices.length(c, e),
+    typed.MatrixCoordinates: lambda c, e: c.program.matrices.coordinates(c, e),
+    typed.MatrixConvert: lambda c, e: c.program.matrices.convert(c, e),
+    typed.MatrixBinary: lambda c, e: c.program.matrices.binary(c, e),
+    typed.MatrixScale: lambda c, e: c.program.matrices.scale(c, e),
+    typed.MatrixNegate: lambda c, e: c.program.matrices.negate(c, e),
+    **_PLACES,
+}

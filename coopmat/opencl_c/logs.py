@@ -1,0 +1,62 @@
+"""What a device's compiler says of a text made here, as diagnostics at the user's source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from ..diagnostics import Diagnostic, Note, Severity, SourceMap, Span
+from . import LIBRARY_NAME
+
+CODE = "device-build"
+_SEVERITIES = {"fatal error": Severity.FATAL, "error": Severity.ERROR, "warning": Severity.WARNING, "note": None}
+_WORDS = "|".join(_SEVERITIES)
+# clang, and what is made of it (Intel, Oclgrind): FILE:LINE:COLUMN: error: TEXT. PoCL: error: FILE:LINE:COLUMN: TEXT,
+# with `<Spelling=...>` behind the place of a macro's use. Older drivers of Intel's number the file: 1:LINE:COLUMN.
+_PLACE = r"(?P<file>[^\n:]+|<[^>\n]*>):(?P<line>\d+):(?P<column>\d+)"
+_FORMS = (
+    re.compile(rf"{_PLACE}: (?P<word>{_WORDS}): (?P<text>.*)"),
+    re.compile(rf"(?P<word>{_WORDS}): {_PLACE}(?: <Spelling=[^\n]*?>)?: (?P<text>.*)"),
+    re.compile(rf"(?P<file>)(?P<line>)(?P<column>)(?P<word>{_WORDS}): (?P<text>.*)"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One message; `severity` is None for a note."""
+
+    severity: Severity | None
+    text: str
+    span: Span | None
+
+
+def diagnostics(log: str, sources: SourceMap) -> list[Diagnostic]:
+    """The messages of a build log; empty where it has none in a form that is known.
+
+    Columns are those of the text that the device was given, so that a whole line of the user's source is marked.
+    """
+    found: list[Diagnostic] = []
+    for line in _lines(log, sources):
+        if line.severity is not None:
+            found.append(Diagnostic(line.severity, CODE, line.text, line.span))
+        elif found:
+            found[-1] = replace(found[-1], notes=(*found[-1].notes, Note(line.text, line.span)))
+    return list(dict.fromkeys(found))
+
+
+def _lines(log: str, sources: SourceMap) -> Iterable[_Line]:
+    for text in log.split("\n"):
+        match = next((m for form in _FORMS if (m := form.fullmatch(text.strip()))), None)
+        if match is not None:
+            span = _span(match, sources)
+            inside = f" (in the matrix library, line {match['line']})" if match["file"] == LIBRARY_NAME else ""
+            yield _Line(_SEVERITIES[match["word"]], match["text"] + inside, span)
+
+
+def _span(match: re.Match[str], sources: SourceMap) -> Span | None:
+    file, number = match["file"], int(match["line"] or 0)
+    line = sources.line(file, number) if file in sources.files else None
+    if line is None or not line.strip():
+        return None
+    return Span(file, number, len(line) - len(line.lstrip()) + 1, number, len(line.rstrip()) + 1)

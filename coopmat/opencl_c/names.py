@@ -1,0 +1,70 @@
+"""Names in the C text: the user's own wherever they mean the same to the device's compiler."""
+
+from __future__ import annotations
+
+from ..frontend import builtins, typed
+from ..frontend.types import RecordType
+
+# Words of later versions and of compilers, which an older source may use as names.
+_WORDS = frozenset(
+    {
+        *("pipe", "generic", "queue_t", "clk_event_t", "ndrange_t", "reserve_id_t", "inline", "restrict", "asm"),
+        *("typeof", "auto", "register", "uniform", "linux", "unix", "NULL", "INFINITY", "NAN"),
+    }
+)
+LIBRARY_PREFIX = "cm_"
+
+
+class Names:
+    """One for a whole text. Kernels keep their names; another name that a device may know already, or that another
+    function has, gets the library's prefix."""
+
+    def __init__(self) -> None:
+        self._used: set[str] = set()
+        self._functions: dict[tuple[typed.FunctionDecl, object], str] = {}
+        self._variables: dict[typed.VarDecl, str] = {}
+        self._records: dict[RecordType, str] = {}
+
+    def keep(self, decl: typed.FunctionDecl) -> None:
+        """A kernel's name, which hosts ask for."""
+        self._functions[decl, None] = decl.name
+        self._used.add(decl.name)
+
+    def function(self, decl: typed.FunctionDecl, version: object = None) -> str:
+        """`version` tells apart what one function becomes for different kernels."""
+        if decl.is_kernel:
+            version = None
+        found = self._functions.get((decl, version))
+        if found is None:
+            found = self._functions[decl, version] = self.unique(decl.name)
+        return found
+
+    def variable(self, decl: typed.VarDecl) -> str:
+        """Scopes are the source's, so that the same name may stand for several variables."""
+        found = self._variables.get(decl)
+        if found is None:
+            found = self._variables[decl] = decl.name if _is_free(decl.name) else f"{LIBRARY_PREFIX}v_{decl.name}"
+        return found
+
+    def rename(self, decl: typed.VarDecl) -> None:
+        """For a variable that leaves the scope which tells it from others of its name."""
+        self._variables[decl] = f"{LIBRARY_PREFIX}s{len(self._variables)}_{decl.name}"
+
+    def record(self, record: RecordType) -> str:
+        found = self._records.get(record)
+        if found is None:
+            found = self._records[record] = self.unique(record.name or f"{record.kind}_{len(self._records)}")
+        return found
+
+    def unique(self, wanted: str) -> str:
+        """Such names as are made here begin with the library's prefix, which no name of the user's keeps."""
+        name, number = wanted if _is_free(wanted) else f"{LIBRARY_PREFIX}u_{wanted}", 1
+        while name in self._used:
+            number += 1
+            name = f"{LIBRARY_PREFIX}u{number}_{wanted}"
+        self._used.add(name)
+        return name
+
+
+def _is_free(name: str) -> bool:
+    return name not in _WORDS and not name.startswith(LIBRARY_PREFIX) and builtins.find(name) is None

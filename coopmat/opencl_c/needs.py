@@ -1,0 +1,60 @@
+"""What a text asks of the device's compiler: a language version, extensions, build options."""
+
+from __future__ import annotations
+
+from ..diagnostics import CompileError, Diagnostic, Note, Severity, Span
+from ..features import LANGUAGE_VERSIONS, TABLE
+from ..frontend.types import AtomicType
+
+_FEATURES = {row.name: row for row in TABLE}
+_OPENCL_2 = LANGUAGE_VERSIONS["CL2.0"]
+
+
+class Needs:
+    """Collected while the text is written. `most` is the newest version that may be asked for, as __OPENCL_C_VERSION__
+    has it."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.version = LANGUAGE_VERSIONS["CL1.2"]
+        self.extensions: set[str] = set()
+        # Of the statement being written.
+        self.span: Span | None = None
+
+    def extension(self, name: str) -> None:
+        self.extensions.add(name)
+
+    def feature(self, name: str, what: str = "this") -> None:
+        """A language version ("CL2.0"), an extension or a feature of OpenCL C 3.0."""
+        if name in LANGUAGE_VERSIONS:
+            self._at_least(LANGUAGE_VERSIONS[name], what)
+            return
+        row = _FEATURES[name]
+        if name.startswith("cl_"):
+            self.extension(name)
+        self._at_least(row.since, what)
+
+    def features(self, names: str, what: str) -> None:
+        """Separated by blanks."""
+        for name in names.split():
+            self.feature(name, what)
+
+    def generic(self) -> None:
+        self._at_least(_OPENCL_2, "a pointer to the generic address space", "give the pointer an address space")
+
+    def version_for(self, t: AtomicType) -> None:
+        self._at_least(_OPENCL_2, f"the type '{t}'")
+        if t.value.bits == 64:
+            self.extensions |= {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"}
+
+    def _at_least(self, version: int, what: str, advice: str = "") -> None:
+        if version > self.most:
+            message = f"{what} needs OpenCL C {version / 100:.1f}: not supported in OpenCL C {self.most / 100:.1f}"
+            notes = (Note(advice),) if advice else ()
+            raise CompileError([Diagnostic(Severity.ERROR, "not-supported", message, self.span, notes=notes)])
+        self.version = max(self.version, version)
+
+    @property
+    def standard(self) -> str:
+        """For -cl-std=."""
+        return f"CL{self.version / 100:.1f}"

@@ -1,0 +1,52 @@
+"""Where variables of static storage stand: at program scope, or at the beginning of the kernel that they belong to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+from ..diagnostics import Span
+from ..frontend import typed
+from ..frontend.types import AddressSpace
+from .context import Program
+
+
+def sort_out(program: Program) -> list[typed.VarDecl]:
+    """The variables for program scope, in order; those in local memory become their functions' `statics`.
+
+    A variable that leaves the block it was declared in gets a name of its own where others have the same.
+    """
+    unit = program.unit
+    names = Counter(decl.name for decl in _all_variables(unit))
+    outside = []
+    for decl in unit.variables:
+        function = next((f for f in unit.functions if f.body is not None and _within(decl.span, f.body.span)), None)
+        if function is not None and names[decl.name] > 1:
+            program.names.rename(decl)
+        if function is not None and decl.qualifiers.space is AddressSpace.LOCAL:
+            program.statics.setdefault(function, []).append(decl)
+        else:
+            outside.append(decl)
+    return outside
+
+
+def _all_variables(unit: typed.Unit) -> Iterator[typed.VarDecl]:
+    yield from unit.variables
+    for function in unit.functions:
+        yield from function.parameters
+        work: list[Any] = [function.body]
+        while work:
+            node = work.pop()
+            if isinstance(node, list):
+                work.extend(node)
+            elif isinstance(node, typed.DeclStmt):
+                yield node.decl
+            elif isinstance(node, typed.Stmt):
+                work.extend(getattr(node, item.name) for item in fields(node))
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    start, end = (outer.line, outer.column), (outer.end_line, outer.end_column)
+    return inner.file == outer.file and start <= (inner.line, inner.column) < end
