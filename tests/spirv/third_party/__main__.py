@@ -1,0 +1,55 @@
+"""Lowers modules of other front ends, validates and runs them; status 1 where one is refused, invalid or wrong.
+
+Usage: tools/spirv-third-party [--count N] [--seed S] [--first N] [--jobs N] [--keep DIR]
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import sys
+import time
+from collections import Counter
+
+from .cases import COUNT
+from .execution import ROUTES, find_device
+from .workers import run_chunk
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="tools/spirv-third-party", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--count", type=int, default=COUNT, help="modules")
+    parser.add_argument("--first", type=int, default=0, help="number of the first one")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
+    parser.add_argument("--keep", help="a directory for modules that something is wrong with")
+    arguments = parser.parse_args()
+    device = find_device()
+    if device is None:
+        print("no OpenCL device with SPIR-V, subgroups, half and double: pip install 'coopmat[cpu]'")
+        return 1
+    start = time.monotonic()
+    numbers = list(range(arguments.first, arguments.first + arguments.count))
+    chunks = [(numbers[n : n + 10], arguments.seed, arguments.keep) for n in range(0, len(numbers), 10)]
+    features: Counter[str] = Counter()
+    wrong = done = 0
+    with multiprocessing.get_context("spawn").Pool(arguments.jobs, maxtasksperchild=2) as pool:
+        for results in pool.imap_unordered(run_chunk, chunks):
+            for _, name, faults, made_of in results:
+                done += 1
+                wrong += bool(faults)
+                features.update(made_of)
+                for fault in faults:
+                    print(f"{name}: {fault}", flush=True)
+    print(", ".join(f"{name} {count}" for name, count in sorted(features.items())))
+    routes = ", ".join(" ".join(route) for route in ROUTES)
+    print(
+        f"{done} modules, each lowered as {routes}, validated and run on {device.name}, seed {arguments.seed},"
+        f" in {time.monotonic() - start:.0f} s: {wrong} wrong"
+    )
+    return 1 if wrong or done != arguments.count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,38 @@
+"""Modules that come by way of LLVM IR in some dialect, perhaps optimised: kernels of the table of matrix cases."""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from pathlib import Path
+
+import coopmat
+
+from .execution import Case
+from .memory import Buffer
+
+for _room in ("matrices", "ir"):
+    sys.path.append(str(Path(__file__).parents[2] / _room))
+from matrix_programs import PRELUDE, Target  # noqa: E402
+from matrix_table import table  # noqa: E402
+from optimise import optimised  # noqa: E402
+
+from coopmat.ir.dialects import DIALECTS  # noqa: E402
+
+# What native modules stage in local memory, for subgroups of one size.
+_LEFT_OUT = {"checked", "private", "packed"}
+_NATIVE = Target("native", 16)
+
+
+def from_ir(seed: int) -> Case:
+    """A row of the table, one subgroup's, by seed."""
+    rows = [row for row in table.rows_on("native") if row.sub_groups == 1 and not row.parts & _LEFT_OUT]
+    rows.sort(key=lambda row: zlib.crc32(row.name.encode()))
+    row, dialect, passes = rows[seed % len(rows)], DIALECTS[seed % len(DIALECTS)], ("", "O1", "O2")[seed // 3 % 3]
+    plan = row.plan(_NATIVE, seed)
+    text = coopmat.compile(PRELUDE + plan.named("k"), ["--dialect", dialect], name="row.cl").llvm_ir
+    text = optimised(text, passes) if passes else text
+    spirv = coopmat.compile(text, name="row.ll", language="ir").spirv
+    checks = {check.number: check.fault for check in plan.checks}
+    buffers = [Buffer(array, checks.get(n)) for n, array in enumerate(plan.buffers)]
+    return Case(f"ir {seed}: {row.name} {dialect} {passes}", spirv, buffers, features={"ir", dialect, passes or "O0"})
