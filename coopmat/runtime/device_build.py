@@ -176,11 +176,10 @@ class _Job:
 
     def _build(self) -> Entry:
         module = compiler.compile(self.source, self.options, name="<program source>")
-        code, program = self._driver_program(module)
+        code, program, options = self._driver_program(module)
         self._code = code
-        handle = self.device.handle
         try:
-            self.program = _quietly(program, self.for_device, [handle])
+            self.program = _quietly(program, [*options, *self.for_device], [self.device.handle])
         except opencl().Error as error:
             raise DriverError(self.device, error, code) from error
         (binary,) = self.program.get_info(opencl().program_info.BINARIES)
@@ -190,11 +189,15 @@ class _Job:
         included = tuple(name for name in module.dependencies if name != module.name)
         return Entry(binary, facts, included)
 
-    def _driver_program(self, module: compiler.Module) -> tuple[bytes, Any]:
+    def _driver_program(self, module: compiler.Module) -> tuple[bytes, Any, Sequence[str]]:
+        """What the driver gets, as it is and as pyopencl's program, and the options to build it with."""
         cl = opencl()
-        program_of_device = cl.Context([self.device.handle]) if len(self.context.devices) > 1 else self.context
+        context = cl.Context([self.device.handle]) if len(self.context.devices) > 1 else self.context
+        if self.options.code == "c":
+            text = module.opencl_c.encode()
+            return text, cl._cl._Program(context, text), module.opencl_c_options
         spirv = module.spirv
-        return spirv, cl._cl._create_program_with_il(program_of_device, spirv)
+        return spirv, cl._cl._create_program_with_il(context, spirv), ()
 
 
 def kernel_info(fields: dict[str, Any]) -> KernelInfo:
