@@ -446,7 +446,7 @@ def _first_leaf(definitions: dict[int, Instruction], kind: Instruction) -> Instr
 
 
 def lint(module: Module) -> None:
-    """Raises InternalError for uses of cooperative matrices that spirv-val accepts or devices do not."""
+    """Raises InternalError for uses of cooperative matrices that spirv-val accepts and devices do not."""
     if not any(item.opcode == _MATRIX for item in module.instructions):
         return
     definitions = module.definitions()
