@@ -350,6 +350,19 @@ def test_a_size_that_was_not_asked_for_has_a_place() -> None:
     )
 
 
+@pytest.mark.parametrize(("name", "arguments"), [("j", "i32 1"), ("j12memory_scope", "i32 3, i32 4")])
+@pytest.mark.parametrize("route", ROUTES)
+def test_barriers_by_name(route: str, name: str, arguments: str) -> None:
+    """As clang calls them: LLVM's backend does not know the name."""
+    text = RFC.replace("  ret void", f"  call spir_func void @_Z17sub_group_barrier{name}({arguments})\n  ret void")
+    text += f"declare spir_func void @_Z17sub_group_barrier{name}({'i32, i32' if ',' in arguments else 'i32'})\n"
+    module = ir(text, "--matrices", route)
+    found = re.findall(r"OpControlBarrier (\S+)", module.spirv_text)
+    assert len(found) == (0 if route == "one" else 1)
+    scope = {"native": "3", "lanes": "3", "scratch": "2"}.get(route)
+    assert not found or re.search(rf"{found[0]} = OpConstant %\S+ {scope}\b", module.spirv_text)
+
+
 @pytest.mark.parametrize("route", ["one", "scratch"])
 def test_subgroup_functions_without_a_replacement(route: str) -> None:
     text = RFC.replace("  ret void", "  %s = call i32 @_Z22__spirv_GroupBroadcastiii(i32 3, i32 %n, i32 0)\n  ret void")

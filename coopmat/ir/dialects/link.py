@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ...frontend import typed
 from ...matrices.lowering import instantiate
 from .. import KernelInfo, LoweredModule, LowerOptions
-from . import bfloat16, extensions, kernels, native, targets, wide_matrices
+from . import bfloat16, extensions, kernels, native, subgroups, targets, wide_matrices
 from .calls import LibraryCalls
 from .lower import lower as lower_matrices
 from .targets import Place, Targets
@@ -24,6 +24,7 @@ _NAME = re.compile(r"@(?:\"([^\"]*)\"|([-\w.$]+))")
 def link(module: Module, options: LowerOptions, library: Library, place: Place = lambda line: None) -> LoweredModule:
     """Of a canonical module, which is rewritten in place. `place` finds the span of a line, for warnings. Raises
     Malformed for what has no lowering."""
+    subgroups.spell_barriers(module)
     if options.matrices == "native":
         return _native(module, options)
     assigned = targets.assign(module, options, place)

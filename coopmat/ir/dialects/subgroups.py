@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...matrices.lowering import Instance, substitute_builtin
 from ...matrices.strategies import Strategy
 from ...matrices.variants import COMPONENT_TYPES
-from .text import Argument, Call, Malformed, Module
+from .text import Argument, Call, Malformed, Module, parse_call
 
 _BUILTIN = re.compile(r"_Z(\d+)([a-z]\w+)")
 _PARAMETER = re.compile(r"(P(?:U3AS\d)?V?K?)?(Dv(\d+)_)?(Dh|[cahstijlmfd])")
@@ -16,6 +16,14 @@ _COMPONENT_OF = {"Dh": "f16", "f": "f32", "d": "f64", "c": "s8", "a": "s8", "h":
 _COMPONENT_OF |= {"s": "s16", "t": "u16", "i": "s32", "j": "u32", "l": "s64", "m": "u64"}
 _WORK_GROUP, _SUBGROUP = "2", "3"  # SPIR-V's scopes
 _BARRIER = re.compile(r"(?:_Z\d+)?__spirv_ControlBarrier\w*")
+_CONTROL_BARRIER = "_Z22__spirv_ControlBarrierjjj"
+_NAMED_BARRIER = re.compile(r"_Z17sub_group_barrierj(?:12memory_scope)?")
+_NUMBER = re.compile(r"\d{1,9}")
+# The bits of cl_mem_fence_flags (local 1, global 2, image 4) and SPIR-V's memory classes; the order; SPIR-V's numbers
+# of the scopes work_item, work_group, device, all_svm_devices, sub_group.
+_MEMORY_CLASSES = ((1, 0x100), (2, 0x200), (4, 0x800))
+_SEQUENTIAL = 0x10
+_SCOPES = (4, 2, 1, 0, 3)
 _OF_SCOPE = re.compile(r"_Z\d+__spirv_(?:Group|Subgroup)\w+")
 _VARIABLE = re.compile(r"@\"?__spirv_BuiltIn(?:Num|NumEnqueued)?Subgroups?\w*")
 
@@ -36,6 +44,29 @@ def check_variables(module: Module, strategy: Strategy) -> None:
         if _VARIABLE.match(line):
             message = f"{line.split()[0]} with --matrices {strategy.name} is not supported yet"
             raise Malformed("ir-not-supported", message, line)
+
+
+def spell_barriers(module: Module) -> None:
+    """In place: `sub_group_barrier` as the instruction, which is how LLVM's backend knows it. Flags that are no
+    constant stay."""
+    found = False
+    for function in module.functions:
+        for item in function.instructions():
+            call = parse_call(item.text) if "sub_group_barrier" in item.text else None
+            match = _NAMED_BARRIER.fullmatch(call.name) if call is not None else None
+            if call is None or match is None or not all(_NUMBER.fullmatch(a.value) for a in call.arguments):
+                continue
+            flags, *scopes = (int(argument.value) for argument in call.arguments)
+            semantics = _SEQUENTIAL | sum(there for here, there in _MEMORY_CLASSES if flags & here)
+            known = _SCOPES[scopes[0]] if scopes and scopes[0] < len(_SCOPES) else int(_SUBGROUP)
+            values = [Argument("i32", str(value)) for value in (_SUBGROUP, known, semantics)]
+            item.text = str(Call(call.before, "void", f"@{_CONTROL_BARRIER}", values, call.after))
+            found = True
+    if found and not any(head.name == _CONTROL_BARRIER for head in module.declarations):
+        types = [Argument("i32")] * 3
+        module.declarations.append(
+            Call("declare spir_func", "void", f"@{_CONTROL_BARRIER}", types, " convergent nounwind")
+        )
 
 
 def is_barrier(call: Call) -> bool:
