@@ -1,0 +1,228 @@
+"""What the language has and SPIR-V has no one instruction for: scalars, components by expression, coordinates.
+
+Each is for the mode "c" alone, as are those of `checked` and `programs`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coopmat.matrices import meaning
+from coopmat.matrices.reference import Array
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType
+
+from ..experiment import GUARD, Argument, Experiment, matrix_input, matrix_output, pattern
+from ..values import moderate, specials, whole_range
+from ..writers import Writer
+from .base import Operation, Setting, dealt, type_cases
+from .stack import opencl_c
+
+_C = ("c",)
+
+# Scalars of types that are converted to the component type first, and have another value there or not.
+_SCALARS = {
+    True: (("s32", -3), ("f32", 2.75), ("u8", 200), ("s64", 2**40 + 7), ("u16", 65535)),
+    False: (("s32", -3), ("f32", 0.1), ("s8", -128), ("u64", 12345), ("s16", 2049)),
+}
+
+
+def _other_scalar(setting: Setting, component: ComponentType) -> tuple[Argument, Array]:
+    """A scalar of another type in a buffer, and as a component."""
+    options = [option for option in _SCALARS[component.is_integer] if option[0] != component.name]
+    name, value = dealt(setting.profile, setting.case.name, options)[0]
+    source = COMPONENT_TYPES[name]
+    scalar = np.array([value], source.numpy)
+    return Argument("t", source, scalar), meaning.convert(scalar, source, component)
+
+
+def _filled(matrix: MatrixType, scalar: Array) -> Array:
+    return np.full((matrix.rows, matrix.columns), scalar)
+
+
+# --- scalar_mul: m * s, s * m, m *= s
+
+
+def _scalar_experiment(setting: Setting) -> Experiment:
+    matrix: MatrixType = setting.parameters
+    component, rng = matrix.component, setting.random()
+    x = whole_range(rng, component, matrix.rows, matrix.columns)
+    edge = meaning.narrow(component, np.array(specials(component)))
+    scalars = np.array([moderate(rng, component, 1)[0], rng.choice(edge)], component.numpy)
+    other, converted = _other_scalar(setting, component)
+    factors = {"right": scalars[0], "left": converted[0], "assigned": scalars[1]}
+    return Experiment(
+        [
+            matrix_input("x", setting.place("x", matrix), x),
+            Argument("s", component, scalars),
+            other,
+            *(
+                matrix_output(
+                    name, setting.place(name, matrix), meaning.binary(component, "mul", x, _filled(matrix, factor))
+                )
+                for name, factor in factors.items()
+            ),
+        ]
+    )
+
+
+def _write_scalar(setting: Setting, writer: Writer) -> None:
+    w, matrix = opencl_c(writer), setting.parameters
+    x, _, _, right, left, assigned = w.experiment.arguments
+    m = w.load(x)
+    w.store(right, w.variable(matrix, f"{m} * s[0]"))
+    w.store(left, w.variable(matrix, f"t[0] * {m}"))
+    w.line(f"{m} *= s[1];")
+    w.store(assigned, m)
+
+
+# --- init_runtime: every component is a scalar that is known when the kernel runs
+
+
+def _init_experiment(setting: Setting) -> Experiment:
+    matrix: MatrixType = setting.parameters
+    component, rng = matrix.component, setting.random()
+    edges = meaning.narrow(component, np.array(specials(component)))
+    scalars = rng.choice(edges, 2, replace=False)
+    other, converted = _other_scalar(setting, component)
+    values = {"first": scalars[0], "second": scalars[1], "other": converted[0]}
+    return Experiment(
+        [
+            Argument("s", component, scalars),
+            other,
+            *(
+                matrix_output(name, setting.place(name, matrix), _filled(matrix, value))
+                for name, value in values.items()
+            ),
+        ]
+    )
+
+
+def _write_init(setting: Setting, writer: Writer) -> None:
+    w, matrix = opencl_c(writer), setting.parameters
+    kind, scalar = w.type(matrix), matrix.component.opencl_c
+    w.outside.append(f"static {kind} @_fill({scalar} value) {{ return coop_mat_init(value); }}")
+    w.store(w.experiment.argument("first"), w.variable(matrix, "coop_mat_init(s[0])"))
+    w.store(w.experiment.argument("second"), w.variable(matrix, "@_fill(s[1])"))
+    w.store(w.experiment.argument("other"), w.variable(matrix, "coop_mat_init(t[0])"))
+
+
+# --- element_access: m[i] read, written, assigned with an operator
+
+
+def _elements(component: ComponentType, x: Array, y: Array) -> Array:
+    """~y ^ x, halved, plus half of x, which never overflows; of floats, 3 (x - y) by single operations."""
+    if component.is_integer:
+        return np.asarray(((~y ^ x) >> 1) + (x >> 1), x.dtype)
+    total = meaning.binary(component, "add", meaning.negate(component, y), x)
+    three = meaning.narrow(component, np.full(x.shape, 3.0))
+    return meaning.binary(component, "mul", total, three)
+
+
+_ELEMENT_LINES = {
+    True: ("{t}[i] = ~{y}[i];", "{t}[i] ^= {x}[i];", "{t}[i] >>= 1;", "{t}[i] += {x}[i] >> 1;"),
+    False: ("{t}[i] = -{y}[i];", "{t}[i] += {x}[i];", "{t}[i] *= 3;"),
+}
+# From the front to the back and once more: every component comes back to its place.
+_EXCHANGE = (
+    "for (uint n = coop_mat_length({t}), turn = 0; turn < 2; turn++)",
+    "    for (uint i = 0; i < n / 2; i++) {{",
+    "        {s} saved = {t}[i];",
+    "        {t}[i] = {t}[n - 1 - i];",
+    "        {t}[n - 1 - i] = saved;",
+    "    }}",
+)
+
+
+def _element_experiment(setting: Setting) -> Experiment:
+    matrix: MatrixType = setting.parameters
+    rng = setting.random()
+    x, y = (whole_range(rng, matrix.component, matrix.rows, matrix.columns) for _ in range(2))
+    return Experiment(
+        [
+            matrix_input("x", setting.place("x", matrix), x),
+            matrix_input("y", setting.place("y", matrix), y),
+            matrix_output("out", setting.place("out", matrix), _elements(matrix.component, x, y)),
+            matrix_output("kept", setting.place("kept", matrix), x),
+        ]
+    )
+
+
+def _write_elements(setting: Setting, writer: Writer) -> None:
+    w, matrix = opencl_c(writer), setting.parameters
+    x, y, out, kept = w.experiment.arguments
+    names = {"x": w.load(x), "y": w.load(y), "t": w.variable(matrix, "coop_mat_init(0)")}
+    names["s"] = matrix.component.opencl_c
+    lines = _ELEMENT_LINES[matrix.component.is_integer]
+    w.line("for (uint i = 0; i < coop_mat_length({t}); i++) {{".format(**names))
+    for line in lines:
+        w.line("    " + line.format(**names))
+    w.line("}")
+    for line in _EXCHANGE:
+        w.line(line.format(**names))
+    w.store(out, names["t"])
+    w.store(kept, names["x"])
+
+
+# --- coord: the coordinates of all work-items' components are those of the matrix, each once
+
+
+def _codes(rows: Array, columns: Array) -> Array:
+    """Numbers that every component type can hold, and that differ between near components."""
+    return np.asarray((rows * 5 + columns * 3) & 127)
+
+
+_COORD_LINES = (
+    "for (uint i = 0; i < coop_mat_length({m}); i++) {{",
+    "    uint2 at = coop_mat_coord({m}, i);",
+    "    bool inside = at.x < {rows} && at.y < {columns};",
+    "    atomic_inc(counts + {guard} + (inside ? at.x * {columns} + at.y : {all}));",
+    "    if (inside)",
+    "        out[{offset} + {place}] = {m}[i];",
+    "    {n}[i] = (at.x * 5 + at.y * 3) & 127;",
+    "}}",
+)
+
+
+def _coord_experiment(setting: Setting) -> Experiment:
+    """`counts`: how often each component was met, and how often one that there is not."""
+    matrix: MatrixType = setting.parameters
+    component, size = matrix.component, matrix.rows * matrix.columns
+    uint = COMPONENT_TYPES["u32"]
+    x = whole_range(setting.random(), component, matrix.rows, matrix.columns)
+    counts = pattern(size + 1 + 2 * GUARD, uint)
+    counts[GUARD : GUARD + size + 1] = 0
+    once = counts.copy()
+    once[GUARD : GUARD + size] = 1
+    codes = _codes(*np.indices((matrix.rows, matrix.columns)))
+    return Experiment(
+        [
+            matrix_input("x", setting.place("x", matrix), x),
+            Argument("counts", uint, counts, once),
+            matrix_output("out", setting.place("out", matrix), x),
+            matrix_output("codes", setting.place("codes", matrix), meaning.narrow(component, codes)),
+        ]
+    )
+
+
+def _write_coord(setting: Setting, writer: Writer) -> None:
+    w, matrix = opencl_c(writer), setting.parameters
+    x, _, out, codes = w.experiment.arguments
+    assert out.place is not None
+    m, n = w.load(x), w.variable(matrix, "coop_mat_init(0)")
+    by_row = out.place.layout == 0
+    place = f"at.x * {out.place.stride} + at.y" if by_row else f"at.y * {out.place.stride} + at.x"
+    facts = {
+        **{"m": m, "n": n, "rows": f"{matrix.rows}u", "columns": f"{matrix.columns}u", "guard": GUARD},
+        **{"all": f"{matrix.rows * matrix.columns}u", "offset": out.place.offset, "place": place},
+    }
+    for line in _COORD_LINES:
+        w.line(line.format(**facts))
+    w.store(codes, n)
+
+
+OPERATIONS = (
+    Operation("scalar_mul", type_cases, _scalar_experiment, _write_scalar, _C),
+    Operation("element_access", type_cases, _element_experiment, _write_elements, _C),
+    Operation("coord", type_cases, _coord_experiment, _write_coord, _C),
+    Operation("init_runtime", type_cases, _init_experiment, _write_init, _C),
+)

@@ -1,0 +1,79 @@
+"""Several matrices of one type, one behind the other in a buffer, with guards and padding between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from coopmat.matrices.reference import Array
+from coopmat.matrices.variants import Layout, MatrixType
+
+from ..experiment import Argument, Place, pattern
+from ..writers import Writer
+from ..writers.c import LAYOUTS, CWriter
+from .base import Setting
+
+
+def opencl_c(w: Writer) -> CWriter:
+    """The writer of an operation that only OpenCL C has."""
+    return cast(CWriter, w)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """`place` is the first one's; each lies `span` components behind the one before."""
+
+    name: str
+    place: Place
+    span: int
+    count: int
+
+    @classmethod
+    def of(cls, setting: Setting, name: str, matrix: MatrixType, count: int, layout: Layout | None = None) -> Stack:
+        place = setting.place(name, matrix, layout)
+        align = max(1, setting.profile.pointer_alignment // matrix.component.size)
+        return cls(name, place, -(-place.room // align) * align, count)
+
+    def filled(self, matrices: Sequence[Array]) -> Array:
+        """The whole buffer with these matrices in it, and the pattern elsewhere."""
+        memory = pattern(self.span * self.count, self.place.matrix.component)
+        for number, values in enumerate(matrices):
+            memory[self.place.indices() + number * self.span] = values
+        return memory
+
+    def input(self, matrices: Sequence[Array]) -> Argument:
+        return Argument(self.name, self.place.matrix.component, self.filled(matrices))
+
+    def output(self, matrices: Sequence[Array], tolerances: Sequence[Array | float] = ()) -> Argument:
+        component = self.place.matrix.component
+        off = np.zeros(self.span * self.count)
+        for number, tolerance in enumerate(tolerances):
+            finite = np.where(np.isfinite(tolerance), tolerance, 0.0)
+            off[self.place.indices() + number * self.span] = finite
+        before = pattern(self.span * self.count, component)
+        return Argument(self.name, component, before, self.filled(matrices), off)
+
+    def pointer(self, number: str) -> str:
+        """To the matrix whose number is an expression."""
+        return f"{self.name} + {self.place.offset} + ({number}) * {self.span}"
+
+    @property
+    def access(self) -> str:
+        """Layout and stride."""
+        return access(self.place)
+
+    def load(self, number: str) -> str:
+        """An expression: the matrix of that number."""
+        return f"coop_mat_load({self.pointer(number)}, {self.access})"
+
+    def store(self, number: str, value: str) -> str:
+        """A statement."""
+        return f"coop_mat_store({self.pointer(number)}, {value}, {self.access});"
+
+
+def access(place: Place) -> str:
+    """Layout and stride of a place."""
+    return f"{LAYOUTS[place.layout]}, {place.stride}"
