@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ..spirv.lowering import Prepared
 
 T = TypeVar("T")
+# What a module that nobody validated may lead to: ids without a definition, operands that are missing, types in circles.
+_BROKEN = (LookupError, ValueError, TypeError, OverflowError, RecursionError, AssertionError)
 
 
 class SpirvModule(Module):
@@ -106,7 +108,7 @@ class SpirvModule(Module):
         if prepared is None:
             return self._binary
         with collector:
-            return self._timed("link", lambda: complete(prepared, spirv_library()))
+            return self._timed("link", lambda: self._guarded(lambda: complete(prepared, spirv_library())))
 
     def _guarded(self, run: Callable[[], T]) -> T:
         from ..spirv.lowering import Refused
@@ -118,6 +120,11 @@ class SpirvModule(Module):
             raise self._refused(error.code, error.message) from error
         except MalformedModule as error:
             raise self._refused("spirv-invalid", f"{self.name} is not SPIR-V: {error}") from error
+        except _BROKEN as error:
+            if self.options.validate:
+                raise
+            message = f"{self.name} is not valid SPIR-V, and was not to be validated ({type(error).__name__}: {error})"
+            raise self._refused("spirv-invalid", message) from error
 
     def _refused(self, code: str, message: str, notes: tuple[Note, ...] = ()) -> CompileError:
         self._findings.add(Diagnostic(Severity.ERROR, code, message, notes=notes))

@@ -75,6 +75,7 @@ class Constants:
     def __init__(self, definitions: Mapping[int, Instruction]) -> None:
         self.definitions = definitions
         self.specialised: set[int] = set()
+        self._folded: dict[int, int] = {}
 
     def value(self, constant: int) -> int:
         """An integer's, read as unsigned; truth values are 0 and 1. Raises Refused for what is no such constant."""
@@ -90,7 +91,9 @@ class Constants:
             case "OpConstantTrue" | "OpSpecConstantTrue":
                 return 1
             case "OpSpecConstantOp":
-                return self._fold(item)
+                if constant not in self._folded:
+                    self._folded[constant] = self._fold(item)
+                return self._folded[constant]
         raise Refused("spirv-operation", f"{label(item)} is not a constant, and one is needed")
 
     def _bits(self, item: Instruction) -> int:
@@ -98,7 +101,10 @@ class Constants:
         kind = self.definitions[item.result_type or 0]
         if kind.opcode not in (OP["OpTypeInt"], OP["OpTypeBool"]):
             raise Refused("spirv-operation", f"{label(item)} is not an integer, and one is needed")
-        return kind.operands[0] if kind.operands else 1
+        bits = kind.operands[0] if kind.operands else 1
+        if bits > 64:
+            raise Refused("spirv-not-supported", f"{label(item)} is an integer of {bits} bits")
+        return bits
 
     def _fold(self, item: Instruction) -> int:
         if not item.operands or item.operands[0] not in OPCODES:

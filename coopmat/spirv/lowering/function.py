@@ -72,17 +72,18 @@ class FunctionLowering:
         # By the label of the block that is left: the phi's, and the value.
         self.edges: dict[int, list[tuple[int, int]]] = {}
         self.out: Code = []
+        self.top: Code = []
         self.returns = 0
 
     def run(self) -> Code:
         self._places()
         at = self._head()
         blocks: list[tuple[int, Code]] = []
+        arrivals: list[Instruction] = []
         for item in self.code[at:]:
             if item.opcode == _LABEL:
-                self.out = []
+                self.out, arrivals = [], []
                 blocks.append((item.result or 0, self.out))
-                arrivals: list[Instruction] = []
             elif item.opcode == _PHI and item.result in self.places:
                 arrivals.append(item)
                 self._phi(item)
@@ -128,6 +129,7 @@ class FunctionLowering:
         if self.module.uses_matrices(function.result or 0):
             control = control & ~_DONT_INLINE | _INLINE * (not self.module.is_kernel(function.result or 0))
         self.out = [Instruction(function.opcode, (control, kind_id), result, function.result), *out]
+        n = 1
         for n, item in enumerate(self.code[1:], 1):
             if item.opcode == OP["OpFunctionParameter"]:
                 if carries(item.result_type):
@@ -137,9 +139,9 @@ class FunctionLowering:
             elif item.opcode in _LINES:
                 self.out.append(item)
             else:
-                self.top = self.out
-                return n
-        return len(self.code)
+                break
+        self.top = self.out
+        return n
 
     def _phi(self, item: Instruction) -> None:
         for value, label_ in zip(item.operands[::2], item.operands[1::2], strict=True):

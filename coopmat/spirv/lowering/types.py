@@ -14,6 +14,8 @@ from .refusal import Refused, label, unsupported
 MATRIX = OP["OpTypeCooperativeMatrixKHR"]
 _ARRAY, _STRUCT, _POINTER, _VECTOR = (OP[f"OpType{name}"] for name in ("Array", "Struct", "Pointer", "Vector"))
 _INT, _FLOAT = OP["OpTypeInt"], OP["OpTypeFloat"]
+# Of a matrix, all of which a work-item may have to hold; of a constant, which is written one by one.
+_MOST_COMPONENTS, _MOST_MEMBERS = 2**24, 2**12
 
 
 class Types:
@@ -75,7 +77,10 @@ class Types:
         """The types of all members of an array or struct."""
         item = self.definitions[kind]
         if item.opcode == _ARRAY:
-            return [item.operands[0]] * self.constants.value(item.operands[1])
+            count = self.constants.value(item.operands[1])
+            if count > _MOST_MEMBERS:
+                raise unsupported(item, f"constant arrays of {count} elements with matrices are not supported")
+            return [item.operands[0]] * count
         return list(item.operands)
 
     def bits(self, kind: int) -> int:
@@ -106,6 +111,8 @@ class Types:
             raise unsupported(item, f"matrices of scope {scope} are not supported, only of the subgroup's (3)")
         if use not in list(Use):
             raise unsupported(item, f"the use {use} is not supported")
+        if rows * columns > _MOST_COMPONENTS:
+            raise unsupported(item, f"a matrix of {rows} x {columns} is too large for private memory")
         try:
             kind = COMPONENT_TYPES["bf16"] if is_bfloat16 else self.component(component)
             return MatrixType(kind, rows, columns, Use(use))

@@ -1,0 +1,48 @@
+"""Whatever the bytes are, the answer is a module or a diagnostic."""
+
+from __future__ import annotations
+
+import random
+import struct
+
+import pytest
+from third_party.assembled import Program
+
+import coopmat
+from coopmat.spirv.tools import assemble
+
+MODULES = [assemble(Program(seed).text, "spv1.4") for seed in (3, 4, 9)]
+
+
+def lowered(binary: bytes, strategy: str) -> str:
+    """The code of the diagnostic, or nothing."""
+    try:
+        coopmat.compile(binary, ["-w", "--no-validate", "--matrices", strategy], language="spv").kernels  # noqa: B018
+    except coopmat.CompileError as error:
+        (found,) = error.diagnostics
+        return found.code
+    return ""
+
+
+@pytest.mark.parametrize("strategy", ["native", "one", "lanes", "scratch"])
+def test_random_words(strategy: str) -> None:
+    rng = random.Random(strategy)
+    codes = set()
+    for _ in range(150):
+        binary = rng.choice(MODULES)
+        words = list(struct.unpack(f"<{len(binary) // 4}I", binary))
+        for _ in range(rng.choice([1, 1, 2, 8])):
+            at = rng.randrange(5, len(words))
+            words[at] = rng.choice([0, 1, words[rng.randrange(len(words))], words[at] ^ 1, rng.getrandbits(32)])
+        codes.add(lowered(struct.pack(f"<{len(words)}I", *words), strategy))
+    assert codes <= {"", "spirv-invalid", "spirv-operation", "spirv-not-supported"}
+    assert "spirv-invalid" in codes
+
+
+def test_instructions_left_out_and_cut_off() -> None:
+    for n in range(120):
+        rng = random.Random(n)
+        binary = rng.choice(MODULES)
+        at = 4 * rng.randrange(5, len(binary) // 4)
+        end = len(binary) if n % 4 == 0 else at + 4 * rng.randrange(1, 6)
+        lowered(binary[:at] + binary[end:], rng.choice(["one", "lanes", "scratch"]))
