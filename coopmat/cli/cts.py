@@ -47,6 +47,7 @@ def _routes(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 @click.option("--seed", type=click.IntRange(0), default=0, metavar="S", help="Of inputs and of the selection.")
 @click.option("--timeout", type=click.FloatRange(0.1), default=60.0, metavar="S", help="Seconds for a variant; 60.")
 @click.option("--tolerance", type=click.Choice(["strict", "upstream"]), default="strict", help="Of multiply-adds.")
+@click.option("--code", type=click.Choice(["auto", "spirv", "c"]), default="auto", help="What the device is given.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first failure.")
 @click.option("--keep", default="cts-failures", metavar="DIR", help="Where the files of failing variants go.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the results as JSON.")
@@ -69,6 +70,7 @@ def command(**given: Any) -> int:
         tolerance=given["tolerance"],
         timeout=given["timeout"],
         keep=given["keep"],
+        code=given["code"],
     )
     return conduct(settings, device, given)
 

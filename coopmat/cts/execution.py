@@ -183,7 +183,10 @@ class Runner:
             module = self._compile(batch, [variant])
             if batch.mode == "c":
                 files[f"{KERNEL}.ll"] = module.llvm_ir.encode()
-            files[f"{KERNEL}.spv"] = module.spirv
+            if module.options.code == "c":
+                files["device.cl"] = module.opencl_c.encode()
+            else:
+                files[f"{KERNEL}.spv"] = module.spirv
         command = self.settings.command(test, variant.item.variant, batch.route)
         place = Path(self.settings.keep) / artifacts.directory_name(test, variant.item.variant, batch.route)
         try:
@@ -204,11 +207,16 @@ class Runner:
 
     def _options(self, batch: Batch) -> CompileOptions:
         size = batch.sub_group_size if batch.route in ("lanes", "scratch") else None
-        return resolve_options(CompileOptions(matrices=batch.route, sub_group_size=size), self.device)
+        options = CompileOptions(matrices=batch.route, sub_group_size=size, code=self.settings.code)
+        return resolve_options(options, self.device)
 
     def _build(self, module: compiler.Module, batch: Batch, variants: Sequence[Prepared]) -> list[Built]:
         """Builds one program. Raises whatever goes wrong."""
-        program = self.cl.Program(self.context, module.spirv).build()
+        if module.options.code == "c":
+            options = list(module.opencl_c_options)
+            program = self.cl.Program(self.context, module.opencl_c).build(options, cache_dir=False)
+        else:
+            program = self.cl.Program(self.context, module.spirv).build()
         infos = module.kernels
         names = _kernel_names(variants)
         kernels = [self.cl.Kernel(program, name) for name in names]

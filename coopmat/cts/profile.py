@@ -48,9 +48,9 @@ class Profile:
         return {size: Supported(tuple(variants)) for size, variants in found.items()}
 
     def has_type(self, matrix: MatrixType, sub_group_size: int | None) -> bool:
-        """Whether a kernel may use it: a lowering has every type."""
+        """Whether a kernel may use it: a lowering has every type whose components the device has."""
         if not self.is_native:
-            return True
+            return matrix.component in component_types(self.device)
         supported = self._supported.get(sub_group_size)
         return supported is not None and supported.has_type(matrix)
 

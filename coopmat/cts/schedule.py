@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from coopmat.devices import DeviceInfo
+from coopmat.devices import DeviceInfo, route_for
 from coopmat.options import UsageError
 
 from .operations.base import Case, Operation
@@ -23,7 +23,7 @@ BATCH = 24
 @dataclass(frozen=True)
 class Settings:
     """What a run is told, and each of its workers: `device` is "platform:device" numbers, `timeout` seconds for each
-    step, `selection` one of SELECTIONS. `keep` is where the files of failing variants go, `registry` the module whose
+    step, `selection` one of SELECTIONS. `code` is what the device is given (`CompileOptions.code`). `keep` is where the files of failing variants go, `registry` the module whose
     OPERATIONS there are."""
 
     device: str
@@ -33,6 +33,7 @@ class Settings:
     tolerance: str = "strict"
     timeout: float = 60.0
     keep: str = "cts-failures"
+    code: str = "auto"
     registry: str = "coopmat.cts.operations"
 
     def command(self, test: str, variant: str, route: str) -> str:
@@ -42,6 +43,7 @@ class Settings:
         words += ["--seed", str(self.seed)] if self.seed else []
         words += ["--exhaustive"] if self.selection == "exhaustive" else []
         words += ["--tolerance", self.tolerance] if self.tolerance != "strict" else []
+        words += ["--code", self.code] if self.code != "auto" else []
         return " ".join(words)
 
 
@@ -98,9 +100,17 @@ class Catalogue:
         route."""
         mode, _, name = test.partition("_")
         operation, selection = self.operations[name], selection or self.settings.selection
+        if mode == "spirv" and self.in_c:
+            return
         for case in operation.cases(self.profile(route, selection)):
             if operation.has(mode, case):
                 yield Item(name, case, selection)
+
+    @property
+    def in_c(self) -> bool:
+        """Whether the device is given OpenCL C."""
+        code = self.settings.code
+        return code == "c" or (code == "auto" and route_for(self.device).code == "c")
 
     def profile(self, route: str, selection: str) -> Profile:
         """Raises ValueError where the device cannot have the route."""
@@ -180,17 +190,20 @@ def schedule(catalogue: Catalogue, selected: Mapping[tuple[str, str], Sequence[I
     groups: dict[tuple[str, str, int | None], list[Item]] = {}
     for (test, route), items in selected.items():
         if not items:
-            outcomes.append(Outcome(test, "", route, Status.NOT_SUPPORTED, log=_why_none(catalogue, route)))
+            reason = _why_none(catalogue, test, route)
+            outcomes.append(Outcome(test, "", route, Status.NOT_SUPPORTED, log=reason))
         for item in items:
             groups.setdefault((route, test.partition("_")[0], item.case.sub_group_size), []).append(item)
     return Schedule(list(_batches(groups)), outcomes)
 
 
-def _why_none(catalogue: Catalogue, route: str) -> str:
+def _why_none(catalogue: Catalogue, test: str, route: str) -> str:
     try:
         catalogue.profile(route, catalogue.settings.selection)
     except ValueError as error:
         return str(error)
+    if catalogue.in_c and test.startswith("spirv_"):
+        return "the device is given OpenCL C, and no SPIR-V"
     return "the device has no variant of it"
 
 
