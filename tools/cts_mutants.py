@@ -143,7 +143,7 @@ MUTANTS = (
         "        out[i] = i + 1 < CM_SLOTS * CM_ROWS ? value : (CM_T)0;",
     ),
     Mutant("negative-zero-lost", "one", _SPELLING, 'return "(-(x))"', 'return "(0 - (x))"'),
-    Mutant("division-rounds", "one", _SPELLING, "((x) / (y))", "(((x) + (y) / 2) / (y))"),
+    Mutant("division-rounds", "one", _SPELLING, "((x) / (y))", "(((x) + (y) - (y) / (y)) / (y))"),
     Mutant("divisor-odd", "lanes", _SPELLING, "((x) / (y))", "((x) / ((y) | 1))"),
     Mutant(
         "scalar-squared",
@@ -200,7 +200,13 @@ MUTANTS = (
         "result_signed, c_signed = Operands.RESULT_SIGNED in operands,",
         "result_signed, c_signed = True,",
     ),
-    Mutant("double-sums-in-float", "one", _SPELLING, "return DOUBLE if c.bits == 64 else FLOAT", "return FLOAT"),
+    Mutant(
+        "double-sums-in-float",
+        "one",
+        _SPELLING,
+        "return DOUBLE if max(a.bits, b.bits, c.bits) == 64 else FLOAT",
+        "return FLOAT",
+    ),
 )
 
 
