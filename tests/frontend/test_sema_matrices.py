@@ -284,6 +284,10 @@ def test_the_extension_turned_off() -> None:
         "    int n = §CLK_COOPERATIVE_MATRIX_A;\n}"
     )
     expect(marked, *["coop-mat-extension-off"] * 3, matrices=False)
+    for name in ("cl_khr_cooperative_matrix", "__opencl_c_ext_cooperative_matrix"):
+        with pytest.raises(coopmat.CompileError, match=f"needs {name}, which is turned off") as caught:
+            coopmat.compile(marked.replace("§", ""), [f"-cl-ext=-{name}"])
+        assert str(caught.value).count(f"remove -cl-ext=-{name}") == 3
     good("void f(void) { int coop_mat = 1, coop_mat_row = coop_mat; }")
 
 

@@ -162,7 +162,7 @@ class Context:
         self.single = single
         self.diagnostics = diagnostics
         self.features = features
-        self.matrices = "cl_khr_cooperative_matrix" in features
+        self.matrices = "__opencl_c_ext_cooperative_matrix" in features
         # Whether a pragma asks for matrices, or its absence has been told.
         self.matrix_pragma = False
         self.scope = Scope()

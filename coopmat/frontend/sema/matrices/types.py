@@ -48,11 +48,13 @@ def predeclared() -> list[EnumConstant]:
 
 def require_extension(c: Context, what: str, span: Span) -> None:
     if not c.matrices:
+        known = "cl_khr_cooperative_matrix" in c.features
+        name = "__opencl_c_ext_cooperative_matrix" if known else "cl_khr_cooperative_matrix"
         c.fail(
             "coop-mat-extension-off",
-            f"{what} needs cl_khr_cooperative_matrix, which is turned off",
+            f"{what} needs {name}, which is turned off",
             span,
-            notes=[Note("remove -cl-ext=-cl_khr_cooperative_matrix")],
+            notes=[Note(f"remove -cl-ext=-{name}")],
         )
     if not c.matrix_pragma:
         message = f"{what} stands before any '#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable'"
