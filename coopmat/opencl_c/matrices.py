@@ -36,6 +36,9 @@ PROLOGUE = """\
 #define CM_LINEAR_ID \\
     ((uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)))
 #define CM_WORK_ITEMS ((uint)(get_local_size(0) * get_local_size(1) * get_local_size(2)))
+#ifndef CM_INLINE
+#define CM_INLINE inline __attribute__((always_inline))
+#endif
 """
 # The macros above: what compilers must see, and what would be long-winded everywhere.
 _KEPT = ("UNROLL", "ROLL", "LINEAR_ID", "WORK_ITEMS")
@@ -290,7 +293,7 @@ def _declared(p: Parameter) -> str:
 
 
 def _plain(head: str) -> str:
-    return head.replace("CM_FUNCTION", "static inline __attribute__((always_inline))")
+    return head.replace("CM_FUNCTION", "static CM_INLINE")
 
 
 def _expanded(text: str, suffix: str) -> str:

@@ -78,6 +78,9 @@ def _write_function(program: Program, function: Function, output: Output) -> Non
     decl, target = function
     assert decl.body is not None
     program.needs.span = decl.span
+    contract = decl.attributes.get("fp_contract", True)
+    if not contract:
+        output.foreign("#pragma OPENCL FP_CONTRACT OFF")
     output.place(decl.span)
     output.add(_head(program, function))
     output.add("{")
@@ -86,9 +89,15 @@ def _write_function(program: Program, function: Function, output: Output) -> Non
     if decl.is_kernel and size:
         output.foreign(f"    __local ulong {SCRATCH}[{-(-size // 8)}];")
     output.depth += 1
+    opening = len(output.lines) - 1
     body(context, decl.body)
+    if context.temporaries:
+        # On the line that is there, so that the others stay where they are.
+        output.lines[opening] += " " + " ".join(f"{text};" for text in context.temporaries)
     output.depth -= 1
     output.add("}")
+    if not contract:
+        output.foreign("#pragma OPENCL FP_CONTRACT ON")
 
 
 # --- heads -----------------------------------------------------------------------------------------
@@ -111,7 +120,7 @@ def _function_words(decl: typed.FunctionDecl) -> list[str]:
     words = ["static"]
     if any(map(_mentions_matrix, (decl.type.result, *decl.type.parameters))):
         # Matrices become values only where everything is in one function.
-        return [*words, "inline", "__attribute__((always_inline))"]
+        return [*words, "CM_INLINE"]
     if decl.attributes.get("always_inline"):
         words += ["inline", "__attribute__((always_inline))"]
     if decl.attributes.get("noinline"):

@@ -94,7 +94,9 @@ def _for_own_compiler(options: CompileOptions, device: DeviceInfo) -> CompileOpt
     oldest = min(options.cl_std, device.opencl_c, key=lambda name: LANGUAGE_VERSIONS[name])
     lacking = {name: False for name in ("cl_khr_fp16", "cl_khr_fp64") if name not in device.extensions}
     extensions = {**lacking, **options.extensions}
-    return replace(options, cl_std=oldest, extensions=extensions, widest=route_for(device).widest)
+    route = route_for(device)
+    hints = (*options.hints, *route.hints)
+    return replace(options, cl_std=oldest, extensions=extensions, widest=route.widest, hints=hints)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
