@@ -16,6 +16,7 @@ from coopmat.matrices.variants import MatrixType, Variant
 
 ROUTES = ("native", "one", "lanes", "scratch")
 Item = TypeVar("Item")
+_GOLDEN_RATIO = (1 + 5**0.5) / 2
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,9 @@ def _native(device: DeviceInfo, wimpy: bool) -> Profile:
         raise ValueError(f"{device.label} does not say which matrices it has")
     variants: Sequence[Variant] = device.variants
     if wimpy:
-        variants = emulated.covering(tuple(dict.fromkeys(variants)), lambda v: (*v.matrix_types(), v.saturating))
+        # The language has those whose result is of C's type.
+        usable = [variant for variant in dict.fromkeys(variants) if variant.c == variant.result]
+        variants = emulated.covering(usable, lambda v: (*v.matrix_types(), v.saturating))
     types = Supported(tuple(variants)).matrix_types
     return Profile(
         device,
@@ -136,5 +139,5 @@ class _Dealt(Sequence[tuple[Item, int]]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         item, count = self._items[index], len(self._sizes)
-        position = index % len(self)
-        return item, self._sizes[(position + position // count) % count]
+        # Multiples of the golden ratio, modulo 1, lie evenly, and so do those of every step.
+        return item, self._sizes[int(index % len(self) * _GOLDEN_RATIO % 1.0 * count)]

@@ -100,7 +100,8 @@ def multiply_adds(
     found = pairings(types, turn=turn)
     fast = sorted((p for p in found if not p.saturating and p.c.bits <= 32), key=lambda p: p.c.is_integer)
     variants = [pairing.variant(shape) for pairing, shape in zip(cycle(fast), dear, strict=False)]
-    left = [pairing for pairing in found if pairing not in fast[: len(dear)]]
+    # There are so few of floating point that they come once more, with small shapes.
+    left = [pairing for pairing in found if pairing not in fast[: len(dear)] or not pairing.c.is_integer]
     # So that neighbours, which share component types, get shapes that are far apart.
     step = next(s for s in range(len(left) * 2 // 5 + 1, 2 * len(left) + 2) if gcd(s, len(left)) == 1)
     for i in range(max(len(left), len(others))):
@@ -147,11 +148,11 @@ def matrix_types(
     types, n = tuple(components), len(DIMENSIONS)
     found = []
     for i in range(4 * len(types)):
-        round_, rows = i // len(types), i % n
+        (turns, which), rows = divmod(i, len(types)), i % n
         # In each ten, the indices of rows and columns add up to the same, modulo ten.
         columns = (n - 1 + 3 * (i // n) - rows) % n
-        use = Use((i + round_ + turn) % len(Use))
-        found.append(MatrixType(types[i % len(types)], DIMENSIONS[rows], DIMENSIONS[columns], use))
+        use = Use((turns + which + turn) % len(Use))
+        found.append(MatrixType(types[which], DIMENSIONS[rows], DIMENSIONS[columns], use))
     return tuple(dict.fromkeys(found))
 
 

@@ -89,7 +89,7 @@ static {M} @_choose({M} a, {M} b, uint which)
     default:
         b = -b;
     }}
-    return which & 1 ? a : b;
+    return which == 4 ? b : a;
 }}"""
 
 _WALK = """\
@@ -130,11 +130,10 @@ def _chosen(component: ComponentType, a: Array, b: Array, which: int) -> Array:
     if which == 0:
         return b
     if which in (1, 2):
-        total = add(meaning.negate(component, a) if which == 1 else a, b)
-        return total if which == 1 else b
+        return add(meaning.negate(component, a) if which == 1 else a, b)
     if which == 3:
         return meaning.binary(component, "sub", b, a)
-    return a if which & 1 else meaning.negate(component, b)
+    return meaning.negate(component, b) if which == 4 else a
 
 
 def _walked(component: ComponentType, x: Array, y: Array, control: Sequence[int]) -> tuple[Array, Array]:
