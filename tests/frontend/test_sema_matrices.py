@@ -616,6 +616,7 @@ def test_fixits_change_no_macro(macro: str, statement: str, replacements: list[s
         ("c[§512] = 1;", ["coop-mat-index"]),
         ("c[§c] = 1;", ["coop-mat-index"]),
         ("c[§gf] = 1;", ["coop-mat-index"]),
+        ("c = §(int4)(n) ? c : c;", ["coop-mat-operator"]),
         ("(c + c)[0] §= 1;", ["not-an-lvalue"]),
         ("§(c + c)[0]++;", ["not-an-lvalue"]),
         ("§&(c + c)[0];", ["not-an-lvalue"]),

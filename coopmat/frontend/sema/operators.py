@@ -416,6 +416,8 @@ def _vector_select(c: Context, test: Expr, then: Expr, otherwise: Expr, span: Sp
     assert isinstance(test.type, VectorType)
     if not test.type.element.is_integer:
         c.fail("invalid-condition", f"a vector condition must hold integers, not '{test.type}'", test.span)
+    if isinstance(then.type, CoopMatrixType) or isinstance(otherwise.type, CoopMatrixType):
+        c.fail("coop-mat-operator", f"a '{test.type}' does not choose between cooperative matrices", test.span)
     if isinstance(then.type, ScalarType) and isinstance(otherwise.type, ScalarType):
         common = common_scalar(then.type, otherwise.type)
         target = VectorType(common, test.type.count)
