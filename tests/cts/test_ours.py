@@ -162,6 +162,18 @@ def test_branches_lead_to_different_results() -> None:
     assert len(seen) >= 10
 
 
+def test_scalars_are_exact() -> None:
+    """The greatest and least integers are among them, whatever their size."""
+    for name in ("s64", "u64", "u8"):
+        matrix = replace(TYPE, component=COMPONENT_TYPES[name])
+        seen = set()
+        for text in "abcdefghijkl":
+            experiment = OPERATIONS["init_runtime"].experiment(Setting(Case(text, 8, matrix), PROFILE))
+            seen |= {int(n) for n in experiment.argument("s").before}
+        limits = np.iinfo(matrix.component.numpy)
+        assert seen >= {int(limits.min), int(limits.max), int(limits.max) // 2 + 1}
+
+
 # --- kernels
 
 

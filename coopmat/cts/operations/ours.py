@@ -35,6 +35,12 @@ def _other_scalar(setting: Setting, component: ComponentType) -> tuple[Argument,
     return Argument("t", source, scalar), meaning.convert(scalar, source, component)
 
 
+def _edges(component: ComponentType) -> Array:
+    """Scalars that devices get wrong most easily."""
+    values = specials(component)
+    return np.array(values, component.numpy) if component.is_integer else meaning.narrow(component, np.array(values))
+
+
 def _filled(matrix: MatrixType, scalar: Array) -> Array:
     return np.full((matrix.rows, matrix.columns), scalar)
 
@@ -46,8 +52,7 @@ def _scalar_experiment(setting: Setting) -> Experiment:
     matrix: MatrixType = setting.parameters
     component, rng = matrix.component, setting.random()
     x = whole_range(rng, component, matrix.rows, matrix.columns)
-    edge = meaning.narrow(component, np.array(specials(component)))
-    scalars = np.array([moderate(rng, component, 1)[0], rng.choice(edge)], component.numpy)
+    scalars = np.array([moderate(rng, component, 1)[0], rng.choice(_edges(component))], component.numpy)
     other, converted = _other_scalar(setting, component)
     factors = {"right": scalars[0], "left": converted[0], "assigned": scalars[1]}
     return Experiment(
@@ -81,8 +86,7 @@ def _write_scalar(setting: Setting, writer: Writer) -> None:
 def _init_experiment(setting: Setting) -> Experiment:
     matrix: MatrixType = setting.parameters
     component, rng = matrix.component, setting.random()
-    edges = meaning.narrow(component, np.array(specials(component)))
-    scalars = rng.choice(edges, 2, replace=False)
+    scalars = rng.choice(_edges(component), 2, replace=False)
     other, converted = _other_scalar(setting, component)
     values = {"first": scalars[0], "second": scalars[1], "other": converted[0]}
     return Experiment(
