@@ -57,6 +57,10 @@ class LaunchRules:
             local_size = required
         size = self.sub_group_size
         emulated = self.info.max_work_items is not None
+        if size == 1 and emulated:
+            # Of IR that was made for native matrices: its local memory has room for so many subgroups.
+            local_size = (1,) * len(global_size) if local_size is None else local_size
+            self._require_room(tuple(local_size))
         if size == 1 or not (self.info.uses_matrices or emulated):
             return None if local_size is None else tuple(local_size)
         if local_size is None:

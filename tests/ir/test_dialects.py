@@ -339,6 +339,21 @@ def test_functions_of_kernels_of_several_subgroups_are_copied() -> None:
         assert ("@deep.2(" in body) == (name == "work.2")
 
 
+def test_tiles_limit_work_groups() -> None:
+    """Our own IR stages what native matrices cannot do through local memory, with room for so many subgroups."""
+    source = SEVERAL.replace("LAYOUT_ROW_MAJOR", "LAYOUT_PACKED")
+    text = compile_source(source).llvm_ir
+    native = compile_source(source).kernels
+    assert native["k8"].max_work_items == 128
+    found = {route: ir(optimised(text, "O1"), "--matrices", route).kernels for route in ROUTES}
+    assert {name: kernel.max_work_items for name, kernel in found["native"].items()} == {
+        name: kernel.max_work_items for name, kernel in native.items()
+    }
+    for name, most in {"one": (16, 16, 16), "lanes": (128, 256, 256), "scratch": (128, 128, 256)}.items():
+        assert tuple(found[name][kernel].max_work_items for kernel in ("k8", "k16", "other")) == most
+        assert found[name]["plain"].max_work_items is None
+
+
 def test_a_size_that_was_not_asked_for_has_a_place() -> None:
     with pytest.raises(
         coopmat.CompileError, match="kernel 'k8' asks for subgroups of 8, and --sub-group-size"

@@ -14,6 +14,7 @@ from coopmat.diagnostics import CompileError, SourceMap
 from coopmat.ir.kernel_info import KernelInfo, KernelParameter
 from coopmat.options import CompileOptions
 from coopmat.runtime import BuildError, Program, launch, parse_header, resolve_options
+from coopmat.runtime.launch_rules import LaunchRules
 from coopmat.spirv.emit import EmitOptions, emit
 
 SAXPY = """
@@ -224,3 +225,13 @@ def test_images_and_samplers_are_refused_with_their_name(program, handle):
     parameter = KernelParameter("picture", type_name, "global", None, False, 8, access)
     with pytest.raises(CompileError, match=f"'picture' is {type_name}: images and samplers .* not supported yet"):
         run(with_info(program, parameters=(parameter, *INFO.parameters)))
+
+
+def test_subgroups_of_one_have_as_much_room_as_was_made_for_native_ones() -> None:
+    """IR that stages tiles for native matrices has local memory for so many subgroups, whatever they become."""
+    info = replace(INFO, sub_group_size=1, uses_matrices=True, max_work_items=16)
+    rules = LaunchRules(info, next(iter(list_devices())), None)
+    assert rules.local_size_for((64, 2), None) == (1, 1)
+    assert rules.local_size_for((64,), (16,)) == (16,)
+    with pytest.raises(CompileError, match="has more than the 16 work-items"):
+        rules.local_size_for((64,), (32,))

@@ -14,6 +14,7 @@ _POINTER = re.compile(r"ptr(?: addrspace\((\d+)\))?")
 _OPENCL_C = {"i1": "bool", "i8": "char", "i16": "short", "i32": "int", "i64": "long"}
 _OPENCL_C |= {name: component.opencl_c for name, component in COMPONENTS.items() if not component.is_integer}
 _BITS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "bfloat": 16, "float": 32, "double": 64}
+_TILES = re.compile(r"coop_mat_tiles\.(\d{1,6})\.")
 _VECTOR = re.compile(r"<(\d+) x (\w+)>")
 _UNSIGNED = re.compile(r"u(char|short|int|long)")
 
@@ -50,6 +51,22 @@ def used(module: Module) -> list[Function]:
         if not more:
             return [f for f in module.functions if f.name in found or not found]
         found |= more
+
+
+def tiles(module: Module) -> dict[str, int]:
+    """For how many subgroups of a work-group there is room in the tiles that our own IR stages matrices through, by
+    kernel; the others do not stage any."""
+    rooms = {name: int(match[1]) for line in module.globals for name in names(line) if (match := _TILES.match(name))}
+    uses = {f.name: set().union(*(names(item.text) for item in f.instructions())) for f in module.functions}
+    found = {}
+    for function in module.functions if rooms else ():
+        reached, waiting = set[str](), {function.name}
+        while waiting:
+            reached |= waiting
+            waiting = set().union(*(uses.get(name, set()) for name in waiting)) - reached
+        if function.is_kernel and reached & rooms.keys():
+            found[function.name] = min(rooms[name] for name in reached & rooms.keys())
+    return found
 
 
 def names(text: str) -> set[str]:

@@ -46,17 +46,18 @@ def _drop_unused(module: Module) -> None:
 
 
 def _native(module: Module, options: LowerOptions) -> LoweredModule:
-    users = kernels.users_of_matrices(module)
-    infos = tuple(
-        kernels.describe(module, function, kernels.asked_size(module, function), function.name in users)
-        for function in module.functions
-        if function.is_kernel
-    )
+    users, tiles = kernels.users_of_matrices(module), kernels.tiles(module)
+    infos = []
+    for function in module.functions:
+        if function.is_kernel:
+            size, room = kernels.asked_size(module, function), tiles.get(function.name)
+            most = size * room if size is not None and room is not None else None
+            infos.append(kernels.describe(module, function, size, function.name in users, most))
     native.prepare(module)
     wide_matrices.widen(module)
     bfloat16.expand(module)
     text = str(module)
-    return LoweredModule(text, infos, "none" if options.opt_disable else "sroa", extensions.needed(text))
+    return LoweredModule(text, tuple(infos), "none" if options.opt_disable else "sroa", extensions.needed(text))
 
 
 # --- subgroups -----------------------------------------------------------------------------------

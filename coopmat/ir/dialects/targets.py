@@ -7,7 +7,7 @@ import copy
 import math
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ...diagnostics import Diagnostic, Severity, Span
 from ...matrices.strategies import MAX_WORK_ITEMS, STRATEGIES, Target
@@ -57,10 +57,13 @@ def assign(module: Module, options: LowerOptions, place: Place) -> Targets:
     # Without matrices there is no reason to have subgroups of one.
     replaced = strategy.scratch or (strategy.one_work_item and any(f.name in users for f in entries))
     found = Targets(storage_size, replaced)
+    tiles = kernels.tiles(module)
     for function in module.functions:
         if function.is_kernel:
             name = function.name
             found.kernels[name] = _kernel(module, function, options, found, (name in users, name in of_subgroups))
+            if name in tiles:
+                found.kernels[name] = _with_tiles(found.kernels[name], tiles[name])
             _tell_of_other_size(module, function, found, place)
     _share(module, found, users | of_subgroups if strategy.scratch else users)
     default = Target(strategy, storage_size)
@@ -101,6 +104,14 @@ def _kernel(
     if of_subgroups and asked is None:
         return KernelTarget(target, matrices, options.sub_group_size, options.sub_group_size)
     return KernelTarget(target, matrices, asked, stated)
+
+
+def _with_tiles(kernel: KernelTarget, sub_groups: int) -> KernelTarget:
+    """Of IR that stages tiles for native matrices, which have room for so many subgroups."""
+    if kernel.size is None:
+        return kernel
+    most = sub_groups * kernel.size
+    return replace(kernel, max_work_items=min(most, kernel.max_work_items or most))
 
 
 def _tell_of_other_size(module: Module, function: Function, found: Targets, place: Place) -> None:

@@ -252,7 +252,8 @@ class NativeMatrices:
         typ = ir.ArrayType(component, count)
         key = (matrix.component, count)
         if key not in self._rooms:
-            name = f"coop_mat_tiles.{matrix.component}"
+            # A reader of this IR learns from the name how many subgroups there is room for.
+            name = f"coop_mat_tiles.{self.sub_groups}.{matrix.component}"
             self._rooms[key] = ctx.module.global_variable(name, typ, AddressSpace.LOCAL, None, TILE_ALIGN)
         zero = ir.Constant(I64, 0)
         return ctx.builder.element(self._rooms[key], typ, [zero, zero])
