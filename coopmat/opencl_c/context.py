@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..diagnostics import InternalError
+from ..diagnostics import InternalError, Span
 from ..frontend import typed
+from ..frontend.types import PLAIN, Type
 from ..matrices.strategies import Target
-from .names import Names
+from .names import LIBRARY_PREFIX, Names
 from .needs import Needs
 from .output import Output
 from .text import Text
@@ -72,6 +73,16 @@ class Context:
     def __init__(self, program: Program, decl: typed.FunctionDecl | None, target: Target | None, out: Output) -> None:
         self.program, self.decl, self.target, self.output = program, decl, target, out
         self.uses = Uses() if decl is None else program.uses.setdefault((decl, target), Uses())
+        self.temporaries: list[str] = []
+
+    def temporary(self, t: Type, span: Span) -> typed.VarRef:
+        """A new object of the function's."""
+        from .declarations import declared
+
+        decl = typed.VarDecl(span, f"{LIBRARY_PREFIX}t{len(self.temporaries)}", t, PLAIN, "automatic")
+        self.program.names.made(decl)
+        self.temporaries.append(declared(self.program, t, decl.name))
+        return typed.VarRef(span, t, PLAIN, decl)
 
     def value(self, e: typed.Expr) -> Text:
         from .expressions import value

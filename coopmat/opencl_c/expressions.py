@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import CompileError, Diagnostic, Severity
@@ -150,7 +151,8 @@ def effect(c: Context, e: typed.Expr) -> Text:
 
 def _assign(c: Context, e: typed.Assign) -> Text:
     if isinstance(e.target, typed.MatrixElement):
-        return _then_read(c, effect(c, e), e.target)
+        before, target = _simplified(c, e.target)
+        return _then_read(c, before, effect(c, replace(e, target=target)), target)
     return _assignment(place(c, e.target), "=", assigned(c, e.value))
 
 
@@ -160,7 +162,8 @@ def _assignment(target: Text, symbol: str, new: Text) -> Text:
 
 def _compound_assign(c: Context, e: typed.CompoundAssign) -> Text:
     if isinstance(e.target, typed.MatrixElement):
-        return _then_read(c, _in_two_steps(c, e), e.target)
+        before, target = _simplified(c, e.target)
+        return _then_read(c, before, _in_two_steps(c, replace(e, target=target)), target)
     if isinstance(e.computation, CoopMatrixType) or BFLOAT16 in (e.target.type, e.computation):
         return _in_two_steps(c, e)
     symbol = _OPERATORS[e.op][0] + "="
@@ -178,7 +181,9 @@ def _compound_assign(c: Context, e: typed.CompoundAssign) -> Text:
 
 def _in_two_steps(c: Context, e: typed.CompoundAssign) -> Text:
     """`target = target op value`, where C has no such operator."""
-    _require_simple(e.target)
+    before, target = _simplified(c, e.target)
+    if before:
+        return Text(before + _in_two_steps(c, replace(e, target=target)).at(Binds.ASSIGN), Binds.COMMA)
     new: typed.Expr = typed.Load(e.span, e.target.type, e.target)
     if e.widen is not None:
         new = typed.Convert(e.span, e.computation, e.widen, new)
@@ -195,13 +200,31 @@ def _in_two_steps(c: Context, e: typed.CompoundAssign) -> Text:
     return _assignment(place(c, e.target), "=", assigned(c, new))
 
 
-def _then_read(c: Context, change: Text, target: typed.MatrixElement) -> Text:
-    _require_simple(target)
-    return Text(f"{change.at(Binds.ASSIGN)}, {place(c, target).at(Binds.ASSIGN)}", Binds.COMMA)
+def _then_read(c: Context, before: str, change: Text, target: typed.LValue) -> Text:
+    return Text(f"{before}{change.at(Binds.ASSIGN)}, {place(c, target).at(Binds.ASSIGN)}", Binds.COMMA)
+
+
+def _simplified(c: Context, target: typed.LValue) -> tuple[str, typed.LValue]:
+    """What is written twice must be evaluated as if once: the same place, and what has to come before it."""
+    if not isinstance(target, typed.MatrixElement) or _is_simple(target.index):
+        _require_simple(target)
+        return "", target
+    _require_simple(target.matrix)
+    index = c.temporary(target.index.type, target.span)
+    simple = replace(target, index=typed.Load(target.span, index.type, index))
+    return f"{place(c, index).text} = {assigned(c, target.index).at(Binds.ASSIGN)}, ", simple
+
+
+def _is_simple(e: typed.Expr) -> bool:
+    try:
+        _require_simple(e)
+    except CompileError:
+        return False
+    return True
 
 
 def _require_simple(e: typed.Expr) -> None:
-    """What is written twice must be evaluated as if once."""
+    """Evaluating it twice must be like doing so once."""
     if isinstance(e, (typed.VarRef, typed.IntConst)):
         return
     if isinstance(e, (typed.Member, typed.Swizzle)):
@@ -234,10 +257,12 @@ def _is_special(target: typed.LValue) -> bool:
 def _inc_dec(c: Context, e: typed.IncDec) -> Text:
     symbol = "++" if e.step > 0 else "--"
     if _is_special(e.target):
-        if not e.prefix:
-            message = f"the value of this object before '{symbol}' is not supported yet in OpenCL C as output"
-            raise CompileError([Diagnostic(Severity.ERROR, "not-supported", message, e.span)])
-        return value(c, _as_assignment(e))
+        if e.prefix:
+            return value(c, _as_assignment(e))
+        old = place(c, c.temporary(e.target.type, e.span)).text
+        before, target = _simplified(c, e.target)
+        change = effect(c, _as_assignment(replace(e, target=target))).at(Binds.ASSIGN)
+        return Text(f"{before}{old} = {place(c, target).at(Binds.ASSIGN)}, {change}, {old}", Binds.COMMA)
     if e.prefix:
         return Text(symbol + place(c, e.target).prefix, Binds.PREFIX)
     return Text(place(c, e.target).postfix + symbol)
@@ -283,6 +308,10 @@ def _address_of(c: Context, e: typed.AddressOf) -> Text:
     target = e.operand
     if isinstance(target, typed.Deref):
         return value(c, target.pointer)
+    if isinstance(target, typed.CompoundLiteral) and not isinstance(target.type, ArrayType):
+        # Of what has no name, clang knows no address space.
+        name = place(c, c.temporary(target.type, e.span)).text
+        return Text(f"{name} = {_without_object(c, target)}, &{name}", Binds.COMMA)
     return Text("&" + place(c, target).prefix, Binds.PREFIX)
 
 
@@ -393,9 +422,20 @@ def _string(c: Context, e: typed.StringConst) -> Text:
 
 def _compound_literal(c: Context, e: typed.CompoundLiteral) -> Text:
     inner = initializer(c, e.initializer)
+    if isinstance(e.type, (RecordType, CoopMatrixType)) and not isinstance(
+        e.initializer, (typed.Aggregate, typed.Zero)
+    ):
+        # The record that a call gave: its members can be read as they are.
+        return value(c, e.initializer)
     if not inner.startswith("{"):
         inner = f"{{{inner}}}"
     return Text(f"({declared(c.program, e.type, '')}){inner}")
+
+
+def _without_object(c: Context, e: typed.CompoundLiteral) -> str:
+    """The value that it starts with."""
+    aggregate = isinstance(e.initializer, (typed.Aggregate, typed.Zero)) and isinstance(e.type, RecordType)
+    return (place(c, e) if aggregate else assigned(c, e.initializer)).at(Binds.ASSIGN)
 
 
 def _matrix_element(c: Context, e: typed.MatrixElement) -> Text:

@@ -116,7 +116,8 @@ class Matrices:
         given = [p for p in instance.signature.parameters if not (gives and p.name == _OUT)]
         values = {p.name: a.matrix for p, a in zip(given, arguments, strict=True) if isinstance(a, _Value)}
         if gives is not None or values:
-            name = self._wrapped(name, lowering.parameters(instance, c.library_target), values, gives)
+            returns = instance.signature.returns if gives is None else self.type_name(gives)
+            name = self._wrapped(name, lowering.parameters(instance, c.library_target), values, returns, gives)
         texts = [a.text if isinstance(a, _Value) else a for a in arguments]
         return call(name, *texts, *_hidden(instance, c.library_target))
 
@@ -125,6 +126,7 @@ class Matrices:
         inner: str,
         parameters: Sequence[Parameter],
         values: Mapping[str, CoopMatrixType],
+        result: str,
         gives: CoopMatrixType | None,
     ) -> str:
         """`values` are the parameters that are matrices here and pointers there."""
@@ -134,10 +136,9 @@ class Matrices:
         taken = [p for p in parameters if not (gives and p.name == _OUT)]
         heads = [f"{self.type_name(values[p.name])} {p.name}" if p.name in values else _declared(p) for p in taken]
         passed = [f"{p.name}.part" if p.name in values else p.name for p in taken]
-        result = "void" if gives is None else self.type_name(gives)
         lines = [f"CM_FUNCTION {result} {name}({', '.join(heads)})", "{"]
         if gives is None:
-            lines += [f"    {inner}({', '.join(passed)});"]
+            lines += [f"    {'return ' * (result != 'void')}{inner}({', '.join(passed)});"]
         else:
             lines += [f"    {result} result;", f"    {inner}({', '.join(['result.part', *passed])});"]
             lines += ["    return result;"]
@@ -212,7 +213,9 @@ class Matrices:
             return self._object(c, e.operand)
         return _Value(c.value(e), _matrix(e.type))
 
-    def _object(self, c: Context, e: typed.LValue) -> Text:
+    def _object(self, c: Context, e: typed.LValue) -> Text | _Value:
+        if isinstance(e, typed.CompoundLiteral):
+            return _Value(c.value(e.initializer), _matrix(e.type))
         part = Text(f"{c.place(e).postfix}.part")
         if e.place.space is AddressSpace.GENERIC:
             component = matrix_type(_matrix(e.type)).component.library_c

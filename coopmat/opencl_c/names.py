@@ -46,6 +46,10 @@ class Names:
             found = self._variables[decl] = decl.name if _is_free(decl.name) else f"{LIBRARY_PREFIX}v_{decl.name}"
         return found
 
+    def made(self, decl: typed.VarDecl) -> None:
+        """For a variable that has its name from here."""
+        self._variables[decl] = decl.name
+
     def rename(self, decl: typed.VarDecl) -> None:
         """For a variable that leaves the scope which tells it from others of its name."""
         self._variables[decl] = f"{LIBRARY_PREFIX}s{len(self._variables)}_{decl.name}"

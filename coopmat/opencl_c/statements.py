@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 def body(c: Context, block: typed.Block) -> None:
     """The items of a function's body."""
-    if c.decl is not None and c.decl.attributes.get("fp_contract") is False:
-        c.output.foreign("    #pragma OPENCL FP_CONTRACT OFF")
     for decl in c.program.statics.get(c.decl, ()) if c.decl is not None else ():
         _line(c, decl, declaration(c, decl) + ";")
     for item in block.items:
