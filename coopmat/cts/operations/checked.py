@@ -21,6 +21,8 @@ Bounds = tuple[int, int, int, int]
 # The matrix in memory is so much larger than the tile.
 _MORE_ROWS, _MORE_COLUMNS = 3, 2
 _FAR = 2**32 - 1
+# Components of a tile: lowered, each becomes a branch of its own.
+_MOST = 256
 
 
 def _bounds(matrix: MatrixType) -> list[Bounds]:
@@ -47,6 +49,8 @@ def _bounds(matrix: MatrixType) -> list[Bounds]:
 def _cases(profile: Profile) -> Iterable[Case]:
     """A variant for each matrix type, in one layout; in all of them where the profile is exhaustive."""
     for matrix, size in profile.types():
+        if matrix.rows * matrix.columns > _MOST and not (profile.is_native or profile.exhaustive):
+            continue
         layouts = [Layout.ROW_MAJOR, Layout.COLUMN_MAJOR, *([Layout.PACKED] if matrix.use is Use.B else [])]
         for layout in dealt(profile, matrix.name, layouts):
             yield Case(f"{matrix.name}.{layout.short}{profile.suffix(size)}", size, (matrix, layout))
