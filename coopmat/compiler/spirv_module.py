@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..spirv.lowering import Prepared
 
 T = TypeVar("T")
-# What a module that nobody validated may lead to: ids without a definition, operands that are missing, types in circles.
+# What a module that nobody validated may lead to: ids without a definition, missing operands, types in circles.
 _BROKEN = (LookupError, ValueError, TypeError, OverflowError, RecursionError, AssertionError)
 
 

@@ -47,6 +47,7 @@ PARENTS: dict[str, tuple[str, ...]] = {
 WARNINGS: tuple[Warning, ...] = (
     # What a lowering does.
     Warning("sub-group-size", True, (), "a kernel asks for subgroups of a size that --matrices does not give it"),
+    Warning("spirv-specialisation", True, (), "a specialisation constant of SPIR-V is a shape or layout: it is fixed"),
     # Used and unused.
     Warning("unused-variable", False, ("unused",), "a variable is never named"),
     Warning("unused-but-set-variable", False, ("unused",), "a variable is only ever assigned to"),

@@ -28,6 +28,7 @@ _TERMINATORS = frozenset(
 )
 _MERGES = frozenset({OP["OpLoopMerge"], OP["OpSelectionMerge"]})
 _LINES = frozenset({OP["OpLine"], OP["OpNoLine"]})
+_HEAD = _LINES | {OP["OpFunction"], OP["OpFunctionParameter"]}
 _BEFORE_CODE = _LINES | {_VARIABLE, _LABEL}
 # What gives another address, or the same value, and makes no copy.
 _ALIASES = frozenset({OP["OpCompositeExtract"], OP["OpCopyObject"]})
@@ -129,19 +130,14 @@ class FunctionLowering:
         if self.module.uses_matrices(function.result or 0):
             control = control & ~_DONT_INLINE | _INLINE * (not self.module.is_kernel(function.result or 0))
         self.out = [Instruction(function.opcode, (control, kind_id), result, function.result), *out]
-        n = 1
-        for n, item in enumerate(self.code[1:], 1):
-            if item.opcode == OP["OpFunctionParameter"]:
-                if carries(item.result_type):
-                    self.module.rewritten.add(item.result or 0)
-                    item = self._made("OpFunctionParameter", self.pool.pointer(item.result_type or 0), item.result)
-                self.out.append(item)
-            elif item.opcode in _LINES:
-                self.out.append(item)
-            else:
-                break
+        end = next((n for n, i in enumerate(self.code) if i.opcode not in _HEAD), len(self.code))
+        for item in self.code[1:end]:
+            if carries(item.result_type):
+                self.module.rewritten.add(item.result or 0)
+                item = self._made("OpFunctionParameter", self.pool.pointer(item.result_type or 0), item.result)
+            self.out.append(item)
         self.top = self.out
-        return n
+        return end
 
     def _phi(self, item: Instruction) -> None:
         for value, label_ in zip(item.operands[::2], item.operands[1::2], strict=True):

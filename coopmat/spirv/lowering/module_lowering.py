@@ -18,6 +18,7 @@ from .types import MATRIX, Types
 
 _LABEL, _EXECUTION_MODE = OP["OpLabel"], OP["OpExecutionMode"]
 _SUBGROUP_DISPATCH, _LINKAGE_ATTRIBUTES, _BUILT_IN = 58, 41, 11
+_SPEC_ID = 1
 _GROUPS, _GROUP_UNIFORM_ARITHMETIC = 18, 6400
 _ROUNDING_MODE, _SATURATED = 39, 28
 _PHYSICAL64, _OPENCL = 2, 2
@@ -107,7 +108,7 @@ class ModuleLowering:
         size = min(sizes, default=DEFAULT_SUB_GROUP_SIZE)
         replaced = {item.result or 0: item for item in self.types.storage(self.strategy, size)}
         self._finish(lowered)
-        notes = [f"%{constant} keeps its default" for constant in sorted(self.types.constants.specialised)]
+        notes = self._notes()
         return Prepared(
             self.module,
             self.sections,
@@ -120,6 +121,18 @@ class ModuleLowering:
             not self.touched,
             notes,
         )
+
+    def _notes(self) -> list[str]:
+        """Which specialisation constants can change nothing any more."""
+        decorated = {
+            i.operands[0]: i.operands[2]
+            for i in self.sections[Section.ANNOTATION]
+            if i.opcode == OP["OpDecorate"] and i.operands[1] == _SPEC_ID
+        }
+        numbers = sorted(decorated[c] for c in self.types.constants.specialised if c in decorated)
+        ids = ", ".join(map(str, numbers))
+        message = "of shapes and layouts of matrices that are lowered keep their defaults"
+        return [f"specialisation constants (SpecId {ids}) {message}"] if ids else []
 
     # --- functions -------------------------------------------------------------------------------
 

@@ -1,0 +1,62 @@
+"""Where a strategy's subgroups are not the device's, a module's instructions for subgroups speak of the strategy's."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from third_party.execution import find_device
+
+import coopmat
+from coopmat.devices import DeviceInfo
+from coopmat.spirv.module import Module
+
+sys.path.append(str(Path(__file__).parents[2] / "runtime"))
+from collectives import samples, typed_cases, untyped_cases
+from test_collectives_on_device import ITEMS, MATRIX, kernel, results, wrong_lanes
+
+ROUTES = {"one": 1, "scratch": 8}
+OF_SUBGROUPS = {"SubgroupDispatch", "SubgroupSize", "Groups", "GroupNonUniform", "SubgroupShuffleINTEL"}
+
+
+@pytest.fixture(scope="module")
+def device() -> DeviceInfo:
+    found = find_device()
+    if found is None:
+        pytest.skip("no OpenCL device with SPIR-V, subgroups, half and double: pip install 'coopmat[cpu]'")
+    return found
+
+
+def lowered(source: str, route: str) -> coopmat.Module:
+    native = coopmat.compile(source + MATRIX, name="subgroups.cl").spirv
+    size = ["--sub-group-size", str(ROUTES[route])] if route != "one" else []
+    return coopmat.compile(native, ["--matrices", route, *size], language="spv", name="subgroups.spv")
+
+
+@pytest.mark.parametrize("t", ["int", "uchar", "half", "double"])
+@pytest.mark.parametrize("route", ROUTES)
+def test_functions_of_values(device: DeviceInfo, route: str, t: str) -> None:
+    size = ROUTES[route]
+    cases = [*typed_cases(t, size), *(untyped_cases(size) if t == "int" else ())]
+    module = lowered(kernel("k0", t, cases, "true", ""), route)
+    left = {item.name for item in Module.parse(module.spirv).instructions if item.name.startswith(("OpGroup", "OpSub"))}
+    assert not left
+    assert not OF_SUBGROUPS & {word for line in module.spirv_text.splitlines() for word in line.split()}
+    inputs = (
+        samples(t, (ITEMS // size, size)).reshape(-1),
+        (np.random.default_rng(size).integers(0, 3, ITEMS) * 7).astype(np.int32),
+    )
+    (found,) = results(device, module.spirv, t, [("k0", cases)], inputs)
+    wrong = wrong_lanes(cases, "true", size, inputs, found)
+    assert not wrong, "\n".join(wrong.values())
+
+
+def test_a_module_without_matrices_keeps_the_device_s_subgroups() -> None:
+    cases = typed_cases("int", 8)
+    native = coopmat.compile(kernel("k0", "int", list(cases), "true", ""), name="subgroups.cl").spirv
+    assert coopmat.compile(native, ["--matrices", "one"], language="spv").spirv == native
+    assert coopmat.compile(native, ["--matrices", "lanes"], language="spv").spirv == native
+    scratch = coopmat.compile(native, ["--matrices", "scratch"], language="spv").spirv
+    assert not [item for item in Module.parse(scratch).instructions if item.name.startswith("OpGroup")]
