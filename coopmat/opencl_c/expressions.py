@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..diagnostics import CompileError, Diagnostic, Severity
 from ..frontend import typed
 from ..frontend.sema.conversions import common_scalar, kind_between
 from ..frontend.types import (
@@ -206,47 +205,55 @@ def _then_read(c: Context, before: str, change: Text, target: typed.LValue) -> T
 
 def _simplified(c: Context, target: typed.LValue) -> tuple[str, typed.LValue]:
     """What is written twice must be evaluated as if once: the same place, and what has to come before it."""
-    if not isinstance(target, typed.MatrixElement) or _is_simple(target.index):
-        _require_simple(target)
-        return "", target
-    _require_simple(target.matrix)
-    index = c.temporary(target.index.type, target.span)
-    simple = replace(target, index=typed.Load(target.span, index.type, index))
-    return f"{place(c, index).text} = {assigned(c, target.index).at(Binds.ASSIGN)}, ", simple
+    if isinstance(target, typed.Deref):
+        before, pointer = _once(c, target.pointer)
+        return before, replace(target, pointer=pointer)
+    if isinstance(target, (typed.Member, typed.Swizzle)):
+        before, base = _simplified(c, target.base)
+        return before, replace(target, base=base)
+    if isinstance(target, typed.Index):
+        before, base = _simplified(c, target.base)
+        more, index = _once(c, target.index)
+        return before + more, replace(target, base=base, index=index)
+    if isinstance(target, typed.MatrixElement):
+        before, matrix = _simplified(c, target.matrix)
+        more, index = _once(c, target.index)
+        return before + more, replace(target, matrix=matrix, index=index)
+    return "", target
+
+
+def _once(c: Context, e: typed.Expr) -> tuple[str, typed.Expr]:
+    """A value that may be written several times, and what has to come before."""
+    if _is_simple(e):
+        return "", e
+    variable = c.temporary(e.type, e.span)
+    before = f"{place(c, variable).text} = {assigned(c, e).at(Binds.ASSIGN)}, "
+    return before, typed.Load(e.span, e.type, variable)
+
+
+# Expressions without side effects, by their operands.
+_SIMPLE: dict[type, tuple[str, ...]] = {
+    typed.VarRef: (),
+    typed.IntConst: (),
+    typed.Load: ("operand",),
+    typed.Member: ("base",),
+    typed.Swizzle: ("base",),
+    typed.Index: ("base", "index"),
+    typed.Deref: ("pointer",),
+    typed.AddressOf: ("operand",),
+    typed.Convert: ("operand",),
+    typed.Unary: ("operand",),
+    typed.Binary: ("left", "right"),
+    typed.PointerAdd: ("pointer", "index"),
+}
 
 
 def _is_simple(e: typed.Expr) -> bool:
-    try:
-        _require_simple(e)
-    except CompileError:
+    """Whether evaluating it twice is like doing so once."""
+    operands = _SIMPLE.get(type(e))
+    if operands is None or (isinstance(e, typed.LValue) and e.place.volatile):
         return False
-    return True
-
-
-def _require_simple(e: typed.Expr) -> None:
-    """Evaluating it twice must be like doing so once."""
-    if isinstance(e, (typed.VarRef, typed.IntConst)):
-        return
-    if isinstance(e, (typed.Member, typed.Swizzle)):
-        _require_simple(e.base)
-    elif isinstance(e, typed.Index):
-        _require_simple(e.base)
-        _require_simple(e.index)
-    elif isinstance(e, typed.MatrixElement):
-        _require_simple(e.matrix)
-        _require_simple(e.index)
-    elif isinstance(e, typed.Load) and not e.operand.place.volatile:
-        _require_simple(e.operand)
-    elif isinstance(e, typed.Deref):
-        _require_simple(e.pointer)
-    elif isinstance(e, (typed.Convert, typed.Unary)):
-        _require_simple(e.operand)
-    elif isinstance(e, (typed.Binary, typed.PointerAdd)):
-        for side in (e.left, e.right) if isinstance(e, typed.Binary) else (e.pointer, e.index):
-            _require_simple(side)
-    else:
-        message = "an operator on a place with side effects is not supported yet in OpenCL C as output"
-        raise CompileError([Diagnostic(Severity.ERROR, "not-supported", message, e.span)])
+    return all(_is_simple(getattr(e, name)) for name in operands)
 
 
 def _is_special(target: typed.LValue) -> bool:
