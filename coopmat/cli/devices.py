@@ -19,9 +19,12 @@ _SHOWN = 6
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
-def command(as_json: bool) -> int:
+@click.option("--probe", is_flag=True, help="Try native matrices where a device does not say it has them.")
+def command(as_json: bool, probe: bool) -> int:
     """List the OpenCL devices and the route each of them gets."""
     devices = list_devices()
+    if probe:
+        _probe(devices)
     if as_json:
         click.echo(json.dumps([as_dict(device) for device in devices], indent=2))
     elif not devices:
@@ -33,6 +36,15 @@ def command(as_json: bool) -> int:
         for device in devices:
             click.echo("\n".join([device.label, *(f"    {key}: {text}" for key, text in _rows(device).items())]))
     return ExitStatus.DONE if devices else ExitStatus.INPUT
+
+
+def _probe(devices: list[DeviceInfo]) -> None:
+    """Tries each multiply-add in a process of its own; what is right is kept, and listed from then on."""
+    from coopmat.runtime import native_probe
+
+    for device in filter(native_probe.needs_proof, devices):
+        for answer in native_probe.probe(device):
+            click.echo(f"{device.label}: {answer.variant}: {'right' if answer.right else answer.text}", err=True)
 
 
 def as_dict(device: DeviceInfo) -> dict[str, object]:
@@ -62,15 +74,23 @@ def as_dict(device: DeviceInfo) -> dict[str, object]:
 
 def _matrices(device: DeviceInfo) -> dict[str, object]:
     """What matrices can do there. `native_variants` is None where the device has them and does not tell which, and so
-    are the bytes that pointers and strides must be multiples of. The lowerings take every type and shape, at any
+    are the bytes that pointers and strides must be multiples of; `proven_variants` it does not tell of, and were right
+    when `--probe` tried them. The lowerings take every type and shape, at any
     multiple of the component: alignment and multiple are 1."""
     native = COOPERATIVE_MATRIX in device.extensions
     return {
         "native_variants": (_names(device) if native else []),
+        "proven_variants": _proven(device),
         "lowerings": ["one", *(["lanes"] if device.sub_groups else []), "scratch"],
         "pointer_alignment": device.pointer_alignment if native else 1,
         "stride_multiple": device.stride_multiple if native else 1,
     }
+
+
+def _proven(device: DeviceInfo) -> list[str]:
+    from coopmat.runtime import native_probe
+
+    return [variant.name for variant in native_probe.proven(device)] if native_probe.needs_proof(device) else []
 
 
 def _names(device: DeviceInfo) -> list[str] | None:
@@ -95,6 +115,8 @@ def _rows(device: DeviceInfo) -> dict[str, str]:
 def _describe_matrices(device: DeviceInfo) -> str:
     found = _matrices(device)
     native = _describe_native(device) if COOPERATIVE_MATRIX in device.extensions else "none"
+    if proven := _proven(device):
+        native = f"not told of, but right when tried: {', '.join(proven)}"
     lowerings = found["lowerings"]
     every = (
         f"every variant by --matrices {' or '.join(lowerings)}" if isinstance(lowerings, list) and lowerings else "none"

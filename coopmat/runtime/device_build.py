@@ -127,6 +127,11 @@ def _quietly(program: Any, options: Sequence[str], devices: Sequence[Any]) -> An
         return program.build(" ".join(options).encode(), list(devices))
 
 
+def driver_environment() -> list[str]:
+    """What of the environment decides which code a driver makes."""
+    return [os.environ.get(name, "") for name in _ENVIRONMENT]
+
+
 def cache_key(device: DeviceInfo, source: str, options: CompileOptions, for_device: Sequence[str]) -> str:
     """Of the device's code for a source, with the options as they are for that device."""
     return key_of(
@@ -137,7 +142,7 @@ def cache_key(device: DeviceInfo, source: str, options: CompileOptions, for_devi
             "options": repr(options),
             "driver options": list(for_device),
             "device": [device.platform, device.name, device.version, device.driver, sorted(device.extensions)],
-            "environment": [os.environ.get(name, "") for name in _ENVIRONMENT],
+            "environment": driver_environment(),
         }
     )
 

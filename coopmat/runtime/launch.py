@@ -79,12 +79,21 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
     if options.variants is None and (variants := variants_for(device, options.sub_group_size)) is not None:
         names = tuple(variant.name for variant in variants)
         options = replace(options, variants=names, device=device.label)
+    elif options.variants is None and options.matrices == "native" and (tried := _proven(device)):
+        options = replace(options, variants=tried, device=device.label)
     newest = device.spirv_versions[-1]
     if _numbers(options.spirv_version) > _numbers(newest):
         if options.spirv_version != CompileOptions().spirv_version:
             raise launch_error(f"{device.label} takes SPIR-V up to {newest}, not {options.spirv_version}")
         options = replace(options, spirv_version=newest)
     return options
+
+
+def _proven(device: DeviceInfo) -> tuple[str, ...]:
+    """Multiply-adds that a device does not tell of, and that were right when somebody had them tried."""
+    from .native_probe import needs_proof, proven
+
+    return tuple(variant.name for variant in proven(device)) if needs_proof(device) else ()
 
 
 def _for_own_compiler(options: CompileOptions, device: DeviceInfo) -> CompileOptions:

@@ -62,7 +62,8 @@ class Program:
 
 
 def _refuse_native_matrices(module: Module, device: DeviceInfo) -> None:
-    if module.matrices != "native" or COOPERATIVE_MATRIX in device.extensions:
+    if module.matrices != "native" or COOPERATIVE_MATRIX in device.extensions or module.options.variants:
+        # What a device was found to do is checked when the source is compiled for it.
         return
     names = [kernel.name for kernel in module.kernels.values() if kernel.uses_matrices]
     if names:
