@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..ir.kernel_info import KernelInfo
     from ..matrices.lowering import Instance, Target
     from ..spirv.lowering import Prepared
+    from ..spirv.module import Module as BinaryModule
 
 T = TypeVar("T")
 # What a module that nobody validated may lead to: ids without a definition, missing operands, types in circles.
@@ -63,6 +64,7 @@ class SpirvModule(Module):
         with collector:
             if self.matrices == "native":
                 self._kernels = self._guarded(lambda: kernels_of(module))
+                self._guarded(lambda: self._lint(module))
                 return
             size = self.options.sub_group_size
             prepared = self._timed("lower", lambda: self._guarded(lambda: prepare(self._binary, self.matrices, size)))
@@ -70,6 +72,16 @@ class SpirvModule(Module):
         for note in prepared.notes:
             self._findings.warning("spirv-specialisation", note)
         self._findings.raise_if_errors()
+
+    def _lint(self, module: BinaryModule) -> None:
+        """Valid modules may still do to matrices what devices refuse, or take in ways of their own."""
+        from ..spirv.legalize import lint
+
+        try:
+            lint(module)
+        except InternalError as error:
+            self._findings.warning("spirv-matrices", error.message)
+            self._findings.raise_if_errors()
 
     def _read(self) -> bytes:
         from ..spirv.tools import ToolError, assemble

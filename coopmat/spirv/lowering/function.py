@@ -66,6 +66,8 @@ class FunctionLowering:
         self.constants: dict[int, int] = {}
         # What new instructions under old ids give.
         self.made_types: dict[int, int] = {}
+        # Addresses of memory with matrices as something else: good for nothing but to be turned back.
+        self.views: set[int] = set()
         # What calls of the library give.
         self.results: set[int] = set()
         self.variables: list[Instruction] = []
@@ -262,6 +264,8 @@ class FunctionLowering:
         change = self.module.changes.get(item.opcode)
         if change is not None and change(self, item):
             return
+        if self.views and self.names(item, self.views):
+            raise unsupported(item, "accessing the memory of a matrix as another type is not supported")
         if item.result in self.places or self.names_matrices(item):
             raise unsupported(item, "of a value with matrices is not supported")
         if self.module.subgroup_variables and self.names(item, self.module.subgroup_variables):

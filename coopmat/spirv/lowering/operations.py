@@ -168,7 +168,7 @@ def _how(f: FunctionLowering, item: Instruction) -> tuple[str, bool]:
 def bitcast(f: FunctionLowering, item: Instruction) -> bool:
     """Components of one size lie in the same places."""
     if item.result not in f.places:
-        return False
+        return values.view(f, item)
     source, result = _matrix(f, f.types.of(item.operands[0])), _matrix(f, item.result_type)
     if (source.component.bits, source.shape) != (result.component.bits, result.shape):
         raise unsupported(item, f"of {source} to {result} is not supported")

@@ -49,6 +49,11 @@ class Types:
             raise unsupported(self.definitions[pointer], "a pointer of this type is not supported yet")
         return kind.operands[1]
 
+    def pointee_or_none(self, kind: int | None) -> int | None:
+        """What a type points to, if it is a pointer's."""
+        item = self.definitions.get(kind or 0)
+        return item.operands[1] if item is not None and item.opcode == _POINTER else None
+
     def storage_class(self, pointer: int) -> int:
         return self.definitions[self.of(pointer)].operands[0]
 

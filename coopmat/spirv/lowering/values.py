@@ -179,6 +179,21 @@ def _component(f: FunctionLowering, item: Instruction, kind: int, path: list[int
 _POINTER_CHAINS = frozenset({OP["OpPtrAccessChain"], OP["OpInBoundsPtrAccessChain"]})
 
 
+def view(f: FunctionLowering, item: Instruction) -> bool:
+    """A pointer to what has matrices as a pointer to something else, or back."""
+    before, after = f.types.pointee_or_none(f.types.of(item.operands[0])), f.types.pointee_or_none(item.result_type)
+    if f.types.carries(before) and after is not None and not f.types.carries(after):
+        f.views.add(item.result or 0)
+        f.out.append(item)
+        return True
+    if not f.types.carries(after) or f.types.carries(before):
+        return False
+    if item.operands[0] not in f.views:
+        raise unsupported(item, "accessing other memory as that of a matrix is not supported")
+    f.out.append(item)
+    return True
+
+
 def lifetime(f: FunctionLowering, item: Instruction) -> bool:
     """Sizes are of what is not there any more; nothing depends on them."""
     return f.module.has_matrices

@@ -253,6 +253,25 @@ def test_bfloat16_outside_of_matrices(device: DeviceInfo, route: tuple[str, ...]
     assert np.array_equal(run(device, module, before), np.full_like(X, 1.5 + 2.0**-7))
 
 
+def test_views_of_a_matrix_s_memory_are_for_nothing_but_lifetimes(device: DeviceInfo) -> None:
+    before = "%char = OpTypeInt 8 0\n%bytes = OpTypePointer Function %char"
+    body = """
+%view = OpBitcast %bytes %v
+OpLifetimeStart %view 4
+OpStore %v %m
+%back = OpBitcast %place %view
+%result = OpLoad %C %back
+OpLifetimeStop %view 4
+"""
+    source = kernel(body, before=before, capabilities="OpCapability Int8")
+    source = source.replace("%entry = OpLabel\n", "%entry = OpLabel\n%v = OpVariable %place Function\n")
+    module = lowered(source)
+    assert not [name for name in names(module.spirv) if "Lifetime" in name]
+    assert np.array_equal(run(device, module, X), X)
+    with pytest.raises(coopmat.CompileError, match=r"OpLoad %\d+: accessing the memory of a matrix as another type"):
+        lowered(source.replace("OpLifetimeStop %view 4", "%byte = OpLoad %char %view Aligned 1"))
+
+
 REFUSED = {
     "a scope": ("%scope = OpConstant %uint 3", "%scope = OpConstant %uint 1", "scope 1"),
     "a memory model": ("Physical64 OpenCL", "Physical32 OpenCL", "Physical64"),
@@ -272,6 +291,13 @@ def test_a_reduction_of_a_matrix_is_refused_by_name() -> None:
     with pytest.raises(coopmat.CompileError, match="OpCooperativeMatrixTransposeNV") as caught:
         coopmat.compile(source, ["--matrices", "one", "--no-validate"], language="spv")
     assert caught.value.diagnostics[0].code == "spirv-not-supported"
+
+
+def test_native_modules_are_looked_at() -> None:
+    module = coopmat.compile(kernel("%result = OpFAdd %C %m %m"), language="spv", name="t.spvasm")
+    (found,) = module.diagnostics
+    assert found.code == "spirv-matrices" and "stride is not a 64-bit integer" in found.message
+    assert module.validated and module.spirv
 
 
 def test_text_and_stages() -> None:
