@@ -55,14 +55,21 @@ def _routes(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 @click.option("--junit", "junit_file", metavar="FILE", help="Write JUnit's XML.")
 def command(**given: Any) -> int:
     """Run the conformance tests on a device: all, or those named (c_add, 'spirv_*')."""
-    from coopmat.cts.schedule import Settings
-    from coopmat.devices import route_for, select
+    from coopmat.devices import select
 
     if given["wimpy"] and given["exhaustive"]:
         raise click.UsageError("--wimpy and --exhaustive exclude each other")
-    wimpy = given["wimpy"] or _WIMPY in os.environ
     device = select(given["device"])
-    settings = Settings(
+    return conduct(settings_for(device, given), device, given)
+
+
+def settings_for(device: DeviceInfo, given: Mapping[str, Any]) -> Settings:
+    """What the options and the environment say."""
+    from coopmat.cts.schedule import Settings
+    from coopmat.devices import route_for
+
+    wimpy = given["wimpy"] or _WIMPY in os.environ
+    return Settings(
         device=device.index,
         default_route=route_for(device).matrices,
         seed=given["seed"],
@@ -72,7 +79,6 @@ def command(**given: Any) -> int:
         keep=given["keep"],
         code=given["code"],
     )
-    return conduct(settings, device, given)
 
 
 def conduct(settings: Settings, device: DeviceInfo, given: Mapping[str, Any]) -> int:

@@ -12,7 +12,7 @@ from coopmat.options import UsageError
 
 from .operations.base import Case, Operation
 from .outcome import Outcome, Status
-from .profile import Profile, profile_for
+from .profile import ROUTES, Profile, profile_for
 
 SELECTIONS = ("wimpy", "default", "exhaustive")
 MODES = ("c", "spirv")
@@ -23,8 +23,8 @@ BATCH = 24
 @dataclass(frozen=True)
 class Settings:
     """What a run is told, and each of its workers: `device` is "platform:device" numbers, `timeout` seconds for each
-    step, `selection` one of SELECTIONS. `code` is what the device is given (`CompileOptions.code`). `keep` is where the files of failing variants go, `registry` the module whose
-    OPERATIONS there are."""
+    step, `selection` one of SELECTIONS, `code` what the device is given (`CompileOptions.code`). `keep` is where the
+    files of failing variants go, `registry` the module whose OPERATIONS there are."""
 
     device: str
     default_route: str
@@ -102,9 +102,12 @@ class Catalogue:
         operation, selection = self.operations[name], selection or self.settings.selection
         if mode == "spirv" and self.in_c:
             return
-        for case in operation.cases(self.profile(route, selection)):
-            if operation.has(mode, case):
-                yield Item(name, case, selection)
+        every = [c for c in operation.cases(self.profile(route, selection)) if operation.has(mode, c)]
+        if selection == "wimpy" and len(operation.modes) > 1 and len(every) > 1:
+            # Each variant in one mode on each route, in turn.
+            every = every[(MODES.index(mode) + ROUTES.index(route)) % 2 :: 2]
+        for case in every:
+            yield Item(name, case, selection)
 
     @property
     def in_c(self) -> bool:

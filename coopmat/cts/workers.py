@@ -46,6 +46,7 @@ def _serve(pipe: Connection, settings: Settings, output: str) -> None:
     from .execution import Broken, Refused, Runner
 
     runner = Runner(settings, select(settings.device), lambda step, item: pipe.send((step, item)))
+    runner.warm_up()
     pipe.send(("ready", None))
     with suppress(EOFError, BrokenPipeError):
         while (request := pipe.recv()) is not None:
