@@ -13,7 +13,7 @@ from ..outcome import Outcome, Results, Status, worst
 from ..schedule import Settings
 from .features import Features, features
 from .json import describe
-from .text import verdict
+from .text import printable, verdict
 
 _CLASSES = {Status.PASSED: "pass", Status.FAILED: "fail", Status.NOT_SUPPORTED: "skip"}
 _WORDS = {Status.PASSED: "passed", Status.FAILED: "FAILED", Status.NOT_SUPPORTED: "not supported"}
@@ -175,7 +175,7 @@ def _items(outcomes: Iterable[Outcome], settings: Settings) -> Iterable[str]:
         if outcome.log:
             command = f"coopmat cts {settings.command(outcome.test, outcome.variant, outcome.route)}"
             files_at = f"<p>files: {escape(outcome.directory)}</p>" if outcome.directory else ""
-            shown = outcome.log.splitlines()
+            shown = printable(outcome.log).splitlines()
             log = "\n".join([*shown[:_LOG_LINES], *(["..."] if len(shown) > _LOG_LINES else [])])
             line = (
                 f"<details><summary>{line}</summary><p><code>{escape(command)}</code></p>{files_at}"

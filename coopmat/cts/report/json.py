@@ -33,7 +33,7 @@ def render(results: Results, settings: Settings) -> str:
         "tests": _tests(results),
         "outcomes": [_outcome(outcome, settings) for outcome in results.outcomes],
     }
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=1) + "\n"
 
 
 def describe(device: DeviceInfo) -> dict[str, object]:

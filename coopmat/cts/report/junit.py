@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import xml.etree.ElementTree as ET
 
 from ..outcome import Outcome, Results, Status
 from ..schedule import Settings
-
-# What XML 1.0 has no way to write.
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+from .text import printable
 
 
 def render(results: Results, settings: Settings) -> str:
@@ -23,7 +20,7 @@ def render(results: Results, settings: Settings) -> str:
         suite = ET.SubElement(root, "testsuite", {**attributes, **_numbers(outcomes, seconds)})
         properties = ET.SubElement(suite, "properties")
         for name, value in {"device": results.device.label, "route": route, **results.options}.items():
-            ET.SubElement(properties, "property", name=name, value=_clean(str(value)))
+            ET.SubElement(properties, "property", name=name, value=printable(str(value)))
         for outcome in outcomes:
             _add_case(suite, outcome, settings)
     if not results.complete:
@@ -56,13 +53,9 @@ def _add_case(suite: ET.Element, outcome: Outcome, settings: Settings) -> None:
     )
     if outcome.status is Status.FAILED:
         first = outcome.log.partition("\n")[0]
-        failure = ET.SubElement(case, "failure", message=_clean(first))
+        failure = ET.SubElement(case, "failure", message=printable(first))
         command = settings.command(outcome.test, outcome.variant, outcome.route)
         files = f"\nfiles: {outcome.directory}" if outcome.directory else ""
-        failure.text = _clean(f"coopmat cts {command}\n{outcome.log}{files}")
+        failure.text = printable(f"coopmat cts {command}\n{outcome.log}{files}")
     elif outcome.status is Status.NOT_SUPPORTED:
-        ET.SubElement(case, "skipped", message=_clean(outcome.log))
-
-
-def _clean(text: str) -> str:
-    return _NOT_XML.sub("�", text)
+        ET.SubElement(case, "skipped", message=printable(outcome.log))

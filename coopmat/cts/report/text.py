@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 
 from ..outcome import LINES, Outcome, Results, Status
 from ..schedule import Settings
+
+# What XML 1.0 has no way to write, and no page should have.
+_NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class TextReport:
@@ -73,3 +77,8 @@ def verdict(results: Results) -> str:
     if failed:
         return f"FAILED {failed} of {len(tests)} tests."
     return f"PASSED {len(tests)} of {len(tests)} tests."
+
+
+def printable(text: str) -> str:
+    """With a replacement for what drivers may print and documents may not hold."""
+    return _NOT_PRINTABLE.sub("\ufffd", text)
