@@ -110,7 +110,9 @@ class Features:
         version = LANGUAGE_VERSIONS[cl_std]
         on = {name for name, value in LANGUAGE_VERSIONS.items() if value <= version}
         for row in TABLE:
-            if version >= row.since and is_on(row.name, said) and (row.needs is None or row.needs in on):
+            # What is not named itself comes and goes with the extension that brings it.
+            name = row.needs if row.needs in said and row.name not in said else row.name
+            if version >= row.since and is_on(name, said) and (row.needs is None or row.needs in on):
                 on.add(row.name)
         return cls(version, frozenset(on))
 

@@ -171,7 +171,6 @@ def test_usage_errors(coopmat, arguments):
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (["--emit=c", "a.cl"], "--emit c"),
         (["--emit=spv,ptx", "a.cl"], "--emit ptx"),
         (["--emit=obj", "a.cl"], "--emit obj"),
         (["--dialect=intel", "--emit=ll", "a.cl"], "--dialect intel"),

@@ -64,11 +64,6 @@ def test_what_comes_later_says_so(options):
     assert codes(KERNEL, "-DN=4", *options) == ["not-supported"]
 
 
-def test_opencl_c_comes_later():
-    with pytest.raises(coopmat.CompileError, match="not supported yet"):
-        coopmat.compile(KERNEL, ["-DN=4"]).opencl_c  # noqa: B018
-
-
 @pytest.mark.parametrize(
     ("options", "severity"),
     [
