@@ -111,7 +111,7 @@ class Features:
         on = {name for name, value in LANGUAGE_VERSIONS.items() if value <= version}
         for row in TABLE:
             # What is not named itself comes and goes with the extension that brings it.
-            name = row.needs if row.needs in said and row.name not in said else row.name
+            name = row.needs if row.needs and row.needs in said and row.name not in said else row.name
             if version >= row.since and is_on(name, said) and (row.needs is None or row.needs in on):
                 on.add(row.name)
         return cls(version, frozenset(on))
