@@ -21,8 +21,8 @@ class _PausedCollector:
     """While entered, by however many threads, Python's cyclic garbage collector rests.
 
     The stages make millions of objects that live on and few cycles; the collector would go through them all again and
-    again, which takes as long as the stages themselves where the file is long. Where threads keep each other in here for
-    long, one that leaves collects: otherwise nobody would.
+    again, which takes as long as the stages themselves where the file is long. Where threads keep each other in here,
+    one that leaves collects: otherwise nobody would.
     """
 
     # Objects made since the last collection.
