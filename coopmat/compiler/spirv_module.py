@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from ..diagnostics import CompileError, Diagnostic, InternalError, Note, Severity
+from ..diagnostics import CompileError, Diagnostic, InternalError, Note, Severity, TooManyErrors
 from .module import Module
 from .shared import collector, spirv_library
 
@@ -65,12 +66,13 @@ class SpirvModule(Module):
             if self.matrices == "native":
                 self._kernels = self._guarded(lambda: kernels_of(module))
                 self._guarded(lambda: self._lint(module))
+                self._guarded(lambda: self._check_device(module))
                 return
             size = self.options.sub_group_size
             prepared = self._timed("lower", lambda: self._guarded(lambda: prepare(self._binary, self.matrices, size)))
         self._prepared, self._kernels = prepared, prepared.kernels
-        for note in prepared.notes:
-            self._findings.warning("spirv-specialisation", note)
+        for code, message in prepared.notes:
+            self._findings.warning(code, message)
         self._findings.raise_if_errors()
 
     def _lint(self, module: BinaryModule) -> None:
@@ -82,6 +84,19 @@ class SpirvModule(Module):
         except InternalError as error:
             self._findings.warning("spirv-matrices", error.message)
             self._findings.raise_if_errors()
+
+    def _check_device(self, module: BinaryModule) -> None:
+        """Raises CompileError where it is known that the device lacks something that is native in the module."""
+        from ..spirv.lowering.target_check import check
+
+        supported = self._supported()
+        if supported is not None:
+            with suppress(TooManyErrors):
+                check(module, supported, self.options.device or "the device", self._tell)
+            self._findings.raise_if_errors()
+
+    def _tell(self, code: str, message: str, notes: list[Note]) -> None:
+        self._findings.error(code, message, notes=notes)
 
     def _read(self) -> bytes:
         from ..spirv.tools import ToolError, assemble

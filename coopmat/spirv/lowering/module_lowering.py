@@ -47,7 +47,8 @@ class Prepared:
     kernels: tuple[KernelInfo, ...]
     # Nothing had to be done: the module as it came.
     unchanged: bool = False
-    notes: list[str] = field(default_factory=list)
+    # Codes and messages of warnings.
+    notes: list[tuple[str, str]] = field(default_factory=list)
 
 
 class ModuleLowering:
@@ -122,17 +123,24 @@ class ModuleLowering:
             notes,
         )
 
-    def _notes(self) -> list[str]:
-        """Which specialisation constants can change nothing any more."""
+    def _notes(self) -> list[tuple[str, str]]:
+        """Which specialisation constants can change nothing any more; whose subgroups become others."""
         decorated = {
             i.operands[0]: i.operands[2]
             for i in self.sections[Section.ANNOTATION]
             if i.opcode == OP["OpDecorate"] and i.operands[1] == _SPEC_ID
         }
         numbers = sorted(decorated[c] for c in self.types.constants.specialised if c in decorated)
-        ids = ", ".join(map(str, numbers))
-        message = "of shapes and layouts of matrices that are lowered keep their defaults"
-        return [f"specialisation constants (SpecId {ids}) {message}"] if ids else []
+        found = []
+        if numbers:
+            ids = ", ".join(map(str, numbers))
+            message = f"specialisation constants (SpecId {ids}) of shapes and layouts of matrices keep their defaults"
+            found.append(("spirv-specialisation", message))
+        for kernel in self.kernels:
+            if self.strategy.one_work_item and kernel.uses_matrices and kernel.asked_size not in (None, 1):
+                message = f"kernel '{kernel.name}' asks for subgroups of {kernel.asked_size}, and --matrices one"
+                found.append(("sub-group-size", f"{message} makes them of one work-item"))
+        return found
 
     # --- functions -------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ class Types:
         self.matrices: dict[int, MatrixType] = {}
         self._carries: dict[int, bool] = {}
 
-    def read_matrices(self, bfloat16: Container[int]) -> None:
+    def read_matrices(self, bfloat16: Container[int | None]) -> None:
         """`bfloat16` are matrix types of these, which look like integers. Raises Refused for what has no lowering."""
         for item in self.pool.items:
             if item.opcode == MATRIX:

@@ -181,8 +181,10 @@ OpFunctionEnd
         assert np.array_equal(run(device, module, X, name), 2 * X)
     with pytest.raises(coopmat.CompileError, match="asks for subgroups of 16"):
         lowered(source, "lanes", "--sub-group-size", "8")
-    # A subgroup of one needs no size.
-    assert "SubgroupSize" not in lowered(source, "one").spirv_text
+    # A subgroup of one needs no size, and says so.
+    one = lowered(source, "one")
+    assert "SubgroupSize" not in one.spirv_text
+    assert [found.code for found in one.diagnostics] == ["sub-group-size"] * 2
 
 
 def test_sizes_are_stated_where_they_matter() -> None:
@@ -298,6 +300,28 @@ def test_native_modules_are_looked_at() -> None:
     (found,) = module.diagnostics
     assert found.code == "spirv-matrices" and "stride is not a 64-bit integer" in found.message
     assert module.validated and module.spirv
+
+
+def test_what_the_device_lacks_is_told() -> None:
+    source = kernel("%result = OpFAdd %C %m %m")
+    have = ["--matrix-variants", "4x8x16.f16xf16_f32_f32.nosat"]
+    assert coopmat.compile(source, ["-w", *have], language="spv").spirv
+    with pytest.raises(coopmat.CompileError, match=r"does not support the matrix type 4x8\.C\.f32") as caught:
+        coopmat.compile(source, ["-w", "--matrix-variants", "8x8x16.f16xf16_f32_f32.nosat"], language="spv")
+    assert [d.code for d in caught.value.diagnostics] == ["coop-mat-target-type"]
+    product = kernel(
+        "%result = OpCooperativeMatrixMulAddKHR %C %a %b %m",
+        before="%A = OpTypeCooperativeMatrixKHR %float %scope %four %four %zero\n"
+        "%B = OpTypeCooperativeMatrixKHR %float %scope %four %eight %one\n"
+        "%a = OpConstantNull %A\n%b = OpConstantNull %B",
+    )
+    options = ["-w", "--matrix-variants", "4x8x4.f32xf32_f32_f32.nosat"]
+    assert coopmat.compile(product, options, language="spv").spirv
+    options[-1] += " 4x8x8.f32xf32_f32_f32.nosat"
+    options[-1] = options[-1].replace("4x8x4.f32xf32_f32", "4x8x4.f32xf32_f64") + " 4x4x4.f32xf32_f32_f32.nosat"
+    with pytest.raises(coopmat.CompileError, match="multiply-add 4x8x4"):
+        coopmat.compile(product, options, language="spv")
+    assert coopmat.compile(product, [*options, "--matrices", "one"], language="spv").spirv
 
 
 def test_text_and_stages() -> None:

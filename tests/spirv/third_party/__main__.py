@@ -6,15 +6,18 @@ Usage: tools/spirv-third-party [--count N] [--seed S] [--first N] [--jobs N] [--
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 from .cases import COUNT
 from .execution import ROUTES, find_device
 from .workers import run_chunk
+
+# Modules that a process runs one after the other.
+_CHUNK = 10
 
 
 def main() -> int:
@@ -23,20 +26,20 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first one")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
-    parser.add_argument("--keep", help="a directory for modules that something is wrong with")
+    parser.add_argument("--keep", default="", help="a directory for modules that something is wrong with")
     arguments = parser.parse_args()
     device = find_device()
     if device is None:
         print("no OpenCL device with SPIR-V, subgroups, half and double: pip install 'coopmat[cpu]'")
         return 1
     start = time.monotonic()
-    numbers = list(range(arguments.first, arguments.first + arguments.count))
-    chunks = [(numbers[n : n + 10], arguments.seed, arguments.keep) for n in range(0, len(numbers), 10)]
+    numbers = range(arguments.first, arguments.first + arguments.count)
     features: Counter[str] = Counter()
     wrong = done = 0
-    with multiprocessing.get_context("spawn").Pool(arguments.jobs, maxtasksperchild=2) as pool:
-        for results in pool.imap_unordered(run_chunk, chunks):
-            for _, name, faults, made_of in results:
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        chunks = [numbers[n : n + _CHUNK] for n in range(0, len(numbers), _CHUNK)]
+        for results in pool.map(lambda chunk: run_chunk(chunk, arguments.seed, arguments.keep), chunks):
+            for name, faults, made_of in results:
                 done += 1
                 wrong += bool(faults)
                 features.update(made_of)

@@ -1,37 +1,62 @@
-"""Processes that each run some modules."""
+"""Processes that each run some modules, since a device's compiler can crash or hang; what does is tried one by one.
+
+`python -m third_party.workers SEED KEEP NUMBER...` prints a line of JSON for each module: name, faults, features.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .cases import case
 from .execution import ROUTES, Case, Runner, find_device
 
-_Result = tuple[int, str, list[str], list[str]]
+Result = tuple[str, list[str], list[str]]
+# Seconds for a module on all routes.
+_LIMIT = 90.0
 
 
-def run_chunk(work: tuple[list[int], int, str | None]) -> list[_Result]:
-    numbers, seed, keep = work
-    device = find_device()
-    assert device is not None
-    runner = Runner(device)
-    return [_run(runner, number, seed, keep) for number in numbers]
+def run_chunk(numbers: Sequence[int], seed: int, keep: str) -> list[Result]:
+    """In a process of its own."""
+    command = [sys.executable, "-m", "third_party.workers", str(seed), keep, *map(str, numbers)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT * len(numbers), check=True)
+        return [(name, faults, features) for name, faults, features in map(json.loads, done.stdout.splitlines())]
+    except (subprocess.SubprocessError, ValueError) as error:
+        if len(numbers) > 1:
+            return [result for number in numbers for result in run_chunk([number], seed, keep)]
+        return [(f"module {numbers[0]}", [f"the process died or hung: {str(error)[-200:]}"], [])]
 
 
-def _run(runner: Runner, number: int, seed: int, keep: str | None) -> _Result:
+def _run(runner: Runner, number: int, seed: int, keep: str) -> Result:
     try:
         made = case(number, seed)
-        faults = [f"{' '.join(route)}: {fault}" for route in ROUTES for fault in _faults(runner, made, route)]
-        if faults and keep:
-            (Path(keep) / f"{number}.spv").write_bytes(made.spirv)
-        return number, made.name, faults, sorted(made.features)
-    except Exception as error:  # what a tool or the device says counts as a fault of this module
-        return number, f"module {number}", [f"{type(error).__name__}: {error}"], []
+    except Exception as error:  # what a tool says counts as a fault of this module
+        return f"module {number}", [f"{type(error).__name__}: {error}"], []
+    faults = [f"{' '.join(route)}: {fault}" for route in ROUTES for fault in _faults(runner, made, route)]
+    if faults and keep:
+        (Path(keep) / f"{number}.spv").write_bytes(made.spirv)
+    return made.name, faults, sorted(made.features)
 
 
 def _faults(runner: Runner, made: Case, route: tuple[str, ...]) -> Iterator[str]:
     try:
         yield from runner.faults(made, route)
-    except Exception as error:
+    except Exception as error:  # a refusal, or what the device says
         yield f"{type(error).__name__}: {str(error)[:1500]}"
+
+
+def main() -> None:
+    seed, keep, *numbers = sys.argv[1:]
+    device = find_device()
+    assert device is not None
+    runner = Runner(device)
+    for number in numbers:
+        print(json.dumps(_run(runner, int(number), int(seed), keep)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

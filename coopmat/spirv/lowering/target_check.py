@@ -1,0 +1,48 @@
+"""Whether a device supports the matrix types and multiply-adds of a module that goes through as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ...diagnostics import Note
+from ...frontend.target_check import MULTIPLY_ADD, TYPE, about_multiply_add, about_type
+from ...matrices.supported import Supported, multiply_add
+from ...matrices.variants import MatrixType, Operands
+from ..module import OP, Instruction, Module
+from .pool import Pool
+from .sections import Section, split
+from .types import MATRIX, Types
+
+# A code, a message and its notes.
+Tell = Callable[[str, str, list[Note]], None]
+_MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]
+_BFLOAT16 = (16, 0)
+
+
+def check(module: Module, supported: Supported, device: str, tell: Tell) -> None:
+    """Tells of each type and each multiply-add once. Raises Refused for types that mean nothing here."""
+    sections, functions = split(module.instructions)
+    types = Types(Pool(module, sections[Section.GLOBAL], module.definitions()))
+    floats = {i.result for i in sections[Section.GLOBAL] if i.name == "OpTypeFloat" and i.operands == _BFLOAT16}
+    kinds = {i.result for i in sections[Section.GLOBAL] if i.opcode == MATRIX and i.operands[0] in floats}
+    types.read_matrices(kinds)
+    lacking = [m for m in dict.fromkeys(types.matrices.values()) if not supported.has_type(m)]
+    for matrix in lacking:
+        tell(TYPE, *about_type(supported, device, matrix))
+    code = (item for body in functions for item in body if item.opcode == _MULTIPLY_ADD)
+    wanted = dict.fromkeys(multiply_add(*asked) for asked in _multiply_adds(code, types, lacking))
+    for variant in wanted:
+        if not supported.has_multiply_add(variant):
+            tell(MULTIPLY_ADD, *about_multiply_add(supported, device, variant))
+
+
+def _multiply_adds(
+    code: Iterator[Instruction], types: Types, lacking: list[MatrixType]
+) -> Iterator[tuple[MatrixType, MatrixType, MatrixType, Operands]]:
+    """A, B, C and the operand mask; not those of types of which it was told already."""
+    for item in code:
+        a, b, c = (types.matrices[types.of(operand)] for operand in item.operands[:3])
+        if not {a, b, c} & set(lacking):
+            # The bits say nothing about floating point.
+            mask = item.operands[3] if len(item.operands) > 3 and c.component.is_integer else 0
+            yield a, b, c, Operands(mask & 31)
