@@ -43,7 +43,8 @@ def findings(error: Exception) -> tuple[list[Diagnostic], SourceMap | None, Exit
     if isinstance(error, OSError):
         return [Diagnostic(Severity.ERROR, "file", _os_message(error))], None, ExitStatus.INPUT
     if isinstance(error, BuildError):
-        return [Diagnostic(Severity.FATAL, "device-build", str(error), notes=_REPORT)], None, ExitStatus.INTERNAL
+        whole = Diagnostic(Severity.FATAL, "device-build", str(error), notes=_REPORT)
+        return [*error.diagnostics, whole], error.sources, ExitStatus.INTERNAL
     if isinstance(error, InternalError):
         notes = (Note(error.details), *_REPORT) if error.details else _REPORT
         return [Diagnostic(Severity.FATAL, "internal-error", error.message, notes=notes)], None, ExitStatus.INTERNAL

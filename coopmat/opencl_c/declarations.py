@@ -9,7 +9,6 @@ from ..diagnostics import InternalError
 from ..frontend import typed
 from ..frontend.types import (
     BFLOAT16,
-    DOUBLE,
     HALF,
     AddressSpace,
     ArrayType,
@@ -20,23 +19,17 @@ from ..frontend.types import (
     PointerType,
     Qualifiers,
     RecordType,
-    ScalarType,
     Type,
     VectorType,
-    element_type,
 )
 
 if TYPE_CHECKING:
     from .context import Program
 
-_EXTENSIONS = {HALF: "cl_khr_fp16", DOUBLE: "cl_khr_fp64"}
-
 
 def spelled(program: Program, t: Type) -> str:
     """A type that needs no declarator."""
-    element = element_type(t)
-    if isinstance(element, ScalarType) and element in _EXTENSIONS:
-        program.needs.extension(_EXTENSIONS[element])
+    program.needs.value_of(t)
     if isinstance(t, AtomicType):
         program.needs.version_for(t)
         return str(t)

@@ -46,6 +46,7 @@ _COMPONENTS = "0123456789abcdef"
 
 def value(c: Context, e: typed.Expr) -> Text:
     """The value of an expression; its type in C is the node's."""
+    c.program.needs.value_of(e.type)
     return _VALUES[type(e)](c, e)
 
 

@@ -14,6 +14,8 @@ _SEVERITIES = {"fatal error": Severity.FATAL, "error": Severity.ERROR, "warning"
 _WORDS = "|".join(_SEVERITIES)
 # clang, and what is made of it (Intel, Oclgrind): FILE:LINE:COLUMN: error: TEXT. PoCL: error: FILE:LINE:COLUMN: TEXT,
 # with `<Spelling=...>` behind the place of a macro's use. Older drivers of Intel's number the file: 1:LINE:COLUMN.
+# Oclgrind does not heed #line in what it says.
+_NAMELESS = "input.cl"
 _PLACE = r"(?P<file>[^\n:]+|<[^>\n]*>):(?P<line>\d+):(?P<column>\d+)"
 _FORMS = (
     re.compile(rf"{_PLACE}: (?P<word>{_WORDS}): (?P<text>.*)"),
@@ -31,13 +33,13 @@ class _Line:
     span: Span | None
 
 
-def diagnostics(log: str, sources: SourceMap) -> list[Diagnostic]:
-    """The messages of a build log; empty where it has none in a form that is known.
+def diagnostics(log: str, sources: SourceMap, text: str = "") -> list[Diagnostic]:
+    """The messages of a build log; empty where it has none in a form that is known. `text` is what the device got.
 
     Columns are those of the text that the device was given, so that a whole line of the user's source is marked.
     """
     found: list[Diagnostic] = []
-    for line in _lines(log, sources):
+    for line in _lines(log, sources, text):
         if line.severity is not None:
             found.append(Diagnostic(line.severity, CODE, line.text, line.span))
         elif found:
@@ -45,17 +47,27 @@ def diagnostics(log: str, sources: SourceMap) -> list[Diagnostic]:
     return list(dict.fromkeys(found))
 
 
-def _lines(log: str, sources: SourceMap) -> Iterable[_Line]:
-    for text in log.split("\n"):
-        match = next((m for form in _FORMS if (m := form.fullmatch(text.strip()))), None)
+def _lines(log: str, sources: SourceMap, text: str) -> Iterable[_Line]:
+    for said in log.split("\n"):
+        match = next((m for form in _FORMS if (m := form.fullmatch(said.strip()))), None)
         if match is not None:
-            span = _span(match, sources)
-            inside = f" (in the matrix library, line {match['line']})" if match["file"] == LIBRARY_NAME else ""
-            yield _Line(_SEVERITIES[match["word"]], match["text"] + inside, span)
+            file, number = match["file"], int(match["line"] or 0)
+            if file == _NAMELESS:
+                file, number = _presumed(text, number)
+            inside = f" (in the matrix library, line {number})" if file == LIBRARY_NAME else ""
+            yield _Line(_SEVERITIES[match["word"]], match["text"] + inside, _span(file, number, sources))
 
 
-def _span(match: re.Match[str], sources: SourceMap) -> Span | None:
-    file, number = match["file"], int(match["line"] or 0)
+def _presumed(text: str, number: int) -> tuple[str, int]:
+    """The file and line that a line of the text stands for."""
+    file, at = _NAMELESS, 0
+    for line in text.split("\n")[:number]:
+        directive = re.fullmatch(r'#line (\d+) "(.*)"', line)
+        file, at = (re.sub(r"\\(.)", r"\1", directive[2]), int(directive[1]) - 1) if directive else (file, at + 1)
+    return file, at
+
+
+def _span(file: str, number: int, sources: SourceMap) -> Span | None:
     line = sources.line(file, number) if file in sources.files else None
     if line is None or not line.strip():
         return None

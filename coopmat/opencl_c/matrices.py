@@ -73,9 +73,7 @@ class Matrices:
         if found is None:
             component = matrix.component.name
             found = self._types[matrix] = f"cm_{component}_{matrix.rows}x{matrix.columns}_{matrix.use.name.lower()}"
-            for extension, name in (("cl_khr_fp16", "half"), ("cl_khr_fp64", "double")):
-                if component == name:
-                    self.program.needs.extension(extension)
+            self.program.needs.value_of(matrix.component)
         return found
 
     def _definition(self, matrix: CoopMatrixType, name: str) -> str:
@@ -93,7 +91,7 @@ class Matrices:
 
     def text(self) -> str:
         """The types, the functions, and those that wrap them."""
-        parts = [PROLOGUE.rstrip()] if self._instances else []
+        parts = [PROLOGUE.rstrip()]
         parts += [self._definition(matrix, name) for matrix, name in self._types.items()]
         for target, instances in self._instances.items():
             parts.append(_expanded(lowering.instantiate(target, instances.values()), self.program.suffix(target)))

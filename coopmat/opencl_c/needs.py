@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..diagnostics import CompileError, Diagnostic, Note, Severity, Span
 from ..features import LANGUAGE_VERSIONS, TABLE
-from ..frontend.types import AtomicType
+from ..frontend.types import DOUBLE, HALF, AtomicType, Type, element_type
 
 _FEATURES = {row.name: row for row in TABLE}
+_EXTENSIONS: dict[Type, str] = {HALF: "cl_khr_fp16", DOUBLE: "cl_khr_fp64"}
 _OPENCL_2 = LANGUAGE_VERSIONS["CL2.0"]
 
 
@@ -23,6 +24,12 @@ class Needs:
 
     def extension(self, name: str) -> None:
         self.extensions.add(name)
+
+    def value_of(self, t: Type) -> None:
+        """A value of the type, or an object: pointers need nothing."""
+        name = _EXTENSIONS.get(element_type(t))
+        if name is not None:
+            self.extensions.add(name)
 
     def feature(self, name: str, what: str = "this") -> None:
         """A language version ("CL2.0"), an extension or a feature of OpenCL C 3.0."""

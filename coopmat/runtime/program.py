@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from coopmat.devices import DeviceInfo, opencl, route_for
 from coopmat.devices.query import COOPERATIVE_MATRIX
+from coopmat.diagnostics import Diagnostic, SourceMap
+from coopmat.opencl_c import logs
 
 from .launch_rules import LaunchRules, launch_error
 
@@ -21,7 +23,12 @@ if TYPE_CHECKING:
 
 
 class BuildError(Exception):
-    """A device refused a module: `log` is the device's own text, `source_path` the code that was kept."""
+    """A device refused a module: `log` is the device's own text, `source_path` the code that was kept.
+
+    `diagnostics` is what the log says of the user's source, where the device was given OpenCL C; `sources` its text."""
+
+    diagnostics: Sequence[Diagnostic] = ()
+    sources: SourceMap | None = None
 
     def __init__(self, device: str, options: str, log: str, source_path: str) -> None:
         self.device, self.options, self.log, self.source_path = device, options, log, source_path
@@ -98,7 +105,9 @@ def _build_c(context: Any, module: Module, device: DeviceInfo) -> Any:
         handle, path = tempfile.mkstemp(prefix="coopmat-", suffix=".cl")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
-        raise BuildError(device.label, " ".join(options), str(error), path) from error
+        failed = BuildError(device.label, " ".join(options), str(error), path)
+        failed.diagnostics, failed.sources = logs.diagnostics(str(error), module.sources, text), module.sources
+        raise failed from error
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,7 @@ GROUPS = {
     "typed": Group("typed", lambda *source: _module(*source).typed_ast),
     "ir": Group("ll", lambda *source: _module(*source).llvm_ir),
     "spirv": Group("spvasm", _spirv),
+    "opencl_c": Group("c", lambda *source: _module(*source).opencl_c),
     "diagnostics": Group("diag", _diagnostics),
 }
 CASES = sorted(path.relative_to(HERE / "in").as_posix() for path in (HERE / "in").glob("*/*.cl"))

@@ -1,0 +1,113 @@
+"""Programs as OpenCL C on devices, held to the device's own compiler, and those with matrices to numpy."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import opencl_c_programs as programs
+import pytest
+from differential import difference, execute
+from opencl_c_devices import device_of
+
+import coopmat
+from coopmat.compiler import Module
+from coopmat.devices import DeviceInfo, opencl
+from coopmat.opencl_c import logs
+from coopmat.options import CompileOptions
+from coopmat.runtime import resolve_options, run_file
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def compiled(device: DeviceInfo, source: str, *options: str) -> Module:
+    wanted = CompileOptions.from_arguments(["--code", "c", "--matrices", "auto", "-cl-std=CL1.2", *options])
+    return coopmat.compile(source, resolve_options(wanted, device), name="program.cl")
+
+
+def test_the_language_is_what_the_devices_own_compiler_has(device: DeviceInfo) -> None:
+    contract = "#pragma OPENCL FP_CONTRACT OFF\n"
+    module = compiled(device, contract + programs.LANGUAGE)
+    launches = programs.launches()
+    ours = execute(device, module.opencl_c, launches, module.opencl_c_options)
+    theirs = execute(device, contract + programs.LANGUAGE, launches, ["-cl-std=CL1.2"])
+    found = [
+        f"{launch.kernel}, argument {number}: {text}"
+        for launch, mine, other in zip(launches, ours, theirs, strict=True)
+        for number in mine
+        if (text := difference(mine[number], other[number]))
+    ]
+    assert not found, "\n".join(found)
+
+
+CASES = [("one", 1), ("scratch", 8), ("lanes", 16)]
+
+
+@pytest.mark.parametrize(("matrices", "size"), CASES)
+def test_matrices_are_what_numpy_says(device: DeviceInfo, matrices: str, size: int) -> None:
+    if matrices == "lanes" and not device.sub_groups:
+        pytest.skip("the device has no subgroups")
+    module = compiled(device, _sized(size), "--matrices", matrices, "--sub-group-size", str(size))
+    assert module.kernels["program"].sub_group_size == size
+    launch, expected = programs.matrix_launch(size)
+    (found,) = execute(device, module.opencl_c, [launch], module.opencl_c_options)
+    for number, wanted in expected.items():
+        assert not difference(found[number], wanted), number
+
+
+def _sized(size: int) -> str:
+    return programs.MATRICES.replace("SIZE", f"__attribute__((reqd_work_group_size({size}, 1, 1)))")
+
+
+@pytest.mark.parametrize("matrices", ["one", "scratch"])
+@pytest.mark.parametrize("file", ["saxpy.cl", "gemm_f32.cl", "gemm_batched.cl"])
+def test_kernel_files_run_where_no_spirv_is_taken(file: str, matrices: str) -> None:
+    (result,) = run_file(ROOT / "kernels" / file, device_of("pocl"), matrices=matrices)
+    assert result.ok and result.module.code == "c"
+
+
+@pytest.mark.parametrize(("matrices", "size"), CASES[:2])
+def test_oclgrind_finds_no_race_and_nothing_uninitialised(matrices: str, size: int, tmp_path: Path) -> None:
+    device = device_of("oclgrind")
+    module = compiled(device, _sized(size), "--matrices", matrices, "--sub-group-size", str(size))
+    job = tmp_path / "job"
+    job.write_bytes(pickle.dumps((module.opencl_c, module.opencl_c_options, size)))
+    environment = os.environ | {"OCLGRIND_DATA_RACES": "1", "OCLGRIND_UNINITIALIZED": "1"}
+    ran = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("simulated.py")), str(job)],
+        capture_output=True, text=True, cwd=ROOT, env=environment, timeout=120, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0 and "right" in ran.stdout, ran.stderr
+    assert "Oclgrind" not in ran.stderr and "Invalid" not in ran.stderr and "race" not in ran.stderr, ran.stderr
+
+
+@pytest.mark.parametrize("extra", ["cpu", "pocl", "oclgrind"])
+def test_what_a_driver_says_is_told_of_the_users_source(extra: str) -> None:
+    device = device_of(extra)
+    source = "kernel void k(global int *o)\n{\n    o[0] = 1;\n    o[1] = 2;\n}\n"
+    module = compiled(device, source)
+    text = module.opencl_c.replace("o[1] = 2", "o[1] = missing")
+    with pytest.raises(Exception, match="BUILD_PROGRAM_FAILURE") as caught:
+        execute_once(device, text, module.opencl_c_options)
+    found = logs.diagnostics(str(caught.value), module.sources, text)
+    assert [(str(item.span), "undeclared" in item.message) for item in found if item.severity.is_error] == [
+        ("program.cl:4:5", True)
+    ]
+
+
+def execute_once(device: DeviceInfo, text: str, options: tuple[str, ...]) -> None:
+    cl = opencl()
+    program = cl._cl._Program(cl.Context([device.handle]), text.encode())
+    program.build(" ".join(options).encode(), [device.handle])
+
+
+def test_the_same_buffers_come_out_of_spirv() -> None:
+    device = device_of("cpu")
+    launch, expected = programs.matrix_launch(1)
+    module = coopmat.compile(_sized(1), ["--matrices", "one", "--no-validate"], name="program.cl")
+    (found,) = execute(device, module.spirv, [launch])
+    assert all(np.array_equal(found[number], wanted) for number, wanted in expected.items())
