@@ -15,7 +15,9 @@ from coopmat.matrices.supported import Supported
 from coopmat.matrices.variants import MatrixType, Variant
 
 ROUTES = ("native", "one", "lanes", "scratch")
-Item = TypeVar("Item")
+Item = TypeVar("Item", bound="Variant | MatrixType")
+# In a work-item, whose code has no loops: of 1024 a device's compiler needed 20 seconds.
+_MOST_COMPONENTS = 256
 _GOLDEN_RATIO = (1 + 5**0.5) / 2
 
 
@@ -86,7 +88,25 @@ def profile_for(
     if wimpy:
         multiply_adds = emulated.few_multiply_adds(multiply_adds)
         matrix_types = matrix_types[: len(components)]
-    return Profile(device, route, tuple(_Dealt(multiply_adds, sizes)), tuple(_Dealt(matrix_types, sizes)))
+    return Profile(
+        device, route, _light(route, _Dealt(multiply_adds, sizes)), _light(route, _Dealt(matrix_types, sizes))
+    )
+
+
+def _light(route: str, dealt: _Dealt[Item]) -> tuple[tuple[Item, int], ...]:
+    """With `lanes`, in subgroups so large that no work-item holds more than `_MOST_COMPONENTS` of a matrix."""
+    if route != "lanes":
+        return tuple(dealt)
+    return tuple(
+        (item, next((s for s in sorted(dealt.sizes) if s >= size and _components(item) <= _MOST_COMPONENTS * s), size))
+        for item, size in dealt
+    )
+
+
+def _components(item: Variant | MatrixType) -> int:
+    """Of the largest matrix."""
+    matrices = item.matrix_types() if isinstance(item, Variant) else (item,)
+    return max(matrix.rows * matrix.columns for matrix in matrices)
 
 
 def _sub_group_sizes(device: DeviceInfo, route: str) -> tuple[int, ...]:
@@ -126,7 +146,7 @@ class _Dealt(Sequence[tuple[Item, int]]):
     """Items, each with a subgroup size: whatever repeats along the items gets every size in turn."""
 
     def __init__(self, items: Sequence[Item], sizes: Sequence[int]) -> None:
-        self._items, self._sizes = items, sizes
+        self._items, self.sizes = items, sizes
 
     def __len__(self) -> int:
         return len(self._items)
@@ -138,6 +158,6 @@ class _Dealt(Sequence[tuple[Item, int]]):
     def __getitem__(self, index: int | slice) -> tuple[Item, int] | Sequence[tuple[Item, int]]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        item, count = self._items[index], len(self._sizes)
+        item, count = self._items[index], len(self.sizes)
         # Multiples of the golden ratio, modulo 1, lie evenly, and so do those of every step.
-        return item, self._sizes[int(index % len(self) * _GOLDEN_RATIO % 1.0 * count)]
+        return item, self.sizes[int(index % len(self) * _GOLDEN_RATIO % 1.0 * count)]

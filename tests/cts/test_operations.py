@@ -18,6 +18,7 @@ from coopmat.cts.operations.memory import wrong_lengths
 from coopmat.cts.profile import Profile
 from coopmat.cts.writers.assembly import AssemblyWriter
 from coopmat.cts.writers.c import CWriter
+from coopmat.devices import DeviceInfo
 from coopmat.matrices import meaning
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import (
@@ -47,6 +48,22 @@ NAMES = {
     "multicomponent_load": rf"{TYPE}\.inBuf_\w+x\d+\.outBuf_[a-z]+\d+",
     "multicomponent_store": rf"{TYPE}\.inBuf_[a-z]+\d+\.outBuf_\w+x\d+",
 }
+DEVICE = DeviceInfo(
+    index="0:0",
+    platform="Some OpenCL",
+    name="CPU",
+    kind="CPU",
+    version="OpenCL 3.0",
+    driver="1",
+    spirv_versions=("1.4",),
+    sub_groups=True,
+    sub_group_sizes=(8,),
+    extensions=frozenset(),
+    fp16=True,
+    fp64=True,
+    compute_units=2,
+    local_memory=32768,
+)
 SHAPES = ((5, 5), (3, 8), (8, 2))
 VARIANTS = [
     "5x5x3.f16xf16_f32_f32.nosat",
@@ -76,8 +93,7 @@ def make_profile(route: str = "lanes", exhaustive: bool = False) -> Profile:
         for use in Use
     ]
     multiply_adds = tuple((variant, size) for variant in parse_variants(" ".join(VARIANTS)))
-    device: Any = None
-    return Profile(device, route, multiply_adds, tuple(types), exhaustive=exhaustive)
+    return Profile(DEVICE, route, multiply_adds, tuple(types), exhaustive=exhaustive)
 
 
 PROFILE = make_profile()

@@ -115,3 +115,16 @@ def test_a_native_device_has_its_own_list() -> None:
     assert len(profile_for(doubled, "native", wimpy=True).multiply_adds) == 3
     assert profile.has_type(MatrixType(COMPONENT_TYPES["u8"], 8, 32, Use.A), None)
     assert not profile.has_type(MatrixType(COMPONENT_TYPES["u8"], 8, 8, Use.A), None)
+
+
+def test_lanes_hold_no_more_than_compilers_take() -> None:
+    """The code of a work-item has no loops over its components."""
+    profile = profile_for(replace(CPU, sub_group_sizes=(4, 8, 16, 32)), "lanes")
+    held = [
+        matrix.rows * matrix.columns / (size or 1)
+        for variant, size in profile.multiply_adds
+        for matrix in variant.matrix_types()
+    ]
+    held += [matrix.rows * matrix.columns / (size or 1) for matrix, size in profile.matrix_types]
+    assert 64 < max(held) <= 256
+    assert sizes(profile) == {4, 8, 16, 32}
