@@ -37,6 +37,7 @@ class Kernel:
     asked_size: int | None = None
     local_size: tuple[int, ...] | None = None
     uses_matrices: bool = False
+    uses_library: bool = False
     target: Target | None = None
 
     @property
@@ -122,9 +123,10 @@ def describe(
         group = (size[0], size[1], size[2]) if size is not None and len(size) == 3 else None
         target = kernel.target
         sub_group = kernel.asked_size
-        if target is not None and (kernel.uses_matrices or target.strategy.scratch):
+        most = None
+        if target is not None and (kernel.uses_matrices or kernel.uses_library):
             sub_group = target.sub_group_size
-        most = target.work_items if target is not None and target.strategy.scratch and kernel.uses_matrices else None
+            most = target.work_items if target.strategy.scratch else None
         found.append(KernelInfo(kernel.name, parameters, group, sub_group, kernel.uses_matrices, most))
     return tuple(found)
 

@@ -12,7 +12,7 @@ from .function import LibraryCall
 from .library import VERSION_WORD, Library, LibraryFunction, Part
 from .module_lowering import Prepared
 from .pool import Pool
-from .sections import Section
+from .sections import Section, entry_point
 
 _DECORATE, _CAPABILITY, _EXTENSION, _IMPORT = (
     OP[f"Op{name}"] for name in ("Decorate", "Capability", "Extension", "ExtInstImport")
@@ -169,7 +169,7 @@ class _Linker:
         new = self._interface()
         entries = self.sections[Section.ENTRY_POINT]
         for n, item in enumerate(entries if new else ()):
-            known = set(item.operands[2:])
+            known = entry_point(item)[1]
             entries[n] = Instruction(item.opcode, (*item.operands, *(v for v in new if v not in known)))
 
     def _interface(self) -> list[int]:

@@ -9,14 +9,14 @@ from ...ir import DEFAULT_SUB_GROUP_SIZE, KernelInfo
 from ...matrices.lowering import MAX_WORK_ITEMS, STRATEGIES, Instance, Target
 from ..module import OP, Instruction, Module, decode_string, id_positions
 from . import bfloat16, operations, subgroups, values
-from .function import Change, Code, FunctionLowering
+from .function import Change, Code, FunctionLowering, LibraryCall
 from .kernels import SUBGROUP_SIZE, Kernel, describe, read_kernels, users_of_matrices
 from .pool import Pool
 from .refusal import Refused, unsupported
-from .sections import Section, split
+from .sections import Section, entry_point, split
 from .types import MATRIX, Types
 
-_LABEL, _EXECUTION_MODE = OP["OpLabel"], OP["OpExecutionMode"]
+_LABEL, _CALL, _EXECUTION_MODE = OP["OpLabel"], OP["OpFunctionCall"], OP["OpExecutionMode"]
 _SUBGROUP_DISPATCH, _LINKAGE_ATTRIBUTES, _BUILT_IN = 58, 41, 11
 _SPEC_ID = 1
 _GROUPS, _GROUP_UNIFORM_ARITHMETIC = 18, 6400
@@ -104,6 +104,9 @@ class ModuleLowering:
             if not any(known == function for known, _ in self._versions):
                 self.version(function, self._target(None))
         lowered += self._lower_waiting()
+        callers = _callers_of_the_library(lowered)
+        for kernel in self.kernels:
+            kernel.uses_library = kernel.function in callers
         kernels = describe(self.kernels, self.functions, self.sections, self.types)
         sizes = [target.sub_group_size for function, target in self._versions if function in self._users]
         size = min(sizes, default=DEFAULT_SUB_GROUP_SIZE)
@@ -146,6 +149,9 @@ class ModuleLowering:
 
     def version(self, function: int, target: Target) -> int:
         """The function to call for `function` in kernels of this target; the first keeps its id."""
+        if not self.uses_matrices(function) and not self.replaces_subgroups:
+            # It is the same in all.
+            target = self._target(None)
         known = self._versions.get((function, target))
         if known is None:
             first = all(other != function for other, _ in self._versions)
@@ -268,8 +274,9 @@ class ModuleLowering:
             kept for i in sections[Section.ANNOTATION] if (kept := self._annotation(i)) is not None
         ]
         for n, item in enumerate(sections[Section.ENTRY_POINT]):
-            operands = item.operands[:2] + tuple(w for w in item.operands[2:] if w not in self.subgroup_variables)
-            sections[Section.ENTRY_POINT][n] = Instruction(item.opcode, operands)
+            head, interface = entry_point(item)
+            interface = tuple(variable for variable in interface if variable not in self.subgroup_variables)
+            sections[Section.ENTRY_POINT][n] = Instruction(item.opcode, head + interface)
         self._state_sizes()
 
     def _annotation(self, item: Instruction) -> Instruction | None:
@@ -304,6 +311,22 @@ class ModuleLowering:
         capability = Instruction(OP["OpCapability"], (_SUBGROUP_DISPATCH,))
         if users and capability not in self.sections[Section.CAPABILITY]:
             self.sections[Section.CAPABILITY].append(capability)
+
+
+def _callers_of_the_library(functions: list[Code]) -> set[int]:
+    """Functions that call it, or one that does."""
+    calls: dict[int, set[int]] = {}
+    found = set()
+    for code in functions:
+        head = code[0]
+        assert isinstance(head, Instruction)
+        id_ = head.result or 0
+        calls[id_] = {i.operands[0] for i in code if isinstance(i, Instruction) and i.opcode == _CALL}
+        if any(isinstance(item, LibraryCall) for item in code):
+            found.add(id_)
+    while more := {id_ for id_, called in calls.items() if called & found} - found:
+        found |= more
+    return found
 
 
 def kernels_of(module: Module) -> tuple[KernelInfo, ...]:

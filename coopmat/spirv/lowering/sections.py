@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import IntEnum
 
-from ..module import OP, Instruction
+from ..module import OP, Instruction, decode_string
 
 
 class Section(IntEnum):
@@ -38,6 +38,12 @@ _NAMES = {
     ),
 }
 _SECTION_OF = {OP[f"Op{name}"]: section for section, names in _NAMES.items() for name in names if f"Op{name}" in OP}
+
+
+def entry_point(item: Instruction) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The operands of an OpEntryPoint up to its name, and the variables that it names."""
+    end = 2 + decode_string(item.operands[2:])[1]
+    return item.operands[:end], item.operands[end:]
 
 
 def split(code: Iterable[Instruction]) -> tuple[dict[Section, list[Instruction]], list[list[Instruction]]]:

@@ -196,6 +196,14 @@ def test_sizes_are_stated_where_they_matter() -> None:
     assert scratch.kernels["k"].sub_group_size == 16 and scratch.kernels["k"].max_work_items == 256
 
 
+def test_an_id_is_not_taken_for_a_letter_of_the_kernel_s_name() -> None:
+    """The name k is encoded as 107, which is some variable's id for one of these."""
+    for padding in range(60):
+        more = "\n".join(f"%more{n} = OpConstant %uint {100 + n}" for n in range(padding))
+        source = kernel("%result = OpFAdd %C %m %m", before=more)
+        assert lowered(source, "scratch").spirv
+
+
 def test_only_what_is_needed_comes_along() -> None:
     text_ = lowered(kernel("%result = OpFAdd %C %m %m")).spirv_text
     for absent in ("Float64", "Float16", "Vector16", "GenericPointer", "Linkage", "OpCapability Groups"):
