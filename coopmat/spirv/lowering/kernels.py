@@ -46,25 +46,24 @@ class Kernel:
         return None if self.local_size is None else math.prod(self.local_size)
 
 
-def read_kernels(
-    sections: Mapping[Section, list[Instruction]], constants: Constants, users: set[int]
-) -> dict[int, Kernel]:
-    """By function. `users` are the functions that have to do with matrices."""
-    found: dict[int, Kernel] = {}
+def read_kernels(sections: Mapping[Section, list[Instruction]], constants: Constants, users: set[int]) -> list[Kernel]:
+    """`users` are the functions that have to do with matrices. A function may be a kernel under several names."""
+    found: list[Kernel] = []
     for item in sections[Section.ENTRY_POINT]:
         function = item.operands[1]
-        found[function] = Kernel(function, decode_string(item.operands[2:])[0], uses_matrices=function in users)
+        found.append(Kernel(function, decode_string(item.operands[2:])[0], uses_matrices=function in users))
     for item in sections[Section.EXECUTION_MODE]:
         function, mode, *numbers = item.operands
-        kernel = found.get(function)
-        if kernel is None:
+        kernels = [kernel for kernel in found if kernel.function == function]
+        if not kernels:
             raise Refused("spirv-invalid", f"{label(item)} names %{function}, which is no entry point")
-        if mode == SUBGROUP_SIZE and numbers:
-            kernel.asked_size = numbers[0]
-        elif mode == _LOCAL_SIZE:
-            kernel.local_size = tuple(numbers)
-        elif mode == _LOCAL_SIZE_ID:
-            kernel.local_size = tuple(map(constants.value, numbers))
+        for kernel in kernels:
+            if mode == SUBGROUP_SIZE and numbers:
+                kernel.asked_size = numbers[0]
+            elif mode == _LOCAL_SIZE:
+                kernel.local_size = tuple(numbers)
+            elif mode == _LOCAL_SIZE_ID:
+                kernel.local_size = tuple(map(constants.value, numbers))
     return found
 
 

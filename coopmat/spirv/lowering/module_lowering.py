@@ -207,12 +207,12 @@ class ModuleLowering:
 
     def _kernels(self) -> list[Kernel]:
         found = read_kernels(self.sections, self.types.constants, self._users)
-        for kernel in found.values():
+        for kernel in found:
             kernel.target = self._target(kernel)
             kind = self.definitions[self.definitions[kernel.function].operands[1]]
             if any(map(self.types.carries, kind.operands)):
                 raise Refused("spirv-operation", f"kernel '{kernel.name}' has a matrix as a parameter")
-        return list(found.values())
+        return found
 
     def _target(self, kernel: Kernel | None) -> Target:
         if self.strategy.one_work_item:
@@ -270,8 +270,9 @@ class ModuleLowering:
         ]
         dead = self.gone | self.hidden
         sections[Section.NAME] = [i for i in sections[Section.NAME] if i.operands[0] not in dead]
+        changed = self.rewritten | self.hidden
         sections[Section.ANNOTATION] = [
-            kept for i in sections[Section.ANNOTATION] if (kept := self._annotation(i)) is not None
+            kept for i in sections[Section.ANNOTATION] if (kept := self._annotation(i, changed)) is not None
         ]
         for n, item in enumerate(sections[Section.ENTRY_POINT]):
             head, interface = entry_point(item)
@@ -279,15 +280,14 @@ class ModuleLowering:
             sections[Section.ENTRY_POINT][n] = Instruction(item.opcode, head + interface)
         self._state_sizes()
 
-    def _annotation(self, item: Instruction) -> Instruction | None:
+    def _annotation(self, item: Instruction, changed: set[int]) -> Instruction | None:
         """Without what was said of values that are in memory now."""
         if item.opcode in _DECORATES:
-            changed = item.operands[0] in self.rewritten | self.hidden
             exported = item.operands[1] == _LINKAGE_ATTRIBUTES and self._carries(item.operands[0])
-            return None if changed or exported else item
+            return None if item.operands[0] in changed or exported else item
         if item.opcode == OP["OpGroupDecorate"]:
             group, *targets = item.operands
-            return Instruction(item.opcode, (group, *(t for t in targets if t not in self.rewritten | self.hidden)))
+            return Instruction(item.opcode, (group, *(t for t in targets if t not in changed)))
         return item
 
     def _carries(self, function: int) -> bool:
@@ -335,7 +335,7 @@ def kernels_of(module: Module) -> tuple[KernelInfo, ...]:
     types = Types(Pool(module, sections[Section.GLOBAL], module.definitions()))
     functions = {items[0].result or 0: items for items in code}
     found = read_kernels(sections, types.constants, users_of_matrices(functions, types))
-    return describe(found.values(), functions, sections, types)
+    return describe(found, functions, sections, types)
 
 
 def check_memory_model(module: Module) -> None:

@@ -26,7 +26,7 @@ BUILT_INS: Mapping[int, str] = {
 }
 # Execution modes, capabilities and extensions that say something of the device's subgroups.
 EXECUTION_MODES = frozenset({35, 36, 37})
-CAPABILITIES = frozenset({58, 59, *range(61, 69), 4423, 4431, 5568, 5569, 5570, 6026})
+CAPABILITIES = frozenset({58, *range(61, 69), 4423, 4431, 5568, 5569, 5570, 6026})
 EXTENSIONS = frozenset(
     {"SPV_INTEL_subgroups", "SPV_KHR_shader_ballot", "SPV_KHR_subgroup_vote", "SPV_KHR_subgroup_rotate"}
 )

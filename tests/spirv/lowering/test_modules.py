@@ -204,6 +204,13 @@ def test_an_id_is_not_taken_for_a_letter_of_the_kernel_s_name() -> None:
         assert lowered(source, "scratch").spirv
 
 
+def test_a_kernel_may_have_two_names() -> None:
+    entries = 'OpEntryPoint Kernel %k "k"\nOpEntryPoint Kernel %k "other"'
+    module = lowered(kernel("%result = OpFAdd %C %m %m", entries=entries))
+    assert {name: info.sub_group_size for name, info in module.kernels.items()} == {"k": 16, "other": 16}
+    assert module.spirv_text.count("OpExecutionMode") == 1
+
+
 def test_only_what_is_needed_comes_along() -> None:
     text_ = lowered(kernel("%result = OpFAdd %C %m %m")).spirv_text
     for absent in ("Float64", "Float16", "Vector16", "GenericPointer", "Linkage", "OpCapability Groups"):
