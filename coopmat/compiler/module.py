@@ -268,7 +268,8 @@ class Module:
 
         unit, options = self.unit, self.options
         matrices = "one" if self.matrices == "native" else self.matrices
-        wanted = WriteOptions(matrices, options.cl_std, options.sub_group_size, options.widest)
+        has_half = "cl_khr_fp16" in options.features
+        wanted = WriteOptions(matrices, options.cl_std, options.sub_group_size, options.widest, has_half)
 
         def run() -> Written:
             try:

@@ -42,7 +42,8 @@ def _fitting(choice: str, known: list[DeviceInfo]) -> list[DeviceInfo]:
     wanted = choice.casefold()
     exact = [device for device in known if wanted in (device.name.casefold(), device.platform.casefold())]
     part = [d for d in known if wanted in d.name.casefold() or wanted in d.platform.casefold()]
-    return exact or part
+    # A platform such as "Portable Computing Language" tells the name it is known by among its versions.
+    return exact or part or [d for d in known if wanted in d.version.casefold()]
 
 
 def _failure(

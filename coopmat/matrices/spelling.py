@@ -5,9 +5,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .variants import COMPONENT_TYPES, ComponentType, Operands
 
 FLOAT, DOUBLE, BFLOAT16 = COMPONENT_TYPES["f32"], COMPONENT_TYPES["f64"], COMPONENT_TYPES["bf16"]
+# For devices that have halves in memory only. Floats have room enough for sums, products and quotients to round once.
+HALF_BITS = replace(COMPONENT_TYPES["f16"], opencl_c="ushort")
+_BIT_PATTERNS = (BFLOAT16, HALF_BITS)
 INEXACT_IN_FLOAT = tuple(COMPONENT_TYPES[name] for name in ("f64", "s32", "u32", "s64", "u64"))
 _IDENTITIES = {"add": "0", "or": "0", "xor": "0", "mul": "1", "and": "~0"}
 OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
@@ -35,14 +40,14 @@ def convert(
     """As a C cast does; with `saturate` and `rounding` ("rte", "rtz", "rtp", "rtn") as OpenCL's convert_ functions."""
     if source == target:
         return x
-    if source == BFLOAT16:
-        return convert(f"{bfloat16_function('to_float', w)}({x})", FLOAT, target, w, rounding, saturate)
-    if target == BFLOAT16:
+    if source in _BIT_PATTERNS:
+        return convert(f"cm_{source.name}_to_float_{w}({x})", FLOAT, target, w, rounding, saturate)
+    if target in _BIT_PATTERNS:
         if source in INEXACT_IN_FLOAT:
             x = f"{bfloat16_function(f'{source}_to_odd', w)}({x})"
         else:
             x = convert(x, source, FLOAT, w)
-        return f"{bfloat16_function('from_float_' + (rounding or 'rte'), w)}({x})"
+        return f"cm_{target.name}_from_float_{rounding or 'rte'}_{w}({x})"
     # OpenCL saturates integers only.
     saturate = saturate and target.is_integer
     if source.is_integer and target.is_integer and not saturate:
@@ -65,9 +70,9 @@ def _resize(x: str, source: ComponentType, bits: int, w: int) -> str:
 def binary(operator: str, component: ComponentType, w: int) -> str:
     """Of x and y: integers modulo 2^bits; the quotient of integers truncates."""
     symbol = OPERATORS[operator]
-    if component == BFLOAT16:
-        x, y = (convert(f"({name})", BFLOAT16, FLOAT, w) for name in "xy")
-        return convert(f"{x} {symbol} {y}", FLOAT, BFLOAT16, w)
+    if component in _BIT_PATTERNS:
+        x, y = (convert(f"({name})", component, FLOAT, w) for name in "xy")
+        return convert(f"{x} {symbol} {y}", FLOAT, component, w)
     if not component.is_integer:
         return f"((x) {symbol} (y))"
     if operator == "div":
@@ -79,7 +84,7 @@ def binary(operator: str, component: ComponentType, w: int) -> str:
 
 
 def negation(component: ComponentType, w: int) -> str:
-    if component == BFLOAT16:
+    if component in _BIT_PATTERNS:
         return f"({vector(component, w)})((x) ^ ({vector(component, w)})0x8000)"
     if not component.is_integer:
         return "(-(x))"

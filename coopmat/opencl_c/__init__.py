@@ -21,12 +21,13 @@ LIBRARY_NAME = "<matrix library>"
 class WriteOptions:
     """`matrices` is a library strategy. `cl_std` is the newest version that the device takes; the text asks for the
     oldest that it can do with. `sub_group_size` as in LowerOptions, `widest` the most components of
-    the matrix library's vectors."""
+    the matrix library's vectors, `has_half` whether the device has cl_khr_fp16."""
 
     matrices: str = "one"
     cl_std: str = "CL3.0"
     sub_group_size: int | None = None
     widest: int = 16
+    has_half: bool = True
 
     def __post_init__(self) -> None:
         if self.matrices not in STRATEGIES:

@@ -35,7 +35,8 @@ class Uses:
 
 @dataclass
 class Program:
-    """A unit and the one text that it becomes. `versions` are the targets that functions are written for, in order.
+    """A unit and the one text that it becomes. `has_half`: the device has cl_khr_fp16.
+    `versions` are the targets that functions are written for, in order.
 
     Once they are known, `scratch` says which functions get local memory from whoever calls them, and `kernel_sizes`
     which subgroups the device is told of. `statics` are the functions' variables in local memory, which C has at the
@@ -45,6 +46,7 @@ class Program:
     names: Names
     needs: Needs
     sub_groups: SubGroups
+    has_half: bool = True
     versions: dict[Target, int] = field(default_factory=dict)
     uses: dict[Function, Uses] = field(default_factory=dict)
     scratch: set[Function] = field(default_factory=set)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
 
 from ..diagnostics import Diagnostics, InternalError
 from ..frontend import matrix_calls, typed
@@ -17,7 +17,7 @@ from ..frontend.macros import CONDITIONAL, FIXED
 from ..frontend.matrix_calls import Access
 from ..frontend.matrix_terms import matrix_type
 from ..frontend.preprocess import PreprocessOptions, preprocess
-from ..frontend.types import AddressSpace, CoopMatrixType, PointerType, Type, VectorType
+from ..frontend.types import HALF, USHORT, AddressSpace, CoopMatrixType, PointerType, Type, VectorType
 from ..matrices import lowering, spelling
 from ..matrices.bfloat16 import functions_called
 from ..matrices.instances import Instance, Parameter
@@ -25,10 +25,14 @@ from ..matrices.strategies import STRATEGIES, Target
 from ..matrices.variants import ComponentType
 from . import LIBRARY_NAME, conversions
 from .context import SCRATCH
+from .declarations import type_name
+from .half_bits import functions_for, in_bits
 from .text import Text, call, cast
 
 if TYPE_CHECKING:
     from .context import Context, Program
+
+T = TypeVar("T")
 
 PROLOGUE = """\
 #define CM_UNROLL _Pragma("unroll")
@@ -73,11 +77,12 @@ class Matrices:
         if found is None:
             component = matrix.component.name
             found = self._types[matrix] = f"cm_{component}_{matrix.rows}x{matrix.columns}_{matrix.use.name.lower()}"
-            self.program.needs.value_of(matrix.component)
+            if self.program.has_half:
+                self.program.needs.value_of(matrix.component)
         return found
 
     def _definition(self, matrix: CoopMatrixType, name: str) -> str:
-        m, sub_groups = matrix_type(matrix), self.program.sub_groups
+        m, sub_groups = self._ours(matrix_type(matrix)), self.program.sub_groups
         count = lowering.storage_components(sub_groups.strategy, m, sub_groups.smallest_size)
         align = lowering.storage_alignment(sub_groups.strategy, m)
         member = f"{m.component.library_c} part[{count}] __attribute__((aligned({align})));"
@@ -93,9 +98,16 @@ class Matrices:
         """The types, the functions, and those that wrap them."""
         parts = [PROLOGUE.rstrip()]
         parts += [self._definition(matrix, name) for matrix, name in self._types.items()]
-        for target, instances in self._instances.items():
-            parts.append(_expanded(lowering.instantiate(target, instances.values()), self.program.suffix(target)))
+        texts = [
+            _expanded(lowering.instantiate(target, instances.values()), self.program.suffix(target))
+            for target, instances in self._instances.items()
+        ]
+        parts += [*functions_for("\n".join(texts)), *texts]
         return "\n".join([*parts, *self._wrappers.values()])
+
+    def _ours(self, value: T) -> T:
+        """A library function or matrix type as the device can have it."""
+        return value if self.program.has_half else in_bits(value)
 
     def _function(self, c: Context, instance: Instance) -> str:
         """The name of a library function, which is called from here on."""
@@ -110,6 +122,7 @@ class Matrices:
         """A call of a library function, or of one that wraps it: for a matrix that it `gives`, and for matrices that
         are values, which have no address."""
         c.uses.matrices = True
+        instance = self._ours(instance)
         name = self._function(c, instance)
         given = [p for p in instance.signature.parameters if not (gives and p.name == _OUT)]
         values = {p.name: a.matrix for p, a in zip(given, arguments, strict=True) if isinstance(a, _Value)}
@@ -216,7 +229,7 @@ class Matrices:
             return _Value(c.value(e.initializer), _matrix(e.type))
         part = Text(f"{c.place(e).postfix}.part")
         if e.place.space is AddressSpace.GENERIC:
-            component = matrix_type(_matrix(e.type)).component.library_c
+            component = self._ours(matrix_type(_matrix(e.type))).component.library_c
             return cast(f"__private {component} *", part)
         return part
 
@@ -273,7 +286,11 @@ def _memory(c: Context, e: typed.MatrixLoad | typed.MatrixStore) -> tuple[Text, 
     bounds = [] if e.bounds is None else [e.bounds.row, e.bounds.column, e.bounds.rows, e.bounds.columns]
     if q.space is AddressSpace.GENERIC:
         c.program.needs.generic()
-    return c.value(inner), access, [c.assigned(part) for part in (e.stride, *bounds)]
+    address = c.value(inner)
+    if inner.type.pointee is HALF and not c.program.has_half:
+        bits = replace(inner.type, pointee=USHORT)
+        address = cast(type_name(c.program, bits), address)
+    return address, access, [c.assigned(part) for part in (e.stride, *bounds)]
 
 
 def _matrix(t: Type) -> CoopMatrixType:
@@ -308,4 +325,4 @@ def _expanded(text: str, suffix: str) -> str:
         raise InternalError("the matrix library cannot be preprocessed", "\n".join(i.message for i in findings))
     lines = [line for line in tokens.to_text().split("\n") if not line.startswith("#")]
     plain = "\n".join(lines).strip("\n")
-    return re.sub(r"\bcm_\w+", lambda match: match[0] + suffix, plain) if suffix else plain
+    return re.sub(r"\bcm_(?!f16_)\w+", lambda match: match[0] + suffix, plain) if suffix else plain

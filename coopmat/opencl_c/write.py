@@ -23,7 +23,7 @@ def write(unit: typed.Unit, options: WriteOptions) -> Written:
     for decl in unit.kernels:
         names.keep(decl)
     sub_groups = SubGroups(unit, options.matrices, options.sub_group_size, options.widest)
-    program = Program(unit, names, Needs(LANGUAGE_VERSIONS[options.cl_std]), sub_groups)
+    program = Program(unit, names, Needs(LANGUAGE_VERSIONS[options.cl_std]), sub_groups, options.has_half)
     variables = sort_out(program)
     functions = _reached(program)
     # Only now it is known what every function uses.

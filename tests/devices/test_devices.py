@@ -74,6 +74,11 @@ def test_the_users_context_variable_counts(monkeypatch):
     assert select("Portable", ALL) == SOURCE_ONLY
 
 
+def test_a_platform_is_found_by_its_versions_name():
+    pocl = replace(SOURCE_ONLY, platform="Portable Computing Language", version="OpenCL 3.0 PoCL HSTR: x")
+    assert select("pocl", [CPU, pocl]) == pocl
+
+
 def test_a_simulator_is_the_last_choice(monkeypatch):
     monkeypatch.delenv("PYOPENCL_CTX", raising=False)
     simulator = replace(SOURCE_ONLY, platform="Oclgrind")

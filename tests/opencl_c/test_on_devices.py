@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import opencl_c_programs as programs
 import pytest
-from differential import difference, execute
+from differential import Launch, difference, execute
 from opencl_c_devices import device_of
 
 import coopmat
@@ -64,10 +64,46 @@ def _sized(size: int) -> str:
 
 
 @pytest.mark.parametrize("matrices", ["one", "scratch"])
-@pytest.mark.parametrize("file", ["saxpy.cl", "gemm_f32.cl", "gemm_batched.cl"])
+@pytest.mark.parametrize("file", ["saxpy.cl", "gemm_f32.cl", "gemm_f16.cl"])
 def test_kernel_files_run_where_no_spirv_is_taken(file: str, matrices: str) -> None:
     (result,) = run_file(ROOT / "kernels" / file, device_of("pocl"), matrices=matrices)
     assert result.ok and result.module.code == "c"
+
+
+HALVES = """
+#define ACCUMULATOR CLK_COOPERATIVE_MATRIX_ACCUMULATOR
+#define C(T) T __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 4, 8, ACCUMULATOR)))
+#define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+kernel void halves(global float *f, global double *d, global int *i, global half *h, global float *back)
+{
+    C(half) a = (C(half))(C(float))coop_mat_load(f, ROW, 8), b = (C(half))(C(double))coop_mat_load(d, ROW, 8);
+    C(half) c = (C(half))(C(int))coop_mat_load(i, ROW, 8);
+    coop_mat_store(h, a, ROW, 8);
+    coop_mat_store(h + 32, b, ROW, 8);
+    coop_mat_store(h + 64, c, ROW, 8);
+    coop_mat_store(h + 96, a * b - c, ROW, 8);
+    coop_mat_store(back, (C(float))-a, ROW, 8);
+}
+"""
+
+
+@pytest.mark.parametrize("extra", ["pocl", "oclgrind"])
+def test_matrices_of_half_without_the_extension(extra: str) -> None:
+    device = device_of(extra)
+    assert not device.fp16
+    d = np.random.default_rng(8).standard_normal((4, 8)) * np.exp2(np.arange(-24, 8))[:32].reshape(4, 8)
+    d[0, :4] = [1 + 2.0**-11, 1 + 2.0**-11 + 2.0**-40, 65519.99, 1e9]
+    i = np.random.default_rng(9).integers(-70000, 70000, (4, 8), np.int32)
+    i[0, :3] = [2049, 2051, -(2**31)]
+    f = d.astype(np.float32)
+    with np.errstate(all="ignore"):
+        a, b, c = (x.astype(np.float16) for x in (f, d, i))
+        expected = np.array([a, b, c, (a * b).astype(np.float16) - c])
+    module = compiled(device, HALVES)
+    launch = Launch("halves", [f, d, i, np.zeros((4, 4, 8), np.float16), np.zeros((4, 8), np.float32)])
+    (found,) = execute(device, module.opencl_c, [launch], module.opencl_c_options)
+    assert not difference(found[3], expected)
+    assert not difference(found[4], -a.astype(np.float32))
 
 
 @pytest.mark.parametrize(("matrices", "size"), CASES[:2])
