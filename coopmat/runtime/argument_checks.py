@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +12,8 @@ import numpy as np
 from coopmat.devices import opencl
 from coopmat.frontend.kernel_info import KernelInfo, KernelParameter
 
-# OpenCL C's scalar types as numpy has them; half is passed as its bits too.
-NUMPY = {
+# OpenCL C's scalar types as numpy has them.
+NUMPY: dict[str, Any] = {
     "char": np.int8,
     "uchar": np.uint8,
     "short": np.int16,
@@ -26,18 +28,38 @@ NUMPY = {
 }
 
 
-def fault(kernel: KernelInfo, arguments: Sequence[Any]) -> str:
-    """What is wrong with the arguments of a call, in words; empty: nothing that could be told from here."""
+class Misfit(Exception):
+    """An argument that the kernel cannot be given; str() says which, what it needs and what it got."""
+
+
+def fitted(kernel: KernelInfo, arguments: Sequence[Any], loose: Sequence[bool] = ()) -> list[Any]:
+    """The arguments of a call as pyopencl takes them: numbers have the types of their parameters. Raises Misfit.
+
+    `loose` tells for which of them the user has named a type: any number that fits is taken there.
+    """
     parameters = kernel.parameters
     if len(arguments) != len(parameters):
         wanted = ", ".join(f"{p.type_name} {p.name}" for p in parameters) or "none"
-        return f"kernel '{kernel.name}' takes {len(parameters)} arguments ({wanted}), not {len(arguments)}"
-    for number, (parameter, value) in enumerate(zip(parameters, arguments, strict=True)):
-        what = _fault(parameter, value)
-        if what:
-            place = f"argument {number + 1} of kernel '{kernel.name}', '{parameter.name}' ({_spelled(parameter)})"
-            return f"{place}: {what}"
-    return ""
+        raise Misfit(f"kernel '{kernel.name}' takes {len(parameters)} arguments ({wanted}), not {len(arguments)}")
+    return [fitted_one(kernel, n, value, bool(loose) and loose[n]) for n, value in enumerate(arguments)]
+
+
+def fitted_one(kernel: KernelInfo, number: int, value: Any, loose: bool = False) -> Any:
+    """One argument, by its number from 0, as pyopencl takes it. Raises Misfit."""
+    if not 0 <= number < len(kernel.parameters):
+        count = len(kernel.parameters)
+        raise Misfit(f"kernel '{kernel.name}' has {count} arguments, numbered from 0; there is no number {number}")
+    parameter = kernel.parameters[number]
+    try:
+        return _fitted(parameter, value, loose)
+    except Misfit as misfit:
+        raise Misfit(f"{place(kernel, number)}: {misfit}") from None
+
+
+def place(kernel: KernelInfo, number: int) -> str:
+    """Names an argument, by its number from 0."""
+    parameter = kernel.parameters[number]
+    return f"argument {number + 1} of kernel '{kernel.name}', '{parameter.name}' ({_spelled(parameter)})"
 
 
 def _spelled(parameter: KernelParameter) -> str:
@@ -46,51 +68,94 @@ def _spelled(parameter: KernelParameter) -> str:
     return parameter.type_name if told else f"{space} {parameter.type_name}"
 
 
-def _fault(parameter: KernelParameter, value: Any) -> str:
+def _fitted(parameter: KernelParameter, value: Any, loose: bool) -> Any:
     cl = opencl()
-    given = _given(value)
     if parameter.is_handle:
         wanted = cl.Sampler if parameter.type_name == "sampler_t" else cl.Image
-        return "" if isinstance(value, wanted) else f"needs a {wanted.__name__}, not {given}"
+        return value if isinstance(value, wanted) else _refuse(f"needs pyopencl.{wanted.__name__}", value)
     if parameter.is_pointer:
-        return _pointer_fault(parameter, value, given)
-    if isinstance(value, (cl.MemoryObjectHolder, cl.LocalMemory)) or value is None:
-        return f"needs a value, not {given}"
-    return _value_fault(parameter, value, given)
+        _check_pointer(parameter, value)
+        return value
+    if isinstance(value, (cl.MemoryObjectHolder, cl.SVMPointer, cl.LocalMemory)) or value is None:
+        _refuse("needs a value", value)
+    wanted_type = NUMPY.get(parameter.scalar or "") if parameter.scalar == parameter.type_name else None
+    if wanted_type is None:
+        return _bytes(parameter, value)
+    if isinstance(value, (np.generic, np.ndarray)) and value.size == 1 and value.dtype.kind != "V":
+        return _numpy_number(np.dtype(wanted_type), value.reshape(())[()], loose)
+    return _number(np.dtype(wanted_type), value)
 
 
-def _pointer_fault(parameter: KernelParameter, value: Any, given: str) -> str:
+def _check_pointer(parameter: KernelParameter, value: Any) -> None:
     cl = opencl()
     if parameter.address_space == "local":
-        return "" if isinstance(value, cl.LocalMemory) else f"needs pyopencl.LocalMemory(bytes), not {given}"
-    if isinstance(value, cl.LocalMemory):
-        return f"needs a buffer, not {given}"
-    if isinstance(value, (bool, int, float, complex, np.number)):
-        return f"needs a buffer, not {given}"
-    if isinstance(value, np.ndarray) and getattr(value, "base", None) is None and not hasattr(value, "mem"):
-        # Host memory: pyopencl takes arrays over SVM only, which have a base.
-        return f"needs a buffer, not {given}: copy it to the device first"
-    return ""
+        if not isinstance(value, cl.LocalMemory):
+            _refuse("needs pyopencl.LocalMemory(bytes)", value)
+        return
+    if value is None or isinstance(value, cl.SVMPointer):
+        return
+    if isinstance(value, cl.MemoryObjectHolder) and not isinstance(value, cl.Image):
+        return
+    hint = ""
+    if isinstance(getattr(value, "data", None), (cl.MemoryObjectHolder, cl.SVMPointer)):
+        hint = ": pass its .data"
+    elif isinstance(getattr(value, "base", None), cl.SVMPointer):
+        hint = ": pass pyopencl.SVM(array)"
+    elif isinstance(value, np.ndarray):
+        hint = ": copy it to the device first"
+    _refuse("needs a buffer", value, hint)
 
 
-def _value_fault(parameter: KernelParameter, value: Any, given: str) -> str:
-    wanted = NUMPY.get(parameter.scalar or "") if parameter.scalar == parameter.type_name else None
-    if wanted is None:
-        size = getattr(value, "nbytes", None)
-        if size is not None and parameter.size and size != parameter.size:
-            return f"has {parameter.size} bytes, not {size} ({given})"
-        return ""
-    if isinstance(value, (bool, int, np.integer, np.bool_)) and np.issubdtype(wanted, np.integer):
-        limits: Any = np.iinfo(np.dtype(wanted))
-        if isinstance(value, np.integer) and value.dtype.itemsize != np.dtype(wanted).itemsize:
-            return f"needs numpy.{np.dtype(wanted).name}, not {given}"
-        return "" if limits.min <= int(value) <= limits.max or isinstance(value, np.integer) else f"cannot hold {value}"
-    if isinstance(value, (float, int)) and not isinstance(value, np.generic):
-        return "" if np.issubdtype(wanted, np.floating) else f"needs an integer, not {given}"
-    if isinstance(value, np.generic):
-        same = value.dtype == np.dtype(wanted) or (wanted is np.float16 and value.dtype.itemsize == 2)
-        return "" if same else f"needs numpy.{np.dtype(wanted).name}, not {given}"
-    return ""
+def _bytes(parameter: KernelParameter, value: Any) -> Any:
+    """A vector or a structure: whatever has as many bytes."""
+    try:
+        size = memoryview(value).nbytes
+    except (TypeError, ValueError, BufferError):
+        size = getattr(value, "nbytes", -1)
+    if size < 0:
+        _refuse(f"needs {parameter.size} bytes, as numpy or pyopencl.cltypes have them", value)
+    if parameter.size and size != parameter.size:
+        raise Misfit(f"has {parameter.size} bytes, not {size} ({_given(value)})")
+    return value
+
+
+def _numpy_number(wanted: Any, value: Any, loose: bool) -> Any:
+    """What numpy has a type for has to be of that type, but for a sign and for the bits of a half."""
+    if value.dtype == wanted:
+        return value
+    if loose or value.dtype.kind == "b":
+        return _number(wanted, value.item())
+    same_size = value.dtype.itemsize == wanted.itemsize and value.dtype.kind in "iu"
+    if same_size and (wanted.kind in "iu" or wanted == np.float16):
+        return value.view(wanted)
+    return _refuse(f"needs numpy.{wanted.name}", value)
+
+
+def _number(wanted: Any, value: Any) -> Any:
+    if wanted.kind in "iu":
+        try:
+            whole = operator.index(value)
+        except TypeError:
+            _refuse("needs an integer", value)
+        limits: Any = np.iinfo(wanted)
+        if not limits.min <= whole <= limits.max:
+            raise Misfit(f"cannot hold {whole}")
+        return wanted.type(whole)
+    if isinstance(value, (str, bytes)) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
+        _refuse("needs a number", value)
+    try:
+        real = float(value)
+        with np.errstate(over="ignore"):
+            result = wanted.type(real)
+    except (TypeError, ValueError, OverflowError):
+        raise Misfit(f"cannot hold {_given(value)}") from None
+    if math.isinf(result) and not math.isinf(real):
+        raise Misfit(f"cannot hold {_given(value)}")
+    return result
+
+
+def _refuse(needs: str, value: Any, hint: str = "") -> Any:
+    raise Misfit(f"{needs}, not {_given(value)}{hint}")
 
 
 def _given(value: Any) -> str:
@@ -98,6 +163,7 @@ def _given(value: Any) -> str:
         return f"numpy.{value.dtype.name} {value!s}"
     if isinstance(value, np.ndarray):
         return f"a numpy array of {value.dtype.name}"
-    if isinstance(value, (bool, int, float)) or value is None:
+    if isinstance(value, (bool, int, float, complex)) or value is None:
         return repr(value)
-    return f"a {type(value).__module__.partition('.')[0]}.{type(value).__name__}"
+    module = type(value).__module__.partition(".")[0]
+    return f"a {type(value).__name__}" if module == "builtins" else f"a {module}.{type(value).__name__}"

@@ -8,15 +8,16 @@ import re
 import shlex
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from coopmat import compiler
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.devices.query import describe
-from coopmat.diagnostics import CompileError, render_text
+from coopmat.diagnostics import CompileError, Diagnostic, SourceMap, render_text
 from coopmat.frontend.kernel_info import KernelInfo, KernelParameter
+from coopmat.opencl_c import logs
 from coopmat.options import CompileOptions, UsageError
 
 from .cache import Cache, Entry, key_of, package_version
@@ -26,6 +27,9 @@ logger = logging.getLogger("coopmat.build")
 
 # What a text that this compiler is needed for has in it.
 _MATRIX = re.compile(r"\bcoop_mat|\bcoop_matmul_add\b")
+_INCLUDE = re.compile(r"#\s*include|%:\s*include")
+# Comments, and literals in which a comment does not begin.
+_NO_CODE = re.compile(r"//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 # What drivers look at when they make code for a device.
 _ENVIRONMENT = (
     "CL_CONFIG_CPU_TARGET_ARCH",
@@ -54,18 +58,25 @@ class Built:
     devices: tuple[DeviceBuild, ...]
 
 
-def has_matrices(source: str, options: str | Sequence[str] | None) -> bool:
-    """Whether the text, with what it includes, is about matrices. What cannot be read is not ours to tell about."""
-    if _MATRIX.search(source):
+def has_matrices(source: str, options: Callable[[], Sequence[str]]) -> bool:
+    """Whether the text, with what it includes, is about matrices; `options` are asked for where it includes something.
+
+    What cannot be read is not ours to tell about."""
+    if _has_words(source):
         return True
-    if "#" not in source or not re.search(r"#\s*include", source):
+    if not _INCLUDE.search(source):
         return False
     try:
-        parsed, _ = split_options(options)
+        parsed, _ = split_options(options())
         text = compiler.Module(source, "<program source>", parsed).preprocessed
     except (CompileError, UsageError, OSError):
         return False
-    return _MATRIX.search(text) is not None
+    return _has_words(text)
+
+
+def _has_words(text: str) -> bool:
+    """Outside of comments and strings."""
+    return _MATRIX.search(text) is not None and _MATRIX.search(_NO_CODE.sub(" ", text)) is not None
 
 
 def split_options(options: str | Sequence[str] | None) -> tuple[CompileOptions, list[str]]:
@@ -76,11 +87,21 @@ def split_options(options: str | Sequence[str] | None) -> tuple[CompileOptions, 
 
 
 class DriverError(Exception):
-    """A driver refused what it was given: `error` is pyopencl's, `code` SPIR-V or OpenCL C."""
+    """A driver refused what it was given: `error` is pyopencl's, `code` SPIR-V or OpenCL C.
 
-    def __init__(self, device: DeviceInfo, error: Exception, code: bytes) -> None:
+    `diagnostics` are what its log says of the user's source, `sources`, where it was given OpenCL C."""
+
+    def __init__(
+        self,
+        device: DeviceInfo,
+        error: Exception,
+        code: bytes,
+        diagnostics: Sequence[Diagnostic] = (),
+        sources: SourceMap | None = None,
+    ) -> None:
         super().__init__(str(error))
         self.device, self.error, self.code = device, error, code
+        self.diagnostics, self.sources = diagnostics, sources
 
     def keep(self) -> str:
         """Writes the code to a file; its path."""
@@ -102,17 +123,22 @@ def build(
     parsed, for_device = split_options(options)
     jobs = [_Job(context, describe(handle), source, parsed, for_device, cache) for handle in handles]
     made = [job.run() for job in jobs]
-    if len(jobs) == 1 and jobs[0].program is not None:
-        return Built(jobs[0].program, tuple(made))
+    if (program := _just_built(context, jobs)) is not None:
+        return Built(program, tuple(made))
     try:
         return Built(_from_binaries(context, jobs, for_device), tuple(made))
     except opencl().Error as error:
         # A driver may refuse what it gave out itself before; then everything is built anew.
         logger.warning("the device's code was refused, and is built again: %s", error)
         made = [job.run(anew=True) for job in jobs]
-        if len(jobs) == 1 and jobs[0].program is not None:
-            return Built(jobs[0].program, tuple(made))
+        if (program := _just_built(context, jobs)) is not None:
+            return Built(program, tuple(made))
         return Built(_from_binaries(context, jobs, for_device), tuple(made))
+
+
+def _just_built(context: Any, jobs: Sequence[_Job]) -> Any:
+    """The program, where it was built just now and in this context."""
+    return jobs[0].program if len(jobs) == len(context.devices) == 1 else None
 
 
 def _from_binaries(context: Any, jobs: Sequence[_Job], options: Sequence[str]) -> Any:
@@ -186,7 +212,9 @@ class _Job:
         try:
             self.program = _quietly(program, [*options, *self.for_device], [self.device.handle])
         except opencl().Error as error:
-            raise DriverError(self.device, error, code) from error
+            text = code.decode() if self.options.code == "c" else ""
+            told = logs.diagnostics(str(error), module.sources, text) if text else []
+            raise DriverError(self.device, error, code, told, module.sources) from error
         (binary,) = self.program.get_info(opencl().program_info.BINARIES)
         text = render_text(module.diagnostics, module.sources) if module.diagnostics else ""
         kernels = {name: asdict(info) for name, info in module.kernels.items()}

@@ -9,12 +9,12 @@ from typing import Any
 
 import pyopencl as cl
 
-from .cl_program import build_matrices
-from .device_build import has_matrices
+from .cl_program import Program, build_matrices, matrix_source, refuse_separate_compilation
 
 _lock = threading.Lock()
 _entered = 0
 _original: Any = None
+_original_compile: Any = None
 
 
 @contextmanager
@@ -24,11 +24,11 @@ def hook() -> Iterator[None]:
     Programs without matrices go where they went before, with the arguments that they were given. It may be entered
     again, by any thread; the last one to leave takes it away.
     """
-    global _entered, _original
+    global _entered, _original, _original_compile
     with _lock:
         if _entered == 0:
-            _original = cl.Program.build
-            cl.Program.build = _build
+            _original, _original_compile = cl.Program.build, cl.Program.compile
+            cl.Program.build, cl.Program.compile = _build, _compile
         _entered += 1
     try:
         yield
@@ -36,18 +36,24 @@ def hook() -> Iterator[None]:
         with _lock:
             _entered -= 1
             if _entered == 0:
-                cl.Program.build = _original
+                cl.Program.build, cl.Program.compile = _original, _original_compile
 
 
-def _build(
-    self: Any,
-    options: str | Sequence[str] | None = None,
-    devices: Sequence[Any] | None = None,
-    cache_dir: str | None = None,
-) -> Any:
-    source = getattr(self, "_source", None)
-    text = source.decode(errors="replace") if isinstance(source, bytes) else source
-    if type(self) is cl.Program and text is not None and has_matrices(text, options):
-        build_matrices(self, text, options, devices)
-        return self
-    return _original(self, options, devices, cache_dir)
+def _build(self: Any, options: Any = None, *arguments: Any, **others: Any) -> Any:
+    if not isinstance(self, Program):
+        source = matrix_source(self, options)
+        if source is not None:
+            build_matrices(self, source, options, _devices(*arguments, **others))
+            return self
+    return _original(self, options, *arguments, **others)
+
+
+def _devices(devices: Sequence[Any] | None = None, cache_dir: str | None = None) -> Sequence[Any] | None:
+    """pyopencl's other arguments of build()."""
+    return devices
+
+
+def _compile(self: Any, options: Any = None, *arguments: Any, **others: Any) -> Any:
+    if not isinstance(self, Program):
+        refuse_separate_compilation(self, options)
+    return _original_compile(self, options, *arguments, **others)

@@ -101,7 +101,7 @@ def test_it_is_a_pyopencl_program(context: Any) -> None:
     assert [kernel.function_name for kernel in program.all_kernels()] == ["gemm", "scale"]
     assert program.source == SOURCE and program.context == context and len(program.binaries) == 1
     assert program.get_build_info(context.devices[0], cl.program_build_info.STATUS) == 0
-    assert program.gemm is program.gemm and isinstance(program.gemm, cl.Kernel) and program.gemm.num_args == 4
+    assert isinstance(program.gemm, cl.Kernel) and program.gemm.num_args == 4
     names = [program.gemm.get_arg_info(n, cl.kernel_arg_info.NAME) for n in range(4)]
     types = [program.gemm.get_arg_info(n, cl.kernel_arg_info.TYPE_NAME) for n in range(4)]
     assert names == ["a", "b", "c", "k"] and types[3] == "int"

@@ -1,0 +1,90 @@
+"""What goes wrong with programs on a device, as exceptions of this package that are pyopencl's too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyopencl as cl
+
+from coopmat.diagnostics import CompileError, Diagnostic, SourceMap, render_text
+
+from .program import BuildError
+
+_cl = cl._cl
+
+
+class ProgramCompileError(CompileError, cl.RuntimeError):  # type: ignore[misc]
+    """A CompileError that is a failed build of pyopencl's too: `code` is BUILD_PROGRAM_FAILURE."""
+
+    def __init__(self, error: CompileError) -> None:
+        CompileError.__init__(self, error.diagnostics, error.sources)
+        self._text = str(error)
+        self.args = (record(self._text),)
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __reduce__(self) -> Any:
+        return CompileError, (self.diagnostics, self.sources)
+
+
+class ProgramBuildError(BuildError, cl.RuntimeError):  # type: ignore[misc]
+    """A BuildError that is a failed build of pyopencl's too. `diagnostics` are what the log says of the source."""
+
+    def __init__(
+        self,
+        device: str,
+        options: str,
+        log: str,
+        source_path: str,
+        diagnostics: Sequence[Diagnostic] = (),
+        sources: SourceMap | None = None,
+    ) -> None:
+        BuildError.__init__(self, device, options, log, source_path)
+        self.diagnostics, self.sources = list(diagnostics), sources
+        told = render_text(self.diagnostics, sources) if self.diagnostics else ""
+        self._text = BuildError.__str__(self) + (f"\n{told}" if told else "")
+        self.args = (record(self._text),)
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __reduce__(self) -> Any:
+        fields = (self.device, self.options, self.log, self.source_path, self.diagnostics, self.sources)
+        return type(self), fields
+
+
+class ArgumentError(cl.LogicError, TypeError):  # type: ignore[misc]
+    """A call whose arguments do not fit the kernel; str() names the kernel, the argument, what it needs and got."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(record(message, cl.status_code.INVALID_ARG_VALUE, "clSetKernelArg"))
+        self._text = message
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._text,)
+
+
+class LaunchError(CompileError, cl.LogicError):  # type: ignore[misc]
+    """Sizes that a kernel cannot be launched with, such as ones that make partial subgroups; str() names them."""
+
+    def __init__(self, error: CompileError) -> None:
+        CompileError.__init__(self, error.diagnostics, error.sources)
+        self._text = str(error)
+        self.args = (record(self._text, cl.status_code.INVALID_WORK_GROUP_SIZE, "clEnqueueNDRangeKernel"),)
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __reduce__(self) -> Any:
+        return type(self), (CompileError(self.diagnostics, self.sources),)
+
+
+def record(text: str, code: int | None = None, routine: str = "clBuildProgram") -> Any:
+    """What pyopencl's errors are made from."""
+    code = cl.status_code.BUILD_PROGRAM_FAILURE if code is None else code
+    return _cl._ErrorRecord(msg=text, code=code, routine=routine)

@@ -1,0 +1,235 @@
+"""Kernels of programs with matrices: pyopencl's, whose calls are checked."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyopencl as cl
+
+from coopmat.diagnostics import CompileError
+
+from .argument_checks import Misfit, fitted, fitted_one, place
+from .cl_errors import ArgumentError, LaunchError, record
+from .device_build import Built, DeviceBuild
+from .launch_rules import LaunchRules, launch_error
+
+if TYPE_CHECKING:
+    from coopmat.frontend.kernel_info import KernelInfo
+
+# Sizes of launches that a kernel keeps in mind as checked.
+_MOST_SIZES = 1000
+_NO_SLOTS: tuple[str, ...] = ()
+
+
+class Kernel(cl.Kernel):  # type: ignore[misc]
+    """A kernel of a source with matrices. Sizes are in work-items.
+
+    Integers and floats are taken as they are for scalar arguments. A launch with no local size gets one of whole
+    subgroups. Raises ArgumentError, LaunchError where the sizes would make partial subgroups, and pyopencl's errors,
+    with the kernel, its sizes and its argument named.
+    """
+
+    __slots__ = _NO_SLOTS  # so that a clone, which pyopencl makes, can become one
+
+    _builds: dict[int, DeviceBuild]
+    _first: DeviceBuild
+    _info: KernelInfo
+    _rules: dict[int, LaunchRules]
+    _sizes: dict[Any, tuple[int, ...] | None]
+    _types: tuple[Any, ...] | None
+
+    def __init__(self, program: Any, built: Built, name: str) -> None:
+        super().__init__(program, name)
+        self._set_up(built.devices, name)
+
+    def _set_up(self, builds: Sequence[DeviceBuild], name: str) -> None:
+        self._builds = {b.device.handle.int_ptr: b for b in builds}
+        self._first = builds[0]
+        self._info = self._first.kernels[name]
+        self._rules, self._sizes, self._types = {}, {}, None
+
+    # --- what matrices add
+
+    @property
+    def matrix_route(self) -> str:
+        """ "native", or the lowering that its matrices have on the (first) device: "one", "lanes", "scratch"."""
+        return str(self._first.route)
+
+    def sub_group_size(self, device: Any = None) -> int:
+        """The size of its subgroups on a device of the program's, in work-items; of the first, where none is given."""
+        return self._rules_of(device).sub_group_size
+
+    def local_size_for_sub_groups(self, count: int, device: Any = None) -> tuple[int]:
+        """A local size that makes `count` subgroups in each work-group."""
+        if count < 1:
+            raise ValueError(f"a work-group has at least one subgroup, not {count}")
+        return (count * self.sub_group_size(device),)
+
+    # --- what pyopencl has, checked
+
+    def __call__(
+        self,
+        queue: Any,
+        global_size: Sequence[int],
+        local_size: Sequence[int] | None,
+        *arguments: Any,
+        g_times_l: bool = False,
+        **others: Any,
+    ) -> Any:
+        given = self._fitted(arguments)
+        sizes = self._whole("global", global_size, 0)
+        local = None if local_size is None else self._whole("local", local_size, 1)
+        if local is not None and g_times_l:
+            most = max(len(sizes), len(local))
+            sizes, local = ((*s, *(1 for _ in range(most - len(s)))) for s in (sizes, local))
+            sizes = tuple(g * w for g, w in zip(sizes, local, strict=True))
+        local = self._local_size(queue.device, sizes, local)
+        try:
+            return super().__call__(queue, sizes, local, *given, **others)
+        except (cl.Error, RuntimeError) as error:
+            at = f"global size {sizes}, local size {local}"
+            raise self._named(error, at, queue.device) from error
+
+    def set_args(self, *arguments: Any) -> None:
+        given = self._fitted(arguments)
+        try:
+            super().set_args(*given)
+        except (cl.Error, RuntimeError) as error:
+            raise self._named(error) from error
+
+    def set_arg(self, index: int, value: Any) -> None:
+        try:
+            super().set_arg(index, fitted_one(self._info, index, value))
+        except Misfit as misfit:
+            raise ArgumentError(str(misfit)) from None
+        except (cl.Error, RuntimeError) as error:
+            raise self._named(error, f"argument {index + 1}") from error
+
+    def set_arg_types(self, arg_types: Sequence[Any]) -> None:
+        """As pyopencl's: numbers of any type are taken for arguments that are given one here."""
+        types = tuple(arg_types)
+        super().set_arg_types(types)
+        self._types = types
+
+    set_scalar_arg_dtypes = set_arg_types
+
+    def clone(self) -> Kernel:
+        """With the arguments that are set."""
+        made = super().clone()
+        made.__class__ = Kernel
+        made._set_up(tuple(self._builds.values()), self._info.name)
+        if self._types is not None:
+            made.set_arg_types(self._types)
+        return made  # type: ignore[no-any-return]
+
+    def get_arg_info(self, index: int, param_name: Any) -> Any:
+        """From the source: drivers know nothing of arguments of SPIR-V or binary programs."""
+        names = cl.kernel_arg_info
+        if not 0 <= index < len(self._info.parameters):
+            return super().get_arg_info(index, param_name)
+        p = self._info.parameters[index]
+        spaces = cl.kernel_arg_address_qualifier
+        if param_name == names.NAME:
+            return p.name
+        if param_name == names.TYPE_NAME:
+            return p.type_name
+        if param_name == names.ADDRESS_QUALIFIER:
+            return getattr(spaces, p.address_space.upper(), spaces.PRIVATE)
+        if param_name == names.ACCESS_QUALIFIER:
+            access = cl.kernel_arg_access_qualifier
+            return getattr(access, p.access.upper(), access.NONE)
+        return super().get_arg_info(index, param_name)
+
+    def _fitted(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        types = self._types or ()
+        if any(t is not None and not _is_number(t) for t in types):
+            return arguments  # of types that only pyopencl knows, such as its arrays, which may be two arguments each
+        try:
+            return fitted(self._info, arguments, [t is not None for t in types])
+        except Misfit as misfit:
+            raise ArgumentError(str(misfit)) from None
+
+    def _whole(self, which: str, sizes: Sequence[int], least: int) -> tuple[int, ...]:
+        try:
+            found = tuple(map(operator.index, sizes))
+        except TypeError:
+            found = ()
+        if not 1 <= len(found) <= 3 or min(found) < least:
+            text = f"{which} size {sizes} for kernel '{self._info.name}': needs one to three integers from {least}"
+            raise LaunchError(launch_error(text))
+        return found
+
+    def _local_size(
+        self, device: Any, global_size: tuple[int, ...], local_size: tuple[int, ...] | None
+    ) -> tuple[int, ...] | None:
+        key = (device.int_ptr, global_size, local_size)
+        if key not in self._sizes:
+            if len(self._sizes) >= _MOST_SIZES:
+                self._sizes.clear()
+            try:
+                found = self._rules_of(device).local_size_for(global_size, local_size)
+            except CompileError as error:
+                raise LaunchError(error) from None
+            self._sizes[key] = found
+            return found
+        return self._sizes[key]
+
+    def _rules_of(self, device: Any) -> LaunchRules:
+        chosen = self._first if device is None else self._builds.get(device.int_ptr, self._first)
+        pointer = chosen.device.handle.int_ptr
+        if pointer not in self._rules:
+            self._rules[pointer] = LaunchRules(chosen.kernels[self._info.name], chosen.device, self)
+        return self._rules[pointer]
+
+    def _named(self, error: Exception, at: str = "", device: Any = None) -> Exception:
+        """The error of pyopencl's again, with what it is about."""
+        said = str(error)
+        number = re.search(r"arg#(\d+)", said)
+        if number and int(number[1]) <= len(self._info.parameters):
+            return ArgumentError(f"{place(self._info, int(number[1]) - 1)}: {said}")
+        text = f"kernel '{self._info.name}'" + (f", {at}" if at else "")
+        if not isinstance(error, cl.Error):
+            return type(error)(f"{text}: {said}")
+        hint = _HINTS.get(error.code)
+        told = [text, error.what.what(), hint(self, device) if hint is not None and device is not None else ""]
+        kind: type[Exception] = type(error)
+        return kind(record(": ".join(filter(None, told)), error.code, error.routine))
+
+
+def _is_number(arg_type: Any) -> bool:
+    import numpy as np
+
+    try:
+        return np.dtype(arg_type).kind in "iufb"
+    except TypeError:
+        return False
+
+
+def _group_hint(kernel: Kernel, device: Any) -> str:
+    most = kernel.get_work_group_info(cl.kernel_work_group_info.WORK_GROUP_SIZE, device)
+    return f"with this kernel the device takes work-groups of up to {most} work-items, and a whole number of them"
+
+
+def _item_hint(kernel: Kernel, device: Any) -> str:
+    return f"the device takes work-groups of up to {tuple(device.max_work_item_sizes)} work-items"
+
+
+def _memory_hint(kernel: Kernel, device: Any) -> str:
+    local = kernel.get_work_group_info(cl.kernel_work_group_info.LOCAL_MEM_SIZE, device)
+    return (
+        f"it needs {local} of {device.local_mem_size} bytes of local memory; the device has "
+        f"{device.global_mem_size} bytes of memory, and buffers of up to {device.max_mem_alloc_size}"
+    )
+
+
+# What an error of a launch is about.
+_HINTS: dict[int, Callable[[Kernel, Any], str]] = {
+    cl.status_code.INVALID_WORK_GROUP_SIZE: _group_hint,
+    cl.status_code.INVALID_WORK_ITEM_SIZE: _item_hint,
+    cl.status_code.OUT_OF_RESOURCES: _memory_hint,
+    cl.status_code.OUT_OF_HOST_MEMORY: _memory_hint,
+    cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE: _memory_hint,
+}
