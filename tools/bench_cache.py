@@ -51,7 +51,7 @@ def main() -> int:
         def ask(define: int) -> None:
             parsed, rest = split_options([f"-DX={define}", "-I", place])
             options = resolve_options(parsed, device)
-            cache.get_or_build(cache_key(device, text, options, rest), lambda: entry, options.include_dirs)
+            cache.get_or_build(cache_key(device, text, options, rest), lambda: entry)
 
         ask(-1)
         misses, hits = timed(repeat, ask), timed(repeat, ask)

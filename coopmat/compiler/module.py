@@ -102,6 +102,11 @@ class Module:
         return self._tokens.dependencies
 
     @property
+    def absent(self) -> list[str]:
+        """Names that includes were looked for under in vain: a file that turns up there would be read instead."""
+        return self._tokens.absent
+
+    @property
     def ast(self) -> str:
         from ..frontend.syntax import dump
 

@@ -78,6 +78,7 @@ class _Driver(Conditionals):
         self.includes = 0
         self.complete = True
         self.dependencies: list[str] = []
+        self.absent: list[str] = []
 
     @property
     def conditions(self) -> list[Condition]:
@@ -350,7 +351,8 @@ class _Driver(Conditionals):
             self.error("include-too-deep", f"#include nested too {'deeply' if nested else 'often'}", place)
             raise _Stop
         directory = str(Path(self.stack[-1].source.name).parent)
-        source = find_include(target, None if angled else directory, self.options, self.diagnostics, place)
+        beside = None if angled else directory
+        source = find_include(target, beside, self.options, self.diagnostics, place, self.absent)
         if source is None:
             self.complete = False
         elif source.name not in self.once:
@@ -508,7 +510,8 @@ def preprocess(source: str | bytes, name: str, options: PreprocessOptions, diagn
     driver.run()
     text = opened.text
     line, column = text.count("\n") + 1, len(text) - text.rfind("\n")
-    return TokenStream(driver.out, Span(name, line, column, line, column), driver.dependencies, driver.complete)
+    end, absent = Span(name, line, column, line, column), list(dict.fromkeys(driver.absent))
+    return TokenStream(driver.out, end, driver.dependencies, driver.complete, absent)
 
 
 def define_option(driver: _Driver, macro: str, value: str) -> None:

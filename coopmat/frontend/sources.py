@@ -81,11 +81,16 @@ def _place(text: str, name: str, offset: int) -> Span:
 
 
 def find_include(
-    target: str, directory: str | None, options: IncludeOptions, diagnostics: Diagnostics, place: Span | None
+    target: str,
+    directory: str | None,
+    options: IncludeOptions,
+    diagnostics: Diagnostics,
+    place: Span | None,
+    absent: list[str],
 ) -> SourceFile | None:
     """Look for an include: in memory, beside the including file (`directory`, quoted only), then under -I.
 
-    None, after an error at `place`, if there is none that can be read.
+    None, after an error at `place`, if there is none that can be read. Names with no file are added to `absent`.
     """
     if target in options.virtual_files:
         return open_source(options.virtual_files[target], target, True, diagnostics)
@@ -98,6 +103,7 @@ def find_include(
                 return None
             data = Path(path).read_bytes()
         except (FileNotFoundError, NotADirectoryError):
+            absent.append(path)
             continue
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "invalid name"

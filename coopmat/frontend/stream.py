@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..diagnostics import Span
 from . import tokens as tk
@@ -14,13 +14,15 @@ from .tokens import Token
 class TokenStream:
     """All tokens of a translation unit. `end` is the end of the main file, where `complete` was reached.
 
-    `dependencies` names the files that were read, the main one first, those held in memory left out.
+    `dependencies` names the files that were read, the main one first, those held in memory left out. `absent` are the
+    names that includes were looked for under, and there was no file.
     """
 
     tokens: list[Token]
     end: Span
     dependencies: list[str]
     complete: bool
+    absent: list[str] = field(default_factory=list)
 
     def to_text(self) -> str:
         """What `-E` prints: with line markers, and such that it comes back as the same tokens."""

@@ -13,7 +13,7 @@ import logging
 import os
 import struct
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -40,11 +40,13 @@ class Damaged(ValueError):
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What was built: `facts` are anything that JSON holds. `dependencies` are the files that were included, absolute
-    or relative to the working directory; as long as their contents are the same, the entry holds."""
+    or relative to the working directory; as long as their contents are the same, and
+    there are no files of the names `absent`, the entry holds."""
 
     payload: bytes
     facts: Any = None
     dependencies: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
 
 
 def key_of(parts: Mapping[str, object]) -> str:
@@ -81,7 +83,7 @@ class Cache:
             return cls(None)
         named = os.environ.get(CACHE_DIRECTORY)
         if named:
-            return cls(Path(named))
+            return cls(Path(named).expanduser())
         import platformdirs
 
         return cls(Path(platformdirs.user_cache_dir("coopmat", appauthor=False)))
@@ -105,14 +107,14 @@ class Cache:
         if not _holds(header):
             logger.debug("%s: an included file has changed", key)
             return None
-        return Entry(payload, header["facts"], tuple(name for name, _ in header["files"]))
+        return Entry(payload, header["facts"], tuple(name for name, _ in header["files"]), tuple(header["absent"]))
 
-    def put(self, key: str, entry: Entry, include_dirs: Sequence[str] = ()) -> None:
+    def put(self, key: str, entry: Entry) -> None:
         """Keeps the entry; where it cannot be written, that is logged and nothing else happens."""
         if self.directory is None:
             return
         try:
-            data = _format(entry, include_dirs)
+            data = _format(entry)
             path = self._path(key)
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, temporary = tempfile.mkstemp(prefix=".new-", dir=path.parent)
@@ -127,7 +129,7 @@ class Cache:
         except OSError as error:
             logger.warning("the cache entry %s could not be written: %s", key, error)
 
-    def get_or_build(self, key: str, build: Callable[[], Entry], include_dirs: Sequence[str] = ()) -> Entry:
+    def get_or_build(self, key: str, build: Callable[[], Entry]) -> Entry:
         """The entry, built and kept if it is not there. What `build` raises comes out, and nothing is kept."""
         entry = self.get(key)
         if entry is not None:
@@ -137,7 +139,7 @@ class Cache:
             entry = self.get(key)
             if entry is None:
                 entry = build()
-                self.put(key, entry, include_dirs)
+                self.put(key, entry)
         return entry
 
     def clear(self) -> None:
@@ -193,10 +195,9 @@ def _lock(path: Path) -> int:
 # --- entries as files ------------------------------------------------------------------------------
 
 
-def _format(entry: Entry, include_dirs: Sequence[str]) -> bytes:
+def _format(entry: Entry) -> bytes:
     files = [(name, _digest_of(name)) for name in entry.dependencies]
-    absent = sorted(set(_searched_before(entry.dependencies, include_dirs)))
-    header = json.dumps({"facts": entry.facts, "files": files, "absent": absent}).encode()
+    header = json.dumps({"facts": entry.facts, "files": files, "absent": entry.absent}).encode()
     rest = _LENGTH.pack(len(header)) + header + entry.payload
     return _MAGIC + hashlib.blake2b(rest, digest_size=_DIGEST_SIZE).digest() + rest
 
@@ -209,7 +210,16 @@ def _parse(data: bytes) -> tuple[dict[str, Any], bytes]:
     if hashlib.blake2b(rest, digest_size=_DIGEST_SIZE).digest() != data[len(_MAGIC) : start]:
         raise Damaged("its digest is another")
     (length,) = _LENGTH.unpack_from(rest)
-    header: dict[str, Any] = json.loads(rest[_LENGTH.size : _LENGTH.size + length])
+    try:
+        header = json.loads(rest[_LENGTH.size : _LENGTH.size + length])
+        files, absent = header["files"], header["absent"]
+        known = "facts" in header and all(
+            isinstance(name, str) for name in absent + [part for f in files for part in f]
+        )
+    except (ValueError, LookupError, TypeError):
+        known = False
+    if not known:
+        raise Damaged("its header is another")
     return header, rest[_LENGTH.size + length :]
 
 
@@ -224,13 +234,3 @@ def _holds(header: Mapping[str, Any]) -> bool:
 
 def _digest_of(name: str) -> str:
     return hashlib.blake2b(Path(name).read_bytes(), digest_size=_DIGEST_SIZE).hexdigest()
-
-
-def _searched_before(files: Iterable[str], include_dirs: Sequence[str]) -> Iterator[str]:
-    """Where each file was not found: a file that turns up there later would be included instead."""
-    for name in files:
-        for number, directory in enumerate(include_dirs):
-            if Path(name).is_relative_to(directory):
-                inside = Path(name).relative_to(directory)
-                yield from (str(Path(before) / inside) for before in include_dirs[:number])
-                break

@@ -197,9 +197,9 @@ class _Job:
         key = cache_key(self.device, self.source, self.options, self.for_device)
         if anew:
             entry = self._build()
-            self.cache.put(key, entry, self.options.include_dirs)
+            self.cache.put(key, entry)
         else:
-            entry = self.cache.get_or_build(key, self._build, self.options.include_dirs)
+            entry = self.cache.get_or_build(key, self._build)
         self.binary = entry.payload
         facts = entry.facts
         kernels = {name: kernel_info(fields) for name, fields in facts["kernels"].items()}
@@ -220,7 +220,7 @@ class _Job:
         kernels = {name: asdict(info) for name, info in module.kernels.items()}
         facts = {"route": module.matrices, "kernels": kernels, "warnings": text}
         included = tuple(name for name in module.dependencies if name != module.name)
-        return Entry(binary, facts, included)
+        return Entry(binary, facts, included, tuple(module.absent))
 
     def _driver_program(self, module: compiler.Module) -> tuple[bytes, Any, Sequence[str]]:
         """What the driver gets, as it is and as pyopencl's program, and the options to build it with."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import multiprocessing
 import os
@@ -105,12 +106,12 @@ def test_includes(tmp_path: Path) -> None:
     first.mkdir(), second.mkdir()
     header = second / "a.h"
     header.write_text("one")
-    cache, dirs = Cache(tmp_path / "cache"), (str(first), str(second))
-    calls, build = count_calls(Entry(b"p", None, (str(header),)))
+    cache = Cache(tmp_path / "cache")
+    calls, build = count_calls(Entry(b"p", None, (str(header),), (str(first / "a.h"),)))
 
     def builds() -> int:
         before = len(calls)
-        assert cache.get_or_build("abcd", build, dirs).dependencies == (str(header),)  # type: ignore[arg-type]
+        assert cache.get_or_build("abcd", build).dependencies == (str(header),)  # type: ignore[arg-type]
         return len(calls) - before
 
     assert [builds(), builds()] == [1, 0]
@@ -123,6 +124,16 @@ def test_includes(tmp_path: Path) -> None:
     assert [builds(), builds()] == [0, 0]
     header.unlink()
     assert cache.get("abcd") is None
+
+
+@pytest.mark.parametrize("header", [b"{}", b"not json", b"[1]", b'{"facts": 1, "files": [3], "absent": []}'])
+def test_headers_of_others(tmp_path: Path, header: bytes) -> None:
+    cache = Cache(tmp_path)
+    cache.put("abcd", Entry(b"p"))
+    (path,) = entries(tmp_path)
+    rest = len(header).to_bytes(8, "little") + header + b"p"
+    path.write_bytes(b"coopmat entry 1\n" + hashlib.blake2b(rest, digest_size=32).digest() + rest)
+    assert cache.get("abcd") is None and not path.exists()
 
 
 def test_place_that_cannot_be_written(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

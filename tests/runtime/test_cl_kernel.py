@@ -287,6 +287,28 @@ def test_driver_errors_are_told_of_the_users_source(built: SimpleNamespace, monk
     assert isinstance(error, opencl().RuntimeError)
 
 
+def test_files_that_turn_up_before_others_are_included(
+    built: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d" / "x").mkdir(parents=True)
+    (tmp_path / "d" / "a.h").write_text("#define FIRST 1\n")
+    (tmp_path / "d" / "b.h").write_text("#define SECOND 1\n")
+    (tmp_path / "d" / "x" / "inner.h").write_text('#include "b.h"\n')
+    text = '#include "a.h"\n#include "x/inner.h"\n' + SOURCE.partition("kernel void numbers")[0]
+    text += "kernel void which(global float *p) { p[0] = FIRST * 10 + SECOND; }"
+
+    def answer() -> float:
+        coopmat.Program(built.context, text).build("-I d").which(built.queue, (1,), None, built.buffer)
+        return floats(built)[0]
+
+    assert [answer(), answer()] == [11, 11]
+    (tmp_path / "a.h").write_text("#define FIRST 7\n")  # in the working directory
+    assert answer() == 71
+    (tmp_path / "d" / "x" / "b.h").write_text("#define SECOND 5\n")  # beside the file that includes it
+    assert answer() == 75
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 def test_a_forked_process_compiles(built: SimpleNamespace) -> None:
     with warnings.catch_warnings():
