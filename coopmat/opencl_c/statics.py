@@ -20,9 +20,12 @@ def sort_out(program: Program) -> list[typed.VarDecl]:
     """
     unit = program.unit
     names = Counter(decl.name for decl in _all_variables(unit))
+    named = {function: _named_in(function) for function in unit.functions}
     outside = []
     for decl in unit.variables:
-        function = next((f for f in unit.functions if f.body is not None and _within(decl.span, f.body.span)), None)
+        # A text that is included twice makes several functions at the same place.
+        there = [f for f in unit.functions if f.body is not None and _within(decl.span, f.body.span)]
+        function = next((f for f in there if decl in named[f]), there[0] if there else None)
         if function is not None and names[decl.name] > 1:
             program.names.rename(decl)
         if function is not None and decl.qualifiers.space is AddressSpace.LOCAL:
@@ -45,6 +48,24 @@ def _all_variables(unit: typed.Unit) -> Iterator[typed.VarDecl]:
                 yield node.decl
             elif isinstance(node, typed.Stmt):
                 work.extend(getattr(node, item.name) for item in fields(node))
+
+
+def _named_in(function: typed.FunctionDecl) -> set[typed.VarDecl]:
+    """The variables of static storage that a function's body names."""
+    found: set[typed.VarDecl] = set()
+    work: list[Any] = [function.body]
+    while work:
+        node = work.pop()
+        if isinstance(node, (list, tuple)):
+            work.extend(node)
+        elif isinstance(node, typed.VarRef):
+            if node.decl.storage == "static":
+                found.add(node.decl)
+        elif isinstance(node, typed.DeclStmt):
+            work.append(node.decl.initializer)
+        elif isinstance(node, (typed.Stmt, typed.Expr)):
+            work.extend(getattr(node, item.name) for item in fields(node) if item.name not in ("span", "type"))
+    return found
 
 
 def _within(inner: Span, outer: Span) -> bool:

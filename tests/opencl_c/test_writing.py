@@ -106,6 +106,15 @@ def test_lines_are_the_users():
     assert lines[4:6] == ['#line 11 "a \\"b\\".cl"', "    o[1] = 2; o[2] = 3;"]
 
 
+def test_local_memory_stays_with_its_kernel_where_one_text_makes_several(tmp_path):
+    (tmp_path / "k.inc").write_text("kernel void NAME(global int *o) { local int l[4]; l[0] = 1; o[0] = l[0]; }\n")
+    source = '#define NAME a\n#include "k.inc"\n#undef NAME\n#define NAME b\n#include "k.inc"\n'
+    text = coopmat.compile(source, ["-I", str(tmp_path)]).opencl_c
+    first, second = text.split("__kernel ")[1:]
+    assert first.count("__local int cm_s0_l[4];") == 1 == second.count("__local int cm_s1_l[4];")
+    assert "cm_s0_l[0] = 1;" in first and "cm_s1_l[0] = 1;" in second
+
+
 def test_functions_called_before_they_are_defined_are_declared():
     source = "int f(int x);\nkernel void k(global int *o) { o[0] = f(1); }\nint f(int x) { return x; }\n"
     text = coopmat.compile(source).opencl_c
