@@ -217,10 +217,12 @@ class Runner:
         options = CompileOptions(matrices=batch.route, sub_group_size=size, code=self.settings.code)
         return resolve_options(options, self.device)
 
-    def _build_options(self, batch: Batch) -> list[str]:
-        """Most of the time goes to the device's optimiser. A few variants go without, where no subgroups hang on it."""
-        quick = batch.items[0].selection == "wimpy" and batch.route in ("one", "scratch")
-        return ["-cl-opt-disable"] if quick else []
+    @staticmethod
+    def _build_options(batch: Batch) -> list[str]:
+        """Most of the time goes to the device's optimiser. Lowered modules in the mode "spirv" go without, where no
+        subgroups hang on it; those in the mode "c" have it."""
+        plain = batch.mode == "spirv" and batch.route in ("one", "scratch")
+        return ["-cl-opt-disable"] if plain else []
 
     def _build(self, module: compiler.Module, batch: Batch, variants: Sequence[Prepared]) -> list[Built]:
         """Builds one program. Raises whatever goes wrong."""
