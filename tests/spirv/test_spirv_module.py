@@ -183,3 +183,13 @@ def test_the_table_has_the_cooperative_matrix_instructions() -> None:
     names += ["OpCooperativeMatrixMulAddKHR", "OpCooperativeMatrixLengthKHR"]
     assert [OP[name] for name in names] == [4456, 4457, 4458, 4459, 4460]
     assert len(OPCODES) > 800
+
+
+def test_the_last_operand_of_vector_loads_is_a_literal() -> None:
+    opencl = Instruction(OP["OpExtInstImport"], tuple(encode_string("OpenCL.std")), None, 1)
+    other = Instruction(OP["OpExtInstImport"], tuple(encode_string("NonSemantic.Other")), None, 2)
+    definitions = {1: opencl, 2: other}
+    vloadn, fma = 171, 26
+    assert id_positions(Instruction(OP["OpExtInst"], (1, vloadn, 7, 8, 16), 3, 4), definitions) == [0, 2, 3]
+    assert id_positions(Instruction(OP["OpExtInst"], (1, fma, 7, 8, 9), 3, 4), definitions) == [0, 2, 3, 4]
+    assert id_positions(Instruction(OP["OpExtInst"], (2, vloadn, 7, 8, 9), 3, 4), definitions) == [0, 2, 3, 4]
