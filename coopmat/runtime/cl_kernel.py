@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyopencl as cl
 
 from coopmat.diagnostics import CompileError
@@ -34,6 +35,7 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
 
     __slots__ = _NO_SLOTS  # so that a clone, which pyopencl makes, can become one
 
+    _program: Any
     _builds: dict[int, DeviceBuild]
     _first: DeviceBuild
     _info: KernelInfo
@@ -43,9 +45,10 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
 
     def __init__(self, program: Any, built: Built, name: str) -> None:
         super().__init__(program, name)
-        self._set_up(built.devices, name)
+        self._set_up(program._get_prg(), built.devices, name)
 
-    def _set_up(self, builds: Sequence[DeviceBuild], name: str) -> None:
+    def _set_up(self, program: Any, builds: Sequence[DeviceBuild], name: str) -> None:
+        self._program = program  # some drivers forget a program whose kernels are still there
         self._builds = {b.device.handle.int_ptr: b for b in builds}
         self._first = builds[0]
         self._info = self._first.kernels[name]
@@ -120,7 +123,7 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         """With the arguments that are set."""
         made = super().clone()
         made.__class__ = Kernel
-        made._set_up(tuple(self._builds.values()), self._info.name)
+        made._set_up(self._program, tuple(self._builds.values()), self._info.name)
         if self._types is not None:
             made.set_arg_types(self._types)
         return made  # type: ignore[no-any-return]
@@ -200,12 +203,8 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
 
 
 def _is_number(arg_type: Any) -> bool:
-    import numpy as np
-
-    try:
-        return np.dtype(arg_type).kind in "iufb"
-    except TypeError:
-        return False
+    """Arguments of pyopencl's own, such as VectorArg, have a dtype too."""
+    return isinstance(arg_type, (type, str, np.dtype)) and np.dtype(arg_type).kind in "iufb"
 
 
 def _group_hint(kernel: Kernel, device: Any) -> str:

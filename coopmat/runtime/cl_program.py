@@ -104,7 +104,7 @@ class Program(cl.Program):  # type: ignore[misc]
 
     def _kernel(self, name: str) -> Kernel:
         """A new one each time, as with pyopencl: two of a name have arguments of their own."""
-        return Kernel(self._prg, self._built, name)
+        return Kernel(self, self._built, name)
 
 
 def matrix_source(program: Any, options: str | Sequence[str] | None) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import runpy
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,7 +53,9 @@ def built(device: DeviceInfo, tmp_path_factory: pytest.TempPathFactory) -> Itera
         program = coopmat.Program(context, SOURCE).build()
         queue = cl.CommandQueue(context)
         buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, 64)
-        yield SimpleNamespace(context=context, program=program, queue=queue, buffer=buffer, device=device.handle)
+        yield SimpleNamespace(
+            context=context, program=program, queue=queue, buffer=buffer, device=device.handle, index=device.index
+        )
 
 
 def floats(built: SimpleNamespace, buffer: Any = None) -> list[float]:
@@ -184,6 +187,34 @@ def test_two_kernels_of_a_name_keep_their_arguments(built: SimpleNamespace) -> N
     assert floats(built, buffers[2])[0] == 15
 
 
+def test_types_of_pyopencls_own_kernels(built: SimpleNamespace) -> None:
+    from pyopencl import array as cl_array
+    from pyopencl.elementwise import ElementwiseKernel
+
+    preamble = SOURCE.partition("kernel void")[0] + "float two(void) { A m = coop_mat_init(2.0f); return 2; }"
+    with coopmat.hook():
+        kernel = ElementwiseKernel(
+            built.context, "float a, float *x, float *y", "y[i] = a * x[i] + two()", "f", preamble=preamble
+        )
+        x = cl_array.to_device(built.queue, np.arange(8, dtype=np.float32))
+        y = cl_array.empty_like(x)
+        kernel(3, x, y)
+    assert y.get().tolist() == [3 * n + 2 for n in range(8)]
+
+
+def test_a_kernel_outlives_its_program(built: SimpleNamespace) -> None:
+    kernel = coopmat.Program(built.context, SOURCE).build().scale
+    assert kernel.program.kernel_names == kernel.clone().program.kernel_names == "scale;numbers;sizes;read"
+
+
+def test_a_call_can_be_captured(built: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYOPENCL_CTX", built.index)
+    script = tmp_path / "captured.py"
+    built.program.scale.capture_call(str(script), built.queue, (1,), None, built.buffer, np.float32(2))
+    with coopmat.hook():
+        runpy.run_path(str(script), run_name="__main__")
+
+
 def test_sizes(built: SimpleNamespace) -> None:
     kernel, queue = built.program.sizes, built.queue
     got = np.empty(4, np.int32)
@@ -262,10 +293,11 @@ def test_classes_made_of_programs(built: SimpleNamespace) -> None:
         def names(self) -> list[str]:
             return [str(kernel.function_name) for kernel in self.all_kernels()]
 
-    with coopmat.hook():
+    with coopmat.hook(), warnings.catch_warnings():
         program = Mine(built.context, SOURCE).build()
         assert isinstance(program, Mine) and isinstance(program, coopmat.Program)
         assert program.names() == ["scale", "numbers", "sizes", "read"]
+        warnings.simplefilter("ignore", UserWarning)  # of pyopencl: what is compiled apart is not cached
         with pytest.raises(cl.RuntimeError, match="not supported yet by compile"):
             cl.Program(built.context, SOURCE).compile()
         compiled = cl.Program(built.context, "kernel void f(global int *x) { x[0] = 1; }").compile()
