@@ -27,6 +27,7 @@ __all__ = [
     "ProgramBuildError",
     "ProgramCompileError",
     "build_matrices",
+    "kept",
     "matrix_source",
     "refuse_separate_compilation",
 ]
@@ -51,8 +52,9 @@ class Program(cl.Program):  # type: ignore[misc]
         devices: Sequence[Any] | None = None,
         cache_dir: str | None = None,
     ) -> Program:
-        """Raises ProgramCompileError for the source, ProgramBuildError where a device refuses what it became, and
-        UsageError for options. The options are those of OpenCL and of `coopmat compile`. It may be built again."""
+        """Raises ProgramCompileError for the source or the options, ProgramBuildError where a device refuses what it
+        became. The options are those of OpenCL and of `coopmat compile`. It may be built again."""
+        options = kept(options)
         source = matrix_source(self, options)
         if source is not None:
             build_matrices(self, source, options, devices)
@@ -163,6 +165,11 @@ def _class_with_matrices(kind: type) -> type:
     return _classes[kind]
 
 
+def kept(options: Any) -> Any:
+    """Options that can be looked at more than once."""
+    return options if options is None or isinstance(options, (str, Sequence)) else list(options)
+
+
 def _text(source: str | bytes) -> str:
     return source.decode(errors="replace") if isinstance(source, bytes) else source
 
@@ -170,4 +177,8 @@ def _text(source: str | bytes) -> str:
 def _all_options(context: Any, options: str | Sequence[str] | None) -> list[str]:
     """With those that pyopencl adds by itself, and by PYOPENCL_BUILD_OPTIONS."""
     data, _ = cl.Program._process_build_options(context, options)
-    return shlex.split(data.decode())
+    try:
+        return shlex.split(data.decode())
+    except ValueError as error:
+        found = Diagnostic(Severity.ERROR, "usage", f"build options {data.decode()}: {error}")
+        raise ProgramCompileError(CompileError([found])) from None

@@ -10,6 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from coopmat import compiler
@@ -28,6 +29,7 @@ logger = logging.getLogger("coopmat.build")
 # What a text that this compiler is needed for has in it.
 _MATRIX = re.compile(r"\bcoop_mat|\bcoop_matmul_add\b")
 _INCLUDE = re.compile(r"#\s*include|%:\s*include")
+_INCLUDED = re.compile(r"(?:#|%:)\s*include\s*[\"<]([^\">\n]+)[\">]")
 # Comments, and literals in which a comment does not begin.
 _NO_CODE = re.compile(r"//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 # What drivers look at when they make code for a device.
@@ -68,10 +70,28 @@ def has_matrices(source: str, options: Callable[[], Sequence[str]]) -> bool:
         return False
     try:
         parsed, _ = split_options(options())
+        if not _may_have_words(source, [".", *parsed.include_dirs], set()):
+            return False
         text = compiler.Module(source, "<program source>", parsed).preprocessed
     except (CompileError, UsageError, OSError):
         return False
     return _has_words(text)
+
+
+def _may_have_words(text: str, directories: Sequence[str], seen: set[Path]) -> bool:
+    """Whether a text, or any that it might include, has them: quickly told, and right where the answer is no."""
+    if _MATRIX.search(text):
+        return True
+    names = _INCLUDED.findall(text)
+    if len(names) != len(_INCLUDE.findall(text)):
+        return True  # names that macros make
+    for path in (Path(directory) / name for name in names for directory in directories):
+        if path not in seen and path.is_file():
+            seen.add(path)
+            near = [str(path.parent), *directories]
+            if _may_have_words(path.read_bytes().decode(errors="replace"), near, seen):
+                return True
+    return False
 
 
 def _has_words(text: str) -> bool:

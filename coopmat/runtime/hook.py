@@ -9,7 +9,7 @@ from typing import Any
 
 import pyopencl as cl
 
-from .cl_program import Program, build_matrices, matrix_source, refuse_separate_compilation
+from .cl_program import Program, build_matrices, kept, matrix_source, refuse_separate_compilation
 
 _lock = threading.Lock()
 _entered = 0
@@ -41,6 +41,7 @@ def hook() -> Iterator[None]:
 
 def _build(self: Any, options: Any = None, *arguments: Any, **others: Any) -> Any:
     if not isinstance(self, Program):
+        options = kept(options)
         source = matrix_source(self, options)
         if source is not None:
             build_matrices(self, source, options, _devices(*arguments, **others))

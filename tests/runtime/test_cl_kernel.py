@@ -16,6 +16,7 @@ import pytest
 
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
+from coopmat.runtime import device_build
 from coopmat.runtime.cache import CACHE_DIRECTORY, NO_CACHE
 from coopmat.runtime.cl_program import ArgumentError, Kernel, LaunchError
 
@@ -284,6 +285,29 @@ def test_words_in_comments_and_strings_are_no_matrices(built: SimpleNamespace, h
         warnings.simplefilter("ignore", opencl().CompilerWarning)
         program = opencl().Program(built.context, plain).build()
     assert type(program) is opencl().Program and program.kernel_names == "f"
+
+
+def test_includes_without_a_word_of_matrices_are_not_compiled_twice(
+    built: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cl = opencl()
+    (tmp_path / "a.h").write_text('#include "b.h"\n')
+    (tmp_path / "b.h").write_text("#define ONE 1\n")
+    text = "#include <pyopencl-complex.h>\n#include <a.h>\nkernel void f(global int *x) { x[0] = ONE; }"
+    program = cl.Program(built.context, text)
+    module = device_build.compiler.Module
+    monkeypatch.setattr(device_build.compiler, "Module", None)
+    with coopmat.hook(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", cl.CompilerWarning)
+        assert type(program.build(option for option in ("-I", str(tmp_path)))) is cl.Program
+        assert program.kernel_names == "f"
+        (tmp_path / "b.h").write_text(SOURCE)
+        monkeypatch.setattr(device_build.compiler, "Module", module)
+        assert isinstance(cl.Program(built.context, '#include "a.h"').build(["-I", str(tmp_path)]), coopmat.Program)
+        name = cl.Program(built.context, "#include NAME").build(["-I", str(tmp_path), "-DNAME=<a.h>"])
+        assert isinstance(name, coopmat.Program)
+        with pytest.raises(cl.RuntimeError, match="No closing quotation"):
+            cl.Program(built.context, SOURCE).build(['-DX="'])
 
 
 def test_classes_made_of_programs(built: SimpleNamespace) -> None:
