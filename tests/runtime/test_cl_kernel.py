@@ -40,6 +40,7 @@ kernel void numbers(global float *o, char c, ulong u, double d, half h, float4 v
 }
 kernel void sizes(global int *o) { o[get_global_id(0)] = get_global_size(0) * 10 + get_local_size(0); }
 kernel void read(read_only image2d_t i, sampler_t s, global float *o) { o[0] = read_imagef(i, s, (int2)(1, 0)).x; }
+kernel void room(global float *o, local float *l) { l[get_local_id(0)] = 1; o[0] = l[0]; }
 """
 
 
@@ -205,7 +206,7 @@ def test_types_of_pyopencls_own_kernels(built: SimpleNamespace) -> None:
 
 def test_a_kernel_outlives_its_program(built: SimpleNamespace) -> None:
     kernel = coopmat.Program(built.context, SOURCE).build().scale
-    assert kernel.program.kernel_names == kernel.clone().program.kernel_names == "scale;numbers;sizes;read"
+    assert kernel.program.kernel_names == kernel.clone().program.kernel_names == built.program.kernel_names
 
 
 def test_a_call_can_be_captured(built: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,6 +244,14 @@ def test_errors_of_launches_name_the_kernel(built: SimpleNamespace) -> None:
     ) as caught:
         built.program.sizes(built.queue, (1 << 20,), (1 << 20,), built.buffer)
     assert caught.value.code == cl.status_code.INVALID_WORK_GROUP_SIZE
+    with pytest.raises(cl.Error, match=rf"kernel 'room'.* needs {1 << 30} of \d+ bytes of local memory"):
+        built.program.room(built.queue, (1,), None, built.buffer, cl.LocalMemory(1 << 30))
+    with pytest.raises(ArgumentError, match=r"'l' \(local float \*\): needs pyopencl.LocalMemory\(bytes\), not None"):
+        built.program.room(built.queue, (1,), None, built.buffer, None)
+    gone = cl.Buffer(built.context, cl.mem_flags.READ_WRITE, 64)
+    gone.release()
+    with pytest.raises(ArgumentError, match=r"argument 1 of kernel 'room', 'o'"):
+        built.program.room(built.queue, (1,), None, gone, cl.LocalMemory(4))
     with pytest.raises(cl.LogicError, match=r"kernel 'sizes'.*local size \(2,\)"):
         built.program.sizes(built.queue, (4, 1), (2,), built.buffer)
 
@@ -320,7 +329,7 @@ def test_classes_made_of_programs(built: SimpleNamespace) -> None:
     with coopmat.hook(), warnings.catch_warnings():
         program = Mine(built.context, SOURCE).build()
         assert isinstance(program, Mine) and isinstance(program, coopmat.Program)
-        assert program.names() == ["scale", "numbers", "sizes", "read"]
+        assert program.names() == ["scale", "numbers", "sizes", "read", "room"]
         warnings.simplefilter("ignore", UserWarning)  # of pyopencl: what is compiled apart is not cached
         with pytest.raises(cl.RuntimeError, match="not supported yet by compile"):
             cl.Program(built.context, SOURCE).compile()
