@@ -55,7 +55,12 @@ def constant(text: str) -> Text:
 
 
 def call(name: str, *arguments: Text | str) -> Text:
-    return Text(f"{name}({', '.join(a if isinstance(a, str) else a.argument for a in arguments)})")
+    return Text(f"{name}({', '.join(a if isinstance(a, str) else _passed(a) for a in arguments)})")
+
+
+def _passed(argument: Text) -> str:
+    """What is called may be a macro of the device's, to which commas within braces separate arguments."""
+    return f"({argument.text})" if "{" in argument.text else argument.argument
 
 
 def cast(type_name: str, operand: Text) -> Text:

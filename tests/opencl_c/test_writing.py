@@ -115,6 +115,11 @@ def test_local_memory_stays_with_its_kernel_where_one_text_makes_several(tmp_pat
     assert "cm_s0_l[0] = 1;" in first and "cm_s1_l[0] = 1;" in second
 
 
+def test_braces_within_arguments_are_safe_from_macros():
+    source = "struct s { int a; uint b; }; kernel void k(global int *o) { o[0] = as_int((struct s){ 1, o[1] }.b); }"
+    assert "as_int(((struct s){1, o[1]}.b))" in coopmat.compile(source).opencl_c
+
+
 def test_functions_called_before_they_are_defined_are_declared():
     source = "int f(int x);\nkernel void k(global int *o) { o[0] = f(1); }\nint f(int x) { return x; }\n"
     text = coopmat.compile(source).opencl_c
