@@ -17,16 +17,21 @@ from ..writers import Value, Writer
 from .base import Case, Operation, Setting, thinned
 from .inputs import Inputs, plain, saturating, wrapping
 
+# Products of components that devices' compilers take seconds over, where a lowering makes straight-line code of them.
+_LARGE = 4096
 
-def _cases(keep: Callable[[Variant], bool], first: int = 0) -> Callable[[Profile], Iterable[Case]]:
-    """The multiply-adds that `keep` is true for; `first` makes the choice among too many of them another one."""
+
+def _cases(keep: Callable[[Variant], bool], first: int = 0, large: bool = False) -> Callable[[Profile], Iterable[Case]]:
+    """The multiply-adds that `keep` is true for; `first` makes the choice among too many of them another one. Lowered
+    ones without the `large`, unless the profile is exhaustive."""
 
     def cases(profile: Profile) -> Iterable[Case]:
+        every = large or profile.is_native or profile.exhaustive
         found = [
             Case(variant.name + profile.suffix(size), size, variant)
             for variant, size in profile.multiply_adds
             # OpenCL C's and SPIR-V's have one type for C and the result.
-            if variant.c == variant.result and keep(variant)
+            if variant.c == variant.result and keep(variant) and (every or variant.m * variant.n * variant.k <= _LARGE)
         ]
         return thinned(profile, found, first=first)
 
@@ -145,7 +150,7 @@ def _is_plain(variant: Variant) -> bool:
 
 
 OPERATIONS = (
-    Operation("matrixmuladd", _cases(_is_plain), _experiment(plain), _write),
+    Operation("matrixmuladd", _cases(_is_plain, large=True), _experiment(plain), _write),
     Operation("matrixmuladd_array", _cases(_is_plain, 1), _array_experiment, _write_array),
     Operation("matrixmuladd_saturating", _cases(lambda v: v.saturating), _experiment(saturating), _write),
     Operation(
