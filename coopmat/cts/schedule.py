@@ -103,8 +103,8 @@ class Catalogue:
         if mode == "spirv" and self.in_c:
             return
         every = [c for c in operation.cases(self.profile(route, selection)) if operation.has(mode, c)]
-        if selection == "wimpy" and len(operation.modes) > 1 and len(every) > 1:
-            # Each variant in one mode on each route, in turn.
+        if selection == "wimpy" and len(every) > 1:
+            # Each variant in one mode on each route, in turn; where there is one mode, on every second route.
             every = every[(MODES.index(mode) + ROUTES.index(route)) % 2 :: 2]
         for case in every:
             yield Item(name, case, selection)

@@ -24,7 +24,8 @@ BF16, F64 = COMPONENT_TYPES["bf16"], COMPONENT_TYPES["f64"]
 TYPES = [row for row in COMPONENT_TYPES.values() if row.name != "bf16"]
 INTEGERS = [t for t in TYPES if t.is_integer]
 FLOATS = [t for t in TYPES if not t.is_integer]
-TARGETS = [("one", 1), ("lanes", 8), ("lanes", 16), ("lanes", 32), ("scratch", 8)]
+# The table of cases (`matrix_table`) has the other sizes, and scratch, which Oclgrind runs too (`test_oclgrind`).
+TARGETS = [("one", 1), ("lanes", 16)]
 
 
 @pytest.fixture(params=TARGETS, ids=lambda target: f"{target[0]}{target[1]}")
@@ -470,7 +471,7 @@ def test_elements(device, target, rng):
     run(device, *target, [element_case(target, rng, component) for component in TYPES for _ in range(2)])
 
 
-@pytest.mark.parametrize("size", [1, 2, 4, 64])
+@pytest.mark.parametrize("size", [1, 2])
 def test_lanes_of_other_sizes(device, size, rng):
     """Shapes that the size does not divide, and that do not divide it."""
     target, c = (lowering.STRATEGIES["lanes"], size), COMPONENT_TYPES
@@ -522,9 +523,9 @@ def mul_add_case(
 
 
 def mul_add_cases(target, rng) -> Iterator[Case]:
-    """Each subgroup size of lanes gets a third, scratch the first: what differs between the sizes is little."""
+    """For lanes every second: the table has the rest."""
     cases = _mul_add_cases(target, rng)
-    return cases if target[0].name == "one" else itertools.islice(cases, (8, 16, 32).index(target[1]), None, 3)
+    return cases if target[0].name == "one" else itertools.islice(cases, 0, None, 2)
 
 
 def _mul_add_cases(target, rng) -> Iterator[Case]:

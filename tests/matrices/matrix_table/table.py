@@ -50,9 +50,10 @@ def covering(targets: tuple[Target, ...], seed: int) -> Iterator[tuple[Target, R
 
 
 def _features(target: Target, case: Key) -> Iterator[tuple[str, ...]]:
-    """What the selection covers: each operation on each target, with each value of each axis, and on each route with
-    each component type; each kind of memory on each route."""
-    yield (case.operation, str(target))
+    """What the selection covers: each operation on each route, with each value of each axis, and on each route with
+    each component type; each kind of memory on each route; each target at all."""
+    yield (case.operation, target.route)
+    yield (str(target),)
     for axis, value in case.axes:
         yield (case.operation, axis, value)
     (_, component), *_ = case.axes
