@@ -17,7 +17,7 @@ import coopmat
 from coopmat.devices import DeviceInfo
 
 # `tools/fuzz` compares more, from other seeds.
-KERNELS = 50
+KERNELS = 30
 
 
 def test_random_kernels(device: DeviceInfo) -> None:
