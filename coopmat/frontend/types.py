@@ -310,6 +310,41 @@ class CoopMatrixType(Type):
         return replace(self, component=other.component) == other
 
 
+class MatrixLayout(Enum):
+    """Which elements of a matrix lie next to each other in memory: those of a column or those of a row."""
+
+    COLUMN_MAJOR = "column_major"
+    ROW_MAJOR = "row_major"
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantMatrixType(Type):
+    """Clang's matrix type: a value of `rows` x `columns` elements, each work-item's own. An object lies in memory column
+    by column (or row by row, as `layout` says), `padding` unused elements behind each; it is aligned as an element."""
+
+    element: ScalarType
+    rows: int
+    columns: int
+    layout: MatrixLayout = MatrixLayout.COLUMN_MAJOR
+    padding: int = 0
+
+    def __str__(self) -> str:
+        row_major = self.layout is MatrixLayout.ROW_MAJOR
+        clauses = ", layout(row_major)" * row_major
+        clauses += f", {'row' if row_major else 'column'}_padding({self.padding})" * bool(self.padding)
+        return f"{self.element} matrix_type({self.rows}, {self.columns}{clauses})"
+
+    @property
+    def stride(self) -> int:
+        """Elements from one column (row, where row-major) to the next."""
+        return (self.rows if self.layout is MatrixLayout.COLUMN_MAJOR else self.columns) + self.padding
+
+    @property
+    def storage_elements(self) -> int:
+        """Of an object, those of the padding included."""
+        return self.stride * (self.columns if self.layout is MatrixLayout.COLUMN_MAJOR else self.rows)
+
+
 def is_integer(t: Type) -> bool:
     return isinstance(t, ScalarType) and t.is_integer
 
@@ -368,12 +403,14 @@ def size_of(t: Type) -> int:
         return size_of(t.element) * (t.size or 0)
     if isinstance(t, RecordType):
         return t.size_bytes
+    if isinstance(t, ConstantMatrixType):
+        return size_of(t.element) * t.storage_elements
     return 0
 
 
 def align_of(t: Type) -> int:
     """Bytes; vectors are aligned to their size (OpenCL C 3.0, section 6.3.5)."""
-    if isinstance(t, ArrayType):
+    if isinstance(t, (ArrayType, ConstantMatrixType)):
         return align_of(t.element)
     if isinstance(t, RecordType):
         return t.align_bytes

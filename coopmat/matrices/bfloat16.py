@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from . import spelling
-from .instances import Instance, Parameter, Signature
+from .instances import FromTemplate, Instance, Parameter, Signature
 from .strategies import Strategy, Target
 from .variants import COMPONENT_TYPES, ComponentType
 
@@ -23,7 +23,7 @@ _CALL = re.compile(r"\b(cm_bf16_(\w+)_(\d+))\(")
 
 
 @dataclass(frozen=True, slots=True)
-class Bfloat16Function(Instance):
+class Bfloat16Function(FromTemplate):
     """`what` is "to_float", "from_float_" and a rounding mode, or a type and "_to_odd"; of vectors of `width`."""
 
     what: str

@@ -47,13 +47,6 @@ class Instance(ABC):
     @abstractmethod
     def signature(self) -> Signature: ...
 
-    @abstractmethod
-    def definitions(self, target: Target) -> dict[str, str]:
-        """The macros of the template, `CM_` left out; "OP" names the section of the file."""
-
-    def file(self, strategy: Strategy) -> str:
-        return strategy.file
-
     def needs(self, target: Target) -> tuple[Instance, ...]:
         """Functions that this one calls."""
         return ()
@@ -62,6 +55,29 @@ class Instance(ABC):
         """Of the local memory that a work-group's subgroups exchange values through: its address is then a parameter
         after those of the signature, `SCRATCH`."""
         return 0
+
+
+class FromTemplate(Instance):
+    """A function whose text is a section of a file in library/."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def definitions(self, target: Target) -> dict[str, str]:
+        """The macros of the template, `CM_` left out; "OP" names the section of the file."""
+
+    def file(self, strategy: Strategy) -> str:
+        return strategy.file
+
+
+class Written(Instance):
+    """A function whose text is made for it."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def text(self, target: Target) -> str:
+        """OpenCL C that defines `function_name` and nothing else that another text may define."""
 
 
 SCRATCH = Parameter("scratch", "ulong", "local")
@@ -85,7 +101,7 @@ def _each(count: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _OfMatrix(Instance):
+class _OfMatrix(FromTemplate):
     """Base of the operations on one matrix type."""
 
     matrix: MatrixType
@@ -405,7 +421,7 @@ class Coord(_OfMatrix):
 
 
 @dataclass(frozen=True, slots=True)
-class MultiplyAdd(Instance):
+class MultiplyAdd(FromTemplate):
     """`void f(private C *out, const private A *a, const private B *b, const private C *c)`
 
     `out` may be c (or a, or b). ValueError where uses, shapes or classes of component types do not fit.

@@ -23,6 +23,7 @@ from .instances import (
     Convert,
     Coord,
     Fill,
+    FromTemplate,
     Get,
     Instance,
     Length,
@@ -34,6 +35,7 @@ from .instances import (
     Set,
     Signature,
     Store,
+    Written,
     parameters,
 )
 from .strategies import MAX_WORK_ITEMS, STRATEGIES, Strategy, Target, storage_alignment, storage_components
@@ -81,9 +83,18 @@ def instantiate(target: Target, instances: Iterable[Instance]) -> str:
 def _add(parts: dict[str, str], instance: Instance, target: Target) -> None:
     if instance.function_name in parts:
         return
-    macros = instance.definitions(target)
-    for needed in (*instance.needs(target), *functions_called(macros.values())):
+    for needed in instance.needs(target):
         _add(parts, needed, target)
+    if isinstance(instance, Written):
+        parts[instance.function_name] = instance.text(target)
+    elif isinstance(instance, FromTemplate):
+        _add_from_template(parts, instance, target)
+
+
+def _add_from_template(parts: dict[str, str], instance: FromTemplate, target: Target) -> None:
+    macros = instance.definitions(target)
+    for called in functions_called(macros.values()):
+        _add(parts, called, target)
     section = library_sections(instance.file(target.strategy))[macros.pop("OP")]
     macros["NAME"] = instance.function_name
     lines = [f"#define CM_{name} {body}" for name, body in macros.items()]

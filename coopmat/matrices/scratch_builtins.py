@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from . import spelling
-from .instances import Instance, Parameter, Signature
+from .instances import FromTemplate, Instance, Parameter, Signature
 from .strategies import Strategy, Target
 from .variants import COMPONENT_TYPES, ComponentType
 
@@ -141,7 +141,7 @@ ROWS: Mapping[str, Row] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class ScratchBuiltin(Instance):
+class ScratchBuiltin(FromTemplate):
     """A subgroup builtin on scalars of `component` (None: it takes no value). Its parameters are the first of the
     builtin's. All work-items of the work-group must call it together if it exchanges values."""
 

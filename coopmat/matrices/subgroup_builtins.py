@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from . import scratch_builtins, spelling
-from .instances import Instance, Parameter, Signature
+from .instances import FromTemplate, Instance, Parameter, Signature
 from .strategies import Strategy, Target
 from .variants import ComponentType
 
@@ -38,7 +38,7 @@ _SECTIONS: dict[str, Signature] = {
 
 
 @dataclass(frozen=True, slots=True)
-class SubgroupBuiltin(Instance):
+class SubgroupBuiltin(FromTemplate):
     """A subgroup builtin where the subgroup is one work-item, on scalars of `component` (None: it takes no value).
 
     Its parameters are the first of the builtin's: what says nothing to a subgroup of one, such as a lane, a cluster's

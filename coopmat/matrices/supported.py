@@ -42,17 +42,13 @@ def multiply_add(a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands
     """What a multiply-add of these types asks for: the mask says which integers are signed, and what saturates."""
     signs = (Operands.A_SIGNED, Operands.B_SIGNED, Operands.C_SIGNED, Operands.RESULT_SIGNED)
     types = (a.component, b.component, c.component, c.component)
-    ta, tb, tc, tr = (_signed(t, bit in operands) for t, bit in zip(types, signs, strict=True))
+    ta, tb, tc, tr = (t.with_sign(bit in operands) for t, bit in zip(types, signs, strict=True))
     saturating = a.component.is_integer and Operands.SATURATING in operands
     return Variant(a.rows, b.columns, a.columns, ta, tb, tc, tr, saturating)
 
 
-def _signed(t: ComponentType, signed: bool) -> ComponentType:
-    return COMPONENT_TYPES[f"{'s' if signed else 'u'}{t.bits}"] if t.is_integer else t
-
-
 def _without_sign(m: MatrixType) -> MatrixType:
-    return MatrixType(_signed(m.component, False), m.rows, m.columns, m.use)
+    return MatrixType(m.component.with_sign(False), m.rows, m.columns, m.use)
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,10 @@ class ComponentType:
     def is_integer(self) -> bool:
         return self.kind is Kind.INTEGER
 
+    def with_sign(self, signed: bool) -> ComponentType:
+        """The integer of the same size with or without a sign; floating point as it is."""
+        return COMPONENT_TYPES[f"{'s' if signed else 'u'}{self.bits}"] if self.is_integer else self
+
     def __str__(self) -> str:
         return self.name
 

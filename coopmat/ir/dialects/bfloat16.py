@@ -19,6 +19,7 @@ from .text import (
     Instruction,
     Malformed,
     Module,
+    Names,
     operands,
     parse_argument,
     parse_call,
@@ -175,7 +176,7 @@ def _callee(text: str) -> str:
 class _Expansion:
     def __init__(self, function: Function, functions: _Functions) -> None:
         self.function, self.functions = function, functions
-        self.names = {item.result for item in function.instructions()} | {a.value for a in function.head.arguments}
+        self.names = Names(function)
         self.out: list[Instruction] = []
         self.source = ""
 
@@ -201,15 +202,8 @@ class _Expansion:
 
     # --- pieces
 
-    def fresh(self) -> str:
-        n = len(self.names)
-        while f"%bf16.{n}" in self.names:
-            n += 1
-        self.names.add(f"%bf16.{n}")
-        return f"%bf16.{n}"
-
     def emit(self, text: str, result: str | None = None) -> str:
-        result = result or self.fresh()
+        result = result or self.names.fresh("bf16")
         self.out.append(Instruction(result, text, self.source))
         return result
 

@@ -21,7 +21,7 @@ from .operations import (
     tag,
 )
 from .operations import type_text as matrix_text
-from .text import Argument, Call, Function, Instruction, Malformed, Module, parse_call, quoted
+from .text import Argument, Call, Function, Instruction, Malformed, Module, Names, parse_call, quoted
 
 LAYOUTS = (0, 1, 2)
 # Of components: the words of the placeholders.
@@ -51,11 +51,12 @@ def canonicalize(module: Module) -> None:
 
 
 class _Canonicalizer:
+    names: Names  # of the function that is being read
+
     def __init__(self, module: Module) -> None:
         self.module = module
         self.declared: dict[str, Call] = {}
         self.operations: set[str] = set()
-        self.names: set[str] = set()
 
     def run(self) -> None:
         known = {head.name: read_name(head.name) for head in self.module.declarations}
@@ -79,7 +80,7 @@ class _Canonicalizer:
         return any(MENTION in text for text in (head.type, *(argument.type for argument in head.arguments)))
 
     def function(self, function: Function) -> None:
-        self.names = {item.result or "" for item in function.instructions()}
+        self.names = Names(function)
         for text in (function.head.type, *(argument.type for argument in function.head.arguments)):
             self.check_types(text, str(function.head))
         for block in function.blocks:
@@ -116,14 +117,6 @@ class _Canonicalizer:
                 if (match[1] or match[2]) in self.operations:
                     message = f"the address of the matrix operation '{match[1] or match[2]}' cannot be taken"
                     raise Malformed("ir-operation", message, item.source)
-
-    def fresh(self, wanted: str) -> str:
-        name, n = f"%{wanted}", 0
-        while name in self.names:
-            n += 1
-            name = f"%{wanted}.{n}"
-        self.names.add(name)
-        return name
 
     def declare(self, name: str, result: str, types: list[str]) -> None:
         head = Call(
@@ -211,7 +204,7 @@ class _Operation:
             return Argument("i64", str(int(argument.value) % (1 << width)))
         if argument.value in ("undef", "poison"):
             return Argument("i64", argument.value)
-        name = self.owner.fresh("stride")
+        name = self.owner.names.fresh("stride")
         self.before.append(Instruction(name, f"zext {argument} to i64", self.item.source))
         return Argument("i64", name)
 
@@ -330,7 +323,7 @@ class _Operation:
         if self.operands[1 - at] is not None or self.result != matrix:
             raise self.fail("takes a matrix of the result's type and a scalar")
         scalar = self.scalar(self.arguments[1 - at], LLVM_NAMES[matrix.component])
-        filled = Argument(matrix_text(matrix), self.owner.fresh("scalar"))
+        filled = Argument(matrix_text(matrix), self.owner.names.fresh("scalar"))
         fill = self.emit(f"{spelled('CompositeConstruct')}_{tag(matrix)}", [scalar], filled.value)
         multiply = "IMul" if matrix.component.is_integer else "FMul"
         self.before.append(fill)
@@ -345,7 +338,7 @@ class _Operation:
             raise self.fail(f"cannot multiply components of type {wanted} by a scalar of type {given}")
         if _INTEGER.fullmatch(given) and _NUMBER.fullmatch(value):
             return Argument(wanted, integer_constant(int(value), wanted))
-        name = self.owner.fresh("converted")
+        name = self.owner.names.fresh("converted")
         self.before.append(Instruction(name, f"{_cast(given, wanted)} {given} {value} to {wanted}", self.item.source))
         return Argument(wanted, name)
 

@@ -26,10 +26,10 @@ from .text import (
     Instruction,
     Malformed,
     Module,
+    Names,
     operands,
     parse_argument,
     parse_call,
-    quoted,
     split,
     tokens,
     type_end,
@@ -96,7 +96,7 @@ class _Lowering:
         self.function, self.addresses, self.calls = function, addresses, calls
         self.storage = addresses.storage
         self.carriers, self.replaced = how
-        self.names = {item.result for item in function.instructions()} | {a.value for a in function.head.arguments}
+        self.fresh = Names(function).fresh
         # The address of every value with matrices, and its type.
         self.places: dict[str, str] = {}
         self.types: dict[str, str] = {}
@@ -133,14 +133,6 @@ class _Lowering:
 
     def fail(self, message: str) -> Malformed:
         return Malformed("ir-not-supported", message, self.source)
-
-    def fresh(self, wanted: str) -> str:
-        n, name = 0, quoted("%", wanted)
-        while name in self.names:
-            n += 1
-            name = quoted("%", f"{wanted}.{n}")
-        self.names.add(name)
-        return name
 
     def emit(self, text: str, result: str | None = None) -> None:
         self.out.append(Instruction(result, text, self.source))

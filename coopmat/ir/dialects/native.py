@@ -17,6 +17,7 @@ from .text import (
     Instruction,
     Malformed,
     Module,
+    Names,
     operands,
     parse_argument,
     parse_call,
@@ -62,8 +63,7 @@ class _Preparation:
         for item in function.instructions():
             if item.opcode == "alloca" and item.result:
                 self.objects[item.result] = operands(item.text)[0]
-        self.names = {item.result for item in function.instructions()} | {f"%{b.label}" for b in function.blocks}
-        self.names |= {argument.value for argument in function.head.arguments}
+        self.fresh = Names(function).fresh
         self.fills: dict[str, str] = {}
         self.entry: list[Instruction] = []
 
@@ -76,14 +76,6 @@ class _Preparation:
                 self.constants(item)
         self.function.blocks = [part for block in self.function.blocks for part in self.without_selects(block)]
         self.function.blocks[0].instructions[:0] = self.entry
-
-    def fresh(self, wanted: str) -> str:
-        n, name = 0, quoted("%", wanted)
-        while name in self.names:
-            n += 1
-            name = quoted("%", f"{wanted}.{n}")
-        self.names.add(name)
-        return name
 
     def by_members(self, item: Instruction) -> list[Instruction]:
         """Bytes of an object with matrices mean nothing: its members do."""

@@ -7,6 +7,7 @@ every operand stands behind its type. `Malformed` says what is not understood, a
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -155,6 +156,24 @@ def unquoted(name: str) -> str:
 
 def quoted(sigil: str, name: str) -> str:
     return f"{sigil}{name}" if re.fullmatch(r"[-a-zA-Z$._][-a-zA-Z$._0-9]*", name) else f'{sigil}"{name}"'
+
+
+class Names:
+    """New names for a function's values, beside those that it has."""
+
+    def __init__(self, function: Function) -> None:
+        self._taken = {item.result for item in function.instructions()} | {f"%{b.label}" for b in function.blocks}
+        self._taken |= {argument.value for argument in function.head.arguments}
+        self._numbers: Counter[str] = Counter()
+
+    def fresh(self, wanted: str) -> str:
+        """`wanted`, or with a number behind it."""
+        name = quoted("%", wanted)
+        while name in self._taken:
+            self._numbers[wanted] += 1
+            name = quoted("%", f"{wanted}.{self._numbers[wanted]}")
+        self._taken.add(name)
+        return name
 
 
 _IS_CALL = re.compile(r"(?:(?:tail|musttail|notail) )?call\b")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ...matrices.variants import COMPONENT_TYPES, MatrixType
 from .operations import matrix_of, read_name, spelled, tag, type_text
-from .text import Argument, Call, Function, Instruction, Module, parse_call, quoted
+from .text import Argument, Call, Function, Instruction, Module, Names, parse_call, quoted
 
 _BFLOAT16, _HALF, _FLOAT = (COMPONENT_TYPES[name] for name in ("bf16", "f16", "f32"))
 
@@ -24,7 +24,7 @@ def widen(module: Module) -> None:
 class _Widening:
     def __init__(self, function: Function, declared: dict[str, Call]) -> None:
         self.function, self.declared = function, declared
-        self.names = {item.result for item in function.instructions()}
+        self.names = Names(function)
         self.out: list[Instruction] = []
         self.source = ""
 
@@ -69,13 +69,6 @@ class _Widening:
         head = [Argument(argument.type) for argument in arguments]
         kind, callee = type_text(type_), quoted("@", name)
         self.declared.setdefault(name, Call("declare spir_func", kind, callee, head, " convergent nounwind"))
-        result = result or self.fresh()
+        result = result or self.names.fresh("wide")
         self.out.append(Instruction(result, str(Call("call spir_func", kind, callee, arguments)), self.source))
         return result
-
-    def fresh(self) -> str:
-        n = len(self.names)
-        while f"%wide.{n}" in self.names:
-            n += 1
-        self.names.add(f"%wide.{n}")
-        return f"%wide.{n}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...matrices import lowering as library
-from ...matrices.variants import COMPONENT_TYPES, ComponentType, Layout, MatrixType, Operands
+from ...matrices.variants import Layout, MatrixType, Operands
 from ..module import OP, Instruction
 from . import bfloat16, values
 from .function import Change, FunctionLowering
@@ -28,11 +28,7 @@ def _matrix(f: FunctionLowering, kind: int | None) -> MatrixType:
 
 def _as(matrix: MatrixType, signed: bool) -> MatrixType:
     """With integers of this sign; floating point as it is."""
-    return replace(matrix, component=_signed(matrix.component, signed))
-
-
-def _signed(component: ComponentType, signed: bool) -> ComponentType:
-    return COMPONENT_TYPES[f"{'s' if signed else 'u'}{component.bits}"] if component.is_integer else component
+    return replace(matrix, component=matrix.component.with_sign(signed))
 
 
 # --- memory ----------------------------------------------------------------------------------------
@@ -151,7 +147,7 @@ def convert(f: FunctionLowering, item: Instruction) -> bool:
         return True
     source_signed, result_signed, saturates = _CONVERSIONS[item.name.removeprefix("Op")]
     source = _as(_matrix(f, f.types.of(item.operands[0])), source_signed)
-    result = _signed(_matrix(f, item.result_type).component, result_signed)
+    result = _matrix(f, item.result_type).component.with_sign(result_signed)
     instance = library.Convert(source, result, rounding, saturates or saturates_too)
     f.call(instance, item.result, f.place(item.operands[0]))
     return True
@@ -205,7 +201,7 @@ def _widened(
         raise unsupported(item, f"of {addend} to {result} is not supported yet")
     if signed != (Operands.RESULT_SIGNED in mask) and Operands.SATURATING in mask:
         raise unsupported(item, "an addend of another type and sign than the saturated result is not supported yet")
-    f.call(library.Convert(_as(addend, signed), _signed(result.component, signed)), item.result or 0, f.place(value))
+    f.call(library.Convert(_as(addend, signed), result.component.with_sign(signed)), item.result or 0, f.place(value))
     return item.result or 0
 
 

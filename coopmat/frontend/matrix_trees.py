@@ -1,0 +1,189 @@
+"""Expressions of matrix types as trees of the matrix library: one answer for every writer.
+
+A writer asks for the `Expression` of a value, or of what a store or an assignment does, evaluates the leaves in their
+order, and gets the library function to call once it knows what each pointer points into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..diagnostics import InternalError
+from ..matrices import trees
+from ..matrices.trees import InMemory, Input, Machine, Term, Tree
+from ..matrices.variants import ComponentType
+from . import typed
+from .matrix_calls import COMPONENTS
+from .types import AddressSpace, ConstantMatrixType, MatrixLayout, PointerType, ScalarType, Type
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectLeaf:
+    """A matrix object; where `expression` is no LValue, its value is to be put into a private one first."""
+
+    expression: typed.Expr
+
+    @property
+    def matrix(self) -> ConstantMatrixType:
+        return _matrix(self.expression.type)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLeaf:
+    """Memory that a load or a store names: `stride` is a ulong."""
+
+    pointer: typed.Expr
+    stride: typed.Expr
+    row_major: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarLeaf:
+    """A scalar; an `index` is to be converted to ulong."""
+
+    expression: typed.Expr
+    index: bool = False
+
+
+Leaf = ObjectLeaf | MemoryLeaf | ScalarLeaf
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """`term` over `leaves`, by number."""
+
+    term: Term
+    leaves: tuple[Leaf, ...]
+
+    def tree(
+        self,
+        spaces: Sequence[AddressSpace | None],
+        out: tuple[ObjectLeaf | MemoryLeaf | ConstantMatrixType, AddressSpace],
+        *,
+        machine: Machine,
+        contract: bool,
+        separate: bool,
+    ) -> Tree:
+        """The function that calculates it. `spaces`: where each leaf's pointer points, None for scalars; `out`: where
+        the value goes, a fresh object where that is a type. `separate` as in `Tree`."""
+        inputs = tuple(
+            Input(None if leaf.index else component(leaf.expression.type))
+            if isinstance(leaf, ScalarLeaf)
+            else in_memory(leaf, space)
+            for leaf, space in zip(self.leaves, spaces, strict=True)
+        )
+        return Tree(self.term, inputs, in_memory(*out), machine, contract, separate)
+
+
+def in_memory(leaf: ObjectLeaf | MemoryLeaf | ConstantMatrixType, space: AddressSpace | None) -> InMemory:
+    assert space is not None
+    if isinstance(leaf, MemoryLeaf):
+        pointer = leaf.pointer.type
+        assert isinstance(pointer, PointerType)
+        stride = leaf.stride.value if isinstance(leaf.stride, typed.IntConst) else None
+        element = component(pointer.pointee)
+        return InMemory(element, str(space), stride, leaf.row_major, pointer.qualifiers.volatile)
+    matrix = leaf if isinstance(leaf, ConstantMatrixType) else leaf.matrix
+    volatile = (
+        isinstance(leaf, ObjectLeaf) and isinstance(leaf.expression, typed.LValue) and leaf.expression.place.volatile
+    )
+    row_major = matrix.layout is MatrixLayout.ROW_MAJOR
+    return InMemory(component(matrix.element), str(space), matrix.stride, row_major, volatile)
+
+
+def component(t: Type) -> ComponentType:
+    if not isinstance(t, ScalarType):
+        raise InternalError(f"'{t}' is no element of a matrix")
+    return COMPONENTS[t.name]
+
+
+def is_tree(e: typed.Expr) -> bool:
+    """Whether `e` calculates a matrix: anything else that has one is an object, a call or a choice."""
+    return type(e) in _TERMS
+
+
+def expression(e: typed.Expr) -> Expression:
+    """Of any expression of a matrix type."""
+    leaves: list[Leaf] = []
+    term = _Collector(leaves).term(e)
+    return Expression(term, tuple(leaves))
+
+
+class _Collector:
+    def __init__(self, leaves: list[Leaf]) -> None:
+        self.leaves = leaves
+
+    def term(self, e: typed.Expr) -> Term:
+        """Left-deep chains, which grow long in generated code, are not recursed on."""
+        chain: list[typed.MatrixElementwise | typed.MatrixProduct] = []
+        while isinstance(e, (typed.MatrixElementwise, typed.MatrixProduct)):
+            chain.append(e)
+            e = e.left
+        result = self._term(e)
+        for outer in reversed(chain):
+            matrix = _matrix(outer.type)
+            shape = (component(matrix.element), matrix.rows, matrix.columns)
+            right = self.term(outer.right)
+            if isinstance(outer, typed.MatrixProduct):
+                result = trees.Product(*shape, result, right)
+            else:
+                result = trees.Elementwise(*shape, outer.op, result, right)  # type: ignore[arg-type]
+        return result
+
+    def _term(self, e: typed.Expr) -> Term:
+        matrix = _matrix(e.type)
+        shape = (component(matrix.element), matrix.rows, matrix.columns)
+        if isinstance(e, typed.Load):
+            return trees.Object(*shape, self._leaf(ObjectLeaf(e.operand)))
+        if isinstance(e, typed.MatrixMemoryLoad):
+            return trees.Object(*shape, self._leaf(MemoryLeaf(e.pointer, e.stride, e.row_major)))
+        if isinstance(e, typed.MatrixBroadcast):
+            return trees.Broadcast(*shape, self._leaf(ScalarLeaf(e.value)))
+        if isinstance(e, typed.MatrixTranspose):
+            return trees.Transposed(*shape, self.term(e.operand))
+        if isinstance(e, typed.MatrixCast):
+            inner = self.term(e.operand)
+            return inner if inner.element == shape[0] else trees.Converted(*shape, inner)
+        if isinstance(e, typed.MatrixPart):
+            inner = self.term(e.operand)
+            return trees.Part(*shape, e.which, inner, self._index(e.index))  # type: ignore[arg-type]
+        if isinstance(e, typed.MatrixWithPart):
+            return self._with_part(e, shape)
+        return trees.Object(*shape, self._leaf(ObjectLeaf(e)))
+
+    def _with_part(self, e: typed.MatrixWithPart, shape: tuple[ComponentType, int, int]) -> Term:
+        inner = self.term(e.operand)
+        index = self._index(e.index)
+        if e.which != "element":
+            return trees.WithPart(*shape, e.which, inner, index, self.term(e.part))  # type: ignore[arg-type]
+        assert e.column is not None
+        column = self._index(e.column)
+        return trees.WithElement(*shape, inner, index, column, self._leaf(ScalarLeaf(e.part)))
+
+    def _index(self, e: typed.Expr) -> int:
+        return self._leaf(ScalarLeaf(e, index=True))
+
+    def _leaf(self, leaf: Leaf) -> int:
+        self.leaves.append(leaf)
+        return len(self.leaves) - 1
+
+
+_TERMS = frozenset(
+    {
+        typed.MatrixBroadcast,
+        typed.MatrixElementwise,
+        typed.MatrixProduct,
+        typed.MatrixTranspose,
+        typed.MatrixCast,
+        typed.MatrixPart,
+        typed.MatrixWithPart,
+        typed.MatrixMemoryLoad,
+    }
+)
+
+
+def _matrix(t: Type) -> ConstantMatrixType:
+    if not isinstance(t, ConstantMatrixType):
+        raise InternalError(f"'{t}' is no matrix type")
+    return t

@@ -1,0 +1,19 @@
+"""What the cost model knows of a target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """`register_bits` wide vector registers, `registers` of them; `widest` is the greatest number of elements that a
+    vector of the code may have (16 in OpenCL C). ValueError where a number is not positive."""
+
+    register_bits: int = 256
+    registers: int = 16
+    widest: int = 16
+
+    def __post_init__(self) -> None:
+        if min(self.register_bits, self.registers, self.widest) < 1:
+            raise ValueError("a machine has at least one register of one bit")
