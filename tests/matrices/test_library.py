@@ -569,7 +569,7 @@ def test_loops_that_stay_loops(device, target, rng, monkeypatch):
     for unroll, body in ((16, 256), (16, 16)):
         # As for large shapes, but quick to compile.
         monkeypatch.setattr(instances, "UNROLL_LIMIT", unroll)
-        monkeypatch.setattr(instances, "ROLLED_BODY_LIMIT", body)
+        monkeypatch.setattr(instances, "BODY_LIMIT", body)
         run(device, *target, [mul_add_case(target, rng, types, Operands(29), (8, 19, 5))])
 
 
