@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from ..diagnostics import Diagnostic
+from ..diagnostics import Diagnostic, Span
 from ..frontend.kernel_info import KernelInfo
 from ..matrices.strategies import STRATEGIES
+from ..matrices.trees import Machine, Tree
 
 __all__ = ["LIBRARY_NAME", "WriteOptions", "Written"]
 
@@ -21,13 +22,16 @@ LIBRARY_NAME = "<matrix library>"
 class WriteOptions:
     """`matrices` is a library strategy. `cl_std` is the newest version that the device takes; the text asks for the
     oldest that it can do with. `sub_group_size` as in LowerOptions, `widest` the most components of
-    the matrix library's vectors, `has_half` whether the device has cl_khr_fp16."""
+    the matrix library's vectors, `has_half` whether the device has cl_khr_fp16. `contract_matrices` and `machine` as in
+    LowerOptions."""
 
     matrices: str = "one"
     cl_std: str = "CL3.0"
     sub_group_size: int | None = None
     widest: int = 16
     has_half: bool = True
+    contract_matrices: bool = False
+    machine: Machine = field(default_factory=Machine)
 
     def __post_init__(self) -> None:
         if self.matrices not in STRATEGIES:
@@ -36,9 +40,11 @@ class WriteOptions:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """`text` is the program; `cl_std` the version that it needs, "CL1.2" or later, for -cl-std=."""
+    """`text` is the program; `cl_std` the version that it needs, "CL1.2" or later, for -cl-std=. `trees` are the
+    expressions of Clang's matrix types, with their places."""
 
     text: str
     kernels: tuple[KernelInfo, ...]
     cl_std: str
     warnings: tuple[Diagnostic, ...] = ()
+    trees: tuple[tuple[Span, Tree], ...] = ()

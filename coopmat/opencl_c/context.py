@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from ..diagnostics import InternalError, Span
 from ..frontend import typed
+from ..frontend.matrix_overlaps import Overlaps
 from ..frontend.types import PLAIN, Type
 from ..matrices.strategies import Target
+from ..matrices.trees import Machine
 from .names import LIBRARY_PREFIX, Names
 from .needs import Needs
 from .output import Output
@@ -17,6 +19,7 @@ from .text import Text
 if TYPE_CHECKING:
     from ..frontend.sub_groups import SubGroups
     from .matrices import Matrices
+    from .matrix_types import MatrixTypes
 
 Function = tuple[typed.FunctionDecl, "Target | None"]
 SCRATCH = "cm_scratch"
@@ -35,7 +38,8 @@ class Uses:
 
 @dataclass
 class Program:
-    """A unit and the one text that it becomes. `has_half`: the device has cl_khr_fp16.
+    """A unit and the one text that it becomes. `has_half`: the device has cl_khr_fp16. Expressions of matrix types are
+    made for `machine`, and contracted whatever FP_CONTRACT says where `contract_matrices`.
     `versions` are the targets that functions are written for, in order.
 
     Once they are known, `scratch` says which functions get local memory from whoever calls them, and `kernel_sizes`
@@ -47,6 +51,8 @@ class Program:
     needs: Needs
     sub_groups: SubGroups
     has_half: bool = True
+    machine: Machine = field(default_factory=Machine)
+    contract_matrices: bool = False
     versions: dict[Target, int] = field(default_factory=dict)
     uses: dict[Function, Uses] = field(default_factory=dict)
     scratch: set[Function] = field(default_factory=set)
@@ -55,8 +61,10 @@ class Program:
 
     def __post_init__(self) -> None:
         from .matrices import Matrices
+        from .matrix_types import MatrixTypes
 
         self.matrices: Matrices = Matrices(self)
+        self.matrix_types: MatrixTypes = MatrixTypes(self)
 
     def suffix(self, target: Target) -> str:
         """Tells what is for one target from what is for another; the first needs nothing."""
@@ -76,6 +84,21 @@ class Context:
         self.program, self.decl, self.target, self.output = program, decl, target, out
         self.uses = Uses() if decl is None else program.uses.setdefault((decl, target), Uses())
         self.temporaries: list[str] = []
+        self._overlaps: Overlaps | None = None
+
+    @property
+    def contract(self) -> bool:
+        """Whether products and sums of matrix types may be contracted."""
+        off = self.decl is not None and not self.decl.attributes.get("fp_contract", True)
+        return self.program.contract_matrices or not off
+
+    @property
+    def overlaps(self) -> Overlaps:
+        if self._overlaps is None:
+            if self.decl is None:
+                raise InternalError("nothing is stored outside functions")
+            self._overlaps = Overlaps(self.decl)
+        return self._overlaps
 
     def temporary(self, t: Type, span: Span) -> typed.VarRef:
         """A new object of the function's."""

@@ -46,12 +46,17 @@ def convert(c: Context, e: typed.Convert) -> Text:
 
 def bare(e: typed.Expr) -> typed.Expr:
     """The scalar before a conversion that an operator or an assignment might make by itself."""
-    if isinstance(e, typed.IntConst) and 0 <= e.value < 1 << 31 and e.type is not BOOL:
-        return typed.IntConst(e.span, INT, e.value)
     if isinstance(e, typed.Convert) and e.kind in _NUMERIC:
         inner = e.operand
         if isinstance(inner.type, ScalarType) and BFLOAT16 not in (inner.type, e.type):
             return inner
+    return bare_constant(e)
+
+
+def bare_constant(e: typed.Expr) -> typed.Expr:
+    """A constant as an int, where that can hold it; any other expression as it is."""
+    if isinstance(e, typed.IntConst) and 0 <= e.value < 1 << 31 and e.type is not BOOL:
+        return typed.IntConst(e.span, INT, e.value)
     return e
 
 

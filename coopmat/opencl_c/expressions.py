@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..frontend import typed
+from ..frontend.matrix_trees import TREES, is_tree
 from ..frontend.sema.conversions import common_scalar, kind_between
 from ..frontend.types import (
     BFLOAT16,
     EVENT,
     INT,
     ArrayType,
+    ConstantMatrixType,
     CoopMatrixType,
     PointerType,
     RecordType,
@@ -142,6 +144,11 @@ def effect(c: Context, e: typed.Expr) -> Text:
         return c.program.matrices.set(c, e.target, assigned(c, e.value))
     if isinstance(e, typed.CompoundAssign) and isinstance(e.target, typed.MatrixElement):
         return _in_two_steps(c, e)
+    if isinstance(e, typed.CompoundAssign) and isinstance(e.computation, ConstantMatrixType):
+        before, assignment = _of_matrices(c, e)
+        return Text(before + effect(c, assignment).at(Binds.ASSIGN), Binds.COMMA if before else Binds.ASSIGN)
+    if isinstance(e, typed.Assign) and isinstance(e.target.type, ConstantMatrixType) and is_tree(e.value):
+        return c.program.matrix_types.assign(c, e.target, e.value)
     if isinstance(e, typed.IncDec) and _is_special(e.target):
         return _in_two_steps(c, _as_assignment(e))
     if isinstance(e, typed.Comma):
@@ -160,7 +167,22 @@ def _assignment(target: Text, symbol: str, new: Text) -> Text:
     return Text(f"{target.prefix} {symbol} {new.at(Binds.ASSIGN)}", Binds.ASSIGN)
 
 
+def _of_matrices(c: Context, e: typed.CompoundAssign) -> tuple[str, typed.Assign]:
+    """As an assignment, and what has to come before."""
+    before, target = _simplified(c, e.target)
+    own = typed.Load(e.span, target.type, target)
+    new: typed.Expr
+    if e.op == "mul" and not isinstance(e.value, typed.MatrixBroadcast):
+        new = typed.MatrixProduct(e.span, e.computation, own, e.value)
+    else:
+        new = typed.MatrixElementwise(e.span, e.computation, e.op, own, e.value)
+    return before, typed.Assign(e.span, e.type, target, new)
+
+
 def _compound_assign(c: Context, e: typed.CompoundAssign) -> Text:
+    if isinstance(e.computation, ConstantMatrixType):
+        before, assignment = _of_matrices(c, e)
+        return Text(before + _assign(c, assignment).at(Binds.ASSIGN), Binds.COMMA if before else Binds.ASSIGN)
     if isinstance(e.target, typed.MatrixElement):
         before, target = _simplified(c, e.target)
         return _then_read(c, before, _in_two_steps(c, replace(e, target=target)), target)
@@ -216,6 +238,10 @@ def _simplified(c: Context, target: typed.LValue) -> tuple[str, typed.LValue]:
         before, base = _simplified(c, target.base)
         more, index = _once(c, target.index)
         return before + more, replace(target, base=base, index=index)
+    if isinstance(target, typed.MatrixSubscript):
+        before, matrix = _simplified(c, target.matrix)
+        (more, row), (rest, column) = _once(c, target.row), _once(c, target.column)
+        return before + more + rest, replace(target, matrix=matrix, row=row, column=column)
     if isinstance(target, typed.MatrixElement):
         before, matrix = _simplified(c, target.matrix)
         more, index = _once(c, target.index)
@@ -241,6 +267,7 @@ _SIMPLE: dict[type, tuple[str, ...]] = {
     typed.Swizzle: ("base",),
     typed.Index: ("base", "index"),
     typed.Deref: ("pointer",),
+    typed.MatrixSubscript: ("matrix", "row", "column"),
     typed.AddressOf: ("operand",),
     typed.Convert: ("operand",),
     typed.Unary: ("operand",),
@@ -299,7 +326,7 @@ def _zero(c: Context, e: typed.Zero) -> Text:
         return Text("(void)0", Binds.PREFIX)
     if isinstance(t, CoopMatrixType):
         return c.program.matrices.zero(c, t)
-    if isinstance(t, (ArrayType, RecordType)):
+    if isinstance(t, (ArrayType, RecordType, ConstantMatrixType)):
         return Text(f"({type_name(c.program, t)})" + initializer(c, e))
     if isinstance(t, ScalarType):
         return constant(literals.integer(0, t) if t.is_integer else literals.floating(0.0, t))
@@ -358,7 +385,7 @@ def _call(c: Context, e: typed.Call) -> Text:
 
 def initializer(c: Context, e: typed.Expr) -> str:
     """Of an object of the expression's type."""
-    if isinstance(e, typed.Zero) and isinstance(e.type, (ArrayType, RecordType)):
+    if isinstance(e, typed.Zero) and isinstance(e.type, (ArrayType, RecordType, ConstantMatrixType)):
         return _zeros(c, e)
     if isinstance(e, typed.Aggregate):
         return "{" + ", ".join(_items(c, e)) + "}" if e.items else _zeros(c, typed.Zero(e.span, e.type))
@@ -375,6 +402,8 @@ def _zeros(c: Context, e: typed.Zero) -> str:
     inner: Type | None = None
     if isinstance(t, ArrayType):
         inner = t.element
+    elif isinstance(t, ConstantMatrixType):
+        return f"{{{{{initializer(c, typed.Zero(e.span, t.element))}}}}}"
     elif isinstance(t, RecordType):
         inner = t.fields[0].type if t.fields else None
     if inner is None:
@@ -450,6 +479,10 @@ def _matrix_element(c: Context, e: typed.MatrixElement) -> Text:
     return c.program.matrices.get(c, e)
 
 
+def _tree(c: Context, e: typed.Expr) -> Text:
+    return c.program.matrix_types.value(c, e)
+
+
 _PLACES: dict[type, Callable[[Any, Any], Text]] = {
     typed.VarRef: _var_ref,
     typed.Deref: _deref,
@@ -459,6 +492,7 @@ _PLACES: dict[type, Callable[[Any, Any], Text]] = {
     typed.StringConst: _string,
     typed.CompoundLiteral: _compound_literal,
     typed.MatrixElement: _matrix_element,
+    typed.MatrixSubscript: lambda c, e: c.program.matrix_types.element(c, e),
 }
 _VALUES: dict[type, Callable[[Any, Any], Text]] = {
     typed.IntConst: conversions.integer,
@@ -494,5 +528,9 @@ _VALUES: dict[type, Callable[[Any, Any], Text]] = {
     typed.MatrixBinary: lambda c, e: c.program.matrices.binary(c, e),
     typed.MatrixScale: lambda c, e: c.program.matrices.scale(c, e),
     typed.MatrixNegate: lambda c, e: c.program.matrices.negate(c, e),
+    **dict.fromkeys(TREES, _tree),
+    typed.MatrixMemoryStore: lambda c, e: c.program.matrix_types.store(c, e),
+    typed.MatrixOfVector: lambda c, e: c.program.matrix_types.of_vector(c, e),
+    typed.VectorOfMatrix: lambda c, e: c.program.matrix_types.to_vector(c, e),
     **_PLACES,
 }

@@ -96,8 +96,7 @@ class Matrices:
 
     def text(self) -> str:
         """The types, the functions, and those that wrap them."""
-        parts = [PROLOGUE.rstrip()]
-        parts += [self._definition(matrix, name) for matrix, name in self._types.items()]
+        parts = [self._definition(matrix, name) for matrix, name in self._types.items()]
         texts = [
             _expanded(lowering.instantiate(target, instances.values()), self.program.suffix(target))
             for target, instances in self._instances.items()

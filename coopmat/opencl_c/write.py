@@ -10,6 +10,7 @@ from ..frontend.types import PointerType, RecordType, Type, contains_matrix
 from . import LIBRARY_NAME, WriteOptions, Written, literals
 from .context import SCRATCH, Context, Function, Program
 from .declarations import declared, parameter, record, records_in, type_name
+from .matrices import PROLOGUE
 from .names import Names
 from .needs import Needs
 from .output import Output
@@ -23,7 +24,9 @@ def write(unit: typed.Unit, options: WriteOptions) -> Written:
     for decl in unit.kernels:
         names.keep(decl)
     sub_groups = SubGroups(unit, options.matrices, options.sub_group_size, options.widest)
-    program = Program(unit, names, Needs(LANGUAGE_VERSIONS[options.cl_std]), sub_groups, options.has_half)
+    needs = Needs(LANGUAGE_VERSIONS[options.cl_std])
+    own = (options.has_half, options.machine, options.contract_matrices)
+    program = Program(unit, names, needs, sub_groups, *own)
     variables = sort_out(program)
     functions = _reached(program)
     # Only now it is known what every function uses.
@@ -40,10 +43,12 @@ def write(unit: typed.Unit, options: WriteOptions) -> Written:
         user.add(declaration(context, variable_) + ";")
     _write_functions(program, functions, user)
     head = [f"#pragma OPENCL EXTENSION {name} : enable" for name in sorted(program.needs.extensions)]
-    if program.matrices.used:
-        head += [f"#line 1 {literals.string(LIBRARY_NAME.encode())}", program.matrices.text()]
+    if program.matrices.used or program.matrix_types.used:
+        head += [f"#line 1 {literals.string(LIBRARY_NAME.encode())}", PROLOGUE.rstrip()]
+        head += [part.text() for part in (program.matrices, program.matrix_types) if part.used]
     text = "\n".join([*head, str(user)])
-    return Written(text, infos, program.needs.standard, tuple(sub_groups.warnings))
+    trees = tuple(program.matrix_types.told)
+    return Written(text, infos, program.needs.standard, tuple(sub_groups.warnings), trees)
 
 
 def _reached(program: Program) -> list[Function]:
