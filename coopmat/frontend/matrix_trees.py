@@ -100,7 +100,7 @@ def component(t: Type) -> ComponentType:
 
 def is_tree(e: typed.Expr) -> bool:
     """Whether `e` calculates a matrix: anything else that has one is an object, a call or a choice."""
-    return type(e) in _TERMS
+    return type(e) in TREES
 
 
 def expression(e: typed.Expr) -> Expression:
@@ -169,7 +169,7 @@ class _Collector:
         return len(self.leaves) - 1
 
 
-_TERMS = frozenset(
+TREES = frozenset(
     {
         typed.MatrixBroadcast,
         typed.MatrixElementwise,
