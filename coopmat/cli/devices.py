@@ -90,7 +90,7 @@ def _matrices(device: DeviceInfo) -> dict[str, object]:
 def _proven(device: DeviceInfo) -> list[str]:
     from coopmat.runtime import native_probe
 
-    return [variant.name for variant in native_probe.proven(device)] if native_probe.needs_proof(device) else []
+    return [variant.name for variant in native_probe.proven(device)]
 
 
 def _names(device: DeviceInfo) -> list[str] | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import traceback
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -18,6 +17,7 @@ from coopmat.compiler import CompileOptions
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.diagnostics import CompileError, InternalError
 from coopmat.matrices.reference import Array
+from coopmat.runtime import driver
 from coopmat.runtime.launch import resolve_options
 from coopmat.spirv.tools import SpirvTools, ToolError, assemble, need_tools
 
@@ -74,14 +74,13 @@ class Runner:
         self.context = self.cl.Context([self.device.handle])
         self.queue = self.cl.CommandQueue(self.context)
         self._tools: SpirvTools | None = None
-        warnings.simplefilter("ignore", self.cl.CompilerWarning)
 
     def warm_up(self) -> None:
         """What is loaded with the first compilation and build does not count as a variant's time."""
         with suppress(Exception):
             batch = Batch("c", "one", None, ())
             module = compiler.compile("kernel void test(global int *p) { *p = 1; }", self._options(batch))
-            self._program(module, [])
+            driver.build(self.context, module, self.device)
 
     # --- a batch
 
@@ -226,18 +225,12 @@ class Runner:
 
     def _build(self, module: compiler.Module, batch: Batch, variants: Sequence[Prepared]) -> list[Built]:
         """Builds one program. Raises whatever goes wrong."""
-        program = self._program(module, self._build_options(batch))
+        program = driver.build(self.context, module, self.device, self._build_options(batch))
         infos = module.kernels
         names = _kernel_names(variants)
         kernels = [self.cl.Kernel(program, name) for name in names]
         sizes = [infos[name].sub_group_size or batch.sub_group_size for name in names]
         return [Built(kernel, size) for kernel, size in zip(kernels, sizes, strict=True)]
-
-    def _program(self, module: compiler.Module, options: Sequence[str]) -> Any:
-        if module.options.code == "c":
-            options = [*module.opencl_c_options, *options]
-            return self.cl.Program(self.context, module.opencl_c).build(options, cache_dir=False)
-        return self.cl.Program(self.context, module.spirv).build(list(options))
 
     def _compile(self, batch: Batch, variants: Sequence[Prepared]) -> compiler.Module:
         options = self._options(batch)
@@ -300,6 +293,6 @@ def _explain(error: Exception) -> str:
         return f"internal error: {error}"
     if isinstance(error, ToolError):
         return f"it does not assemble:\n{error}"
-    if isinstance(error, opencl().Error):
+    if isinstance(error, driver.DriverError):
         return f"the device does not build it:\n{error}"
     return "internal error:\n" + "".join(traceback.format_exception(error, limit=-8))

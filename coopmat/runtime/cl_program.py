@@ -17,7 +17,8 @@ from coopmat.options import UsageError
 
 from .cl_errors import ArgumentError, LaunchError, ProgramBuildError, ProgramCompileError
 from .cl_kernel import Kernel
-from .device_build import Built, DriverError, build, has_matrices
+from .device_build import Built, build, has_matrices
+from .driver import DriverError
 
 __all__ = [
     "ArgumentError",

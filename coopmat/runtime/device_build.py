@@ -6,8 +6,6 @@ import logging
 import os
 import re
 import shlex
-import tempfile
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,12 +14,13 @@ from typing import Any
 from coopmat import compiler
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.devices.query import describe
-from coopmat.diagnostics import CompileError, Diagnostic, SourceMap, render_text
+from coopmat.diagnostics import CompileError, render_text
 from coopmat.frontend.kernel_info import KernelInfo, KernelParameter
-from coopmat.opencl_c import logs
 from coopmat.options import CompileOptions, UsageError
 
+from . import driver
 from .cache import Cache, Entry, key_of, package_version
+from .driver import quietly
 from .launch import resolve_options
 
 logger = logging.getLogger("coopmat.build")
@@ -42,14 +41,12 @@ _ENVIRONMENT = (
 
 @dataclass(frozen=True)
 class DeviceBuild:
-    """What one device got: `route` is "native" or the name of a lowering; `driver_code` is SPIR-V or OpenCL C, None
-    where it came from the cache as the device's own code."""
+    """What one device got: `route` is "native" or the name of a lowering."""
 
     device: DeviceInfo
     route: str
     kernels: dict[str, KernelInfo]
     warnings: str = ""
-    driver_code: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -106,32 +103,6 @@ def split_options(options: str | Sequence[str] | None) -> tuple[CompileOptions, 
     return CompileOptions.from_arguments(["--matrices", "auto", *words], for_device), for_device
 
 
-class DriverError(Exception):
-    """A driver refused what it was given: `error` is pyopencl's, `code` SPIR-V or OpenCL C.
-
-    `diagnostics` are what its log says of the user's source, `sources`, where it was given OpenCL C."""
-
-    def __init__(
-        self,
-        device: DeviceInfo,
-        error: Exception,
-        code: bytes,
-        diagnostics: Sequence[Diagnostic] = (),
-        sources: SourceMap | None = None,
-    ) -> None:
-        super().__init__(str(error))
-        self.device, self.error, self.code = device, error, code
-        self.diagnostics, self.sources = diagnostics, sources
-
-    def keep(self) -> str:
-        """Writes the code to a file; its path."""
-        suffix = ".spv" if self.code[:4] in (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03") else ".cl"
-        handle, path = tempfile.mkstemp(prefix="coopmat-", suffix=suffix)
-        with os.fdopen(handle, "wb") as file:
-            file.write(self.code)
-        return path
-
-
 def build(
     context: Any, handles: Sequence[Any], source: str, options: str | Sequence[str] | None, cache: Cache | None = None
 ) -> Built:
@@ -142,18 +113,18 @@ def build(
     cache = Cache.of_environment() if cache is None else cache
     parsed, for_device = split_options(options)
     jobs = [_Job(context, describe(handle), source, parsed, for_device, cache) for handle in handles]
-    made = [job.run() for job in jobs]
-    if (program := _just_built(context, jobs)) is not None:
-        return Built(program, tuple(made))
-    try:
-        return Built(_from_binaries(context, jobs, for_device), tuple(made))
-    except opencl().Error as error:
-        # A driver may refuse what it gave out itself before; then everything is built anew.
-        logger.warning("the device's code was refused, and is built again: %s", error)
-        made = [job.run(anew=True) for job in jobs]
+    for anew in (False, True):
+        made = tuple(job.run(anew) for job in jobs)
         if (program := _just_built(context, jobs)) is not None:
-            return Built(program, tuple(made))
-        return Built(_from_binaries(context, jobs, for_device), tuple(made))
+            return Built(program, made)
+        try:
+            return Built(_from_binaries(context, jobs, for_device), made)
+        except opencl().Error as error:
+            # A driver may refuse what it gave out itself before; then everything is built anew.
+            if anew:
+                raise
+            logger.warning("the device's code was refused, and is built again: %s", error)
+    raise AssertionError("built anew or not")
 
 
 def _just_built(context: Any, jobs: Sequence[_Job]) -> Any:
@@ -164,13 +135,7 @@ def _just_built(context: Any, jobs: Sequence[_Job]) -> Any:
 def _from_binaries(context: Any, jobs: Sequence[_Job], options: Sequence[str]) -> Any:
     cl = opencl()
     program = cl._cl._Program(context, [job.device.handle for job in jobs], [job.binary for job in jobs])
-    return _quietly(program, options, [job.device.handle for job in jobs])
-
-
-def _quietly(program: Any, options: Sequence[str], devices: Sequence[Any]) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # drivers log on success, and pyopencl warns about that
-        return program.build(" ".join(options).encode(), list(devices))
+    return quietly(program, options, [job.device.handle for job in jobs])
 
 
 def driver_environment() -> list[str]:
@@ -210,9 +175,8 @@ class _Job:
         self.for_device = for_device
         self.program: Any = None
         self.binary = b""
-        self._code: bytes | None = None
 
-    def run(self, anew: bool = False) -> DeviceBuild:
+    def run(self, anew: bool) -> DeviceBuild:
         self.program = None
         key = cache_key(self.device, self.source, self.options, self.for_device)
         if anew:
@@ -223,34 +187,18 @@ class _Job:
         self.binary = entry.payload
         facts = entry.facts
         kernels = {name: kernel_info(fields) for name, fields in facts["kernels"].items()}
-        return DeviceBuild(self.device, facts["route"], kernels, facts["warnings"], self._code)
+        return DeviceBuild(self.device, facts["route"], kernels, facts["warnings"])
 
     def _build(self) -> Entry:
         module = compiler.compile(self.source, self.options, name="<program source>")
-        code, program, options = self._driver_program(module)
-        self._code = code
-        try:
-            self.program = _quietly(program, [*options, *self.for_device], [self.device.handle])
-        except opencl().Error as error:
-            text = code.decode() if self.options.code == "c" else ""
-            told = logs.diagnostics(str(error), module.sources, text) if text else []
-            raise DriverError(self.device, error, code, told, module.sources) from error
+        context = opencl().Context([self.device.handle]) if len(self.context.devices) > 1 else self.context
+        self.program = driver.build(context, module, self.device, self.for_device)
         (binary,) = self.program.get_info(opencl().program_info.BINARIES)
         text = render_text(module.diagnostics, module.sources) if module.diagnostics else ""
         kernels = {name: asdict(info) for name, info in module.kernels.items()}
         facts = {"route": module.matrices, "kernels": kernels, "warnings": text}
         included = tuple(name for name in module.dependencies if name != module.name)
         return Entry(binary, facts, included, tuple(module.absent))
-
-    def _driver_program(self, module: compiler.Module) -> tuple[bytes, Any, Sequence[str]]:
-        """What the driver gets, as it is and as pyopencl's program, and the options to build it with."""
-        cl = opencl()
-        context = cl.Context([self.device.handle]) if len(self.context.devices) > 1 else self.context
-        if self.options.code == "c":
-            text = module.opencl_c.encode()
-            return text, cl._cl._Program(context, text), module.opencl_c_options
-        spirv = module.spirv
-        return spirv, cl._cl._create_program_with_il(context, spirv), ()
 
 
 def kernel_info(fields: dict[str, Any]) -> KernelInfo:

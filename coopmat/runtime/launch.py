@@ -66,6 +66,8 @@ def compile_for(source: bytes, options: CompileOptions, device: DeviceInfo, *, n
 
 def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptions:
     """The options with every choice made that depends on the device."""
+    from .native_probe import proven
+
     route = route_for(device)
     if options.code == "auto" and route.code == "c":
         options = replace(options, code="c")
@@ -79,21 +81,14 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
     if options.variants is None and (variants := variants_for(device, options.sub_group_size)) is not None:
         names = tuple(variant.name for variant in variants)
         options = replace(options, variants=names, device=device.label)
-    elif options.variants is None and options.matrices == "native" and (tried := _proven(device)):
-        options = replace(options, variants=tried, device=device.label)
+    elif options.variants is None and options.matrices == "native" and (tried := proven(device)):
+        options = replace(options, variants=tuple(variant.name for variant in tried), device=device.label)
     newest = device.spirv_versions[-1]
     if _numbers(options.spirv_version) > _numbers(newest):
         if options.spirv_version != CompileOptions().spirv_version:
             raise launch_error(f"{device.label} takes SPIR-V up to {newest}, not {options.spirv_version}")
         options = replace(options, spirv_version=newest)
     return options
-
-
-def _proven(device: DeviceInfo) -> tuple[str, ...]:
-    """Multiply-adds that a device does not tell of, and that were right when somebody had them tried."""
-    from .native_probe import needs_proof, proven
-
-    return tuple(variant.name for variant in proven(device)) if needs_proof(device) else ()
 
 
 def _for_own_compiler(options: CompileOptions, device: DeviceInfo) -> CompileOptions:

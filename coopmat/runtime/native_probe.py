@@ -67,7 +67,9 @@ def probe(device: DeviceInfo, candidates: Iterable[Variant] = CANDIDATES, cache:
 
 
 def proven(device: DeviceInfo, candidates: Iterable[Variant] = CANDIDATES) -> tuple[Variant, ...]:
-    """The multiply-adds that were right when they were tried; nothing is tried now."""
+    """The multiply-adds that a device does not tell of, and that were right when somebody had them tried."""
+    if not needs_proof(device):
+        return ()
     cache = Cache.of_environment()
     found = ((variant, cache.get(_key(device, variant))) for variant in candidates)
     return tuple(variant for variant, entry in found if entry is not None and entry.facts["right"])

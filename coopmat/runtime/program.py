@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from coopmat.devices import DeviceInfo, opencl, route_for
 from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.diagnostics import Diagnostic, SourceMap
-from coopmat.opencl_c import logs
 
+from . import driver
 from .launch_rules import LaunchRules, launch_error
 
 if TYPE_CHECKING:
@@ -46,16 +43,15 @@ class Program:
     """
 
     def __init__(self, module: Module, device: DeviceInfo) -> None:
-        in_c = module.code == "c"
-        if not (in_c or device.takes_spirv):
-            raise launch_error(f"{device.label} takes no SPIR-V; use --code c", "no-route")
-        if not in_c:
+        if module.code != "c":
+            if not device.takes_spirv:
+                raise launch_error(f"{device.label} takes no SPIR-V; use --code c", "no-route")
             _refuse_native_matrices(module, device)
         cl = opencl()
         self.module, self.device = module, device
         self.context = cl.Context([device.handle])
         self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
-        self._program = _build_c(self.context, module, device) if in_c else _build(self.context, module.spirv, device)
+        self._program = _build(self.context, module, device)
 
     def kernel(self, name: str | None = None) -> Kernel:
         """The kernel of that name; without one, the only kernel there is."""
@@ -79,35 +75,13 @@ def _refuse_native_matrices(module: Module, device: DeviceInfo) -> None:
         raise launch_error(text + (f"; use --matrices {how}" if how else ""), "no-route")
 
 
-def _build(context: Any, spirv: bytes, device: DeviceInfo) -> Any:
-    cl = opencl()
+def _build(context: Any, module: Module, device: DeviceInfo) -> Any:
     try:
-        program = cl.Program(context, spirv)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # drivers log on success, and pyopencl warns about that
-            return program.build()
-    except cl.Error as error:
-        handle, path = tempfile.mkstemp(prefix="coopmat-", suffix=".spv")
-        with os.fdopen(handle, "wb") as file:
-            file.write(spirv)
-        raise BuildError(device.label, "", str(error), path) from error
-
-
-def _build_c(context: Any, module: Module, device: DeviceInfo) -> Any:
-    cl = opencl()
-    text, options = module.opencl_c, list(module.opencl_c_options)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            program = cl._cl._Program(context, text.encode())
-            return program.build(" ".join(options).encode(), [device.handle])
-    except cl.Error as error:
-        handle, path = tempfile.mkstemp(prefix="coopmat-", suffix=".cl")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        failed = BuildError(device.label, " ".join(options), str(error), path)
-        failed.diagnostics, failed.sources = logs.diagnostics(str(error), module.sources, text), module.sources
-        raise failed from error
+        return driver.build(context, module, device)
+    except driver.DriverError as error:
+        failed = BuildError(device.label, error.options, str(error), error.keep())
+        failed.diagnostics, failed.sources = error.diagnostics, error.sources
+        raise failed from error.error
 
 
 @dataclass(frozen=True)

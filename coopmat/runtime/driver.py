@@ -1,0 +1,67 @@
+"""A compiled module at a driver: handed over in the form that the device takes, built, or refused."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from coopmat.compiler import Module
+from coopmat.devices import DeviceInfo, opencl
+from coopmat.diagnostics import Diagnostic, SourceMap
+from coopmat.opencl_c import logs
+
+_SPIRV = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
+
+
+class DriverError(Exception):
+    """A driver refused what it was given: `error` is pyopencl's, with the driver's log in its text; `code` SPIR-V or
+    OpenCL C; `options` what it was built with.
+
+    `diagnostics` are what the log says of the user's source, `sources` its text: where the driver was given OpenCL C.
+    """
+
+    def __init__(
+        self,
+        device: DeviceInfo,
+        error: Exception,
+        code: bytes,
+        options: str = "",
+        diagnostics: Sequence[Diagnostic] = (),
+        sources: SourceMap | None = None,
+    ) -> None:
+        super().__init__(str(error))
+        self.device, self.error, self.code, self.options = device, error, code, options
+        self.diagnostics, self.sources = diagnostics, sources
+
+    def keep(self) -> str:
+        """Writes the code to a file; its path."""
+        suffix = ".spv" if self.code[:4] in _SPIRV else ".cl"
+        handle, path = tempfile.mkstemp(prefix="coopmat-", suffix=suffix)
+        with os.fdopen(handle, "wb") as file:
+            file.write(self.code)
+        return path
+
+
+def build(context: Any, module: Module, device: DeviceInfo, options: Sequence[str] = ()) -> Any:
+    """pyopencl's program of the module, built for one device of the context; `options` are for the driver, besides
+    those that the code itself needs. Raises DriverError; CompileError and InternalError where there is no code."""
+    cl = opencl()
+    in_c = module.code == "c"
+    code = module.opencl_c.encode() if in_c else module.spirv
+    words = [*module.opencl_c_options, *options] if in_c else list(options)
+    try:
+        program = cl._cl._Program(context, code) if in_c else cl._cl._create_program_with_il(context, code)
+        return quietly(program, words, [device.handle])
+    except cl.Error as error:
+        told = logs.diagnostics(str(error), module.sources, code.decode()) if in_c else ()
+        raise DriverError(device, error, code, " ".join(words), told, module.sources) from error
+
+
+def quietly(program: Any, options: Sequence[str], devices: Sequence[Any]) -> Any:
+    """Builds a program of pyopencl's; drivers log on success, and pyopencl would warn about that."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return program.build(" ".join(options).encode(), list(devices))
