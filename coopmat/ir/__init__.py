@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..diagnostics import Diagnostic
+from ..diagnostics import Diagnostic, Span
 from ..matrices.strategies import DEFAULT_SUB_GROUP_SIZE
+from ..matrices.trees import Machine, Tree
 from .kernel_info import KernelInfo, KernelParameter
 
 __all__ = ["DEFAULT_SUB_GROUP_SIZE", "KernelInfo", "KernelParameter", "LowerOptions", "LoweredModule"]
 
+DEFAULT_MACHINE = Machine()
 STRATEGIES = ("one", "lanes", "scratch")
 
 
@@ -22,6 +24,8 @@ class LowerOptions:
 
     `spirv_version` is what the module will be emitted as: some builtins need a newer one than others.
     `sub_group_size` is for "lanes" and "scratch": None stands for the kernels' own, or 16 where they name none.
+    `contract_matrices`: expressions of Clang's matrix types are contracted whatever the pragma says; `machine` is what
+    their cost model knows.
     `float_flags` are LLVM's fast-math flags of floating-point operations; `opt_disable` is -cl-opt-disable.
     """
 
@@ -30,6 +34,8 @@ class LowerOptions:
     sub_group_size: int | None = None
     float_flags: tuple[str, ...] = ()
     opt_disable: bool = False
+    contract_matrices: bool = False
+    machine: Machine = DEFAULT_MACHINE
 
     def __post_init__(self) -> None:
         if self.matrices not in ("native", *STRATEGIES):
@@ -41,7 +47,8 @@ class LoweredModule:
     """`text` is LLVM IR without triple and data layout, which emission sets.
 
     `passes` names the pipeline that must run before emission: "none"; "sroa", the only one that is safe on
-    cooperative matrices; or "O1", which library code needs. `extensions` are the SPIR-V extensions to allow.
+    cooperative matrices; or "O1", which library code needs. `extensions` are the SPIR-V extensions to allow. `trees`
+    are the expressions of Clang's matrix types, with their places.
     """
 
     text: str
@@ -49,3 +56,4 @@ class LoweredModule:
     passes: str
     extensions: tuple[str, ...]
     warnings: tuple[Diagnostic, ...] = ()
+    trees: tuple[tuple[Span, Tree], ...] = ()

@@ -18,6 +18,7 @@ from ..frontend.types import (
     AddressSpace,
     ArrayType,
     AtomicType,
+    ConstantMatrixType,
     CoopMatrixType,
     ImageType,
     OpaqueType,
@@ -70,7 +71,8 @@ class TypeMap:
     def __init__(self, context: ir.Context, matrices: MatrixStorage) -> None:
         self._context = context
         self._matrices = matrices
-        self._memory_types = (ArrayType, RecordType, CoopMatrixType) if matrices.in_memory else (ArrayType, RecordType)
+        aggregates = (ArrayType, RecordType, ConstantMatrixType)
+        self._memory_types = (*aggregates, CoopMatrixType) if matrices.in_memory else aggregates
         # By identity, which is much cheaper than hashing; the entry keeps the type alive, so that its id stays its own.
         self._known: dict[int, tuple[Type, ir.Type]] = {}
         self._field_indices: dict[RecordType, list[int]] = {}
@@ -120,6 +122,8 @@ class TypeMap:
             return POINTERS[t.qualifiers.space]
         if isinstance(t, ArrayType):
             return ir.ArrayType(self.of(t.element), t.size or 0)
+        if isinstance(t, ConstantMatrixType):
+            return ir.ArrayType(self.of(t.element), t.storage_elements)
         if isinstance(t, CoopMatrixType):
             return self._matrices.variable_type(t)
         if isinstance(t, VoidType):

@@ -13,31 +13,16 @@ from llvmlite import ir
 from ...diagnostics import InternalError
 from ...frontend import matrix_calls, typed
 from ...frontend.matrix_terms import matrix_type
-from ...frontend.types import (
-    FLOATS,
-    INTEGERS,
-    SIZE_T,
-    VECTOR_SIZES,
-    AddressSpace,
-    CoopMatrixType,
-    Type,
-    element_count,
-    with_count,
-)
+from ...frontend.types import AddressSpace, CoopMatrixType, element_count
 from ...matrices import lowering
 from ...matrices.lowering import STRATEGIES, Instance, Target
 from ..module import ModuleBuilder
-from ..type_map import I32, POINTERS, VOID_TYPE, undefined
+from ..type_map import I32, undefined
 from .address_spaces import known_pointer
 from .context import FunctionContext, space_of
+from .library_functions import declare
 from .matrices import Memory
 from .places import MemoryPlace, Operand, temporary
-
-_VALUES: dict[str, Type] = {
-    "size_t": SIZE_T,
-    **{str(t): t for scalar in (*INTEGERS, *FLOATS) for t in (with_count(scalar, n) for n in (1, *VECTOR_SIZES))},
-}
-_SPACES = {str(space): space for space in AddressSpace}
 
 
 class MatricesByReference:
@@ -81,7 +66,7 @@ class MatricesByReference:
         key = (target, instance.function_name)
         function = self.functions.get(key)
         if function is None:
-            function = self.functions[key] = _declare(ctx.module, instance, target)
+            function = self.functions[key] = declare(ctx.module, instance, target)
             self._instances[key] = instance
         size = instance.scratch_bytes(target)
         if size:
@@ -190,14 +175,3 @@ def _access(memory: Memory) -> tuple[ir.Value, matrix_calls.Access, Sequence[ir.
     pointer = known_pointer(memory.pointer)
     access = matrix_calls.Access(space_of(pointer), memory.layout, memory.volatile, memory.bounds is not None)
     return pointer, access, [memory.stride, *(memory.bounds or ())]
-
-
-def _declare(module: ModuleBuilder, instance: Instance, target: Target) -> ir.Function:
-    """The function's head; `Program` lowers its body, once the library's text is known."""
-    signature = instance.signature
-    result = VOID_TYPE if signature.returns == "void" else module.types.of(_VALUES[signature.returns])
-    parameters = [
-        POINTERS[_SPACES[parameter.space]] if parameter.space else module.types.of(_VALUES[parameter.type])
-        for parameter in lowering.parameters(instance, target)
-    ]
-    return module.define(instance.function_name, result, parameters, inline=True)

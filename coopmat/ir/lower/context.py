@@ -9,6 +9,7 @@ from llvmlite import ir
 from llvmlite.ir.values import ArgumentAttributes
 
 from ...frontend import typed
+from ...frontend.matrix_overlaps import Overlaps
 from ...frontend.types import AddressSpace, Type
 from ...matrices.strategies import Target
 from .. import LowerOptions
@@ -47,12 +48,19 @@ class FunctionContext:
         self.handles: dict[typed.VarDecl, ir.Value] = {}
         # Where a result that is handled in memory goes.
         self.result: ir.Value | None = None
+        self._overlaps: Overlaps | None = None
         self.uses = program.uses_of(function)
         entry = function.append_basic_block("entry")
         self.builder = Builder(entry)
         self._entry = entry
         self._variables: list[ir.Value] = []
         self._reached: set[ir.Block] = {entry}
+
+    @property
+    def overlaps(self) -> Overlaps:
+        if self._overlaps is None:
+            self._overlaps = Overlaps(self.decl)
+        return self._overlaps
 
     # --- memory ----------------------------------------------------------------------------------
 

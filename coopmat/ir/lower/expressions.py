@@ -8,13 +8,14 @@ from typing import Any
 from llvmlite import ir
 
 from ...diagnostics import CompileError, Diagnostic, InternalError, Severity
-from ...frontend import builtins, typed
+from ...frontend import builtins, matrix_trees, typed
 from ...frontend.typed import ConvertKind
 from ...frontend.types import (
     BFLOAT16,
     BOOL,
     FLOAT,
     AddressSpace,
+    ConstantMatrixType,
     CoopMatrixType,
     PointerType,
     ScalarType,
@@ -24,7 +25,7 @@ from ...frontend.types import (
     element_count,
 )
 from ..type_map import I32, I64, undefined
-from . import constants, images, initializers, places
+from . import constants, images, initializers, matrix_types, places
 from .builtins import lower_builtin
 from .conditions import branch_on, condition
 from .context import FunctionContext
@@ -55,6 +56,8 @@ _FRESH = (
     typed.MatrixScale,
     typed.MatrixNegate,
     typed.MatrixConvert,
+    typed.MatrixOfVector,
+    *matrix_trees.TREES,
 )
 
 
@@ -220,7 +223,10 @@ def _assign(ctx: FunctionContext, e: typed.Assign) -> places.Operand:
     while isinstance(value, typed.Assign):
         targets.append(value.target)
         value = value.value
-    result = operand(ctx, value)
+    if matrix_trees.is_tree(value):
+        result: places.Operand = matrix_types.assign(ctx, targets.pop(), value)
+    else:
+        result = operand(ctx, value)
     for target in reversed(targets):
         place = places.place(ctx, target)
         place.write(ctx, result)
@@ -230,6 +236,8 @@ def _assign(ctx: FunctionContext, e: typed.Assign) -> places.Operand:
 
 
 def _compound_assign(ctx: FunctionContext, e: typed.CompoundAssign) -> places.Operand:
+    if isinstance(e.computation, ConstantMatrixType):
+        return matrix_types.compound_assign(ctx, e)
     value = operand(ctx, e.value)
     place = places.place(ctx, e.target)
     old = place.read(ctx)
@@ -414,6 +422,22 @@ def _matrix_length(ctx: FunctionContext, e: typed.MatrixLength) -> ir.Value:
     return ctx.matrices.length(ctx, _matrix(ctx, e.matrix))
 
 
+def _vector_of_matrix(ctx: FunctionContext, e: typed.VectorOfMatrix) -> ir.Value:
+    return matrix_types.vector_of_matrix(ctx, e)
+
+
+def _matrix_of_vector(ctx: FunctionContext, e: typed.MatrixOfVector) -> places.Operand:
+    return matrix_types.matrix_of_vector(ctx, e)
+
+
+def _matrix_memory_store(ctx: FunctionContext, e: typed.MatrixMemoryStore) -> None:
+    matrix_types.store(ctx, e)
+
+
+def _matrix_tree(ctx: FunctionContext, e: typed.Expr) -> places.Operand:
+    return matrix_types.value(ctx, e)
+
+
 def _compound_literal_value(ctx: FunctionContext, e: typed.LValue) -> places.Operand:
     return places.place(ctx, e).read(ctx)
 
@@ -457,5 +481,9 @@ _LEAVES: dict[type, Callable[..., Any]] = {
     typed.MatrixMulAdd: _matrix_mul_add,
     typed.MatrixFill: _matrix_fill,
     typed.MatrixLength: _matrix_length,
+    typed.VectorOfMatrix: _vector_of_matrix,
+    typed.MatrixOfVector: _matrix_of_vector,
+    typed.MatrixMemoryStore: _matrix_memory_store,
+    **dict.fromkeys(matrix_trees.TREES, _matrix_tree),
     **dict.fromkeys((typed.StringConst, typed.CompoundLiteral), _compound_literal_value),
 }

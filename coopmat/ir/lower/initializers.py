@@ -5,10 +5,20 @@ from __future__ import annotations
 from llvmlite import ir
 
 from ...diagnostics import InternalError
-from ...frontend import typed
-from ...frontend.types import EVENT, ArrayType, CoopMatrixType, RecordType, Type, VectorType, contains_matrix, size_of
+from ...frontend import matrix_trees, typed
+from ...frontend.types import (
+    EVENT,
+    ArrayType,
+    ConstantMatrixType,
+    CoopMatrixType,
+    RecordType,
+    Type,
+    VectorType,
+    contains_matrix,
+    size_of,
+)
 from ..type_map import I64
-from . import constants, expressions, places
+from . import constants, expressions, matrix_types, places
 from .context import FunctionContext
 from .operators import zero
 
@@ -26,6 +36,8 @@ def initialize(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Expr) -
         _aggregate(ctx, place, e)
     elif isinstance(e, typed.StringConst) or (isinstance(e, typed.Load) and isinstance(e.operand, typed.StringConst)):
         _from_constant(ctx, place, _constant(ctx, e))
+    elif matrix_trees.is_tree(e):
+        matrix_types.initialize(ctx, place, e)
     elif isinstance(e, typed.Conditional):
         _conditional(ctx, place, e)
     else:
@@ -61,6 +73,8 @@ def _scalars(t: Type) -> int:
     if isinstance(t, RecordType):
         counts = [_scalars(item.type) for item in t.fields or ()]
         return sum(counts) if t.kind == "struct" else size_of(t)
+    if isinstance(t, ConstantMatrixType):
+        return t.storage_elements
     return t.count if isinstance(t, VectorType) else 1
 
 

@@ -21,7 +21,7 @@ from ...frontend.types import (
     size_of,
 )
 from ..type_map import I32, I64
-from . import expressions, images, initializers
+from . import expressions, images, initializers, matrix_types
 from .context import FunctionContext
 
 
@@ -145,15 +145,19 @@ def place(ctx: FunctionContext, e: typed.LValue) -> Place:
 
 
 def memory(ctx: FunctionContext, e: typed.LValue) -> MemoryPlace:
-    """The place of an object that has an address. Chains of members and elements may be long: no recursion on them."""
-    path: list[typed.Member | typed.Index] = []
-    while isinstance(e, (typed.Member, typed.Index)):
+    """The place of an object that has an address, or of a matrix type's element. Chains of members and elements may be
+    long: no recursion on them."""
+    path: list[typed.Member | typed.Index | typed.MatrixSubscript] = []
+    while isinstance(e, (typed.Member, typed.Index, typed.MatrixSubscript)):
         path.append(e)
-        e = e.base
+        e = e.matrix if isinstance(e, typed.MatrixSubscript) else e.base
     result = _root(ctx, e)
     for step in reversed(path):
         if isinstance(step, typed.Member):
             result = result.member(ctx, step.index, step.place.volatile)
+        elif isinstance(step, typed.MatrixSubscript):
+            at = [matrix_types.index(ctx, index) for index in (step.row, step.column)]
+            result = matrix_types.element(ctx, result, *at)
         else:
             result = result.element(ctx, expressions.rvalue(ctx, step.index))
             result.volatile |= step.place.volatile

@@ -21,6 +21,7 @@ from . import constants, kernels
 from .by_reference import MatricesByReference
 from .context import FunctionContext
 from .matrices import Matrices
+from .matrix_types import TreeFunctions
 from .native import NativeMatrices
 from .places import MemoryPlace
 from .statements import lower_body
@@ -47,6 +48,7 @@ class Program:
         self._library = library
         # Of the statement being lowered.
         self.span: Span | None = None
+        self.trees = TreeFunctions()
         context = ir.Context()
         self.by_reference: MatricesByReference | None = None
         self.sub_groups: SubGroups | None = None
@@ -82,11 +84,14 @@ class Program:
         if self.by_reference is not None:
             passes = "O1"
             self.by_reference.finish()
+        elif self.trees.functions and not self.unit.has_matrices and not self.options.opt_disable:
+            # No cooperative matrix is in the way of what makes values of the trees' private objects.
+            passes = "O1"
         else:
             passes = "none" if self.options.opt_disable else "sroa"
         extensions = tuple(sorted(self.module.extensions))
         warnings = tuple(self.sub_groups.warnings) if self.sub_groups is not None else ()
-        return LoweredModule(self.module.finish(), infos, passes, extensions, warnings)
+        return LoweredModule(self.module.finish(), infos, passes, extensions, warnings, tuple(self.trees.told))
 
     # --- functions -------------------------------------------------------------------------------
 
@@ -169,14 +174,17 @@ class Program:
 
     def _lower_library(self) -> bool:
         """Lower the library functions that were called since the last time; whether there were any."""
-        heads: dict[Target | None, dict[str, ir.Function]] = {}
-        for (target, name), function in self.library_functions.functions.items():
-            if (target, name) not in self._library_done:
-                heads.setdefault(target, {})[name] = function
-                self._library_done.add((target, name))
-        for target, functions in heads.items():
-            self._lower_functions(self.library_functions.library_text(target, functions), functions, target)
-        return bool(heads)
+        found = False
+        for library in (self.library_functions, self.trees):
+            heads: dict[Target | None, dict[str, ir.Function]] = {}
+            for (target, name), function in library.functions.items():
+                if (target, name) not in self._library_done:
+                    heads.setdefault(target, {})[name] = function
+                    self._library_done.add((target, name))
+            for target, functions in heads.items():
+                self._lower_functions(library.library_text(target, functions), functions, target)
+            found |= bool(heads)
+        return found
 
     def _lower_functions(self, text: str, heads: dict[str, ir.Function], target: Target | None) -> None:
         """The library's text gives these functions their bodies."""

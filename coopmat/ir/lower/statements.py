@@ -223,14 +223,15 @@ def _return(ctx: FunctionContext, s: typed.Return, jumps: Jumps) -> None:
     if s.value is None:
         ctx.builder.ret_void()
         return
-    value = expressions.operand(ctx, s.value)
-    if isinstance(value, places.MemoryPlace):
+    if ctx.types.in_memory(s.value.type):
         if ctx.result is None:
             raise InternalError("a function returns in memory what it was not given memory for", str(s.span))
         result = places.MemoryPlace(ctx.result, s.value.type, ctx.types.align(s.value.type))
-        places.copy(ctx, result, value)
+        initializers.initialize(ctx, result, s.value)
         ctx.builder.ret_void()
-    elif ctx.function.ftype.return_type == ir.VoidType():
+        return
+    value = expressions.operand(ctx, s.value)
+    if ctx.function.ftype.return_type == ir.VoidType():
         ctx.builder.ret_void()
     else:
         ctx.builder.ret(value)
