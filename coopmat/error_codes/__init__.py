@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from .language import LANGUAGE
 from .matrices import MATRICES, PRELUDE
+from .matrix_types import MATRIX_TYPES
+from .matrix_types import PRELUDE as MATRIX_TYPES_PRELUDE
 from .rows import ErrorCode
 from .text import TEXT
 
 #: Title, what every example of it begins with, rows.
 FAMILIES: tuple[tuple[str, str, tuple[ErrorCode, ...]], ...] = (
     ("Cooperative matrices", PRELUDE, MATRICES),
+    ("Matrix types", MATRIX_TYPES_PRELUDE, MATRIX_TYPES),
     ("The language", "", LANGUAGE),
     ("Text, preprocessor and syntax", "", TEXT),
 )

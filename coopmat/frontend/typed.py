@@ -207,7 +207,8 @@ class CompoundAssign(Expr):
     """`target op= value` computed in `computation` type: the target's value is converted to it by `widen` (None where
     the types are equal), combined by `op` with `value`, and converted back by `narrow` (None likewise).
     The target is evaluated once. Pointers: op is add or sub, `value` is a long index, computation is the pointer type.
-    Matrices: op is add sub mul div, or scalar_mul with a scalar `value` of the component type."""
+    Matrices: op is add sub mul div, or scalar_mul with a scalar `value` of the component type. Matrix types: op is add,
+    sub or mul as of a MatrixElementwise with the target on its left, or product as of a MatrixProduct."""
 
     op: str
     target: LValue
@@ -462,8 +463,8 @@ class MatrixNegate(Expr):
 
 @dataclass(slots=True)
 class MatrixSubscript(LValue):
-    """The element `m[row][column]` (each of any integer type) of the object `matrix`. A matrix that is no object is held
-    in an unnamed one (a CompoundLiteral), and then the element is no object either."""
+    """The element `m[row][column]` (each of any integer type) of the object `matrix`. A matrix that is no object is
+    held in an unnamed one (a CompoundLiteral), and then the element is no object either."""
 
     matrix: LValue
     row: Expr

@@ -319,8 +319,9 @@ class MatrixLayout(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ConstantMatrixType(Type):
-    """Clang's matrix type: a value of `rows` x `columns` elements, each work-item's own. An object lies in memory column
-    by column (or row by row, as `layout` says), `padding` unused elements behind each; it is aligned as an element."""
+    """Clang's matrix type: a value of `rows` x `columns` elements, each work-item's own. An object lies in memory
+    column by column (or row by row, as `layout` says), `padding` unused elements behind each; it is aligned as an
+    element."""
 
     element: ScalarType
     rows: int

@@ -310,7 +310,7 @@ def test_kernel_attributes() -> None:
         ("typedef float T __attribute__((§aligned(2)));", ["not-supported"]),
         ("typedef float T __attribute__((§ext_vector_type(5)));", ["attribute"]),
         ("typedef int T __attribute__((§vector_size(20)));", ["attribute"]),
-        ("typedef float T __attribute__((§matrix_type(4, 4)));", ["not-supported"]),
+        ("typedef float T __attribute__((§address_space(4)));", ["not-supported"]),
         ("void f(void) { int x __attribute__((§nosuch)); }", ["unknown-attributes"]),
     ],
 )

@@ -20,6 +20,7 @@ from . import (
     integer,
     math,
     matrix,
+    matrix_types,
     miscellaneous,
     relational,
     subgroup,
@@ -67,6 +68,7 @@ FAMILIES = (
     images,
     miscellaneous,
     matrix,
+    matrix_types,
 )
 
 _ROWS: dict[str, Builtin] = {row.name: row for family in FAMILIES for row in family.TABLE}

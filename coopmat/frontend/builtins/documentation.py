@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from . import FAMILIES, matrix, rows
+from . import FAMILIES, matrix, matrix_types, rows
 from .rows import Builtin
 
 _HEAD = """\
@@ -18,6 +18,8 @@ the number of components (1: a scalar), as the `for` says; `S` and `U` are the s
 `convert_T[_sat][_rte|_rtz|_rtp|_rtn]` (6.4.3) and `as_T` (6.4.4) are supported for every scalar and vector type of the
 sets below.
 """
+
+_DOCUMENTED = matrix.DOCUMENTED | matrix_types.DOCUMENTED
 
 
 def document() -> str:
@@ -41,13 +43,13 @@ def _sets() -> list[str]:
 
 def _shape(row: Builtin) -> tuple[object, ...]:
     """Neighbours that differ in their name only share a line."""
-    own = (row.name,) if row.name in matrix.DOCUMENTED else ()
+    own = (row.name,) if row.name in _DOCUMENTED else ()
     return (*(s.replace(f" {row.name}(", " NAME(") for s in row.signatures), row.section, row.status, own)
 
 
 def _line(group: list[Builtin]) -> str:
     first = group[0]
-    signatures = list(first.signatures) or [s for s in (matrix.DOCUMENTED.get(first.name),) if s]
+    signatures = list(first.signatures) or [s for s in (_DOCUMENTED.get(first.name),) if s]
     if len(group) > 1:
         signatures = [s.replace(f" {first.name}(", " NAME(") for s in signatures]
     shown = "<br>".join(f"`{s}`" for s in signatures)

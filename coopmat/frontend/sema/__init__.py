@@ -8,11 +8,16 @@ from .. import syntax, typed
 
 
 def analyse(
-    tree: syntax.TranslationUnit, diagnostics: Diagnostics, features: Features | None = None, single: bool = False
+    tree: syntax.TranslationUnit,
+    diagnostics: Diagnostics,
+    features: Features | None = None,
+    single: bool = False,
+    contract: bool = True,
 ) -> typed.Unit:
     """The typed AST of a translation unit; `features` is what is on (None: everything, as OpenCL C 3.0 has it).
 
     `single`: a floating constant without a suffix is a float (-cl-single-precision-constant).
+    `contract`: whether floating-point expressions may be contracted where no pragma says.
 
     Where `diagnostics` has errors afterwards the unit is incomplete and must not be lowered.
     """
@@ -20,7 +25,7 @@ def analyse(
     from .context import Context
     from .functions import unit
 
-    result = unit(Context(diagnostics, features or Features.of(), single), tree)
+    result = unit(Context(diagnostics, features or Features.of(), single, contract), tree)
     if result.has_matrices and not diagnostics.has_errors:
         uniformity.check(result, diagnostics)
     return result

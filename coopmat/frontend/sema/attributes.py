@@ -10,7 +10,7 @@ from ..tokens import tokenize
 from ..types import RecordType, Type, align_of
 from .context import Context, plural
 
-UNSUPPORTED_TYPE_ATTRIBUTES = frozenset({"matrix_type", "address_space"})
+UNSUPPORTED_TYPE_ATTRIBUTES = frozenset({"address_space"})
 # Attributes that change nothing here, and those that a later stage of this module handles elsewhere.
 _IGNORED = frozenset(
     {
@@ -23,6 +23,7 @@ _IGNORED = frozenset(
         "const",
         "endian",
         "coop_mat",
+        "matrix_type",
         "nonnull",
     }
 )
@@ -82,6 +83,8 @@ def no_matrix(c: Context, item: syntax.Attribute) -> None:
     """Where no type stands that could be a component type."""
     if item.name.strip("_") == "coop_mat":
         c.fail("coop-mat-attribute", "'coop_mat' belongs to the type of a variable, a function or a typedef", item.span)
+    if item.name.strip("_") == "matrix_type":
+        c.fail("matrix-type-attribute", "'matrix_type' belongs to a typedef", item.span)
 
 
 def _unknown(c: Context, item: syntax.Attribute) -> None:

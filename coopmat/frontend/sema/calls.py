@@ -8,7 +8,7 @@ from ...diagnostics import Note
 from .. import builtins, syntax, typed
 from ..typed import Convert, ConvertKind, Expr
 from ..types import CoopMatrixType, PointerType, ScalarType, Type, VectorType, VoidType, element_count, size_of
-from . import address_spaces, atomics, compiler_builtins, implicit, matrices, printf
+from . import address_spaces, atomics, compiler_builtins, implicit, matrices, matrix_types, printf
 from .constants import constant_value, fold_bits
 from .context import Context, Overloads, Poisoned, plural
 from .conversions import assign_convert, convert_arithmetic, rvalue
@@ -31,6 +31,8 @@ def call(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
         c.fail("not-a-function", f"'{callee.name}' is not a function", callee.span)
     if callee.name in matrices.BUILTINS:
         return matrices.call(c, callee.name, node, expected)
+    if callee.name in matrix_types.BUILTINS:
+        return matrix_types.call(c, callee.name, node)
     return _builtin_call(c, callee.name, node)
 
 

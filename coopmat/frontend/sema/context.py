@@ -158,7 +158,9 @@ class FunctionState:
 class Context:
     """State of one analysis; `features` is what is on, `single` makes constants without a suffix floats."""
 
-    def __init__(self, diagnostics: Diagnostics, features: Features, single: bool = False) -> None:
+    def __init__(
+        self, diagnostics: Diagnostics, features: Features, single: bool = False, contract: bool = True
+    ) -> None:
         self.single = single
         self.diagnostics = diagnostics
         self.features = features
@@ -170,8 +172,8 @@ class Context:
         self.unit = typed.Unit([], [], [])
         # Every function by name, whatever scope it was declared in: they are one (C11 6.2.2).
         self.functions: dict[str, typed.FunctionDecl] = {}
-        # What `#pragma OPENCL FP_CONTRACT` said last here.
-        self.contract = True
+        # What `#pragma OPENCL FP_CONTRACT` said last here, and what its DEFAULT is.
+        self.contract = self.contract_default = contract
         # Program-scope variables without an initial value so far; and whether all that declared them was `extern`.
         self.tentative: dict[str, tuple[typed.VarDecl, bool]] = {}
         # Caller to what it calls, each with the place of the first call; None calls in what is never run.

@@ -21,6 +21,7 @@ from ..types import (
     AddressSpace,
     ArrayType,
     AtomicType,
+    ConstantMatrixType,
     CoopMatrixType,
     PointerType,
     Qualifiers,
@@ -193,6 +194,10 @@ def assign_convert(c: Context, e: Expr, target: Type, span: Span, what: str, not
         converted = _assign_pointer(c, e, target, span, what)
         if converted is not None:
             return converted
+    if isinstance(source, ConstantMatrixType) or isinstance(target, ConstantMatrixType):
+        from .matrix_types import mismatch
+
+        mismatch(c, e, target, span, what, notes or [])
     if isinstance(source, CoopMatrixType) or isinstance(target, CoopMatrixType):
         _matrix_mismatch(c, e, target, span, what, notes or [])
     c.fail(
@@ -291,6 +296,10 @@ def cast(c: Context, e: Expr, target: Type, span: Span) -> Expr:
         return Zero(span, target)
     if isinstance(target, CoopMatrixType) or isinstance(source, CoopMatrixType):
         return _cast_matrix(c, e, target, span)
+    if isinstance(target, ConstantMatrixType) or isinstance(source, ConstantMatrixType):
+        from .matrix_types import cast as cast_constant
+
+        return cast_constant(c, e, target, span)
     if isinstance(target, ScalarType) and isinstance(source, ScalarType):
         return convert_arithmetic(e, target, span)
     if isinstance(target, VectorType) and isinstance(source, ScalarType):
@@ -359,6 +368,8 @@ def condition(c: Context, e: Expr, what: str) -> Expr:
     e = rvalue(e)
     if isinstance(e.type, CoopMatrixType):
         c.fail("coop-mat-condition", f"{what} cannot be a cooperative matrix ('{e.type}')", e.span)
+    if isinstance(e.type, ConstantMatrixType):
+        c.fail("matrix-type-condition", f"{what} cannot be a matrix ('{e.type}')", e.span)
     if not isinstance(e.type, (ScalarType, PointerType)):
         c.fail("invalid-condition", f"{what} must be a scalar or a pointer, not '{e.type}'", e.span)
     if isinstance(e.type, PointerType):

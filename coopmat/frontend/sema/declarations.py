@@ -47,7 +47,7 @@ from ..types import (
     element_type,
     is_complete,
 )
-from . import atomics, attributes, images, matrices
+from . import atomics, attributes, images, matrices, matrix_types
 from .context import Abandon, Context, Poisoned, Typedef
 from .conversions import rvalue
 
@@ -143,7 +143,7 @@ def base_type(c: Context, s: syntax.Specifiers) -> Base:
     _check_element(c, t, s.span)
     by_name = s.typedef_name is not None and s.typedef_name.text not in BUILTIN_TYPES
     t = images.with_access(c, t, access, s.span, by_name=by_name)
-    return Base(apply_matrix_attributes(c, t, s.attributes), qualifiers, s, explicit, alignment)
+    return Base(apply_matrix_attributes(c, t, s.attributes, s), qualifiers, s, explicit, alignment)
 
 
 _EXTENSION_OF = {DOUBLE: "cl_khr_fp64", HALF: "cl_khr_fp16"}
@@ -164,11 +164,15 @@ def _check_element(c: Context, t: Type, span: Span) -> None:
         c.fail("extension-off", f"the type '{t}' needs {extension}, which is turned off", span, notes=notes)
 
 
-def apply_matrix_attributes(c: Context, t: Type, items: list[syntax.Attribute]) -> Type:
+def apply_matrix_attributes(
+    c: Context, t: Type, items: list[syntax.Attribute], s: syntax.Specifiers, d: syntax.Declarator | None = None
+) -> Type:
     for attribute in items:
         name = attribute.name.strip("_")
         if name == "coop_mat":
             t = matrices.apply_attribute(c, t, attribute)
+        elif name == "matrix_type":
+            t = matrix_types.apply_attribute(c, t, attribute, s, d)
         elif name in ("ext_vector_type", "vector_size"):
             t = _vector(c, t, name, attribute)
         elif name in attributes.UNSUPPORTED_TYPE_ATTRIBUTES:
@@ -264,7 +268,7 @@ def host_sized(c: Context, base: Base, d: syntax.Declarator) -> str | None:
 def declarator_type(c: Context, base: Base, d: syntax.Declarator) -> tuple[Type, Qualifiers]:
     """The type that a declarator makes of the base, and the qualifiers of the object declared."""
     # A type attribute after the name means what it would mean before: the innermost type.
-    t, qualifiers = apply_matrix_attributes(c, base.type, d.attributes), base.qualifiers
+    t, qualifiers = apply_matrix_attributes(c, base.type, d.attributes, base.specifiers, d), base.qualifiers
     if qualifiers.restrict and not isinstance(t, PointerType):
         c.fail("restrict", f"'restrict' is for pointers, not for '{t}'", base.specifiers.span)
     explicit = base.explicit_space
@@ -396,12 +400,16 @@ def declare_typedef(c: Context, base: Base, item: syntax.InitDeclarator) -> None
     t, qualifiers = declarator_type(c, base, d)
     if item.initializer is not None:
         c.fail("invalid-initializer", "a typedef has no initial value", item.initializer.span)
-    alignment = attributes.for_typedef(c, [*base.specifiers.attributes, *d.attributes], t)
+    own = [*base.specifiers.attributes, *d.attributes]
+    matrix_types.check_volatile(c, t, volatile=qualifiers.volatile, attributes=own)
+    alignment = attributes.for_typedef(c, own, t)
     alignment = alignment or alignment_of_base(base, d)
     entity = Typedef(d.span, d.name or "", t, qualifiers, alignment, host_sized(c, base, d))
     earlier = c.scope.names.get(entity.name)
     if isinstance(earlier, Typedef) and (earlier.type, earlier.qualifiers) == (entity.type, entity.qualifiers):
         return  # saying the same twice is allowed (C11 6.7)
+    if isinstance(earlier, Typedef):
+        matrix_types.check_redeclaration(c, earlier, t, d.span)
     c.declare(entity)
     if c.function is not None:
         c.function.typedefs.append(entity)

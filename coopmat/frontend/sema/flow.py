@@ -330,8 +330,8 @@ class _Builder:
 
     def part_read(self, e: Load) -> None:
         root: LValue = e.operand
-        while isinstance(root, (typed.Index, typed.Member, typed.Swizzle)):
-            root = root.base
+        while isinstance(root, (typed.Index, typed.Member, typed.Swizzle, typed.MatrixSubscript)):
+            root = root.matrix if isinstance(root, typed.MatrixSubscript) else root.base
         if isinstance(root, VarRef) and root.decl in self.reads:
             count, first = self.reads[root.decl]
             self.reads[root.decl] = (count + 1, first if count else e.span)
@@ -415,6 +415,11 @@ _EXPRESSIONS: dict[type, Callable[[_Builder, Any, list[Any]], None]] = {
     typed.Conditional: _Builder.conditional,
 }
 _PARTS: dict[type, tuple[str, ...]] = {}
+# Whose `matrix` is an operand, and no type.
+_WITH_MATRIX = (
+    *(typed.MatrixElement, typed.MatrixStore, typed.MatrixScale),
+    *(typed.MatrixSubscript, typed.MatrixMemoryStore),
+)
 
 
 def _children(e: Expr) -> list[Expr]:
@@ -423,7 +428,7 @@ def _children(e: Expr) -> list[Expr]:
     names = _PARTS.get(kind)
     if names is None:
         plain = {"span", "type", "place", "decl", "function", "parameters", "computation", "matrix"}
-        if kind in (typed.MatrixElement, typed.MatrixStore, typed.MatrixScale):
+        if kind in _WITH_MATRIX:
             plain.discard("matrix")
         names = _PARTS[kind] = tuple(f.name for f in fields(e) if f.name not in plain)
     result: list[Expr] = []

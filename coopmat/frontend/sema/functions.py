@@ -18,7 +18,7 @@ from ..types import (
     is_complete,
     is_opaque,
 )
-from . import atomics, attributes, halves, images, kernels, limits, matrices, uninitialized, usage
+from . import atomics, attributes, halves, images, kernels, limits, matrices, matrix_types, uninitialized, usage
 from .context import UNKNOWN, Abandon, Context, FunctionState, Overloads, Poisoned
 from .declarations import (
     Base,
@@ -227,7 +227,7 @@ def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.Fun
         if family is None and c.scope.find(d.name) is not earlier:
             c.declare(earlier)
         return earlier
-    if d.name in matrices.BUILTINS:
+    if d.name in matrices.BUILTINS or d.name in matrix_types.BUILTINS:
         c.fail("redefinition", f"'{d.name}' is a builtin function", d.span)
     if family is not None:
         family.append(decl)

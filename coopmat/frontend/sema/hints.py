@@ -13,7 +13,15 @@ from .context import Context, Typedef
 # Written with an operator that binds less tightly than a cast.
 _LOOSE = (
     *(typed.Assign, typed.Binary, typed.Comma, typed.CompoundAssign, typed.Conditional, typed.Logical),
-    *(typed.MatrixBinary, typed.MatrixScale, typed.PointerAdd, typed.PointerDifference, typed.VectorSelect),
+    *(
+        typed.MatrixBinary,
+        typed.MatrixElementwise,
+        typed.MatrixProduct,
+        typed.MatrixScale,
+        typed.PointerAdd,
+        typed.PointerDifference,
+        typed.VectorSelect,
+    ),
 )
 
 

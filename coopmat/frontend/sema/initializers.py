@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...diagnostics import Span
+from ...diagnostics import Note, Span
 from .. import syntax
 from ..typed import Aggregate, Expr, FloatConst, IntConst, LValue, StringConst, VectorLiteral, Zero
 from ..types import (
@@ -12,6 +12,7 @@ from ..types import (
     UCHAR,
     ArrayType,
     AtomicType,
+    ConstantMatrixType,
     CoopMatrixType,
     RecordType,
     Type,
@@ -52,6 +53,9 @@ def value(c: Context, t: Type, node: syntax.Expression, what: str) -> Expr:
 def _scalar_in_braces(c: Context, t: Type, node: syntax.InitializerList) -> Expr:
     if isinstance(t, VectorType):
         return _vector_in_braces(c, t, node)
+    if isinstance(t, ConstantMatrixType):
+        notes = [Note("a cast of a scalar gives every element the same value")]
+        c.fail("matrix-type-initializer", f"a '{t}' has no initial value in braces", node.span, notes=notes)
     if len(node.items) != 1 or node.items[0].designators:
         c.fail("invalid-initializer", f"'{t}' takes exactly one initial value", node.span)
     inner = node.items[0].value

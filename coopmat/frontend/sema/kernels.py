@@ -18,6 +18,7 @@ from ..types import (
     contains_matrix,
 )
 from .context import Context
+from .matrix_types import holds
 
 
 def check(c: Context, decl: typed.FunctionDecl) -> None:
@@ -32,6 +33,10 @@ def check_parameters(c: Context, decl: typed.FunctionDecl) -> None:
         if contains_matrix(p.type) or (isinstance(p.type, PointerType) and contains_matrix(p.type.pointee)):
             message = f"a cooperative matrix cannot be a parameter of a kernel ('{p.name}')"
             c.error("coop-mat-kernel-parameter", message, p.span)
+        elif holds(p.type):
+            notes = [Note("take a pointer to it")]
+            message = f"a kernel takes no matrix by value ('{p.name}')"
+            c.error("matrix-type-kernel-parameter", message, p.span, notes=notes)
         elif p.type in (BFLOAT16, BOOL, EVENT) or isinstance(p.type, VoidType):
             c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot have type '{p.type}'", p.span)
         elif isinstance(p.type, PointerType):

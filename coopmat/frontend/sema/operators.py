@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from ...diagnostics import Label, Note, Span
 from .. import typed
-from ..typed import AddressOf, Binary, Deref, Expr, LValue, MatrixElement, Swizzle, Unary, Zero
+from ..typed import AddressOf, Binary, Deref, Expr, LValue, MatrixElement, MatrixSubscript, Swizzle, Unary, Zero
 from ..types import (
     BFLOAT16,
     INT,
@@ -14,6 +14,7 @@ from ..types import (
     PTRDIFF_T,
     AddressSpace,
     ArrayType,
+    ConstantMatrixType,
     CoopMatrixType,
     PointerType,
     Qualifiers,
@@ -27,7 +28,7 @@ from ..types import (
     integer_type,
     is_complete,
 )
-from . import atomics, images, implicit, matrices
+from . import atomics, images, implicit, matrices, matrix_types
 from .constants import constant_value, fold_binary, fold_logical, fold_unary, is_null_pointer
 from .context import Context
 from .conversions import (
@@ -102,6 +103,8 @@ def unary(c: Context, op: str, operand: Expr, span: Span) -> Expr:
     e = rvalue(operand)
     if isinstance(e.type, CoopMatrixType):
         return matrices.negate(c, op, e, span)
+    if isinstance(e.type, ConstantMatrixType):
+        matrix_types.refuse(c, op, e, span)
     element = element_type(e.type)
     if op == "!" and e.type is BFLOAT16:
         e = promote(e)
@@ -124,6 +127,8 @@ def increment(c: Context, op: str, target: Expr, span: Span, *, prefix: bool) ->
         _check_pointee(c, t, span)
     elif isinstance(t, CoopMatrixType):
         c.fail("coop-mat-operator", f"invalid operand to '{op}': '{t}'", span)
+    elif isinstance(t, ConstantMatrixType):
+        matrix_types.refuse(c, op, place, span)
     elif not isinstance(element_type(t), ScalarType):
         c.fail("invalid-operands", f"invalid operand to '{op}': '{t}'", span)
     return typed.IncDec(span, t, place, 1 if op == "++" else -1, prefix)
@@ -132,6 +137,8 @@ def increment(c: Context, op: str, target: Expr, span: Span, *, prefix: bool) ->
 def address_of(c: Context, operand: Expr, span: Span) -> Expr:
     if isinstance(operand, MatrixElement):
         c.fail("coop-mat-element-address", "a component of a cooperative matrix has no address", span)
+    if isinstance(operand, MatrixSubscript):
+        matrix_types.refuse_address(c, span)
     if isinstance(operand, Swizzle):
         c.fail("invalid-operands", "a vector component has no address", span)
     if not isinstance(operand, LValue):
@@ -174,6 +181,8 @@ def binary(c: Context, op: str, left: Expr, right: Expr, span: Span, op_span: Sp
     row = BINARY[op]
     if isinstance(left.type, CoopMatrixType) or isinstance(right.type, CoopMatrixType):
         return matrices.binary(c, op, row.name, left, right, span, op_span)
+    if isinstance(left.type, ConstantMatrixType) or isinstance(right.type, ConstantMatrixType):
+        return matrix_types.binary(c, op, row.name, left, right, span, op_span)
     if isinstance(left.type, PointerType) or isinstance(right.type, PointerType):
         return _pointer_binary(c, op, row, left, right, span, op_span)
     return _OPERANDS[row.operands](c, op, row.name, left, right, span, op_span)
@@ -341,6 +350,8 @@ def compound_assign(c: Context, op: str, target: Expr, value: Expr, span: Span, 
     row = BINARY[op[:-1]]
     if isinstance(place.type, CoopMatrixType) or isinstance(value.type, CoopMatrixType):
         return matrices.compound_assign(c, op, row.name, place, value, span, op_span)
+    if isinstance(place.type, ConstantMatrixType) or isinstance(value.type, ConstantMatrixType):
+        return matrix_types.compound_assign(c, op, row.name, place, value, span, op_span)
     if isinstance(place.type, PointerType):
         if row.name in ("add", "sub"):
             _check_pointee(c, place.type, span)
@@ -409,6 +420,8 @@ def _unify(c: Context, then: Expr, otherwise: Expr, span: Span) -> tuple[Expr, E
         return retype_pointer(then, both), retype_pointer(otherwise, both)
     if isinstance(a, CoopMatrixType) or isinstance(b, CoopMatrixType):
         c.fail("coop-mat-operand-types", f"the sides of '?:' differ: '{a}' and '{b}'", span)
+    if isinstance(a, ConstantMatrixType) or isinstance(b, ConstantMatrixType):
+        c.fail("matrix-type-operand-types", f"the sides of '?:' differ: '{a}' and '{b}'", span)
     return usual_conversions(c, "?:", span, then, otherwise)
 
 
@@ -418,6 +431,8 @@ def _vector_select(c: Context, test: Expr, then: Expr, otherwise: Expr, span: Sp
         c.fail("invalid-condition", f"a vector condition must hold integers, not '{test.type}'", test.span)
     if isinstance(then.type, CoopMatrixType) or isinstance(otherwise.type, CoopMatrixType):
         c.fail("coop-mat-operator", f"a '{test.type}' does not choose between cooperative matrices", test.span)
+    if isinstance(then.type, ConstantMatrixType) or isinstance(otherwise.type, ConstantMatrixType):
+        c.fail("matrix-type-operator", f"a '{test.type}' does not choose between matrices", test.span)
     if isinstance(then.type, ScalarType) and isinstance(otherwise.type, ScalarType):
         common = common_scalar(then.type, otherwise.type)
         target = VectorType(common, test.type.count)

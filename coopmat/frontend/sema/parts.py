@@ -7,6 +7,7 @@ from .. import syntax, typed
 from ..typed import Expr, LValue
 from ..types import (
     ArrayType,
+    ConstantMatrixType,
     CoopMatrixType,
     PointerType,
     Qualifiers,
@@ -17,7 +18,7 @@ from ..types import (
     is_complete,
     with_count,
 )
-from . import operators
+from . import matrix_types, operators
 from .context import Context
 from .conversions import index_value, matrix_index, retype_pointer, rvalue
 
@@ -25,7 +26,24 @@ from .conversions import index_value, matrix_index, retype_pointer, rvalue
 def subscript(c: Context, node: syntax.Subscript, expected: Type | None) -> Expr:
     from .expressions import analyse_each
 
-    base, index = analyse_each(c, node.base, node.index)
+    # An element of a matrix has two subscripts, so the whole chain is looked at.
+    chain = [node]
+    while isinstance(chain[-1].base, syntax.Subscript):
+        chain.append(chain[-1].base)
+    chain.reverse()
+    base, *indices = analyse_each(c, chain[0].base, *(link.index for link in chain))
+    links = list(zip(chain, indices, strict=True))
+    while links:
+        if isinstance(base.type, ConstantMatrixType):
+            base = matrix_types.subscripted(c, base, links[:2], base.type)
+            del links[:2]
+        else:
+            link, index = links.pop(0)
+            base = _subscripted(c, base, index, link)
+    return base
+
+
+def _subscripted(c: Context, base: Expr, index: Expr, node: syntax.Subscript) -> Expr:
     if isinstance(base.type, CoopMatrixType):
         chosen = matrix_index(c, index, base.type)
         if isinstance(base, LValue):

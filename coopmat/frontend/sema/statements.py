@@ -15,6 +15,7 @@ from ..types import (
     VOID,
     AddressSpace,
     ArrayType,
+    ConstantMatrixType,
     CoopMatrixType,
     FunctionType,
     Qualifiers,
@@ -101,7 +102,7 @@ def _fp_contract(c: Context, words: list[str], span: Span) -> None:
     """Off is off for the whole function, and for every kernel: SPIR-V has no smaller unit, and allows, not asks."""
     if words not in (["ON"], ["OFF"], ["DEFAULT"]):
         c.fail("pragma", "'FP_CONTRACT' takes ON, OFF or DEFAULT", span)
-    c.contract = words != ["OFF"]
+    c.contract = c.contract_default if words == ["DEFAULT"] else words == ["ON"]
     if c.function is not None and not c.contract:
         c.function.decl.attributes["fp_contract"] = False
 
@@ -360,6 +361,8 @@ def _switched(c: Context, node: syntax.Expression) -> typed.Expr:
     value = rvalue(analyse(c, node))
     if isinstance(value.type, CoopMatrixType):
         c.fail("coop-mat-condition", f"a switch cannot test a cooperative matrix ('{value.type}')", value.span)
+    if isinstance(value.type, ConstantMatrixType):
+        c.fail("matrix-type-condition", f"a switch cannot test a matrix ('{value.type}')", value.span)
     if not isinstance(value.type, ScalarType) or not value.type.is_integer:
         c.fail("invalid-condition", f"a switch needs an integer, not '{value.type}'", value.span)
     return promote(value)

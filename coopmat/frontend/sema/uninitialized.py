@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ...diagnostics import Note, Span
 from .. import typed
-from ..types import ArrayType, PointerType, RecordType, ScalarType, VectorType, VoidType
+from ..types import ArrayType, ConstantMatrixType, PointerType, RecordType, ScalarType, VectorType, VoidType
 from .context import UNKNOWN, Context, FunctionState
 from .flow import DECLARED, STORED, Block, Graph, build
 
@@ -34,7 +34,7 @@ def function(c: Context, state: FunctionState) -> None:
     whole: list[typed.VarDecl] = []
     if wants(*UNINITIALIZED):
         watched = [d for d in state.bare if isinstance(d.type, (ScalarType, VectorType, PointerType))]
-        whole = [d for d in state.bare if isinstance(d.type, (ArrayType, RecordType))]
+        whole = [d for d in state.bare if isinstance(d.type, (ArrayType, RecordType, ConstantMatrixType))]
     last = body.items[-1] if body.items else None
     ends = wants("return-type") and not isinstance(result, VoidType) and not isinstance(last, typed.Return)
     falls = state.switched and wants("implicit-fallthrough")

@@ -93,6 +93,8 @@ def _computes(e: Expr) -> bool:
 _PURE = (
     *(IntConst, FloatConst, Convert, Binary, typed.Unary, typed.PointerAdd, typed.PointerDifference),
     *(typed.VectorLiteral, typed.ExtractSwizzle, typed.VectorSelect, typed.AddressOf, typed.MatrixLength),
+    *(typed.MatrixElementwise, typed.MatrixProduct, typed.MatrixBroadcast, typed.MatrixCast),
+    *(typed.MatrixOfVector, typed.VectorOfMatrix),
 )
 
 

@@ -47,6 +47,8 @@ _ASIDE = frozenset(
         "widen",
         "narrow",
         "storage",
+        "which",
+        "row_major",
         "qualifiers",
         "alignment",
     ]

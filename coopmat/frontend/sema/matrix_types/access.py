@@ -1,0 +1,54 @@
+"""Elements of matrices: `m[row][column]`."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from ....diagnostics import Note, Span
+from ... import syntax, typed
+from ...typed import Expr, IntConst, LValue
+from ...types import ConstantMatrixType, Qualifiers, ScalarType
+from ..context import Context
+from ..conversions import rvalue
+
+
+def subscripted(
+    c: Context, matrix: Expr, links: list[tuple[syntax.Subscript, Expr]], matrix_type: ConstantMatrixType
+) -> Expr:
+    """An element of `matrix`; `links` are the subscripts that follow directly, one or two of them."""
+    for node, _ in links:
+        if isinstance(node.index, syntax.Comma):
+            message = "a comma operator cannot be an index of a matrix"
+            notes = [Note("an element is m[row][column]; parentheses around the comma say that it is meant")]
+            c.fail("matrix-type-subscript", message, node.index.span, notes=notes)
+    if len(links) < 2:
+        message = f"a single subscript of '{matrix_type}': an element has two, m[row][column]"
+        notes = [Note("'__builtin_matrix_row' and '__builtin_matrix_column' give a whole row or column")]
+        c.fail("matrix-type-subscript", message, links[0][0].span, notes=notes)
+    (_, first), (outer, second) = links
+    row, column = index(c, first, matrix_type.rows, "row"), index(c, second, matrix_type.columns, "column")
+    return element(matrix, row, column, outer.span)
+
+
+def element(matrix: Expr, row: Expr, column: Expr, span: Span) -> Expr:
+    """Of an object an object, of a value a value."""
+    assert isinstance(matrix.type, ConstantMatrixType)
+    t = matrix.type.element
+    if isinstance(matrix, LValue):
+        return typed.MatrixSubscript(span, t, matrix.place, matrix, row, column)
+    held = typed.CompoundLiteral(matrix.span, matrix.type, Qualifiers(const=True), matrix)
+    return rvalue(typed.MatrixSubscript(span, t, held.place, held, row, column))
+
+
+def index(c: Context, e: Expr, count: int, what: str) -> Expr:
+    """The number of one of `count` rows or columns."""
+    e = rvalue(e)
+    if not isinstance(e.type, ScalarType) or not e.type.is_integer:
+        c.fail("matrix-type-index", f"the index of a {what} must be an integer, not '{e.type}'", e.span)
+    if isinstance(e, IntConst) and not 0 <= e.value < count:
+        c.fail("matrix-type-index", f"{what} {e.value} is outside of 0 to {count - 1}", e.span)
+    return e
+
+
+def refuse_address(c: Context, span: Span) -> NoReturn:
+    c.fail("matrix-type-element-address", "an element of a matrix has no address", span)

@@ -1,0 +1,156 @@
+"""The builtins `__builtin_matrix_...`: how many arguments each takes, and what analyses the call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from ....diagnostics import Note
+from ... import syntax, typed
+from ...builtins.matrix_types import DOCUMENTED
+from ...typed import Expr
+from ...types import ConstantMatrixType, Type, VectorType
+from ..context import Context, plural
+from ..conversions import assign_convert, rvalue
+from ..hints import declared_here
+from . import access, memory, operators
+from .casts import broadcast
+from .types import make
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixBuiltin:
+    """`arguments` are the counts that it takes."""
+
+    analyse: Callable[[Context, str, syntax.Call], Expr]
+    arguments: tuple[int, ...]
+
+
+def call(c: Context, name: str, node: syntax.Call) -> Expr:
+    """A call of one of `BUILTINS`."""
+    row = BUILTINS[name]
+    if len(node.arguments) not in row.arguments:
+        wanted = " or ".join(map(str, row.arguments[:-1])) + (" or " if row.arguments[1:] else "")
+        message = f"'{name}' takes {wanted}{plural(row.arguments[-1], 'argument')}, not {len(node.arguments)}"
+        c.fail("argument-count", message, node.span, notes=[Note(DOCUMENTED[name])])
+    return row.analyse(c, name, node)
+
+
+def matrix_argument(c: Context, e: Expr) -> ConstantMatrixType:
+    if not isinstance(e.type, ConstantMatrixType):
+        message = f"expected a matrix, not '{e.type}'"
+        c.fail("matrix-type-not-a-matrix", message, e.span, notes=declared_here(e))
+    return e.type
+
+
+def _analysed(c: Context, node: syntax.Call) -> list[Expr]:
+    """The arguments, each as it stands."""
+    from ..expressions import analyse_each
+
+    return analyse_each(c, *node.arguments)
+
+
+def _values(c: Context, node: syntax.Call) -> list[Expr]:
+    return [rvalue(e) for e in _analysed(c, node)]
+
+
+def _transpose(c: Context, name: str, node: syntax.Call) -> Expr:
+    (e,) = _values(c, node)
+    m = matrix_argument(c, e)
+    # The padding stays, and so does what it is behind.
+    result = ConstantMatrixType(m.element, m.columns, m.rows, m.layout, m.padding)
+    return typed.MatrixTranspose(node.span, make(c, result, node.span), e)
+
+
+def _elementwise(op: str, c: Context, name: str, node: syntax.Call) -> Expr:
+    left, right = _values(c, node)
+    for e in (left, right):
+        matrix_argument(c, e)
+    operators.check_same(c, name, left, right, node.span)
+    return operators.elementwise(op, left, right, node.span)
+
+
+def _multiply(c: Context, name: str, node: syntax.Call) -> Expr:
+    left, right = _values(c, node)
+    for e in (left, right):
+        matrix_argument(c, e)
+    t = operators.product_type(c, name, left, right, node.span)
+    return typed.MatrixProduct(node.span, t, left, right)
+
+
+def _scalar_multiply(c: Context, name: str, node: syntax.Call) -> Expr:
+    matrix, scalar = _values(c, node)
+    m = matrix_argument(c, matrix)
+    factor = assign_convert(c, scalar, m.element, scalar.span, f"argument 2 of '{name}'")
+    return operators.elementwise("mul", matrix, broadcast(factor, m), node.span)
+
+
+def _extract(c: Context, name: str, node: syntax.Call) -> Expr:
+    matrix, row, column = _analysed(c, node)
+    m = matrix_argument(c, matrix)
+    row, column = access.index(c, row, m.rows, "row"), access.index(c, column, m.columns, "column")
+    return rvalue(access.element(matrix, row, column, node.span))
+
+
+def _insert(c: Context, name: str, node: syntax.Call) -> Expr:
+    matrix, row, column, value = _values(c, node)
+    m = matrix_argument(c, matrix)
+    row, column = access.index(c, row, m.rows, "row"), access.index(c, column, m.columns, "column")
+    value = assign_convert(c, value, m.element, value.span, f"argument 4 of '{name}'")
+    return typed.MatrixWithPart(node.span, m, "element", matrix, row, value, column)
+
+
+def _part_of(m: ConstantMatrixType, which: str) -> tuple[int, tuple[int, int]]:
+    """How many rows (columns) there are, and the shape of one."""
+    return (m.rows, (1, m.columns)) if which == "row" else (m.columns, (m.rows, 1))
+
+
+def _part(which: str, c: Context, name: str, node: syntax.Call) -> Expr:
+    matrix, number = _values(c, node)
+    m = matrix_argument(c, matrix)
+    count, shape = _part_of(m, which)
+    chosen = access.index(c, number, count, which)
+    return typed.MatrixPart(node.span, ConstantMatrixType(m.element, *shape, m.layout), which, matrix, chosen)
+
+
+def _insert_part(which: str, c: Context, name: str, node: syntax.Call) -> Expr:
+    matrix, number, part = _values(c, node)
+    m = matrix_argument(c, matrix)
+    count, shape = _part_of(m, which)
+    chosen = access.index(c, number, count, which)
+    _check_part(c, part, m, shape, which)
+    return typed.MatrixWithPart(node.span, m, which, matrix, chosen, part)
+
+
+def _check_part(c: Context, e: Expr, m: ConstantMatrixType, shape: tuple[int, int], which: str) -> None:
+    t: Type = e.type
+    if isinstance(t, ConstantMatrixType) and (t.element, t.rows, t.columns) == (m.element, *shape):
+        return
+    notes = [Note("a cast makes a matrix of a vector")] if isinstance(t, VectorType) else []
+    message = f"a {which} of '{m}' is a {shape[0]} x {shape[1]} matrix of '{m.element}', not '{t}'"
+    c.fail("matrix-type-part", message, e.span, notes=[*notes, *declared_here(e)])
+
+
+BUILTINS: dict[str, MatrixBuiltin] = {
+    f"__builtin_matrix_{name}": MatrixBuiltin(analyse, counts)
+    for name, analyse, counts in (
+        ("transpose", _transpose, (1,)),
+        ("column_major_load", partial(memory.load, False), (3, 4)),
+        ("column_major_store", partial(memory.store, False), (2, 3)),
+        ("row_major_load", partial(memory.load, True), (3, 4)),
+        ("row_major_store", partial(memory.store, True), (2, 3)),
+        ("row", partial(_part, "row"), (2,)),
+        ("column", partial(_part, "column"), (2,)),
+        ("insert_row", partial(_insert_part, "row"), (3,)),
+        ("insert_column", partial(_insert_part, "column"), (3,)),
+        ("insert", _insert, (4,)),
+        ("extract", _extract, (3,)),
+        ("add", partial(_elementwise, "add"), (2,)),
+        ("sub", partial(_elementwise, "sub"), (2,)),
+        ("multiply", _multiply, (2,)),
+        ("scalar_multiply", _scalar_multiply, (2,)),
+        ("column_load", partial(memory.load, False), (4,)),
+        ("column_store", partial(memory.store, False), (3,)),
+    )
+}

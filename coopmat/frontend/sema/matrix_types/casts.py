@@ -1,0 +1,77 @@
+"""Conversions of matrices, all of which are casts: between matrices of one shape, of a scalar, from and to vectors."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from ....diagnostics import FixIt, Label, Note, Span
+from ... import typed
+from ...typed import Expr
+from ...types import BOOL, ConstantMatrixType, ScalarType, Type, VectorType
+from ..context import Context
+from ..conversions import convert_arithmetic
+from ..hints import cast_to, declared_here, name_of
+
+
+def same_shape(a: ConstantMatrixType, b: ConstantMatrixType) -> bool:
+    return (a.rows, a.columns) == (b.rows, b.columns)
+
+
+def broadcast(e: Expr, matrix: ConstantMatrixType, span: Span | None = None) -> Expr:
+    """A matrix whose elements are all the scalar `e`, converted."""
+    return typed.MatrixBroadcast(span or e.span, matrix, convert_arithmetic(e, matrix.element))
+
+
+def _as_vector(vector: Type, matrix: Type) -> bool:
+    """Whether the matrix is one row or column of as many elements of the same type."""
+    if not isinstance(matrix, ConstantMatrixType) or 1 not in (matrix.rows, matrix.columns):
+        return False
+    count = matrix.rows * matrix.columns
+    if isinstance(vector, VectorType):
+        return (vector.element, vector.count) == (matrix.element, count)
+    return vector == matrix.element and count == 1
+
+
+def converts(source: Type, target: Type) -> bool:
+    """Whether a cast takes the one to the other, at least one being a matrix."""
+    if isinstance(target, ConstantMatrixType):
+        if isinstance(source, ConstantMatrixType):
+            return same_shape(source, target)
+        return isinstance(source, ScalarType) or _as_vector(source, target)
+    return _as_vector(target, source)
+
+
+def cast(c: Context, e: Expr, target: Type, span: Span) -> Expr:
+    """An explicit cast of the value `e`; it or `target` is of a matrix type, and they differ."""
+    if not converts(e.type, target):
+        message = f"'{e.type}' does not cast to '{target}'"
+        c.fail("matrix-type-cast", message, span, notes=[*_why_not(e.type, target), *declared_here(e)])
+    if not isinstance(target, ConstantMatrixType):
+        return typed.VectorOfMatrix(span, target, e)
+    if isinstance(e.type, ConstantMatrixType):
+        return typed.MatrixCast(span, target, e)
+    if isinstance(e.type, ScalarType):
+        return broadcast(e, target, span)
+    return typed.MatrixOfVector(span, target, e)
+
+
+def _why_not(source: Type, target: Type) -> list[Note]:
+    if isinstance(source, ConstantMatrixType) and isinstance(target, ConstantMatrixType):
+        return [Note("a cast converts the elements; the numbers of rows and columns stay")]
+    vectors = [t for t in (source, target) if isinstance(t, (VectorType, ScalarType)) and t is not BOOL]
+    if vectors:
+        return [Note("a vector is a matrix of one row or column with as many elements of the same type")]
+    return []
+
+
+def mismatch(c: Context, e: Expr, target: Type, span: Span, what: str, notes: list[Note]) -> NoReturn:
+    """Nothing converts implicitly: tells the cast that would do it."""
+    fixits: list[FixIt] = []
+    notes = [*declared_here(e), *notes]
+    if converts(e.type, target):
+        notes.insert(0, Note("only a cast converts from and to matrices"))
+        name = name_of(c, target) if isinstance(target, ConstantMatrixType) else str(target)
+        fixits = cast_to(c, e, name) if name is not None else []
+    message = f"{what}: '{e.type}' does not convert to '{target}'"
+    labels = [Label(e.span)] if e.span != span else []
+    c.fail("matrix-type-mismatch", message, span, labels=labels, notes=notes, fixits=fixits)

@@ -1,0 +1,110 @@
+"""Loads and stores of matrices in memory: the pointer, the shape, the stride."""
+
+from __future__ import annotations
+
+from ....diagnostics import Note
+from ... import syntax, typed
+from ...typed import Expr, IntConst
+from ...types import (
+    ULONG,
+    VOID,
+    AddressSpace,
+    ConstantMatrixType,
+    MatrixLayout,
+    PointerType,
+    ScalarType,
+)
+from ..context import Context
+from ..conversions import convert_arithmetic, rvalue
+from ..hints import cast_to, declared_here
+from .types import check_element, extent, make
+
+
+def load(row_major: bool, c: Context, name: str, node: syntax.Call) -> Expr:
+    """The pointer, the rows, the columns and, where it is not their number, the stride."""
+    errors = c.diagnostics.error_count
+    source: Expr | None = None
+    rows = columns = 0
+    with c.recover():
+        source = _pointer(c, node.arguments[0])
+    with c.recover():
+        rows = extent(c, node.arguments[1], "rows")
+    with c.recover():
+        columns = extent(c, node.arguments[2], "columns")
+    stride: Expr | None = None
+    with c.recover():
+        least = columns if row_major else rows
+        stride = _stride(c, node, 3, least, row_major)
+    if c.diagnostics.error_count != errors or source is None or stride is None:
+        c.abandon()
+    assert isinstance(source.type, PointerType)
+    element = check_element(c, source.type.pointee, source.span)
+    layout = MatrixLayout.ROW_MAJOR if row_major else MatrixLayout.COLUMN_MAJOR
+    matrix = make(c, ConstantMatrixType(element, rows, columns, layout), node.span)
+    return typed.MatrixMemoryLoad(node.span, matrix, source, stride, row_major)
+
+
+def store(row_major: bool, c: Context, name: str, node: syntax.Call) -> Expr:
+    """The matrix, of whichever layout, the pointer and, where it is not the number of rows or columns, the stride."""
+    from ..expressions import analyse
+    from .builtins import matrix_argument
+
+    matrix: Expr | None = None
+    where: Expr | None = None
+    stride: Expr | None = None
+    with c.recover():
+        value = rvalue(analyse(c, node.arguments[0]))
+        matrix_argument(c, value)
+        matrix = value
+    with c.recover():
+        where = _pointer(c, node.arguments[1])
+    with c.recover():
+        m = matrix.type if matrix is not None else None
+        least = 0 if not isinstance(m, ConstantMatrixType) else m.columns if row_major else m.rows
+        stride = _stride(c, node, 2, least, row_major)
+    if matrix is None or where is None or stride is None:
+        c.abandon()
+    _check_target(c, where, matrix)
+    return typed.MatrixMemoryStore(node.span, VOID, matrix, where, stride, row_major)
+
+
+def _pointer(c: Context, node: syntax.Expression) -> Expr:
+    from ..expressions import analyse
+
+    e = rvalue(analyse(c, node))
+    if not isinstance(e.type, PointerType):
+        message = f"expected a pointer to elements, not '{e.type}'"
+        c.fail("matrix-type-pointee", message, e.span, notes=declared_here(e))
+    if not isinstance(e.type.pointee, ScalarType):
+        message = f"'{e.type}' does not point to elements of a matrix"
+        notes = [Note("cast the pointer to one to the elements"), *declared_here(e)]
+        c.fail("matrix-type-pointee", message, e.span, notes=notes)
+    return e
+
+
+def _check_target(c: Context, where: Expr, matrix: Expr) -> None:
+    t, m = where.type, matrix.type
+    assert isinstance(t, PointerType) and isinstance(m, ConstantMatrixType)
+    if t.qualifiers.const or t.qualifiers.space is AddressSpace.CONSTANT:
+        message = f"cannot store through '{t}': what it points to is read-only"
+        c.fail("matrix-type-const-store", message, where.span, notes=declared_here(where))
+    if t.pointee != m.element:
+        message = f"'{t}' does not point to '{m.element}', the element type of the matrix"
+        fixits = cast_to(c, where, str(PointerType(m.element, t.qualifiers)))
+        notes = [Note("cast the pointer where another type in memory is meant"), *declared_here(where)]
+        c.fail("matrix-type-pointee", message, where.span, notes=notes, fixits=fixits)
+
+
+def _stride(c: Context, node: syntax.Call, position: int, least: int, row_major: bool) -> Expr:
+    """The argument at `position` as a size_t, or what stands for it; `least` is the length of a column (row)."""
+    from ..expressions import analyse
+
+    if len(node.arguments) <= position:
+        return IntConst(node.span, ULONG, least)
+    e = rvalue(analyse(c, node.arguments[position]))
+    if not isinstance(e.type, ScalarType) or not e.type.is_integer:
+        c.fail("matrix-type-stride", f"the stride must be an integer, not '{e.type}'", e.span)
+    if isinstance(e, IntConst) and e.value < least:
+        what = "columns" if row_major else "rows"
+        c.fail("matrix-type-stride", f"the stride cannot be less than the {least} {what}: {e.value}", e.span)
+    return convert_arithmetic(e, ULONG)
