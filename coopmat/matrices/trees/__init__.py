@@ -1,7 +1,7 @@
 """Clang's matrix types: expressions lowered as a whole, as the first-class matrix RFC describes it.
 
-A `Tree` is an expression of matrices with what it reads and where its value goes. `plan` chooses how its values are held
-on the way (docs/matrix-types.md), `write` makes a function of plain OpenCL C of it; `reference` says what it means.
+A `Tree` is an expression of matrices with what it reads and where its value goes. `plan` chooses how its values are
+held on the way (docs/matrix-types.md), `write` makes a function of plain OpenCL C of it; `reference` says what it means.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from .terms import (
     Broadcast,
     Converted,
     Elementwise,
-    Input,
     InMemory,
+    Input,
     Object,
     Part,
     Product,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# Registers of the instruction sets whose vectors are this wide: NEON and SSE, AVX2, AVX-512.
+_REGISTERS = {128: 16, 256: 16, 512: 32}
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:
@@ -17,3 +20,8 @@ class Machine:
     def __post_init__(self) -> None:
         if min(self.register_bits, self.registers, self.widest) < 1:
             raise ValueError("a machine has at least one register of one bit")
+
+
+def registers_of(bits: int) -> tuple[int, int]:
+    """Bits and number of the vector registers of a device whose vectors are `bits` wide."""
+    return bits, _REGISTERS.get(bits, 16)

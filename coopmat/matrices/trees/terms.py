@@ -1,6 +1,7 @@
 """Expressions of matrices, apart from any language: what is calculated, not where it lies.
 
-Leaves name inputs by number: those of a `Tree`, in the order of first occurrence from the left. Integers are modulo 2^bits.
+Leaves name inputs by number: those of a `Tree`, in the order of first occurrence from the left. Integers are modulo
+2^bits.
 """
 
 from __future__ import annotations

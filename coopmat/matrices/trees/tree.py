@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..instances import Parameter, Signature, Written
 from ..strategies import Target
@@ -23,7 +23,7 @@ class Tree(Written):
     root: Term
     inputs: tuple[InMemory | Input, ...]
     out: InMemory
-    machine: Machine = Machine()
+    machine: Machine = field(default_factory=Machine)
     contract: bool = True
     separate: bool = True
 
