@@ -145,8 +145,7 @@ class _Memory(_OfMatrix):
 
     @property
     def _pack(self) -> int:
-        """Rows that lie together."""
-        return max(1, 4 // self.matrix.component.size) if self.layout == Layout.PACKED else 1
+        return self.layout.pack(self.matrix.component)
 
     def _unchecked(self, target: Target) -> tuple[Instance, ...]:
         """What serves tiles that are inside as a whole, where that is the faster way."""
@@ -174,8 +173,9 @@ class _Memory(_OfMatrix):
         inside = "((r) < CM_LEFT(row, rows) && (c) < CM_LEFT(column, columns))" if self.checked else "1"
         if not target.strategy.vectors or self.checked:
             out["INSIDE(r, c)"] = inside
+        along = "column" if self.layout == Layout.PACKED_A else "row"
         for unchecked in self._unchecked(target):
-            out |= {"UNCHECKED": unchecked.function_name, "FROM_PACK": f"row % {self._pack} == 0"}
+            out |= {"UNCHECKED": unchecked.function_name, "FROM_PACK": f"{along} % {self._pack} == 0"}
         return out
 
     def needs(self, target: Target) -> tuple[Instance, ...]:
@@ -188,6 +188,8 @@ def _offset(layout: Layout, pack: int, checked: bool) -> str:
         return f"({r} * stride + {c})"
     if layout == Layout.COLUMN_MAJOR:
         return f"({c} * stride + {r})"
+    if layout == Layout.PACKED_A:
+        return f"({c} / {pack} * stride + {r} * {pack} + {c} % {pack})"
     return f"({r} / {pack} * stride + {c} * {pack} + {r} % {pack})"
 
 

@@ -34,7 +34,9 @@ def offsets(shape: MatrixShape, component: ComponentType, layout: Layout, stride
         return r * stride + c
     if layout == Layout.COLUMN_MAJOR:
         return c * stride + r
-    pack = max(1, 4 // component.size)
+    pack = layout.pack(component)
+    if layout == Layout.PACKED_A:
+        return (c // pack) * stride + r * pack + c % pack
     return (r // pack) * stride + c * pack + r % pack
 
 

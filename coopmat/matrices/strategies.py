@@ -76,5 +76,9 @@ class Target:
     def width(self, columns: int) -> int:
         return self.strategy.width(columns)
 
+    def of_work_group(self) -> Target:
+        """For matrices of the whole work-group, which must have `work_items`: they are a subgroup of `scratch`."""
+        return Target(STRATEGIES["scratch"], self.work_items, self.work_items)
+
     def slots(self, columns: int) -> int:
         return self.strategy.slots(columns, self.sub_group_size)

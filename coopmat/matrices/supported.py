@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Variant
@@ -48,7 +48,7 @@ def multiply_add(a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands
 
 
 def _without_sign(m: MatrixType) -> MatrixType:
-    return MatrixType(m.component.with_sign(False), m.rows, m.columns, m.use)
+    return replace(m, component=m.component.with_sign(False))
 
 
 @dataclass(frozen=True)

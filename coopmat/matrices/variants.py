@@ -16,6 +16,7 @@ CL_DEVICE_COOPERATIVE_MATRIX_SUB_GROUP_VARIANTS_KHR = 0x1079
 CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR = 0x107A
 CL_DEVICE_COOPERATIVE_MATRIX_STRIDE_MULTIPLE_KHR = 0x107B
 
+SCOPE_WORKGROUP = 2
 SCOPE_SUBGROUP = 3
 MAX_DIMENSION = 2**20 - 1
 
@@ -105,17 +106,27 @@ class Use(IntEnum):
 class Layout(IntEnum):
     """Where component (r, c) lies, counted in components from the pointer, with f = max(1, 4 / component size).
 
-    row: r * stride + c; column: c * stride + r; packed (the VNNI layout of B): r // f * stride + c * f + r % f.
+    row: r * stride + c; column: c * stride + r; packed (the VNNI layout of B): r // f * stride + c * f + r % f;
+    packed A, its mirror image, which OpenCL C has no name for: c // f * stride + r * f + c % f.
     """
 
     ROW_MAJOR = 0
     COLUMN_MAJOR = 1
     PACKED = 2
+    PACKED_A = 3
 
     @property
     def short(self) -> str:
         """As in the names of conformance tests."""
-        return ("rowm", "colm", "packed")[self]
+        return ("rowm", "colm", "packed", "packeda")[self]
+
+    def pack(self, component: ComponentType) -> int:
+        """Components that lie together: of a column of packed B, of a row of packed A."""
+        return max(1, 4 // component.size) if self >= Layout.PACKED else 1
+
+
+# Those that OpenCL C has names for.
+OPENCL_C_LAYOUTS = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR, Layout.PACKED)
 
 
 class Operands(IntFlag):
@@ -155,12 +166,13 @@ class MatrixShape:
 
 @dataclass(frozen=True, slots=True)
 class MatrixType:
-    """A cooperative matrix type; the scope is always the subgroup. ValueError where a dimension is out of range."""
+    """A cooperative matrix type; OpenCL C's are of scope subgroup. ValueError where a dimension is out of range."""
 
     component: ComponentType
     rows: int
     columns: int
     use: Use
+    scope: int = SCOPE_SUBGROUP
 
     def __post_init__(self) -> None:
         MatrixShape(self.rows, self.columns)
@@ -171,8 +183,13 @@ class MatrixType:
 
     @property
     def name(self) -> str:
-        """As in the conformance tests: `16x16.A.f16`."""
-        return f"{self.shape}.{self.use.letter}.{self.component}"
+        """As in the conformance tests: `16x16.A.f16`; of another scope with `.workgroup` behind it."""
+        workgroup = ".workgroup" if self.of_work_group else ""
+        return f"{self.shape}.{self.use.letter}.{self.component}{workgroup}"
+
+    @property
+    def of_work_group(self) -> bool:
+        return self.scope == SCOPE_WORKGROUP
 
     def __str__(self) -> str:
         return self.name

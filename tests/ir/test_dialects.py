@@ -222,7 +222,7 @@ def test_bytes_of_objects_that_are_not_known(route: str) -> None:
         (("%3, i32 0, i32 4)", "%3, i32 0)"), "ir-operation", 5, "takes 4 or 5 operands, not 3"),
         (("half, 8, 4, 0, 0", "i1, 8, 4, 0, 0"), "ir-matrix-type", 3, "components of type i1"),
         (("half, 8, 4, 0, 0", "half, 8, 4, 0, 7"), "ir-matrix-type", 3, "not 7"),
-        (("half, 8, 4, 0, 0", "half, 2, 8, 4, 0"), "ir-matrix-type", 3, "scope 2"),
+        (("half, 8, 4, 0, 0", "half, 1, 8, 4, 0"), "ir-matrix-type", 3, "scope 1"),
         (("ScalarMul", "ScalarPow"), "ir-operation", 4, "not a matrix operation that is known"),
     ],
     ids=lambda value: str(value)[:40],

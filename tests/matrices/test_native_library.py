@@ -20,7 +20,7 @@ from coopmat.matrices.native_library import (
     tile_components,
 )
 from coopmat.matrices.reference import Array
-from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Use
+from coopmat.matrices.variants import COMPONENT_TYPES, OPENCL_C_LAYOUTS, Layout, MatrixType, Use
 from coopmat.runtime import parse_header, run_source
 
 SUB_GROUP, SUB_GROUPS = 16, 2
@@ -53,7 +53,7 @@ def test_every_tile_is_aligned(rows: int, columns: int) -> None:
         assert 0 <= pitch - rows * columns < TILE_ALIGN
 
 
-@pytest.mark.parametrize("layout", Layout)
+@pytest.mark.parametrize("layout", OPENCL_C_LAYOUTS)
 @pytest.mark.parametrize("component", ["f32", "s8", "u16"])
 def test_staged_tiles(device: DeviceInfo, component: str, layout: Layout) -> None:
     if SUB_GROUP not in device.sub_group_sizes:

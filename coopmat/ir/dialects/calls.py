@@ -11,6 +11,7 @@ from ...matrices import lowering as library
 from ...matrices.lowering import Instance, Target
 from ...matrices.variants import COMPONENT_TYPES, ComponentType, Layout, MatrixType, Operands
 from .operations import COMPONENTS, LLVM_NAMES, Row, Spelling, matrix_of
+from .subgroups import CONTROL_BARRIER
 from .text import Argument, Call, Instruction, Malformed
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _SPACES = {"0": "private", "1": "global", "2": "constant", "3": "local"}
 _VOLATILE = 1  # of SPIR-V's memory operands
+# Execution and memory scope: the work-group; sequentially consistent, for local and global memory.
+_WORK_GROUP_BARRIER = (2, 2, 0x10 | 0x100 | 0x200)
 _OPERATORS = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div"}
 _BITS = {name: component.bits for name, component in COMPONENTS.items()}
 
@@ -50,16 +53,22 @@ class _Site:
         assert matrix is not None
         return matrix
 
+    @property
+    def matrix(self) -> MatrixType:
+        """One of them: they are all of one scope."""
+        return self.types[0] if self.types else self.result
+
 
 class LibraryCalls:
     """Those of functions for one target. `instances` are the library functions that were called, by name.
 
     `suffix` keeps the names apart from those for other targets. `scratch_bytes` are what subgroups exchange values
-    through, in the local memory named `scratch`.
+    through, in the local memory named `scratch`. `of_work_group` are the calls for matrices of that scope, None where
+    the size of work-groups is not known.
     """
 
-    def __init__(self, target: Target, suffix: str = "") -> None:
-        self.target, self.suffix = target, suffix
+    def __init__(self, target: Target, suffix: str = "", of_work_group: LibraryCalls | None = None) -> None:
+        self.target, self.suffix, self.of_work_group = target, suffix, of_work_group
         self.scratch = f"cm_scratch{suffix}"
         self.scratch_bytes = 0
         self.instances: dict[str, Instance] = {}
@@ -77,19 +86,28 @@ class LibraryCalls:
     ) -> list[Instruction]:
         """What replaces a call. `operands` has addresses for matrices; `out` is where the result goes."""
         site = _Site(lowering, item, row, spelling, call, operands, out)
-        return _MAKERS[row.kind](self, site)
+        return _MAKERS[row.kind](self.of(site.matrix, item), site)
+
+    def of(self, matrix: MatrixType, item: Instruction) -> LibraryCalls:
+        """The calls for matrices of this one's scope."""
+        if not matrix.of_work_group:
+            return self
+        if self.of_work_group is None:
+            message = "a matrix of scope workgroup is used where no kernel with reqd_work_group_size leads to"
+            raise Malformed("ir-not-supported", message, item.source)
+        return self.of_work_group
 
     def coordinates(self, item: Instruction, matrix: MatrixType, index: Argument) -> list[Instruction]:
-        return [self.call(item, library.Coord(matrix), [index], "<2 x i32>", item.result)]
+        return [self.of(matrix, item).call(item, library.Coord(matrix), [index], "<2 x i32>", item.result)]
 
     def access(self, item: Instruction, matrix: MatrixType, word: str, arguments: list[Argument]) -> list[Instruction]:
         pointer, index = (Argument(a.type, a.value) for a in arguments[:2])
-        component = LLVM_NAMES[matrix.component]
+        component, calls = LLVM_NAMES[matrix.component], self.of(matrix, item)
         if word == "get":
-            return self.get(item, matrix, pointer, index)
+            return calls.get(item, matrix, pointer, index)
         if arguments[2].type != component:
             raise Malformed("ir-operation", f"a component of type {component} is expected", item.source)
-        return self.given(item, library.Set(matrix), [pointer, index, arguments[2]])
+        return calls.given(item, library.Set(matrix), [pointer, index, arguments[2]])
 
     def subgroup_function(self, lowering: _Lowering, item: Instruction, call: Call, found: Substitute) -> None:
         """Of vectors, one call for each component."""
@@ -133,7 +151,7 @@ class LibraryCalls:
             kind, value = argument.type, argument.value
             if kind == "bfloat":
                 self._count += 1
-                name = f"%cm.bits.{self._count}"
+                name = f"%cm.bits{self.suffix}.{self._count}"
                 made.append(Instruction(name, f"bitcast bfloat {value} to i16", item.source))
                 kind, value = "i16", name
             passed.append(Argument(kind, value))
@@ -144,7 +162,7 @@ class LibraryCalls:
         if component != "bfloat":
             return [self.call(item, library.Get(matrix), [pointer, index], component, item.result)]
         self._count += 1
-        bits = f"%cm.bits.{self._count}"
+        bits = f"%cm.bits{self.suffix}.{self._count}"
         call = self.call(item, library.Get(matrix), [pointer, index], "i16", bits)
         return [call, Instruction(item.result, f"bitcast i16 {bits} to bfloat", item.source)]
 
@@ -169,7 +187,11 @@ class LibraryCalls:
         address = Argument(pointer.type, pointer.value)
         if loads:
             return [*made, *self.to(site, instance, [address, scaled])]
-        return [*made, *self.given(site.item, instance, [address, site.operands[1], scaled])]
+        store = self.given(site.item, instance, [address, site.operands[1], scaled])
+        if matrix.of_work_group:
+            # Other work-items may have to load what is overwritten, and will load what is stored.
+            store = [_barrier(site.item), *store, _barrier(site.item)]
+        return [*made, *store]
 
     def stride(self, site: _Site, matrix: MatrixType, stride: Argument) -> tuple[list[Instruction], Argument]:
         """In components: it is given in what the pointer's type, in the name, points to."""
@@ -221,6 +243,11 @@ class LibraryCalls:
         copied = site.lowering.copy(site.out, whole.value, site.call.type)
         set_ = self.given(site.item, library.Set(site.result), [Argument("ptr", site.out), index, value])
         return [copied, *set_]
+
+
+def _barrier(item: Instruction) -> Instruction:
+    values = [Argument("i32", str(value)) for value in _WORK_GROUP_BARRIER]
+    return Instruction(None, str(Call("call spir_func", "void", f"@{CONTROL_BARRIER}", values)), item.source)
 
 
 def _as_unsigned(component: ComponentType) -> ComponentType:

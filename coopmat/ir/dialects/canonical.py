@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 
 from ...matrices.variants import MatrixType, Use
 from .operations import (
@@ -23,7 +24,7 @@ from .operations import (
 from .operations import type_text as matrix_text
 from .text import Argument, Call, Function, Instruction, Malformed, Module, Names, parse_call, quoted
 
-LAYOUTS = (0, 1, 2)
+LAYOUTS = {0: "row major", 1: "column major", 2: "packed", 3: "packed A"}
 # Of components: the words of the placeholders.
 ACCESSES = ("get", "set", "coordinates")
 _INTEGER = re.compile(r"i\d+")
@@ -187,7 +188,8 @@ class _Operation:
     def layout(self, at: int) -> Argument:
         argument = self.constant(at, "the layout")
         if int(argument.value) not in LAYOUTS:
-            raise self.fail(f"the layout is {argument.value}: 0 (row major), 1 (column major) or 2 (packed)")
+            known = ", ".join(f"{number} ({name})" for number, name in LAYOUTS.items())
+            raise self.fail(f"the layout is {argument.value}, which is none of {known}")
         return argument
 
     def stride(self, at: int) -> Argument:
@@ -250,6 +252,8 @@ class _Operation:
             raise self.fail("takes matrices of the uses 0 (A), 1 (B) and 2 (accumulator)")
         if (a.columns, a.rows, b.columns) != (b.rows, c.rows, c.columns):
             raise self.fail("the shapes of its operands do not fit")
+        if len({m.scope for m in (a, b, c)}) > 1:
+            raise self.fail("its operands are of different scopes")
         if len({m.component.is_integer for m in (a, b, c)}) > 1:
             raise self.fail("its operands mix integers and floating point")
         if self.result != c:
@@ -291,8 +295,8 @@ class _Operation:
     def make_convert(self, row: Row) -> list[Instruction]:
         self.count(1)
         source, target = self.matrix(0, "a matrix"), self.result
-        if target is None or (source.rows, source.columns, source.use) != (target.rows, target.columns, target.use):
-            raise self.fail("the result is not a matrix of the operand's shape and use")
+        if target is None or replace(target, component=source.component) != source:
+            raise self.fail("the result is not a matrix of the operand's shape, use and scope")
         if (source.component.is_integer, target.component.is_integer) != row.integers:
             raise self.fail("does not fit the component types")
         mode = self.spelling.mode

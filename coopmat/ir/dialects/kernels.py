@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from ..kernel_info import KernelInfo, KernelParameter
-from .operations import COMPONENTS, MENTION
+from .operations import COMPONENTS, MENTION, TYPE
 from .text import Argument, Function, Module, tokens, type_end, unquoted
 
 _SPACES = {"0": "private", "1": "global", "2": "constant", "3": "local", "4": "generic"}
@@ -28,6 +28,11 @@ def describe(module: Module, function: Function, size: int | None, uses: bool, m
 def users_of_matrices(module: Module) -> set[str]:
     """The names of functions that have to do with matrices, or call one that has."""
     return users(module, lambda text: MENTION in text)
+
+
+def users_of_scope(module: Module, scope: int) -> set[str]:
+    """As `users_of_matrices`, of those of this scope."""
+    return users(module, lambda text: MENTION in text and any(m[2] == str(scope) for m in TYPE.finditer(text)))
 
 
 def users(module: Module, does: Callable[[str], bool]) -> set[str]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 
 from ...matrices.strategies import STRATEGIES
+from ...matrices.strategies import Target as LibraryTarget
 from ...matrices.variants import MatrixType
 from . import parameters, subgroups
 from .addresses import LOST, Addresses
@@ -47,8 +48,8 @@ _LINKAGE = re.compile(
 def lower(module: Module, strategy: str, targets: Targets) -> list[LibraryCalls]:
     """Rewrites a canonical module in place; gives the library's functions that it calls now, for each target. Raises
     Malformed."""
-    storage = Storage(STRATEGIES[strategy], targets.storage_size, module.types)
-    calls = {target: LibraryCalls(target, f".{n}" if n else "") for n, target in enumerate(targets.distinct)}
+    storage = Storage(STRATEGIES[strategy], targets.storage_size, module.types, targets.least_work_items)
+    calls = {target: _library_calls(target, targets, n) for n, target in enumerate(targets.distinct)}
     carriers = {f.name for f in module.functions if _has_matrices(f.head, storage)}
     for function in module.functions:
         if function.name in carriers and function.is_kernel:
@@ -67,7 +68,17 @@ def lower(module: Module, strategy: str, targets: Targets) -> list[LibraryCalls]
             module.declarations.append(Call("declare", "void", name, [Argument(t) for t in types]))
     module.rest = [_inlinable(line) if line.startswith("attributes ") else line for line in module.rest]
     module.map_text(storage.lowered)
-    return [item for item in calls.values() if item.instances]
+    if targets.of_work_groups:
+        subgroups.declare_barrier(module)
+    made = [part for item in calls.values() for part in (item, item.of_work_group)]
+    return [item for item in made if item is not None and item.instances]
+
+
+def _library_calls(target: LibraryTarget, targets: Targets, number: int) -> LibraryCalls:
+    of_work_group = None
+    if target in targets.of_work_groups:
+        of_work_group = LibraryCalls(target.of_work_group(), f".w{number}")
+    return LibraryCalls(target, f".{number}" if number else "", of_work_group)
 
 
 def _inlinable(group: str) -> str:

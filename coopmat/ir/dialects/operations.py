@@ -10,7 +10,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ...matrices.variants import COMPONENT_TYPES, MAX_DIMENSION, SCOPE_SUBGROUP, ComponentType, MatrixType, Use
+from ...matrices.variants import (
+    COMPONENT_TYPES,
+    MAX_DIMENSION,
+    SCOPE_SUBGROUP,
+    SCOPE_WORKGROUP,
+    ComponentType,
+    MatrixType,
+    Use,
+)
 from .text import Malformed
 
 TYPE = re.compile(r'target\("spirv\.CooperativeMatrixKHR", ([^,()]+), (\d+), (\d+), (\d+), (\d+)\)')
@@ -39,27 +47,27 @@ def matrix_of(text: str, line: str = "") -> MatrixType | None:
     component, (scope, rows, columns, use) = match[1], map(int, match.groups()[1:])
     if component not in COMPONENTS:
         raise Malformed("ir-matrix-type", f"a cooperative matrix cannot have components of type {component}", line)
-    if scope != SCOPE_SUBGROUP:
-        message = f"a cooperative matrix of scope {scope} is not supported: only {SCOPE_SUBGROUP} (subgroup) is"
+    if scope not in (SCOPE_SUBGROUP, SCOPE_WORKGROUP):
+        message = f"a cooperative matrix of scope {scope} is not supported: 3 (subgroup) and 2 (work-group) are"
         raise Malformed("ir-matrix-type", message, line)
     if not (1 <= rows <= MAX_DIMENSION and 1 <= columns <= MAX_DIMENSION):
         message = f"a cooperative matrix cannot be {rows} x {columns}: both go from 1 to {MAX_DIMENSION}"
         raise Malformed("ir-matrix-type", message, line)
     if use > 2:
         raise Malformed("ir-matrix-type", f"a cooperative matrix has use 0, 1 or 2, not {use}", line)
-    return MatrixType(COMPONENTS[component], rows, columns, Use(use))
+    return MatrixType(COMPONENTS[component], rows, columns, Use(use), scope)
 
 
 def type_text(matrix: MatrixType) -> str:
     """The canonical type."""
-    shape = f"{SCOPE_SUBGROUP}, {matrix.rows}, {matrix.columns}, {int(matrix.use)}"
+    shape = f"{matrix.scope}, {matrix.rows}, {matrix.columns}, {int(matrix.use)}"
     return f'target("spirv.CooperativeMatrixKHR", {LLVM_NAMES[matrix.component]}, {shape})'
 
 
 def tag(matrix: MatrixType) -> str:
-    """Such as `mDh16x16A`: keeps the names of declarations of different types apart."""
+    """Such as `mDh16x16A`, or `mDh16x16AW` of a work-group: keeps declarations of different types apart."""
     code = CODE_OF[LLVM_NAMES[matrix.component]]
-    return f"m{code}{matrix.rows}x{matrix.columns}{'ABC'[matrix.use]}"
+    return f"m{code}{matrix.rows}x{matrix.columns}{'ABC'[matrix.use]}{'W' * matrix.of_work_group}"
 
 
 def _tagged(text: str) -> MatrixType | None:
@@ -68,7 +76,8 @@ def _tagged(text: str) -> MatrixType | None:
     rows, columns = (int(match[2]), int(match[3])) if match and len(match[2] + match[3]) < 12 else (0, 0)
     if match is None or not (1 <= rows <= MAX_DIMENSION and 1 <= columns <= MAX_DIMENSION):
         return None
-    return MatrixType(COMPONENTS[CODES[match[1]]], rows, columns, Use("ABC".index(match[4])))
+    scope = SCOPE_WORKGROUP if match[5] else SCOPE_SUBGROUP
+    return MatrixType(COMPONENTS[CODES[match[1]]], rows, columns, Use("ABC".index(match[4])), scope)
 
 
 def spelled(instruction: str) -> str:
@@ -140,7 +149,7 @@ _CLANG = re.compile(
     r"__spirv_(\w+?)(?:_(?:global|local|constant|private|generic))?((?:_(?:b?f|[iu])\d+_sc\d+_\d+x\d+_u\d+)*)"
 )
 _ACCESS = re.compile(r"__cm_(get|set|coordinates)_(\w+)")
-_TAG = re.compile(r"m(DF16b|Dh|[fdcahstijlm])(\d+)x(\d+)([ABC])")
+_TAG = re.compile(r"m(DF16b|Dh|[fdcahstijlm])(\d+)x(\d+)([ABC])(W?)")
 _CONVERSION = re.compile(r"__cm_convert_([A-Za-z]+)((?:_sat)?(?:_rt[eznp])?)_\w+")
 _UNIQUE = re.compile(r"\.\d+$")
 _POINTEE = re.compile(r"P(?:U3AS\d)?V?K?(?:Dv(\d+)_)?(DF16b|Dh|[fdcahstijlm])(?=[ijlmu]|$)")

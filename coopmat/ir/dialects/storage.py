@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ...matrices.strategies import Strategy, storage_alignment, storage_components
+from ...matrices.strategies import STRATEGIES, Strategy, storage_alignment, storage_components
 from ...matrices.variants import MatrixType
 from .operations import LLVM_NAMES, MENTION, TYPE, matrix_of
 from .text import Malformed, split, tokens
@@ -17,11 +17,13 @@ _NAMED = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
 
 @dataclass(slots=True)
 class Storage:
-    """`types` are the module's named types. Sizes and alignments are in bytes, by the rules of SPIR-V's data layout."""
+    """`types` are the module's named types. Sizes and alignments are in bytes, by the rules of SPIR-V's data layout.
+    Matrices of scope workgroup are spread over `work_items`."""
 
     strategy: Strategy
     sub_group_size: int
     types: dict[str, str]
+    work_items: int = 1
     # Whether the module has objects with matrices and other members beside them: see `parameters`.
     mixed: bool = False
     _layouts: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -44,9 +46,12 @@ class Storage:
         )
 
     def of(self, matrix: MatrixType) -> str:
-        count = storage_components(self.strategy, matrix, self.sub_group_size)
+        strategy, size = self.strategy, self.sub_group_size
+        if matrix.of_work_group:
+            strategy, size = STRATEGIES["scratch"], self.work_items
+        count = storage_components(strategy, matrix, size)
         # Vectors give the storage its alignment inside records, too.
-        width = storage_alignment(self.strategy, matrix) // matrix.component.size
+        width = storage_alignment(strategy, matrix) // matrix.component.size
         name = "i16" if matrix.component.name == "bf16" else LLVM_NAMES[matrix.component]
         return f"[{count // width} x {name if width == 1 else f'<{width} x {name}>'}]"
 

@@ -16,7 +16,7 @@ _COMPONENT_OF = {"Dh": "f16", "f": "f32", "d": "f64", "c": "s8", "a": "s8", "h":
 _COMPONENT_OF |= {"s": "s16", "t": "u16", "i": "s32", "j": "u32", "l": "s64", "m": "u64"}
 _WORK_GROUP, _SUBGROUP = "2", "3"  # SPIR-V's scopes
 _BARRIER = re.compile(r"(?:_Z\d+)?__spirv_ControlBarrier\w*")
-_CONTROL_BARRIER = "_Z22__spirv_ControlBarrierjjj"
+CONTROL_BARRIER = "_Z22__spirv_ControlBarrierjjj"
 _NAMED_BARRIER = re.compile(r"_Z17sub_group_barrierj(?:12memory_scope)?")
 _NUMBER = re.compile(r"\d{1,9}")
 # The bits of cl_mem_fence_flags (local 1, global 2, image 4) and SPIR-V's memory classes; the order; SPIR-V's numbers
@@ -60,12 +60,17 @@ def spell_barriers(module: Module) -> None:
             semantics = _SEQUENTIAL | sum(there for here, there in _MEMORY_CLASSES if flags & here)
             known = _SCOPES[scopes[0]] if scopes and scopes[0] < len(_SCOPES) else int(_SUBGROUP)
             values = [Argument("i32", str(value)) for value in (_SUBGROUP, known, semantics)]
-            item.text = str(Call(call.before, "void", f"@{_CONTROL_BARRIER}", values, call.after))
+            item.text = str(Call(call.before, "void", f"@{CONTROL_BARRIER}", values, call.after))
             found = True
-    if found and not any(head.name == _CONTROL_BARRIER for head in module.declarations):
+    if found:
+        declare_barrier(module)
+
+
+def declare_barrier(module: Module) -> None:
+    if not any(head.name == CONTROL_BARRIER for head in module.declarations):
         types = [Argument("i32")] * 3
         module.declarations.append(
-            Call("declare spir_func", "void", f"@{_CONTROL_BARRIER}", types, " convergent nounwind")
+            Call("declare spir_func", "void", f"@{CONTROL_BARRIER}", types, " convergent nounwind")
         )
 
 

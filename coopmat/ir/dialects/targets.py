@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from ...diagnostics import Diagnostic, Severity, Span
 from ...matrices.strategies import MAX_WORK_ITEMS, STRATEGIES, Target
+from ...matrices.variants import SCOPE_SUBGROUP, SCOPE_WORKGROUP
 from .. import DEFAULT_SUB_GROUP_SIZE, LowerOptions
 from . import kernels, subgroups
 from .text import Function, Malformed, Module, parse_call, quoted
@@ -33,10 +34,12 @@ class KernelTarget:
 @dataclass(slots=True)
 class Targets:
     """`functions` are the targets of all functions, by name; `storage_size` is what matrices' storage is laid out
-    for, the smallest subgroups; `replaced`: subgroup functions speak of the lowering's subgroups, not the device's."""
+    for, the smallest subgroups; `replaced`: subgroup functions speak of the lowering's subgroups, not the device's.
+    `of_work_groups` are the targets of kernels with matrices of scope workgroup."""
 
     storage_size: int
     replaced: bool
+    of_work_groups: set[Target] = field(default_factory=set)
     kernels: dict[str, KernelTarget] = field(default_factory=dict)
     functions: dict[str, Target] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
@@ -45,11 +48,16 @@ class Targets:
     def distinct(self) -> list[Target]:
         return list(dict.fromkeys(self.functions.values()))
 
+    @property
+    def least_work_items(self) -> int:
+        """Of the work-groups that matrices of that scope are spread over."""
+        return min((target.work_items for target in self.of_work_groups), default=1)
+
 
 def assign(module: Module, options: LowerOptions, place: Place) -> Targets:
     """Of a canonical module, where functions are copied in place. Raises Malformed. `place` finds a line's span."""
     strategy = STRATEGIES[options.matrices]
-    users = kernels.users_of_matrices(module)
+    users, of_work_groups = (kernels.users_of_scope(module, scope) for scope in (SCOPE_SUBGROUP, SCOPE_WORKGROUP))
     of_subgroups = kernels.users(module, _calls_subgroup_functions)
     entries = [function for function in module.functions if function.is_kernel] or module.functions
     sizes = [_size(module, f, options) for f in entries if f.name in users and f.is_kernel]
@@ -62,9 +70,13 @@ def assign(module: Module, options: LowerOptions, place: Place) -> Targets:
         if function.is_kernel:
             name = function.name
             found.kernels[name] = _kernel(module, function, options, found, (name in users, name in of_subgroups))
+            if name in of_work_groups:
+                found.kernels[name] = _of_work_group(module, function, found.kernels[name])
+                found.of_work_groups.add(found.kernels[name].target)
             if name in tiles:
                 found.kernels[name] = _with_tiles(found.kernels[name], tiles[name])
             _tell_of_other_size(module, function, found, place)
+    users |= of_work_groups
     _share(module, found, users | of_subgroups if strategy.scratch else users)
     default = Target(strategy, storage_size)
     for function in module.functions:
@@ -104,6 +116,18 @@ def _kernel(
     if of_subgroups and asked is None:
         return KernelTarget(target, matrices, options.sub_group_size, options.sub_group_size)
     return KernelTarget(target, matrices, asked, stated)
+
+
+def _of_work_group(module: Module, function: Function, kernel: KernelTarget) -> KernelTarget:
+    """The kernel's target where it has matrices of scope workgroup."""
+    items = math.prod(kernels.work_group(module, function) or (0,))
+    if items <= 0:
+        message = (
+            f"kernel '{function.name}' has matrices of scope workgroup, and does not say how large its work-groups are "
+            "(reqd_work_group_size)"
+        )
+        raise Malformed("ir-not-supported", message, str(function.head))
+    return replace(kernel, target=replace(kernel.target, work_items=items), uses_matrices=True)
 
 
 def _with_tiles(kernel: KernelTarget, sub_groups: int) -> KernelTarget:

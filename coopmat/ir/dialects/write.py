@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ...matrices.variants import MatrixType
+from ...matrices.variants import SCOPE_SUBGROUP, MatrixType
 from .operations import LLVM_NAMES, MENTION, ROWS, TYPE, Row, matrix_of, read_name, spelled
 from .text import Argument, Call, Function, Instruction, Module, parse_call, quoted
 
@@ -34,7 +34,15 @@ _FLOATS = ("half", "bfloat", "float", "double")
 
 def to_rfc_types(text: str) -> str:
     """The canonical order of type parameters as the RFC's: T, rows, columns, 0, use."""
-    return TYPE.sub(r'target("spirv.CooperativeMatrixKHR", \1, \3, \4, 0, \5)', text) if MENTION in text else text
+
+    def swap(match: re.Match[str]) -> str:
+        component, scope, rows, columns, use = match.groups()
+        if scope != str(SCOPE_SUBGROUP):
+            # The RFC's types have none.
+            return match[0]
+        return f'target("spirv.CooperativeMatrixKHR", {component}, {rows}, {columns}, 0, {use})'
+
+    return TYPE.sub(swap, text) if MENTION in text else text
 
 
 @dataclass(slots=True)
@@ -218,7 +226,7 @@ def _clang(operation: _Operation) -> Call:
 def _clang_type(matrix: MatrixType) -> str:
     component = matrix.component
     letter = "i" if component.is_integer else component.name.rstrip("0123456789")
-    return f"{letter}{component.bits}_sc3_{matrix.rows}x{matrix.columns}_u{int(matrix.use)}"
+    return f"{letter}{component.bits}_sc{matrix.scope}_{matrix.rows}x{matrix.columns}_u{int(matrix.use)}"
 
 
 _DIALECTS: dict[str, Callable[[_Operation], Call]] = {"rfc": _rfc, "clang": _clang}

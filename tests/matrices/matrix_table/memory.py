@@ -9,7 +9,7 @@ import numpy as np
 from coopmat.cts.values import whole_range
 from coopmat.matrices import reference
 from coopmat.matrices.reference import Array
-from coopmat.matrices.variants import ComponentType, Layout, MatrixType, Use
+from coopmat.matrices.variants import OPENCL_C_LAYOUTS, ComponentType, Layout, MatrixType, Use
 
 from .axes import LOAD_SPACES, PARTS, STORE_SPACES, draw_matrix, types
 from .rows import LAYOUTS, Key, Row, Writer, key, reference_store
@@ -18,12 +18,12 @@ WIDTHS = (2, 3, 4, 8, 16)
 
 
 def layouts(route: str) -> list[Layout]:
-    return [layout for layout in Layout if layout != Layout.PACKED or PARTS["packed"].there(route)]
+    return [layout for layout in OPENCL_C_LAYOUTS if layout != Layout.PACKED or PARTS["packed"].there(route)]
 
 
 def rows() -> Iterator[Row]:
     for i, component in enumerate(types()):
-        for j, layout in enumerate(Layout):
+        for j, layout in enumerate(OPENCL_C_LAYOUTS):
             for use in Use:
                 yield from _row(component, use, layout, i + j + use)
             yield _same_rows(component, Use((i + j) % 3), layout)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from coopmat.frontend import typed
 from coopmat.frontend.sema.matrices import BUILTINS, ENUMERATORS, operators, types
-from coopmat.matrices.variants import COMPONENT_TYPES, Kind, Layout, Use
+from coopmat.matrices.variants import COMPONENT_TYPES, OPENCL_C_LAYOUTS, Kind, Layout, Use
 
 from .axes import LOAD_SPACES, PARTS, STORE_SPACES
 from .conversions import ROUNDINGS
@@ -54,7 +54,7 @@ def unknown() -> set[str]:
     nodes = {name for name, item in vars(typed).items() if name.startswith("Matrix") and isinstance(item, type)}
     components = {component.name for component in types._COMPONENTS} - {t.opencl_c for t in COMPONENT_TYPES.values()}
     layouts = {name for name in ENUMERATORS if "_LAYOUT_" in name} - {
-        f"CLK_COOPERATIVE_MATRIX_LAYOUT_{x.name}" for x in Layout
+        f"CLK_COOPERATIVE_MATRIX_LAYOUT_{x.name}" for x in OPENCL_C_LAYOUTS
     }
     operators_ = set(operators._BINARY) - set(BINARY.values())
     return (set(BUILTINS) - set(OF_BUILTIN)) | (nodes - set(OF_NODE)) | components | layouts | operators_
@@ -79,7 +79,7 @@ def required(route: str) -> Iterator[tuple[str, tuple[str, ...], set[Feature]]]:
     kinds = [t for t in COMPONENT_TYPES if t != "bf16" or there("bf16")]
     numbers = [t for t in COMPONENT_TYPES if t != "bf16"]
     uses = [use.name for use in Use]
-    layouts = [layout.name for layout in Layout if layout != Layout.PACKED or there("packed")]
+    layouts = [layout.name for layout in OPENCL_C_LAYOUTS if layout != Layout.PACKED or there("packed")]
     for operation, spaces in (("load", LOAD_SPACES), ("store", STORE_SPACES)):
         reached = [space for space in spaces if space != "private" or there("private")]
         yield product(operation, type=kinds, layout=layouts, space=reached)
