@@ -172,7 +172,7 @@ def _of_matrices(c: Context, e: typed.CompoundAssign) -> tuple[str, typed.Assign
     before, target = _simplified(c, e.target)
     own = typed.Load(e.span, target.type, target)
     new: typed.Expr
-    if e.op == "mul" and not isinstance(e.value, typed.MatrixBroadcast):
+    if e.op == "product":
         new = typed.MatrixProduct(e.span, e.computation, own, e.value)
     else:
         new = typed.MatrixElementwise(e.span, e.computation, e.op, own, e.value)
