@@ -11,6 +11,7 @@ from .features import LANGUAGE_VERSIONS, Features
 
 SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
 CL_STANDARDS = tuple(LANGUAGE_VERSIONS)
+FP_CONTRACT = ("on", "off", "matrix")
 MATRICES = ("native", "one", "lanes", "scratch", "auto")
 CODES = ("auto", "spirv", "c")
 
@@ -33,6 +34,9 @@ class CompileOptions:
     modules. `variants` are the names of the multiply-adds that the device has (None: not known), `device` its name.
     `code` is what the device is given, "auto" being SPIR-V unless the device's route says otherwise. Only its own
     compiler makes use of `hints`, which are options, and has vectors of at most `widest` components in the library.
+    `fp_contract` is "on" or "off" (where no pragma says otherwise), or "matrix": as on, and in expressions of matrix
+    types whatever a pragma says. `matrix_registers` are the bits and the number of the vector registers that the cost
+    model of matrix types counts on (None: those of `trees.Machine`).
     """
 
     defines: tuple[tuple[str, str], ...] = ()
@@ -59,6 +63,8 @@ class CompileOptions:
     code: str = "auto"
     hints: tuple[str, ...] = ()
     widest: int = 16
+    fp_contract: str = "on"
+    matrix_registers: tuple[int, int] | None = None
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[str], unknown: list[str] | None = None) -> CompileOptions:
@@ -192,6 +198,13 @@ def _float_flags(*flags: str) -> Apply:
     return lambda options, text: {"float_flags": tuple(dict.fromkeys((*options.float_flags, *flags)))}  # each once
 
 
+def _registers(options: CompileOptions, text: str) -> dict[str, Any]:
+    bits, _, count = text.partition("x")
+    if not (bits.isdecimal() and count.isdecimal() and int(bits) >= 64 and int(count) >= 1):
+        raise UsageError(f"--matrix-registers takes BITSxCOUNT, such as 256x16, not '{text}'")
+    return {"matrix_registers": (int(bits), int(count))}
+
+
 def _relaxed(options: CompileOptions, text: str) -> dict[str, Any]:
     return {"fast_relaxed_math": True, "float_flags": ("fast",)}
 
@@ -236,6 +249,8 @@ FLAGS: tuple[Flag, ...] = (
     Flag("-w", "plain", _set("no_warnings", True)),
     Flag("-pedantic", "plain", lambda options, text: _warning(options, "pedantic")),
     Flag("-ferror-limit=", "joined", _number("error_limit", "-ferror-limit", 0)),
+    Flag("-ffp-contract=", "joined", _choice("fp_contract", "-ffp-contract", FP_CONTRACT)),
+    Flag("--matrix-registers=", "separate", _registers),
     Flag("--matrices=", "separate", _choice("matrices", "--matrices", MATRICES)),
     Flag("--code=", "separate", _choice("code", "--code", CODES)),
     Flag("--sub-group-size=", "separate", _number("sub_group_size", "--sub-group-size", 1)),

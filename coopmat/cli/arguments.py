@@ -68,7 +68,12 @@ FLAGS: tuple[Flag, ...] = (
     Flag(("-fcolor-diagnostics",), "color", "Colours, also where there is no terminal.", constant=True),
     Flag(("-fno-color-diagnostics",), "color", "No colours.", constant=False),
     Flag(("--time-passes",), "time_passes", "Print how long each stage took.", constant=True),
-    Flag(("--print-after",), "print_after", "Print what preprocess, parse, analyse, lower or emit gave.", "STAGE"),
+    Flag(
+        ("--print-after",),
+        "print_after",
+        "Print what preprocess, parse, analyse, lower, matrices or emit did.",
+        "STAGE",
+    ),
     Flag(("--source",), "inputs", "The input, as the conformance suite names it.", "FILE"),
     Flag(("--mode",), "mode", "The conformance suite's kinds.", "MODE", choices=("spir-v", "binary")),
     Flag(("-h", "--help"), "help", "Show this text.", constant=True),

@@ -47,6 +47,7 @@ STAGES: dict[str, Callable[[Module], str]] = {
     "preprocess": lambda module: module.preprocessed,
     "parse": lambda module: module.ast,
     "analyse": lambda module: module.typed_ast,
+    "matrices": lambda module: module.matrix_plans,
     "lower": lambda module: module.llvm_ir,
     "emit": lambda module: module.spirv_text,
 }
@@ -250,6 +251,8 @@ def _help() -> str:
 _COMPILER_HELP = {
     "--matrices HOW": "native (default), one, lanes, scratch, or auto: what the device would get.",
     "--matrix-variants LIST": "The multiply-adds that the device has, by name, blanks between; see docs/routes.md.",
+    "--matrix-registers BITSxCOUNT": "Vector registers that expressions of matrix types count on; default 256x16.",
+    "-ffp-contract=HOW": "on (default), off, or matrix: on in expressions of matrix types, whatever pragmas say.",
     "--dialect NAME": "Spelling of the matrix operations for `--emit ll`: khr (default), rfc, clang.",
     "-D -U -I -cl-std= -cl-ext= -cl-... -Werror -w -W<name> -Wno-<name> -O0..-O3 -g": "As in clang and OpenCL.",
     "--spirv-version V, --target-env E, --no-validate": "The module's version; validation is on by default.",

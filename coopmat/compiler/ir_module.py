@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..diagnostics import CompileError, Diagnostic, InternalError, Note, Severity, Span, TooManyErrors
 from .module import Module
-from .shared import collector, library
+from .shared import collector, library, machine
 
 if TYPE_CHECKING:
     from ..frontend import syntax
@@ -59,6 +59,8 @@ class IrModule(Module):
             spirv_version=options.spirv_version,
             sub_group_size=options.sub_group_size,
             opt_disable=options.level == 0,
+            contract_matrices=options.fp_contract == "matrix",
+            machine=machine(options),
         )
 
         def run() -> LoweredModule:

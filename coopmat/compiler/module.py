@@ -18,10 +18,11 @@ from ..diagnostics import (
     InternalError,
     Severity,
     SourceMap,
+    Span,
     TooManyErrors,
 )
 from ..options import CompileOptions, UsageError
-from .shared import collector, library
+from .shared import collector, library, machine
 
 if TYPE_CHECKING:
     from ..frontend import syntax, typed
@@ -129,6 +130,14 @@ class Module:
         return reprint(dialects.rewrite(reprint(text), self.options.dialect))
 
     @property
+    def matrix_plans(self) -> str:
+        """How each expression of Clang's matrix types is calculated, in the order of the lowered text."""
+        from ..matrices.trees.plan import plan
+
+        trees = self._written.trees if self.code == "c" else self._lowered.trees
+        return "\n".join(f"{_where(span)}{plan(tree).describe()}" for span, tree in trees)
+
+    @property
     def opencl_c(self) -> str:
         """Plain OpenCL C; matrices are lowered, by `one` where the options say native."""
         return self._written.text
@@ -203,7 +212,8 @@ class Module:
             try:
                 tree = self._tree
                 features, single = self.options.features, self.options.single_precision_constant
-                unit = self._timed("analyse", lambda: analyse(tree, self._findings, features, single))
+                contract = self.options.fp_contract != "off"
+                unit = self._timed("analyse", lambda: analyse(tree, self._findings, features, single, contract))
             except TooManyErrors:
                 self._findings.raise_if_errors()
                 raise
@@ -248,6 +258,8 @@ class Module:
             sub_group_size=options.sub_group_size,
             float_flags=options.float_flags,
             opt_disable=options.level == 0,
+            contract_matrices=options.fp_contract == "matrix",
+            machine=machine(options),
         )
 
         def run() -> LoweredModule:
@@ -274,7 +286,15 @@ class Module:
         unit, options = self.unit, self.options
         matrices = "one" if self.matrices == "native" else self.matrices
         has_half = "cl_khr_fp16" in options.features
-        wanted = WriteOptions(matrices, options.cl_std, options.sub_group_size, options.widest, has_half)
+        wanted = WriteOptions(
+            matrices,
+            options.cl_std,
+            options.sub_group_size,
+            options.widest,
+            has_half,
+            contract_matrices=options.fp_contract == "matrix",
+            machine=machine(options),
+        )
 
         def run() -> Written:
             try:
@@ -335,3 +355,7 @@ class Module:
             raise CompileError(self._findings.in_order(), self.sources) from None
         finally:
             self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - start
+
+
+def _where(span: Span | None) -> str:
+    return f"{span.file}:{span.line}:{span.column}: " if span is not None else ""

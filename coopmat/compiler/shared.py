@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,8 @@ from ..diagnostics import CompileError, Diagnostics, InternalError
 
 if TYPE_CHECKING:
     from ..frontend import typed
+    from ..matrices.trees import Machine
+    from ..options import CompileOptions
     from ..spirv.lowering import Library
 
 # Without the generic address space, where no pointer needs it: one of the library's that says nothing is private.
@@ -51,6 +54,15 @@ class _PausedCollector:
 
 
 collector = _PausedCollector()
+
+
+def machine(options: CompileOptions) -> Machine:
+    """What the cost model of Clang's matrix types knows of the device."""
+    from ..matrices.trees import Machine
+
+    known = Machine(widest=options.widest)
+    bits, count = options.matrix_registers or (known.register_bits, known.registers)
+    return replace(known, register_bits=bits, registers=count)
 
 
 @lru_cache(maxsize=64)

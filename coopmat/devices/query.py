@@ -40,6 +40,7 @@ class DeviceInfo:
     `sub_group_sizes` are in work-items, none where the device does not tell; `local_memory` is in bytes.
     `variants` are the multiply-adds of native matrices that it has for subgroups of their default size, None where
     that is not known; `pointer_alignment` and `stride_multiple`, in bytes, are what native matrices want of memory.
+    `vector_bits` is the width of its vectors of floats, 0 where that is not known.
     `opencl_c` is the newest version of the language that its own compiler takes, as -cl-std= has it.
     `handle` is the pyopencl device (None for a device known from a file only).
     """
@@ -62,6 +63,7 @@ class DeviceInfo:
     pointer_alignment: int | None = None
     stride_multiple: int | None = None
     opencl_c: str = "CL1.2"
+    vector_bits: int = 0
     handle: Any = field(default=None, repr=False, compare=False)
 
     @property
@@ -111,8 +113,14 @@ def describe(device: Any, index: str = "") -> DeviceInfo:
         local_memory=device.local_mem_size,
         **(_native(device) if COOPERATIVE_MATRIX in extensions else {}),
         opencl_c=_language(_get(device, "opencl_c_version", "")),
+        vector_bits=_vector_bits(_get(device, "native_vector_width_float", 0)),
         handle=device,
     )
+
+
+def _vector_bits(floats: int) -> int:
+    """A device that calculates with scalars tells nothing of its registers."""
+    return 32 * floats if floats > 1 else 0
 
 
 def _native(device: Any) -> dict[str, Any]:

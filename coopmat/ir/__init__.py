@@ -56,4 +56,4 @@ class LoweredModule:
     passes: str
     extensions: tuple[str, ...]
     warnings: tuple[Diagnostic, ...] = ()
-    trees: tuple[tuple[Span, Tree], ...] = ()
+    trees: tuple[tuple[Span | None, Tree], ...] = ()

@@ -14,6 +14,7 @@ from coopmat.devices import DeviceInfo, opencl, route_for
 from coopmat.devices.variants import variants_for
 from coopmat.diagnostics import CompileError
 from coopmat.features import LANGUAGE_VERSIONS
+from coopmat.matrices.trees.machine import registers_of
 from coopmat.options import CompileOptions
 
 from .checks import CheckResult, run_check
@@ -68,6 +69,8 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
     """The options with every choice made that depends on the device."""
     from .native_probe import proven
 
+    if options.matrix_registers is None and device.vector_bits:
+        options = replace(options, matrix_registers=registers_of(device.vector_bits))
     route = route_for(device)
     if options.code == "auto" and route.code == "c":
         options = replace(options, code="c")
