@@ -11,8 +11,15 @@ ROUNDINGS = ("", "_rte", "_rtz", "_rtp", "_rtn")
 
 def _loads_and_stores(n: int) -> tuple[Builtin, ...]:
     return (
-        *rows(f"vload{n}", f"T{n} @(size_t, readable const T *) for T in numbers", section=SECTION),
-        *rows(f"vstore{n}", f"void @(T{n}, size_t, writable T *) for T in numbers", section=SECTION),
+        *rows(
+            f"vload{n}", f"T{n} @(size_t, readable const T *) for T in numbers", section=SECTION, lowering="vector_load"
+        ),
+        *rows(
+            f"vstore{n}",
+            f"void @(T{n}, size_t, writable T *) for T in numbers",
+            section=SECTION,
+            lowering="vector_store",
+        ),
     )
 
 

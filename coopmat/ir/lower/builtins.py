@@ -36,6 +36,7 @@ from . import (
     printf,
     subgroup_builtins,
     synchronization,
+    vector_memory,
 )
 from .builtin_conversions import limits
 from .builtin_support import BuiltinContext, Lowering, call_named, integers, scalar, splat
@@ -143,6 +144,7 @@ _LOWERINGS: dict[str, Lowering] = {
     **printf.LOWERINGS,
     **subgroup_builtins.LOWERINGS,
     **synchronization.LOWERINGS,
+    **vector_memory.LOWERINGS,
     "call": _call,
     "any_all": _any_all,
     "ldexp": _ldexp,
