@@ -1,0 +1,90 @@
+"""Many random kernels, in processes of their own that may crash or hang, and what came of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from random import Random
+
+from .kernels import Features
+from .programs import ROUTES, program
+
+# Kernels in one program: every fault of one makes all of them suspects.
+BATCH = 25
+TIMEOUT_S = 300
+# Of every so many batches one has large matrices, a few.
+_LARGE_EVERY, _LARGE_BATCH = 10, 4
+# Registers that the cost model may be told of, and whether anything is optimised.
+_OPTIONS = (
+    ["--matrix-registers", "256x16"],
+    ["--matrix-registers", "128x16"],
+    ["--matrix-registers", "512x32"],
+    ["--matrix-registers", "64x4", "-cl-opt-disable"],
+)
+
+
+@dataclass
+class Report:
+    """`failures`: what was wrong, by seed."""
+
+    kernels: int = 0
+    failures: dict[int, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+def features(seed: int) -> Features:
+    """What the kernel of a seed may use."""
+    return Features(most=64 * 64) if (seed // BATCH) % _LARGE_EVERY == _LARGE_EVERY - 1 else Features()
+
+
+def run(seeds: Sequence[int], jobs: int, say: Callable[[str], None]) -> Report:
+    report, start = Report(), time.monotonic()
+    with ThreadPoolExecutor(jobs) as pool:
+        for batch, text in pool.map(_checked, _batches(seeds)):
+            report.kernels += len(batch)
+            if text:
+                report.failures |= {seed: found for seed in batch if (found := _checked([seed])[1])}
+                report.failures = report.failures or {batch[0]: f"with those of {len(batch)} kernels: {text}"}
+            say(f"{report.kernels} of {len(seeds)} kernels, {len(report.failures)} failures, "
+                f"{time.monotonic() - start:.0f} s")  # fmt: skip
+    report.seconds = time.monotonic() - start
+    return report
+
+
+def _batches(seeds: Sequence[int]) -> Iterator[list[int]]:
+    rest = list(seeds)
+    while rest:
+        large = features(rest[0]).most > Features().most
+        batch = [seed for seed in rest[: _LARGE_BATCH if large else BATCH] if features(seed) == features(rest[0])]
+        rest = rest[len(batch) :]
+        yield batch
+
+
+def _checked(batch: list[int]) -> tuple[list[int], str]:
+    """What is wrong with the kernels of the seeds, by a process of their own; empty where nothing is."""
+    command = [sys.executable, "-m", "random_matrices", "--check", *map(str, batch)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    except subprocess.TimeoutExpired:
+        return batch, f"no answer in {TIMEOUT_S} s"
+    if done.returncode == 0:
+        return batch, ""
+    return batch, (done.stdout + done.stderr).strip()[-3000:] or f"exit status {done.returncode}"
+
+
+def check(seeds: Sequence[int]) -> str:
+    """Compares the kernels of the seeds, all in one program, on every route."""
+    from coopmat.devices import list_devices
+
+    device = next(d for d in list_devices() if d.takes_spirv and d.sub_groups and d.fp16 and d.fp64)
+    made = program([Random(seed) for seed in seeds], features(seeds[0]))
+    options = _OPTIONS[seeds[0] // BATCH % len(_OPTIONS)]
+    wrong = []
+    for name, route in ROUTES.items():
+        print(name, flush=True)
+        wrong += [f"{name}: {text}" for text in route(device, made, *options)]
+    return "\n".join(wrong)
