@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 #: Macros without a fixed replacement; pcpp expands them itself.
 DYNAMIC = frozenset({"__LINE__", "__COUNTER__"})
+#: clang's names, with or without `__` around them: what `__has_extension(X)` and `__has_feature(X)` hold for.
+EXTENSIONS = frozenset(
+    {"matrix_types", "c_static_assert", "c_generic_selections", "attribute_ext_vector_type", "attribute_overloadable"}
+)
+_EXTENSION_TESTS = frozenset({"__has_extension", "__has_feature"})
 
 
 @dataclass(slots=True)
@@ -81,7 +86,7 @@ class Conditionals(ABC):
         return self.is_defined(macro) == name.value.endswith("ifdef")
 
     def is_defined(self, name: str) -> bool:
-        return name in self.engine.macros or name in DYNAMIC
+        return name in self.engine.macros or name in DYNAMIC or name in _EXTENSION_TESTS
 
     def evaluate(self, name: Token, rest: list[Token]) -> bool:
         if not rest:
@@ -90,7 +95,8 @@ class Conditionals(ABC):
         # The text before keeps waiting: a condition may stand inside a macro's arguments.
         pending = self.pending
         try:
-            return evaluate(self.expand_directive(self.replace_defined(rest)))
+            # A second time for what macros make.
+            return evaluate(self.replace_defined(self.expand_directive(self.replace_defined(rest))))
         except ConditionError as error:
             place = error.token if error.token is not None else rest[-1]
             self.diagnostics.error("invalid-condition", error.message, place.span)
@@ -112,11 +118,12 @@ class Conditionals(ABC):
                     raise ConditionError("'defined' takes a macro name", token)
                 at += 3 if bracketed else 1
                 token = Token(tk.INTEGER, str(int(self.is_defined(operand[0].value))), token.span)
-            elif token.value.startswith("__has_") and values[:1] == ["("] and not self.is_defined(token.value):
+            elif token.value.startswith("__has_") and values[:1] == ["("] and token.value not in self.engine.macros:
+                holds = token.value in _EXTENSION_TESTS and values[2:] == [")"] and values[1].strip("_") in EXTENSIONS
                 while at < len(tokens) and tokens[at].value != ")":
                     at += 1
                 at += 1
-                token = Token(tk.INTEGER, "0", token.span)
+                token = Token(tk.INTEGER, str(int(holds)), token.span)
             out.append(token)
         return out
 

@@ -277,7 +277,7 @@ class ExtractMember(Expr):
 @dataclass(slots=True)
 class Aggregate(Expr):
     """Initial value of an array, struct or union: `items` are (index, value) pairs, everything else is zero.
-    For a union at most one pair."""
+    For a union at most one pair. Of a matrix type, as a static object's, the elements as they lie in memory."""
 
     items: list[tuple[int, Expr]]
 

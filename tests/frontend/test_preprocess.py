@@ -217,10 +217,12 @@ def test_conditions_are_64_bit_arithmetic(case: tuple[str, int]) -> None:
         "0x7fffffffffffffff + 1 < 0",
         "18446744073709551615u == -1",
         "X == 5",
+        "defined(__has_extension) && __has_extension(matrix_types) && __has_feature(__matrix_types__)",
+        "!__has_extension(nonsense) && !__has_builtin(nonsense) && HAS(matrix_types) && !HAS(nonsense)",
     ],
 )
 def test_conditions(text: str) -> None:
-    assert texts(f"#define X 5\n#if {text}\nyes\n#endif") == ["yes"]
+    assert texts(f"#define X 5\n#define HAS(x) __has_extension(x)\n#if {text}\nyes\n#endif") == ["yes"]
 
 
 # --- predefined macros and options ---

@@ -6,7 +6,17 @@ from dataclasses import dataclass, replace
 
 from ...diagnostics import Note, Span
 from .. import syntax
-from ..typed import Aggregate, Expr, FloatConst, IntConst, LValue, StringConst, VectorLiteral, Zero
+from ..typed import (
+    Aggregate,
+    Expr,
+    FloatConst,
+    IntConst,
+    LValue,
+    MatrixBroadcast,
+    StringConst,
+    VectorLiteral,
+    Zero,
+)
 from ..types import (
     CHAR,
     UCHAR,
@@ -317,9 +327,15 @@ def zero(span: Span, t: Type) -> Expr:
 
 
 def folded(e: Expr) -> Expr:
-    """The initial value of a static object with its vector expressions computed."""
+    """The initial value of a static object with its vector expressions computed, and its matrices element by element:
+    what has no constant stays as it is."""
     if isinstance(e, Aggregate):
         return replace(e, items=[(i, folded(item)) for i, item in e.items])
+    if isinstance(e, MatrixBroadcast) and isinstance(e.type, ConstantMatrixType) and is_constant(e.value):
+        if _is_zero(e.value):
+            return Zero(e.span, e.type)
+        if e.type.storage_elements <= limits.ELEMENTS:
+            return Aggregate(e.span, e.type, [(i, e.value) for i in range(e.type.storage_elements)])
     components = vector_components(e) if isinstance(e.type, VectorType) else None
     return e if components is None else VectorLiteral(e.span, e.type, components)
 

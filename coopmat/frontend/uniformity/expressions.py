@@ -26,6 +26,7 @@ _WORDS = {
 }
 
 
+_PARTS = (typed.Index, typed.Member, typed.Swizzle, typed.MatrixSubscript)
 _CONSTANTS = (typed.IntConst, typed.FloatConst, typed.Zero, typed.StringConst)
 
 
@@ -34,10 +35,10 @@ class Expressions(Walk):
 
     def store(self, target: typed.LValue, value: Value, span: Span) -> Step:
         whole = isinstance(target, typed.VarRef)
-        while isinstance(target, (typed.Index, typed.Member, typed.Swizzle)):
-            if isinstance(target, typed.Index):
-                value = join(value, self.quick(target.index) or (yield self.expression(target.index)))
-            target = target.base
+        while isinstance(target, _PARTS):
+            for index in _indices(target):
+                value = join(value, self.quick(index) or (yield self.expression(index)))
+            target = _whole(target)
         if isinstance(target, typed.VarRef):
             self.set(target.decl, value, span, whole=whole)
         elif isinstance(target, typed.Deref):
@@ -49,10 +50,10 @@ class Expressions(Walk):
     def address(self, e: typed.LValue) -> Step:
         """Of where the object lies."""
         places = []
-        while isinstance(e, (typed.Index, typed.Member, typed.Swizzle)):
-            if isinstance(e, typed.Index):
-                places.append(self.quick(e.index) or (yield self.expression(e.index)))
-            e = e.base
+        while isinstance(e, _PARTS):
+            for index in _indices(e):
+                places.append(self.quick(index) or (yield self.expression(index)))
+            e = _whole(e)
         if isinstance(e, typed.Deref):
             places.append(self.quick(e.pointer) or (yield self.expression(e.pointer)))
         return _no_id(join(*places))
@@ -87,7 +88,7 @@ class Expressions(Walk):
 
     def load(self, e: typed.Load) -> Step:
         value = self.quick(e.operand) or (yield self.expression(e.operand))
-        if isinstance(e.operand, (typed.Deref, typed.Index)) and value.cause is not None:
+        if isinstance(e.operand, (typed.Deref, typed.Index, typed.MatrixSubscript)) and value.cause is not None:
             return Value(Cause("each work-item reads a place of its own here", e.span, value.cause), value.parameters)
         return value
 
@@ -206,10 +207,21 @@ class Expressions(Walk):
             while isinstance(e, typed.Convert):
                 e = e.operand
             target: typed.Expr = e.operand if isinstance(e, typed.AddressOf) else e
-            while isinstance(target, (typed.Index, typed.Member, typed.Swizzle)):
-                target = target.base
+            while isinstance(target, _PARTS):
+                target = _whole(target)
             if isinstance(target, typed.VarRef):
                 self.set(target.decl, value, span, whole=False)
+
+
+def _indices(e: typed.Index | typed.Member | typed.Swizzle | typed.MatrixSubscript) -> list[typed.Expr]:
+    """What chooses a part."""
+    if isinstance(e, typed.MatrixSubscript):
+        return [e.row, e.column]
+    return [e.index] if isinstance(e, typed.Index) else []
+
+
+def _whole(e: typed.Index | typed.Member | typed.Swizzle | typed.MatrixSubscript) -> typed.LValue:
+    return e.matrix if isinstance(e, typed.MatrixSubscript) else e.base
 
 
 def _no_id(value: Value) -> Value:

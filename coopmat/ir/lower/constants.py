@@ -12,7 +12,16 @@ from llvmlite.ir.values import FormattedConstant
 from ...diagnostics import CompileError, Diagnostic, Severity, Span
 from ...frontend import typed
 from ...frontend.typed import ConvertKind
-from ...frontend.types import ArrayType, PointerType, RecordType, Type, VectorType, contains_matrix, size_of
+from ...frontend.types import (
+    ArrayType,
+    ConstantMatrixType,
+    PointerType,
+    RecordType,
+    Type,
+    VectorType,
+    contains_matrix,
+    size_of,
+)
 from ..type_map import I8
 
 if TYPE_CHECKING:
@@ -117,9 +126,10 @@ def _aggregate(program: Program, e: typed.Aggregate) -> ir.Constant | None:
     typ = program.module.types.of(e.type)
     if not values:
         return ir.Constant(typ, None)
-    if isinstance(e.type, ArrayType):
+    if isinstance(e.type, (ArrayType, ConstantMatrixType)):
         element = program.module.types.of(e.type.element)
-        parts = [values.get(i, ir.Constant(element, None)) for i in range(e.type.size or 0)]
+        size = e.type.storage_elements if isinstance(e.type, ConstantMatrixType) else e.type.size or 0
+        parts = [values.get(i, ir.Constant(element, None)) for i in range(size)]
         if all(part.type == element for part in parts):
             return ir.Constant(typ, parts)
         return ir.Constant.literal_struct(parts, packed=True)
