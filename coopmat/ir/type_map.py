@@ -66,12 +66,16 @@ class MatrixStorage(Protocol):
 
 
 class TypeMap:
-    """The LLVM type of every type in one module. A bool is an i8, in memory and as a value."""
+    """The LLVM type of every type in one module. A bool is an i8, in memory and as a value.
 
-    def __init__(self, context: ir.Context, matrices: MatrixStorage) -> None:
+    `flat`: a value of Clang's matrix types is a vector, not the address of an object.
+    """
+
+    def __init__(self, context: ir.Context, matrices: MatrixStorage, flat: bool = False) -> None:
+        self.flat = flat
         self._context = context
         self._matrices = matrices
-        aggregates = (ArrayType, RecordType, ConstantMatrixType)
+        aggregates = (ArrayType, RecordType) if flat else (ArrayType, RecordType, ConstantMatrixType)
         self._memory_types = (*aggregates, CoopMatrixType) if matrices.in_memory else aggregates
         # By identity, which is much cheaper than hashing; the entry keeps the type alive, so that its id stays its own.
         self._known: dict[int, tuple[Type, ir.Type]] = {}
@@ -89,9 +93,15 @@ class TypeMap:
             known = self._known[id(t)] = (t, self._make(t))
         return known[1]
 
+    def value(self, t: Type) -> ir.Type:
+        """Of a value that is not handled in memory; `of` is what a variable has."""
+        if isinstance(t, ConstantMatrixType):
+            return ir.VectorType(self.of(t.element), t.rows * t.columns)
+        return self.of(t)
+
     def parameter(self, t: Type) -> ir.Type:
         """How a value of this type is passed to a function: as it is, or by address where it is `in_memory`."""
-        return PRIVATE_POINTER if self.in_memory(t) else self.of(t)
+        return PRIVATE_POINTER if self.in_memory(t) else self.value(t)
 
     def align(self, t: Type) -> int:
         """In bytes; matrices included, which `align_of` knows nothing of."""

@@ -62,6 +62,11 @@ class FunctionContext:
             self._overlaps = Overlaps(self.decl)
         return self._overlaps
 
+    @property
+    def contract_matrices(self) -> bool:
+        """Whether expressions of Clang's matrix types may be contracted."""
+        return self.options.contract_matrices or bool(self.decl.attributes.get("fp_contract", True))
+
     # --- memory ----------------------------------------------------------------------------------
 
     def allocate(self, typ: ir.Type, align: int, name: str = "") -> ir.Value:

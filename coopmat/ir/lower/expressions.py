@@ -25,7 +25,7 @@ from ...frontend.types import (
     element_count,
 )
 from ..type_map import I32, I64, undefined
-from . import constants, images, initializers, matrix_types, places
+from . import constants, images, initializers, matrix_types, matrix_vectors, places
 from .builtins import lower_builtin
 from .conditions import branch_on, condition
 from .context import FunctionContext
@@ -176,6 +176,8 @@ def _constant(ctx: FunctionContext, e: typed.IntConst | typed.FloatConst) -> ir.
 def _zero(ctx: FunctionContext, e: typed.Zero) -> places.Operand:
     if isinstance(e.type, VoidType):
         return None  # the right side of a cast to void
+    if isinstance(e.type, ConstantMatrixType) and ctx.types.flat:
+        return ir.Constant(ctx.types.value(e.type), None)
     return _in_temporary(ctx, e) if ctx.types.in_memory(e.type) else zero(ctx, e.type)
 
 
@@ -223,7 +225,7 @@ def _assign(ctx: FunctionContext, e: typed.Assign) -> places.Operand:
     while isinstance(value, typed.Assign):
         targets.append(value.target)
         value = value.value
-    if matrix_trees.is_tree(value):
+    if matrix_trees.is_tree(value) and not ctx.types.flat:
         result: places.Operand = matrix_types.assign(ctx, targets.pop(), value)
     else:
         result = operand(ctx, value)
@@ -237,7 +239,7 @@ def _assign(ctx: FunctionContext, e: typed.Assign) -> places.Operand:
 
 def _compound_assign(ctx: FunctionContext, e: typed.CompoundAssign) -> places.Operand:
     if isinstance(e.computation, ConstantMatrixType):
-        return matrix_types.compound_assign(ctx, e)
+        return _as_matrices(ctx).compound_assign(ctx, e)
     value = operand(ctx, e.value)
     place = places.place(ctx, e.target)
     old = place.read(ctx)
@@ -289,7 +291,7 @@ def _conditional(ctx: FunctionContext, e: typed.Conditional) -> places.Operand:
     choose(ctx, e, evaluate)
     if len(arms) == 1 or isinstance(e.type, VoidType):
         return arms[0][0]
-    result = ctx.builder.phi(ctx.types.of(e.type))
+    result = ctx.builder.phi(ctx.types.value(e.type))
     for value, block in arms:
         result.add_incoming(value, block)
     return result
@@ -422,20 +424,25 @@ def _matrix_length(ctx: FunctionContext, e: typed.MatrixLength) -> ir.Value:
     return ctx.matrices.length(ctx, _matrix(ctx, e.matrix))
 
 
-def _vector_of_matrix(ctx: FunctionContext, e: typed.VectorOfMatrix) -> ir.Value:
-    return matrix_types.vector_of_matrix(ctx, e)
+def _as_matrices(ctx: FunctionContext) -> Any:
+    """The module that lowers what has to do with Clang's matrix types."""
+    return matrix_vectors if ctx.types.flat else matrix_types
+
+
+def _vector_of_matrix(ctx: FunctionContext, e: typed.VectorOfMatrix) -> places.Operand:
+    return _as_matrices(ctx).vector_of_matrix(ctx, e)
 
 
 def _matrix_of_vector(ctx: FunctionContext, e: typed.MatrixOfVector) -> places.Operand:
-    return matrix_types.matrix_of_vector(ctx, e)
+    return _as_matrices(ctx).matrix_of_vector(ctx, e)
 
 
 def _matrix_memory_store(ctx: FunctionContext, e: typed.MatrixMemoryStore) -> None:
-    matrix_types.store(ctx, e)
+    _as_matrices(ctx).memory_store(ctx, e)
 
 
 def _matrix_tree(ctx: FunctionContext, e: typed.Expr) -> places.Operand:
-    return matrix_types.value(ctx, e)
+    return _as_matrices(ctx).value(ctx, e)
 
 
 def _compound_literal_value(ctx: FunctionContext, e: typed.LValue) -> places.Operand:

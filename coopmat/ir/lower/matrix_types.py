@@ -85,7 +85,7 @@ def compound_assign(ctx: FunctionContext, e: typed.CompoundAssign) -> places.Mem
     return place
 
 
-def store(ctx: FunctionContext, e: typed.MatrixMemoryStore) -> None:
+def memory_store(ctx: FunctionContext, e: typed.MatrixMemoryStore) -> None:
     call = _Call(ctx, e.matrix)
     leaf = MemoryLeaf(e.pointer, e.stride, e.row_major)
     pointer, *stride = _memory(ctx, leaf)
@@ -212,7 +212,7 @@ class _Call:
             self.spaces,
             (out, space_of(pointer)),
             machine=ctx.options.machine,
-            contract=ctx.options.contract_matrices or bool(ctx.decl.attributes.get("fp_contract", True)),
+            contract=ctx.contract_matrices,
             separate=separate,
         )
         ctx.program.trees.call(ctx, tree, [pointer, *stride, *self.arguments], self.span)

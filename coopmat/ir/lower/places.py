@@ -12,6 +12,7 @@ from ...frontend import typed
 from ...frontend.types import (
     AddressSpace,
     ArrayType,
+    ConstantMatrixType,
     CoopMatrixType,
     RecordType,
     Type,
@@ -21,7 +22,7 @@ from ...frontend.types import (
     size_of,
 )
 from ..type_map import I32, I64
-from . import expressions, images, initializers, matrix_types
+from . import expressions, images, initializers, matrix_types, matrix_vectors
 from .context import FunctionContext
 
 
@@ -37,11 +38,15 @@ class MemoryPlace:
     def read(self, ctx: FunctionContext) -> Operand:
         if ctx.types.in_memory(self.type):
             return self
+        if isinstance(self.type, ConstantMatrixType):
+            return matrix_vectors.load(ctx, self)
         return ctx.builder.load(self.pointer, typ=ctx.types.of(self.type), align=self.align, volatile=self.volatile)
 
     def write(self, ctx: FunctionContext, value: Operand) -> None:
         if isinstance(value, MemoryPlace):
             copy(ctx, self, value)
+        elif isinstance(self.type, ConstantMatrixType):
+            matrix_vectors.store(ctx, self, value)
         else:
             ctx.builder.store(value, self.pointer, align=self.align, volatile=self.volatile)
 

@@ -56,12 +56,13 @@ class Program:
             native = NativeMatrices(kernels.most_sub_groups(unit.kernels, options.sub_group_size))
             self.matrices: Matrices = native
             self.library_functions: MatricesByReference | NativeMatrices = native
-            self.module = native.module = ModuleBuilder(context, TypeMap(context, native))
+            self.module = native.module = ModuleBuilder(context, TypeMap(context, native, options.flat_matrices))
         else:
             self.sub_groups = SubGroups(unit, options.matrices, options.sub_group_size)
             self.by_reference = MatricesByReference(options.matrices, self.sub_groups.smallest_size)
             self.matrices = self.library_functions = self.by_reference
-            self.module = self.by_reference.module = ModuleBuilder(context, TypeMap(context, self.by_reference))
+            types = TypeMap(context, self.by_reference, options.flat_matrices)
+            self.module = self.by_reference.module = ModuleBuilder(context, types)
         # Kernels that run in different subgroups call different functions.
         self._functions: dict[tuple[typed.FunctionDecl, Target | None], ir.Function] = {}
         self._uses: dict[ir.Function, Uses] = {}
@@ -104,7 +105,7 @@ class Program:
                 raise CompileError([Diagnostic(Severity.ERROR, "undefined-function", text, decl.span)])
             types = self.module.types
             parameters = [types.parameter(parameter.type) for parameter in decl.parameters]
-            result = types.of(decl.type.result)
+            result = types.value(decl.type.result)
             if types.in_memory(decl.type.result):
                 result, parameters = VOID_TYPE, [types.parameter(decl.type.result), *parameters]
             inline = self._must_inline(decl) or bool(decl.attributes.get("always_inline"))
@@ -168,8 +169,8 @@ class Program:
             # The caller made a copy for this function.
             pointer = argument
         else:
-            pointer = ctx.allocate(argument.type, align, f"{decl.name}.addr")
-            ctx.builder.store(argument, pointer, align)
+            pointer = ctx.allocate(ctx.types.of(decl.type), align, f"{decl.name}.addr")
+            MemoryPlace(pointer, decl.type, align).write(ctx, argument)
         ctx.variables[decl] = MemoryPlace(pointer, decl.type, align, decl.qualifiers.volatile)
 
     def _lower_library(self) -> bool:

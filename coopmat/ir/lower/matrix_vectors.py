@@ -1,0 +1,359 @@
+"""Clang's matrix types as Clang lowers them: flat vectors and `llvm.matrix.*` (the dialect `llvm`).
+
+A value has its elements in the order in which its type lays them out, padding left out: LLVM's intrinsics take that
+of a row-major matrix for the transposed one by columns, so that its products have their operands in the other order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from llvmlite import ir
+from llvmlite.ir.values import ArgumentAttributes
+
+from ...diagnostics import InternalError
+from ...frontend import typed
+from ...frontend.types import AddressSpace, ConstantMatrixType, MatrixLayout, ScalarType, Type, VectorType
+from ..type_map import I1, I32, I64, VOID_TYPE, undefined
+from . import conversions, expressions, matrix_types, places
+from .context import FunctionContext, space_of
+
+_FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
+_PURE = ("nounwind",)
+
+
+def value(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
+    """Of a tree. Left-deep chains, which grow long in generated code, are not recursed on."""
+    chain: list[typed.MatrixElementwise | typed.MatrixProduct] = []
+    while isinstance(e, (typed.MatrixElementwise, typed.MatrixProduct)):
+        chain.append(e)
+        e = e.left
+    handler = _HANDLERS.get(type(e))
+    result = handler(ctx, e) if handler is not None else expressions.rvalue(ctx, e)
+    left = _matrix(e.type)
+    for outer in reversed(chain):
+        result = _combined(ctx, outer, result, left)
+        left = _matrix(outer.type)
+    return result
+
+
+def compound_assign(ctx: FunctionContext, e: typed.CompoundAssign) -> ir.Value:
+    t = _matrix(e.target.type)
+    right = expressions.rvalue(ctx, e.value)
+    place = places.memory(ctx, e.target)
+    old = load(ctx, place)
+    if e.op == "product":
+        result = _product(ctx, t, (old, t), (right, _matrix(e.value.type)))
+    else:
+        result = _elementwise(ctx, e.op, t, old, _in_layout(ctx, right, _matrix(e.value.type), t.layout))
+    store(ctx, place, result)
+    return result
+
+
+def load(ctx: FunctionContext, place: places.MemoryPlace) -> ir.Value:
+    """The value of an object."""
+    t = _matrix(place.type)
+    if not t.padding:
+        return ctx.builder.load(place.pointer, typ=ctx.types.value(t), align=place.align, volatile=place.volatile)
+    memory = _Lines(ctx, place.pointer, ir.Constant(I64, t.stride), t, t.layout)
+    return memory.load(min(place.align, ctx.types.align(t)), place.volatile)
+
+
+def store(ctx: FunctionContext, place: places.MemoryPlace, value: ir.Value) -> None:
+    t = _matrix(place.type)
+    if not t.padding:
+        ctx.builder.store(value, place.pointer, align=place.align, volatile=place.volatile)
+        return
+    memory = _Lines(ctx, place.pointer, ir.Constant(I64, t.stride), t, t.layout)
+    memory.store(value, min(place.align, ctx.types.align(t)), place.volatile)
+
+
+def memory_store(ctx: FunctionContext, e: typed.MatrixMemoryStore) -> None:
+    t = _matrix(e.matrix.type)
+    layout = MatrixLayout.ROW_MAJOR if e.row_major else MatrixLayout.COLUMN_MAJOR
+    value = _in_layout(ctx, expressions.rvalue(ctx, e.matrix), t, layout)
+    pointer, stride = expressions.rvalue(ctx, e.pointer), expressions.rvalue(ctx, e.stride)
+    memory = _Lines(ctx, pointer, stride, t, layout)
+    memory.store(value, ctx.types.align(t.element), _is_volatile(e.pointer.type))
+
+
+def vector_of_matrix(ctx: FunctionContext, e: typed.VectorOfMatrix) -> ir.Value:
+    vector = expressions.rvalue(ctx, e.operand)
+    return vector if isinstance(e.type, VectorType) else ctx.builder.extract_element(vector, ir.Constant(I32, 0))
+
+
+def matrix_of_vector(ctx: FunctionContext, e: typed.MatrixOfVector) -> ir.Value:
+    vector = expressions.rvalue(ctx, e.operand)
+    if isinstance(e.operand.type, VectorType):
+        return vector
+    return ctx.builder.insert_element(undefined(ctx.types.value(e.type)), vector, ir.Constant(I32, 0))
+
+
+# --- operations ------------------------------------------------------------------------------------
+
+
+def _combined(
+    ctx: FunctionContext, e: typed.MatrixElementwise | typed.MatrixProduct, left: ir.Value, of: ConstantMatrixType
+) -> ir.Value:
+    t = _matrix(e.type)
+    right = expressions.rvalue(ctx, e.right)
+    if isinstance(e, typed.MatrixProduct):
+        return _product(ctx, t, (left, of), (right, _matrix(e.right.type)))
+    left, right = _in_layout(ctx, left, of, t.layout), _in_layout(ctx, right, _matrix(e.right.type), t.layout)
+    return _elementwise(ctx, e.op, t, left, right)
+
+
+def _elementwise(ctx: FunctionContext, op: str, t: ConstantMatrixType, left: ir.Value, right: ir.Value) -> ir.Value:
+    if t.element.is_float:
+        return ctx.builder.binary(_FLOAT[op], left, right, _flags(ctx))
+    return ctx.builder.binary(op, left, right)
+
+
+_Typed = tuple[ir.Value, ConstantMatrixType]
+
+
+def _product(ctx: FunctionContext, t: ConstantMatrixType, left: _Typed, right: _Typed) -> ir.Value:
+    sizes = (t.rows, left[1].columns, t.columns)
+    operands = [_in_layout(ctx, *side, t.layout) for side in (left, right)]
+    if t.layout is MatrixLayout.ROW_MAJOR:
+        sizes, operands = sizes[::-1], operands[::-1]
+    result = ctx.types.value(t)
+    name = ".".join(["llvm.matrix.multiply", *(_suffix(v.type) for v in (undefined(result), *operands))])
+    numbers = [ir.Constant(I32, n) for n in sizes]
+    function = ctx.module.declare(name, result, [*(v.type for v in operands), *[I32] * 3], _PURE)
+    flags = _flags(ctx) if t.element.is_float else ()
+    return ctx.builder.call(function, [*operands, *numbers], fastmath=flags)
+
+
+def _transposed(ctx: FunctionContext, value: ir.Value, rows: int, columns: int) -> ir.Value:
+    """Of a value by columns."""
+    if 1 in (rows, columns):
+        return value
+    name = f"llvm.matrix.transpose.{_suffix(value.type)}"
+    return ctx.call(name, value.type, [value, ir.Constant(I32, rows), ir.Constant(I32, columns)], _PURE)
+
+
+def _in_layout(ctx: FunctionContext, value: ir.Value, t: ConstantMatrixType, layout: MatrixLayout) -> ir.Value:
+    """A value of type `t` in the order of another layout."""
+    if t.layout is layout:
+        return value
+    return _transposed(ctx, value, *_order(t))
+
+
+def _order(t: ConstantMatrixType) -> tuple[int, int]:
+    """How long lines are and how many there are: the shape that LLVM takes the value to have."""
+    return (t.columns, t.rows) if t.layout is MatrixLayout.ROW_MAJOR else (t.rows, t.columns)
+
+
+def _transpose(ctx: FunctionContext, e: typed.MatrixTranspose) -> ir.Value:
+    source = _matrix(e.operand.type)
+    result = _transposed(ctx, expressions.rvalue(ctx, e.operand), *_order(source))
+    turned = ConstantMatrixType(source.element, source.columns, source.rows, source.layout)
+    return _in_layout(ctx, result, turned, _matrix(e.type).layout)
+
+
+def _broadcast(ctx: FunctionContext, e: typed.MatrixBroadcast) -> ir.Value:
+    t = _matrix(e.type)
+    typ, scalar = ctx.types.value(t), expressions.rvalue(ctx, e.value)
+    if isinstance(scalar, ir.Constant):
+        return ir.Constant(typ, [scalar] * typ.count)
+    first = ctx.builder.insert_element(undefined(typ), scalar, ir.Constant(I32, 0))
+    return conversions.shuffle(ctx, first, [0] * typ.count)
+
+
+def _cast(ctx: FunctionContext, e: typed.MatrixCast) -> ir.Value:
+    source, target = _matrix(e.operand.type), _matrix(e.type)
+    result = expressions.rvalue(ctx, e.operand)
+    name = _conversion(source.element, target.element)
+    if name is not None:
+        result = getattr(ctx.builder, name)(result, ctx.types.value(target))
+    return _in_layout(ctx, result, source, target.layout)
+
+
+def _conversion(source: ScalarType, target: ScalarType) -> str | None:
+    """The instruction that a C cast is; None for none."""
+    if source.is_float and target.is_float:
+        names = ("fpext", "fptrunc")
+    elif source.is_float:
+        return "fptosi" if target.signed else "fptoui"
+    elif target.is_float:
+        return "sitofp" if source.signed else "uitofp"
+    else:
+        names = ("sext" if source.signed else "zext", "trunc")
+    return None if source.bits == target.bits else names[source.bits > target.bits]
+
+
+def _part(ctx: FunctionContext, e: typed.MatrixPart) -> ir.Value:
+    source = _matrix(e.operand.type)
+    whole = expressions.rvalue(ctx, e.operand)
+    if isinstance(e.index, typed.IntConst):
+        numbers = [_number(source, *at) for at in _places_of_part(source, e.which, e.index.value)]
+        return conversions.shuffle(ctx, whole, numbers)
+    result: ir.Value = undefined(ctx.types.value(e.type))
+    for i, at in enumerate(_indices_of_part(ctx, source, e.which, matrix_types.index(ctx, e.index))):
+        result = ctx.builder.insert_element(result, ctx.builder.extract_element(whole, at), ir.Constant(I32, i))
+    return result
+
+
+def _with_part(ctx: FunctionContext, e: typed.MatrixWithPart) -> ir.Value:
+    t = _matrix(e.operand.type)
+    result = expressions.rvalue(ctx, e.operand)
+    index = matrix_types.index(ctx, e.index)
+    if e.which == "element":
+        assert e.column is not None
+        at = _index(ctx, t, index, matrix_types.index(ctx, e.column))
+        result = ctx.builder.insert_element(result, expressions.rvalue(ctx, e.part), at)
+        return _in_layout(ctx, result, t, _matrix(e.type).layout)
+    part = expressions.rvalue(ctx, e.part)
+    for i, at in enumerate(_indices_of_part(ctx, t, e.which, index)):
+        element = ctx.builder.extract_element(part, ir.Constant(I32, i))
+        result = ctx.builder.insert_element(result, element, at)
+    return _in_layout(ctx, result, t, _matrix(e.type).layout)
+
+
+def _places_of_part(t: ConstantMatrixType, which: str, index: int) -> list[tuple[int, int]]:
+    """Rows and columns of the elements."""
+    if which == "row":
+        return [(index, column) for column in range(t.columns)]
+    return [(row, index) for row in range(t.rows)]
+
+
+def _indices_of_part(ctx: FunctionContext, t: ConstantMatrixType, which: str, index: ir.Value) -> list[ir.Value]:
+    """The numbers of the elements."""
+    others = [ir.Constant(I64, n) for n in range(t.columns if which == "row" else t.rows)]
+    if which == "row":
+        return [_index(ctx, t, index, column) for column in others]
+    return [_index(ctx, t, row, index) for row in others]
+
+
+def _number(t: ConstantMatrixType, row: int, column: int) -> int:
+    return row * t.columns + column if t.layout is MatrixLayout.ROW_MAJOR else column * t.rows + row
+
+
+def _index(ctx: FunctionContext, t: ConstantMatrixType, row: ir.Value, column: ir.Value) -> ir.Value:
+    if isinstance(row, ir.Constant) and isinstance(column, ir.Constant):
+        return ir.Constant(I64, _number(t, row.constant, column.constant))
+    major, minor = (row, column) if t.layout is MatrixLayout.ROW_MAJOR else (column, row)
+    return ctx.builder.binary("add", ctx.builder.binary("mul", major, ir.Constant(I64, _order(t)[0])), minor)
+
+
+# --- memory ----------------------------------------------------------------------------------------
+
+
+def _memory_load(ctx: FunctionContext, e: typed.MatrixMemoryLoad) -> ir.Value:
+    t = _matrix(e.type)
+    layout = MatrixLayout.ROW_MAJOR if e.row_major else MatrixLayout.COLUMN_MAJOR
+    pointer, stride = expressions.rvalue(ctx, e.pointer), expressions.rvalue(ctx, e.stride)
+    result = _Lines(ctx, pointer, stride, t, layout).load(ctx.types.align(t.element), _is_volatile(e.pointer.type))
+    return _in_layout(ctx, result, ConstantMatrixType(t.element, t.rows, t.columns, layout), t.layout)
+
+
+class _Lines:
+    """The columns (rows) of a matrix in memory, `stride` elements from one to the next. LLVM's intrinsics know private
+    memory only; elsewhere each line is a vector."""
+
+    def __init__(
+        self, ctx: FunctionContext, pointer: ir.Value, stride: ir.Value, t: ConstantMatrixType, layout: MatrixLayout
+    ) -> None:
+        self.ctx, self.pointer, self.stride = ctx, pointer, stride
+        self.length, self.count = _order(ConstantMatrixType(t.element, t.rows, t.columns, layout))
+        self.scalar = ctx.types.of(t.element)
+        self.whole = ctx.types.value(t)
+
+    def load(self, align: int, volatile: bool) -> ir.Value:
+        if self.is_private:
+            return self.call(
+                f"llvm.matrix.column.major.load.{_suffix(self.whole)}.i64", self.whole, [], align, volatile
+            )
+        typ = ir.VectorType(self.scalar, self.length)
+        lines = [
+            self.ctx.builder.load(self.line(n), typ=typ, align=align, volatile=volatile) for n in range(self.count)
+        ]
+        return _joined(self.ctx, lines)
+
+    def store(self, value: ir.Value, align: int, volatile: bool) -> None:
+        if self.is_private:
+            name = f"llvm.matrix.column.major.store.{_suffix(self.whole)}.i64"
+            self.call(name, VOID_TYPE, [value], align, volatile)
+            return
+        for n in range(self.count):
+            numbers = list(range(n * self.length, (n + 1) * self.length))
+            line = conversions.shuffle(self.ctx, value, numbers)
+            self.ctx.builder.store(line, self.line(n), align=align, volatile=volatile)
+
+    @property
+    def is_private(self) -> bool:
+        return space_of(self.pointer) is AddressSpace.PRIVATE
+
+    def line(self, n: int) -> ir.Value:
+        if n == 0:
+            return self.pointer
+        builder = self.ctx.builder
+        if isinstance(self.stride, ir.Constant):
+            at: ir.Value = ir.Constant(I64, self.stride.constant * n)
+        else:
+            at = builder.binary("mul", self.stride, ir.Constant(I64, n))
+        return builder.element(self.pointer, self.scalar, [at])
+
+    def call(self, name: str, result: ir.Type, first: Sequence[ir.Value], align: int, volatile: bool) -> ir.Value:
+        numbers = [ir.Constant(I1, int(volatile)), ir.Constant(I32, self.length), ir.Constant(I32, self.count)]
+        arguments = [*first, self.pointer, self.stride, *numbers]
+        call = self.ctx.call(name, result, arguments, _PURE)
+        attributes = ArgumentAttributes()
+        attributes.align = align
+        call.arg_attributes[len(first)] = attributes
+        return call
+
+
+def _joined(ctx: FunctionContext, vectors: list[ir.Value]) -> ir.Value:
+    """Vectors of one length as one, in halves."""
+    if len(vectors) == 1:
+        return vectors[0]
+    half = 1 << (len(vectors) - 1).bit_length() - 1
+    left, right = _joined(ctx, vectors[:half]), _joined(ctx, vectors[half:])
+    count, more = left.type.count, right.type.count
+    if more < count:
+        # The operands of a shuffle have the same length.
+        padded = ir.Constant(ir.VectorType(I32, count), [i % more for i in range(count)])
+        right = ctx.builder.shuffle_vector(right, undefined(right.type), padded)
+    mask = ir.Constant(ir.VectorType(I32, count + more), list(range(count + more)))
+    return ctx.builder.shuffle_vector(left, right, mask)
+
+
+# --- pieces ----------------------------------------------------------------------------------------
+
+
+def _flags(ctx: FunctionContext) -> tuple[str, ...]:
+    if "fast" in ctx.float_flags or not ctx.contract_matrices:
+        return ctx.float_flags
+    return tuple(dict.fromkeys((*ctx.float_flags, "contract")))
+
+
+_CODES = {"half": "f16", "float": "f32", "double": "f64"}
+
+
+def _suffix(typ: ir.Type) -> str:
+    """As intrinsics name vectors: v16f32."""
+    element = str(typ.element)
+    return f"v{typ.count}{_CODES.get(element, element)}"
+
+
+def _is_volatile(t: Type) -> bool:
+    return bool(t.qualifiers.volatile)  # type: ignore[attr-defined]
+
+
+def _matrix(t: Type) -> ConstantMatrixType:
+    if not isinstance(t, ConstantMatrixType):
+        raise InternalError(f"'{t}' is no matrix type")
+    return t
+
+
+_HANDLERS: dict[type, Callable[[FunctionContext, Any], ir.Value]] = {
+    typed.MatrixBroadcast: _broadcast,
+    typed.MatrixTranspose: _transpose,
+    typed.MatrixCast: _cast,
+    typed.MatrixPart: _part,
+    typed.MatrixWithPart: _with_part,
+    typed.MatrixMemoryLoad: _memory_load,
+}
