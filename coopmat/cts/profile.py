@@ -15,6 +15,8 @@ from coopmat.matrices.supported import Supported
 from coopmat.matrices.variants import MatrixType, Variant
 
 ROUTES = ("native", "one", "lanes", "scratch")
+# Those whose code a device's compiler takes several times as long over: they get half as many variants.
+SLOW = ("lanes", "scratch")
 Item = TypeVar("Item", bound="Variant | MatrixType")
 # In a work-item, whose code has no loops: of 1024 a device's compiler needed 20 seconds.
 _MOST_COMPONENTS = 256
@@ -88,6 +90,8 @@ def profile_for(
     if wimpy:
         multiply_adds = emulated.few_multiply_adds(multiply_adds)
         matrix_types = matrix_types[: len(components)]
+    elif route in SLOW:
+        matrix_types = matrix_types[: len(matrix_types) // 2]
     return Profile(
         device, route, _light(route, _Dealt(multiply_adds, sizes)), _light(route, _Dealt(matrix_types, sizes))
     )

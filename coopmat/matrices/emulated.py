@@ -25,6 +25,9 @@ _SMALL = 128
 _DEAR = 1024
 # M K above it takes ten seconds as straight-line code, unless N is such that it becomes a loop.
 _LONGEST = 1024
+# Components of a single matrix. Of 4096, a device's compiler takes minutes over a kernel with an array of them; products
+# have such matrices.
+_MOST_COMPONENTS = 1024
 # Products of the sizes that programs have.
 _LARGE = parse_variants(
     "16x16x16.f16xf16_f32_f32 16x16x16.bf16xbf16_f32_f32 16x16x16.u8xs8_s32_s32.sat 32x32x32.s8xs8_s32_s32"
@@ -151,6 +154,8 @@ def matrix_types(
         (turns, which), rows = divmod(i, len(types)), i % n
         # In each ten, the indices of rows and columns add up to the same, modulo ten.
         columns = (n - 1 + 3 * (i // n) - rows) % n
+        while DIMENSIONS[rows] * DIMENSIONS[columns] > _MOST_COMPONENTS:
+            columns -= 1
         use = Use((turns + which + turn) % len(Use))
         found.append(MatrixType(types[which], DIMENSIONS[rows], DIMENSIONS[columns], use))
     return tuple(dict.fromkeys(found))

@@ -12,9 +12,11 @@ from .variants import ComponentType, Layout, MatrixType, Operands, Use
 # Steps (multiply-adds, of vectors where the strategy has them; accesses) in straight-line code: beyond the first, the
 # loop over K stays a loop, beyond the second every loop does. LLVM and the device's compiler take more than
 # proportional time, minutes at 4096 accesses, and nothing is gained where so much does not fit registers:
-# 32x32x32 runs 0.8 to 1.1 times as fast with loops, and is built five times as fast.
+# 32x32x32 runs 0.8 to 1.1 times as fast with loops, and is built five times as fast. Accesses of scalars in subgroups
+# are made vectors of by the device's compiler, which then has more to do.
 UNROLL_LIMIT = 1024
 BODY_LIMIT = 512
+SCALAR_LIMIT = 128
 # Bytes of local memory that a multiply-add's exchange may take, unless a single row needs more.
 SCRATCH_LIMIT = 16384
 
@@ -98,8 +100,8 @@ def _private(name: str, component: ComponentType, const: bool = False) -> Parame
     return Parameter(name, component.library_c, "private", const)
 
 
-def _each(count: int) -> str:
-    return "CM_UNROLL" if count <= BODY_LIMIT else "CM_ROLL"
+def _each(count: int, vectors: bool = True) -> str:
+    return "CM_UNROLL" if count <= (BODY_LIMIT if vectors else SCALAR_LIMIT) else "CM_ROLL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class _OfMatrix(FromTemplate):
             out |= {"WIDTH": str(w), "V": spelling.vector(m.component, w)}
         else:
             out |= {"SG": str(target.sub_group_size), "SLOTS": str(slots)}
-        return out | {"EACH": _each(m.rows * slots // w)}
+        return out | {"EACH": _each(m.rows * slots // w, target.strategy.vectors)}
 
 
 @dataclass(frozen=True, slots=True)

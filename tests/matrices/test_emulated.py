@@ -83,7 +83,7 @@ def test_what_the_matrix_types_cover(components: tuple[ComponentType, ...]) -> N
     assert {(m.component, m.use) for m in types} == set(product(components, Use))
     assert set(types) <= set(emulated.every_matrix_type(components))
     # The first for each component type are a selection by themselves.
-    for selection in (types, types[: len(components)]):
+    for selection in (types, types[: 2 * len(components)], types[: len(components)]):
         assert {m.component for m in selection} == set(components)
         assert {m.rows for m in selection} == {m.columns for m in selection} == set(DIMENSIONS)
         assert {m.use for m in selection} == set(Use)

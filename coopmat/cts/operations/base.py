@@ -13,7 +13,7 @@ import numpy as np
 from coopmat.matrices.variants import Layout, MatrixType
 
 from ..experiment import GUARD, Experiment, Place
-from ..profile import Profile
+from ..profile import SLOW, Profile
 from ..writers import Writer
 
 T = TypeVar("T")
@@ -100,8 +100,9 @@ def type_cases(profile: Profile) -> Iterable[Case]:
 
 
 def thinned(profile: Profile, cases: Iterable[Case], most: int = MOST, first: int = 0) -> Sequence[Case]:
-    """At most so many, evenly; all where the profile is exhaustive. `first` makes the choice another one."""
+    """At most so many (half of them on slow routes), evenly; all where the profile is exhaustive. `first` makes the choice another one."""
     every = list(cases)
+    most = most // 2 if profile.route in SLOW else most
     if profile.exhaustive or len(every) <= most:
         return every
     return [every[(number * len(every) // most + first) % len(every)] for number in range(most)]
