@@ -26,7 +26,7 @@ from .launch import resolve_options
 logger = logging.getLogger("coopmat.build")
 
 # What a text that this compiler is needed for has in it.
-_MATRIX = re.compile(r"\bcoop_mat|\bcoop_matmul_add\b")
+_MATRIX = re.compile(r"\bcoop_mat|\bcoop_matmul_add\b|\b(?:__)?matrix_type(?:__)?\s*\(|\b__builtin_matrix_")
 _INCLUDE = re.compile(r"#\s*include|%:\s*include")
 _INCLUDED = re.compile(r"(?:#|%:)\s*include\s*[\"<]([^\">\n]+)[\">]")
 # Comments, and literals in which a comment does not begin.

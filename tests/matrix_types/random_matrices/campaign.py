@@ -47,8 +47,9 @@ def run(seeds: Sequence[int], jobs: int, say: Callable[[str], None]) -> Report:
         for batch, text in pool.map(_checked, _batches(seeds)):
             report.kernels += len(batch)
             if text:
-                report.failures |= {seed: found for seed in batch if (found := _checked([seed])[1])}
-                report.failures = report.failures or {batch[0]: f"with those of {len(batch)} kernels: {text}"}
+                found = {seed: told for seed in batch if (told := _checked([seed])[1])}
+                report.failures |= found or {batch[0]: f"together with {len(batch) - 1} others: {text}"}
+                say(f"seeds {batch[0]} to {batch[-1]}: {text[-300:]}")
             say(f"{report.kernels} of {len(seeds)} kernels, {len(report.failures)} failures, "
                 f"{time.monotonic() - start:.0f} s")  # fmt: skip
     report.seconds = time.monotonic() - start
