@@ -144,11 +144,13 @@ class FunctionState:
     switches: list[SwitchState] = field(default_factory=list)
     # Names that were told to be undeclared: once a function is enough.
     undeclared: set[str] = field(default_factory=set)
-    # For warnings: its variables and types, those variables that start without a value, parameters marked unused,
-    # the places of `__attribute__((fallthrough));`, whether there is a switch, those that name all of an enumeration.
+    # For warnings: its variables and types, those variables that start without a value, matrices of which elements are
+    # named, parameters marked unused, the places of `__attribute__((fallthrough));`, whether there is a switch, those
+    # that name all of an enumeration.
     locals: list[typed.VarDecl] = field(default_factory=list)
     typedefs: list[Typedef] = field(default_factory=list)
     bare: list[typed.VarDecl] = field(default_factory=list)
+    by_element: set[typed.VarDecl] = field(default_factory=set)
     excused: set[str] = field(default_factory=set)
     deliberate: set[Span] = field(default_factory=set)
     switched: bool = False

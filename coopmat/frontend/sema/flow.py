@@ -448,7 +448,7 @@ def build(
     deliberate: set[Span],
     complete: set[Span],
 ) -> Graph:
-    """The graph of a function's body. `watched` are scalars, vectors and pointers, numbered by their place in the
-    list, `whole` arrays and records; `deliberate` are the places of `__attribute__((fallthrough));`, `complete` those
-    of switches that need no default."""
+    """The graph of a function's body. `watched` are scalars, vectors, pointers and matrices, numbered by their place in
+    the list, `whole` arrays, records, and matrices of which elements are named; `deliberate` are the places of
+    `__attribute__((fallthrough));`, `complete` those of switches that need no default."""
     return _Builder(watched, whole, deliberate, complete).build(body)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...diagnostics import Note, Span
+from ...diagnostics import Span
 from .. import syntax
 from ..typed import (
     Aggregate,
@@ -35,6 +35,7 @@ from .constants import vector_components
 from .context import Context
 from .conversions import assign_convert, rvalue
 from .matrices.expected import needs_target
+from .matrix_types import refuse_list
 
 
 def initialize(c: Context, t: Type, node: syntax.Initializer) -> tuple[Type, Expr]:
@@ -64,8 +65,7 @@ def _scalar_in_braces(c: Context, t: Type, node: syntax.InitializerList) -> Expr
     if isinstance(t, VectorType):
         return _vector_in_braces(c, t, node)
     if isinstance(t, ConstantMatrixType):
-        notes = [Note("a cast of a scalar gives every element the same value")]
-        c.fail("matrix-type-initializer", f"a '{t}' has no initial value in braces", node.span, notes=notes)
+        refuse_list(c, t, node)
     if len(node.items) != 1 or node.items[0].designators:
         c.fail("invalid-initializer", f"'{t}' takes exactly one initial value", node.span)
     inner = node.items[0].value

@@ -33,8 +33,9 @@ def function(c: Context, state: FunctionState) -> None:
     watched: list[typed.VarDecl] = []
     whole: list[typed.VarDecl] = []
     if wants(*UNINITIALIZED):
-        watched = [d for d in state.bare if isinstance(d.type, (ScalarType, VectorType, PointerType))]
-        whole = [d for d in state.bare if isinstance(d.type, (ArrayType, RecordType, ConstantMatrixType))]
+        values = (ScalarType, VectorType, PointerType, ConstantMatrixType)
+        watched = [d for d in state.bare if isinstance(d.type, values) and d not in state.by_element]
+        whole = [d for d in state.bare if isinstance(d.type, (ArrayType, RecordType)) or d in state.by_element]
     last = body.items[-1] if body.items else None
     ends = wants("return-type") and not isinstance(result, VoidType) and not isinstance(last, typed.Return)
     falls = state.switched and wants("implicit-fallthrough")

@@ -3,7 +3,7 @@ section 2)."""
 
 from .access import refuse_address, subscripted
 from .builtins import BUILTINS, call
-from .casts import cast, mismatch
+from .casts import cast, mismatch, refuse_list
 from .operators import binary, compound_assign, refuse
 from .types import apply_attribute, check_redeclaration, check_volatile, holds
 
@@ -20,5 +20,6 @@ __all__ = [
     "mismatch",
     "refuse",
     "refuse_address",
+    "refuse_list",
     "subscripted",
 ]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from ....diagnostics import Note, Span
+from ....diagnostics import FixIt, Note, Span
 from ... import syntax, typed
 from ...typed import Expr, IntConst, LValue
 from ...types import ConstantMatrixType, Qualifiers, ScalarType
 from ..context import Context
 from ..conversions import rvalue
+from ..hints import spelled
 
 
 def subscripted(
@@ -20,20 +21,31 @@ def subscripted(
         if isinstance(node.index, syntax.Comma):
             message = "a comma operator cannot be an index of a matrix"
             notes = [Note("an element is m[row][column]; parentheses around the comma say that it is meant")]
-            c.fail("matrix-type-subscript", message, node.index.span, notes=notes)
+            fixits = _as_two(c, node.index) if len(links) == 1 else []
+            c.fail("matrix-type-subscript", message, node.index.span, notes=notes, fixits=fixits)
     if len(links) < 2:
         message = f"a single subscript of '{matrix_type}': an element has two, m[row][column]"
         notes = [Note("'__builtin_matrix_row' and '__builtin_matrix_column' give a whole row or column")]
         c.fail("matrix-type-subscript", message, links[0][0].span, notes=notes)
     (_, first), (outer, second) = links
     row, column = index(c, first, matrix_type.rows, "row"), index(c, second, matrix_type.columns, "column")
-    return element(matrix, row, column, outer.span)
+    return element(c, matrix, row, column, outer.span)
 
 
-def element(matrix: Expr, row: Expr, column: Expr, span: Span) -> Expr:
+def _as_two(c: Context, e: syntax.Comma) -> list[FixIt]:
+    """Puts `][` in the place of the comma."""
+    first, last = e.items[0].span, e.items[-1].span
+    between = Span(first.file, first.end_line, first.end_column, last.line, last.column)
+    text = spelled(c, between)
+    return [FixIt(between, "][")] if len(e.items) == 2 and text is not None and text.strip() == "," else []
+
+
+def element(c: Context, matrix: Expr, row: Expr, column: Expr, span: Span) -> Expr:
     """Of an object an object, of a value a value."""
     assert isinstance(matrix.type, ConstantMatrixType)
     t = matrix.type.element
+    if isinstance(matrix, typed.VarRef) and c.function is not None:
+        c.function.by_element.add(matrix.decl)
     if isinstance(matrix, LValue):
         return typed.MatrixSubscript(span, t, matrix.place, matrix, row, column)
     held = typed.CompoundLiteral(matrix.span, matrix.type, Qualifiers(const=True), matrix)

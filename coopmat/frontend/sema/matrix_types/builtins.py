@@ -90,7 +90,7 @@ def _extract(c: Context, name: str, node: syntax.Call) -> Expr:
     matrix, row, column = _analysed(c, node)
     m = matrix_argument(c, matrix)
     row, column = access.index(c, row, m.rows, "row"), access.index(c, column, m.columns, "column")
-    return rvalue(access.element(matrix, row, column, node.span))
+    return rvalue(access.element(c, matrix, row, column, node.span))
 
 
 def _insert(c: Context, name: str, node: syntax.Call) -> Expr:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import NoReturn
 
 from ....diagnostics import FixIt, Label, Note, Span
-from ... import typed
+from ... import syntax, typed
 from ...typed import Expr
 from ...types import BOOL, ConstantMatrixType, ScalarType, Type, VectorType
 from ..context import Context
 from ..conversions import convert_arithmetic
-from ..hints import cast_to, declared_here, name_of
+from ..hints import cast_to, declared_here, name_of, spelled
+
+# Text that a cast takes without parentheses.
+_TIGHT = r"[\w.]+"
 
 
 def same_shape(a: ConstantMatrixType, b: ConstantMatrixType) -> bool:
@@ -62,6 +66,19 @@ def _why_not(source: Type, target: Type) -> list[Note]:
     if vectors:
         return [Note("a vector is a matrix of one row or column with as many elements of the same type")]
     return []
+
+
+def refuse_list(c: Context, t: ConstantMatrixType, node: syntax.InitializerList) -> NoReturn:
+    """An initial value in braces; where it is a single one, a cast of that may be meant."""
+    notes = [Note("a cast of a scalar gives every element the same value")]
+    first = node.items[0].value if len(node.items) == 1 and not node.items[0].designators else None
+    text = spelled(c, first.span) if first is not None and not isinstance(first, syntax.InitializerList) else None
+    name = name_of(c, t)
+    fixits = []
+    if text and name:
+        fixits = [FixIt(node.span, f"({name}){text if re.fullmatch(_TIGHT, text) else f'({text})'}")]
+    message = f"a '{t}' has no initial value in braces"
+    c.fail("matrix-type-initializer", message, node.span, notes=notes, fixits=fixits)
 
 
 def mismatch(c: Context, e: Expr, target: Type, span: Span, what: str, notes: list[Note]) -> NoReturn:
