@@ -97,7 +97,7 @@ def product_type(c: Context, op: str, left: Expr, right: Expr, span: Span) -> Co
     assert isinstance(a, ConstantMatrixType) and isinstance(b, ConstantMatrixType)
     labels = [Label(left.span), Label(right.span)]
     if a.columns != b.rows:
-        message = f"a product sums over the columns of '{a}', which are {a.columns}, and the rows of '{b}', which are {b.rows}"
+        message = f"a product sums over the {a.columns} columns of '{a}' and the {b.rows} rows of '{b}'"
         notes = [Note("'__builtin_matrix_transpose' exchanges rows and columns")] if a.columns == b.columns else []
         c.fail("matrix-type-shapes", message, span, labels=labels, notes=notes)
     for what, x, y in (("element type", a.element, b.element), ("layout", a.layout, b.layout)):

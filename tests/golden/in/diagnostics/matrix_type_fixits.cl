@@ -7,7 +7,8 @@ M g(M m) { return 1; }
 void f(M m, R r, I i, float4 v, Row row, global M *p, global const float *q, global int *n) {
     m = i;
     m = r + r;
-    m = g(i) + r;
+    m = g(i);
+    m = m - r;
     m += i;
     row = v;
     v = row;
