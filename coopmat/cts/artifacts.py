@@ -11,11 +11,18 @@ import numpy as np
 from coopmat.matrices.reference import Array
 
 from .experiment import Experiment
+from .outcome import Outcome
 
 
-def directory_name(test: str, variant: str, route: str) -> str:
-    """A name that every file system takes."""
-    return re.sub(r"[^\w.\-]", "_", f"{test}.{variant}.{route}")
+def place_of(keep: str, outcome: Outcome) -> Path:
+    """The directory of a variant below `keep`; a name that every file system takes."""
+    return Path(keep) / re.sub(r"[^\w.\-]", "_", f"{outcome.test}.{outcome.variant}.{outcome.route}")
+
+
+def add(place: Path, files: Mapping[str, bytes]) -> None:
+    """Raises OSError."""
+    for name, data in files.items():
+        (place / name).write_bytes(data)
 
 
 def write(
@@ -31,8 +38,7 @@ def write(
     bf16 is its 16-bit patterns. Raises OSError.
     """
     place.mkdir(parents=True, exist_ok=True)
-    for name, data in files.items():
-        (place / name).write_bytes(data)
+    add(place, files)
     lines = []
     for number, argument in enumerate(experiment.arguments):
         arrays = {"before": argument.before, "expected": argument.expected}

@@ -7,7 +7,6 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -181,10 +180,21 @@ class Runner:
             return ""
 
     def _keep(self, batch: Batch, variant: Prepared, text: str, outputs: Sequence[Array] | None) -> str:
-        test = batch.test(variant.item)
-        source = variant.source(KERNEL)
-        files = {f"{KERNEL}.{'cl' if batch.mode == 'c' else 'spvasm'}": source.encode()}
-        # What cannot be made is told in the log already; SPIR-V is not made of IR.
+        place = artifacts.place_of(self.settings.keep, batch.outcome(variant.item, Status.FAILED))
+        command = self.settings.command(batch.test(variant.item), variant.item.variant, batch.route)
+        source = variant.source(KERNEL).encode()
+        name = f"{KERNEL}.{'cl' if batch.mode == 'c' else 'spvasm'}"
+        try:
+            # First what is there for sure: the compilation may be what hangs.
+            artifacts.write(place, {name: source}, variant.experiment, outputs, command, text)
+            artifacts.add(place, self._compiled(batch, variant))
+        except OSError as error:
+            return f"(not kept: {error})"
+        return str(place)
+
+    def _compiled(self, batch: Batch, variant: Prepared) -> dict[str, bytes]:
+        """What can be made; what cannot is told in the log already. SPIR-V is not made of IR."""
+        files: dict[str, bytes] = {}
         with suppress(Exception):
             module = self._compile(batch, [variant])
             if batch.mode == "c":
@@ -193,13 +203,7 @@ class Runner:
                 files["device.cl"] = module.opencl_c.encode()
             else:
                 files[f"{KERNEL}.spv"] = module.spirv
-        command = self.settings.command(test, variant.item.variant, batch.route)
-        place = Path(self.settings.keep) / artifacts.directory_name(test, variant.item.variant, batch.route)
-        try:
-            artifacts.write(place, files, variant.experiment, outputs, command, text)
-        except OSError as error:
-            return f"(not kept: {error})"
-        return str(place)
+        return files
 
     # --- one variant
 

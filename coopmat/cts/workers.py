@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from coopmat.diagnostics import InternalError
 
+from . import artifacts
 from .outcome import Outcome, Status
 from .schedule import Batch, Settings
 
@@ -238,7 +239,9 @@ class Pool:
             if worker.step == "start":
                 raise InternalError("a worker process does not start", log)
         elif isinstance(request, Keep):
-            self._stop = self._done(request.outcome)
+            place = artifacts.place_of(self.settings.keep, request.outcome)
+            kept = str(place) if place.is_dir() else ""
+            self._stop = self._done(replace(request.outcome, directory=kept))
         elif worker.step == "between":
             if worker.position < len(request.items):
                 self._queue.appendleft(request.rest(worker.position))

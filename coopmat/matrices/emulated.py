@@ -25,8 +25,8 @@ _SMALL = 128
 _DEAR = 1024
 # M K above it takes ten seconds as straight-line code, unless N is such that it becomes a loop.
 _LONGEST = 1024
-# Components of a single matrix. Of 4096, a device's compiler takes minutes over a kernel with an array of them; products
-# have such matrices.
+# Components of a single matrix. Of 4096, a device's compiler takes minutes over a kernel with an array of matrices;
+# products have such ones.
 _MOST_COMPONENTS = 1024
 # Products of the sizes that programs have.
 _LARGE = parse_variants(

@@ -69,6 +69,18 @@ def test_a_failing_variant_leaves_what_repeats_it(runner):
     assert "coopmat cts c_wrong --variant wrong" in readme and outcome.log.splitlines()[0] in readme
 
 
+def test_what_hangs_a_compiler_is_kept_before_it_is_compiled_again(runner, monkeypatch):
+    def killed(batch, variants):
+        raise KeyboardInterrupt
+
+    (item,) = batch(runner, "c_hang", "hang").items
+    monkeypatch.setattr(runner, "_compile", killed)
+    with pytest.raises(KeyboardInterrupt):
+        runner.keep(batch(runner, "c_hang", "hang"), item, "nothing came of it")
+    place = Path(runner.settings.keep) / "c_hang.hang.one"
+    assert (place / "test.cl").is_file() and "nothing came of it" in (place / "README.md").read_text()
+
+
 def test_what_does_not_compile_is_told_alone(runner):
     with pytest.raises(Refused):
         outcomes(runner, "c_refused")

@@ -100,7 +100,8 @@ def type_cases(profile: Profile) -> Iterable[Case]:
 
 
 def thinned(profile: Profile, cases: Iterable[Case], most: int = MOST, first: int = 0) -> Sequence[Case]:
-    """At most so many (half of them on slow routes), evenly; all where the profile is exhaustive. `first` makes the choice another one."""
+    """At most so many (half of them on slow routes), evenly; all where the profile is exhaustive. `first` makes the
+    choice another one."""
     every = list(cases)
     most = most // 2 if profile.route in SLOW else most
     if profile.exhaustive or len(every) <= most:
