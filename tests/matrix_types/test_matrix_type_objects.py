@@ -1,0 +1,104 @@
+"""Objects of matrix types as C has them: members, arrays, pointers, parameters, effects within expressions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from differential import Launch, execute
+from opencl_c_devices import PLATFORMS, device_of
+
+import coopmat
+from coopmat.options import CompileOptions
+from coopmat.runtime import resolve_options
+
+SOURCE = """
+typedef int m2 __attribute__((matrix_type(2, 2)));
+typedef int m23 __attribute__((matrix_type(2, 3)));
+typedef int r13 __attribute__((matrix_type(1, 3)));
+typedef int one __attribute__((matrix_type(1, 1)));
+struct deep { char tag; m2 m; union { m23 w; int parts[6]; } u; };
+struct __attribute__((packed)) tight { char tag; m2 m; m2 more[2]; };
+static struct deep filled(struct deep d, int by) { d.m += by; d.u.w[1][2] = by; return d; }
+static m2 doubled(m2 m) { return m * 2; }
+static void bump(m2 *p, int n) { while (n--) *p += 1; }
+static m2 *next(m2 *p, int *count) { ++*count; return p; }
+m2 prototype(m2 a);
+
+kernel void objects(global const m2 *given, global int *o, global struct deep *deeps, global struct tight *tights,
+                    volatile global m2 *seen)
+{
+    m2 a = given[0], b = (m2)0, many[3] = { a, }, *p = many;
+    const m2 c = a * a, d = a;
+    volatile m2 v = a + a;
+    struct deep zero = { 0 }, s = { .tag = 1, .m = a * 2 };
+    struct tight t = { 2, a - 1 };
+    int count = 0;
+    for (const m2 step = a * 3; count < 2; count++)
+        many[count + 1] = many[count] - step;
+    *p++ += c;
+    *next(p, &count) *= 2;
+    many[count++ - 2] -= d;
+    o[0] = count;
+    o[1] = (a * a)[0][1] + doubled(a)[1][0] + (count ? a : b)[1][1];
+    s = filled(s, 7);
+    o[2] = s.u.parts[5] + zero.u.w[0][0] + filled(s, 3).m[1][1];
+    t.m = t.m * a;
+    t.more[1] = t.m + t.m;
+    t.more[0] = (t.more[1][0][0] += 5, t.more[1]);
+    v = v * v;
+    *seen = *seen + v;
+    b = a = *seen;
+    bump(&a, 3);
+    bump((m2 *)&s.u.parts[1], 2);
+    m23 w = (m23)1;
+    w[0][count - 4]++;
+    w[1][1] = w[0][1]-- * 4;
+    (void)(w * 2);
+    int3 row = (int3)__builtin_matrix_row(w, 1);
+    w = __builtin_matrix_insert_row(w, 0, (r13)(row + (int3)(1, 2, 3)));
+    o[3] = (int)(one)5 + (int)__builtin_matrix_row(__builtin_matrix_column(w, 2), 1);
+    switch (count) {
+    default:
+        ;
+        m2 inside = prototype(a);
+        o[4] = inside[0][0];
+    }
+    for (int i = 0; i < 3; i++)
+        __builtin_matrix_row_major_store(many[i], o + 5 + 4 * i);
+    __builtin_matrix_column_major_store(w, o + 17);
+    __builtin_matrix_column_major_store(a, o + 23);
+    __builtin_matrix_column_major_store(b, o + 27);
+    *(global m2 *)(o + 31) = *(private m2 *)&s.u.parts[1];
+    deeps[0] = s;
+    tights[0] = t;
+    o[35] = sizeof(struct tight) * 100 + sizeof(m23) + _Alignof(m2);
+}
+
+m2 prototype(m2 a) { return a[0][0] > 0 ? a * -1 : a; }
+"""
+DEEP = np.dtype([("tag", "i1"), ("padding", "V3"), ("m", "4i4"), ("parts", "6i4")])
+TIGHT = np.dtype([("tag", "i1"), ("m", "4i4"), ("more", "8i4")])
+# Column by column, but for the three matrices in the second line.
+NUMBERS = [
+    *(4, 15 + 4 + 4, 7 + 0 + 18, 5 + 1, -32),
+    *(8, 18, 12, 26, -5, -15, -10, -20, -5, -15, -10, -20),
+    *(2, 1, 6, 4, 4, 1, 32, 44, 65, 93, 29, 41, 62, 90, 2, 2, 2, 2, 49 * 100 + 24 + 4),
+]
+
+
+@pytest.mark.parametrize(("extra", "code"), [("cpu", "spirv"), *((extra, "c") for extra in PLATFORMS)])
+def test_objects_are_cs(extra: str, code: str) -> None:
+    device = device_of(extra)
+    wanted = CompileOptions.from_arguments(["--code", code, "--matrices", "auto", "--no-validate"])
+    module = coopmat.compile(SOURCE, resolve_options(wanted, device), name="objects.cl")
+    given, seen = np.array([1, 2, 3, 4], np.int32), np.array([1, 1, 2, 2], np.int32)
+    launch = Launch("objects", [given, np.zeros(36, np.int32), np.zeros(1, DEEP), np.zeros(1, TIGHT), seen])
+    if code == "c":
+        (found,) = execute(device, module.opencl_c, [launch], module.opencl_c_options)
+    else:
+        (found,) = execute(device, module.spirv, [launch])
+    assert found[1].tolist() == NUMBERS
+    deep, tight = found[2][0], found[3][0]
+    assert (deep["tag"], *deep["m"], *deep["parts"]) == (1, 9, 11, 13, 15, 0, 2, 2, 2, 2, 7)
+    assert (tight["tag"], *tight["m"], *tight["more"]) == (2, 4, 7, 8, 15, 13, 14, 16, 30, 13, 14, 16, 30)
+    assert found[4].tolist() == [29, 41, 62, 90]
