@@ -13,6 +13,7 @@ SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
 CL_STANDARDS = tuple(LANGUAGE_VERSIONS)
 FP_CONTRACT = ("on", "off", "matrix")
 MATRICES = ("native", "one", "lanes", "scratch", "auto")
+DIALECTS = ("khr", "rfc", "clang", "intel", "intel-opaque", "intel-spirv", "llvm")
 CODES = ("auto", "spirv", "c")
 
 
@@ -255,7 +256,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("--code=", "separate", _choice("code", "--code", CODES)),
     Flag("--sub-group-size=", "separate", _number("sub_group_size", "--sub-group-size", 1)),
     Flag("--matrix-variants=", "separate", lambda options, text: {"variants": tuple(text.split())}),
-    Flag("--dialect=", "separate", _choice("dialect", "--dialect", ("khr", "rfc", "clang", "intel", "llvm"))),
+    Flag("--dialect=", "separate", _choice("dialect", "--dialect", DIALECTS)),
     Flag("--spirv-version=", "separate", _choice("spirv_version", "--spirv-version", SPIRV_VERSIONS)),
     Flag("--target-env=", "separate", _target_env),
     Flag("--no-validate", "plain", _set("validate", False)),

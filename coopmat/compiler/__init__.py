@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from ..diagnostics import CompileError, Diagnostic, Severity, TooManyErrors
+from ..diagnostics import TooManyErrors
 from ..options import CompileOptions, UsageError
 from .ir_module import IrModule
 from .module import Module
@@ -56,10 +56,6 @@ def compile(
     if isinstance(options, str):
         options = shlex.split(options)
     parsed = options if isinstance(options, CompileOptions) else CompileOptions.from_arguments(options)
-    later = [f"--dialect {parsed.dialect}"] if parsed.dialect in ("intel", "llvm") else []
-    if later:
-        message = f"{later[0]} is not supported yet"
-        raise CompileError([Diagnostic(Severity.ERROR, "not-supported", message)])
     if parsed.matrices == "auto":
         parsed = replace(parsed, matrices="native")
     module = _KINDS.get(language, Module)(source, name, parsed)

@@ -48,7 +48,7 @@ class IrModule(Module):
             self._canonical = self._timed("read", lambda: self._reprinted(str(read)))
             self._read = read
 
-    def _lower(self) -> LoweredModule:
+    def _lower(self, flat_matrices: bool = False) -> LoweredModule:
         from ..ir import LowerOptions
         from ..ir.dialects import reread
         from ..ir.dialects.link import link
@@ -114,13 +114,15 @@ class IrModule(Module):
         return None if text is None else places.of_line(self.name, number, text)
 
     def _reprinted(self, text: str) -> str:
+        from ..ir import dialects
         from ..ir.dialects import places
         from ..spirv.emit import RefusedIR, reprint
 
+        given = text == self.sources.files.get(self.name)
         try:
-            return reprint(text)
+            return reprint(dialects.modern(text) if given else text)
         except RefusedIR as error:
-            if text != self.sources.files.get(self.name):
+            if not given:
                 raise InternalError("the IR that was read is not IR any more", error.message) from error
             span = places.find(text, self.name, error.context)
             if error.line:

@@ -173,7 +173,6 @@ def test_usage_errors(coopmat, arguments):
     [
         (["--emit=spv,ptx", "a.cl"], "--emit ptx"),
         (["--emit=obj", "a.cl"], "--emit obj"),
-        (["--dialect=intel", "--emit=ll", "a.cl"], "--dialect intel"),
         (["--source=a.cl", "--output=o", "--mode=binary"], "--mode binary"),
         (["--device=host", "a.cl"], "host device"),
     ],

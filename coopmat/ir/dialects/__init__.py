@@ -5,18 +5,21 @@ All functions take and give LLVM's own print of a module (`coopmat.spirv.emit.re
 
 from __future__ import annotations
 
-from . import places
+from . import intel, places
 from .canonical import canonicalize
+from .intel import modern
 from .operations import MENTION
 from .text import Malformed, Module, parse_module
 from .write import write
 
 __all__ = [
     "DIALECTS",
+    "INTEL",
     "MENTION",
     "Malformed",
     "Module",
     "canonicalize",
+    "modern",
     "parse_module",
     "places",
     "read",
@@ -26,6 +29,7 @@ __all__ = [
 ]
 
 DIALECTS = ("khr", "rfc", "clang")
+INTEL = tuple(intel.FORMS)
 
 
 def read(text: str) -> str:
@@ -36,6 +40,7 @@ def read(text: str) -> str:
 def read_module(text: str) -> Module:
     """As `read`: the module itself, whose instructions know what was read for them."""
     module = parse_module(text)
+    intel.read(module)
     canonicalize(module)
     return module
 
@@ -54,8 +59,12 @@ def reread(text: str, before: Module) -> Module:
 
 
 def rewrite(text: str, dialect: str) -> str:
-    """A module of any dialect in the one named, one of DIALECTS. Raises Malformed."""
+    """A module of any dialect in the one named, one of DIALECTS or INTEL. Raises Malformed."""
     module = parse_module(text)
+    intel.read(module)
     canonicalize(module)
-    write(module, dialect)
+    if dialect in intel.FORMS:
+        intel.write(module, dialect)
+    else:
+        write(module, dialect)
     return str(module)

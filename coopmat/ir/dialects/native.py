@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ...matrices.strategies import STRATEGIES
+from ...matrices.variants import Layout
 from . import parameters
 from .addresses import LOST, Addresses
 from .operations import LLVM_NAMES, MENTION, matrix_of, spelled, tag
@@ -97,6 +98,10 @@ class _Preparation:
     def with_element(self, item: Instruction, call: Call) -> list[Instruction]:
         """A matrix is loaded from and stored to scalars: the backend wants the first one's address, not an array's."""
         pointer = call.arguments[0]
+        layout = call.arguments[1 if "Load" in call.name else 2].value
+        if int(layout) >= Layout.PACKED:
+            message = f"the layout {layout} (packed) has no instruction: --matrices one, lanes or scratch"
+            raise Malformed("ir-not-supported", message, item.source)
         kind, zeros = self.objects.get(pointer.value, ""), 1
         while kind and (members := self.addresses.storage.members(kind)):
             kind, zeros = members[0][0], zeros + 1

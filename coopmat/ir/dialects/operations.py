@@ -70,7 +70,7 @@ def tag(matrix: MatrixType) -> str:
     return f"m{code}{matrix.rows}x{matrix.columns}{'ABC'[matrix.use]}{'W' * matrix.of_work_group}"
 
 
-def _tagged(text: str) -> MatrixType | None:
+def tagged(text: str) -> MatrixType | None:
     """The matrix that a tag is of; None for other text, as older names of component accesses have."""
     match = _TAG.fullmatch(text)
     rows, columns = (int(match[2]), int(match[3])) if match and len(match[2] + match[3]) < 12 else (0, 0)
@@ -149,6 +149,7 @@ _CLANG = re.compile(
     r"__spirv_(\w+?)(?:_(?:global|local|constant|private|generic))?((?:_(?:b?f|[iu])\d+_sc\d+_\d+x\d+_u\d+)*)"
 )
 _ACCESS = re.compile(r"__cm_(get|set|coordinates)_(\w+)")
+TAG = r"m(?:DF16b|Dh|[fdcahstijlm])\d+x\d+[ABC]W?"
 _TAG = re.compile(r"m(DF16b|Dh|[fdcahstijlm])(\d+)x(\d+)([ABC])(W?)")
 _CONVERSION = re.compile(r"__cm_convert_([A-Za-z]+)((?:_sat)?(?:_rt[eznp])?)_\w+")
 _UNIQUE = re.compile(r"\.\d+$")
@@ -178,7 +179,7 @@ def read_name(name: str) -> Spelling | None:
     name = _UNIQUE.sub("", name)
     access, conversion = _ACCESS.fullmatch(name), _CONVERSION.fullmatch(name)
     if access:
-        return Spelling(access[1], matrix=_tagged(access[2]))
+        return Spelling(access[1], matrix=tagged(access[2]))
     if conversion and conversion[1] in _WORDS:
         return Spelling(conversion[1], mode=conversion[2])
     mangled = _MANGLED.fullmatch(name)

@@ -1,0 +1,313 @@
+"""Which values of a module are Intel's matrices, and of which type: neither a flat vector nor the proposal's opaque
+type says the use, and a vector not even the shape.
+
+Values that flow into one another (phis, choices, variables, parameters, results, arithmetic) are of one kind: shape,
+use and scope, told by the operations on any of them. The component is that of each value's own type. A use that
+nothing tells is an accumulator.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ....matrices.variants import SCOPE_SUBGROUP, MatrixType, Use
+from ..operations import read_name as read_canonical
+from ..text import (
+    Argument,
+    Call,
+    Function,
+    Instruction,
+    Malformed,
+    Module,
+    operands,
+    parse_argument,
+    parse_call,
+    tokens,
+    type_end,
+)
+from . import operands as operation
+from .spelling import Name, Shape, read_name, shape_of, tags
+
+BINARY = {"add": "IAdd", "sub": "ISub", "mul": "IMul", "sdiv": "SDiv", "udiv": "UDiv"}
+BINARY |= {f"f{name}": f"F{name.capitalize()}" for name in ("add", "sub", "mul", "div")}
+CASTS = {"fpext": "FConvert", "fptrunc": "FConvert", "sitofp": "ConvertSToF", "uitofp": "ConvertUToF"}
+CASTS |= {"fptosi": "ConvertFToS", "fptoui": "ConvertFToU", "sext": "SConvert", "trunc": "SConvert", "zext": "UConvert"}
+_FLAGS = re.compile(r"^(\w+) (?:(?:fast|nnan|ninf|nsz|arcp|contract|afn|reassoc|nuw|nsw|exact|nneg) )+")
+_NAMES = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
+_USES = ("A", "B", "an accumulator")
+
+Key = tuple[str, str]
+RETURNED = "ret"  # what stands for a function's result among its values
+
+
+def without_flags(text: str) -> str:
+    return _FLAGS.sub(r"\1 ", text)
+
+
+def typed(text: str) -> Argument:
+    return parse_argument(tokens(text))
+
+
+def result_type(item: Instruction) -> str:
+    """Of the instructions that a matrix may come from; empty for others."""
+    if "call" in item.text and (call := parse_call(item.text)) is not None:
+        return call.type
+    if item.opcode in CASTS:
+        return item.text.rpartition(" to ")[2]
+    parts = operands(without_flags(item.text))
+    if item.opcode in ("load", "alloca"):
+        return parts[0]
+    if item.opcode == "select":
+        return typed(parts[1]).type
+    if item.opcode in ("phi", "freeze", "fneg", "shufflevector", *BINARY):
+        words = tokens(parts[0])
+        return "".join(words[: type_end(words, 0)])
+    return ""
+
+
+def incoming(item: Instruction) -> tuple[str, list[str]]:
+    """The type and the values of a phi."""
+    parts = operands(without_flags(item.text))
+    kind = result_type(item)
+    pairs = [parts[0][len(kind) :], *parts[1:]]
+    return kind, [pair.strip()[1:-1].partition(",")[0].strip() for pair in pairs]
+
+
+@dataclass(slots=True)
+class Kind:
+    """What is known of values that flow into one another; None: not told. `foreign` is what uses one of them and can
+    use no matrix."""
+
+    shape: tuple[int, int] | None = None
+    use: Use | None = None
+    scope: int | None = None
+    foreign: tuple[str, str] | None = None
+    told: bool = False
+
+    def matrix(self, own: Shape) -> MatrixType:
+        rows, columns = self.shape or (own.rows, own.columns)
+        use = Use.ACCUMULATOR if self.use is None else self.use
+        return MatrixType(own.component, rows, columns, use, self.scope or SCOPE_SUBGROUP)
+
+
+class Flow:
+    """Raises Malformed where operations contradict one another, and where a matrix goes where none can."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.functions = {function.name: function for function in module.functions}
+        self.shapes: dict[Key, Shape] = {}
+        self._above: dict[Key, Key] = {}
+        self._kinds: dict[Key, Kind] = {}
+        for function in module.functions:
+            self._values(function)
+        for function in module.functions:
+            _Links(self, function).run()
+        for function in module.functions:
+            for item in function.instructions():
+                if "call" in item.text and (call := parse_call(item.text)) is not None:
+                    self._told(function, item, call)
+        for key in self.shapes:
+            kind = self.kind(key)
+            if kind.foreign is not None and (kind.told or not self.shapes[key].count):
+                raise Malformed("ir-not-supported", *kind.foreign)
+
+    def matrix(self, function: str, value: str) -> MatrixType | None:
+        """The type of a value; None where it is no matrix of Intel's."""
+        key = (function, value)
+        own = self.shapes.get(key)
+        if own is None:
+            return None
+        kind = self.kind(key)
+        # An opaque type is a matrix, whatever is known.
+        return kind.matrix(own) if kind.told or not own.count else None
+
+    # --- values
+
+    def _values(self, function: Function) -> None:
+        def add(name: str, kind: str, line: str) -> None:
+            shape = shape_of(kind, line)
+            if shape is not None:
+                self.shapes[function.name, name] = shape
+
+        for argument in function.head.arguments:
+            add(argument.value, argument.type, str(function.head))
+        add(RETURNED, function.head.type, str(function.head))
+        for item in function.instructions():
+            if item.result and item.opcode not in ("getelementptr", "icmp", "fcmp"):
+                add(item.result, result_type(item), item.source)
+
+    def kind(self, key: Key) -> Kind:
+        return self._kinds.setdefault(self._root(key), Kind())
+
+    def _root(self, key: Key) -> Key:
+        while key in self._above:
+            key = self._above[key]
+        return key
+
+    def link(self, first: Key, second: Key) -> None:
+        if first not in self.shapes or second not in self.shapes:
+            return
+        one, other = self._root(first), self._root(second)
+        if one != other:
+            self._above[other] = one
+            lost, kept = self._kinds.pop(other, Kind()), self._kinds.setdefault(one, Kind())
+            kept.foreign = kept.foreign or lost.foreign
+
+    # --- what operations tell
+
+    def _told(self, function: Function, item: Instruction, call: Call) -> None:
+        for value, matrix, use in told(item, call):
+            key = (function.name, value)
+            if key in self.shapes:
+                self._tell(key, matrix, use, item.source)
+
+    def _tell(self, key: Key, matrix: MatrixType, use: Use | None, line: str) -> None:
+        kind, shape = self.kind(key), (matrix.rows, matrix.columns)
+        own, kind.told = self.shapes[key], True
+        if not own.fits(*shape):
+            raise Malformed(
+                "ir-operation", f"a matrix of {shape[0]} x {shape[1]} does not fit the type of {key[1]}", line
+            )
+        for what, known, here in (("shape", kind.shape, shape), ("scope", kind.scope, matrix.scope)):
+            if known not in (None, here):
+                raise Malformed("ir-operation", f"{key[1]} is of {what} {here} here and of {known} elsewhere", line)
+        if use is not None and kind.use not in (None, use):
+            message = f"{key[1]} is {_USES[use]} here and {_USES[kind.use or 0]} elsewhere: store it, and load it again"
+            raise Malformed("ir-not-supported", message, line)
+        kind.shape, kind.scope = shape, matrix.scope
+        kind.use = kind.use if use is None else use
+
+
+def told(item: Instruction, call: Call) -> Iterator[tuple[str, MatrixType, Use | None]]:
+    """Values with what an operation says of them; the component of that type means nothing."""
+    name = read_name(call.name)
+    if name is not None:
+        yield from _told_by_intel(item, call, name)
+    elif read_canonical(call.name) is not None:
+        values = [argument.value for argument in call.arguments if shape_of(argument.type)]
+        matrices = tags(call.name)
+        # Coordinates are a vector, too.
+        result = matrices[-1:] if shape_of(call.type) and "coordinates" not in call.name else []
+        for value, matrix in zip(
+            [*values, item.result or ""], [*_repeated(matrices, len(values)), *result], strict=False
+        ):
+            yield value, matrix, matrix.use
+
+
+def _repeated(matrices: list[MatrixType], count: int) -> list[MatrixType]:
+    return matrices[:count] if len(matrices) >= count else matrices[:1] * count
+
+
+def _told_by_intel(item: Instruction, call: Call, name: Name) -> Iterator[tuple[str, MatrixType, Use | None]]:
+    result = item.result or ""
+    if name.word in ("flat", "matrix"):
+        assert name.matrix is not None
+        yield result if name.word == "flat" else call.arguments[0].value, name.matrix, name.matrix.use
+        return
+    read = operation.read(item, call, name)
+    if name.word == "mad":
+        for value, matrix in zip(
+            (*(a.value for a in call.arguments if shape_of(a.type)), result), read.matrices, strict=True
+        ):
+            yield value, matrix, matrix.use
+    else:
+        value = result if name.word == "load" else call.arguments[0].value
+        yield value, read.matrices[0], name.matrix.use if name.matrix else None
+
+
+# --- links ---------------------------------------------------------------------------------------
+
+
+class _Links:
+    """Those within a function, and to those it calls."""
+
+    def __init__(self, flow: Flow, function: Function) -> None:
+        self.flow, self.function = flow, function
+        self.variables = {item.result for item in function.instructions() if item.opcode == "alloca"}
+
+    def run(self) -> None:
+        for item in self.function.instructions():
+            handled = self.instruction(item)
+            if not handled and "%" in item.text:
+                message = f"'{item.opcode}' of a matrix is not supported: only matrix operations read its components"
+                for name in [item.result or "", *_NAMES.findall(item.text)]:
+                    self.refuse(name, message, item)
+
+    def key(self, value: str) -> Key:
+        return (self.function.name, value)
+
+    def refuse(self, value: str, message: str, item: Instruction) -> None:
+        if self.key(value) in self.flow.shapes:
+            kind = self.flow.kind(self.key(value))
+            kind.foreign = kind.foreign or (message, item.source)
+
+    def all(self, *values: str) -> bool:
+        first, *rest = map(self.key, values)
+        for other in rest:
+            self.flow.link(first, other)
+        return True
+
+    def instruction(self, item: Instruction) -> bool:
+        result = item.result or ""
+        if "call" in item.text and (call := parse_call(item.text)) is not None:
+            return self.call(item, call)
+        if item.opcode == "phi":
+            return self.all(result, *incoming(item)[1])
+        parts = operands(without_flags(item.text))
+        if item.opcode in BINARY:
+            return self.all(result, typed(parts[0]).value, parts[1])
+        if item.opcode in ("freeze", "fneg"):
+            return self.all(result, typed(parts[0]).value)
+        if item.opcode in CASTS:
+            return self.all(result, typed(parts[0].rpartition(" to ")[0]).value)
+        if item.opcode == "select":
+            condition, *choices = map(typed, parts[:3])
+            return condition.type == "i1" and self.all(result, *(choice.value for choice in choices))
+        if item.opcode == "ret":
+            return not parts or parts == ["void"] or self.all(RETURNED, typed(parts[0]).value)
+        if item.opcode == "shufflevector":
+            return splat(self.function, item) is not None
+        return item.opcode in ("load", "store", "alloca") and self.memory(item, parts)
+
+    def memory(self, item: Instruction, parts: list[str]) -> bool:
+        """A variable of exactly a matrix's type is one of the values that flow into one another."""
+        if item.opcode == "alloca":
+            return True
+        address = typed(parts[1]).value
+        value = item.result or "" if item.opcode == "load" else typed(parts[0]).value
+        kind = parts[0] if item.opcode == "load" else typed(parts[0]).type
+        own, there = shape_of(kind), self.flow.shapes.get(self.key(address))
+        if address in self.variables and own is not None and own == there:
+            return self.all(address, value)
+        message = "a matrix in memory, but in a variable of its own type, is not supported"
+        for name in (value, address):
+            self.refuse(name, message, item)
+        return True
+
+    def call(self, item: Instruction, call: Call) -> bool:
+        callee = self.flow.functions.get(call.name)
+        if callee is not None:
+            for argument, parameter in zip(call.arguments, callee.head.arguments, strict=False):
+                self.flow.link(self.key(argument.value), (callee.name, parameter.value))
+                if argument.type == "ptr":
+                    self.refuse(argument.value, "a pointer to a matrix as an argument is not supported", item)
+            self.flow.link(self.key(item.result or ""), (callee.name, RETURNED))
+            return True
+        if call.name.startswith(("llvm.lifetime.", "llvm.experimental.noalias.")):
+            return True
+        return read_name(call.name) is not None or bool(read_canonical(call.name) and tags(call.name))
+
+
+def splat(function: Function, item: Instruction) -> Argument | None:
+    """The scalar that a shufflevector copies into every component, inserted into nothing."""
+    parts = [typed(part) for part in operands(item.text)]
+    if len(parts) < 3 or parts[2].value != "zeroinitializer":
+        return None
+    made = next((other for other in function.instructions() if other.result == parts[0].value), None)
+    if made is None or made.opcode != "insertelement":
+        return None
+    whole, scalar, index = map(typed, operands(made.text)[:3])
+    return scalar if whole.value in ("poison", "undef") and index.value == "0" else None

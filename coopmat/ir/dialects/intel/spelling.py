@@ -1,0 +1,157 @@
+"""The words of Intel's matrix IR: names, types, layouts, scopes.
+
+Source: the proposal for extended matrix types and operations in LLVM IR; the numbers of layouts are those of
+SPV_INTEL_joint_matrix before packed A and B became one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ....matrices.variants import SCOPE_SUBGROUP, SCOPE_WORKGROUP, ComponentType, Layout, MatrixType
+from ..operations import COMPONENTS, LLVM_NAMES, TAG, tag, tagged
+from ..text import Malformed
+
+MENTION = '"spirv.MatrixINTEL"'
+OPAQUE = re.compile(r'target\("spirv\.MatrixINTEL", ([^,()]+), (\d+), (\d+)((?:, \d+)*)\)')
+VECTOR = re.compile(r"<(\d+) x (half|bfloat|float|double|i8|i16|i32|i64)>")
+
+# The first of each number is the one that is written.
+LAYOUTS: Mapping[str, int] = MappingProxyType(
+    {
+        "matrix.rowmajor": Layout.ROW_MAJOR,
+        "matrix.columnmajor": Layout.COLUMN_MAJOR,
+        "matrix.packed_a": Layout.PACKED_A,
+        "matrix.packed_b": Layout.PACKED,
+        # So the proposal's list has it; its example has the other.
+        "matrix.rownmajor": Layout.ROW_MAJOR,
+    }
+)
+# Ours by theirs.
+LAYOUT_NUMBERS: Mapping[int, int] = MappingProxyType(
+    {0: Layout.ROW_MAJOR, 1: Layout.COLUMN_MAJOR, 2: Layout.PACKED_A, 3: Layout.PACKED}
+)
+SCOPES: Mapping[str, int] = MappingProxyType({"scope.subgroup": SCOPE_SUBGROUP, "scope.workgroup": SCOPE_WORKGROUP})
+
+_TYPE_WORDS = {
+    "half": "half",
+    "float": "float",
+    "double": "double",
+    "bfloat": "bfloat",
+    "bfloat16": "bfloat",
+    **{prefix + name: f"i{bits}" for name, bits in zip(("char", "short", "int", "long"), (8, 16, 32, 64), strict=True)
+       for prefix in ("", "u")},
+    **{f"{letter}{bits}": f"i{bits}" for letter in "isu" for bits in (8, 16, 32, 64)},
+    "f16": "half",
+    "bf16": "bfloat",
+    "f32": "float",
+    "f64": "double",
+}  # fmt: skip
+_NAMED = re.compile(r"%(?:\"spirv\.MatrixINTEL\.([^\"]*)\"|spirv\.MatrixINTEL\.([-\w.$]+))( addrspace\(\d+\))?(\*?)")
+_PARTS = re.compile(r"_([A-Za-z]\w*?)_(\d{1,7})_(\d{1,7})((?:_\w+)?)(?:\.\d+)?")
+_DEFINITION = re.compile(r"^%\"?spirv\.MatrixINTEL\.[^=\n]*= *type\b.*$", re.MULTILINE)
+_BY_POINTER = re.compile(r"%\"?spirv\.MatrixINTEL\.[-\w.$]+\"?(?: addrspace\(\d+\))?\* +@")
+
+
+def modern(text: str) -> str:
+    """The opaque types of the proposal, which LLVM's named types cannot be passed as, as target types; every line
+    stays where it is. Where operations give pointers to such types, as pointers with types had it, those are the
+    matrices."""
+    if "spirv.MatrixINTEL." not in text:
+        return text
+    by_pointer = _BY_POINTER.search(text) is not None
+
+    def change(match: re.Match[str]) -> str:
+        parts = _PARTS.fullmatch(match[1] or match[2])
+        component = _TYPE_WORDS.get(parts[1]) if parts else None
+        if parts is None or component is None:
+            return match[0]
+        numbers = [int(n) for n in parts[4].split("_") if n.isdigit() and len(n) < 10]
+        made = f'target("spirv.MatrixINTEL", {", ".join([component, parts[2], parts[3], *map(str, numbers)])})'
+        return made if by_pointer and match[4] else f"{made}{match[3] or ''}{match[4]}"
+
+    return _NAMED.sub(change, _DEFINITION.sub("", text))
+
+
+# --- operations ----------------------------------------------------------------------------------
+
+_UNIQUE = re.compile(r"\.\d+$")
+_INTRINSIC = re.compile(r"llvm\.experimental\.matrix\.(load|store|mad)(?:\..*)?")
+_FUNCTION = re.compile(r"(?:_Z\d+)?__spirv_Matrix(Load|Store|Mad)INTEL.*")
+_HINT = re.compile(rf"[._]({TAG})$")
+_CONVERSION = re.compile(rf"__cm_(flat|matrix)_({TAG})")
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """`word`: load, store, mad; flat, from a canonical matrix to one of Intel's, or matrix, the other way round.
+    `matrix` where the name tells the type. `metadata`: layouts and scopes are strings."""
+
+    word: str
+    matrix: MatrixType | None
+    metadata: bool
+
+
+def read_name(name: str) -> Name | None:
+    """None: no operation of Intel's."""
+    name = _UNIQUE.sub("", name)
+    conversion = _CONVERSION.fullmatch(name)
+    if conversion:
+        return Name(conversion[1], tagged(conversion[2]), False)
+    intrinsic = _INTRINSIC.fullmatch(name)
+    found = intrinsic or _FUNCTION.fullmatch(name)
+    if found is None:
+        return None
+    hint = _HINT.search(name)
+    return Name(found[1].lower(), tagged(hint[1]) if hint else None, intrinsic is not None)
+
+
+def tags(name: str) -> list[MatrixType]:
+    """The matrix types that a canonical name tells, in order."""
+    found = (tagged(text) for text in re.findall(rf"(?:(?<=_)|(?<=u\d)|(?<=u\d\d))({TAG})(?=[_.i]|$)", name))
+    return [matrix for matrix in found if matrix is not None]
+
+
+# --- types ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Of a value: its component and either the shape that its type tells, or the number of components."""
+
+    component: ComponentType
+    rows: int = 0
+    columns: int = 0
+    count: int = 0
+
+    def fits(self, rows: int, columns: int) -> bool:
+        return self.count == rows * columns if self.count else (self.rows, self.columns) == (rows, columns)
+
+
+def shape_of(type_: str, line: str = "") -> Shape | None:
+    """None: the type is not one of a matrix in any of the two forms."""
+    vector, opaque = VECTOR.fullmatch(type_), OPAQUE.fullmatch(type_)
+    if vector:
+        return Shape(COMPONENTS[vector[2]], count=int(vector[1]))
+    if opaque is None:
+        return None
+    if opaque[1] not in COMPONENTS:
+        raise Malformed("ir-matrix-type", f"a matrix cannot have components of type {opaque[1]}", line)
+    return Shape(COMPONENTS[opaque[1]], int(opaque[2]), int(opaque[3]))
+
+
+def vector_type(matrix: MatrixType) -> str:
+    return f"<{matrix.rows * matrix.columns} x {LLVM_NAMES[matrix.component]}>"
+
+
+def opaque_type(matrix: MatrixType) -> str:
+    """The layout, which the proposal wants to see in the type, is not known of most values: row major."""
+    numbers = f"{matrix.rows}, {matrix.columns}, 0, {matrix.scope}"
+    return f'target("spirv.MatrixINTEL", {LLVM_NAMES[matrix.component]}, {numbers})'
+
+
+def conversion_name(word: str, matrix: MatrixType) -> str:
+    return f"__cm_{word}_{tag(matrix)}"
