@@ -25,6 +25,7 @@ from ..frontend.types import (
 )
 from . import builtins, conversions, literals
 from .declarations import declared, member, type_name
+from .once import simplified
 from .text import Binds, Text, call, constant
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def effect(c: Context, e: typed.Expr) -> Text:
 
 def _assign(c: Context, e: typed.Assign) -> Text:
     if isinstance(e.target, typed.MatrixElement):
-        before, target = _simplified(c, e.target)
+        before, target = simplified(c, e.target)
         return _then_read(c, before, effect(c, replace(e, target=target)), target)
     return _assignment(place(c, e.target), "=", assigned(c, e.value))
 
@@ -169,7 +170,7 @@ def _assignment(target: Text, symbol: str, new: Text) -> Text:
 
 def _of_matrices(c: Context, e: typed.CompoundAssign) -> tuple[str, typed.Assign]:
     """As an assignment, and what has to come before."""
-    before, target = _simplified(c, e.target)
+    before, target = simplified(c, e.target)
     own = typed.Load(e.span, target.type, target)
     new: typed.Expr
     if e.op == "product":
@@ -184,7 +185,7 @@ def _compound_assign(c: Context, e: typed.CompoundAssign) -> Text:
         before, assignment = _of_matrices(c, e)
         return Text(before + _assign(c, assignment).at(Binds.ASSIGN), Binds.COMMA if before else Binds.ASSIGN)
     if isinstance(e.target, typed.MatrixElement):
-        before, target = _simplified(c, e.target)
+        before, target = simplified(c, e.target)
         return _then_read(c, before, _in_two_steps(c, replace(e, target=target)), target)
     if isinstance(e.computation, CoopMatrixType) or BFLOAT16 in (e.target.type, e.computation):
         return _in_two_steps(c, e)
@@ -203,7 +204,7 @@ def _compound_assign(c: Context, e: typed.CompoundAssign) -> Text:
 
 def _in_two_steps(c: Context, e: typed.CompoundAssign) -> Text:
     """`target = target op value`, where C has no such operator."""
-    before, target = _simplified(c, e.target)
+    before, target = simplified(c, e.target)
     if before:
         return Text(before + _in_two_steps(c, replace(e, target=target)).at(Binds.ASSIGN), Binds.COMMA)
     new: typed.Expr = typed.Load(e.span, e.target.type, e.target)
@@ -226,64 +227,6 @@ def _then_read(c: Context, before: str, change: Text, target: typed.LValue) -> T
     return Text(f"{before}{change.at(Binds.ASSIGN)}, {place(c, target).at(Binds.ASSIGN)}", Binds.COMMA)
 
 
-def _simplified(c: Context, target: typed.LValue) -> tuple[str, typed.LValue]:
-    """What is written twice must be evaluated as if once: the same place, and what has to come before it."""
-    if isinstance(target, typed.Deref):
-        before, pointer = _once(c, target.pointer)
-        return before, replace(target, pointer=pointer)
-    if isinstance(target, (typed.Member, typed.Swizzle)):
-        before, base = _simplified(c, target.base)
-        return before, replace(target, base=base)
-    if isinstance(target, typed.Index):
-        before, base = _simplified(c, target.base)
-        more, index = _once(c, target.index)
-        return before + more, replace(target, base=base, index=index)
-    if isinstance(target, typed.MatrixSubscript):
-        before, matrix = _simplified(c, target.matrix)
-        (more, row), (rest, column) = _once(c, target.row), _once(c, target.column)
-        return before + more + rest, replace(target, matrix=matrix, row=row, column=column)
-    if isinstance(target, typed.MatrixElement):
-        before, matrix = _simplified(c, target.matrix)
-        more, index = _once(c, target.index)
-        return before + more, replace(target, matrix=matrix, index=index)
-    return "", target
-
-
-def _once(c: Context, e: typed.Expr) -> tuple[str, typed.Expr]:
-    """A value that may be written several times, and what has to come before."""
-    if _is_simple(e):
-        return "", e
-    variable = c.temporary(e.type, e.span)
-    before = f"{place(c, variable).text} = {assigned(c, e).at(Binds.ASSIGN)}, "
-    return before, typed.Load(e.span, e.type, variable)
-
-
-# Expressions without side effects, by their operands.
-_SIMPLE: dict[type, tuple[str, ...]] = {
-    typed.VarRef: (),
-    typed.IntConst: (),
-    typed.Load: ("operand",),
-    typed.Member: ("base",),
-    typed.Swizzle: ("base",),
-    typed.Index: ("base", "index"),
-    typed.Deref: ("pointer",),
-    typed.MatrixSubscript: ("matrix", "row", "column"),
-    typed.AddressOf: ("operand",),
-    typed.Convert: ("operand",),
-    typed.Unary: ("operand",),
-    typed.Binary: ("left", "right"),
-    typed.PointerAdd: ("pointer", "index"),
-}
-
-
-def _is_simple(e: typed.Expr) -> bool:
-    """Whether evaluating it twice is like doing so once."""
-    operands = _SIMPLE.get(type(e))
-    if operands is None or (isinstance(e, typed.LValue) and e.place.volatile):
-        return False
-    return all(_is_simple(getattr(e, name)) for name in operands)
-
-
 def _is_special(target: typed.LValue) -> bool:
     """Whether C's operators do not do to it what they should."""
     return isinstance(target, typed.MatrixElement) or target.type is BFLOAT16
@@ -295,7 +238,7 @@ def _inc_dec(c: Context, e: typed.IncDec) -> Text:
         if e.prefix:
             return value(c, _as_assignment(e))
         old = place(c, c.temporary(e.target.type, e.span)).text
-        before, target = _simplified(c, e.target)
+        before, target = simplified(c, e.target)
         change = effect(c, _as_assignment(replace(e, target=target))).at(Binds.ASSIGN)
         return Text(f"{before}{old} = {place(c, target).at(Binds.ASSIGN)}, {change}, {old}", Binds.COMMA)
     if e.prefix:
