@@ -1,19 +1,21 @@
-"""Lines of OpenCL C: positions in matrices, accesses to memory, vectors of the lengths that there are, names."""
+"""Lines of OpenCL C: positions in matrices, vectors of the lengths that there are, names, and what the lines cost."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from .. import spelling
 from ..variants import ComponentType
-from .terms import InMemory
+from .machine import Machine
 
 COLUMNS, ROWS = "columns", "rows"
+OTHER = {COLUMNS: ROWS, ROWS: COLUMNS}
 _SIZES = (16, 8, 4, 3, 2, 1)
 _INDENT = "    "
+_LOOP_COST = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,11 @@ class Span:
         return (self.first + i for i in range(self.count))
 
 
+def position(axis: str, line: Place, along: Place) -> tuple[Place, Place]:
+    """Row and column of a place in a line: lines are columns, or rows."""
+    return (along, line) if axis == COLUMNS else (line, along)
+
+
 def chunks(count: int, widest: int) -> tuple[tuple[int, int], ...]:
     """(start, length) of vectors that together hold `count` elements: 17 is 16 and 1, 7 is 4 and 3."""
     found, start = [], 0
@@ -67,53 +74,29 @@ def component(atom: str, w: int, lane: int) -> str:
 
 
 def binary(operator: str, element: ComponentType, w: int, x: str, y: str) -> str:
-    """Of two names or calls."""
+    """Of two names or components of names."""
     names = {"x": x, "y": y}
     return re.sub(r"\b[xy]\b", lambda match: names[match[0]], spelling.binary(operator, element, w))
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """A matrix in memory, by the name of its pointer."""
-
-    name: str
-    where: InMemory
-
-    @property
-    def along(self) -> str:
-        """What lies contiguously."""
-        return ROWS if self.where.row_major else COLUMNS
-
-    @property
-    def stride(self) -> str:
-        return f"{self.name}_stride" if self.where.stride is None else f"{self.where.stride}"
-
-    def address(self, row: Place, column: Place) -> str:
-        major, minor = (row, column) if self.where.row_major else (column, row)
-        constant, terms = minor.offset, [minor.base] * bool(minor.base)
-        if self.where.stride is None:
-            if major.base or major.offset:
-                ulong = f"{major}UL" if not major.base else str(major)
-                terms.append(self.stride if ulong == "1UL" else f"{ulong} * {self.stride}")
-        else:
-            constant += major.offset * self.where.stride
-            if major.base:
-                terms.append(f"{major.base} * {self.where.stride}")
-        if constant:
-            terms.append(f"{constant}")
-        return " + ".join([self.name, *terms])
-
-
 class Code:
-    """The text of a function as it grows. Values are names of constants, each for an expression known in its block."""
+    """The text of a function as it grows. Values are names of constants, each for an expression known in its block.
 
-    def __init__(self, widest: int) -> None:
-        self.widest = widest
+    `cost` counts operations on registers: each as often as it is run, and once for each register of its vector.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
         self.lines: list[str] = []
+        self.cost = 0.0
         self._depth = 1
         self._names = 0
+        self._trips = 1
         # Block within block: what is known there.
         self._known: list[dict[Hashable, str]] = [{}]
+        self._registers: dict[str, int] = {}
+        # First and last line of each loop, and how often it runs in all.
+        self._loops: list[tuple[int, int, int]] = []
 
     def line(self, text: str) -> None:
         self.lines.append(_INDENT * self._depth + text)
@@ -122,18 +105,27 @@ class Code:
         self._names += 1
         return f"{prefix}{self._names}"
 
-    def named(self, element: ComponentType, w: int, expression: str) -> str:
-        """A constant that holds it; the name of the one that does."""
-        return self.once((element, w, expression), element, w, lambda: expression)
+    def count(self, element: ComponentType, w: int, cost: float = 1.0) -> None:
+        self.cost += cost * self._trips * self._width(element, w)
 
-    def once(self, key: Hashable, element: ComponentType, w: int, expression: Callable[[], str]) -> str:
+    def _width(self, element: ComponentType, w: int) -> int:
+        return -(-element.bits * w // self.machine.register_bits)
+
+    def declared(self, element: ComponentType, w: int, expression: str, *, constant: bool = True) -> str:
+        """A new variable."""
+        name = self.fresh()
+        self.line(f"{'const ' * constant}{spelling.vector(element, w)} {name} = {expression};")
+        self._registers[name] = self._width(element, w) if w > 1 else 0
+        return name
+
+    def named(self, element: ComponentType, w: int, expression: str, cost: float = 1.0) -> str:
+        """A constant that holds it; the name of the one that does."""
+        key = (element, w, expression)
         for known in reversed(self._known):
             if key in known:
                 return known[key]
-        text = expression()
-        name = self.fresh()
-        self.line(f"const {spelling.vector(element, w)} {name} = {text};")
-        self._known[-1][key] = name
+        self.count(element, w, cost)
+        name = self._known[-1][key] = self.declared(element, w, expression)
         return name
 
     @contextmanager
@@ -147,5 +139,38 @@ class Code:
         self._depth -= 1
         self.line("}")
 
-    def loop(self, name: str, start: int, end: int, step: int) -> AbstractContextManager[None]:
-        return self.block(f"CM_ROLL for (ulong {name} = {start}; {name} < {end}; {name} += {step})")
+    @contextmanager
+    def loop(self, name: str, start: int, end: int, step: int) -> Iterator[None]:
+        trips, first = (end - start) // step, len(self.lines)
+        self._trips *= trips
+        self.cost += _LOOP_COST * self._trips
+        with self.block(f"CM_ROLL for (ulong {name} = {start}; {name} < {end}; {name} += {step})"):
+            yield
+        self._loops.append((first, len(self.lines), self._trips))
+        self._trips //= trips
+
+    # --- registers ---------------------------------------------------------------------------
+
+    def live(self) -> tuple[int, int]:
+        """The most registers that are in use at a time, and how often that place is run."""
+        first: dict[str, int] = {}
+        last: dict[str, int] = {}
+        for number, line in enumerate(self.lines):
+            for name in re.findall(r"\bv\d+\b", line):
+                first.setdefault(name, number)
+                last[name] = number
+        changes = [0] * (len(self.lines) + 1)
+        for name, start in first.items():
+            end = last[name]
+            for begin, behind, _ in self._loops:
+                if start < begin < end < behind:
+                    end = behind
+            changes[start] += self._registers.get(name, 0)
+            changes[end] -= self._registers.get(name, 0)
+        most, where, now = 0, 0, 0
+        for number, change in enumerate(changes):
+            now += change
+            if now > most:
+                most, where = now, number
+        trips = max((trips for begin, behind, trips in self._loops if begin < where < behind), default=1)
+        return most, trips

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import ClassVar
 
-from ...diagnostics import InternalError
 from .. import spelling
 from ..variants import ComponentType
-from .code import COLUMNS, ROWS, Code, Memory, Place, Span, binary, chunks, component, splat, vector_literal
-from .plan import direct
+from .access import Access, Memory, Tile
+from .code import COLUMNS, OTHER, Code, Place, Span, binary, chunks, component, position, splat
+from .layout import K_BLOCK, Plan
 from .terms import (
     Broadcast,
     Converted,
@@ -24,38 +24,42 @@ from .terms import (
     WithElement,
     WithPart,
 )
-from .tree import Tree
 
-# Of a tile: for each line the names of the vectors that hold it.
-Tile = list[list[str]]
-_OTHER = {COLUMNS: ROWS, ROWS: COLUMNS}
+
+def direct(term: Term, *, converted: bool = True) -> bool:
+    """Whether an element of it costs no more than an access to memory and a conversion."""
+    kinds = (Transposed, Converted, Part) if converted else (Transposed, Part)
+    while isinstance(term, kinds):
+        term = term.operand
+    return isinstance(term, Object | Broadcast)
 
 
 class Evaluator:
-    """Writes to `code`. `straight`: every place is a constant, so that a matrix may be held in registers as a whole."""
+    """Writes to `code`."""
 
-    def __init__(self, tree: Tree, code: Code) -> None:
-        self.tree = tree
+    def __init__(self, plan: Plan, code: Code) -> None:
+        self.tree = plan.work
         self.code = code
-        self.straight = True
-        self.k_step = 1
-        # By identity: terms grow deep.
-        self.stored: dict[int, Memory] = {}
-        self._held: dict[int, tuple[str, Tile]] = {}
+        self.access = Access(code, plan.narrow, plan.straight)
+        self.straight = plan.straight
+        self.fused = plan.tree.contract and not plan.narrow
+        # By identity: terms grow deep. Objects by their numbers, since they may occur more than once.
+        self._stored: dict[int | tuple[int], Memory] = {}
+        self._lines: dict[tuple[int, str, Place], list[str]] = {}
+
+    def store(self, term: Term, memory: Memory) -> None:
+        """From here on `term` is read from there."""
+        self._stored[key_of(term)] = memory
 
     def tile(self, term: Term, axis: str, lines: Span, span: Span) -> Tile:
-        if id(term) in self.stored:
-            return self._load(self.stored[id(term)], axis, lines, span)
+        if key_of(term) in self._stored:
+            return self.access.load(self._stored[key_of(term)], axis, lines, span)
         return self._TILES[type(term)](self, term, axis, lines, span)
 
     def scalar(self, term: Term, row: Place, column: Place) -> str:
-        """The name of one element."""
-        if id(term) in self.stored:
-            return self._element(self.stored[id(term)], row, column)
-        if not direct(term) and isinstance(term, Transposed):
-            return self.scalar(term.operand, column, row)
-        if not direct(term):
-            return self._extracted(term, row, column)
+        """One element of what is direct, or stored: a name, or a component of one."""
+        if key_of(term) in self._stored:
+            return self.access.element(self._stored[key_of(term)], row, column)
         return self._SCALARS[type(term)](self, term, row, column)
 
     # --- leaves ------------------------------------------------------------------------------
@@ -63,45 +67,30 @@ class Evaluator:
     def _memory(self, term: Object) -> Memory:
         where = self.tree.inputs[term.number]
         assert isinstance(where, InMemory)
-        return Memory(f"p{term.number}", where)
+        return Memory(f"p{term.number}", where, term.rows, term.columns)
 
     def _object(self, term: Object, axis: str, lines: Span, span: Span) -> Tile:
-        return self._load(self._memory(term), axis, lines, span)
-
-    def _load(self, memory: Memory, axis: str, lines: Span, span: Span) -> Tile:
-        pieces = chunks(span.count, self.code.widest)
-        return [[self._vector(memory, axis, line, span.first + start, w) for start, w in pieces] for line in lines]
-
-    def _vector(self, memory: Memory, axis: str, line: Place, start: Place, w: int) -> str:
-        element = memory.where.element
-        if w > 1 and memory.along == axis and not memory.where.volatile:
-            row, column = _position(axis, line, start)
-            return self.code.named(element, w, f"vload{w}(0, {memory.address(row, column)})")
-        places = [_position(axis, line, start + lane) for lane in range(w)]
-        elements = [self._element(memory, *place) for place in places]
-        return elements[0] if w == 1 else self.code.named(element, w, vector_literal(element, elements))
-
-    def _element(self, memory: Memory, row: Place, column: Place) -> str:
-        return self.code.named(memory.where.element, 1, f"*({memory.address(row, column)})")
+        return self.access.load(self._memory(term), axis, lines, span)
 
     def _object_scalar(self, term: Object, row: Place, column: Place) -> str:
-        return self._element(self._memory(term), row, column)
+        return self.access.element(self._memory(term), row, column)
 
     def _broadcast(self, term: Broadcast, axis: str, lines: Span, span: Span) -> Tile:
-        pieces = chunks(span.count, self.code.widest)
-        line = [self._splat(term.element, w, f"p{term.number}") for _, w in pieces]
+        line = [
+            self._splat(term.element, w, f"p{term.number}") for _, w in chunks(span.count, self.code.machine.widest)
+        ]
         return [list(line) for _ in lines]
 
     def _broadcast_scalar(self, term: Broadcast, row: Place, column: Place) -> str:
         return f"p{term.number}"
 
     def _splat(self, element: ComponentType, w: int, scalar: str) -> str:
-        return scalar if w == 1 else self.code.named(element, w, splat(element, w, scalar))
+        return scalar if w == 1 else self.code.named(element, w, splat(element, w, scalar), 0.5)
 
     # --- element by element ------------------------------------------------------------------
 
     def _map(self, term: Term, span: Span, tiles: Sequence[Tile], expression: Callable[[int, list[str]], str]) -> Tile:
-        pieces = chunks(span.count, self.code.widest)
+        pieces = chunks(span.count, self.code.machine.widest)
         return [
             [
                 self.code.named(term.element, w, expression(w, [line[i] for line in lines]))
@@ -115,7 +104,7 @@ class Evaluator:
         operand of an fma, where that is allowed."""
         chain: list[Elementwise] = []
         inner: Term = term
-        while isinstance(inner, Elementwise) and id(inner) not in self.stored:
+        while isinstance(inner, Elementwise) and key_of(inner) not in self._stored:
             chain.append(inner)
             inner = inner.left
         result = self.tile(inner, axis, lines, span)
@@ -123,7 +112,7 @@ class Evaluator:
         for below, outer in pairwise([None, *reversed(chain)]):
             assert outer is not None
             right = self.tile(outer.right, axis, lines, span)
-            if self._contracts(outer.element) and outer.operator != "mul" and fused is not None and below is not None:
+            if self._fuses(outer.element) and outer.operator != "mul" and fused is not None and below is not None:
                 result = self._map(outer, span, [result, fused, right], _fused(outer.operator))
                 fused = None
                 continue
@@ -138,8 +127,8 @@ class Evaluator:
             result = self._map(term, span, [result, fused], _binary(term))
         return result
 
-    def _contracts(self, element: ComponentType) -> bool:
-        return self.tree.contract and not element.is_integer
+    def _fuses(self, element: ComponentType) -> bool:
+        return self.fused and not element.is_integer
 
     def _converted(self, term: Converted, axis: str, lines: Span, span: Span) -> Tile:
         source = term.operand.element
@@ -157,7 +146,7 @@ class Evaluator:
     # --- places ------------------------------------------------------------------------------
 
     def _transposed(self, term: Transposed, axis: str, lines: Span, span: Span) -> Tile:
-        return self.tile(term.operand, _OTHER[axis], lines, span)
+        return self.tile(term.operand, OTHER[axis], lines, span)
 
     def _transposed_scalar(self, term: Transposed, row: Place, column: Place) -> str:
         return self.scalar(term.operand, column, row)
@@ -176,7 +165,7 @@ class Evaluator:
 
     def _with_part(self, term: WithPart, axis: str, lines: Span, span: Span) -> Tile:
         rest, one = self.tile(term.operand, axis, lines, span), Span(Place(), 1)
-        index, pieces = f"p{term.number}", chunks(span.count, self.code.widest)
+        index, pieces = f"p{term.number}", chunks(span.count, self.code.machine.widest)
         if _across(term.which, axis):
             parts = self.tile(term.part, axis, lines, one)
             return [
@@ -186,7 +175,7 @@ class Evaluator:
                 ]
                 for line, part in zip(rest, parts, strict=True)
             ]
-        part = self.tile(term.part, axis, one, span)[0]
+        part = self._part_line(term.part, axis, span)
         return [
             [
                 self.code.named(term.element, w, f"{place} == {index} ? {new} : {old}")
@@ -195,8 +184,13 @@ class Evaluator:
             for place, line in zip(lines, rest, strict=True)
         ]
 
+    def _part_line(self, part: Term, axis: str, span: Span) -> list[str]:
+        if self._whole(part):
+            return self._line(part, axis, Place())
+        return self.tile(part, axis, Span(Place(), 1), span)[0]
+
     def _with_element(self, term: WithElement, axis: str, lines: Span, span: Span) -> Tile:
-        rest, pieces = self.tile(term.operand, axis, lines, span), chunks(span.count, self.code.widest)
+        rest, pieces = self.tile(term.operand, axis, lines, span), chunks(span.count, self.code.machine.widest)
         across, along = (term.column, term.row) if axis == COLUMNS else (term.row, term.column)
         return [
             [
@@ -228,18 +222,23 @@ class Evaluator:
 
     def _product(self, term: Product, axis: str, lines: Span, span: Span) -> Tile:
         """One operand as vectors along the axis, the other one's elements as scalars."""
-        inner, pieces = term.left.columns, chunks(span.count, self.code.widest)
-        if self.straight or inner <= self.k_step:
+        inner, pieces = term.left.columns, chunks(span.count, self.code.machine.widest)
+        # As many steps as are unrolled, so that a transposition of vectors has several to do at once.
+        block = inner if self.straight or inner <= 2 * K_BLOCK else K_BLOCK
+        if block == inner:
             return self._ended(term, pieces, self._steps(term, axis, lines, span, Span(Place(), inner), None))
-        code = self.code
-        sums = [[code.fresh("s") for _ in pieces] for _ in lines]
-        for line in sums:
-            for name, (_, w) in zip(line, pieces, strict=True):
-                total = _total(term.element, w)
-                code.line(f"{spelling.vector(total, w)} {name} = ({spelling.vector(total, w)})(0);")
-        k, even = code.fresh("k"), inner // self.k_step * self.k_step
-        with code.loop(k, 0, even, self.k_step):
-            self._assign(sums, self._steps(term, axis, lines, span, Span(Place(base=k), self.k_step), sums))
+        code, totals = self.code, [_total(term.element, w) for _, w in pieces]
+        zeros = [splat(total, w, "0") for total, (_, w) in zip(totals, pieces, strict=True)]
+        sums = [
+            [
+                code.declared(total, w, zero, constant=False)
+                for total, (_, w), zero in zip(totals, pieces, zeros, strict=True)
+            ]
+            for _ in lines
+        ]
+        k, even = code.fresh("k"), inner // block * block
+        with code.loop(k, 0, even, block):
+            self._assign(sums, self._steps(term, axis, lines, span, Span(Place(base=k), block), sums))
         if inner > even:
             with code.block(""):
                 self._assign(sums, self._steps(term, axis, lines, span, Span(Place(even), inner - even), sums))
@@ -252,29 +251,36 @@ class Evaluator:
 
     def _steps(self, term: Product, axis: str, lines: Span, span: Span, ks: Span, sums: Tile | None) -> Tile:
         """The sums after the products of `ks`."""
-        code, element, pieces = self.code, term.element, chunks(span.count, self.code.widest)
-        values: Tile = [list(line) for line in sums] if sums else [[""] * len(pieces) for _ in lines]
-        for k in ks:
-            vectors = self.tile(*_vector_side(term, axis, k, span))[0]
-            for number, place in enumerate(lines):
+        code, pieces = self.code, chunks(span.count, self.code.machine.widest)
+        values: list[list[str | None]] = (
+            [list(line) for line in sums] if sums else [[None] * len(pieces) for _ in lines]
+        )
+        vectors = self._vector_side(term, axis, ks, span)
+        for number, k in enumerate(ks):
+            vector = vectors(number, k)
+            for line, place in zip(values, lines, strict=True):
                 scalar = self._scalar_side(term, axis, k, place)
                 for i, (_, w) in enumerate(pieces):
-                    total = _total(element, w)
-                    x = spelling.convert(vectors[i], element, total, w)
-                    y = self._splat(total, w, self._wide(scalar, element, w))
-                    before = values[number][i] or f"({spelling.vector(total, w)})(0)"
-                    if self._contracts(element):
-                        step = f"fma({x}, {y}, {before})"
-                    else:
-                        step = f"{before} + {x} * {y}"
-                    name = code.fresh("s")
-                    code.line(f"const {spelling.vector(total, w)} {name} = {step};")
-                    values[number][i] = name
-        return values
+                    total = _total(term.element, w)
+                    x = spelling.convert(vector[i], term.element, total, w)
+                    y = self._splat(total, w, self._wide(scalar, term.element, total))
+                    line[i] = code.declared(total, w, self._step(total, w, x, y, line[i]))
+                    code.count(total, w)
+        return [[name for name in line if name is not None] for line in values]
 
-    def _wide(self, scalar: str, element: ComponentType, w: int) -> str:
-        total = _total(element, w)
-        return scalar if total == element else self.code.named(total, 1, _resized(scalar, element, total))
+    def _step(self, total: ComponentType, w: int, x: str, y: str, before: str | None) -> str:
+        """x y + before. What is contracted begins with the product, as Clang's does; otherwise the sum of nothing is 0,
+        whose sign shows where a product is -0."""
+        if before is None and self.tree.contract:
+            return f"{x} * {y}"
+        if self._fuses(total):
+            return f"fma({x}, {y}, {before})"
+        return f"{before or splat(total, w, '0')} + {x} * {y}"
+
+    def _wide(self, scalar: str, element: ComponentType, total: ComponentType) -> str:
+        if total == element:
+            return scalar
+        return self.code.named(total, 1, spelling.convert(scalar, element, total, 1))
 
     def _ended(self, term: Product, pieces: Sequence[tuple[int, int]], sums: Tile) -> Tile:
         return [
@@ -287,25 +293,49 @@ class Evaluator:
             for line in sums
         ]
 
-    def _scalar_side(self, term: Product, axis: str, k: Place, line: Place) -> str:
-        if axis == COLUMNS:
-            return self.scalar(term.right, k, line)
-        return self.scalar(term.left, line, k)
+    def _vector_side(self, term: Product, axis: str, ks: Span, span: Span) -> Callable[[int, Place], list[str]]:
+        """The vectors of a k, by its number and place: all at once where they have to be turned, else one by one."""
+        operand = term.left if axis == COLUMNS else term.right
+        if self._whole(operand):
+            return lambda number, k: self._line(operand, axis, k)
+        if self._lies(operand) not in (None, axis):
+            tile = self.tile(operand, axis, ks, span)
+            return lambda number, k: tile[number]
+        return lambda number, k: self.tile(operand, axis, Span(k, 1), span)[0]
 
-    def _extracted(self, term: Term, row: Place, column: Place) -> str:
-        """An element of a matrix that is held in registers, all of it."""
-        if not self.straight or row.base or column.base:
-            raise InternalError("an element of a matrix that is neither in memory nor in registers")
-        if id(term) not in self._held:
-            lines, span = Span(Place(), term.columns), Span(Place(), term.rows)
-            self._held[id(term)] = COLUMNS, self.tile(term, COLUMNS, lines, span)
-        axis, tile = self._held[id(term)]
-        line, lane = (column.offset, row.offset) if axis == COLUMNS else (row.offset, column.offset)
-        length = term.rows if axis == COLUMNS else term.columns
-        for name, (start, w) in zip(tile[line], chunks(length, self.code.widest), strict=True):
-            if start <= lane < start + w:
-                return component(name, w, lane - start)
-        raise InternalError(f"no element {row}, {column}")
+    def _scalar_side(self, term: Product, axis: str, k: Place, line: Place) -> str:
+        operand = term.right if axis == COLUMNS else term.left
+        if not self._whole(operand):
+            return self.scalar(operand, *position(axis, line, k))
+        names = self._line(operand, axis, line)
+        length = term.left.columns
+        return next(
+            component(name, w, k.offset - start)
+            for name, (start, w) in zip(names, chunks(length, self.code.machine.widest), strict=True)
+            if start <= k.offset < start + w
+        )
+
+    def _lies(self, term: Term) -> str | None:
+        """Along what an operand's vectors come from memory, None where they do not."""
+        turned = False
+        while key_of(term) not in self._stored and isinstance(term, Transposed | Converted | Part):
+            turned ^= isinstance(term, Transposed)
+            term = term.operand
+        memory = self._stored.get(key_of(term)) or (self._memory(term) if isinstance(term, Object) else None)
+        if memory is None:
+            return None
+        return OTHER[memory.along] if turned else memory.along
+
+    def _whole(self, operand: Term) -> bool:
+        """Whether an operand's lines are calculated as a whole and kept: it is neither in memory nor a scalar."""
+        return self.straight and key_of(operand) not in self._stored and not direct(operand, converted=False)
+
+    def _line(self, term: Term, axis: str, place: Place) -> list[str]:
+        key = (id(term), axis, place)
+        if key not in self._lines:
+            length = term.rows if axis == COLUMNS else term.columns
+            self._lines[key] = self.tile(term, axis, Span(place, 1), Span(Place(), length))[0]
+        return self._lines[key]
 
     _TILES: ClassVar[dict[type[Term], Callable[..., Tile]]] = {
         Object: _object,
@@ -327,18 +357,14 @@ class Evaluator:
     }
 
 
-def _position(axis: str, line: Place, along: Place) -> tuple[Place, Place]:
-    """Row and column."""
-    return (along, line) if axis == COLUMNS else (line, along)
-
-
 def _across(which: str, axis: str) -> bool:
     """Whether a row or a column has one element of each line."""
     return (which == "row") == (axis == COLUMNS)
 
 
-def _vector_side(term: Product, axis: str, k: Place, span: Span) -> tuple[Term, str, Span, Span]:
-    return (term.left if axis == COLUMNS else term.right), axis, Span(k, 1), span
+def key_of(term: Term) -> int | tuple[int]:
+    """The same for what is the same value."""
+    return (term.number,) if isinstance(term, Object) else id(term)
 
 
 def _total(element: ComponentType, w: int) -> ComponentType:
@@ -346,10 +372,6 @@ def _total(element: ComponentType, w: int) -> ComponentType:
     if not element.is_integer:
         return element
     return spelling.integer(max(element.bits, 32) if w == 1 else element.bits, signed=False)
-
-
-def _resized(scalar: str, source: ComponentType, target: ComponentType) -> str:
-    return spelling.convert(scalar, source, target, 1)
 
 
 def _binary(term: Elementwise) -> Callable[[int, list[str]], str]:

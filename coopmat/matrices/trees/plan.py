@@ -1,114 +1,162 @@
-"""How a tree is evaluated: as columns, rows or one vector, whole or in tiles; what is put into private memory first."""
+"""How a tree is evaluated: as columns, rows or one vector, whole or in tiles; what is put into private memory first.
+
+Candidates are written and counted (docs/matrix-types.md tells what is counted); the cheapest is taken.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from .code import COLUMNS, ROWS, chunks
-from .terms import Broadcast, Converted, InMemory, Object, Part, Product, Term, Transposed, WithPart
+from .evaluate import direct, key_of
+from .layout import Plan, Step
+from .terms import Broadcast, Converted, Elementwise, InMemory, Object, Part, Product, Term, Transposed, WithPart
 from .tree import Tree
+from .write import body
 
 # Vector operations in straight-line code: beyond these, tiles of the result are loops.
 STRAIGHT_LIMIT = 512
-# Multiply-adds of a loop's body over k.
-BODY_LIMIT = 128
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Evaluates `term` to memory: `axis` says along what vectors lie; a tile is `lines` of them, `span` elements long.
-    Where `straight`, there are no loops, and what is stored is known before the first store."""
-
-    term: Term
-    out: InMemory
-    axis: str
-    lines: int
-    span: int
-    straight: bool
-    k_step: int
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """`steps`: the last is the tree's root, the others go to private arrays first. `exact` and `apart`: inputs that may
-    lie exactly where the result goes, or must not overlap it at all; where they do, the value goes through a private
-    array."""
-
-    tree: Tree
-    steps: tuple[Step, ...]
-    exact: tuple[int, ...]
-    apart: tuple[int, ...]
-
-    @property
-    def checked(self) -> bool:
-        return bool(self.exact or self.apart)
-
-    def describe(self) -> str:
-        """One line for each step, and what is checked at run time."""
-        found = [_step_text(step) for step in self.steps]
-        if self.checked:
-            inputs = ", ".join(f"p{number}" for number in sorted((*self.exact, *self.apart)))
-            found.append(f"alias check: of {inputs}; through a private array where they overlap")
-        return "\n".join(found)
-
-
-def _step_text(step: Step) -> str:
-    how = "no loops" if step.straight else "loops over tiles"
-    return f"{step.term.rows}x{step.term.columns} by {step.axis}, tiles of {step.lines} x {step.span}, {how}"
+# Fewer are not worth a loop.
+LOOP_LEAST = 96
+_SPILL_COST = 2.0
 
 
 def plan(tree: Tree) -> Plan:
-    axis = ROWS if tree.out.row_major else COLUMNS
-    if _operations(tree, axis) <= STRAIGHT_LIMIT:
-        lines, span = _shape(tree.root, axis)
-        return Plan(tree, (Step(tree.root, tree.out, axis, lines, span, True, 1),), (), ())
-    steps = [_tiled(term, _temporary(term, axis), axis, tree) for term in _stored(tree)]
-    steps.append(_tiled(tree.root, tree.out, axis, tree))
-    exact, apart = _overlaps(tree, [step.term for step in steps[:-1]])
-    return Plan(tree, tuple(steps), exact, apart)
+    work = _one_vector(tree) or tree
+    best = min((_counted(candidate) for candidate in _candidates(tree, work)), key=_cost)
+    if not best.straight:
+        return best
+    # In which order the columns are done, which is a matter of registers alone.
+    total, _ = best.steps[-1].shape(best.axis)
+    sizes = (1,) if best.narrow else (total, 2, 4, 8)
+    return min((_counted(_by_lines(best, min(lines, total))) for lines in sizes), key=_cost)
 
 
-def _temporary(term: Term, axis: str) -> InMemory:
-    return InMemory(term.element, "private", term.columns if axis == ROWS else term.rows, axis == ROWS)
+def _cost(candidate: Plan) -> float:
+    return candidate.cost
 
 
-def _shape(term: Term, axis: str) -> tuple[int, int]:
-    """How many lines there are along the axis, and how long they are."""
-    return (term.columns, term.rows) if axis == COLUMNS else (term.rows, term.columns)
+def _counted(candidate: Plan) -> Plan:
+    code = body(candidate)
+    live, trips = code.live()
+    spilled = max(0, live - candidate.tree.machine.registers)
+    return replace(candidate, cost=code.cost + _SPILL_COST * spilled * trips, registers=live)
 
 
-def _tiled(term: Term, out: InMemory, axis: str, tree: Tree) -> Step:
-    lines, span = _shape(term, axis)
-    lanes = max(1, tree.machine.register_bits // term.element.bits)
-    span = min(span, min(2 * lanes, tree.machine.widest))
-    lines = min(lines, max(1, tree.machine.registers // 2 // -(-span // lanes)))
-    return Step(term, out, axis, lines, span, False, 4)
+def _by_lines(candidate: Plan, lines: int) -> Plan:
+    return replace(candidate, steps=(*candidate.steps[:-1], replace(candidate.steps[-1], lines=lines)))
+
+
+def _candidates(tree: Tree, work: Tree) -> Iterator[Plan]:
+    operations = min(_operations(work, axis) for axis in (COLUMNS, ROWS))
+    once = {key_of(t): t for t in work.root.walk() if isinstance(t, Object) and _where(work, t).volatile}
+    narrow = all(t.rows * t.columns <= tree.machine.registers for t in work.root.walk())
+    for axis in (COLUMNS, ROWS) if work is tree else (COLUMNS,):
+        if _operations(work, axis) <= STRAIGHT_LIMIT:
+            yield _straight(tree, work, axis, narrow, list(once.values()))
+        if operations >= LOOP_LEAST and not narrow:
+            exact, apart = _overlaps(work, stored := _stored(work))
+            for lines, span in _tiles(work, axis):
+                steps = [_step(term, axis, lines, span) for term in stored]
+                yield Plan(tree, work, axis, False, False, (*steps, _step(work.root, axis, lines, span)), exact, apart)
+
+
+def _straight(tree: Tree, work: Tree, axis: str, narrow: bool, stored: Sequence[Term]) -> Plan:
+    steps = [_step(term, axis, term.rows * term.columns, term.rows * term.columns) for term in (*stored, work.root)]
+    return Plan(tree, work, axis, True, narrow, tuple(steps))
+
+
+def _step(term: Term, axis: str, lines: int, span: int) -> Step:
+    shape = Step(term, 1, 1).shape(axis)
+    return Step(term, min(lines, shape[0]), min(span, shape[1]))
+
+
+def _tiles(work: Tree, axis: str) -> Iterator[tuple[int, int]]:
+    lanes = max(1, work.machine.register_bits // work.root.element.bits)
+    lines, length = Step(work.root, 1, 1).shape(axis)
+    spans = {min(span, length) for span in (lanes, 2 * lanes, work.machine.widest, 2 * work.machine.widest)}
+    counts = {min(count, lines) for count in (1, 2, 4, 6, 8)}
+    for span in sorted(spans):
+        for count in sorted(counts):
+            if count * -(-span // lanes) <= work.machine.registers:
+                yield count, span
+
+
+# --- one vector ----------------------------------------------------------------------------------
+
+
+def _one_vector(tree: Tree) -> Tree | None:
+    """The tree as one on matrices of a single column, where everything lies in memory in the same order without gaps,
+    and elements only meet those of the same place."""
+    root = tree.root
+    if 1 in (root.rows, root.columns):
+        return None
+    count = root.rows * root.columns
+    inputs = list(tree.inputs)
+    out = _as_column(tree.out, root, tree.out.row_major)
+    if out is None:
+        return None
+    order: list[tuple[Term, bool]] = []
+    waiting = [(root, False)]
+    while waiting:
+        term, turned = waiting.pop()
+        if not isinstance(term, Object | Broadcast | Elementwise | Converted | Transposed):
+            return None
+        order.append((term, turned))
+        waiting += [(operand, turned != isinstance(term, Transposed)) for operand in term.operands]
+    # Operands before what they are operands of, left before right.
+    built: list[Term] = []
+    for term, turned in reversed(order):
+        if isinstance(term, Object):
+            flat = _as_column(_where(tree, term), term, tree.out.row_major != turned)
+            if flat is None:
+                return None
+            inputs[term.number] = flat
+        if isinstance(term, Elementwise):
+            right, left = built.pop(), built.pop()
+            built.append(Elementwise(term.element, count, 1, term.operator, left, right))
+        elif isinstance(term, Converted):
+            built.append(Converted(term.element, count, 1, built.pop()))
+        elif not isinstance(term, Transposed):
+            built.append(replace(term, rows=count, columns=1))
+    return replace(tree, root=built.pop(), inputs=tuple(inputs), out=out)
+
+
+def _as_column(where: InMemory, term: Term, row_major: bool) -> InMemory | None:
+    tight = term.columns if where.row_major else term.rows
+    if where.stride != tight or where.row_major != row_major:
+        return None
+    return replace(where, stride=term.rows * term.columns, row_major=False)
+
+
+# --- what is counted before anything is written --------------------------------------------------
+
+
+def _where(tree: Tree, term: Object) -> InMemory:
+    where = tree.inputs[term.number]
+    assert isinstance(where, InMemory)
+    return where
 
 
 def _operations(tree: Tree, axis: str) -> int:
     total = 0
     for term in tree.root.walk():
-        lines, span = _shape(term, axis)
+        lines, span = Step(term, 1, 1).shape(axis)
         count = lines * len(chunks(span, tree.machine.widest))
         total += count * term.left.columns if isinstance(term, Product) else count
-        if isinstance(term, Object) and tree.inputs[term.number].volatile:  # type: ignore[union-attr]
+        if isinstance(term, Object) and _where(tree, term).volatile:
             total += term.rows * term.columns
     return total + (tree.root.rows * tree.root.columns if tree.out.volatile else 0)
 
 
-def direct(term: Term) -> bool:
-    """Whether an element of it costs no more than an access to memory and a conversion."""
-    while isinstance(term, Transposed | Converted | Part):
-        term = term.operand
-    return isinstance(term, Object | Broadcast)
-
-
 def _stored(tree: Tree) -> list[Term]:
-    """What is evaluated to private memory, inner terms first."""
-    found: dict[int, Term] = {}
+    """What loops evaluate to private memory, inner terms first: what is to be read once, and operands of which each
+    element is needed more than once and is more than an access to memory."""
+    found: dict[int | tuple[int], Term] = {}
     for term in tree.root.walk():
-        if isinstance(term, Object) and tree.inputs[term.number].volatile:  # type: ignore[union-attr]
-            found[id(term)] = term
+        if isinstance(term, Object) and _where(tree, term).volatile:
+            found[key_of(term)] = term
         operands: tuple[Term, ...] = ()
         if isinstance(term, Product):
             operands = term.operands
@@ -118,8 +166,8 @@ def _stored(tree: Tree) -> list[Term]:
             while isinstance(operand, Transposed):
                 operand = operand.operand
             if not direct(operand):
-                found[id(operand)] = operand
-    found.pop(id(tree.root), None)
+                found[key_of(operand)] = operand
+    found.pop(key_of(tree.root), None)
     return list(found.values())
 
 
@@ -128,25 +176,28 @@ def _overlaps(tree: Tree, stored: list[Term]) -> tuple[tuple[int, ...], tuple[in
     next, and others."""
     if tree.separate:
         return (), ()
+    before = {key_of(term) for term in stored}
     exact: set[int] = set()
     apart: set[int] = set()
     waiting: list[tuple[Term, bool]] = [(tree.root, True)]
     while waiting:
         term, same = waiting.pop()
-        if any(term is one for one in stored):
+        if key_of(term) in before:
             continue
-        if isinstance(term, Object):
-            where = tree.inputs[term.number]
-            assert isinstance(where, InMemory)
-            if _may_overlap(where.space, tree.out.space):
-                same = same and (where.element, where.row_major) == (tree.out.element, tree.out.row_major)
-                same = same and (None in (where.stride, tree.out.stride) or where.stride == tree.out.stride)
-                (exact if same else apart).add(term.number)
-        keeps = not isinstance(term, Product | Transposed | Part | WithPart)
-        waiting += [(operand, same and keeps) for operand in term.operands]
-        if isinstance(term, WithPart):
-            waiting[-2] = (term.operand, same)
+        if isinstance(term, Object) and _may_overlap(_where(tree, term).space, tree.out.space):
+            (exact if same and _alike(_where(tree, term), tree.out) else apart).add(term.number)
+        keeps = not isinstance(term, Product | Transposed | Part)
+        for number, operand in enumerate(term.operands):
+            part = isinstance(term, WithPart) and number == 1
+            waiting.append((operand, same and keeps and not part))
     return tuple(sorted(exact - apart)), tuple(sorted(apart))
+
+
+def _alike(a: InMemory, b: InMemory) -> bool:
+    """Whether the same place is the same element, if the strides are the same at run time."""
+    return (a.element, a.row_major) == (b.element, b.row_major) and (
+        None in (a.stride, b.stride) or a.stride == b.stride
+    )
 
 
 def _may_overlap(a: str, b: str) -> bool:

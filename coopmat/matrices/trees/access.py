@@ -1,0 +1,136 @@
+"""Tiles of matrices in memory as vectors along either axis."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..variants import ComponentType
+from .code import COLUMNS, OTHER, ROWS, Code, Place, Span, chunks, component, position, vector_literal
+from .terms import InMemory
+
+# Of a tile: for each line the names of the vectors that hold it.
+Tile = list[list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A matrix in memory, by the name of its pointer."""
+
+    name: str
+    where: InMemory
+    rows: int
+    columns: int
+
+    @property
+    def along(self) -> str:
+        """What lies contiguously."""
+        return ROWS if self.where.row_major else COLUMNS
+
+    @property
+    def length(self) -> int:
+        """Of what lies contiguously, in elements."""
+        return self.columns if self.where.row_major else self.rows
+
+    @property
+    def stride(self) -> str:
+        return f"{self.name}_stride" if self.where.stride is None else f"{self.where.stride}"
+
+    def address(self, row: Place, column: Place) -> str:
+        major, minor = (row, column) if self.where.row_major else (column, row)
+        constant, terms = minor.offset, [minor.base] * bool(minor.base)
+        if self.where.stride is None:
+            if major.base or major.offset:
+                number = str(major) if major.base else f"{major}UL"
+                terms.append(self.stride if number == "1UL" else f"{number} * {self.stride}")
+        else:
+            constant += major.offset * self.where.stride
+            if major.base:
+                terms.append(f"{major.base} * {self.where.stride}")
+        if constant:
+            terms.append(f"{constant}")
+        return " + ".join([self.name, *terms])
+
+
+@dataclass(slots=True)
+class Access:
+    """`narrow`: every element is to be a register of its own, so that no memory is accessed twice and private memory by
+    element; otherwise scalars come from memory as scalars, which costs no more than to take them out of a vector."""
+
+    code: Code
+    narrow: bool
+    straight: bool
+
+    def load(self, memory: Memory, axis: str, lines: Span, span: Span) -> Tile:
+        widest = self.code.machine.widest
+        pieces = chunks(span.count, widest)
+        if memory.along == axis or self._by_element(memory) or lines.count == 1:
+            return [[self._vector(memory, axis, line, span.first + start, w) for start, w in pieces] for line in lines]
+        # Vectors as they lie, of which the others are made.
+        across = Access.load(self, memory, OTHER[axis], span, lines)
+        return _turned(self.code, memory.where.element, across, lines.count, span.count)
+
+    def element(self, memory: Memory, row: Place, column: Place) -> str:
+        """The name of an element, or what takes it out of a vector."""
+        along = row if memory.along == COLUMNS else column
+        whole = self.narrow or (self.straight and memory.where.space == "private")
+        if whole and not along.base and not self._by_element(memory):
+            line = column if memory.along == COLUMNS else row
+            for start, w in chunks(memory.length, self.code.machine.widest):
+                if start <= along.offset < start + w:
+                    vector = self._vector(memory, memory.along, line, Place(start), w)
+                    return component(vector, w, along.offset - start)
+        return self._element(memory, row, column)
+
+    def store(self, memory: Memory, axis: str, lines: Span, span: Span, tile: Tile) -> None:
+        code, element, widest = self.code, memory.where.element, self.code.machine.widest
+        if memory.along != axis and not self._by_element(memory) and lines.count > 1:
+            turned = _turned(code, element, tile, span.count, lines.count)
+            self.store(memory, OTHER[axis], span, lines, turned)
+            return
+        for place, line in zip(lines, tile, strict=True):
+            for name, (start, w) in zip(line, chunks(span.count, widest), strict=True):
+                first = span.first + start
+                if w > 1 and memory.along == axis and not self._by_element(memory):
+                    code.line(f"vstore{w}({name}, 0, {memory.address(*position(axis, place, first))});")
+                    code.count(element, w)
+                    continue
+                for lane in range(w):
+                    address = memory.address(*position(axis, place, first + lane))
+                    code.line(f"*({address}) = {component(name, w, lane)};")
+                    code.count(element, 1)
+
+    def _by_element(self, memory: Memory) -> bool:
+        return memory.where.volatile or (self.narrow and memory.where.space == "private")
+
+    def _vector(self, memory: Memory, axis: str, line: Place, start: Place, w: int) -> str:
+        element = memory.where.element
+        if w > 1 and memory.along == axis and not self._by_element(memory):
+            return self.code.named(element, w, f"vload{w}(0, {memory.address(*position(axis, line, start))})")
+        elements = [self._element(memory, *position(axis, line, start + lane)) for lane in range(w)]
+        return elements[0] if w == 1 else self.code.named(element, w, vector_literal(element, elements), w - 1)
+
+    def _element(self, memory: Memory, row: Place, column: Place) -> str:
+        return self.code.named(memory.where.element, 1, f"*({memory.address(row, column)})")
+
+
+def _turned(code: Code, element: ComponentType, tile: Tile, lines: int, length: int) -> Tile:
+    """A tile of `length` lines of `lines` elements, with lines and elements changed."""
+    widest = code.machine.widest
+    found: Tile = []
+    for line in range(lines):
+        piece, (start, width) = next(
+            (i, piece) for i, piece in enumerate(chunks(lines, widest)) if piece[0] <= line < sum(piece)
+        )
+        found.append(
+            [
+                code.named(
+                    element,
+                    w,
+                    vector_literal(element, [component(tile[first + i][piece], width, line - start) for i in range(w)]),
+                    math.log2(w) + 0.5,
+                )
+                for first, w in chunks(length, widest)
+            ]
+        )
+    return found
