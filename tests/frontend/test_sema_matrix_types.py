@@ -106,6 +106,8 @@ def test_padding_lies_behind_columns_or_rows() -> None:
         ("void h() { §MATRIX(2, 2) for (;;) { } }", ["matrix-type-attribute"]),
         ("typedef float X §MATRIX(2);", ["matrix-type-attribute"]),
         ("typedef float X §MATRIX();", ["matrix-type-attribute"]),
+        ("typedef float X §MATRIX(2, layout(row_major));", ["matrix-type-attribute"]),
+        ("typedef float X §MATRIX(column_padding(2), 2, 2);", ["matrix-type-attribute"]),
         ("typedef float X __attribute__((§matrix_type));", ["matrix-type-attribute"]),
         # Elements.
         *((f"typedef {t} X §MATRIX(2, 2);", ["matrix-type-element"]) for t in ("bool", "float4", "bfloat16", "void")),

@@ -17,7 +17,7 @@ from ...types import (
     Type,
 )
 from .. import halves
-from ..context import Context, Typedef, plural
+from ..context import Context, Typedef
 from ..conversions import rvalue
 
 MOST_ROWS = (1 << 20) - 1
@@ -60,10 +60,8 @@ def apply_attribute(
         message = "'matrix_type' belongs to a typedef: other declarations use the typedef's name"
         c.fail("matrix-type-attribute", message, span, notes=[Note(_FORM)])
     arguments = attribute.arguments or []
-    if len(arguments) < 2:
-        message = (
-            f"'matrix_type' takes the number of rows and that of columns, not {plural(len(arguments), 'argument')}"
-        )
+    if len(arguments) < 2 or any(_clause(argument) for argument in arguments[:2]):
+        message = "'matrix_type' takes the number of rows and that of columns, and clauses after these"
         c.fail("matrix-type-attribute", message, span, notes=[Note(_FORM)])
     if d is not None and d.modifiers:
         message = "the elements of a matrix are scalars: no pointer, array or function takes 'matrix_type'"
@@ -115,6 +113,12 @@ def _constant(c: Context, e: syntax.Expression, what: str, code: str) -> int:
     return value.value
 
 
+def _clause(e: syntax.Expression) -> str | None:
+    """The name of the clause that an argument is written as."""
+    name = e.callee.name if isinstance(e, syntax.Call) and isinstance(e.callee, syntax.Identifier) else None
+    return name if name in ("layout", *_PADDINGS) else None
+
+
 class _Clauses:
     """What the attribute says after the shape."""
 
@@ -125,8 +129,8 @@ class _Clauses:
         self.seen: dict[str, Span] = {}
 
     def take(self, e: syntax.Expression) -> None:
-        name = e.callee.name if isinstance(e, syntax.Call) and isinstance(e.callee, syntax.Identifier) else None
-        if not isinstance(e, syntax.Call) or name is None or name not in ("layout", *_PADDINGS):
+        name = _clause(e)
+        if name is None or not isinstance(e, syntax.Call):
             notes = [Note("clauses are layout(row_major), layout(column_major), column_padding(n) and row_padding(n)")]
             self.c.fail("matrix-type-clause", "'matrix_type' has no such clause", e.span, notes=notes)
         kind = "layout" if name == "layout" else "padding"
