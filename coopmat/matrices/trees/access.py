@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from .. import spelling
 from ..variants import ComponentType
 from .code import COLUMNS, OTHER, ROWS, Code, Place, Span, chunks, component, position, vector_literal
 from .terms import InMemory
@@ -54,8 +55,12 @@ class Memory:
 
 @dataclass(slots=True)
 class Access:
-    """`narrow`: every element is to be a register of its own, so that no memory is accessed twice and private memory by
-    element; otherwise scalars come from memory as scalars, which costs no more than to take them out of a vector."""
+    """`narrow`: scalars are taken out of the vectors that were loaded anyway; otherwise those of memory that is not
+    private are loaded, which costs no more.
+
+    Private memory is accessed as members of packed structures: compilers see through these early, and keep what they
+    can in registers, where `vloadn` may stay a call for long.
+    """
 
     code: Code
     narrow: bool
@@ -91,8 +96,11 @@ class Access:
         for place, line in zip(lines, tile, strict=True):
             for name, (start, w) in zip(line, chunks(span.count, widest), strict=True):
                 first = span.first + start
-                if w > 1 and memory.along == axis and not self._by_element(memory):
-                    code.line(f"vstore{w}({name}, 0, {memory.address(*position(axis, place, first))});")
+                private = memory.where.space == "private"
+                if w > 1 and memory.along == axis and not self._by_element(memory) and not (private and w == 3):
+                    address = memory.address(*position(axis, place, first))
+                    stored = f"{self._member(element, w, address)} = {name}"
+                    code.line(f"{stored if private else f'vstore{w}({name}, 0, {address})'};")
                     code.count(element, w)
                     continue
                 for lane in range(w):
@@ -100,13 +108,24 @@ class Access:
                     code.line(f"*({address}) = {component(name, w, lane)};")
                     code.count(element, 1)
 
+    def _member(self, element: ComponentType, w: int, address: str, const: str = "") -> str:
+        """A vector in private memory that is aligned as its elements are. Vectors of three have room for four."""
+        vector = spelling.vector(element, w)
+        packed = f"__attribute__((packed, aligned({element.size})))"
+        self.code.typedefs[vector] = f"typedef struct {packed} {{ {vector} v; }} at_{vector};"
+        return f"((__private {const}at_{vector} *)({address}))->v"
+
     def _by_element(self, memory: Memory) -> bool:
-        return memory.where.volatile or (self.narrow and memory.where.space == "private")
+        return memory.where.volatile
 
     def _vector(self, memory: Memory, axis: str, line: Place, start: Place, w: int) -> str:
         element = memory.where.element
         if w > 1 and memory.along == axis and not self._by_element(memory):
-            return self.code.named(element, w, f"vload{w}(0, {memory.address(*position(axis, line, start))})")
+            address = memory.address(*position(axis, line, start))
+            if memory.where.space != "private":
+                return self.code.named(element, w, f"vload{w}(0, {address})")
+            if w != 3:
+                return self.code.named(element, w, self._member(element, w, address, "const "))
         elements = [self._element(memory, *position(axis, line, start + lane)) for lane in range(w)]
         return elements[0] if w == 1 else self.code.named(element, w, vector_literal(element, elements), w - 1)
 

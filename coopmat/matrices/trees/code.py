@@ -88,6 +88,8 @@ class Code:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.lines: list[str] = []
+        # At the head of the function, by what they are for.
+        self.typedefs: dict[str, str] = {}
         self.cost = 0.0
         self._depth = 1
         self._names = 0

@@ -17,7 +17,9 @@ def write(plan: Plan) -> str:
     parameters = ", ".join(_parameter(p.name, p.type, p.space, p.const, p.volatile) for p in tree.signature.parameters)
     head = f"CM_FUNCTION void {tree.function_name}({parameters})"
     pragma = [] if tree.contract else ["#pragma OPENCL FP_CONTRACT OFF"]
-    return "\n".join([head, "{", *pragma, *body(plan).lines, "}", ""])
+    code = body(plan)
+    typedefs = [f"    {text}" for text in code.typedefs.values()]
+    return "\n".join([head, "{", *pragma, *typedefs, *code.lines, "}", ""])
 
 
 def _parameter(name: str, type_name: str, space: str | None, const: bool, volatile: bool) -> str:
