@@ -107,7 +107,7 @@ def test_load_and_store(device, target, rng):
     layouts = list(itertools.product(Layout, Layout))
     spaces = ("global", "local", "constant", "private")
     cases = [
-        memory_case(target, rng, component, *layouts[(9 * i + 5 * j) % 9], spaces[(i + j) % 4])
+        memory_case(target, rng, component, *layouts[(9 * i + 5 * j) % 16], spaces[(i + j) % 4])
         for i, component in enumerate(ALL_TYPES)
         for j in range(9 if component.name in ("f32", "s8") else 2)
     ]

@@ -25,7 +25,15 @@ from coopmat.matrices import lowering, reference
 from coopmat.matrices.bfloat16 import functions_called
 from coopmat.matrices.lowering import STRATEGIES, Instance, Target
 from coopmat.matrices.reference import Array
-from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixShape, MatrixType, Operands, Use
+from coopmat.matrices.variants import (
+    COMPONENT_TYPES,
+    OPENCL_C_LAYOUTS,
+    Layout,
+    MatrixShape,
+    MatrixType,
+    Operands,
+    Use,
+)
 
 RUNNER = Path(__file__).with_name("oclgrind_runner.py")
 C = COMPONENT_TYPES
@@ -272,7 +280,7 @@ def rounded_small(bits: Array) -> Array:
 
 def matrix_cases(s: Situation) -> Iterator[Case]:
     spaces = ("global", "local", "private")
-    for number, layout in enumerate((*Layout, *Layout)):
+    for number, layout in enumerate((*OPENCL_C_LAYOUTS, *OPENCL_C_LAYOUTS)):
         t = ("u8", "f32", "s16", "s64", "bf16", "f64")[number]
         yield memory(s, t, layout, spaces[number % 3], number == 4, False)
         yield memory(s, t, layout, spaces[(number + 1) % 3], number == 5, True)
