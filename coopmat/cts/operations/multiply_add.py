@@ -12,13 +12,14 @@ from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import MatrixType, Operands, Variant, default_operands
 
 from ..experiment import Experiment, Place, matrix_input, matrix_output
-from ..profile import Profile
+from ..profile import SLOW, Profile
 from ..writers import Value, Writer
 from .base import Case, Operation, Setting, thinned
 from .inputs import Inputs, plain, saturating, wrapping
 
-# Products of components that devices' compilers take seconds over, where a lowering makes straight-line code of them.
-_LARGE = 4096
+# Products of components that devices' compilers take seconds over, where a lowering makes straight-line code of them:
+# on a slow route fewer do.
+_LARGE, _LARGE_WHERE_SLOW = 1024, 512
 
 
 def _cases(keep: Callable[[Variant], bool], first: int = 0, large: bool = False) -> Callable[[Profile], Iterable[Case]]:
@@ -27,11 +28,12 @@ def _cases(keep: Callable[[Variant], bool], first: int = 0, large: bool = False)
 
     def cases(profile: Profile) -> Iterable[Case]:
         every = large or profile.is_native or profile.exhaustive
+        most = _LARGE_WHERE_SLOW if profile.route in SLOW else _LARGE
         found = [
             Case(variant.name + profile.suffix(size), size, variant)
             for variant, size in profile.multiply_adds
             # OpenCL C's and SPIR-V's have one type for C and the result.
-            if variant.c == variant.result and keep(variant) and (every or variant.m * variant.n * variant.k <= _LARGE)
+            if variant.c == variant.result and keep(variant) and (every or variant.m * variant.n * variant.k <= most)
         ]
         return thinned(profile, found, first=first)
 
