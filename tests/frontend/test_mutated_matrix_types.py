@@ -9,7 +9,7 @@ from matrix_mutations import Rule
 from matrix_type_mutations import PROGRAMS, RULES
 from test_mutated_matrix_programs import errors_of, places_of
 
-COUNT = 250
+COUNT = 150
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

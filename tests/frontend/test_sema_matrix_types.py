@@ -166,6 +166,7 @@ def test_padding_lies_behind_columns_or_rows() -> None:
         ("constant M m = §g((M)1);", ["not-constant"]),
         ("constant M m = (M)1; constant M m2 = §m;", ["not-constant"]),
         ("constant M m = §1;", ["matrix-type-mismatch"]),
+        ("typedef const float X MATRIX(2, 2); void h() { X x = (X)1; §x = x; §x[0][0] = 1; }", ["read-only"] * 2),
         ("kernel void k(global M *p) { local M m; static M s; local M a[2]; *p = m + s + a[1]; }", []),
         ("M §__builtin_matrix_add(M a, M b);", ["redefinition"]),
     ],

@@ -13,6 +13,7 @@ from ...types import (
     MatrixLayout,
     PointerType,
     ScalarType,
+    VectorType,
 )
 from ..context import Context
 from ..conversions import convert_arithmetic, rvalue
@@ -75,10 +76,14 @@ def _pointer(c: Context, node: syntax.Expression) -> Expr:
     if not isinstance(e.type, PointerType):
         message = f"expected a pointer to elements, not '{e.type}'"
         c.fail("matrix-type-pointee", message, e.span, notes=declared_here(e))
-    if not isinstance(e.type.pointee, ScalarType):
+    pointee = e.type.pointee
+    if not isinstance(pointee, ScalarType):
         message = f"'{e.type}' does not point to elements of a matrix"
         notes = [Note("cast the pointer to one to the elements"), *declared_here(e)]
-        c.fail("matrix-type-pointee", message, e.span, notes=notes)
+        fixits = []
+        if isinstance(pointee, (ConstantMatrixType, VectorType)):
+            fixits = cast_to(c, e, str(PointerType(pointee.element, e.type.qualifiers)))
+        c.fail("matrix-type-pointee", message, e.span, notes=notes, fixits=fixits)
     return e
 
 

@@ -20,4 +20,5 @@ void f(M m, R r, I i, float4 v, Row row, global M *p, global const float *q, glo
     m[(int)(1 , 2), 3] = 1;
     __builtin_matrix_column_major_store(m, q);
     __builtin_matrix_column_major_store(m, n);
+    m = __builtin_matrix_column_major_load(p + 1, 4, 4);
 }
