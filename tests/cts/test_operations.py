@@ -74,10 +74,10 @@ VARIANTS = [
     "5x3x7.u8xs16_s32_s32.nosat",
     "5x6x16.u16xu16_u16_u16.nosat",
     "4x4x4.s64xs64_s64_s64.nosat",
-    "5x5x16.s8xs8_s8_s8.sat",
-    "5x5x16.s8xu8_s32_s32.sat",
+    "4x8x16.s8xs8_s8_s8.sat",
+    "8x4x16.s8xu8_s32_s32.sat",
     "9x9x5.u8xu8_u8_u8.sat",
-    "5x5x16.s64xs64_s64_s64.sat",
+    "4x8x16.s64xs64_s64_s64.sat",
     "6x9x7.u32xu32_u32_u32.sat",
     "3x2x64.s16xs16_s16_s16.sat",
 ]

@@ -99,11 +99,11 @@ def type_cases(profile: Profile) -> Iterable[Case]:
         yield Case(matrix.name + profile.suffix(size), size, matrix)
 
 
-def thinned(profile: Profile, cases: Iterable[Case], most: int = MOST, first: int = 0) -> Sequence[Case]:
-    """At most so many (half of them on slow routes), evenly; all where the profile is exhaustive. `first` makes the
-    choice another one."""
+def thinned(profile: Profile, cases: Iterable[Case], most: int = 0, first: int = 0) -> Sequence[Case]:
+    """At most so many (MOST, or half of them on a slow route, where none are told), evenly; all where the profile is
+    exhaustive. `first` makes the choice another one."""
     every = list(cases)
-    most = most // 2 if profile.route in SLOW else most
+    most = most or (MOST // 2 if profile.route in SLOW else MOST)
     if profile.exhaustive or len(every) <= most:
         return every
     return [every[(number * len(every) // most + first) % len(every)] for number in range(most)]
