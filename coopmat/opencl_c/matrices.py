@@ -34,12 +34,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PROLOGUE = """\
+_MACROS = """\
 #define CM_UNROLL _Pragma("unroll")
 #define CM_ROLL _Pragma("nounroll")
 #define CM_LINEAR_ID \\
     ((uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)))
 #define CM_WORK_ITEMS ((uint)(get_local_size(0) * get_local_size(1) * get_local_size(2)))
+"""
+_INLINE = """\
 #ifndef CM_INLINE
 #define CM_INLINE inline __attribute__((always_inline))
 #endif
@@ -273,6 +275,13 @@ class Matrices:
             body = "\n".join([*lines, "    return result;"])
             self._wrappers[name] = f"{_plain(f'CM_FUNCTION {vector} {name}({head})')}\n{{\n{body}\n}}"
         return call(name, *(c.value(a) for a in arguments), *_hidden(instance, target))
+
+
+def prologue(text: str) -> str:
+    """The macros that a library's text needs."""
+    macros = re.findall(r"#define (\w+)((?:.*\\\n)*.*\n)", _MACROS)
+    used = [f"#define {name}{rest}" for name, rest in macros if re.search(rf"\b{name}\b", text)]
+    return "".join([*used, _INLINE]).rstrip()
 
 
 def _memory(c: Context, e: typed.MatrixLoad | typed.MatrixStore) -> tuple[Text, Access, list[Text]]:

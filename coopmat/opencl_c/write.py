@@ -10,7 +10,7 @@ from ..frontend.types import PointerType, RecordType, Type, contains_matrix
 from . import LIBRARY_NAME, WriteOptions, Written, literals
 from .context import SCRATCH, Context, Function, Program
 from .declarations import declared, parameter, record, records_in, type_name
-from .matrices import PROLOGUE
+from .matrices import prologue
 from .names import Names
 from .needs import Needs
 from .output import Output
@@ -44,8 +44,8 @@ def write(unit: typed.Unit, options: WriteOptions) -> Written:
     _write_functions(program, functions, user)
     head = [f"#pragma OPENCL EXTENSION {name} : enable" for name in sorted(program.needs.extensions)]
     if program.matrices.used or program.matrix_types.used:
-        head += [f"#line 1 {literals.string(LIBRARY_NAME.encode())}", PROLOGUE.rstrip()]
-        head += [part.text() for part in (program.matrices, program.matrix_types) if part.used]
+        library = "\n".join(part.text() for part in (program.matrices, program.matrix_types) if part.used)
+        head += [f"#line 1 {literals.string(LIBRARY_NAME.encode())}", prologue(library), library]
     text = "\n".join([*head, str(user)])
     trees = tuple(program.matrix_types.told)
     return Written(text, infos, program.needs.standard, tuple(sub_groups.warnings), trees)

@@ -1,9 +1,4 @@
 #line 1 "<matrix library>"
-#define CM_UNROLL _Pragma("unroll")
-#define CM_ROLL _Pragma("nounroll")
-#define CM_LINEAR_ID \
-    ((uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)))
-#define CM_WORK_ITEMS ((uint)(get_local_size(0) * get_local_size(1) * get_local_size(2)))
 #ifndef CM_INLINE
 #define CM_INLINE inline __attribute__((always_inline))
 #endif
