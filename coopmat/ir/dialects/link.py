@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ...frontend import typed
 from ...matrices.lowering import instantiate
 from .. import KernelInfo, LoweredModule, LowerOptions
-from . import bfloat16, extensions, kernels, native, subgroups, targets, wide_matrices
+from . import bfloat16, extensions, kernels, native, subgroups, targets, vectors, wide_matrices
 from .calls import LibraryCalls
 from .lower import lower as lower_matrices
 from .targets import Place, Targets
@@ -18,6 +18,7 @@ Library = Callable[[str], typed.Unit]
 
 _SIZE = "intel_reqd_sub_group_size"
 _NODE = re.compile(r"!(\d+)\b")
+_TYPE = re.compile(r"%\"?([^\" =]+)\"? = type ")
 _NAME = re.compile(r"@(?:\"([^\"]*)\"|([-\w.$]+))")
 
 
@@ -25,8 +26,9 @@ def link(module: Module, options: LowerOptions, library: Library, place: Place =
     """Of a canonical module, which is rewritten in place. `place` finds the span of a line, for warnings. Raises
     Malformed for what has no lowering."""
     subgroups.spell_barriers(module)
+    trees = vectors.lower(module, options)
     if options.matrices == "native":
-        return _native(module, options)
+        return _native(module, options, library, trees)
     assigned = targets.assign(module, options, place)
     infos = tuple(_describe(module, function, assigned) for function in module.functions if function.is_kernel)
     calls = lower_matrices(module, options.matrices, assigned)
@@ -34,7 +36,7 @@ def link(module: Module, options: LowerOptions, library: Library, place: Place =
     bfloat16.as_bits(module)
     _state_sizes(module, assigned)
     _drop_unused(module)
-    text = _with_library(module, calls, options, library)
+    text = _with_library(module, [*calls, *([trees] if trees else [])], options, library)
     return LoweredModule(text, infos, "O1", extensions.needed(text), tuple(assigned.warnings))
 
 
@@ -45,7 +47,7 @@ def _drop_unused(module: Module) -> None:
     module.declarations = [head for head in module.declarations if head.name in called]
 
 
-def _native(module: Module, options: LowerOptions) -> LoweredModule:
+def _native(module: Module, options: LowerOptions, library: Library, trees: LibraryCalls | None) -> LoweredModule:
     users, tiles = kernels.users_of_matrices(module), kernels.tiles(module)
     infos = []
     for function in module.functions:
@@ -56,8 +58,10 @@ def _native(module: Module, options: LowerOptions) -> LoweredModule:
     native.prepare(module)
     wide_matrices.widen(module)
     bfloat16.expand(module)
-    text = str(module)
-    return LoweredModule(text, tuple(infos), "none" if options.opt_disable else "sroa", extensions.needed(text))
+    text = _with_library(module, [trees], options, library) if trees else str(module)
+    # What makes values of the trees' private objects is not safe on cooperative matrices.
+    passes = "none" if options.opt_disable else "O1" if trees and not users else "sroa"
+    return LoweredModule(text, tuple(infos), passes, extensions.needed(text))
 
 
 # --- subgroups -----------------------------------------------------------------------------------
@@ -127,10 +131,24 @@ def _library_lines(called: LibraryCalls, options: LowerOptions, library: Library
         name = match[1] or match[2]
         return quoted("@", name + called.suffix) if name in names else match[0]
 
+    found = _own_types(found, called.suffix)
     lines = [_NAME.sub(rename, line) if names and "@" in line else line for line in found]
     return [
         f"{line} alwaysinline" if line.startswith("define ") and "alwaysinline" not in line else line for line in lines
     ]
+
+
+def _own_types(lines: list[str], suffix: str) -> list[str]:
+    """Named types under names of the library's."""
+    types = [match[1] for line in lines if (match := _TYPE.match(line))]
+    if not types:
+        return lines
+    pattern = re.compile("|".join(f'%(?:"{re.escape(name)}"|{re.escape(name)}(?![-\\w.$]))' for name in types))
+
+    def rename(match: re.Match[str]) -> str:
+        return f'%"cm.{match[0][1:].strip(chr(34))}{suffix}"'
+
+    return [pattern.sub(rename, line) if "%" in line else line for line in lines]
 
 
 def _first_name(line: str) -> str | None:

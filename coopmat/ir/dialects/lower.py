@@ -66,7 +66,7 @@ def lower(module: Module, strategy: str, targets: Targets) -> list[LibraryCalls]
     for name, types in ((_COPY, ["ptr", "ptr", "i64", "i1"]), (_SET, ["ptr", "i8", "i64", "i1"])):
         if name[1:] not in names:
             module.declarations.append(Call("declare", "void", name, [Argument(t) for t in types]))
-    module.rest = [_inlinable(line) if line.startswith("attributes ") else line for line in module.rest]
+    module.rest = [inlinable(line) if line.startswith("attributes ") else line for line in module.rest]
     module.map_text(storage.lowered)
     if targets.of_work_groups:
         subgroups.declare_barrier(module)
@@ -81,7 +81,7 @@ def _library_calls(target: LibraryTarget, targets: Targets, number: int) -> Libr
     return LibraryCalls(target, f".{number}" if number else "", of_work_group)
 
 
-def _inlinable(group: str) -> str:
+def inlinable(group: str) -> str:
     """A group of attributes without those that keep a function from being inlined; no group is empty."""
     return re.sub(r"\{ *\}$", "{ nounwind }", _NO_INLINING.sub("", group))
 

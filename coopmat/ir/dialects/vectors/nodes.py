@@ -1,0 +1,153 @@
+"""Trees of flat vectors, before they are called: what is read, and what is calculated of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from ....matrices import trees
+from ....matrices.trees import InMemory, Input, Machine, Term, Tree
+from ....matrices.variants import ComponentType
+from ..operations import COMPONENTS
+from ..text import Argument
+
+_VECTOR = re.compile(r"<(\d+) x (i1|i8|i16|i32|i64|half|float|double)>")
+# What SPIR-V's vectors may have.
+SIZES = (2, 3, 4, 8, 16)
+Shape = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """`<count x element>`, in LLVM's words."""
+
+    count: int
+    element: str
+
+    def __str__(self) -> str:
+        return f"<{self.count} x {self.element}>"
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether SPIR-V lacks it."""
+        return self.count not in SIZES
+
+    @property
+    def stored(self) -> str:
+        """An element's type in memory."""
+        return "i8" if self.element == "i1" else self.element
+
+    @property
+    def storage(self) -> str:
+        return f"[{self.count} x {self.stored}]"
+
+    @property
+    def size(self) -> int:
+        """Bytes of an element in memory."""
+        return {"half": 2, "float": 4, "double": 8}.get(self.stored) or int(self.stored[1:]) // 8
+
+    @property
+    def component(self) -> ComponentType:
+        """Integers with a sign: it makes no difference in trees, but for conversions."""
+        return COMPONENTS[self.element]
+
+
+def vector_of(text: str) -> Vector | None:
+    match = _VECTOR.fullmatch(text)
+    return Vector(int(match[1]), match[2]) if match else None
+
+
+def wide_types(text: str) -> list[str]:
+    """The vector types in a text that SPIR-V lacks."""
+    return [match[0] for match in _VECTOR.finditer(text) if int(match[1]) not in SIZES]
+
+
+@dataclass(slots=True)
+class Node:
+    """`kind` is that of a term; `shape` (rows and columns) is None where it does not matter. `contract`: None where
+    there is nothing to contract."""
+
+    kind: str
+    vector: Vector
+    shape: Shape | None = None
+    parts: tuple[Node, ...] = ()
+    contract: bool | None = None
+    # Of memory: the pointer, its stride (None: the rows), whether that is volatile; of a broadcast: the scalar.
+    value: Argument = field(default_factory=lambda: Argument(""))
+    stride: Argument | None = None
+    volatile: bool = False
+    operator: str = ""
+    component: ComponentType | None = None
+
+    @property
+    def reads_memory(self) -> bool:
+        """That something else may write to."""
+        return self.kind == "memory" or any(part.reads_memory for part in self.parts)
+
+    @property
+    def depth(self) -> int:
+        return 1 + max((part.depth for part in self.parts), default=0)
+
+
+_SPACES = {"ptr": "private", **{f"ptr addrspace({n})": space for n, space in enumerate(("", "global", "constant"))}}
+_SPACES |= {"ptr addrspace(3)": "local", "ptr addrspace(4)": "generic"}
+
+
+def _in_memory(
+    component: ComponentType, pointer: Argument, stride: Argument | None, rows: int, volatile: bool
+) -> InMemory:
+    """KeyError where no tree reads that address space."""
+    number: int | None = rows
+    if stride is not None:
+        number = int(stride.value) if re.fullmatch(r"\d+", stride.value) else None
+    return InMemory(component, _SPACES[pointer.type], number, False, volatile)
+
+
+class Builder:
+    """A tree of nodes, and what its function is called with."""
+
+    def __init__(self) -> None:
+        self.inputs: list[InMemory | Input] = []
+        self.arguments: list[Argument] = []
+
+    def tree(self, root: Node, out: Node, machine: Machine, contract: bool, separate: bool) -> Tree:
+        """`out` is where the value goes, an object or memory."""
+        shape = root.shape or (root.vector.count, 1)
+        component = root.component or root.vector.component
+        term = self.term(root, shape)
+        if root.kind in ("object", "memory", "broadcast"):
+            component = term.element
+        target = _in_memory(component, out.value, out.stride, shape[0], out.volatile)
+        self.arguments[:0] = self.pointer(out, target)
+        return Tree(term, tuple(self.inputs), target, machine, contract, separate)
+
+    def term(self, node: Node, shape: Shape) -> Term:
+        component = node.component or node.vector.component
+        common = (component, *(node.shape or shape))
+        if node.kind in ("object", "memory"):
+            memory = _in_memory(component, node.value, node.stride, common[1], node.volatile)
+            return trees.Object(*common, self.input(memory, *self.pointer(node, memory)))
+        if node.kind == "broadcast":
+            return trees.Broadcast(*common, self.input(Input(component), node.value))
+        if node.kind == "elementwise":
+            left, right = (self.term(part, shape) for part in node.parts)
+            return trees.Elementwise(*common, node.operator, left, right)  # type: ignore[arg-type]
+        if node.kind == "product":
+            left, right = (self.term(part, part.shape or shape) for part in node.parts)
+            return trees.Product(*common, left, right)
+        (part,) = node.parts
+        if node.kind == "transpose":
+            return trees.Transposed(*common, self.term(part, (common[2], common[1])))
+        return trees.Converted(*common, self.term(part, common[1:]))
+
+    def input(self, item: InMemory | Input, *arguments: Argument) -> int:
+        self.inputs.append(item)
+        self.arguments += arguments
+        return len(self.inputs) - 1
+
+    @staticmethod
+    def pointer(node: Node, memory: InMemory) -> list[Argument]:
+        pointer = Argument(node.value.type, node.value.value)
+        if memory.stride is not None or node.stride is None:
+            return [pointer]
+        return [pointer, node.stride]
