@@ -154,6 +154,35 @@ SIZE kernel void program(global const char *a, global const uchar *b, global flo
     p.second += (C)m * (C)z;
     coop_mat_store_checked(c, p.second, ROW, 8, 0, 0, 4, 7);
 }
+
+typedef MATRIX(int, 4, 4, ACCUMULATOR) I;
+
+SIZE kernel void operators(global const int *x, global const char *y, global int *o, global float *f, local int *tile)
+{
+    I a = coop_mat_load((global const int4 *)x, ROW, 1), b = coop_mat_load(x + 16, COLUMN, 5), many[2], r;
+    coop_mat_store(o, a + b, ROW, 4);
+    coop_mat_store(o + 16, a - b, COLUMN, 4);
+    coop_mat_store(o + 32, a * b, ROW, 4);
+    coop_mat_store(o + 48, a / b, ROW, 4);
+    coop_mat_store(o + 64, -a, ROW, 4);
+    coop_mat_store(o + 80, 3 * a * 5, ROW, 4);
+    r = a; r += b; r -= a * 2; r *= b; r /= b; r *= 7;
+    many[1] = r; many[0] = b; r = x[0] > 0 ? many[1] : many[0];
+    coop_mat_store((global int4 *)(o + 96), r, ROW, 1);
+    coop_mat_store(tile + get_sub_group_id() * 16, r, COLUMN, 4);
+    I back = coop_mat_load(tile + get_sub_group_id() * 16, COLUMN, 4);
+    coop_mat_store(o + 112, back + coop_mat_init(1), ROW, 4);
+    MATRIX(char, 4, 8, A) p = coop_mat_load(y, COLUMN, 4);
+    MATRIX(char, 8, 4, B) q = coop_mat_load(y + 32, CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED, 16);
+    coop_mat_store(o + 128, coop_mat_mulAdd(p, q, a, CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_A_SIGNED
+        | CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_B_SIGNED | CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_C_SIGNED
+        | CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_RESULT_SIGNED
+        | CLK_COOPERATIVE_MATRIX_OPERAND_SATURATING_ACCUMULATION), ROW, 4);
+    MATRIX(float, 4, 4, ACCUMULATOR) g = coop_mat_convert(a * b), h = (MATRIX(float, 4, 4, ACCUMULATOR))b;
+    coop_mat_store(f, g - h * 0.25f, ROW, 4);
+    I whole = coop_mat_convert_sat_rtn(g * 4096.0f - h * 0.5f * h);
+    coop_mat_store(o + 144, whole, ROW, 4);
+}
 """
 
 
@@ -185,3 +214,22 @@ def matrix_launch(local_size: int) -> tuple[Launch, dict[int, np.ndarray]]:
         3: z.astype(np.int32),
         4: coordinates,
     }
+
+
+def operators_launch(local_size: int) -> tuple[Launch, dict[int, np.ndarray]]:
+    """The launch of the kernel of that name, and what must come out by argument."""
+    random = np.random.default_rng(8)
+    x = random.integers(-1000, 1000, 36).astype(np.int32)
+    x[0] = 5
+    x[x == 0] = 1
+    y = random.integers(-128, 128, 64).astype(np.int8)
+    a, b = x[:16].reshape(4, 4), x[16:].reshape(4, 5)[:, :4].T
+    r = (b - a) * 7
+    p, q = y[:32].reshape(8, 4).T.astype(np.int32), y[32:].reshape(2, 4, 4).transpose(0, 2, 1).reshape(8, 4)
+    g, h = (a * b).astype(np.float32), b.astype(np.float32)
+    large = np.floor(g * np.float32(4096) - h / 2 * h).astype(np.float64)
+    whole = np.clip(large, -(2**31), 2**31 - 1).astype(np.int32)
+    results = [a + b, (a - b).T, a * b, np.trunc(a / b), -a, a * 15, r, r + 1, p @ q.astype(np.int32) + a, whole]
+    o = np.concatenate([part.astype(np.int32).ravel() for part in results])
+    arguments = [x, y, np.zeros(160, np.int32), np.zeros((4, 4), np.float32), Local(64 * local_size)]
+    return Launch("operators", arguments, (local_size,), (local_size,)), {2: o, 3: g - h * np.float32(0.25)}

@@ -1,4 +1,4 @@
-"""One launch of the matrix program on Oclgrind: `python simulated.py JOB`. Says `right` if it is."""
+"""The kernels with matrices on Oclgrind: `python simulated.py JOB`. Says `right` if it is."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ from opencl_c_devices import device_of
 
 def main() -> None:
     text, options, size = pickle.loads(Path(sys.argv[1]).read_bytes())
-    launch, expected = programs.matrix_launch(size)
-    (found,) = execute(device_of("oclgrind"), text, [launch], options)
-    wrong = [f"argument {n}: {difference(found[n], wanted)}" for n, wanted in expected.items()]
+    launches = [programs.matrix_launch(size), programs.operators_launch(size)]
+    found = execute(device_of("oclgrind"), text, [launch for launch, _ in launches], options)
+    wrong = [
+        f"{launch.kernel}, argument {n}: {difference(after[n], wanted)}"
+        for after, (launch, expected) in zip(found, launches, strict=True)
+        for n, wanted in expected.items()
+    ]
     print("\n".join(w for w in wrong if not w.endswith(": ")) or "right")
 
 

@@ -53,10 +53,11 @@ def test_matrices_are_what_numpy_says(device: DeviceInfo, matrices: str, size: i
         pytest.skip("the device has no subgroups")
     module = compiled(device, _sized(size), "--matrices", matrices, "--sub-group-size", str(size))
     assert module.kernels["program"].sub_group_size == size
-    launch, expected = programs.matrix_launch(size)
-    (found,) = execute(device, module.opencl_c, [launch], module.opencl_c_options)
-    for number, wanted in expected.items():
-        assert not difference(found[number], wanted), number
+    launches = [programs.matrix_launch(size), programs.operators_launch(size)]
+    found = execute(device, module.opencl_c, [launch for launch, _ in launches], module.opencl_c_options)
+    for after, (launch, expected) in zip(found, launches, strict=True):
+        for number, wanted in expected.items():
+            assert not difference(after[number], wanted), (launch.kernel, number)
 
 
 def _sized(size: int) -> str:
