@@ -151,6 +151,12 @@ def test_a_module_is_the_same_after_a_round_trip(dialect: str) -> None:
         assert "INTEL" in written or "experimental.matrix" in written
 
 
+def test_every_dialect_writes_matrices_of_work_groups() -> None:
+    text = reprint(VECTORS.replace("subgroup", "workgroup").replace("columnmajor", "packed_a"))
+    for dialect in (*dialects.DIALECTS, *dialects.INTEL):
+        assert normal(dialects.rewrite(text, dialect)) == normal(text), dialect
+
+
 def test_uses_that_nothing_tells_stay() -> None:
     """The names of a load and a store say what no operation does."""
     source = SOURCE.replace("int *Ptr", "local int *Ptr")
@@ -202,6 +208,17 @@ declare <8 x half> @llvm.experimental.matrix.load.v8f16(ptr addrspace(1), i64, i
 declare <8 x float> @llvm.experimental.matrix.mad.x(<4 x half>, metadata, <8 x half>, metadata, <8 x float>, metadata, i32, i32, i32, metadata)
 declare void @llvm.experimental.matrix.store.v8f16(<8 x half>, ptr addrspace(1), i64, i1, i32, i32, metadata, metadata)
 """  # noqa: E501
+
+
+def test_variables_of_opaque_types() -> None:
+    """As unoptimised IR has them, of both kinds of old types."""
+    name = f"%spirv.MatrixINTEL.{TYPES['C']}"
+    for form, kind in (("functions", name), ("mangled", f"{name}*")):
+        room = f"    %m = alloca {kind}\n    store {kind} %D, {kind}* %m\n    %E = load {kind}, {kind}* %m\n"
+        text = re.sub(r"(?m)^(    call void .*)%D", rf"{room}\1%E", FORMS[form])
+        found = dialects.read(reprint(dialects.modern(text)))
+        assert 'alloca target("spirv.CooperativeMatrixKHR", i32, 3, 3, 5, 2), align 8' in found
+        assert built(ir(text, "--matrices", "one"))
 
 
 def test_vectors_flow_as_matrices() -> None:

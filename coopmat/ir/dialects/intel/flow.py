@@ -282,7 +282,7 @@ class _Links:
         own, there = shape_of(kind), self.flow.shapes.get(self.key(address))
         if address in self.variables and own is not None and own == there:
             return self.all(address, value)
-        message = "a matrix in memory, but in a variable of its own type, is not supported"
+        message = "a matrix in memory is not supported, except in a variable of its own type"
         for name in (value, address):
             self.refuse(name, message, item)
         return True
