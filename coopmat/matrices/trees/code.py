@@ -153,8 +153,20 @@ class Code:
 
     # --- registers ---------------------------------------------------------------------------
 
-    def live(self) -> tuple[int, int]:
-        """The most registers that are in use at a time, and how often that place is run."""
+    def live(self) -> tuple[int, float]:
+        """The most registers that are in use at a time, and how many accesses to memory it takes that the machine has
+        no more of them: for each line that is run, 2 (used / there - 1) of one, up to a whole one."""
+        most, now, spilled = 0, 0, 0.0
+        for number, change in enumerate(self._changes()):
+            now += change
+            most = max(most, now)
+            if now > self.machine.registers:
+                trips = max((trips for begin, behind, trips in self._loops if begin < number < behind), default=1)
+                spilled += trips * min(1.0, 2 * (now / self.machine.registers - 1))
+        return most, spilled
+
+    def _changes(self) -> list[int]:
+        """By how much the registers in use change with each line."""
         first: dict[str, int] = {}
         last: dict[str, int] = {}
         for number, line in enumerate(self.lines):
@@ -169,10 +181,4 @@ class Code:
                     end = behind
             changes[start] += self._registers.get(name, 0)
             changes[end] -= self._registers.get(name, 0)
-        most, where, now = 0, 0, 0
-        for number, change in enumerate(changes):
-            now += change
-            if now > most:
-                most, where = now, number
-        trips = max((trips for begin, behind, trips in self._loops if begin < where < behind), default=1)
-        return most, trips
+        return changes

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 from .. import spelling
@@ -32,6 +31,16 @@ def direct(term: Term, *, converted: bool = True) -> bool:
     while isinstance(term, kinds):
         term = term.operand
     return isinstance(term, Object | Broadcast)
+
+
+class _Lines:
+    """The lines of a tile, each calculated when it is asked for."""
+
+    def __init__(self, line: Callable[[Place], list[str]], places: Span) -> None:
+        self._line, self._places = line, places
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return (self._line(place) for place in self._places)
 
 
 class Evaluator:
@@ -89,7 +98,9 @@ class Evaluator:
 
     # --- element by element ------------------------------------------------------------------
 
-    def _map(self, term: Term, span: Span, tiles: Sequence[Tile], expression: Callable[[int, list[str]], str]) -> Tile:
+    def _map(
+        self, term: Term, span: Span, tiles: Sequence[Tile | _Lines], expression: Callable[[int, list[str]], str]
+    ) -> Tile:
         pieces = chunks(span.count, self.code.machine.widest)
         return [
             [
@@ -99,6 +110,13 @@ class Evaluator:
             for lines in zip(*tiles, strict=True)
         ]
 
+    def _in_turn(self, term: Term, axis: str, lines: Span, span: Span) -> Tile | _Lines:
+        """A tile, line by line as it is asked for where that is as good: what comes from memory then takes fewer
+        registers."""
+        if direct(term) and self._lies(term) in (None, axis):
+            return _Lines(lambda place: self.tile(term, axis, Span(place, 1), span)[0], lines)
+        return self.tile(term, axis, lines, span)
+
     def _elementwise(self, term: Elementwise, axis: str, lines: Span, span: Span) -> Tile:
         """Without recursion to the left, where chains grow long. A product that is only added to something is an
         operand of an fma, where that is allowed."""
@@ -107,25 +125,22 @@ class Evaluator:
         while isinstance(inner, Elementwise) and key_of(inner) not in self._stored:
             chain.append(inner)
             inner = inner.left
-        result = self.tile(inner, axis, lines, span)
-        fused: Tile | None = None
-        for below, outer in pairwise([None, *reversed(chain)]):
-            assert outer is not None
-            right = self.tile(outer.right, axis, lines, span)
-            if self._fuses(outer.element) and outer.operator != "mul" and fused is not None and below is not None:
-                result = self._map(outer, span, [result, fused, right], _fused(outer.operator))
-                fused = None
+        result: Tile | _Lines = self._in_turn(inner, axis, lines, span)
+        factor: Tile | _Lines | None = None
+        for outer in reversed(chain):
+            right = self._in_turn(outer.right, axis, lines, span)
+            if factor is not None and outer.operator != "mul" and self._fuses(outer.element):
+                result, factor = self._map(outer, span, [result, factor, right], _fused(outer.operator)), None
                 continue
-            if fused is not None and below is not None:
-                result = self._map(below, span, [result, fused], _binary(below))
-                fused = None
+            if factor is not None:
+                result, factor = self._map(outer.left, span, [result, factor], _binary("mul", outer.element)), None
             if outer.operator == "mul":
-                fused = right
+                factor = right
             else:
-                result = self._map(outer, span, [result, right], _binary(outer))
-        if fused is not None:
-            result = self._map(term, span, [result, fused], _binary(term))
-        return result
+                result = self._map(outer, span, [result, right], _binary(outer.operator, outer.element))
+        if factor is not None:
+            return self._map(term, span, [result, factor], _binary("mul", term.element))
+        return [list(line) for line in result]
 
     def _fuses(self, element: ComponentType) -> bool:
         return self.fused and not element.is_integer
@@ -238,19 +253,14 @@ class Evaluator:
         ]
         k, even = code.fresh("k"), inner // block * block
         with code.loop(k, 0, even, block):
-            self._assign(sums, self._steps(term, axis, lines, span, Span(Place(base=k), block), sums))
+            self._steps(term, axis, lines, span, Span(Place(base=k), block), sums)
         if inner > even:
             with code.block(""):
-                self._assign(sums, self._steps(term, axis, lines, span, Span(Place(even), inner - even), sums))
+                self._steps(term, axis, lines, span, Span(Place(even), inner - even), sums)
         return self._ended(term, pieces, sums)
 
-    def _assign(self, sums: Tile, values: Tile) -> None:
-        for line, new in zip(sums, values, strict=True):
-            for name, value in zip(line, new, strict=True):
-                self.code.line(f"{name} = {value};")
-
     def _steps(self, term: Product, axis: str, lines: Span, span: Span, ks: Span, sums: Tile | None) -> Tile:
-        """The sums after the products of `ks`."""
+        """The sums after the products of `ks`: `sums` themselves, or new ones."""
         code, pieces = self.code, chunks(span.count, self.code.machine.widest)
         values: list[list[str | None]] = (
             [list(line) for line in sums] if sums else [[None] * len(pieces) for _ in lines]
@@ -264,7 +274,11 @@ class Evaluator:
                     total = _total(term.element, w)
                     x = spelling.convert(vector[i], term.element, total, w)
                     y = self._splat(total, w, self._wide(scalar, term.element, total))
-                    line[i] = code.declared(total, w, self._step(total, w, x, y, line[i]))
+                    step = self._step(total, w, x, y, line[i])
+                    if sums is None:
+                        line[i] = code.declared(total, w, step)
+                    else:
+                        code.line(f"{line[i]} = {step};")
                     code.count(total, w)
         return [[name for name in line if name is not None] for line in values]
 
@@ -374,8 +388,8 @@ def _total(element: ComponentType, w: int) -> ComponentType:
     return spelling.integer(max(element.bits, 32) if w == 1 else element.bits, signed=False)
 
 
-def _binary(term: Elementwise) -> Callable[[int, list[str]], str]:
-    return lambda w, x: binary(term.operator, term.element, w, x[0], x[1])
+def _binary(operator: str, element: ComponentType) -> Callable[[int, list[str]], str]:
+    return lambda w, x: binary(operator, element, w, x[0], x[1])
 
 
 def _fused(operator: str) -> Callable[[int, list[str]], str]:

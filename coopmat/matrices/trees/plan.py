@@ -5,7 +5,7 @@ Candidates are written and counted (docs/matrix-types.md tells what is counted);
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from .code import COLUMNS, ROWS, chunks
@@ -19,18 +19,29 @@ from .write import body
 STRAIGHT_LIMIT = 512
 # Fewer are not worth a loop.
 LOOP_LEAST = 96
-_SPILL_COST = 2.0
 
 
 def plan(tree: Tree) -> Plan:
     work = _one_vector(tree) or tree
-    best = min((_counted(candidate) for candidate in _candidates(tree, work)), key=_cost)
-    if not best.straight:
-        return best
-    # In which order the columns are done, which is a matter of registers alone.
-    total, _ = best.steps[-1].shape(best.axis)
-    sizes = (1,) if best.narrow else (total, 2, 4, 8)
-    return min((_counted(_by_lines(best, min(lines, total))) for lines in sizes), key=_cost)
+    axes = (COLUMNS, ROWS) if work is tree else (COLUMNS,)
+    operations = {axis: _operations(work, axis) for axis in axes}
+    narrow = all(t.rows * t.columns <= tree.machine.registers for t in work.root.walk())
+    found: list[Plan] = []
+    straight = [_straight(tree, work, axis, narrow) for axis in axes if operations[axis] <= STRAIGHT_LIMIT]
+    if straight:
+        best = _cheapest(straight)
+        # In which order lines are done is a matter of registers alone.
+        total, _ = best.steps[-1].shape(best.axis)
+        sizes = {1} if narrow else {min(size, total) for size in (2, 4, total)}
+        found += [_by_lines(best, size) for size in sorted(sizes, reverse=True)]
+    if not straight or (min(operations.values()) >= LOOP_LEAST and not narrow):
+        best = _cheapest([_loops(tree, work, axis, *_tiles(work, axis)[0]) for axis in axes])
+        found += [_loops(tree, work, best.axis, *tile) for tile in _tiles(work, best.axis)]
+    return _cheapest(found)
+
+
+def _cheapest(candidates: Sequence[Plan]) -> Plan:
+    return min((_counted(candidate) for candidate in candidates), key=_cost)
 
 
 def _cost(candidate: Plan) -> float:
@@ -38,33 +49,25 @@ def _cost(candidate: Plan) -> float:
 
 
 def _counted(candidate: Plan) -> Plan:
-    code = body(candidate)
-    live, trips = code.live()
-    spilled = max(0, live - candidate.tree.machine.registers)
-    return replace(candidate, cost=code.cost + _SPILL_COST * spilled * trips, registers=live)
+    code = body(candidate, checks=False)
+    live, spilled = code.live()
+    return replace(candidate, cost=code.cost + spilled, registers=live)
 
 
 def _by_lines(candidate: Plan, lines: int) -> Plan:
     return replace(candidate, steps=(*candidate.steps[:-1], replace(candidate.steps[-1], lines=lines)))
 
 
-def _candidates(tree: Tree, work: Tree) -> Iterator[Plan]:
-    operations = min(_operations(work, axis) for axis in (COLUMNS, ROWS))
+def _straight(tree: Tree, work: Tree, axis: str, narrow: bool) -> Plan:
     once = {key_of(t): t for t in work.root.walk() if isinstance(t, Object) and _where(work, t).volatile}
-    narrow = all(t.rows * t.columns <= tree.machine.registers for t in work.root.walk())
-    for axis in (COLUMNS, ROWS) if work is tree else (COLUMNS,):
-        if _operations(work, axis) <= STRAIGHT_LIMIT:
-            yield _straight(tree, work, axis, narrow, list(once.values()))
-        if operations >= LOOP_LEAST and not narrow:
-            exact, apart = _overlaps(work, stored := _stored(work))
-            for lines, span in _tiles(work, axis):
-                steps = [_step(term, axis, lines, span) for term in stored]
-                yield Plan(tree, work, axis, False, False, (*steps, _step(work.root, axis, lines, span)), exact, apart)
-
-
-def _straight(tree: Tree, work: Tree, axis: str, narrow: bool, stored: Sequence[Term]) -> Plan:
-    steps = [_step(term, axis, term.rows * term.columns, term.rows * term.columns) for term in (*stored, work.root)]
+    steps = [_step(term, axis, *Step(term, 1, 1).shape(axis)) for term in (*once.values(), work.root)]
     return Plan(tree, work, axis, True, narrow, tuple(steps))
+
+
+def _loops(tree: Tree, work: Tree, axis: str, lines: int, span: int) -> Plan:
+    stored = _stored(work)
+    steps = tuple(_step(term, axis, lines, span) for term in (*stored, work.root))
+    return Plan(tree, work, axis, False, False, steps, *_overlaps(work, stored))
 
 
 def _step(term: Term, axis: str, lines: int, span: int) -> Step:
@@ -72,15 +75,17 @@ def _step(term: Term, axis: str, lines: int, span: int) -> Step:
     return Step(term, min(lines, shape[0]), min(span, shape[1]))
 
 
-def _tiles(work: Tree, axis: str) -> Iterator[tuple[int, int]]:
-    lanes = max(1, work.machine.register_bits // work.root.element.bits)
+def _tiles(work: Tree, axis: str) -> list[tuple[int, int]]:
+    """Lines and their length, of tiles that fill much of the registers and leave some, the largest first."""
+    machine = work.machine
+    lanes = max(1, machine.register_bits // work.root.element.bits)
     lines, length = Step(work.root, 1, 1).shape(axis)
-    spans = {min(span, length) for span in (lanes, 2 * lanes, work.machine.widest, 2 * work.machine.widest)}
-    counts = {min(count, lines) for count in (1, 2, 4, 6, 8)}
-    for span in sorted(spans):
-        for count in sorted(counts):
-            if count * -(-span // lanes) <= work.machine.registers:
-                yield count, span
+    spans = {min(span, length) for span in (lanes, 2 * lanes, machine.widest)}
+    tiles = {(min(count, lines), span) for span in spans for count in (1, 2, 4, 6, 8)}
+    sizes = {tile: tile[0] * -(-tile[1] // lanes) for tile in tiles}
+    fitting = [tile for tile in tiles if sizes[tile] < machine.registers] or [min(tiles)]
+    most = max(sizes[tile] for tile in fitting)
+    return sorted((tile for tile in fitting if sizes[tile] * 3 >= most), key=lambda tile: (-sizes[tile], tile))
 
 
 # --- one vector ----------------------------------------------------------------------------------

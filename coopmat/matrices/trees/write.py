@@ -11,6 +11,8 @@ from .evaluate import Evaluator
 from .layout import Plan, Step
 from .terms import InMemory, Object
 
+_CHECK_COST = 8
+
 
 def write(plan: Plan) -> str:
     tree = plan.tree
@@ -28,8 +30,8 @@ def _parameter(name: str, type_name: str, space: str | None, const: bool, volati
     return " ".join([f"__{space}", *["const"] * const, *["volatile"] * volatile, type_name, f"*{name}"])
 
 
-def body(plan: Plan) -> Code:
-    """The function's lines, and what they cost."""
+def body(plan: Plan, *, checks: bool = True) -> Code:
+    """The function's lines, and what they cost; `checks` is whether they include what happens where memory overlaps."""
     code = Code(plan.tree.machine)
     evaluator = Evaluator(plan, code)
     for step in plan.steps[:-1]:
@@ -40,16 +42,18 @@ def body(plan: Plan) -> Code:
         evaluator.store(step.term, memory)
     last = plan.steps[-1]
     out = Memory("out", plan.work.out, last.term.rows, last.term.columns)
-    if not plan.checked:
+    code.cost += _CHECK_COST * len((*plan.exact, *plan.apart))
+    if plan.apart and plan.work.out.space == "private":
+        # A variable on both sides, as in a = a * b: the value is copied once more.
+        elements = last.term.rows * last.term.columns
+        code.cost += 2 * elements * last.term.element.bits / plan.tree.machine.register_bits
+    if not plan.checked or not checks:
         _step(plan, code, evaluator, last, out)
         return code
-    cost = code.cost
     with code.block(f"if ({_overlap(plan)})"):
         memory = _array(plan, code, last)
         _step(plan, code, evaluator, last, memory)
         _copy(plan, code, last, memory, out)
-    # Once in a blue moon.
-    code.cost = cost + 8 * len((*plan.exact, *plan.apart))
     with code.block("else"):
         _step(plan, code, evaluator, last, out)
     return code
