@@ -34,7 +34,8 @@ class CompileOptions:
     `scratch` assume where the kernel does not fix one (None: 16). `level` is the optimisation level 0 to 3 of lowered
     modules. `variants` are the names of the multiply-adds that the device has (None: not known), `device` its name.
     `code` is what the device is given, "auto" being SPIR-V unless the device's route says otherwise. Only its own
-    compiler makes use of `hints`, which are options, and has vectors of at most `widest` components in the library.
+    compiler makes use of `hints`, which are options, and has vectors of at most `widest` components in the library, and
+    vectors as members of packed records where `packed_members`.
     `fp_contract` is "on" or "off" (where no pragma says otherwise), or "matrix": as on, and in expressions of matrix
     types whatever a pragma says. `matrix_registers` are the bits and the number of the vector registers that the cost
     model of matrix types counts on (None: those of `trees.Machine`).
@@ -64,6 +65,7 @@ class CompileOptions:
     code: str = "auto"
     hints: tuple[str, ...] = ()
     widest: int = 16
+    packed_members: bool = True
     fp_contract: str = "on"
     matrix_registers: tuple[int, int] | None = None
 

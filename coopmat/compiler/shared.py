@@ -60,7 +60,7 @@ def machine(options: CompileOptions) -> Machine:
     """What the cost model of Clang's matrix types knows of the device."""
     from ..matrices.trees import Machine
 
-    known = Machine(widest=options.widest)
+    known = Machine(widest=options.widest, members=options.packed_members)
     bits, count = options.matrix_registers or (known.register_bits, known.registers)
     return replace(known, register_bits=bits, registers=count)
 

@@ -16,13 +16,14 @@ class Route:
     """How a program with matrices gets to a device: `matrices` is the value for `--matrices`, `code` what the device is
     given, "spirv" or "c". Where nobody names a device, those of a lower `rank` come first. `widest` is the
     most components of vectors that the library may use where it goes down as C, `hints` are options for the device's
-    compiler then."""
+    compiler then, `packed_members` says whether it takes vectors that a packed record holds."""
 
     matrices: str
     why: str
     code: str = "spirv"
     rank: int = 0
     widest: int = 16
+    packed_members: bool = True
     hints: tuple[str, ...] = ()
 
 
@@ -54,10 +55,18 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family("spirv", lambda d: d.takes_spirv, Route("one", "the device takes SPIR-V")),
     Family(
-        # It does not know an intrinsic that its own LLVM puts where functions that give records are inlined.
+        # It does not know an intrinsic that its own LLVM puts where functions that give records are inlined, and calls
+        # vectors in packed records misaligned.
         "simulator",
         lambda d: "oclgrind" in d.platform.casefold(),
-        Route("one", "a simulator that takes OpenCL C only", "c", 2, hints=("-DCM_INLINE=__attribute__((noinline))",)),
+        Route(
+            "one",
+            "a simulator that takes OpenCL C only",
+            "c",
+            2,
+            hints=("-DCM_INLINE=__attribute__((noinline))",),
+            packed_members=False,
+        ),
     ),
     Family(
         # Its functions are compiled for other processors than its LLVM takes newer ones for, so that the two disagree

@@ -103,7 +103,8 @@ def _for_own_compiler(options: CompileOptions, device: DeviceInfo) -> CompileOpt
     extensions = {**lacking, **options.extensions}
     route = route_for(device)
     hints = (*options.hints, *route.hints)
-    return replace(options, cl_std=oldest, extensions=extensions, widest=route.widest, hints=hints)
+    own = replace(options, widest=route.widest, packed_members=route.packed_members, hints=hints)
+    return replace(own, cl_std=oldest, extensions=extensions)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -96,7 +96,7 @@ class Access:
         for place, line in zip(lines, tile, strict=True):
             for name, (start, w) in zip(line, chunks(span.count, widest), strict=True):
                 first = span.first + start
-                private = memory.where.space == "private"
+                private = self._by_member(memory)
                 if w > 1 and memory.along == axis and not self._by_element(memory) and not (private and w == 3):
                     address = memory.address(*position(axis, place, first))
                     stored = f"{self._member(element, w, address)} = {name}"
@@ -115,6 +115,9 @@ class Access:
         self.code.typedefs[vector] = f"typedef struct {packed} {{ {vector} v; }} at_{vector};"
         return f"((__private {const}at_{vector} *)({address}))->v"
 
+    def _by_member(self, memory: Memory) -> bool:
+        return memory.where.space == "private" and self.code.machine.members
+
     def _by_element(self, memory: Memory) -> bool:
         return memory.where.volatile
 
@@ -122,7 +125,7 @@ class Access:
         element = memory.where.element
         if w > 1 and memory.along == axis and not self._by_element(memory):
             address = memory.address(*position(axis, line, start))
-            if memory.where.space != "private":
+            if not self._by_member(memory):
                 return self.code.named(element, w, f"vload{w}(0, {address})")
             if w != 3:
                 return self.code.named(element, w, self._member(element, w, address, "const "))
