@@ -48,6 +48,11 @@ class IrModule(Module):
             self._canonical = self._timed("read", lambda: self._reprinted(str(read)))
             self._read = read
 
+    @property
+    def _flat_ir(self) -> str:
+        """Matrix types are vectors in IR already: they stay as they were read."""
+        return self._canonical
+
     def _lower(self, flat_matrices: bool = False) -> LoweredModule:
         from ..ir import LowerOptions
         from ..ir.dialects import reread

@@ -121,13 +121,19 @@ class Module:
 
     @property
     def llvm_ir(self) -> str:
+        from ..ir import dialects
+        from ..spirv.emit import EmitOptions, emit, reprint
+
+        if self.options.dialect == "llvm":
+            return reprint(self._flat_ir)
         text = self._lowered.text
         if self.options.dialect == "khr":
             return text
-        from ..ir import dialects
-        from ..spirv.emit import reprint
-
-        return reprint(dialects.rewrite(reprint(text), self.options.dialect))
+        text = reprint(text)
+        if self.options.dialect in dialects.INTEL and self.options.matrices == "native":
+            # Its matrices are values: variables would keep the canonical type.
+            text = emit(text, EmitOptions(passes="sroa", want=frozenset({"llvm_ir"}))).llvm_ir or text
+        return reprint(dialects.rewrite(text, self.options.dialect))
 
     @property
     def matrix_plans(self) -> str:
@@ -247,7 +253,7 @@ class Module:
     def _lowered(self) -> LoweredModule:
         return self._lower()
 
-    def _lower(self) -> LoweredModule:
+    def _lower(self, flat_matrices: bool = False) -> LoweredModule:
         from ..ir import LowerOptions
         from ..ir.lower import lower
 
@@ -258,6 +264,7 @@ class Module:
             sub_group_size=options.sub_group_size,
             float_flags=options.float_flags,
             opt_disable=options.level == 0,
+            flat_matrices=flat_matrices,
             contract_matrices=options.fp_contract == "matrix",
             machine=machine(options),
         )
@@ -274,6 +281,11 @@ class Module:
         with collector:
             lowered = self._timed("lower", run)
         return self._told(lowered)
+
+    @_stage
+    def _flat_ir(self) -> str:
+        """The dialect `llvm`: values of Clang's matrix types are vectors."""
+        return self._lower(flat_matrices=True).text
 
     @_stage
     def _written(self) -> Written:

@@ -46,7 +46,7 @@ class SpirvModule(Module):
 
     unit = _tree  # type: ignore[assignment]
 
-    def _lower(self) -> LoweredModule:
+    def _lower(self, flat_matrices: bool = False) -> LoweredModule:
         raise self._no_stage("is not made of LLVM IR here")
 
     @property

@@ -38,7 +38,8 @@ def mended(ir: str) -> str:
 
     Of a zero extension and the truncation or sign extension before it the backend makes one operation, with wrong
     types, or dies; it drops the `freeze` that goes between. Vectors of truth values it neither makes from integers
-    nor turns into floats. For local memory see `_with_whole_locals`, for reversed bits `_with_reversals`.
+    nor turns into floats. Of an alignment it keeps eight bits, which are 0 for 256. For local memory see
+    `_with_whole_locals`, for reversed bits `_with_reversals`.
     """
     narrowed = set(_NARROWED.findall(ir)) if "zext" in ir else set()
     names = (f'%"mended {number}"' for number in itertools.count())
@@ -66,11 +67,14 @@ def mended(ir: str) -> str:
         text = _TRUNCATION_TO_TRUTH.sub(test, _TRUTH_TO_FLOAT.sub(choose, text))
     if " addrspace(3) global " in text:
         text = _with_whole_locals(text, names)
+    if _WIDELY_ALIGNED.search(text):
+        text = _WIDELY_ALIGNED.sub(r"\1 128", text)
     if "@llvm.bitreverse." in text:
         text = _with_reversals(text)
     return ir if text == ir else text
 
 
+_WIDELY_ALIGNED = re.compile(r"(^ .*\b(?:load|store|alloca) .*, align) (?:256|512|\d{4,})\b", re.MULTILINE)
 _LOCAL_VARIABLE = re.compile(
     r"^(@\S+) = .*?\baddrspace\(3\) global (.+) (?:undef|poison|zeroinitializer)", re.MULTILINE
 )

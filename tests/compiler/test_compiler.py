@@ -59,7 +59,7 @@ def test_options_that_do_not_exist(options):
         coopmat.compile(KERNEL, options)
 
 
-@pytest.mark.parametrize("options", [["--dialect", "intel"], ["--dialect", "llvm"]])
+@pytest.mark.parametrize("options", [["--dialect", "intel"]])
 def test_what_comes_later_says_so(options):
     assert codes(KERNEL, "-DN=4", *options) == ["not-supported"]
 

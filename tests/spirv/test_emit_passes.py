@@ -245,3 +245,17 @@ def test_local_variables_keep_their_types_where_a_pointer_is_chosen(passes: str)
 def test_illegal_types_are_told_from_names() -> None:
     assert illegal_types('%i33 = add i32 %i24, @i7 ; i9\n!3 = i99\ni5:\n  <16 x i8> "i77" i1 i8 i16 i64') == []
     assert illegal_types('store i33 0\n  load <5 x i3>, target("spirv.X", i9)') == ["<5 x ", "i3", "i33", "i9"]
+
+
+def test_alignments_that_the_backend_has_no_bits_for() -> None:
+    text = """
+    define spir_kernel void @k(ptr addrspace(1) %p, i64 %i) {
+      %a = alloca [64 x double], align 256
+      %q = getelementptr [64 x double], ptr %a, i64 0, i64 %i
+      store <16 x double> zeroinitializer, ptr %a, align 512
+      %x = load volatile double, ptr %q, align 8
+      store double %x, ptr addrspace(1) %p, align 256
+      ret void
+    }
+    """
+    assert tools.disassemble(emit(text).spirv).count("Aligned 128") == 2
