@@ -17,6 +17,10 @@ from . import typed
 from .matrix_calls import COMPONENTS
 from .types import AddressSpace, ConstantMatrixType, MatrixLayout, PointerType, ScalarType, Type
 
+#: Of one tree, about: a function takes 254 parameters, and two for each place in memory. What has more is calculated
+#: in parts.
+MOST_LEAVES = 64
+
 
 @dataclass(frozen=True, slots=True)
 class ObjectLeaf:
@@ -120,16 +124,34 @@ class _Collector:
         while isinstance(e, (typed.MatrixElementwise, typed.MatrixProduct)):
             chain.append(e)
             e = e.left
+        start = len(self.leaves)
         result = self._term(e)
         for outer in reversed(chain):
             matrix = _matrix(outer.type)
             shape = (component(matrix.element), matrix.rows, matrix.columns)
-            right = self.term(outer.right)
+            if len(self.leaves) >= MOST_LEAVES:
+                result = self._apart(outer.left, start)
+            right = self._operand(outer.right)
             if isinstance(outer, typed.MatrixProduct):
                 result = trees.Product(*shape, result, right)
             else:
                 result = trees.Elementwise(*shape, outer.op, result, right)  # type: ignore[arg-type]
         return result
+
+    def _operand(self, e: typed.Expr) -> Term:
+        """As `term`, where there is room for the leaves."""
+        start = len(self.leaves)
+        result = self.term(e) if start < MOST_LEAVES else None
+        return self._apart(e, start) if result is None or len(self.leaves) >= MOST_LEAVES else result
+
+    def _apart(self, e: typed.Expr, start: int) -> Term:
+        """An expression as an object, which a tree of its own calculates; it takes the place of the leaves from `start`
+        on."""
+        del self.leaves[start:]
+        if not is_tree(e) or isinstance(e, (typed.MatrixMemoryLoad, typed.MatrixBroadcast)):
+            return self._term(e)
+        matrix = _matrix(e.type)
+        return trees.Object(component(matrix.element), matrix.rows, matrix.columns, self._leaf(ObjectLeaf(e)))
 
     def _term(self, e: typed.Expr) -> Term:
         matrix = _matrix(e.type)
@@ -141,22 +163,22 @@ class _Collector:
         if isinstance(e, typed.MatrixBroadcast):
             return trees.Broadcast(*shape, self._leaf(ScalarLeaf(e.value)))
         if isinstance(e, typed.MatrixTranspose):
-            return trees.Transposed(*shape, self.term(e.operand))
+            return trees.Transposed(*shape, self._operand(e.operand))
         if isinstance(e, typed.MatrixCast):
-            inner = self.term(e.operand)
+            inner = self._operand(e.operand)
             return inner if inner.element == shape[0] else trees.Converted(*shape, inner)
         if isinstance(e, typed.MatrixPart):
-            inner = self.term(e.operand)
+            inner = self._operand(e.operand)
             return trees.Part(*shape, e.which, inner, self._index(e.index))  # type: ignore[arg-type]
         if isinstance(e, typed.MatrixWithPart):
             return self._with_part(e, shape)
         return trees.Object(*shape, self._leaf(ObjectLeaf(e)))
 
     def _with_part(self, e: typed.MatrixWithPart, shape: tuple[ComponentType, int, int]) -> Term:
-        inner = self.term(e.operand)
+        inner = self._operand(e.operand)
         index = self._index(e.index)
         if e.which != "element":
-            return trees.WithPart(*shape, e.which, inner, index, self.term(e.part))  # type: ignore[arg-type]
+            return trees.WithPart(*shape, e.which, inner, index, self._operand(e.part))  # type: ignore[arg-type]
         assert e.column is not None
         column = self._index(e.column)
         return trees.WithElement(*shape, inner, index, column, self._leaf(ScalarLeaf(e.part)))
