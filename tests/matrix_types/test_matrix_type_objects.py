@@ -104,3 +104,41 @@ def test_objects_are_cs(extra: str, code: str, capfd: pytest.CaptureFixture[str]
     assert (deep["tag"], *deep["m"], *deep["parts"]) == (1, 9, 11, 13, 15, 0, 2, 2, 2, 2, 7)
     assert (tight["tag"], *tight["m"], *tight["more"]) == (2, 4, 7, 8, 15, 13, 14, 16, 30, 13, 14, 16, 30)
     assert found[4].tolist() == [29, 41, 62, 90]
+
+
+COPIES = """
+typedef int m __attribute__((matrix_type(3, 3)));
+struct s { m a, b; };
+static void multiplied(m *p, m v) { *p = v * *p; }
+static void turned(struct s *p, struct s v) { p->a = v.b * v.a; p->b = __builtin_matrix_transpose(v.a); }
+__attribute__((noinline)) static m both(m *p, m v) { *p = __builtin_matrix_transpose(v); return v; }
+kernel void k(global m *x, global m *o)
+{
+    m a = *x;
+    struct s t = { a, a + 1 };
+    multiplied(&a, a);
+    o[0] = a;
+    turned(&t, t);
+    o[1] = t.a, o[2] = t.b;
+    a = *x;
+    a = both(&a, a);
+    o[3] = a;
+    m many[2] = { a, a + 3 };
+    many[0] = both(&many[1], many[0] * many[1]);
+    o[4] = many[0], o[5] = many[1];
+    many[1] = (many[0] = many[0] * many[1]) * many[1];
+    o[6] = many[1];
+}
+"""
+
+
+@pytest.mark.parametrize("options", [["-cl-opt-disable"], ["--code", "c"]], ids=["spirv", "c"])
+def test_parameters_and_results_are_copies(options: list[str]) -> None:
+    module = coopmat.compile(COPIES, ["--no-validate", *options], name="copies.cl")
+    x = np.arange(9, dtype=np.int32).reshape(3, 3)
+    launch = Launch("k", [np.ascontiguousarray(x.T), np.zeros((7, 3, 3), np.int32)])
+    code = module.opencl_c if module.code == "c" else module.spirv
+    (found,) = execute(device_of("cpu"), code, [launch], module.opencl_c_options)
+    product = x @ (x + 3)
+    expected = [x @ x, (x + 1) @ x, x.T, x, product, product.T, product @ product.T @ product.T]
+    assert [m.T.tolist() for m in found[1]] == [m.tolist() for m in expected]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,15 @@ def test_values_go_to_cooperative_matrices_and_back(device: DeviceInfo, code: st
     launch = Launch("both", arguments, (size,), (size,))
     (found,) = run(device, BOTH.replace("SIZE", str(size)), [launch], *options)
     assert np.array_equal(found[2].T, expected)
+
+
+@pytest.mark.parametrize("matrices", ["native", "one"])
+def test_both_systems_share_a_module(matrices: str) -> None:
+    module = coopmat.compile(BOTH.replace("SIZE", "16"), ["--matrices", matrices], name="both.cl")
+    text = module.spirv_text
+    assert module.validated and ("OpCooperativeMatrixMulAddKHR" in text) == (matrices == "native")
+    # What goes from one to the other in private memory ends in registers.
+    assert matrices == "native" or not re.search("OpVariable .*Function", text)
 
 
 # --- programs --------------------------------------------------------------------------------------
