@@ -116,9 +116,10 @@ kernel void k(global int *i, global float *f, global const int *in) {
 
 
 def launched(
-    device: DeviceInfo, module: coopmat.Module, kernel: str, size: int, buffers: Sequence[Array]
+    device: DeviceInfo, module: coopmat.Module, kernel: str, size: int | tuple[int, ...], buffers: Sequence[Array]
 ) -> list[Array]:
     """What a work-group leaves in the buffers."""
+    local = (size,) if isinstance(size, int) else size
     cl = opencl()
     context = cl.Context([device.handle])
     queue = cl.CommandQueue(context)
@@ -127,7 +128,7 @@ def launched(
         program = cl.Program(context, module.spirv).build()
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     there = [cl.Buffer(context, flags, hostbuf=array) for array in buffers]
-    getattr(program, kernel)(queue, (size,), (size,), *there)
+    getattr(program, kernel)(queue, local, local, *there)
     results = [np.empty_like(array) for array in buffers]
     for array, buffer in zip(results, there, strict=True):
         cl.enqueue_copy(queue, array, buffer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -207,6 +208,43 @@ def test_a_work_group_shares_its_matrices(device: DeviceInfo, route: str) -> Non
         got = np.empty_like(c)
         cl.enqueue_copy(queue, got, buffers[2])
         assert (got == expected(a, b, c)).all(), name
+
+
+BOTH_SCOPES = """
+#define MATRIX(...) __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, __VA_ARGS__)))
+typedef float W MATRIX(5, 27, CLK_COOPERATIVE_MATRIX_ACCUMULATOR);
+typedef float S MATRIX(4, 16, CLK_COOPERATIVE_MATRIX_ACCUMULATOR);
+struct pair { W m[2]; int n; };
+__attribute__((noinline)) W add(struct pair p) { return p.m[0] + p.m[1] * (float)p.n; }
+__attribute__((reqd_work_group_size(16, 2, 1)))
+kernel void k(global float *c, global float *s, global uint *count) {
+    struct pair p;
+    p.n = 2;
+    p.m[0] = coop_mat_load(c, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 27);
+    p.m[1] = coop_mat_init(1.0f);
+    W r = add(p);
+    for (uint i = 0; i < coop_mat_length(r); ++i) { uint2 at = coop_mat_coord(r, i); r[i] += at.x * 100 + at.y; }
+    count[get_local_id(1) * 16 + get_local_id(0)] = coop_mat_length(r);
+    coop_mat_store(c, r, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 27);
+    S x = coop_mat_load(s + get_sub_group_id() * 64, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16);
+    coop_mat_store(s + get_sub_group_id() * 64, x + x, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16);
+}
+"""
+
+
+def test_matrices_of_both_scopes(device: DeviceInfo) -> None:
+    """Beside one another; a work-group's in a record, by value, component by component."""
+    text = coopmat.compile(BOTH_SCOPES, name="both.cl").llvm_ir
+    text = re.sub(r'("spirv\.CooperativeMatrixKHR", float, )3(?=, 5, 27)', r"\g<1>2", text)
+    text = text.replace("mf5x27C", "mf5x27CW")
+    module = coopmat.compile(text, ["--matrices", "scratch"], name="both.ll", language="ir")
+    rng = np.random.default_rng(2)
+    c, s = (rng.integers(-9, 9, shape).astype(np.float32) for shape in ((5, 27), (2, 4, 16)))
+    got = launched(device, module, "k", (16, 2), [c, s, np.zeros(32, np.uint32)])
+    assert (got[0] == c + 2 + np.arange(5)[:, None] * 100 + np.arange(27)).all()
+    assert (got[1] == 2 * s).all()
+    # Every component is held once: columns go round the work-items.
+    assert got[2].tolist() == [5] * 27 + [0] * 5
 
 
 def expected(a: Array, b: Array, c: Array) -> Array:
