@@ -126,20 +126,20 @@ def test_products_are_contracted_only_where_that_is_allowed(
 # --- cooperative matrices --------------------------------------------------------------------------
 
 BOTH = """
-#define MATRIX(USE) __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8, CLK_COOPERATIVE_MATRIX_##USE)))
+#define MATRIX(USE) __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 4, 4, CLK_COOPERATIVE_MATRIX_##USE)))
 #define COLUMN CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR
 #define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
-typedef float m8 __attribute__((matrix_type(8, 8)));
-typedef float padded __attribute__((matrix_type(8, 8, layout(row_major), row_padding(3))));
+typedef float m4 __attribute__((matrix_type(4, 4)));
+typedef float padded __attribute__((matrix_type(4, 4, layout(row_major), row_padding(3))));
 __attribute__((reqd_work_group_size(SIZE, 1, 1)))
-kernel void both(global const m8 *a, global const m8 *b, global m8 *d)
+kernel void both(global const m4 *a, global const m4 *b, global m4 *d)
 {
-    m8 sum = *a + *b, result;
+    m4 sum = *a + *b, result;
     padded other = (padded)__builtin_matrix_transpose(*b) * 2;
-    float MATRIX(A) x = coop_mat_load((private float *)&sum, COLUMN, 8);
-    float MATRIX(B) y = coop_mat_load((private float *)&other, ROW, 11);
+    float MATRIX(A) x = coop_mat_load((private float *)&sum, COLUMN, 4);
+    float MATRIX(B) y = coop_mat_load((private float *)&other, ROW, 7);
     float MATRIX(ACCUMULATOR) z = coop_mat_mulAdd(x, y, (float MATRIX(ACCUMULATOR))coop_mat_init(1.0f));
-    coop_mat_store((private float *)&result, z, COLUMN, 8);
+    coop_mat_store((private float *)&result, z, COLUMN, 4);
     result = result * *a - sum;
     if (get_local_id(0) == SIZE - 1)
         *d = result;
@@ -151,7 +151,7 @@ kernel void both(global const m8 *a, global const m8 *b, global m8 *d)
 @pytest.mark.parametrize("code", CODES)
 def test_values_go_to_cooperative_matrices_and_back(device: DeviceInfo, code: str, matrices: str, size: int) -> None:
     random = np.random.default_rng(3)
-    a, b = (random.integers(-4, 5, (8, 8)).astype(np.float32) for _ in range(2))
+    a, b = (random.integers(-4, 5, (4, 4)).astype(np.float32) for _ in range(2))
     expected = ((a + b) @ (b.T * 2) + 1) @ a - (a + b)
     # Memory is column-major, numpy's is not.
     arguments = [np.ascontiguousarray(m.T) for m in (a, b, np.zeros_like(a))]
