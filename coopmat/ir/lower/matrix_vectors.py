@@ -17,6 +17,7 @@ from ...frontend import typed
 from ...frontend.types import AddressSpace, ConstantMatrixType, MatrixLayout, ScalarType, Type, VectorType
 from ..type_map import I1, I32, I64, VOID_TYPE, undefined
 from . import conversions, expressions, matrix_types, places
+from .address_spaces import known_pointer
 from .context import FunctionContext, space_of
 
 _FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
@@ -73,7 +74,7 @@ def memory_store(ctx: FunctionContext, e: typed.MatrixMemoryStore) -> None:
     t = _matrix(e.matrix.type)
     layout = MatrixLayout.ROW_MAJOR if e.row_major else MatrixLayout.COLUMN_MAJOR
     value = _in_layout(ctx, expressions.rvalue(ctx, e.matrix), t, layout)
-    pointer, stride = expressions.rvalue(ctx, e.pointer), expressions.rvalue(ctx, e.stride)
+    pointer, stride = known_pointer(expressions.rvalue(ctx, e.pointer)), expressions.rvalue(ctx, e.stride)
     memory = _Lines(ctx, pointer, stride, t, layout)
     memory.store(value, ctx.types.align(t.element), _is_volatile(e.pointer.type))
 
@@ -244,7 +245,7 @@ def _index(ctx: FunctionContext, t: ConstantMatrixType, row: ir.Value, column: i
 def _memory_load(ctx: FunctionContext, e: typed.MatrixMemoryLoad) -> ir.Value:
     t = _matrix(e.type)
     layout = MatrixLayout.ROW_MAJOR if e.row_major else MatrixLayout.COLUMN_MAJOR
-    pointer, stride = expressions.rvalue(ctx, e.pointer), expressions.rvalue(ctx, e.stride)
+    pointer, stride = known_pointer(expressions.rvalue(ctx, e.pointer)), expressions.rvalue(ctx, e.stride)
     result = _Lines(ctx, pointer, stride, t, layout).load(ctx.types.align(t.element), _is_volatile(e.pointer.type))
     return _in_layout(ctx, result, ConstantMatrixType(t.element, t.rows, t.columns, layout), t.layout)
 

@@ -171,6 +171,7 @@ class Vectors:
         while matrices and any(matrices & set(names) and not matrices >= set(names) for names in joined):
             matrices |= {name for names in joined if matrices & set(names) for name in names}
         self.vectors = {name: v for name, v in kinds.items() if v.is_wide or name in matrices}
+        self.source = str(self.function.head)
         if any(vector.count > _MOST_ELEMENTS for vector in self.vectors.values()):
             raise self.fail(f"vectors of more than {_MOST_ELEMENTS} elements are not supported")
 
