@@ -5,16 +5,17 @@ Of bfloat16 components are moved only: SPIR-V has no arithmetic on them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from coopmat.matrices import meaning
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import ComponentType, MatrixType
 
 from ..experiment import Experiment, matrix_input, matrix_output
+from ..profile import SLOW, Profile
 from ..values import whole_range
 from ..writers import Parameter, Value, Variable, Writer
-from .base import Operation, Setting, type_cases
+from .base import Case, Operation, Setting, type_cases
 
 Meaning = Callable[[ComponentType, Array, Array], dict[str, Array]]
 
@@ -158,9 +159,21 @@ def _write_functions(setting: Setting, w: Writer) -> None:
     w.store(changed, w.read(variable))
 
 
+# Components of less than 32 bits that a work-item accesses by a variable index are no vectors to processors: in subgroups
+# of 32, Intel's compiler takes a minute over 32 of them.
+_MOST_NARROW = 16
+
+
+def _array_cases(profile: Profile) -> Iterable[Case]:
+    for case in type_cases(profile):
+        matrix: MatrixType = case.parameters
+        if profile.route not in SLOW or profile.exhaustive or matrix.component.bits > 16 or matrix.rows <= _MOST_NARROW:
+            yield case
+
+
 OPERATIONS = (
     Operation("composite", type_cases, _experiment(_composite), _write_composite),
-    Operation("composite_array", type_cases, _experiment(_array), _write_array),
+    Operation("composite_array", _array_cases, _experiment(_array), _write_array),
     Operation("composite_rvalue", type_cases, _experiment(_rvalue), _write_rvalue),
     Operation("func", type_cases, _experiment(_functions), _write_functions),
 )
