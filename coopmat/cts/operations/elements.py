@@ -159,7 +159,7 @@ def _write_functions(setting: Setting, w: Writer) -> None:
     w.store(changed, w.read(variable))
 
 
-# Components of less than 32 bits that a work-item accesses by a variable index are no vectors to processors: in subgroups
+# Components of less than 32 bits that work-items access by a variable index are no vectors to processors: in subgroups
 # of 32, Intel's compiler takes a minute over 32 of them.
 _MOST_NARROW = 16
 
