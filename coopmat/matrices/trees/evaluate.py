@@ -231,7 +231,8 @@ class Evaluator:
         number = self.code.named(signed, 1, f"({guarded}) ? ({signed.opencl_c}){lane} : ({signed.opencl_c})-1")
         lanes = f"({spelling.vector(signed, w)})({', '.join(map(str, range(w)))})"
         mask = self.code.named(signed, w, f"{lanes} == {splat(signed, w, number)}")
-        return self.code.named(element, w, f"select({old}, {splat(element, w, new)}, {mask})")
+        # Not select(), on which Intel's compiler fails where `old` is an undefined vector of shorts.
+        return self.code.named(element, w, f"{mask} ? {splat(element, w, new)} : {old}")
 
     # --- products ----------------------------------------------------------------------------
 
