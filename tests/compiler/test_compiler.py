@@ -11,7 +11,7 @@ import pytest
 
 import coopmat
 from coopmat.diagnostics import render_text
-from coopmat.options import CompileOptions
+from coopmat.options import DIALECTS, CompileOptions
 from coopmat.spirv.tools import ToolsMissing
 
 KERNEL = """
@@ -59,9 +59,10 @@ def test_options_that_do_not_exist(options):
         coopmat.compile(KERNEL, options)
 
 
-@pytest.mark.parametrize("options", [["--dialect", "intel"]])
-def test_what_comes_later_says_so(options):
-    assert codes(KERNEL, "-DN=4", *options) == ["not-supported"]
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_dialect_is_written(dialect):
+    text = coopmat.compile(KERNEL, ["-DN=4", "--dialect", dialect]).llvm_ir
+    assert "define spir_kernel void @" in text and "twice" in text
 
 
 @pytest.mark.parametrize(
