@@ -192,7 +192,8 @@ def test_straight_line_code_is_bounded():
         macros = lowering.MultiplyAdd(*matrices, Operands.NONE).definitions(Target(ONE, 1))
         return macros["EACH"], macros["EACH_K"]
 
-    assert loops(32, 32, 32) == ("CM_UNROLL", "CM_UNROLL")
+    assert loops(16, 16, 64) == ("CM_UNROLL", "CM_UNROLL")
+    assert loops(32, 32, 32) == ("CM_UNROLL", "CM_ROLL")
     assert loops(64, 64, 64) == ("CM_UNROLL", "CM_ROLL")
     assert loops(64, 63, 64) == ("CM_ROLL", "CM_ROLL")
 
