@@ -57,7 +57,7 @@ def binary(sign: str, left: str, right: str) -> Entry:
 
 
 def compound(sign: str, operand: str) -> Entry:
-    """"The semantics match their expanded variants"; of square matrices, that products fit."""
+    """ "The semantics match their expanded variants"; of square matrices, that products fit."""
     return Entry(
         OPERATORS,
         f"{NAMES[sign]}_assign_{operand}",
@@ -68,9 +68,7 @@ def compound(sign: str, operand: str) -> Entry:
         lambda case, x, y: (
             product(case.matrix(x, "S"), case.matrix(y, "S"))
             if (sign, operand) == ("*", "M2")
-            else APPLY[sign](
-                case.matrix(x, "S"), case.matrix(y, "S") if operand == "M2" else x.dtype.type(SCALAR)
-            )
+            else APPLY[sign](case.matrix(x, "S"), case.matrix(y, "S") if operand == "M2" else x.dtype.type(SCALAR))
         ),
     )
 
@@ -98,7 +96,7 @@ EQUIVALENCES = (
         "",
         "(M)(scalar + 0.5f)",
         "M",
-        f"for (int C = 0; C < col; ++C)\nfor (int R = 0; R < row; ++R)\nRes[R][C] = (EltTy)(scalar + 0.5f);\n",
+        "for (int C = 0; C < col; ++C)\nfor (int R = 0; R < row; ++R)\nRes[R][C] = (EltTy)(scalar + 0.5f);\n",
         lambda case, x, y: np.full(case.shapes["M"], SCALAR + 0.5).astype(x.dtype),
     ),
     Entry(
