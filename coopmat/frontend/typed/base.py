@@ -1,0 +1,23 @@
+"""What every node of the typed AST is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...diagnostics import Span
+from ..types import Qualifiers, Type
+
+
+@dataclass(slots=True)
+class Expr:
+    """An rvalue of `type`, unless the node is an LValue."""
+
+    span: Span
+    type: Type
+
+
+@dataclass(slots=True)
+class LValue(Expr):
+    """An object of `type`; `place` says where it lives and how it may be accessed."""
+
+    place: Qualifiers

@@ -1,0 +1,115 @@
+"""Cooperative matrices (`types.CoopMatrixType`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..types import CoopMatrixType
+from .base import Expr, LValue
+
+
+@dataclass(slots=True)
+class MatrixElement(LValue):
+    """Component `index` (uint) of the part of a matrix that this work-item holds. A matrix that is no object is held
+    in an unnamed one, and then the component is no object either."""
+
+    matrix: LValue
+    index: Expr
+
+
+@dataclass(slots=True)
+class MatrixBounds(Expr):
+    """Void. Of a checked load or store, each a uint: the pointer is to the origin of a `rows` x `columns` matrix in
+    memory, and the tile starts at `row`, `column` of that."""
+
+    row: Expr
+    column: Expr
+    rows: Expr
+    columns: Expr
+
+
+@dataclass(slots=True)
+class MatrixLoad(Expr):
+    """`type` is the matrix; `pointer` points to its component type, in any address space (vector pointees already
+    converted, `stride`, ulong, counts components); the access is volatile where the pointee is. `layout` is SPIR-V's
+    number, 2 for packed. With `bounds` what lies outside is zero."""
+
+    pointer: Expr
+    layout: int
+    stride: Expr
+    bounds: MatrixBounds | None = None
+
+
+@dataclass(slots=True)
+class MatrixStore(Expr):
+    """Void. As MatrixLoad; with `bounds` nothing is stored outside."""
+
+    pointer: Expr
+    matrix: Expr
+    layout: int
+    stride: Expr
+    bounds: MatrixBounds | None = None
+
+
+@dataclass(slots=True)
+class MatrixMulAdd(Expr):
+    """a b + c; `operands` is the complete mask."""
+
+    a: Expr
+    b: Expr
+    c: Expr
+    operands: int
+
+
+@dataclass(slots=True)
+class MatrixFill(Expr):
+    """Every component is `value` (of the component type)."""
+
+    value: Expr
+
+
+@dataclass(slots=True)
+class MatrixLength(Expr):
+    """uint: components of `matrix` that this work-item holds."""
+
+    matrix: CoopMatrixType
+
+
+@dataclass(slots=True)
+class MatrixCoordinates(Expr):
+    """uint2: row (x) and column (y) of component `index` (uint) of the part of `matrix` that this work-item holds."""
+
+    matrix: CoopMatrixType
+    index: Expr
+
+
+@dataclass(slots=True)
+class MatrixConvert(Expr):
+    """The operand's components converted to those of `type`: scope, shape and use are the same. As a cast does it, or
+    with `rounding` (rte, rtz, rtp, rtn) and `saturate` as OpenCL's convert_ functions."""
+
+    operand: Expr
+    rounding: str = ""
+    saturate: bool = False
+
+
+@dataclass(slots=True)
+class MatrixBinary(Expr):
+    """add sub mul div, component by component; all three types are equal."""
+
+    op: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(slots=True)
+class MatrixScale(Expr):
+    """matrix times `scalar` (of the component type)."""
+
+    matrix: Expr
+    scalar: Expr
+
+
+@dataclass(slots=True)
+class MatrixNegate(Expr):
+    operand: Expr
