@@ -142,6 +142,26 @@ def test_stages_and_times_go_to_standard_error(coopmat, good):
     assert "define" in result.err and " ms  emit" in result.err and " ms  total" in result.err
 
 
+MATRIX_TYPES = b"""typedef float m __attribute__((matrix_type(64, 64)));
+kernel void k(global m *restrict a, global m *b)
+{
+    *b = *a + *a;
+    *a = *b * *b;
+}
+"""
+
+
+def test_how_expressions_of_matrices_are_calculated(coopmat):
+    plans = []
+    for registers in ("256x16", "128x8"):
+        options = ["--print-after=matrices", "--matrix-registers", registers, "--emit=ll", "-o", "-", "-"]
+        result = coopmat("compile", *options, stdin=MATRIX_TYPES)
+        assert result.status == 0 and "<stdin>:4:10: " in result.err and "<stdin>:5:10: " in result.err
+        assert f" of {registers.partition('x')[2]}; " in result.err
+        plans.append(result.err)
+    assert plans[0] != plans[1]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -156,6 +176,8 @@ def test_stages_and_times_go_to_standard_error(coopmat, good):
         ["--device=a", "--device-info=b", "a.cl"],
         ["-MD", "-o", "-", "a.cl"],
         ["--spirv-version=9", "a.cl"],
+        ["--matrix-registers=256", "a.cl"],
+        ["-ffp-contract=fast", "a.cl"],
         ["-o", "a.cl", "a.cl"],
         ["--emit=ll,spv", "-"],
     ],

@@ -134,9 +134,19 @@ def element(ctx: FunctionContext, matrix: places.MemoryPlace, row: ir.Value, col
     t = _matrix(matrix.type)
     by_rows = t.layout is MatrixLayout.ROW_MAJOR
     major, minor = (row, column) if by_rows else (column, row)
-    at = ctx.builder.binary("add", ctx.builder.binary("mul", major, ir.Constant(I64, t.stride)), minor)
-    pointer = ctx.builder.element(matrix.pointer, ctx.types.of(t), [places.ZERO, at])
+    pointer = ctx.builder.element(matrix.pointer, ctx.types.of(t), [places.ZERO, number(ctx, major, t.stride, minor)])
     return places.MemoryPlace(pointer, t.element, min(matrix.align, ctx.types.align(t.element)), matrix.volatile)
+
+
+def number(ctx: FunctionContext, line: ir.Value, length: int, at: ir.Value) -> ir.Value:
+    """Of an element `at` a line, where lines are `length` apart."""
+    if isinstance(line, ir.Constant):
+        start = ir.Constant(I64, line.constant * length)
+        if isinstance(at, ir.Constant):
+            return ir.Constant(I64, start.constant + at.constant)
+    else:
+        start = ctx.builder.binary("mul", line, ir.Constant(I64, length))
+    return ctx.builder.binary("add", start, at)
 
 
 def index(ctx: FunctionContext, e: typed.Expr) -> ir.Value:

@@ -233,10 +233,8 @@ def _number(t: ConstantMatrixType, row: int, column: int) -> int:
 
 
 def _index(ctx: FunctionContext, t: ConstantMatrixType, row: ir.Value, column: ir.Value) -> ir.Value:
-    if isinstance(row, ir.Constant) and isinstance(column, ir.Constant):
-        return ir.Constant(I64, _number(t, row.constant, column.constant))
     major, minor = (row, column) if t.layout is MatrixLayout.ROW_MAJOR else (column, row)
-    return ctx.builder.binary("add", ctx.builder.binary("mul", major, ir.Constant(I64, _order(t)[0])), minor)
+    return matrix_types.number(ctx, major, _order(t)[0], minor)
 
 
 # --- memory ----------------------------------------------------------------------------------------

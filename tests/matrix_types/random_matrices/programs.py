@@ -66,4 +66,11 @@ def by_opencl_c(device: DeviceInfo, made: Program, *options: str) -> list[str]:
     return made.differences(execute(device, module.opencl_c, made.launches(), module.opencl_c_options))
 
 
-ROUTES = {"SPIR-V": by_spirv, "OpenCL C": by_opencl_c}
+def by_llvm_ir(device: DeviceInfo, made: Program, *options: str) -> list[str]:
+    """By way of vectors and llvm.matrix.*."""
+    text = coopmat.compile(made.text, ["--dialect", "llvm", *options], name="matrices.cl").llvm_ir
+    module = coopmat.compile(text, ["--no-validate", *options], name="matrices.ll", language="ir")
+    return made.differences(execute(device, module.spirv, made.launches()))
+
+
+ROUTES = {"SPIR-V": by_spirv, "OpenCL C": by_opencl_c, "LLVM IR": by_llvm_ir}
