@@ -32,7 +32,7 @@ def plan(tree: Tree) -> Plan:
         best = _cheapest(straight)
         # In which order lines are done is a matter of registers alone.
         total, _ = best.steps[-1].shape(best.axis)
-        sizes = {1} if narrow else {min(size, total) for size in (2, 4, total)}
+        sizes = {min(size, total) for size in ((2,) if narrow else (2, 4, total))}
         found += [_by_lines(best, size) for size in sorted(sizes, reverse=True)]
     if not straight or (min(operations.values()) >= LOOP_LEAST and not narrow):
         best = _cheapest([_loops(tree, work, axis, *_tiles(work, axis)[0]) for axis in axes])

@@ -26,10 +26,14 @@ class Term:
         return ()
 
     def walk(self) -> Iterator[Term]:
-        """This term and all below, operands first, from the left."""
-        for operand in self.operands:
-            yield from operand.walk()
-        yield self
+        """This term and all below, operands first, from the left. Without recursion: terms grow deep."""
+        found: list[Term] = []
+        waiting: list[Term] = [self]
+        while waiting:
+            term = waiting.pop()
+            found.append(term)
+            waiting += term.operands
+        return reversed(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from ..instances import Parameter, Signature, Written
 from ..strategies import Target
@@ -11,7 +11,7 @@ from .machine import Machine
 from .terms import InMemory, Input, Term
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tree(Written):
     """Stores the value of `root` to `out`. The function takes the pointer of `out` (and its stride, if that is None),
     then each input in order: a pointer (and stride), a scalar, or an index.
@@ -30,8 +30,23 @@ class Tree(Written):
     @property
     def function_name(self) -> str:
         """The shape of the result, and a number of its own."""
-        number = hashlib.sha256(repr(self).encode()).hexdigest()[:12]
+        number = hashlib.sha256(self._key().encode()).hexdigest()[:12]
         return f"cm_tree_{self.root.element}_{self.root.rows}x{self.root.columns}_{number}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tree) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"<Tree {self._key()}>"
+
+    def _key(self) -> str:
+        """All that it is, as a text: terms after their operands, which is no recursion."""
+        terms = [f"{type(term).__name__}({', '.join(str(value) for value in _own(term))})" for term in self.root.walk()]
+        rest = (self.inputs, self.out, self.machine, self.contract, self.separate)
+        return " ".join([*terms, *map(str, rest)])
 
     @property
     def signature(self) -> Signature:
@@ -48,6 +63,12 @@ class Tree(Written):
         from .write import write
 
         return write(plan(self))
+
+
+def _own(term: Term) -> list[object]:
+    """What a term is apart from its operands."""
+    values = (getattr(term, field.name) for field in fields(term))
+    return [value for value in values if not isinstance(value, Term)]
 
 
 def _pointer(name: str, memory: InMemory, const: bool) -> list[Parameter]:
