@@ -163,6 +163,11 @@ def test_long_chains() -> None:
         root = _add(root, _object(number, 4))
     text = write(plan(_tree(root, 200, 4)))
     assert text.count("vload16") == 200
+    for number in range(200, 3000):
+        root = _add(root, _object(number, 4))
+    tree = _tree(root, 3000, 4)
+    assert tree == _tree(root, 3000, 4) and hash(tree) == hash(_tree(root, 3000, 4))
+    assert tree.function_name != _tree(root, 3000, 4, contract=False).function_name
 
 
 def test_vectors_have_lengths_that_there_are() -> None:
