@@ -331,7 +331,9 @@ def initializer(c: Context, e: typed.Expr) -> str:
     if isinstance(e, typed.Zero) and isinstance(e.type, (ArrayType, RecordType, ConstantMatrixType)):
         return _zeros(c, e)
     if isinstance(e, typed.Aggregate):
-        return "{" + ", ".join(_items(c, e)) + "}" if e.items else _zeros(c, typed.Zero(e.span, e.type))
+        text = "{" + ", ".join(_items(c, e)) + "}" if e.items else _zeros(c, typed.Zero(e.span, e.type))
+        # A record that holds an array.
+        return f"{{{text}}}" if e.items and isinstance(e.type, ConstantMatrixType) else text
     if isinstance(e, typed.StringConst):
         return literals.string(e.value)
     if isinstance(e, typed.Load) and isinstance(e.operand, typed.StringConst):

@@ -142,3 +142,33 @@ def test_parameters_and_results_are_copies(options: list[str]) -> None:
     product = x @ (x + 3)
     expected = [x @ x, (x + 1) @ x, x.T, x, product, product.T, product @ product.T @ product.T]
     assert [m.T.tolist() for m in found[1]] == [m.tolist() for m in expected]
+
+
+CONSTANTS = """
+typedef float m __attribute__((matrix_type(2, 2)));
+typedef short p __attribute__((matrix_type(2, 2, column_padding(1))));
+struct s { int i; m x; p y[2]; };
+constant m one = (m)1.5f, zero = (m)0;
+constant struct s all = { 3, (m)(1 + 1), { (p)7, (p)-0.5f } };
+constant m list[3] = { (m)1, (m)(m)2 };
+kernel void k(global m *o, global short *q)
+{
+    m many[2] = { (m)4 };
+    struct s t = { 1, (m)2 };
+    o[0] = one + zero, o[1] = all.x * list[1], o[2] = list[0], o[3] = list[2];
+    q[0] = all.y[0][1][1] + all.y[1][0][0];
+    constant m *which = q[0] ? &one : &zero;
+    o[4] = *which + many[0] + many[1] + t.x + (m)t.y[1];
+}
+"""
+
+
+@pytest.mark.parametrize(("extra", "code"), [("cpu", "spirv"), ("cpu", "c"), ("pocl", "c")])
+def test_constants_of_matrix_types(extra: str, code: str) -> None:
+    device = device_of(extra)
+    wanted = CompileOptions.from_arguments(["--code", code, "--matrices", "auto", "--no-validate"])
+    module = coopmat.compile(CONSTANTS, resolve_options(wanted, device), name="constants.cl")
+    launch = Launch("k", [np.zeros((5, 4), np.float32), np.zeros(1, np.int16)])
+    made = module.opencl_c if code == "c" else module.spirv
+    (found,) = execute(device, made, [launch], module.opencl_c_options)
+    assert found[0].tolist() == [[number] * 4 for number in (1.5, 8, 1, 0, 7.5)] and found[1] == 7
