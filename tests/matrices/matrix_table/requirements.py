@@ -51,7 +51,9 @@ OF_NODE: dict[str, tuple[str, ...]] = {
 
 def unknown() -> set[str]:
     """What the compiler has for matrices and the table does not know: builtins, nodes, operators, component types."""
-    nodes = {name for name, item in vars(typed.cooperative).items() if name.startswith("Matrix") and isinstance(item, type)}
+    nodes = {
+        name for name, item in vars(typed.cooperative).items() if name.startswith("Matrix") and isinstance(item, type)
+    }
     components = {component.name for component in types._COMPONENTS} - {t.opencl_c for t in COMPONENT_TYPES.values()}
     layouts = {name for name in ENUMERATORS if "_LAYOUT_" in name} - {
         f"CLK_COOPERATIVE_MATRIX_LAYOUT_{x.name}" for x in OPENCL_C_LAYOUTS
