@@ -45,7 +45,9 @@ class Case:
         return f"{self.element}-{self.rows}x{self.columns}x{self.inner}"
 
 
-CASES = (Case("float", 3, 4, 5), Case("short", 4, 2, 3), Case("half", 2, 5, 4))
+FLOATS, SHORTS, HALVES = Case("float", 3, 4, 5), Case("short", 4, 2, 3), Case("half", 2, 5, 4)
+# What entries are tried with: elements and shapes, and the code that a device gets.
+WAYS = ((FLOATS, "spirv"), (HALVES, "spirv"), (FLOATS, "c"), (SHORTS, "c"))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import matrix_jit
 import numpy as np
 import pytest
 from differential import Launch, execute
-from equivalences import CASES, SCALAR, STRIDE, Case, Entry, check, product, written
+from equivalences import SCALAR, STRIDE, WAYS, Case, Entry, check, product, written
 from sema_support import expect, good
 
 import coopmat
@@ -163,8 +163,7 @@ Res = __builtin_matrix_insert(Res, R, C, Elt);
 )
 
 
-@pytest.mark.parametrize("code", ["spirv", "c"])
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize(("case", "code"), WAYS, ids=str)
 def test_builtins_are_the_code_of_the_text(device: DeviceInfo, case: Case, code: str) -> None:
     check(device, code, case, EQUIVALENCES)
 
@@ -425,9 +424,8 @@ RULES = (
 )
 
 
-@pytest.mark.parametrize("number", range(len(RULES)))
-def test_rules(number: int) -> None:
-    _, right, wrong, codes = RULES[number]
+@pytest.mark.parametrize(("section", "right", "wrong", "codes"), RULES, ids=lambda value: "")
+def test_rules(section: str, right: str, wrong: str, codes: list[str]) -> None:
     good(right)
     expect(wrong, *codes)
 

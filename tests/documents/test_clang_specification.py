@@ -10,8 +10,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from equivalences import CASES, SCALAR, STRIDE, Array, Case, Entry, check, product, written
+from differential import Launch, execute
+from equivalences import SCALAR, STRIDE, WAYS, Array, Case, Entry, check, product, written
+from sema_support import expect, good
 
+import coopmat
 from coopmat.devices import DeviceInfo
 
 CONVERSIONS, ACCESS, OPERATORS, BUILTINS = (
@@ -174,7 +177,199 @@ ptr += columnStride;
 )
 
 
-@pytest.mark.parametrize("code", ["spirv", "c"])
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize(("case", "code"), WAYS, ids=str)
 def test_operations_are_the_code_of_the_text(device: DeviceInfo, case: Case, code: str) -> None:
     check(device, code, case, EQUIVALENCES)
+
+
+# --- what the text says in words -------------------------------------------------------------------
+
+TYPE, ATTRIBUTE, ARITHMETIC, DECISIONS = (
+    "Matrix Type",
+    "Matrix Type Attribute",
+    "Arithmetic Conversions",
+    "Decisions for the Implementation in Clang",
+)
+
+
+def typedef(name: str, shape: str, element: str = "float", mark: str = "") -> str:
+    return f"typedef {element} {name} __attribute__(({mark}matrix_type({shape})));\n"
+
+
+M, W, V, INTS = typedef("M", "4, 4"), typedef("W", "2, 3"), typedef("V", "3, 4"), typedef("I", "4, 4", "int")
+# Section, what is right, what is wrong with a mark before each place, and the errors' codes.
+RULES = (
+    # "Matrix types with the same element type, rows, and columns are the same type", others are not.
+    (
+        TYPE,
+        M + typedef("N", "4, 4") + "void f(M m) { N n = m; M *p = &n; (void)p; }",
+        M + INTS + "void f(M m, I i) { i §= m; }",
+        ["matrix-type-mismatch"],
+    ),
+    # "If that implementation-defined limit is exceeded, the program is ill-formed": 65536 elements.
+    (TYPE, typedef("X", "65536, 1"), "typedef int X __attribute__((§matrix_type(65537, 1)));", ["matrix-type-shape"]),
+    # "An integer type, but excluding enumerated types and _Bool; float or double; half-precision".
+    (
+        TYPE,
+        "".join(
+            typedef(f"X{i}", "2, 2", e)
+            for i, e in enumerate(
+                ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float", "double")
+            )
+        ),
+        "enum E { A };\n"
+        + "".join(typedef(f"X{i}", "2, 2", e, "§") for i, e in enumerate(("enum E", "bool", "int *"))),
+        ["matrix-type-element"] * 3,
+    ),
+    # "Integer constant expressions that evaluate to a value greater than zero."
+    (
+        ATTRIBUTE,
+        typedef("X", "sizeof(int), 1 ? 2 : 0"),
+        "int n;\n" + typedef("X", "§0, 2") + typedef("Y", "2, §-3") + typedef("Z", "2, §2.5f"),
+        ["matrix-type-shape"] * 3,
+    ),
+    # "All declaration of that typedef-name shall have a matrix_type attribute with the same ..."
+    (
+        ATTRIBUTE,
+        W + W,
+        W + "typedef float §W __attribute__((matrix_type(2, 4)));\ntypedef float §W;",
+        ["matrix-type-redeclaration"] * 2,
+    ),
+    # "Only permitted as explicit casts, not as implicit conversions."
+    (
+        CONVERSIONS,
+        M + INTS + "void f(M m, I i, int n) { m = (M)i; i = (I)m; m = (M)n; m = (M)1.0; }",
+        M + INTS + "M g(M m) { return m; }\nvoid f(M m, I i, int n) { m §= i; m §= n; g(§i); M k = §1.0f; }",
+        ["matrix-type-mismatch"] * 4,
+    ),
+    # "If the number of rows or columns differ between the original and resulting type, the program is ill-formed."
+    (
+        CONVERSIONS,
+        W + typedef("X", "2, 3", "char") + "void f(W w, X x) { x = (X)w; }",
+        W + typedef("X", "3, 2") + typedef("Y", "2, 2") + "void f(W w, X x, Y y) { x = §(X)w; y = §(Y)w; }",
+        ["matrix-type-cast"] * 2,
+    ),
+    # "If one operand is of matrix type and the other operand is of a real type, convert the real type operand".
+    (
+        ARITHMETIC,
+        M + "void f(M m, int n, double d, bool b) { m = m + n; m = d - m; m = m * b; }",
+        M + "struct S { int i; };\nvoid f(M m, float4 v, struct S s, int *p) { m §+ v; s §- m; m §* p; }",
+        ["matrix-type-operator"] * 3,
+    ),
+    # "Integral or unscoped enumeration type, and shall not be uses of the comma operator unless parenthesized."
+    (
+        ACCESS,
+        M + "enum E { A };\nvoid f(M m, enum E e, char c) { float x = m[e][c] + m[(c, 1)][2]; m[0][1] = x; }",
+        M + "void f(M m, float x, int n) { m[§x][0] = 1; m[§n, 1][0] = 1; m[0][§n, 1] = 1; }",
+        ["matrix-type-index", "matrix-type-subscript", "matrix-type-subscript"],
+    ),
+    # "A non-negative value less than R", "less than C": told where it is constant.
+    (
+        ACCESS,
+        W + "float f(W w) { return w[1][2]; }",
+        W + "float f(W w) { float x = w[§2][2]; x = w[§-1][0]; return w[1][§3]; }",
+        ["matrix-type-index"] * 3,
+    ),
+    # "If E1 is a prvalue, the result is a prvalue ... Otherwise, a glvalue with type cv T."
+    (
+        ACCESS,
+        W + "void f(W w) { float x = (w + w)[1][2]; w[1][2] = x; w[0][0] += x; w[1][1]++; }",
+        W + "void f(W w, const W c) { (w + w)[1][2] §= 1; §c[1][2] = 1; }",
+        ["not-an-lvalue", "read-only"],
+    ),
+    # "Programs containing a single subscript expression into a matrix are ill-formed."
+    (
+        ACCESS,
+        M + "float f(M *p) { return (*p)[1][2] + p[1][2][3]; }",
+        M + "void f(M m, M *p) { §m[1]; §(*p)[1]; (§m[1])[2]; }",
+        ["matrix-type-subscript"] * 3,
+    ),
+    # The note: builtins extract rows and columns, and no subscript does.
+    (
+        ACCESS,
+        M + typedef("R", "1, 4") + "R f(M m) { return __builtin_matrix_row(m, 1); }",
+        M + typedef("R", "1, 4") + "R f(M m) { return §m[1]; }",
+        ["matrix-type-subscript"],
+    ),
+    # "Each matrix type supports the following binary operators: +, - and *."
+    (
+        OPERATORS,
+        M + "void f(M m) { m = m + m - m * m; m += m; m -= m; m *= m; m += 1; m -= 2; m *= 3; }",
+        M + "void f(M m) { m §/ m; m §% 2; m §& m; m §== m; m §/= 2; §-m; }",
+        ["matrix-type-operator"] * 6,
+    ),
+    # "M1 and M2 shall be of the same matrix type."
+    (
+        OPERATORS,
+        M + "void f(const M m, M n) { n = m + n; }",
+        M + W + INTS + "void f(M m, W w, I i) { m §+ w; m §- i; }",
+        ["matrix-type-operand-types"] * 2,
+    ),
+    # "The type of M1 shall have the same number of columns as the type of M2 has rows; the same element types."
+    (
+        OPERATORS,
+        M + W + V + typedef("P", "2, 4") + "void f(W w, V v) { P p = w * v; (void)p; }",
+        M + W + V + INTS + "void f(M m, W w, V v, I i) { v §* w; m §* i; }",
+        ["matrix-type-shapes", "matrix-type-operand-types"],
+    ),
+    # "The same number of rows as M1 has columns ...": the result's type.
+    (
+        BUILTINS,
+        W + typedef("X", "3, 2") + "void f(const W w) { X x = __builtin_matrix_transpose(w); (void)x; }",
+        W + "void f(W w, float4 v) { w §= __builtin_matrix_transpose(w); __builtin_matrix_transpose(§v); }",
+        ["matrix-type-mismatch", "matrix-type-not-a-matrix"],
+    ),
+    # "row and col shall be integral constants greater than 0", "columnStride is greater than or equal to row".
+    (
+        BUILTINS,
+        W + "void f(const float *p, int n) { W w = __builtin_matrix_column_major_load(p, 2, 3);\n"
+        "w = __builtin_matrix_column_major_load(p, 2, 3, n); }",
+        "void f(const float *p, int n) { __builtin_matrix_column_major_load(p, §n, 3);\n"
+        "__builtin_matrix_column_major_load(p, 2, §0); __builtin_matrix_column_major_load(p, 2, 3, §1); }",
+        ["matrix-type-shape", "matrix-type-shape", "matrix-type-stride"],
+    ),
+    # "T is the const-unqualified version of the matrix argument's element type", the stride at least the rows.
+    (
+        BUILTINS,
+        W + "void f(const W w, float *p) { __builtin_matrix_column_major_store(w, p, 2); }",
+        W + "void f(W w, const float *p, double *q, float *r) { __builtin_matrix_column_major_store(w, §p);\n"
+        "__builtin_matrix_column_major_store(w, §q); __builtin_matrix_column_major_store(w, r, §1); }",
+        ["matrix-type-const-store", "matrix-type-pointee", "matrix-type-stride"],
+    ),
+    # "Laid out in column-major order without padding."
+    (
+        DECISIONS,
+        W + '_Static_assert(sizeof(W) == 6 * sizeof(float), "");',
+        W + '_Static_assert(§sizeof(W) == 8 * sizeof(float), "");',
+        ["static-assert"],
+    ),
+)
+
+
+@pytest.mark.parametrize(("section", "right", "wrong", "codes"), RULES, ids=lambda value: "")
+def test_rules(section: str, right: str, wrong: str, codes: list[str]) -> None:
+    good(right)
+    expect(wrong, *codes)
+
+
+LOST = """
+typedef float row __attribute__((matrix_type(1, 2)));
+typedef float column __attribute__((matrix_type(2, 1)));
+kernel void on(global const row *a, global const column *b, global float *o) { o[0] = (*a * *b)[0][0]; }
+kernel void off(global const row *a, global const column *b, global float *o)
+{
+    #pragma STDC FP_CONTRACT OFF
+    o[0] = (*a * *b)[0][0];
+}
+"""
+
+
+@pytest.mark.parametrize("code", ["spirv", "c"])
+def test_contraction_is_subject_to_the_pragma(device: DeviceInfo, code: str) -> None:
+    """By the pragma that the text names. What x * x loses by rounding remains where the step is contracted."""
+    module = coopmat.compile(LOST, ["--code", code], name="document.cl")
+    x = np.float32(1 + 2.0**-12)
+    arguments = [np.array([-x * x, x], np.float32), np.array([1, x], np.float32), np.zeros(1, np.float32)]
+    program, options = (module.spirv, []) if code == "spirv" else (module.opencl_c, module.opencl_c_options)
+    on, off = execute(device, program, [Launch(kernel, arguments) for kernel in ("on", "off")], options)
+    assert on[2][0] in (0, 2.0**-24) and off[2][0] == 0
