@@ -91,7 +91,8 @@ def alloca(f: Vectors, item: Instruction) -> bool:
     vector = vector_of(kind)
     if vector is None or not vector.is_wide or more:
         return False
-    item.text = item.text.replace(kind, vector.storage, 1)
+    # As much room as LLVM takes for it.
+    item.text = item.text.replace(kind, f"[{1 << (vector.count - 1).bit_length()} x {vector.stored}]", 1)
     f.out.append(item)
     return True
 
