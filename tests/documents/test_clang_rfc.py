@@ -262,8 +262,10 @@ def test_the_example_runs(device: DeviceInfo, code: str) -> None:
     module = coopmat.compile(EXAMPLE + KERNEL, ["--code", code], name="example.cl")
     programs = [(module.opencl_c, module.opencl_c_options)] if code == "c" else [(module.spirv, [])]
     if code == "spirv":
-        text = forms.modern(EXAMPLE_IR).replace(" #0", "") + KERNEL_IR
-        programs.append((coopmat.compile(text, name="example.ll", language="ir").spirv, []))
+        # The text's IR as it stands: one expression, too.
+        module = coopmat.compile(EXAMPLE_IR + KERNEL_IR, name="example.ll", language="ir")
+        assert forms.body(module.llvm_ir, "f").count("call ") == 1
+        programs.append((module.spirv, []))
     for program, options in programs:
         (found,) = execute(device, program, [Launch("k", arguments)], options)
         assert np.array_equal(found[3], expected)

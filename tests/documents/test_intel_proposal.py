@@ -132,6 +132,9 @@ def test_the_example_is_read_as_the_text_has_it(form: str) -> None:
     assert operations == ["Load", "Load", "Load", "MulAdd", "Store"]
     for shape in ("3, 4, 0", "4, 5, 1", "3, 5, 2"):
         assert f'target("spirv.CooperativeMatrixKHR", i32, 3, {shape})' in text
+    # "The function names below are unmangled, in LLVM IR they will be mangled."
+    mangled = re.sub(r"@(__spirv_\w+)", lambda match: f"@_Z{len(match[1])}{match[1]}", FORMS[form])
+    assert coopmat.compile(mangled, name="example.ll", language="ir").llvm_ir == text
 
 
 @pytest.mark.parametrize("form", FORMS)
