@@ -278,6 +278,7 @@ M44, M23, M34, I44 = (
     f"typedef {t} __attribute__((matrix_type({s})));\n"
     for t, s in (("float M", "4, 4"), ("float W", "2, 3"), ("float V", "3, 4"), ("int I", "4, 4"))
 )
+CONST = "typedef const float C __attribute__((matrix_type(4, 4)));\n"
 # Section, what is right, what is wrong with a mark before each place, and the errors' codes.
 RULES = (
     # "It shall appear at most once in each attribute-list."
@@ -300,6 +301,13 @@ RULES = (
         "typedef struct S X __attribute__((§matrix_type(2, 2)));\n"
         "typedef float4 Y __attribute__((§matrix_type(2, 2)));",
         ["matrix-type-element"] * 3,
+    ),
+    # "An element type of the cv-qualified type the attribute appertains to."
+    (
+        ATTRIBUTE,
+        f"{CONST}{M44}void f(C c, M m) {{ m = c + m; m[0][1] = c[1][0]; }}",
+        f"{CONST}{M44}void f(C c, M m) {{ §c[0][1] = 1; §c += m; }}",
+        ["read-only"] * 2,
     ),
     # "An attribute-argument-clause must be present", of two constant expressions.
     (

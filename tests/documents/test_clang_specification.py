@@ -323,7 +323,7 @@ RULES = (
     (
         BUILTINS,
         W + "void f(const float *p, int n) { W w = __builtin_matrix_column_major_load(p, 2, 3);\n"
-        "w = __builtin_matrix_column_major_load(p, 2, 3, n); }",
+        "w = __builtin_matrix_column_major_load((const volatile float *)p, 2, 3, n); }",
         "void f(const float *p, int n) { __builtin_matrix_column_major_load(p, §n, 3);\n"
         "__builtin_matrix_column_major_load(p, 2, §0); __builtin_matrix_column_major_load(p, 2, 3, §1); }",
         ["matrix-type-shape", "matrix-type-shape", "matrix-type-stride"],

@@ -207,3 +207,33 @@ def test_layouts_scopes_and_volatile(form: str) -> None:
 def test_other_words_are_refused(given: str, other: str, message: str) -> None:
     with pytest.raises(coopmat.CompileError, match=message):
         coopmat.compile(EXAMPLE.replace(given, other, 1), name="words.ll", language="ir").llvm_ir  # noqa: B018
+
+
+TYPES = """\
+%spirv.MatrixINTEL._{word}_3_4_0_7 = type opaque
+define void @f({type} addrspace(1)* %p, i64 %s) {{
+  %A = call %spirv.MatrixINTEL._{word}_3_4_0_7 @__spirv_MatrixLoadINTEL_Rx({type} addrspace(1)* %p, i64 %s, i1 false, i32 3, i32 4, i32 0, i32 3)
+  call void @__spirv_MatrixStoreINTEL(%spirv.MatrixINTEL._{word}_3_4_0_7 %A, {type} addrspace(1)* %p, i64 %s, i1 false, i32 3, i32 4, i32 1, i32 3)
+  ret void
+}}
+declare %spirv.MatrixINTEL._{word}_3_4_0_7 @__spirv_MatrixLoadINTEL_Rx({type} addrspace(1)*, i64, i1, i32, i32, i32, i32)
+declare void @__spirv_MatrixStoreINTEL(%spirv.MatrixINTEL._{word}_3_4_0_7, {type} addrspace(1)*, i64, i1, i32, i32, i32, i32)
+"""  # noqa: E501
+WORDS = {
+    "char": "i8",
+    "ushort": "i16",
+    "int": "i32",
+    "ulong": "i64",
+    "half": "half",
+    "float": "float",
+    "bf16": "bfloat",
+}
+
+
+def test_types_of_opaque_matrices() -> None:
+    """The text's `<type>`: words of C, or short ones; another word is an error."""
+    for word, kind in WORDS.items():
+        text = dialects.read(reprint(dialects.modern(TYPES.format(word=word, type=kind))))
+        assert f'target("spirv.CooperativeMatrixKHR", {kind}, 3, 3, 4, 2)' in text, word
+    with pytest.raises(coopmat.CompileError):
+        coopmat.compile(TYPES.format(word="bool", type="i1"), name="types.ll", language="ir").llvm_ir  # noqa: B018
