@@ -46,8 +46,8 @@ class Case:
 
 
 FLOATS, SHORTS, HALVES = Case("float", 3, 4, 5), Case("short", 4, 2, 3), Case("half", 2, 5, 4)
-# What entries are tried with: elements and shapes, and the code that a device gets.
-WAYS = ((FLOATS, "spirv"), (HALVES, "spirv"), (FLOATS, "c"), (SHORTS, "c"))
+# What entries are tried with: elements and shapes, and the code that a device gets; `ir`: the dialect `llvm`, read back.
+WAYS = ((FLOATS, "spirv"), (HALVES, "spirv"), (FLOATS, "c"), (SHORTS, "c"), (SHORTS, "ir"))
 
 
 @dataclass(frozen=True)
@@ -103,14 +103,10 @@ def _values(case: Case, seed: int) -> Array:
 
 def check(device: DeviceInfo, code: str, case: Case, entries: Sequence[Entry]) -> None:
     """The operation, the text's code and numpy are the same bit for bit; all that differ are told together."""
-    module = coopmat.compile(program(case, entries), ["--code", code, "--no-validate"], name="document.cl")
     x, y = _values(case, 1), _values(case, 2)
     nothing, scalar = np.zeros(_ROOM, x.dtype), _scalar()
     launches = [Launch(entry.name, [x, y, nothing, nothing, scalar]) for entry in entries]
-    if module.code == "c":
-        found = execute(device, module.opencl_c, launches, module.opencl_c_options)
-    else:
-        found = execute(device, module.spirv, launches)
+    found = run(device, code, program(case, entries), launches)
     wrong = []
     for entry, buffers in zip(entries, found, strict=True):
         with np.errstate(all="ignore"):
@@ -126,6 +122,19 @@ def check(device: DeviceInfo, code: str, case: Case, entries: Sequence[Entry]) -
             differs = difference(buffers[number], expected)
             wrong += [f"{entry.section}, {entry.name}, {side}: {differs}"] if differs else []
     assert not wrong, "\n".join(wrong)
+
+
+def run(device: DeviceInfo, code: str, source: str, launches: Sequence[Launch]) -> list[dict[int, Array]]:
+    """What the kernels leave; `code` as in WAYS."""
+    if code == "c":
+        module = coopmat.compile(source, ["--code", "c", "--no-validate"], name="document.cl")
+        return execute(device, module.opencl_c, launches, module.opencl_c_options)
+    if code == "ir":
+        text = coopmat.compile(source, ["--dialect", "llvm"], name="document.cl").llvm_ir
+        module = coopmat.compile(text, ["--no-validate"], name="document.ll", language="ir")
+    else:
+        module = coopmat.compile(source, ["--no-validate"], name="document.cl")
+    return execute(device, module.spirv, launches)
 
 
 def _scalar() -> Value:

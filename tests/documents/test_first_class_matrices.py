@@ -15,6 +15,7 @@ import matrix_jit
 import numpy as np
 import pytest
 from differential import Launch, execute
+from equivalences import run
 from sema_support import expect, good
 
 import coopmat
@@ -215,11 +216,10 @@ def test_operations_are_intrinsics_or_instructions_of_vectors() -> None:
     assert not wrong([memory[3] for memory in results])
 
 
-@pytest.mark.parametrize("code", ["spirv", "c"])
+@pytest.mark.parametrize("code", ["spirv", "c", "ir"])
 def test_operations_run(device: DeviceInfo, code: str) -> None:
-    module = coopmat.compile(program("kernel void", "global "), ["--code", code, "--no-validate"], name="operations.cl")
-    built, options = (module.spirv, []) if code == "spirv" else (module.opencl_c, module.opencl_c_options)
-    results = execute(device, built, [Launch(o.name, arguments()) for o in OPERATIONS], options)
+    launches = [Launch(o.name, arguments()) for o in OPERATIONS]
+    results = run(device, code, program("kernel void", "global "), launches)
     assert not wrong([memory[3] for memory in results])
 
 
