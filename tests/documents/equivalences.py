@@ -46,7 +46,7 @@ class Case:
 
 
 FLOATS, SHORTS, HALVES = Case("float", 3, 4, 5), Case("short", 4, 2, 3), Case("half", 2, 5, 4)
-# What entries are tried with: elements and shapes, and the code that a device gets; `ir`: the dialect `llvm`, read back.
+# What entries are tried with: elements and shapes, and the code for the device; `ir`: the dialect `llvm`, read back.
 WAYS = ((FLOATS, "spirv"), (HALVES, "spirv"), (FLOATS, "c"), (SHORTS, "c"), (SHORTS, "ir"))
 
 
