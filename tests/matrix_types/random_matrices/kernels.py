@@ -245,6 +245,9 @@ class Statements:
     def _several(self) -> None:
         first = self._target()
         second = self.kernel.place(first.kind, writable=True)
+        if first.memory is second.memory:
+            # Intel's compiler copies a record in local memory to itself wrongly where it optimises nothing.
+            return self._assign()
         text, value = self._value(first.kind)
         self._line(f"{first.text} = {second.text} = {text};")
         second.store(value)
