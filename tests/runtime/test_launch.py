@@ -199,8 +199,12 @@ def test_a_device_without_spirv_is_refused(device):
 
 
 def test_options_are_resolved_for_the_device(device):
-    old = replace(device, spirv_versions=("1.0", "1.2"))
+    old = replace(device, spirv_versions=("1.0", "1.2"), vector_bits=0)
     assert resolve_options(CompileOptions(matrices="auto"), old) == CompileOptions(matrices="one", spirv_version="1.2")
+    wide = replace(old, vector_bits=512)
+    assert resolve_options(CompileOptions(matrices="auto"), wide).matrix_registers == (512, 32)
+    asked = CompileOptions(matrices="auto", matrix_registers=(128, 16))
+    assert resolve_options(asked, wide).matrix_registers == (128, 16)
     assert resolve_options(CompileOptions(matrices="lanes", spirv_version="1.2"), device).matrices == "lanes"
     with pytest.raises(CompileError, match=r"up to 1\.2, not 1\.6"):
         resolve_options(CompileOptions(spirv_version="1.6"), old)

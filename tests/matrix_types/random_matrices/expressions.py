@@ -85,7 +85,8 @@ class Expressions:
         left, right = self.matrix(kind, depth), self.matrix(kind, depth)
         text = f"({left.text} {op} {right.text})"
         if self.random.random() < 0.2:
-            text = f"__builtin_matrix_{'add' if op == '+' else 'sub'}({left.text}, {right.text})"
+            name = "__builtin_matrix_add" if op == "+" else "__builtin_matrix_sub"
+            text = f"{name}({left.text}, {right.text})"
         return Value(text, elementwise(op, left.value, right.value))
 
     def _product(self, kind: Kind, depth: int) -> Value | None:
@@ -134,10 +135,10 @@ class Expressions:
             return None
         memory, offset, stride, arguments = self.kernel.memory(kind)
         at = offset + submatrix(*kind.shape, stride, kind.row_major)
-        which = "row_major" if kind.row_major else "column_major"
+        load = "__builtin_matrix_row_major_load" if kind.row_major else "__builtin_matrix_column_major_load"
         if not kind.row_major and arguments.count(",") == 3 and self.random.random() < 0.3:
-            which = "column"
-        return Value(f"__builtin_matrix_{which}_load({arguments})", memory.data[at])
+            load = "__builtin_matrix_column_load"
+        return Value(f"{load}({arguments})", memory.data[at])
 
     def _part(self, kind: Kind, depth: int) -> Value | None:
         if kind.padding or 1 not in kind.shape:
@@ -158,7 +159,8 @@ class Expressions:
         inner, part = self.matrix(kind, depth), self.matrix(replace(kind, padding=0, **shape), depth)
         value = inner.value.copy()
         value[at if which == "row" else (slice(None), at)] = part.value.ravel()
-        return Value(f"__builtin_matrix_insert_{which}({inner.text}, {self.kernel.index(at)}, {part.text})", value)
+        name = "__builtin_matrix_insert_row" if which == "row" else "__builtin_matrix_insert_column"
+        return Value(f"{name}({inner.text}, {self.kernel.index(at)}, {part.text})", value)
 
     def _with_element(self, kind: Kind, depth: int) -> Value:
         inner, scalar = self.matrix(kind, depth), self.scalar(kind.element, depth)

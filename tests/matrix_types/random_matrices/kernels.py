@@ -306,10 +306,10 @@ class Statements:
         text, value = self._value(kind)
         layout = replace(kind, row_major=self.random.random() < 0.5)
         memory, offset, stride, arguments = self.kernel.memory(layout, writable=True)
-        which = "row_major" if layout.row_major else "column_major"
+        store = "__builtin_matrix_row_major_store" if layout.row_major else "__builtin_matrix_column_major_store"
         if not layout.row_major and arguments.count(",") == 1 and self.random.random() < 0.3:
-            which = "column"
-        self._line(f"__builtin_matrix_{which}_store({text}, {arguments});")
+            store = "__builtin_matrix_column_store"
+        self._line(f"{store}({text}, {arguments});")
         memory.data[offset + submatrix(*kind.shape, stride, layout.row_major)] = value
 
     def _loop(self) -> None:

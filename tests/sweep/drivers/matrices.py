@@ -1,9 +1,10 @@
-"""Cooperative matrices: their rows have no signatures, and tests of their own run every operation of every strategy."""
+"""Matrices of both systems: their rows have no signatures; tests of their own run every operation by every route."""
 
 from __future__ import annotations
 
 from cases import Driver
 
-_PROGRAMS = "tests/matrices"
-
-DRIVERS = (Driver("matrices", lambda o: o.name.startswith(("coop_mat_", "coop_matmul_")), covered_by=_PROGRAMS),)
+DRIVERS = (
+    Driver("matrices", lambda o: o.name.startswith(("coop_mat_", "coop_matmul_")), covered_by="tests/matrices"),
+    Driver("matrix types", lambda o: o.name.startswith("__builtin_matrix_"), covered_by="tests/matrix_types"),
+)
