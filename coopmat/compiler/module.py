@@ -267,6 +267,7 @@ class Module:
             flat_matrices=flat_matrices,
             contract_matrices=options.fp_contract == "matrix",
             machine=machine(options),
+            align_frames=options.matrix_registers is not None,
         )
 
         def run() -> LoweredModule:

@@ -25,7 +25,8 @@ class LowerOptions:
     `spirv_version` is what the module will be emitted as: some builtins need a newer one than others.
     `sub_group_size` is for "lanes" and "scratch": None stands for the kernels' own, or 16 where they name none.
     `contract_matrices`: expressions of Clang's matrix types are contracted whatever the pragma says; `machine` is what
-    their cost model knows. `flat_matrices`: values are vectors instead, as the dialect `llvm` has them.
+    their cost model knows, and `align_frames` says that it is a device's own. `flat_matrices`: values are vectors
+    instead, as the dialect `llvm` has them.
     `float_flags` are LLVM's fast-math flags of floating-point operations; `opt_disable` is -cl-opt-disable.
     """
 
@@ -37,6 +38,7 @@ class LowerOptions:
     contract_matrices: bool = False
     flat_matrices: bool = False
     machine: Machine = DEFAULT_MACHINE
+    align_frames: bool = False
 
     def __post_init__(self) -> None:
         if self.matrices not in ("native", *STRATEGIES):

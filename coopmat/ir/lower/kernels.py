@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
+from llvmlite.ir.instructions import AllocaInstr
 
 from ...frontend import typed
 from ...frontend.kernel_info import sub_group_size
 from ...frontend.types import PointerType, Type
-from ..instructions import PointeeAttributes
+from ..instructions import Builder, PointeeAttributes, variable
 from ..type_map import I32, VOID_TYPE, undefined
 from .operators import is_signed
 
@@ -36,6 +37,36 @@ def attach_restrict(argument: ir.Value, parameter: typed.VarDecl) -> None:
     """A restrict pointer is noalias, as clang has it."""
     if parameter.qualifiers.restrict and isinstance(parameter.type, PointerType):
         argument.attributes.add("noalias")
+
+
+# Vectors that LLVM's x86 code keeps aligned by itself, in bits.
+_ALIGNED_ANYWAY = 128
+
+
+def align_frame(function: ir.Function, bits: int) -> None:
+    """Gives private memory the alignment of registers `bits` wide, by a variable that no optimiser takes away.
+
+    Intel's CPU runtime aligns a kernel's frame to what its variables ask for, and to 16 bytes where none is left.
+    Vectors that are spilled to it then cross the lines of the cache: loops over matrices took 1.5 times as long.
+    """
+    if bits <= _ALIGNED_ANYWAY:
+        return
+    entry, size = function.blocks[0], bits // 8
+    slot = variable(entry, I32, size, "frame")
+    entry.instructions.insert(0, slot)
+    builder = Builder(entry)
+    builder.position_before(next(item for item in entry.instructions if not isinstance(item, AllocaInstr)))
+    builder.store(ir.Constant(I32, 0), slot, align=size, volatile=True)
+
+
+def has_loop(function: ir.Function) -> bool:
+    """Whether a branch goes back, in the order in which the blocks were made."""
+    numbers = {id(block): number for number, block in enumerate(function.blocks)}
+    return any(
+        isinstance(target, ir.Block) and numbers[id(target)] <= number
+        for number, block in enumerate(function.blocks)
+        for target in (block.terminator.operands if block.terminator is not None else ())
+    )
 
 
 _SMALLEST_SUB_GROUP = 8

@@ -210,6 +210,9 @@ class Program:
 
     def _finish_kernel(self, decl: typed.FunctionDecl, function: ir.Function) -> KernelInfo:
         uses = self._all_uses(function)
+        has_trees = not uses.calls.isdisjoint(self.trees.functions.values())
+        if self.options.align_frames and has_trees and any(map(kernels.has_loop, uses.calls)):
+            kernels.align_frame(function, self.options.machine.register_bits)
         if self.sub_groups is not None:
             found = self.sub_groups.of_kernel(decl, matrices=uses.matrices, subgroups=uses.subgroups)
         else:
