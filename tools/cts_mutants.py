@@ -85,8 +85,8 @@ MUTANTS = (
         "one-beyond-the-edge",
         "lanes",
         _LANES,
-        "#define CM_LEFT(at, size) ((at) < (size) ? (size) - (at) : 0u)",
-        "#define CM_LEFT(at, size) ((at) < (size) ? (size) - (at) + 1 : 0u)",
+        "#define CM_FITS(n, at, size) ((at) < (size) && (uint)(n) <= (size) - (at))",
+        "#define CM_FITS(n, at, size) ((at) < (size) && (uint)(n) <= (size) - (at) + 1)",
     ),
     Mutant(
         "outside-not-zero",

@@ -286,7 +286,8 @@ class Runner:
 
 
 def _kernel_names(variants: Sequence[Prepared]) -> list[str]:
-    return [KERNEL] if len(variants) == 1 else [f"{KERNEL}{number}" for number in range(len(variants))]
+    # No name begins another: to Oclgrind the local memory of test10 would be test1's, too.
+    return [KERNEL] if len(variants) == 1 else [f"{KERNEL}{number:02}" for number in range(len(variants))]
 
 
 def _explain(error: Exception) -> str:

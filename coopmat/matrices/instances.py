@@ -172,7 +172,7 @@ class _Memory(_OfMatrix):
             "OFFSET(r, c)": _offset(self.layout, self._pack, self.checked),
             "PLACE": ", ".join(f"{p.type} {p.name}" for p in self._place),
         }
-        inside = "((r) < CM_LEFT(row, rows) && (c) < CM_LEFT(column, columns))" if self.checked else "1"
+        inside = "(CM_FITS((r) + 1, row, rows) && CM_FITS((c) + 1, column, columns))" if self.checked else "1"
         if not target.strategy.vectors or self.checked:
             out["INSIDE(r, c)"] = inside
         along = "column" if self.layout == Layout.PACKED_A else "row"

@@ -16,7 +16,7 @@
 #define CM_FUNCTION static inline __attribute__((always_inline))
 #define CM_UNROLL __attribute__((opencl_unroll_hint))
 #define CM_ROLL __attribute__((opencl_unroll_hint(1)))
-#define CM_LEFT(at, size) ((at) < (size) ? (size) - (at) : 0u)
+#define CM_FITS(n, at, size) ((at) < (size) && (uint)(n) <= (size) - (at))
 #define CM_LANE ((int)get_sub_group_local_id())
 #define CM_COLUMN(s) ((s) * CM_SG + CM_LANE)
 #define CM_HOLDS(s) (CM_COLUMNS % CM_SG == 0 || CM_COLUMN(s) < CM_COLUMNS)

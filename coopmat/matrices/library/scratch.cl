@@ -10,7 +10,7 @@
 #define CM_FUNCTION static inline __attribute__((always_inline))
 #define CM_UNROLL __attribute__((opencl_unroll_hint))
 #define CM_ROLL __attribute__((opencl_unroll_hint(1)))
-#define CM_LEFT(at, size) ((at) < (size) ? (size) - (at) : 0u)
+#define CM_FITS(n, at, size) ((at) < (size) && (uint)(n) <= (size) - (at))
 #define CM_LINEAR_ID \
     ((uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)))
 #define CM_WORK_ITEMS ((uint)(get_local_size(0) * get_local_size(1) * get_local_size(2)))

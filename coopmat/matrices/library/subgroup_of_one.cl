@@ -18,7 +18,7 @@
 #define CM_FUNCTION static inline __attribute__((always_inline))
 #define CM_UNROLL __attribute__((opencl_unroll_hint))
 #define CM_ROLL __attribute__((opencl_unroll_hint(1)))
-#define CM_LEFT(at, size) ((at) < (size) ? (size) - (at) : 0u)
+#define CM_FITS(n, at, size) ((at) < (size) && (uint)(n) <= (size) - (at))
 #define CM_VECTOR(type, m, i) (*(__private type *)((m) + (i)))
 #endif // CM_PROLOGUE
 
@@ -43,7 +43,7 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 #ifdef CM_OP_LOAD_CHECKED
 CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 {
-    if (CM_ROWS <= CM_LEFT(row, rows) && CM_COLUMNS <= CM_LEFT(column, columns) && CM_FROM_PACK)
+    if (CM_FITS(CM_ROWS, row, rows) && CM_FITS(CM_COLUMNS, column, columns) && CM_FROM_PACK)
         CM_UNCHECKED(out, p + CM_OFFSET(0, 0), stride);
     else
         CM_EACH for (int r = 0; r < CM_ROWS; ++r)
@@ -73,7 +73,7 @@ CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
 #ifdef CM_OP_STORE_CHECKED
 CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
 {
-    if (CM_ROWS <= CM_LEFT(row, rows) && CM_COLUMNS <= CM_LEFT(column, columns) && CM_FROM_PACK)
+    if (CM_FITS(CM_ROWS, row, rows) && CM_FITS(CM_COLUMNS, column, columns) && CM_FROM_PACK)
         CM_UNCHECKED(p + CM_OFFSET(0, 0), m, stride);
     else
         CM_EACH for (int r = 0; r < CM_ROWS; ++r)

@@ -48,12 +48,12 @@ static inline __attribute__((always_inline)) void cm_load_4x4_B_u8_global_rowm(_
 }
 static inline __attribute__((always_inline)) void cm_load_4x4_B_u8_global_rowm_checked(__private uchar *out, __global const uchar *p, size_t stride, uint row, uint column, uint rows, uint columns)
 {
-    if (4 <= ((row) < (rows) ? (rows) - (row) : 0u) && 4 <= ((column) < (columns) ? (columns) - (column) : 0u) && row % 1 == 0)
+    if (((row) < (rows) && (uint)(4) <= (rows) - (row)) && ((column) < (columns) && (uint)(4) <= (columns) - (column)) && row % 1 == 0)
         cm_load_4x4_B_u8_global_rowm(out, p + (((size_t)row + (0)) * stride + ((size_t)column + (0))), stride);
     else
         CM_UNROLL for (int r = 0; r < 4; ++r)
             CM_UNROLL for (int c = 0; c < 4; ++c)
-                out[r * 4 + c] = ((r) < ((row) < (rows) ? (rows) - (row) : 0u) && (c) < ((column) < (columns) ? (columns) - (column) : 0u)) ? p[(((size_t)row + (r)) * stride + ((size_t)column + (c)))] : (uchar)0;
+                out[r * 4 + c] = (((row) < (rows) && (uint)((r) + 1) <= (rows) - (row)) && ((column) < (columns) && (uint)((c) + 1) <= (columns) - (column))) ? p[(((size_t)row + (r)) * stride + ((size_t)column + (c)))] : (uchar)0;
 }
 static inline __attribute__((always_inline)) void cm_load_4x4_C_f32_global_rowm(__private float *out, __global const float *p, size_t stride)
 {
