@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from test_dialects import GOLDEN, KERNELS, ir, lowered, normal
@@ -13,22 +14,7 @@ from coopmat.ir import dialects
 from coopmat.spirv.emit import EmitOptions, emit, reprint
 
 # The proposal's own, with its semicolons and pointers with types.
-VECTORS = """\
-define void @example(i32* %Ptr, i64 %Stride) {
-    %A = call <12 x i32> @llvm.experimental.matrix.load.v12i32(i32* %Ptr, i64 %Stride, i1 false, i32 3, i32 4, metadata !"matrix.columnmajor", metadata !"scope.subgroup")
-    %B = call <20 x i32> @llvm.experimental.matrix.load.v20i32(i32* %Ptr, i64 %Stride, i1 false, i32 4, i32 5, metadata !"matrix.columnmajor", metadata !"scope.subgroup")
-    %C = call <15 x i32> @llvm.experimental.matrix.load.v15i32(i32* %Ptr, i64 %Stride, i1 false, i32 3, i32 5, metadata !"matrix.rowmajor", metadata !"scope.subgroup")
-    %D = call <15 x i32> @llvm.experimental.matrix.mad.v12i32.v20i32.v15i32(<12 x i32> %A, metadata !"matrix.columnmajor", <20 x i32> %B, metadata !"matrix.columnmajor", <15 x i32> %C, metadata !"matrix.rowmajor", i32 3, i32 4, i32 5, metadata !"scope.subgroup")
-    call void @llvm.experimental.matrix.store.v15i32(<15 x i32> %D, i32* %Ptr, i64 %Stride, i1 0, i32 3, i32 5, metadata !"matrix.rowmajor", metadata !"scope.subgroup")
-    ret void
-}
-
-declare <12 x i32> @llvm.experimental.matrix.load.v12i32(i32*, i64, i1, i32, i32, metadata, metadata);
-declare <20 x i32> @llvm.experimental.matrix.load.v20i32(i32*, i64, i1, i32, i32, metadata, metadata);
-declare <15 x i32> @llvm.experimental.matrix.load.v15i32(i32*, i64, i1, i32, i32, metadata, metadata);
-declare <15 x i32> @llvm.experimental.matrix.mad.v12i32.v20i32.v15i32(<12 x i32>, metadata, <20 x i32>, metadata, <15 x i32>, metadata, i32, i32, i32, metadata)
-declare void @llvm.experimental.matrix.store.v15i32(<15 x i32>, i32*, i64, i1, i32, i32, metadata, metadata);
-"""  # noqa: E501
+VECTORS = (Path(__file__).parents[1] / "documents" / "intel_proposal.ll").read_text()
 
 
 def built(module: coopmat.Module) -> bool:
