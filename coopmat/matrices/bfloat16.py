@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from . import spelling
-from .instances import FromTemplate, Instance, Parameter, Signature
+from .instance import FromTemplate, Instance, Parameter, Signature
 from .strategies import Strategy, Target
 from .variants import COMPONENT_TYPES, ComponentType
 

@@ -1,12 +1,12 @@
-"""The functions of the library, as data: what each is called, takes, and instantiates its template with."""
+"""The functions on cooperative matrices, as data: what each is called, takes, and instantiates its template with."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
 from . import spelling
-from .strategies import Strategy, Target
+from .instance import FromTemplate, Instance, Parameter, Signature
+from .strategies import Target
 from .variants import ComponentType, Layout, MatrixType, Operands, Use
 
 # Steps (multiply-adds, of vectors where the strategy has them; accesses) in straight-line code: beyond the first, the
@@ -19,77 +19,6 @@ BODY_LIMIT = 512
 SCALAR_LIMIT = 128
 # Bytes of local memory that a multiply-add's exchange may take, unless a single row needs more.
 SCRATCH_LIMIT = 16384
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """`type` is OpenCL C's name of a scalar or vector; `space` the address space where it is a pointer to one."""
-
-    name: str
-    type: str
-    space: str | None = None
-    const: bool = False
-    volatile: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    returns: str
-    parameters: tuple[Parameter, ...]
-
-
-class Instance(ABC):
-    """A library function for given matrix types. Equal instances are the same function."""
-
-    __slots__ = ()
-
-    @property
-    @abstractmethod
-    def function_name(self) -> str: ...
-
-    @property
-    @abstractmethod
-    def signature(self) -> Signature: ...
-
-    def needs(self, target: Target) -> tuple[Instance, ...]:
-        """Functions that this one calls."""
-        return ()
-
-    def scratch_bytes(self, target: Target) -> int:
-        """Of the local memory that a work-group's subgroups exchange values through: its address is then a parameter
-        after those of the signature, `SCRATCH`."""
-        return 0
-
-
-class FromTemplate(Instance):
-    """A function whose text is a section of a file in library/."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def definitions(self, target: Target) -> dict[str, str]:
-        """The macros of the template, `CM_` left out; "OP" names the section of the file."""
-
-    def file(self, strategy: Strategy) -> str:
-        return strategy.file
-
-
-class Written(Instance):
-    """A function whose text is made for it."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def text(self, target: Target) -> str:
-        """OpenCL C that defines `function_name` and nothing else that another text may define."""
-
-
-SCRATCH = Parameter("scratch", "ulong", "local")
-
-
-def parameters(instance: Instance, target: Target) -> tuple[Parameter, ...]:
-    """Of the instance's function, instantiated for `target`."""
-    return instance.signature.parameters + ((SCRATCH,) if instance.scratch_bytes(target) else ())
 
 
 def _name(operation: str, matrix: MatrixType, *rest: str) -> str:

@@ -18,25 +18,20 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from .bfloat16 import functions_called
+from .instance import FromTemplate, Instance, Parameter, Signature, Written, parameters
 from .instances import (
     Binary,
     Convert,
     Coord,
     Fill,
-    FromTemplate,
     Get,
-    Instance,
     Length,
     Load,
     MultiplyAdd,
     Negate,
-    Parameter,
     ScalarMultiply,
     Set,
-    Signature,
     Store,
-    Written,
-    parameters,
 )
 from .strategies import MAX_WORK_ITEMS, STRATEGIES, Strategy, Target, storage_alignment, storage_components
 from .subgroup_builtins import SubgroupBuiltin, substitute_builtin

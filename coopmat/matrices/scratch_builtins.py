@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from . import spelling
-from .instances import FromTemplate, Parameter, Signature
+from .instance import FromTemplate, Parameter, Signature
 from .strategies import Strategy, Target
 from .variants import COMPONENT_TYPES, ComponentType
 

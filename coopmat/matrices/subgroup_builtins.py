@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from . import scratch_builtins, spelling
-from .instances import FromTemplate, Instance, Parameter, Signature
+from .instance import FromTemplate, Instance, Parameter, Signature
 from .strategies import Strategy, Target
 from .variants import ComponentType
 

@@ -20,7 +20,7 @@ from ..frontend.preprocess import PreprocessOptions, preprocess
 from ..frontend.types import HALF, USHORT, AddressSpace, CoopMatrixType, PointerType, Type, VectorType
 from ..matrices import lowering, spelling
 from ..matrices.bfloat16 import functions_called
-from ..matrices.instances import Instance, Parameter
+from ..matrices.instance import Instance, Parameter
 from ..matrices.strategies import STRATEGIES, Target
 from ..matrices.variants import ComponentType
 from . import LIBRARY_NAME, conversions

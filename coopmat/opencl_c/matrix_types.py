@@ -21,7 +21,7 @@ from ..frontend.types import (
     Type,
     element_count,
 )
-from ..matrices.instances import Parameter
+from ..matrices.instance import Parameter
 from ..matrices.strategies import STRATEGIES, Target
 from ..matrices.trees import Tree
 from . import conversions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field, fields
 
-from ..instances import Parameter, Signature, Written
+from ..instance import Parameter, Signature, Written
 from ..strategies import Target
 from .machine import Machine
 from .terms import InMemory, Input, Term
