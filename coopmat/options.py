@@ -37,8 +37,8 @@ class CompileOptions:
     compiler makes use of `hints`, which are options, and has vectors of at most `widest` components in the library, and
     vectors as members of packed records where `packed_members`.
     `fp_contract` is "on" or "off" (where no pragma says otherwise), or "matrix": as on, and in expressions of matrix
-    types whatever a pragma says. `matrix_registers` are the bits and the number of the vector registers that the cost
-    model of matrix types counts on (None: those of `trees.Machine`).
+    types whatever a pragma says. `wrap`: overflow of signed integers wraps. `matrix_registers` are the bits and the
+    number of the vector registers that the cost model of matrix types counts on (None: those of `trees.Machine`).
     """
 
     defines: tuple[tuple[str, str], ...] = ()
@@ -67,6 +67,7 @@ class CompileOptions:
     widest: int = 16
     packed_members: bool = True
     fp_contract: str = "on"
+    wrap: bool = False
     matrix_registers: tuple[int, int] | None = None
 
     @classmethod
@@ -253,6 +254,8 @@ FLAGS: tuple[Flag, ...] = (
     Flag("-pedantic", "plain", lambda options, text: _warning(options, "pedantic")),
     Flag("-ferror-limit=", "joined", _number("error_limit", "-ferror-limit", 0)),
     Flag("-ffp-contract=", "joined", _choice("fp_contract", "-ffp-contract", FP_CONTRACT)),
+    Flag("-fwrapv", "plain", _set("wrap", True)),
+    Flag("-fno-wrapv", "plain", _set("wrap", False)),
     Flag("--matrix-registers=", "separate", _registers),
     Flag("--matrices=", "separate", _choice("matrices", "--matrices", MATRICES)),
     Flag("--code=", "separate", _choice("code", "--code", CODES)),

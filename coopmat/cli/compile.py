@@ -253,6 +253,7 @@ _COMPILER_HELP = {
     "--matrix-variants LIST": "The multiply-adds that the device has, by name, blanks between; see docs/routes.md.",
     "--matrix-registers BITSxCOUNT": "Vector registers that expressions of matrix types count on; default 256x16.",
     "-ffp-contract=HOW": "on (default), off, or matrix: on in expressions of matrix types, whatever pragmas say.",
+    "-fwrapv": "Signed integers wrap where they overflow, which is undefined otherwise.",
     "--dialect NAME": "Spelling of the matrix operations for `--emit ll`: khr (default), rfc, clang, intel "
     "(flat vectors), intel-opaque, intel-spirv, llvm.",
     "-D -U -I -cl-std= -cl-ext= -cl-... -Werror -w -W<name> -Wno-<name> -O0..-O3 -g": "As in clang and OpenCL.",

@@ -218,8 +218,8 @@ class Module:
             try:
                 tree = self._tree
                 features, single = self.options.features, self.options.single_precision_constant
-                contract = self.options.fp_contract != "off"
-                unit = self._timed("analyse", lambda: analyse(tree, self._findings, features, single, contract))
+                contract, wrap = self.options.fp_contract != "off", self.options.wrap
+                unit = self._timed("analyse", lambda: analyse(tree, self._findings, features, single, contract, wrap))
             except TooManyErrors:
                 self._findings.raise_if_errors()
                 raise

@@ -76,7 +76,8 @@ def library(text: str) -> typed.Unit:
     findings = Diagnostics(no_warnings=True)
     standard = _LIBRARY_STANDARDS["__generic" in text]
     tokens = preprocess(text, "<matrix library>", PreprocessOptions(cl_std=standard), findings)
-    unit = analyse(parse(tokens, findings), findings, Features.of(standard))
+    # Components of matrices wrap, whatever the calculation: none of the library's overflow is undefined.
+    unit = analyse(parse(tokens, findings), findings, Features.of(standard), wrap=True)
     if findings.has_errors:
         raise InternalError("the matrix library does not compile", str(CompileError(findings.items, findings.sources)))
     return unit

@@ -29,6 +29,8 @@ SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
 _SCRIPT = Path(emitter.__file__)
 _CAN_FORK = hasattr(os, "fork")
 _SHOWN_LINES = 40
+# Without it the backend drops nsw and nuw; from SPIR-V 1.4 on the module does not need to name it (`legalize`).
+WRAP_EXTENSION = "SPV_KHR_no_integer_wrap_decoration"
 # What the emitter may take beyond a request's own timeout before it counts as hung.
 _GRACE = 10.0
 
@@ -81,7 +83,7 @@ def emit(ir_text: str, options: EmitOptions | None = None) -> EmitResult:
     options = options or EmitOptions()
     request: emitter.Request = {
         "triple": options.triple,
-        "extensions": list(options.extensions),
+        "extensions": sorted({*options.extensions, WRAP_EXTENSION}),
         "passes": options.passes,
         "want": sorted(options.want),
         "timeout": options.timeout,

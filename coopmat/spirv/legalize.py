@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from coopmat.diagnostics import InternalError
-from coopmat.spirv import matrix_calls, pointees, vector_data
+from coopmat.spirv import device_faults, matrix_calls, pointees, vector_data
 from coopmat.spirv.module import (
     OP,
     OPCODES,
@@ -109,6 +109,8 @@ def legalize(spirv: bytes) -> bytes:
         _Legalizer(module).run()
         _mend_alignments(module)
         _add_image_capability(module)
+        _drop_core_extensions(module)
+        device_faults.avoid_device_faults(module)
         check_imports(module)
         lint(module)
         return module.to_bytes()
@@ -125,6 +127,20 @@ def _mend_alignments(module: Module) -> None:
                 module.instructions[index] = instruction("OpDecorate", target, _ALIGNMENT, 128)
             elif value == 0 or value & (value - 1):
                 raise InternalError(f"the SPIR-V backend gave an object the alignment {value}")
+
+
+# Extensions whose whole content is part of SPIR-V from a version on: consumers of that version need not know them.
+_CORE_FROM = {"SPV_KHR_no_integer_wrap_decoration": 0x00010400}
+
+
+def _drop_core_extensions(module: Module) -> None:
+    def is_core(item: Instruction) -> bool:
+        if item.opcode != OP["OpExtension"]:
+            return False
+        since = _CORE_FROM.get(decode_string(item.operands)[0])
+        return since is not None and module.version >= since
+
+    module.instructions = [item for item in module.instructions if not is_core(item)]
 
 
 def _add_image_capability(module: Module) -> None:

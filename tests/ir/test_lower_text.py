@@ -298,7 +298,7 @@ def test_long_chains() -> None:
     function = typed.FunctionDecl(HERE, "f", FunctionType(INT, (INT,)), [decl], False, False, body=body)
     assert count // 10 > sys.getrecursionlimit()
     text = lower(typed.Unit([function], [], []), LowerOptions(), unit_of).text
-    assert text.count(" = add i32") == 2 * (count + 2)
+    assert text.count(" = add nsw i32") == 2 * (count + 2)
 
 
 def test_restrict_pointers() -> None:

@@ -13,11 +13,13 @@ def analyse(
     features: Features | None = None,
     single: bool = False,
     contract: bool = True,
+    wrap: bool = False,
 ) -> typed.Unit:
     """The typed AST of a translation unit; `features` is what is on (None: everything, as OpenCL C 3.0 has it).
 
     `single`: a floating constant without a suffix is a float (-cl-single-precision-constant).
     `contract`: whether floating-point expressions may be contracted where no pragma says.
+    `wrap`: signed integers wrap modulo 2^N (-fwrapv); their sums and products are calculated unsigned.
 
     Where `diagnostics` has errors afterwards the unit is incomplete and must not be lowered.
     """
@@ -25,7 +27,7 @@ def analyse(
     from .context import Context
     from .functions import unit
 
-    result = unit(Context(diagnostics, features or Features.of(), single, contract), tree)
+    result = unit(Context(diagnostics, features or Features.of(), single, contract, wrap), tree)
     if result.has_matrices and not diagnostics.has_errors:
         uniformity.check(result, diagnostics)
     return result

@@ -158,12 +158,19 @@ class FunctionState:
 
 
 class Context:
-    """State of one analysis; `features` is what is on, `single` makes constants without a suffix floats."""
+    """State of one analysis; `features` is what is on, `single` makes constants without a suffix floats, `wrap` signed
+    integers wrap."""
 
     def __init__(
-        self, diagnostics: Diagnostics, features: Features, single: bool = False, contract: bool = True
+        self,
+        diagnostics: Diagnostics,
+        features: Features,
+        single: bool = False,
+        contract: bool = True,
+        wrap: bool = False,
     ) -> None:
         self.single = single
+        self.wrap = wrap
         self.diagnostics = diagnostics
         self.features = features
         self.matrices = "__opencl_c_ext_cooperative_matrix" in features

@@ -116,6 +116,8 @@ def unary(c: Context, op: str, operand: Expr, span: Span) -> Expr:
             return make_unary(span, "lnot", e)
     elif isinstance(element, ScalarType) and (op != "~" or element.is_integer):
         e = promote(e)
+        if op == "-" and _wraps(c, "sub", e.type):
+            return _wrapping(c, "sub", Zero(span, e.type), e, span)
         return e if op == "+" else make_unary(span, "neg" if op == "-" else "not", e)
     c.fail("invalid-operands", f"invalid operand to unary '{op}': '{e.type}'", span, labels=[Label(e.span)])
 
@@ -131,6 +133,8 @@ def increment(c: Context, op: str, target: Expr, span: Span, *, prefix: bool) ->
         matrix_types.refuse(c, op, place, span)
     elif not isinstance(element_type(t), ScalarType):
         c.fail("invalid-operands", f"invalid operand to '{op}': '{t}'", span)
+    if _wraps(c, "add", t):
+        return _wrapping_increment(c, op, place, span, prefix)
     return typed.IncDec(span, t, place, 1 if op == "++" else -1, prefix)
 
 
@@ -192,7 +196,33 @@ def _arithmetic(c: Context, op: str, name: str, left: Expr, right: Expr, span: S
     a, b = usual_conversions(c, op, op_span, left, right)
     if name in ("div", "rem"):
         implicit.divisor(c, op, b, op_span)
+    if _wraps(c, name, a.type):
+        return _wrapping(c, name, a, b, span)
     return make_binary(span, name, a, b)
+
+
+def _wraps(c: Context, name: str, t: Type) -> bool:
+    """Whether -fwrapv defines what would overflow: sums and products of signed scalars that are not promoted."""
+    exact = isinstance(t, ScalarType) and t.is_integer and t.signed and t.rank >= INT.rank
+    return c.wrap and exact and name in ("add", "sub", "mul")
+
+
+def _wrapping(c: Context, name: str, left: Expr, right: Expr, span: Span) -> Expr:
+    """The operation on unsigned integers, unless both operands are constants."""
+    t = left.type
+    plain = fold_binary(span, name, left, right, t)
+    if plain is not None:
+        return plain
+    assert isinstance(t, ScalarType)
+    unsigned = integer_type(t.bits, False)
+    result = make_binary(span, name, convert_arithmetic(left, unsigned), convert_arithmetic(right, unsigned))
+    return convert_arithmetic(result, t)
+
+
+def _wrapping_increment(c: Context, op: str, place: LValue, span: Span, prefix: bool) -> Expr:
+    one = typed.IntConst(span, INT, 1)
+    changed = compound_assign(c, f"{op[0]}=", place, one, span, span)
+    return changed if prefix else _wrapping(c, "sub" if op == "++" else "add", changed, one, span)
 
 
 def _compare(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
@@ -369,6 +399,10 @@ def compound_assign(c: Context, op: str, target: Expr, value: Expr, span: Span, 
         current, value = usual_conversions(c, op, op_span, current, value)
         if row.name in ("div", "rem"):
             implicit.divisor(c, op, value, op_span)
+    if _wraps(c, row.name, current.type):
+        assert isinstance(current.type, ScalarType)
+        unsigned = integer_type(current.type.bits, False)
+        current, value = convert_arithmetic(current, unsigned), convert_arithmetic(value, unsigned)
     widen = kind_between(place.type, current.type)
     narrow = kind_between(current.type, place.type)
     return typed.CompoundAssign(span, place.type, row.name, place, value, current.type, widen, narrow)

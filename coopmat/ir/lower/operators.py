@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from ...frontend.types import EVENT, PointerType, Type, VectorType, VoidType, element_type, is_float, size_of
+from ...frontend.types import (
+    EVENT,
+    INT,
+    PointerType,
+    ScalarType,
+    Type,
+    VectorType,
+    VoidType,
+    element_type,
+    is_float,
+    size_of,
+)
 from ..type_map import I8, I64
 from .context import FunctionContext
 
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _SIGNED = {"div": "sdiv", "rem": "srem", "shr": "ashr"}
+_OVERFLOWING = ("add", "sub", "mul")
 _UNSIGNED = {"div": "udiv", "rem": "urem", "shr": "lshr"}
 # NaN is unequal to everything, itself included, and neither less nor greater.
 _FLOAT_PREDICATES = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
@@ -40,7 +52,16 @@ def arithmetic(ctx: FunctionContext, op: str, t: Type, left: ir.Value, right: ir
     if op in ("shl", "shr"):
         right = _shift_count(ctx, t, right)
     names = _SIGNED if is_signed(t) else _UNSIGNED
-    return ctx.builder.binary(names.get(op, op), left, right)
+    return ctx.builder.binary(names.get(op, op), left, right, _overflow_flags(op, t))
+
+
+def _overflow_flags(op: str, t: Type) -> tuple[str, ...]:
+    """What clang says of the operation: overflow of signed scalars is undefined (C11 6.5), that of vectors is not told.
+
+    Narrow integers are promoted; what is left of them are increments, which wrap in the conversion back.
+    """
+    exact = isinstance(t, ScalarType) and t.signed and t.bits >= INT.bits and op in _OVERFLOWING
+    return ("nsw",) if exact else ()
 
 
 def _shift_count(ctx: FunctionContext, t: Type, count: ir.Value) -> ir.Value:
@@ -80,7 +101,7 @@ def from_truth(ctx: FunctionContext, t: Type, truth: ir.Value) -> ir.Value:
 def negate(ctx: FunctionContext, t: Type, value: ir.Value) -> ir.Value:
     if is_float(element_type(t)):
         return ctx.builder.fneg(value, flags=ctx.float_flags)
-    return ctx.builder.binary("sub", zero(ctx, t), value)
+    return arithmetic(ctx, "sub", t, zero(ctx, t), value)
 
 
 def invert(ctx: FunctionContext, t: Type, value: ir.Value) -> ir.Value:

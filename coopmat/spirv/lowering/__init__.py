@@ -12,6 +12,7 @@ target), then link each. `prepare` and `link` take some milliseconds.
 
 from __future__ import annotations
 
+from ..device_faults import avoid_device_faults
 from ..module import Module
 from .library import Library
 from .link import link
@@ -33,6 +34,7 @@ def prepare(binary: bytes, strategy: str, sub_group_size: int | None = None) -> 
     """
     module = read(binary)
     check_memory_model(module)
+    avoid_device_faults(module)
     return ModuleLowering(module, strategy, sub_group_size).run()
 
 

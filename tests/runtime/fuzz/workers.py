@@ -45,15 +45,16 @@ class Batch:
 
 
 class Worker:
-    """One process at a time; a new one after a crash."""
+    """One process at a time, which runs `serve` on a pipe; a new one after a crash."""
 
-    def __init__(self) -> None:
+    def __init__(self, serve: Callable[[Connection], None] | None = None) -> None:
+        self._serve = serve or _serve
         self._start()
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self.process = context.Process(target=self._serve, args=(theirs,), daemon=True)
         self.process.start()
         theirs.close()
         self.stage = "start"
@@ -86,9 +87,11 @@ class Worker:
         self.pipe.close()
 
 
-def each(batches: Iterator[Batch], jobs: int) -> Iterator[tuple[Batch, list[Finding]]]:
+def each(
+    batches: Iterator[Batch], jobs: int, serve: Callable[[Connection], None] | None = None
+) -> Iterator[tuple[Batch, list[Finding]]]:
     """The findings of all batches, as they come."""
-    idle, busy = [Worker() for _ in range(jobs)], list[Worker]()
+    idle, busy = [Worker(serve) for _ in range(jobs)], list[Worker]()
     try:
         while True:
             while idle and (batch := next(batches, None)) is not None:

@@ -50,12 +50,12 @@ entry:
   %".47" = getelementptr inbounds i32, ptr addrspace(1) %".46", i64 1
   %".48" = load i32, ptr addrspace(1) %".47", align 4
   %".49" = call spir_func i32 @"_Z3maxii"(i32 %".48", i32 2)
-  %".50" = add i32 %".45", %".49"
+  %".50" = add nsw i32 %".45", %".49"
   %".51" = load ptr addrspace(1), ptr %"n.addr", align 8
   %".52" = getelementptr inbounds i32, ptr addrspace(1) %".51", i64 2
   %".53" = load i32, ptr addrspace(1) %".52", align 4
   %".54" = call spir_func i32 @"_Z8popcounti"(i32 %".53")
-  %".55" = add i32 %".50", %".54"
+  %".55" = add nsw i32 %".50", %".54"
   %".56" = load ptr addrspace(1), ptr %"n.addr", align 8
   %".57" = getelementptr inbounds i32, ptr addrspace(1) %".56", i64 0
   store i32 %".55", ptr addrspace(1) %".57", align 4

@@ -51,7 +51,7 @@ case:
   br label %"case.1"
 case.1:
   %".24" = load i32, ptr %"s", align 4
-  %".25" = add i32 %".24", 2
+  %".25" = add nsw i32 %".24", 2
   store i32 %".25", ptr %"s", align 4
   br label %"switch.end"
 default:
@@ -60,7 +60,7 @@ switch.end:
   br label %"for.step"
 for.step:
   %".30" = load i32, ptr %"i", align 4
-  %".31" = add i32 %".30", 1
+  %".31" = add nsw i32 %".30", 1
   store i32 %".31", ptr %"i", align 4
   br label %"for.cond"
 for.end:
@@ -74,7 +74,7 @@ choice.then:
   br label %"choice.end"
 choice.else:
   %".40" = load i32, ptr %"s", align 4
-  %".41" = sub i32 0, %".40"
+  %".41" = sub nsw i32 0, %".40"
   br label %"choice.end"
 choice.end:
   %".43" = phi  i32 [%".38", %"choice.then"], [%".41", %"choice.else"]

@@ -69,7 +69,7 @@ entry:
   %".66" = getelementptr inbounds i8, ptr addrspace(1) %".65", i64 2
   %".67" = load i8, ptr addrspace(1) %".66", align 1
   %".68" = zext i8 %".67" to i32
-  %".69" = add i32 %".64", %".68"
+  %".69" = add nsw i32 %".64", %".68"
   %".70" = trunc i32 %".69" to i8
   %".71" = load ptr addrspace(1), ptr %"c.addr", align 8
   %".72" = getelementptr inbounds i8, ptr addrspace(1) %".71", i64 0
@@ -88,7 +88,7 @@ entry:
   %".85" = icmp ne i32 %".84", 0
   %".86" = xor i1 %".85", 1
   %".87" = zext i1 %".86" to i32
-  %".88" = add i32 %".81", %".87"
+  %".88" = add nsw i32 %".81", %".87"
   %".89" = load ptr addrspace(1), ptr %"i.addr", align 8
   %".90" = getelementptr inbounds i32, ptr addrspace(1) %".89", i64 5
   store i32 %".88", ptr addrspace(1) %".90", align 4

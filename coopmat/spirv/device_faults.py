@@ -1,0 +1,29 @@
+"""Rewrites modules into words that devices' compilers get right. Each is right for every device, and costs little."""
+
+from __future__ import annotations
+
+from .id_guards import IdGuards
+from .loop_starts import LoopStarts
+from .module import OP, Instruction, Module
+from .opaque_zeros import Globals, OpaqueZeros
+
+_FUNCTION, _END = OP["OpFunction"], OP["OpFunctionEnd"]
+
+
+def avoid_device_faults(module: Module) -> None:
+    """Changes the module's functions; see `loop_starts` and `id_guards`. Raises MalformedModule."""
+    known = Globals(module)
+    rewrites = (LoopStarts(known), IdGuards(known))
+    code = module.instructions
+    first = next((at for at, item in enumerate(code) if item.opcode == _FUNCTION), len(code))
+    result: list[Instruction] = []
+    function: list[Instruction] = []
+    for item in code[first:]:
+        function.append(item)
+        if item.opcode == _END:
+            zeros = OpaqueZeros(known)
+            for rewrite in rewrites:
+                function = rewrite.hide(function, zeros)
+            result += zeros.inserted(function)
+            function = []
+    module.instructions = [*code[:first], *known.added, *result, *function]

@@ -1,0 +1,202 @@
+"""Hides the start of loops whose counter may wrap from a device's compiler that miscounts them.
+
+Intel's CPU runtime (2026.2) vectorises `for (uint k = 0; k <= n; k++)`: if n is the greatest number there is, the loop
+never ends, and a check before the vector loop sees to that; where the loop starts at the constant 0 the iterations
+that are left over then begin at 1. Its own compiler does the same from OpenCL C. A start that it cannot see, a volatile
+variable's value, makes it right at the price of one access; the loop is still vectorised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+from .module import OP, Instruction
+from .opaque_zeros import LABEL, Globals, OpaqueZeros
+
+_PHI, _ADD, _END = OP["OpPhi"], OP["OpIAdd"], OP["OpFunctionEnd"]
+_LOAD, _STORE = OP["OpLoad"], OP["OpStore"]
+_BRANCHES = frozenset({OP["OpBranch"], OP["OpBranchConditional"], OP["OpSwitch"]})
+_BRANCH_CONDITIONAL, _DECORATE = OP["OpBranchConditional"], OP["OpDecorate"]
+_NOT, _JUNCTIONS = OP["OpLogicalNot"], frozenset({OP["OpLogicalAnd"], OP["OpLogicalOr"], OP["OpSelect"]})
+_NO_SIGNED_WRAP, _NO_UNSIGNED_WRAP = 4469, 4470
+# By opcode: the decoration without which a wider value, or the order of two, may be another after an overflow.
+_EXTENSIONS = {OP["OpSConvert"]: _NO_SIGNED_WRAP, OP["OpUConvert"]: _NO_UNSIGNED_WRAP}
+# By opcode: whether the first operand is the greater one, whether both may be equal; and as above.
+_ORDERS = {
+    OP[f"Op{sign}{name}"]: (*order, wrap)
+    for sign, wrap in {"S": _NO_SIGNED_WRAP, "U": _NO_UNSIGNED_WRAP}.items()
+    for name, order in {
+        "LessThan": (False, False),
+        "LessThanEqual": (False, True),
+        "GreaterThan": (True, False),
+        "GreaterThanEqual": (True, True),
+    }.items()
+}
+# An operand that is the constant 0: the instruction, and where the operand stands.
+Start = tuple[Instruction, int]
+
+
+class LoopStarts:
+    """Changes the loops of a module's functions that start at 0, count up and end behind a bound, unless their counter
+    cannot wrap."""
+
+    def __init__(self, known: Globals) -> None:
+        self._globals = known
+
+    def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
+        """The function `code`, whose instructions are changed in place."""
+        for item, at in _Function(self, code).starts():
+            kind = self._globals.definitions[item.operands[at]].result_type
+            assert kind is not None
+            item.operands = (*item.operands[:at], zeros.of(kind), *item.operands[at + 1 :])
+        return code
+
+    @property
+    def definitions(self) -> Mapping[int, Instruction]:
+        return self._globals.definitions
+
+    def is_constant(self, value: int) -> bool:
+        return self._globals.is_constant(value)
+
+    def is_zero(self, value: int) -> bool:
+        return self._globals.is_zero(value)
+
+    @cached_property
+    def exact(self) -> frozenset[tuple[int, int]]:
+        """Values, each with a decoration that says how it does not wrap."""
+        wraps = (_NO_SIGNED_WRAP, _NO_UNSIGNED_WRAP)
+        code = self._globals.module.instructions
+        found = (item.operands for item in code if item.opcode == _DECORATE and item.operands[1] in wraps)
+        return frozenset((target, wrap) for target, wrap in found)
+
+    def narrow(self, value: int, wrap: int) -> tuple[int, int]:
+        """What a value was before it was made wider, and the decoration that its wrapping would contradict."""
+        while (item := self.definitions.get(value)) is not None and item.opcode in _EXTENSIONS:
+            value, wrap = item.operands[0], _EXTENSIONS[item.opcode]
+        return value, wrap
+
+    def counted_from(self, value: int) -> int | None:
+        """What a constant is added to."""
+        item = self.definitions.get(value)
+        if item is None or item.opcode != _ADD:
+            return None
+        left, right = item.operands
+        return left if self.is_constant(right) else right if self.is_constant(left) else None
+
+
+class _Function:
+    """The control flow of one function."""
+
+    def __init__(self, known: LoopStarts, code: list[Instruction]) -> None:
+        self.known, self.code = known, code
+        self.blocks: dict[int, list[Instruction]] = {}
+        for item in code:
+            if item.opcode == LABEL:
+                assert item.result is not None
+                block = self.blocks[item.result] = []
+            elif self.blocks and item.opcode != _END:
+                block.append(item)
+
+    def starts(self) -> list[Start]:
+        """The zeros that counters of loops start with."""
+        found: dict[tuple[int, int], Start] = {}
+        for latch, header in self._back_edges():
+            inside = self._loop(header, latch)
+            for condition, goes_on in self._exits(inside):
+                for counter, wrap in self._counters(condition, goes_on):
+                    for item, at in self._zeros(counter, wrap):
+                        found[id(item), at] = item, at
+        return list(found.values())
+
+    @cached_property
+    def _after(self) -> dict[int, list[int]]:
+        return {
+            label: list(dict.fromkeys(word for word in block[-1].operands if word in self.blocks))
+            if block and block[-1].opcode in _BRANCHES
+            else []
+            for label, block in self.blocks.items()
+        }
+
+    @cached_property
+    def _before(self) -> dict[int, list[int]]:
+        result: dict[int, list[int]] = {label: [] for label in self.blocks}
+        for label, targets in self._after.items():
+            for target in targets:
+                result[target].append(label)
+        return result
+
+    def _back_edges(self) -> Iterator[tuple[int, int]]:
+        """Branches to a block that control came through."""
+        entry = next(iter(self.blocks), None)
+        seen: set[int] = set()
+        path: dict[int, Iterator[int]] = {}
+        while entry is not None:
+            seen.add(entry)
+            path[entry] = iter(self._after[entry])
+            entry = None
+            while path and entry is None:
+                label = next(reversed(path))
+                for target in path[label]:
+                    if target in path:
+                        yield label, target
+                    elif target not in seen:
+                        entry = target
+                        break
+                else:
+                    del path[label]
+
+    def _loop(self, header: int, latch: int) -> set[int]:
+        """The blocks of a loop: all that lead to its end, back to its head."""
+        inside, work = {header}, [latch]
+        while work:
+            label = work.pop()
+            if label not in inside:
+                inside.add(label)
+                work += self._before[label]
+        return inside
+
+    def _exits(self, inside: set[int]) -> Iterator[tuple[int, bool]]:
+        """The conditions of leaving a loop, and with which value of them it goes on."""
+        for label in inside:
+            end = self.blocks[label][-1]
+            if end.opcode == _BRANCH_CONDITIONAL:
+                condition, then, otherwise = end.operands[:3]
+                if (then in inside) != (otherwise in inside):
+                    yield condition, then in inside
+
+    def _counters(self, condition: int, goes_on: bool) -> Iterator[tuple[int, int]]:
+        """What has to be at most something that is no constant for a loop to go on, and what says if it wraps."""
+        item = self.known.definitions.get(condition)
+        if item is None:
+            return
+        if item.opcode == _NOT:
+            yield from self._counters(item.operands[0], not goes_on)
+        elif item.opcode in _JUNCTIONS:
+            for part in item.operands:
+                yield from self._counters(part, goes_on)
+        elif item.opcode in _ORDERS:
+            (greater, equal, wrap), (left, right) = _ORDERS[item.opcode], item.operands
+            if not goes_on:
+                greater, equal = not greater, not equal
+            less, more = (right, left) if greater else (left, right)
+            # `< n + 1` becomes `<= n` there.
+            if (equal or self.known.counted_from(more) is not None) and not self.known.is_constant(more):
+                yield self.known.narrow(less, wrap)
+
+    def _zeros(self, counter: int, wrap: int) -> Iterator[Start]:
+        """Where a counter that may wrap begins with 0; it is the value of this or of the next time around."""
+        definitions = self.known.definitions
+        for value in (counter, self.known.counted_from(counter)):
+            item = definitions.get(value) if value is not None else None
+            if item is not None and item.opcode == _PHI:
+                yield from self._zeros_of([(item, at) for at in range(0, len(item.operands), 2)], wrap)
+            elif item is not None and item.opcode == _LOAD:
+                variable = item.operands[0]
+                stores = [i for i in self.code if i.opcode == _STORE and i.operands[0] == variable]
+                yield from self._zeros_of([(store, 1) for store in stores], wrap)
+
+    def _zeros_of(self, values: list[Start], wrap: int) -> Iterator[Start]:
+        steps = {value for item, at in values if self.known.counted_from(value := item.operands[at]) is not None}
+        if steps and not all((step, wrap) in self.known.exact for step in steps):
+            yield from ((item, at) for item, at in values if self.known.is_zero(item.operands[at]))

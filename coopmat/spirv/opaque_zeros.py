@@ -1,0 +1,85 @@
+"""Zeros that a device's compiler cannot see: values of volatile variables.
+
+Put in place of a constant 0, or combined with a value, they hide it from optimisations that are wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from .module import OP, Instruction, Module, instruction
+
+LABEL = OP["OpLabel"]
+CONSTANTS = frozenset({OP["OpConstant"], OP["OpConstantNull"]})
+_VARIABLE, _TYPE_POINTER, _NULL = OP["OpVariable"], OP["OpTypePointer"], OP["OpConstantNull"]
+_STORAGE_FUNCTION, _VOLATILE = 7, 1
+
+
+@dataclass
+class Globals:
+    """What stands before the functions of a module; `added` are types and constants that are to be added there."""
+
+    module: Module
+    added: list[Instruction] = field(default_factory=list)
+
+    @cached_property
+    def definitions(self) -> Mapping[int, Instruction]:
+        return self.module.definitions()
+
+    def is_constant(self, value: int) -> bool:
+        item = self.definitions.get(value)
+        return item is not None and item.opcode in CONSTANTS
+
+    def is_zero(self, value: int) -> bool:
+        return self.is_constant(value) and not any(self.definitions[value].operands)
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, int | None, tuple[int, ...]], int]:
+        """Pointer types and null constants by what they are."""
+        items = (i for i in self.module.instructions if i.opcode in (_TYPE_POINTER, _NULL))
+        return {(i.opcode, i.result_type, i.operands): i.result or 0 for i in items}
+
+    def pointer(self, pointee: int) -> int:
+        """The id of the type of a pointer to a private `pointee`."""
+        return self._find("OpTypePointer", None, _STORAGE_FUNCTION, pointee)
+
+    def null(self, kind: int) -> int:
+        return self._find("OpConstantNull", kind)
+
+    def _find(self, name: str, kind: int | None, *operands: int) -> int:
+        key = OP[name], kind, operands
+        if key not in self._known:
+            self._known[key] = self.module.new_id()
+            self.added.append(Instruction(OP[name], operands, kind, self._known[key]))
+        return self._known[key]
+
+
+class OpaqueZeros:
+    """The zeros of one function, one of each integer type."""
+
+    def __init__(self, known: Globals) -> None:
+        self._globals = known
+        self._values: dict[int, int] = {}
+        self._variables: list[Instruction] = []
+        self._accesses: list[Instruction] = []
+
+    def of(self, kind: int) -> int:
+        """The value's id; it is there in the whole function."""
+        if kind not in self._values:
+            variable, value = self._globals.module.new_id(), self._globals.module.new_id()
+            pointer, null = self._globals.pointer(kind), self._globals.null(kind)
+            self._variables.append(instruction("OpVariable", pointer, variable, _STORAGE_FUNCTION))
+            self._accesses.append(instruction("OpStore", variable, null))
+            self._accesses.append(instruction("OpLoad", kind, value, variable, _VOLATILE))
+            self._values[kind] = value
+        return self._values[kind]
+
+    def inserted(self, code: list[Instruction]) -> list[Instruction]:
+        """The function with the variables, and their accesses where it begins."""
+        if not self._values:
+            return code
+        entry = next(at for at, item in enumerate(code) if item.opcode == LABEL) + 1
+        body = max((at for at, item in enumerate(code) if item.opcode == _VARIABLE), default=entry - 1) + 1
+        return [*code[:entry], *self._variables, *code[entry:body], *self._accesses, *code[body:]]

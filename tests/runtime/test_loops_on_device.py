@@ -1,0 +1,107 @@
+"""Loops to bounds that the host gives, and guards over ids, on the device: what the language says, whatever its own
+compiler makes of them (docs/backend.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+import pytest
+from differential import NUMPY, Launch, Value, execute
+from fuzz.loops.campaign import check
+from fuzz.loops.kernels import generate
+
+import coopmat
+from coopmat.devices import DeviceInfo
+
+# `tools/fuzz-loops` compares more, from other seeds.
+KERNELS = 72
+ROUTES = ("native", "one")
+BOUNDS = (1, 2, 15, 16, 17, 31, 32, 33, 64, 70, 100)
+CONDITIONS: dict[str, Callable[[int], int]] = {
+    "k < n": lambda n: n,
+    "k <= n": lambda n: n + 1,
+    "k <= n - 1": lambda n: n,
+    "n >= k": lambda n: n + 1,
+    "!(k > n)": lambda n: n + 1,
+    "k + 1 <= n": lambda n: n,
+}
+
+
+@pytest.mark.parametrize("options", [[], ["-fwrapv"], ["-O0"]])
+@pytest.mark.parametrize("route", ROUTES)
+def test_loops_run_as_often_as_they_say(device: DeviceInfo, route: str, options: list[str]) -> None:
+    sources, launches, expected = [], [], []
+    cases = product(("int", "uint", "long", "ulong", "short", "uchar"), CONDITIONS, ("a[k]", "a[(int)k]"))
+    for number, (kind, condition, element) in enumerate(cases):
+        loop = f"for ({kind} k = 0; {condition}; k++) s += {element} * b[k];"
+        parameters = f"global const float *a, global const float *b, global float *o, {kind} n"
+        sources.append(f"kernel void f{number}({parameters}) {{ float s = 0; {loop} o[get_global_id(0)] = s; }}")
+        for n in BOUNDS:
+            ones, bound = np.ones(256, np.float32), Value(np.array(n, NUMPY[kind]))
+            launches.append(Launch(f"f{number}", [ones, ones, np.zeros(1, np.float32), bound]))
+            expected.append((CONDITIONS[condition](n), kind, condition, element, n))
+    binary = coopmat.compile("\n".join(sources), ["--matrices", route, *options]).spirv
+    results = execute(device, binary, launches)
+    wrong = [(case, result[2][0]) for case, result in zip(expected, results, strict=True) if result[2][0] != case[0]]
+    assert not wrong
+
+
+GUARDS: dict[str, Callable[[int, int, int], bool]] = {
+    "39 + -16 * g + -l >= 0": lambda n, g, i: 16 * g + i <= 39,
+    "39 - l >= 16 * g": lambda n, g, i: 16 * g + i <= 39,
+    "n - 16 * g - l > -1": lambda n, g, i: 16 * g + i <= n,
+    "-l >= 16 * g - n": lambda n, g, i: 16 * g + i <= n,
+    "l - 3 + 16 * g >= 20": lambda n, g, i: 16 * g + i >= 23,
+    "16 * g + l - 5 < n": lambda n, g, i: 16 * g + i < n + 5,
+    "16 * g + l <= 31 && l == 7": lambda n, g, i: 16 * g + i <= 31 and i == 7,
+    "l == 16 * g - 11 && l < 6": lambda n, g, i: i == 16 * g - 11 and i < 6,
+    "l <= 7": lambda n, g, i: i <= 7,
+    "16 * g + l < n": lambda n, g, i: 16 * g + i < n,
+}
+
+
+@pytest.mark.parametrize("options", [[], ["-fwrapv"], ["-O0"]])
+@pytest.mark.parametrize("route", ROUTES)
+def test_guards_over_ids_hold(device: DeviceInfo, route: str, options: list[str]) -> None:
+    """All in one program: a guard may be mistaken in a kernel behind the one that leads to it."""
+    heads = "int l = get_local_id(0), g = get_group_id(0)"
+    sources = [
+        f"kernel void f{number}(global int *o, int n) {{ {heads}; if ({guard}) o[get_global_id(0)] = 1; }}"
+        for number, guard in enumerate(GUARDS)
+    ]
+    n, shape = 39, (5, 16)
+    arguments = [np.zeros(80, np.int32), Value(np.array(n, np.int32))]
+    launches = [Launch(f"f{number}", arguments, (80,), (16,)) for number in range(len(GUARDS))]
+    binary = coopmat.compile("\n".join(sources), ["--matrices", route, *options]).spirv
+    for (guard, holds), result in zip(GUARDS.items(), execute(device, binary, launches), strict=True):
+        wanted = [[holds(n, g, i) for i in range(16)] for g in range(5)]
+        np.testing.assert_array_equal(result[0].reshape(shape), wanted, guard)
+
+
+def test_a_guard_in_two_dimensions_holds(device: DeviceInfo) -> None:
+    """As loopy writes them."""
+    tests = " && ".join(f"39 + -16 * (int)get_group_id({d}) + -1 * (int)get_local_id({d}) >= 0" for d in (0, 1))
+    source = f"kernel void f(global int *o) {{ if ({tests}) o[48 * get_global_id(1) + get_global_id(0)] = 1; }}"
+    for route in ROUTES:
+        launch = Launch("f", [np.zeros((48, 48), np.int32)], (48, 48), (16, 16))
+        (result,) = execute(device, coopmat.compile(source, ["--matrices", route]).spirv, [launch])
+        wanted = np.zeros((48, 48), np.int32)
+        wanted[:40, :40] = 1
+        np.testing.assert_array_equal(result[0], wanted)
+
+
+@pytest.mark.parametrize("first", range(0, KERNELS, 12))
+def test_random_loops(device: DeviceInfo, first: int) -> None:
+    findings = check(device, [generate(seed) for seed in range(first, first + 12)])
+    assert not findings, "\n".join(finding.text for finding in findings)
+
+
+def test_a_seed_of_loops_is_a_kernel() -> None:
+    texts = [generate(seed).text for seed in range(40)]
+    assert texts == [generate(seed).text for seed in range(40)] and len(set(texts)) == 40
+    # What the generator is for: bounds from outside, orders of both kinds, ways out, guards.
+    together = "\n".join(texts)
+    for word in ("<= n", "<= m", ">= ", "break;", "while (", "} while", "return;", "lim[", "rows[", "(!("):
+        assert word in together, word
