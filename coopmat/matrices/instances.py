@@ -147,7 +147,8 @@ class Load(_Memory):
 class Store(_Memory):
     """`void f(space T *p, const private T *m, size_t stride)`
 
-    Checked: as `Load`; nothing is stored outside. In private memory every work-item stores the whole matrix.
+    Checked: as `Load`; nothing is stored outside. In private memory every work-item stores the whole matrix. Around
+    stores to local memory the subgroup waits (`Target.barrier`): its work-items call them together.
     """
 
     @property
@@ -160,7 +161,8 @@ class Store(_Memory):
 
     def definitions(self, target: Target) -> dict[str, str]:
         if not self._all(target):
-            return self._memory_definitions(target, "STORE")
+            barrier = {} if target.strategy.one_work_item else {"BARRIER": target.barrier(self.space)}
+            return self._memory_definitions(target, "STORE") | barrier
         m, t = self.matrix, self.matrix.component
         out = self._memory_definitions(target, "STORE_ALL")
         out["EACH"] = _each(m.rows * m.columns)

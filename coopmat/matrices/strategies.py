@@ -20,7 +20,8 @@ class Strategy:
 
     `one_work_item`: the subgroup is a single work-item, whatever the device's subgroups are. `scratch`: it is made of
     consecutive work-items that exchange values through local memory. `widest` is the greatest number of components
-    of the vectors that may be used.
+    of the vectors that may be used. `barrier` is the function that a subgroup's work-items wait for each other by,
+    none where there is one only.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Strategy:
     one_work_item: bool
     scratch: bool = False
     widest: int = 16
+    barrier: str = ""
 
     def width(self, columns: int) -> int:
         """Components of the vectors that a row is held in: the widest vector that divides it, or scalars."""
@@ -44,8 +46,8 @@ class Strategy:
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
         "one": Strategy("one", "subgroup_of_one.cl", "subgroup_of_one_builtins.cl", True, True),
-        "lanes": Strategy("lanes", "lanes.cl", None, False, False),
-        "scratch": Strategy("scratch", "scratch.cl", "scratch_builtins.cl", False, False, True),
+        "lanes": Strategy("lanes", "lanes.cl", None, False, False, barrier="sub_group_barrier"),
+        "scratch": Strategy("scratch", "scratch.cl", "scratch_builtins.cl", False, False, True, barrier="barrier"),
     }
 )
 
@@ -60,13 +62,24 @@ def storage_alignment(strategy: Strategy, matrix: MatrixType) -> int:
     return matrix.component.size * strategy.width(matrix.columns)
 
 
+# The fences of a barrier before and after a store; to private memory no other work-item looks. What is stored to global
+# memory waits for the program's own barriers: those of `scratch` are for the whole work-group, and few read it back.
+_LOCAL, _LOCAL_AND_GLOBAL = "CLK_LOCAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE"
+_FENCES = {"local": _LOCAL, "generic": _LOCAL_AND_GLOBAL}
+_WORK_GROUP_FENCES = {"local": _LOCAL, "generic": _LOCAL_AND_GLOBAL, "global": _LOCAL_AND_GLOBAL}
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an instantiation is for. `work_items` is the most that a work-group has."""
+    """What an instantiation is for. `work_items` is the most that a work-group has.
+
+    `whole_work_group`: the matrices are of the scope of a work-group, and its work-items are the subgroup.
+    """
 
     strategy: Strategy
     sub_group_size: int
     work_items: int = MAX_WORK_ITEMS
+    whole_work_group: bool = False
 
     @property
     def sub_groups(self) -> int:
@@ -78,7 +91,13 @@ class Target:
 
     def of_work_group(self) -> Target:
         """For matrices of the whole work-group, which must have `work_items`: they are a subgroup of `scratch`."""
-        return Target(STRATEGIES["scratch"], self.work_items, self.work_items)
+        return Target(STRATEGIES["scratch"], self.work_items, self.work_items, whole_work_group=True)
+
+    def barrier(self, space: str) -> str:
+        """The call that stands before and after a store to `space`, or nothing: what the subgroup's work-items have
+        read by then is theirs, and what is stored can be read by any of them."""
+        fences = (_WORK_GROUP_FENCES if self.whole_work_group else _FENCES).get(space)
+        return f"{self.strategy.barrier}({fences})" if fences and self.strategy.barrier else ""
 
     def slots(self, columns: int) -> int:
         return self.strategy.slots(columns, self.sub_group_size)

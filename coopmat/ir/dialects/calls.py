@@ -11,7 +11,6 @@ from ...matrices import lowering as library
 from ...matrices.lowering import Instance, Target
 from ...matrices.variants import COMPONENT_TYPES, ComponentType, Layout, MatrixType, Operands
 from .operations import COMPONENTS, LLVM_NAMES, Row, Spelling, matrix_of
-from .subgroups import CONTROL_BARRIER
 from .text import Argument, Call, Instruction, Malformed
 
 if TYPE_CHECKING:
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 
 _SPACES = {"0": "private", "1": "global", "2": "constant", "3": "local"}
 _VOLATILE = 1  # of SPIR-V's memory operands
-# Execution and memory scope: the work-group; sequentially consistent, for local and global memory.
-_WORK_GROUP_BARRIER = (2, 2, 0x10 | 0x100 | 0x200)
 _OPERATORS = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div"}
 _BITS = {name: component.bits for name, component in COMPONENTS.items()}
 
@@ -187,11 +184,7 @@ class LibraryCalls:
         address = Argument(pointer.type, pointer.value)
         if loads:
             return [*made, *self.to(site, instance, [address, scaled])]
-        store = self.given(site.item, instance, [address, site.operands[1], scaled])
-        if matrix.of_work_group:
-            # Other work-items may have to load what is overwritten, and will load what is stored.
-            store = [_barrier(site.item), *store, _barrier(site.item)]
-        return [*made, *store]
+        return [*made, *self.given(site.item, instance, [address, site.operands[1], scaled])]
 
     def stride(self, site: _Site, matrix: MatrixType, stride: Argument) -> tuple[list[Instruction], Argument]:
         """In components: it is given in what the pointer's type, in the name, points to."""
@@ -243,11 +236,6 @@ class LibraryCalls:
         copied = site.lowering.copy(site.out, whole.value, site.call.type)
         set_ = self.given(site.item, library.Set(site.result), [Argument("ptr", site.out), index, value])
         return [copied, *set_]
-
-
-def _barrier(item: Instruction) -> Instruction:
-    values = [Argument("i32", str(value)) for value in _WORK_GROUP_BARRIER]
-    return Instruction(None, str(Call("call spir_func", "void", f"@{CONTROL_BARRIER}", values)), item.source)
 
 
 def _as_unsigned(component: ComponentType) -> ComponentType:

@@ -68,8 +68,6 @@ def lower(module: Module, strategy: str, targets: Targets) -> list[LibraryCalls]
             module.declarations.append(Call("declare", "void", name, [Argument(t) for t in types]))
     module.rest = [inlinable(line) if line.startswith("attributes ") else line for line in module.rest]
     module.map_text(storage.lowered)
-    if targets.of_work_groups:
-        subgroups.declare_barrier(module)
     made = [part for item in calls.values() for part in (item, item.of_work_group)]
     return [item for item in made if item is not None and item.instances]
 

@@ -9,8 +9,10 @@
 //   CM_SPACE, CM_OFFSET(r, c)   address space of the memory; where component (r, c) lies in it, from `stride`
 //   CM_PLACE, CM_INSIDE(r, c)   the parameters that tell of the memory; whether (r, c) is inside, 1 where not checked
 //   CM_MAP(x), CM_MAP(x, y)     the component-wise operation
+//   CM_BARRIER                  around a store that other lanes may see: they must not read too late, or too early
 //
-// All lanes must call the multiply-add, and stores to private memory, together. `out` may be any of the inputs.
+// All lanes must call the multiply-add, and stores to private and local memory, together. `out` may be any of the
+// inputs.
 
 #ifdef CM_PROLOGUE
 #define CM_FUNCTION static inline __attribute__((always_inline))
@@ -35,11 +37,13 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 #ifdef CM_OP_STORE
 CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
 {
+    CM_BARRIER;
     CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
         if (CM_HOLDS(s))
             CM_EACH for (int r = 0; r < CM_ROWS; ++r)
                 if (CM_INSIDE(r, CM_COLUMN(s)))
                     p[CM_OFFSET(r, CM_COLUMN(s))] = m[s * CM_ROWS + r];
+    CM_BARRIER;
 }
 #endif // CM_OP_STORE
 
