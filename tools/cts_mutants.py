@@ -134,6 +134,13 @@ MUTANTS = (
         "share[(i - top) * CM_SG + lane] = CM_WIDEN_A(a[first / CM_SG * CM_M + i]);\n            CM_EXCHANGE;",
         "share[(i - top) * CM_SG + lane] = CM_WIDEN_A(a[first / CM_SG * CM_M + i]);",
     ),
+    Mutant(
+        "local-stores-not-waited-for",
+        "scratch",
+        "matrices/strategies.py",
+        '_FENCES = {"local": _LOCAL, "generic": _LOCAL_AND_GLOBAL}',
+        "_FENCES = {}",
+    ),
     # Component by component.
     Mutant(
         "fill-short",

@@ -21,8 +21,8 @@ GUARD = 16
 class Place:
     """Where a matrix lies in a buffer: `stride` and `offset` count components, and component (0, 0) is at `offset`.
 
-    `vector` components make a pointee (1, 2, 3, 4, 8, 16; of 3 the fourth is padding); the kernel's stride and offset
-    count pointees.
+    What the kernel's pointer points to is a vector of `vector` (1, 2, 3, 4, 8, 16; of 3 the fourth is padding) of
+    `scalar`, None for the component type; stride and offset are whole pointees.
     """
 
     matrix: MatrixType
@@ -30,6 +30,16 @@ class Place:
     stride: int
     offset: int = GUARD
     vector: int = 1
+    scalar: ComponentType | None = None
+
+    @property
+    def pointee(self) -> tuple[ComponentType, int]:
+        """A scalar, and how many of them."""
+        return self.scalar or self.matrix.component, self.vector
+
+    def pointees(self, components: int) -> int:
+        """How many pointees so many components take."""
+        return components * self.matrix.component.size // pointee_size(*self.pointee)
 
     def indices(self) -> Array:
         """Of each component in the buffer, as an array of the matrix's shape."""
@@ -39,14 +49,19 @@ class Place:
     @property
     def room(self) -> int:
         """Components that a buffer has, guards included: whole pointees."""
-        pointee = 4 if self.vector == 3 else self.vector
-        return -(-(int(self.indices().max()) + 1 + GUARD) // pointee) * pointee
+        whole = max(1, pointee_size(*self.pointee) // self.matrix.component.size)
+        return -(-(int(self.indices().max()) + 1 + GUARD) // whole) * whole
 
     def with_values(self, values: Array, memory: Array | None = None) -> Array:
         """`memory` (pattern, if none is given) with the matrix in it."""
         result: Array = pattern(self.room, self.matrix.component) if memory is None else memory.copy()
         result[self.indices()] = values
         return result
+
+
+def pointee_size(scalar: ComponentType, vector: int) -> int:
+    """In bytes."""
+    return scalar.size * (4 if vector == 3 else vector)
 
 
 def pattern(size: int, component: ComponentType) -> Array:

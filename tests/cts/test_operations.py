@@ -41,12 +41,14 @@ UPSTREAM = re.findall(
 )
 TYPE = r"\d+x\d+\.[ABC]\.\w+"
 MULTIPLY_ADD = r"\d+x\d+x\d+\.\w+x\w+_\w+_\w+\.(no)?sat"
+POINTEE = r"[a-z]+\d+(x\d+)?"
 LAYOUT = r"(rowm|colm|packed)"
 NAMES = {
     "copy": rf"{TYPE}\.{LAYOUT}\.{LAYOUT}",
+    "copy_stride0": rf"{TYPE}\.(rowm|colm)\.(rowm|colm)",
     "convert": rf"{TYPE}\.{TYPE}",
-    "multicomponent_load": rf"{TYPE}\.inBuf_\w+x\d+\.outBuf_[a-z]+\d+",
-    "multicomponent_store": rf"{TYPE}\.inBuf_[a-z]+\d+\.outBuf_\w+x\d+",
+    "multicomponent_load": rf"{TYPE}\.inBuf_{POINTEE}\.outBuf_[a-z]+\d+",
+    "multicomponent_store": rf"{TYPE}\.inBuf_[a-z]+\d+\.outBuf_{POINTEE}",
 }
 DEVICE = DeviceInfo(
     index="0:0",
@@ -169,6 +171,47 @@ def test_what_spirv_leaves_out() -> None:
 
 def copies_in_spirv() -> list[Case]:
     return cases(OPERATIONS["copy"], "spirv")
+
+
+@pytest.mark.parametrize(("name", "buffer"), [("multicomponent_load", "inBuf"), ("multicomponent_store", "outBuf")])
+def test_pointees_are_vectors_and_of_other_types(name: str, buffer: str) -> None:
+    """The pointee is another one than the component type: narrower, wider, of another kind, a vector or a scalar."""
+    sizes, kinds = set(), set()
+    for case in cases(OPERATIONS[name]):
+        found = re.search(rf"\.{buffer}_([a-z]+\d+)(x\d+)?", case.name)
+        assert found
+        component, scalar = case.parameters.matrix.component, COMPONENT_TYPES[found[1]]
+        assert found[2] or scalar != component, case.name
+        sizes.add((scalar.size > component.size) - (scalar.size < component.size))
+        kinds.add((scalar.is_integer, component.is_integer, found[2]))
+    assert sizes == {-1, 0, 1}
+    assert len(kinds) > 12
+
+
+def test_copies_of_a_row_and_of_a_column() -> None:
+    places = [
+        place
+        for case in cases(OPERATIONS["copy_stride0"])
+        for place in (OPERATIONS["copy_stride0"].experiment(Setting(case, PROFILE)).argument("x").place,)
+        if place is not None
+    ]
+    assert {place.stride for place in places} == {0}
+    assert {place.layout for place in places} == {Layout.ROW_MAJOR, Layout.COLUMN_MAJOR}
+
+
+def test_work_items_read_what_is_stored_to_local_memory_without_a_barrier() -> None:
+    case = cases(OPERATIONS["copy_workgroup"])[0]
+    lines = written(OPERATIONS["copy_workgroup"], case, CWriter)
+    stores, reads, barriers = (
+        [at.start() for at in re.finditer(word, lines)]
+        for word in (r"coop_mat_store\(stored", r"= stored\[", r"barrier\(")
+    )
+    assert len(stores) == 1 and len(reads) == 2 and len(barriers) == 2
+    assert barriers[0] < stores[0] < min(reads) <= max(reads) < barriers[1]
+    assembly = written(OPERATIONS["copy_workgroup"], case, AssemblyWriter)
+    before, _, after = assembly.partition("OpCopyMemory")
+    assert before.rindex("OpCooperativeMatrixStoreKHR") > before.rindex("OpControlBarrier")
+    assert "OpControlBarrier" in after
 
 
 # --- kernels

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from coopmat.matrices.variants import Layout, MatrixType
+from coopmat.matrices.variants import ComponentType, Layout, MatrixType
 
-from ..experiment import GUARD, Experiment, Place
+from ..experiment import GUARD, Experiment, Place, pointee_size
 from ..profile import SLOW, Profile
 from ..writers import Writer
 
@@ -51,21 +51,29 @@ class Setting:
     def random(self, purpose: str = "values") -> np.random.Generator:
         return np.random.default_rng([self.seed, zlib.crc32(f"{purpose} {self.case.name}".encode())])
 
-    def place(self, name: str, matrix: MatrixType, layout: Layout | None = None, vector: int = 1) -> Place:
+    def place(
+        self,
+        name: str,
+        matrix: MatrixType,
+        layout: Layout | None = None,
+        vector: int = 1,
+        scalar: ComponentType | None = None,
+    ) -> Place:
         """Somewhere in a buffer: with padding, at any pointee that the device allows; `name` makes it another.
 
-        `vector` components are a pointee. Without a layout it is row-major or column-major.
+        `vector` of `scalar`, of the component type if none is given, are a pointee. Without a layout it is row-major
+        or column-major.
         """
         rng = self.random(f"place {name}")
         if layout is None:
             layout = Layout(int(rng.integers(2)))
         size, pack = matrix.component.size, max(1, 4 // matrix.component.size) if layout == Layout.PACKED else 1
         width = matrix.rows if layout == Layout.COLUMN_MAJOR else matrix.columns * pack
-        pointee = 4 if vector == 3 else vector
+        pointee = max(1, pointee_size(scalar or matrix.component, vector) // size)
         step, align = (math.lcm(pointee, max(1, n // size)) for n in self._granularity)
         stride = -(-(width + int(rng.integers(4))) // step) * step
         offset = -(-GUARD // align) * align + align * int(rng.integers(4))
-        return Place(matrix, layout, stride, offset, vector)
+        return Place(matrix, layout, stride, offset, vector, scalar)
 
     @property
     def _granularity(self) -> tuple[int, int]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from coopmat.devices.variants import component_types
 from coopmat.matrices.meaning import narrow
 from coopmat.matrices.reference import Array
-from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Use
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Layout, MatrixType, Use
 
 from ..experiment import GUARD, Argument, Experiment, Place, matrix_input, matrix_output, pattern
 from ..profile import Profile
@@ -110,7 +111,10 @@ def _copy_cases(profile: Profile) -> Iterable[Case]:
 
 
 def _copies(profile: Profile, matrix: MatrixType, size: int | None) -> Iterable[Case]:
-    layouts = (*_PLAIN, Layout.PACKED) if matrix.use == Use.B else _PLAIN
+    return _pairs(profile, matrix, size, (*_PLAIN, Layout.PACKED) if matrix.use == Use.B else _PLAIN)
+
+
+def _pairs(profile: Profile, matrix: MatrixType, size: int | None, layouts: tuple[Layout, ...]) -> Iterable[Case]:
     pairs = [(source, target) for source in layouts for target in layouts]
     for source, target in dealt(profile, f"copy {matrix}", pairs, 2):
         name = f"{matrix.name}.{source.short}.{target.short}{profile.suffix(size)}"
@@ -145,74 +149,100 @@ def repeated(rng: np.random.Generator, place: Place) -> tuple[Place, Array]:
     return place, memory[place.indices()]
 
 
+def _stride0_cases(profile: Profile) -> Iterable[Case]:
+    return [case for matrix, size in profile.types() for case in _pairs(profile, matrix, size, _PLAIN)]
+
+
 def _stride0_experiment(setting: Setting) -> Experiment:
-    matrix: MatrixType = setting.parameters
-    place, values = repeated(setting.random(), setting.place("x", matrix))
-    return Experiment([matrix_input("x", place, values), matrix_output("out", setting.place("out", matrix), values)])
+    copy: Copy = setting.parameters
+    place, values = repeated(setting.random(), setting.place("x", copy.matrix, copy.source))
+    out = setting.place("out", copy.matrix, copy.target)
+    return Experiment([matrix_input("x", place, values), matrix_output("out", out, values)])
 
 
 # --- copy_workgroup: through local memory
 
 
 def _workgroup_experiment(setting: Setting) -> Experiment:
-    """Two subgroups, both of which store the same."""
+    """Two subgroups, both of which store the same; `whole` is what lies in local memory then, guards and padding too."""
     matrix: MatrixType = setting.parameters
     values = whole_range(setting.random(), matrix.component, matrix.rows, matrix.columns)
-    x, out = setting.place("x", matrix), setting.place("out", matrix)
-    return Experiment([matrix_input("x", x, values), matrix_output("out", out, values)], sub_groups=2)
+    x, out, whole = (setting.place(name, matrix) for name in ("x", "out", "whole"))
+    outputs = [matrix_output("out", out, values), matrix_output("whole", whole, values)]
+    return Experiment([matrix_input("x", x, values), *outputs], sub_groups=2)
 
 
 def _write_workgroup(setting: Setting, w: Writer) -> None:
-    """What `out` holds before is in local memory, too, so that guards and padding there are looked at as well."""
-    x, out = w.experiment.arguments
-    assert x.place is not None and out.place is not None
-    source, target = w.local("source", x.place), w.local("target", out.place)
-    w.copy_components(x, source)
-    w.copy_components(out, target)
+    """No barrier is between the store and the work-items that read all of it: they are of the subgroups that stored."""
+    x, out, whole = w.experiment.arguments
+    assert whole.place is not None
+    stored, copied = w.local("stored", whole.place), w.local("copied", whole.place)
+    w.copy_components(whole, stored)
     w.barrier()
-    w.store(target, w.load(source))
+    w.store(stored, w.load(x))
+    w.copy_array(stored, copied)
+    w.copy_components(stored, whole)
     w.barrier()
-    w.copy_components(target, out)
+    w.store(out, w.load(copied))
 
 
-# --- multicomponent_load, multicomponent_store: pointers to vectors
+# --- multicomponent_load, multicomponent_store: pointers to vectors, and to other scalars than the components
+
+
+@dataclass(frozen=True)
+class Pointee:
+    """A vector of `width` of a scalar type, None for the matrix's component type."""
+
+    width: int = 1
+    scalar: ComponentType | None = None
+
+    def name(self, matrix: MatrixType) -> str:
+        return f"{self.scalar or matrix.component}{f'x{self.width}' if self.width > 1 else ''}"
 
 
 @dataclass(frozen=True)
 class Pointees:
-    """Components of a pointee, of the buffer that is loaded from and of the one that is stored to."""
+    """Of the buffer that is loaded from, and of the one that is stored to."""
 
     matrix: MatrixType
-    source: int = 1
-    target: int = 1
+    source: Pointee = Pointee()
+    target: Pointee = Pointee()
 
 
 _WIDTHS = (2, 3, 4, 8, 16)
 
 
 def _pointee_cases(profile: Profile, store: bool) -> Iterable[Case]:
-    cases = []
+    """Vectors of the component type, and as many of other types."""
+    word = "store" if store else "load"
+    own: list[Case] = []
+    others: list[Case] = []
     for matrix, size in profile.types():
         # There are no vectors of bfloat16 in OpenCL C.
-        if matrix.component.name == "bf16":
-            continue
-        for width in dealt(profile, f"{'store' if store else 'load'} {matrix}", _WIDTHS, 2):
-            pointees = Pointees(matrix, 1, width) if store else Pointees(matrix, width, 1)
-            buffers = f"inBuf_{_pointee(matrix, pointees.source)}.outBuf_{_pointee(matrix, pointees.target)}"
-            cases.append(Case(f"{matrix.name}.{buffers}{profile.suffix(size)}", size, pointees))
-    return thinned(profile, cases)
+        vectors = [] if matrix.component.name == "bf16" else [Pointee(width) for width in _WIDTHS]
+        found = _other_pointees(profile, matrix)
+        own += [_pointee_case(profile, matrix, size, p, store) for p in dealt(profile, f"{word} {matrix}", vectors, 2)]
+        others += [_pointee_case(profile, matrix, size, p, store) for p in dealt(profile, f"{word}s {matrix}", found)]
+    return [*thinned(profile, own), *thinned(profile, others)]
 
 
-def _pointee(matrix: MatrixType, width: int) -> str:
-    return f"{matrix.component}{f'x{width}' if width > 1 else ''}"
+def _other_pointees(profile: Profile, matrix: MatrixType) -> list[Pointee]:
+    scalars = [c for c in component_types(profile.device) if c.name not in ("bf16", matrix.component.name)]
+    return [Pointee(width, scalar) for width in (1, *_WIDTHS) for scalar in scalars]
+
+
+def _pointee_case(profile: Profile, matrix: MatrixType, size: int | None, pointee: Pointee, store: bool) -> Case:
+    pointees = Pointees(matrix, target=pointee) if store else Pointees(matrix, pointee)
+    buffers = f"inBuf_{pointees.source.name(matrix)}.outBuf_{pointees.target.name(matrix)}"
+    return Case(f"{matrix.name}.{buffers}{profile.suffix(size)}", size, pointees)
 
 
 def _pointee_experiment(setting: Setting) -> Experiment:
     pointees: Pointees = setting.parameters
-    matrix = pointees.matrix
+    matrix, source, target = pointees.matrix, pointees.source, pointees.target
     values = whole_range(setting.random(), matrix.component, matrix.rows, matrix.columns)
-    x = setting.place("x", matrix, vector=pointees.source)
-    out = setting.place("out", matrix, vector=pointees.target)
+    x = setting.place("x", matrix, vector=source.width, scalar=source.scalar)
+    out = setting.place("out", matrix, vector=target.width, scalar=target.scalar)
     return Experiment([matrix_input("x", x, values), matrix_output("out", out, values)])
 
 
@@ -220,7 +250,7 @@ OPERATIONS = (
     Operation("length", type_cases, _length_experiment, _write_length),
     Operation("constant", type_cases, _constant_experiment, _write_constant),
     Operation("copy", _copy_cases, _copy_experiment, _write_copy, not_spirv=_is_packed),
-    Operation("copy_stride0", type_cases, _stride0_experiment, _write_copy),
+    Operation("copy_stride0", _stride0_cases, _stride0_experiment, _write_copy),
     Operation("copy_workgroup", type_cases, _workgroup_experiment, _write_workgroup),
     Operation("multicomponent_load", lambda p: _pointee_cases(p, False), _pointee_experiment, _write_copy),
     Operation("multicomponent_store", lambda p: _pointee_cases(p, True), _pointee_experiment, _write_copy),

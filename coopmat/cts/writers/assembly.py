@@ -123,13 +123,12 @@ class AssemblyWriter(Writer):
         return self.once(f"OpTypePointer {_STORAGE.get(space, space)} {pointee}")
 
     def pointee(self, argument: Argument) -> str:
-        component = self.scalar(argument.component)
-        width = argument.place.vector if argument.place is not None else 1
+        scalar, width = argument.place.pointee if argument.place is not None else (argument.component, 1)
         if width == 1:
-            return component
+            return self.scalar(scalar)
         if width > 4:
             self.capabilities.add("Vector16")
-        return self.once(f"OpTypeVector {component} {width}")
+        return self.once(f"OpTypeVector {self.scalar(scalar)} {width}")
 
     # --- memory
 
@@ -137,9 +136,8 @@ class AssemblyWriter(Writer):
         """Pointer, layout and stride for a load or a store."""
         place = argument.place
         assert place is not None, argument
-        pointee = 4 if place.vector == 3 else place.vector
-        at = self.element(argument, self.uint(place.offset // pointee, 64))
-        return at, self.uint(int(place.layout)), self.uint(place.stride // pointee, 64)
+        at = self.element(argument, self.uint(place.pointees(place.offset), 64))
+        return at, self.uint(int(place.layout)), self.uint(place.pointees(place.stride), 64)
 
     def element(self, argument: Argument, index: Value) -> Value:
         """A pointer to a pointee of an argument, or of an array in local memory."""
@@ -168,6 +166,15 @@ class AssemblyWriter(Writer):
 
         first, step = (self.built_in(name) for name in ("LocalInvocationId", "WorkgroupSize"))
         self._loop(64, first, step, self.uint(target.before.size, 64), copy)
+
+    def copy_array(self, source: Argument, target: Argument) -> None:
+        truth, zero = self.once("OpTypeBool"), self.uint(0)
+        ids = [self._scalar_built_in(name) for name in ("SubgroupId", "SubgroupLocalInvocationId")]
+        first = self.emit("OpLogicalAnd", truth, *(self.emit("OpIEqual", truth, number, zero) for number in ids))
+        inside, behind = self.fresh(), self.fresh()
+        self._label(inside, f"OpBranchConditional {first} {inside} {behind}")
+        self.code.append(f"OpCopyMemory {self._local_array(target)} {self._local_array(source)}")
+        self._label(behind, f"OpBranch {behind}")
 
     def barrier(self) -> None:
         scope = self.uint(_WORKGROUP)
@@ -327,13 +334,20 @@ class AssemblyWriter(Writer):
     def built_in(self, name: str) -> Value:
         """Of dimension 0, 64 bits."""
         ulong = self.once("OpTypeInt 64 0")
-        vector = self.once(f"OpTypeVector {ulong} 3")
+        vector = self._read_built_in(name, self.once(f"OpTypeVector {ulong} 3"))
+        return self.emit("OpCompositeExtract", ulong, vector, 0)
+
+    def _scalar_built_in(self, name: str) -> Value:
+        """Of 32 bits."""
+        return self._read_built_in(name, self.once("OpTypeInt 32 0"))
+
+    def _read_built_in(self, name: str, kind: str) -> Value:
         variable = f"%built_in_{name}"
         if variable not in self.interface:
-            self._globals[f"OpVariable {self.pointer('Input', vector)} Input ; {name}"] = variable
+            self._globals[f"OpVariable {self.pointer('Input', kind)} Input ; {name}"] = variable
             self.interface.append(variable)
             self.decorations.append(f"OpDecorate {variable} BuiltIn {name}")
-        return self.emit("OpCompositeExtract", ulong, self.emit("OpLoad", vector, variable), 0)
+        return self.emit("OpLoad", kind, variable)
 
 
 def conversion(source: ComponentType, to: ComponentType) -> str | None:

@@ -90,6 +90,10 @@ class Writer(ABC):
         """The whole of an array, local or global, to another of the same room: each work-item copies some."""
 
     @abstractmethod
+    def copy_array(self, source: Argument, target: Argument) -> None:
+        """The whole of an array in local memory to another: the first work-item of the first subgroup does it alone."""
+
+    @abstractmethod
     def barrier(self) -> None:
         """For local memory and all of the work-group."""
 

@@ -67,8 +67,8 @@ class CWriter(Writer):
 
     @staticmethod
     def pointee(argument: Argument) -> str:
-        width = argument.place.vector if argument.place is not None else 1
-        return argument.component.opencl_c + (str(width) if width > 1 else "")
+        scalar, width = argument.place.pointee if argument.place is not None else (argument.component, 1)
+        return scalar.opencl_c + (str(width) if width > 1 else "")
 
     def type(self, matrix: MatrixType) -> str:
         """The name of a matrix type."""
@@ -84,12 +84,15 @@ class CWriter(Writer):
         return self.declare(matrix, expression).name
 
     def address(self, argument: Argument) -> tuple[str, str, str]:
-        """Pointer, layout and stride for a load or a store."""
+        """Pointer, layout and stride for a load or a store. Where the pointee is of another scalar type, the language
+        wants a cast to the component type, which is then what the stride counts."""
         place = argument.place
         assert place is not None, argument
-        pointee = 4 if place.vector == 3 else place.vector
-        offset, stride = place.offset // pointee, place.stride // pointee
-        return f"{argument.name} + {offset}", LAYOUTS[place.layout], str(stride)
+        pointer, stride = f"{argument.name} + {place.pointees(place.offset)}", place.pointees(place.stride)
+        if place.scalar is not None:
+            qualifiers = argument.space if argument.is_output else f"{argument.space} const"
+            pointer, stride = f"({qualifiers} {argument.component.opencl_c} *)({pointer})", place.stride
+        return pointer, LAYOUTS[place.layout], str(stride)
 
     def load(self, argument: Argument) -> Value:
         assert argument.place is not None, argument
@@ -107,6 +110,12 @@ class CWriter(Writer):
     def copy_components(self, source: Argument, target: Argument) -> None:
         i = self.fresh("i")
         head = f"for (uint {i} = get_local_id(0); {i} < {target.before.size}; {i} += get_local_size(0))"
+        self.block(head, lambda: self.line(f"{target.name}[{i}] = {source.name}[{i}];"))
+
+    def copy_array(self, source: Argument, target: Argument) -> None:
+        i = self.fresh("i")
+        head = f"for (uint {i} = 0; {i} < {target.before.size}; {i}++)"
+        self.line("if (get_sub_group_id() == 0 && get_sub_group_local_id() == 0)")
         self.block(head, lambda: self.line(f"{target.name}[{i}] = {source.name}[{i}];"))
 
     def barrier(self) -> None:
