@@ -16,6 +16,7 @@ from .argument_checks import Misfit, fitted, fitted_one, place
 from .cl_errors import ArgumentError, LaunchError, record
 from .device_build import Built, DeviceBuild
 from .launch_rules import LaunchRules, launch_error
+from .sub_group_info import SubGroups, answer, emulated
 
 if TYPE_CHECKING:
     from coopmat.frontend.kernel_info import KernelInfo
@@ -145,6 +146,24 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
             access = cl.kernel_arg_access_qualifier
             return getattr(access, p.access.upper(), access.NONE)
         return super().get_arg_info(index, param_name)
+
+    def get_sub_group_info(self, device: Any, param: int, input_value: Any = None) -> Any:
+        """As the route means it: subgroups of one work-item on `one`, those made of work-items on `scratch`, otherwise
+        the device's. A local size for subgroups has three dimensions, zeros where none makes so many."""
+        build = self._builds.get(device.int_ptr, self._first)
+        of_route = emulated(build.route, build.kernels[self._info.name].sub_group_size)
+        tell = answer(param, of_route)
+        if tell is None:
+            return super().get_sub_group_info(device, param, input_value)
+        return tell(self._sub_groups(device), input_value)
+
+    def _sub_groups(self, device: Any) -> SubGroups:
+        rules = self._rules_of(device)
+        most = self.get_work_group_info(cl.kernel_work_group_info.WORK_GROUP_SIZE, device)
+        room = rules.info.max_work_items
+        return SubGroups(
+            rules.sub_group_size, most if room is None else min(most, room), rules.info.reqd_work_group_size
+        )
 
     def _fitted(self, arguments: Sequence[Any]) -> Sequence[Any]:
         types = self._types or ()

@@ -113,7 +113,9 @@ def test_from_spirv(device: DeviceInfo, pointer: str, target: Target) -> None:
     check(device, coopmat.compile(native.spirv, target.options, language="spv"), target)
 
 
-@pytest.mark.parametrize("target", [ROUTES[0], Target("lanes", 16), Target("scratch", 5), Target("scratch", 16)], ids=str)
+@pytest.mark.parametrize(
+    "target", [ROUTES[0], Target("lanes", 16), Target("scratch", 5), Target("scratch", 16)], ids=str
+)
 @pytest.mark.parametrize("platform", ["Intel(R) OpenCL", "Portable Computing Language", "Oclgrind"])
 def test_as_opencl_c(platform: str, target: Target) -> None:
     device = next((d for d in list_devices() if d.platform == platform and d.kind == "CPU"), None)

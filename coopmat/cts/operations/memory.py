@@ -164,7 +164,7 @@ def _stride0_experiment(setting: Setting) -> Experiment:
 
 
 def _workgroup_experiment(setting: Setting) -> Experiment:
-    """Two subgroups, both of which store the same; `whole` is what lies in local memory then, guards and padding too."""
+    """Two subgroups, both of which store the same; `whole` is what lies in local memory then, guards and all."""
     matrix: MatrixType = setting.parameters
     values = whole_range(setting.random(), matrix.component, matrix.rows, matrix.columns)
     x, out, whole = (setting.place(name, matrix) for name in ("x", "out", "whole"))

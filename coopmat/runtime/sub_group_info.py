@@ -1,0 +1,61 @@
+"""What clGetKernelSubGroupInfo answers where the subgroups are the route's, of which a driver knows nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coopmat.devices import opencl
+from coopmat.matrices.strategies import STRATEGIES
+
+
+@dataclass(frozen=True)
+class SubGroups:
+    """A kernel's subgroups of `size` work-items each, in work-groups of up to `most`; `required` are the work-groups
+    that the kernel asks for. Sizes are in work-items."""
+
+    size: int
+    most: int
+    required: tuple[int, int, int] | None = None
+
+    def count(self, local_size: Sequence[int]) -> int:
+        """How many a work-group has; the last one may be smaller."""
+        return -(-math.prod(local_size) // self.size)
+
+    def local_size(self, count: int) -> list[int]:
+        """Of work-groups with so many of them, in one dimension; zeros where there is none."""
+        items = count * self.size
+        possible = (items, 1, 1) == self.required if self.required else 0 < items <= self.most
+        return [items, 1, 1] if possible else [0, 0, 0]
+
+    @property
+    def most_count(self) -> int:
+        """The most that a work-group may have."""
+        return (math.prod(self.required) if self.required else self.most) // self.size
+
+
+def emulated(route: str, sub_group_size: int | None) -> bool:
+    """Whether a kernel that was compiled by this route, for that size, has other subgroups than the device's."""
+    strategy = STRATEGIES.get(route)
+    return strategy is not None and sub_group_size is not None and (strategy.one_work_item or strategy.scratch)
+
+
+_ANSWERS: dict[str, Callable[[SubGroups, Any], Any]] = {
+    "MAX_SUB_GROUP_SIZE_FOR_NDRANGE": lambda groups, local_size: groups.size,
+    "SUB_GROUP_COUNT_FOR_NDRANGE": SubGroups.count,
+    "LOCAL_SIZE_FOR_SUB_GROUP_COUNT": SubGroups.local_size,
+    "MAX_NUM_SUB_GROUPS": lambda groups, _: groups.most_count,
+    # There is no attribute for it in OpenCL C.
+    "COMPILE_NUM_SUB_GROUPS": lambda groups, _: 0,
+}
+# pyopencl hands this one's answer on with no sizes in it.
+_ALWAYS_OURS = "LOCAL_SIZE_FOR_SUB_GROUP_COUNT"
+
+
+def answer(query: int, of_route: bool) -> Callable[[SubGroups, Any], Any] | None:
+    """What tells the answer to a query, by its number; None where the driver's is right. `of_route`: `emulated`."""
+    names = opencl().kernel_sub_group_info
+    found = next((name for name in _ANSWERS if getattr(names, name, None) == query), None)
+    return _ANSWERS[found] if found is not None and (of_route or found == _ALWAYS_OURS) else None
