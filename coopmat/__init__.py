@@ -18,7 +18,7 @@ from .diagnostics import CompileError, Diagnostic, InternalError, Severity
 from .options import CompileOptions, UsageError
 
 if TYPE_CHECKING:
-    from .devices.variants import variants
+    from .devices.variants import SubGroupSizeError, variants
     from .runtime.cl_program import Program
     from .runtime.hook import hook
     from .runtime.program import BuildError
@@ -34,6 +34,7 @@ __all__ = [
     "Module",
     "Program",
     "Severity",
+    "SubGroupSizeError",
     "UsageError",
     "compile",
     "hook",
@@ -44,6 +45,7 @@ __all__ = [
 _LATER = {
     "BuildError": "runtime.program",
     "Program": "runtime.cl_program",
+    "SubGroupSizeError": "devices.variants",
     "hook": "runtime.hook",
     "variants": "devices.variants",
 }

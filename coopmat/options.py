@@ -32,7 +32,8 @@ class CompileOptions:
     `defines` are (name, replacement) pairs; `extensions` is what -cl-ext said; `warnings` are the words of -W
     options in order (`all`, `no-shadow`, `error=shadow`, `error`). `sub_group_size` is the size that `lanes` and
     `scratch` assume where the kernel does not fix one (None: 16). `level` is the optimisation level 0 to 3 of lowered
-    modules. `variants` are the names of the multiply-adds that the device has (None: not known), `device` its name.
+    modules. `variants` are the names of the multiply-adds that the device has (None: not known), `device` its name;
+    `pointer_alignment` and `stride_multiple` are what it wants of native matrices in memory, in bytes (None: nothing).
     `code` is what the device is given, "auto" being SPIR-V unless the device's route says otherwise. Only its own
     compiler makes use of `hints`, which are options, and has vectors of at most `widest` components in the library, and
     vectors as members of packed records where `packed_members`.
@@ -53,6 +54,8 @@ class CompileOptions:
     matrices: str = "native"
     sub_group_size: int | None = None
     variants: tuple[str, ...] | None = None
+    pointer_alignment: int | None = None
+    stride_multiple: int | None = None
     device: str = ""
     dialect: str = "khr"
     spirv_version: str = "1.4"
@@ -261,6 +264,8 @@ FLAGS: tuple[Flag, ...] = (
     Flag("--code=", "separate", _choice("code", "--code", CODES)),
     Flag("--sub-group-size=", "separate", _number("sub_group_size", "--sub-group-size", 1)),
     Flag("--matrix-variants=", "separate", lambda options, text: {"variants": tuple(text.split())}),
+    Flag("--matrix-pointer-alignment=", "separate", _number("pointer_alignment", "--matrix-pointer-alignment", 1)),
+    Flag("--matrix-stride-multiple=", "separate", _number("stride_multiple", "--matrix-stride-multiple", 1)),
     Flag("--dialect=", "separate", _choice("dialect", "--dialect", DIALECTS)),
     Flag("--spirv-version=", "separate", _choice("spirv_version", "--spirv-version", SPIRV_VERSIONS)),
     Flag("--target-env=", "separate", _target_env),

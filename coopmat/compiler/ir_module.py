@@ -77,13 +77,16 @@ class IrModule(Module):
 
     def _check_module(self, read: IrText) -> None:
         """As `_check_target`, of matrices in IR."""
-        from ..ir.dialects.target_check import check
+        from ..ir.dialects.target_check import check, check_strides
 
-        supported = self._supported()
-        if supported is not None:
-            with suppress(TooManyErrors):
-                check(read, supported, self.options.device or "the device", self._tell)
-            self._findings.raise_if_errors()
+        supported, rules = self._supported(), self._memory_rules()
+        device = self.options.device or "the device"
+        with suppress(TooManyErrors):
+            if supported is not None:
+                check(read, supported, device, self._tell)
+            if rules is not None:
+                check_strides(read, rules, device, self._tell)
+        self._findings.raise_if_errors()
 
     def _tell(self, code: str, text: tuple[str, list[Note]], line: str) -> None:
         self._findings.error(code, text[0], self._place(line), notes=text[1])

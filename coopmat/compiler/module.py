@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..frontend.preprocess import TokenStream
     from ..ir import LoweredModule
     from ..ir.kernel_info import KernelInfo
+    from ..matrices.memory_rules import MemoryRules
     from ..matrices.supported import Supported
     from ..opencl_c import Written
 
@@ -230,13 +231,25 @@ class Module:
 
     def _check_target(self, unit: typed.Unit) -> None:
         """Raises CompileError where the device does not support what the unit asks for, UsageError for bad variants."""
-        from ..frontend.target_check import check
+        from ..frontend import memory_check, target_check
 
-        supported = self._supported()
-        if supported is not None:
-            with suppress(TooManyErrors):
-                check(unit, supported, self.options.device or "the device", self._findings)
-            self._findings.raise_if_errors()
+        supported, rules = self._supported(), self._memory_rules()
+        device = self.options.device or "the device"
+        with suppress(TooManyErrors):
+            if supported is not None:
+                target_check.check(unit, supported, device, self._findings)
+            if rules is not None:
+                memory_check.check(unit, rules, device, self._findings)
+        self._findings.raise_if_errors()
+
+    def _memory_rules(self) -> MemoryRules | None:
+        """What the device wants of matrices in memory; None where that is not known, or does not matter."""
+        from ..matrices.memory_rules import MemoryRules
+
+        given = self.options.pointer_alignment, self.options.stride_multiple
+        if self.matrices != "native" or self.code == "c" or given == (None, None):
+            return None
+        return MemoryRules(given[0] or 1, given[1] or 1)
 
     def _supported(self) -> Supported | None:
         """What the device supports; None where that is not known, or does not matter. UsageError for bad variants."""
@@ -268,6 +281,7 @@ class Module:
             contract_matrices=options.fp_contract == "matrix",
             machine=machine(options),
             align_frames=options.matrix_registers is not None,
+            memory_rules=self._memory_rules(),
         )
 
         def run() -> LoweredModule:

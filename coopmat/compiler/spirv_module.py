@@ -87,13 +87,16 @@ class SpirvModule(Module):
 
     def _check_device(self, module: BinaryModule) -> None:
         """Raises CompileError where it is known that the device lacks something that is native in the module."""
-        from ..spirv.lowering.target_check import check
+        from ..spirv.lowering.target_check import check, check_strides
 
-        supported = self._supported()
-        if supported is not None:
-            with suppress(TooManyErrors):
-                check(module, supported, self.options.device or "the device", self._tell)
-            self._findings.raise_if_errors()
+        supported, rules = self._supported(), self._memory_rules()
+        device = self.options.device or "the device"
+        with suppress(TooManyErrors):
+            if supported is not None:
+                check(module, supported, device, self._tell)
+            if rules is not None:
+                check_strides(module, rules, device, self._tell)
+        self._findings.raise_if_errors()
 
     def _tell(self, code: str, message: str, notes: list[Note]) -> None:
         self._findings.error(code, message, notes=notes)

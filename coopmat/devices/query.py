@@ -27,6 +27,8 @@ COOPERATIVE_MATRIX = "cl_khr_cooperative_matrix"
 _VARIANTS = "CL_DEVICE_COOPERATIVE_MATRIX_DEFAULT_SUB_GROUP_VARIANTS_KHR"
 _POINTER_ALIGNMENT = "CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR"
 _STRIDE_MULTIPLE = "CL_DEVICE_COOPERATIVE_MATRIX_STRIDE_MULTIPLE_KHR"
+# As old as this compiler writes, up to what it writes unless told otherwise.
+_COMMON_SPIRV = ("1.2", "1.3", "1.4")
 # From cl_intel_required_subgroup_size; pyopencl has no name for it.
 _CL_DEVICE_SUB_GROUP_SIZES_INTEL = 0x4108
 
@@ -40,7 +42,7 @@ class DeviceInfo:
     `sub_group_sizes` are in work-items, none where the device does not tell; `local_memory` is in bytes.
     `variants` are the multiply-adds of native matrices that it has for subgroups of their default size, None where
     that is not known; `pointer_alignment` and `stride_multiple`, in bytes, are what native matrices want of memory.
-    `vector_bits` is the width of its vectors of floats, 0 where that is not known.
+    `vector_bits` is the width of its vectors of floats, 0 where that is not known; `address_bits` that of its pointers.
     `opencl_c` is the newest version of the language that its own compiler takes, as -cl-std= has it.
     `handle` is the pyopencl device (None for a device known from a file only).
     """
@@ -64,6 +66,7 @@ class DeviceInfo:
     stride_multiple: int | None = None
     opencl_c: str = "CL1.2"
     vector_bits: int = 0
+    address_bits: int = 64
     handle: Any = field(default=None, repr=False, compare=False)
 
     @property
@@ -114,6 +117,7 @@ def describe(device: Any, index: str = "") -> DeviceInfo:
         **(_native(device) if COOPERATIVE_MATRIX in extensions else {}),
         opencl_c=_language(_get(device, "opencl_c_version", "")),
         vector_bits=_vector_bits(_get(device, "native_vector_width_float", 0)),
+        address_bits=_get(device, "address_bits", 64),
         handle=device,
     )
 
@@ -192,7 +196,7 @@ def _from_mapping(values: Mapping[str, str], name: str) -> DeviceInfo:
         kind=values.get("CL_DEVICE_TYPE", "unknown").removeprefix("CL_DEVICE_TYPE_"),
         version=values.get("CL_DEVICE_VERSION", ""),
         driver=values.get("CL_DRIVER_VERSION", ""),
-        spirv_versions=_spirv_versions(values.get("CL_DEVICE_IL_VERSION", "")),
+        spirv_versions=_spirv_versions(values.get("CL_DEVICE_IL_VERSION", _probable_il(values, extensions))),
         sub_groups=sub_groups.isdecimal() and int(sub_groups) > 0,
         sub_group_sizes=(),
         extensions=extensions,
@@ -203,7 +207,23 @@ def _from_mapping(values: Mapping[str, str], name: str) -> DeviceInfo:
         variants=_variants(values[_VARIANTS], name) if _VARIANTS in values else None,
         pointer_alignment=_bytes(values, _POINTER_ALIGNMENT, name),
         stride_multiple=_bytes(values, _STRIDE_MULTIPLE, name),
+        address_bits=_address_bits(values.get("CL_DEVICE_ADDRESS_BITS", "64"), name),
     )
+
+
+def _probable_il(values: Mapping[str, str], extensions: frozenset[str]) -> str:
+    """Of a device whose file does not tell: what every one with SPIR-V takes. OpenCL before 2.1 has none by itself."""
+    version = re.match(r"OpenCL (\d+)\.(\d+)", values.get("CL_DEVICE_VERSION", ""))
+    older = version is not None and (int(version[1]), int(version[2])) < (2, 1)
+    none = older and not extensions & {COOPERATIVE_MATRIX, "cl_khr_il_program"}
+    return "" if none else " ".join(f"SPIR-V_{number}" for number in _COMMON_SPIRV)
+
+
+def _address_bits(text: str, name: str) -> int:
+    if text not in ("32", "64"):
+        message = f"{name}: CL_DEVICE_ADDRESS_BITS: '{text}' is neither 32 nor 64"
+        raise CompileError([Diagnostic(Severity.ERROR, "device-info", message)])
+    return int(text)
 
 
 def _bytes(values: Mapping[str, str], key: str, name: str) -> int | None:

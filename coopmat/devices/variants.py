@@ -11,19 +11,38 @@ from .native import native_variants
 from .query import COOPERATIVE_MATRIX, DeviceInfo, describe
 
 
+class SubGroupSizeError(ValueError):
+    """A device has no subgroups of `size` work-items; `sizes` are those that it has, one work-item where programs are
+    lowered. `device` is its label."""
+
+    def __init__(self, device: str, size: int, sizes: tuple[int, ...]) -> None:
+        self.device, self.size, self.sizes = device, size, sizes
+        known = ", ".join(map(str, sizes))
+        super().__init__(f"{device} has no subgroups of {size} work-items; it has subgroups of {known}")
+
+    def __reduce__(self) -> tuple[type[SubGroupSizeError], tuple[str, int, tuple[int, ...]]]:
+        return type(self), (self.device, self.size, self.sizes)
+
+
 def variants(device: Any, sub_group_size: int | None = None) -> tuple[Variant, ...]:
     """The multiply-adds that programs with matrices may count on, on a device: a pyopencl device, or a `DeviceInfo`.
 
     A device with cl_khr_cooperative_matrix is asked for its list, for subgroups of `sub_group_size` work-items or of
     its default size. Elsewhere the lowerings compute every combination of component types of one class and every
-    shape, in subgroups of any size; the answer is a fixed selection with every component type that the device has
+    shape, in subgroups of every size; the answer is a fixed selection with every component type that the device has
     (`coopmat.matrices.emulated`; bf16 is ours, and has no number in `Variant.to_record`).
-    ValueError for a size below 1, and where a device does not tell what it has.
+    SubGroupSizeError for a size that the device is known to lack; ValueError for one below 1, and where a device does
+    not tell what it has.
     """
     if sub_group_size is not None and sub_group_size < 1:
         raise ValueError(f"a subgroup has at least 1 work-item, not {sub_group_size}")
     info = device if isinstance(device, DeviceInfo) else describe(device)
-    if COOPERATIVE_MATRIX not in info.extensions:
+    native = COOPERATIVE_MATRIX in info.extensions
+    # Of one work-item the lowerings make a subgroup anywhere.
+    sizes = info.sub_group_sizes if native or not info.sub_group_sizes else (1, *info.sub_group_sizes)
+    if sub_group_size is not None and sizes and sub_group_size not in sizes:
+        raise SubGroupSizeError(info.label, sub_group_size, tuple(dict.fromkeys(sizes)))
+    if not native:
         return emulated.multiply_adds(component_types(info))
     found = variants_for(info, sub_group_size)
     if found is None:

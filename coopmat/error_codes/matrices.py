@@ -161,6 +161,19 @@ MATRICES: tuple[ErrorCode, ...] = (
         ("--matrix-variants", "16x32x8.f16xf16_f16_f16.nosat 16x32x16.f16xf16_f32_f32.nosat"),
     ),
     ErrorCode(
+        "coop-mat-target-stride",
+        "a stride that is no multiple of what the device wants",
+        "void f(global float *p) { C c = coop_mat_load(p, ROW_MAJOR, 33); }",
+        ("--matrix-stride-multiple", "16"),
+    ),
+    ErrorCode(
+        "coop-mat-target-pointer",
+        "a matrix starts at an address that is no multiple of what the device wants",
+        "kernel void k(uint i)\n{\n    local float tile[1024];\n"
+        "    C c = coop_mat_load(tile + 1 + i * 4, ROW_MAJOR, 32);\n}",
+        ("--matrix-pointer-alignment", "16"),
+    ),
+    ErrorCode(
         "native-matrix",
         "the instructions for matrices cannot do it; the other lowerings can",
         "kernel void k(global uint2 *out, uint i)\n{\n    out[0] = coop_mat_coord(C, i);\n}",

@@ -5,6 +5,8 @@ Each type and each multiply-add is told of once, where it is first met.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..diagnostics import Diagnostics, Note, Span
 from ..matrices.supported import Supported, multiply_add
 from ..matrices.variants import MatrixType, Operands, Variant
@@ -50,9 +52,9 @@ class _Check:
         self.multiply_adds: set[Variant] = set()
 
     def unit(self, unit: typed.Unit) -> None:
-        used = _used(unit)
+        in_use = used(unit)
         for function in in_order(unit)[0]:
-            if function in used:
+            if function in in_use:
                 work: list[object] = [function.body, *reversed(function.parameters)]
                 self.type(function.type.result, function.span)
                 while work:
@@ -118,17 +120,24 @@ class _Check:
         self.diagnostics.error(code, message, span, notes=notes)
 
 
-def _used(unit: typed.Unit) -> set[typed.FunctionDecl]:
-    """Kernels and what they call; all functions where there is no kernel."""
-    found = set(unit.kernels or unit.functions)
-    work: list[object] = [function.body for function in found]
+def nodes(root: object) -> Iterator[typed.Expr | typed.Stmt | typed.VarDecl]:
+    """All in a function's body, as they stand."""
+    work = [root]
     while work:
         node = work.pop()
         if isinstance(node, (list, tuple)):
-            work.extend(node)
-        elif isinstance(node, (typed.Expr, typed.Stmt, typed.VarDecl, typed.MatrixBounds)):
-            if isinstance(node, typed.Call) and node.function not in found:
-                found.add(node.function)
-                work.append(node.function.body)
-            work.extend(getattr(node, name) for name in parts(node))
+            work.extend(reversed(node))
+        elif isinstance(node, (typed.Expr, typed.Stmt, typed.VarDecl)):
+            yield node
+            work.extend(getattr(node, name) for name in reversed(parts(node)))
+
+
+def used(unit: typed.Unit) -> set[typed.FunctionDecl]:
+    """Kernels and what they call; all functions where there is no kernel."""
+    found = set(unit.kernels or unit.functions)
+    work = list(found)
+    while work:
+        called = [node.function for node in nodes(work.pop().body) if isinstance(node, typed.Call)]
+        work += [function for function in dict.fromkeys(called) if function not in found]
+        found.update(called)
     return found

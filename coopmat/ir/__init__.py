@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..diagnostics import Diagnostic, Span
+from ..matrices.memory_rules import MemoryRules
 from ..matrices.strategies import DEFAULT_SUB_GROUP_SIZE
 from ..matrices.trees import Machine, Tree
 from .kernel_info import KernelInfo, KernelParameter
@@ -27,6 +28,7 @@ class LowerOptions:
     `contract_matrices`: expressions of Clang's matrix types are contracted whatever the pragma says; `machine` is what
     their cost model knows, and `align_frames` says that it is a device's own. `flat_matrices`: values are vectors
     instead, as the dialect `llvm` has them.
+    `memory_rules` are the device's for native matrices, None where it has none.
     `float_flags` are LLVM's fast-math flags of floating-point operations; `opt_disable` is -cl-opt-disable.
     """
 
@@ -39,6 +41,7 @@ class LowerOptions:
     flat_matrices: bool = False
     machine: Machine = DEFAULT_MACHINE
     align_frames: bool = False
+    memory_rules: MemoryRules | None = None
 
     def __post_init__(self) -> None:
         if self.matrices not in ("native", *STRATEGIES):

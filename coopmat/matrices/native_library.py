@@ -13,10 +13,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .lowering import library_sections
+from .memory_rules import MOST_PLACED, MemoryRules
 from .variants import ComponentType, Layout, MatrixType
 
 FILE = "native.cl"
-TILE_ALIGN = 128  # bytes: no device asks for more
+TILE_ALIGN = MOST_PLACED
+NO_RULES = MemoryRules()
 _USES = ("A", "B", "ACCUMULATOR")
 _LAYOUTS = {Layout.ROW_MAJOR: "ROW_MAJOR", Layout.COLUMN_MAJOR: "COLUMN_MAJOR"}
 
@@ -68,10 +70,10 @@ def spelled(matrix: MatrixType) -> str:
     return f"{matrix.component.opencl_c} __attribute__((coop_mat({arguments})))"
 
 
-def tile_components(matrix: MatrixType) -> int:
+def tile_components(matrix: MatrixType, rules: MemoryRules = NO_RULES) -> int:
     """Components of local memory that a subgroup's tile takes, so that the next one's is aligned as the first is."""
     each = TILE_ALIGN // matrix.component.size
-    return -(-matrix.rows * matrix.columns // each) * each
+    return -(-matrix.rows * rules.pitch(matrix.component, matrix.columns) // each) * each
 
 
 def _name(operation: str, matrix: MatrixType, *rest: str) -> str:
@@ -88,9 +90,11 @@ class _Staged(Function):
     space: str
     layout: Layout
     volatile: bool = False
+    rules: MemoryRules = NO_RULES
 
     def _definitions(self, operation: str) -> dict[str, str]:
         component = self.matrix.component
+        row = self.rules.pitch(component, self.matrix.columns)
         bits = "ushort" if component.name == "bf16" else component.opencl_c
         where = f"__{self.space}{' volatile' if self.volatile else ''}"
         macros = {
@@ -100,7 +104,9 @@ class _Staged(Function):
             "BITS": bits,
             "ROWS": str(self.matrix.rows),
             "COLUMNS": str(self.matrix.columns),
-            "PITCH": str(tile_components(self.matrix)),
+            "PITCH": str(tile_components(self.matrix, self.rules)),
+            "ROW": str(row),
+            "AT(r, c, i)": "(i)" if row == self.matrix.columns else f"((r) * {row} + (c))",
             "POINTER": f"{where} {component.opencl_c} *",
             "ELEMENTS": f"{where} {bits} *",
             "OFFSET(r, c)": _offset(self.layout, component),
@@ -111,6 +117,7 @@ class _Staged(Function):
             macros |= {"FIRST": "0", "STEP": "1"}
         elif self.layout in _LAYOUTS:
             macros["LAYOUT"] = f"CLK_COOPERATIVE_MATRIX_LAYOUT_{_LAYOUTS[self.layout]}"
+            macros["AND_ALLOWED(p)"] = _and_allowed(self.rules, component)
         return macros
 
     def _name(self, operation: str) -> str:
@@ -164,6 +171,16 @@ class ClampedConvert(Function):
             "LEAST": _constant(least, source),
             "MOST": _constant(most, source),
         }
+
+
+def _and_allowed(rules: MemoryRules, component: ComponentType) -> str:
+    """And whether the instruction may have a tile at `p`, which is as aligned as its component only."""
+    conditions = ""
+    if rules.alignment(component) > component.size:
+        conditions += f" && (ulong)(p) % {rules.alignment(component)} == 0"
+    if rules.step(component) > 1:
+        conditions += f" && stride % {rules.step(component)} == 0"
+    return conditions
 
 
 def _offset(layout: Layout, component: ComponentType) -> str:

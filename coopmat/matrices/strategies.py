@@ -94,10 +94,10 @@ class Target:
         return Target(STRATEGIES["scratch"], self.work_items, self.work_items, whole_work_group=True)
 
     def barrier(self, space: str) -> str:
-        """The call that stands before and after a store to `space`, or nothing: what the subgroup's work-items have
-        read by then is theirs, and what is stored can be read by any of them."""
+        """The statement before and after a store to `space`, or nothing: what the subgroup's work-items have read by
+        then is theirs, and what is stored can be read by any of them."""
         fences = (_WORK_GROUP_FENCES if self.whole_work_group else _FENCES).get(space)
-        return f"{self.strategy.barrier}({fences})" if fences and self.strategy.barrier else ""
+        return f"{self.strategy.barrier}({fences});" if fences and self.strategy.barrier else ""
 
     def slots(self, columns: int) -> int:
         return self.strategy.slots(columns, self.sub_group_size)

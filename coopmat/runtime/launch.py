@@ -69,6 +69,9 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
     """The options with every choice made that depends on the device."""
     from .native_probe import proven
 
+    if device.address_bits != 64:
+        text = f"{device.label} has addresses of {device.address_bits} bits, which are not supported yet"
+        raise launch_error(f"{text}: modules are for addresses of 64 bits", "not-supported")
     if options.matrix_registers is None and device.vector_bits:
         options = replace(options, matrix_registers=registers_of(device.vector_bits))
     route = route_for(device)
@@ -86,6 +89,8 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
         options = replace(options, variants=names, device=device.label)
     elif options.variants is None and options.matrices == "native" and (tried := proven(device)):
         options = replace(options, variants=tuple(variant.name for variant in tried), device=device.label)
+    if options.pointer_alignment is None and options.stride_multiple is None:
+        options = replace(options, pointer_alignment=device.pointer_alignment, stride_multiple=device.stride_multiple)
     newest = device.spirv_versions[-1]
     if _numbers(options.spirv_version) > _numbers(newest):
         if options.spirv_version != CompileOptions().spirv_version:
@@ -97,7 +102,9 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
 def _for_own_compiler(options: CompileOptions, device: DeviceInfo) -> CompileOptions:
     """The language as the device's compiler has it: its version, and the floating-point types that it knows."""
     if options.matrices == "native":
-        raise launch_error("OpenCL C has no native matrices: use --matrices one, lanes or scratch", "no-route")
+        takes_none = "" if device.takes_spirv else f"{device.label} takes no SPIR-V, and "
+        text = f"{takes_none}OpenCL C has no native matrices: use --matrices one, lanes or scratch"
+        raise launch_error(text, "no-route")
     oldest = min(options.cl_std, device.opencl_c, key=lambda name: LANGUAGE_VERSIONS[name])
     lacking = {name: False for name in ("cl_khr_fp16", "cl_khr_fp64") if name not in device.extensions}
     extensions = {**lacking, **options.extensions}

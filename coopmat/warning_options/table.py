@@ -153,6 +153,7 @@ WARNINGS: tuple[Warning, ...] = (
     # Cooperative matrices.
     Warning("coop-mat-string-enumerator", True, (), "an attribute names an enumerator in quotes"),
     Warning("coop-mat-nonuniform", True, (), "only some work-items of a subgroup reach an operation on matrices"),
+    Warning("coop-mat-alignment", True, (), "a matrix in a buffer starts where the device wants none to"),
     Warning("coop-mat-zero-stride", True, (), "a store puts every row in one place"),
     Warning("coop-mat-operands-sign", True, (), "operand bits about signs say nothing, or not what the types say"),
     Warning("coop-mat-pragma", False, ("pedantic",), "cooperative matrices without the pragma that enables them"),

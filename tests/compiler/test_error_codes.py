@@ -20,9 +20,9 @@ UNREACHED = {"invalid-expansion", "missing-name"}
 FOLLOWED = {"unterminated-literal", "invalid-pragma"}
 # Functions whose first argument is a code where it is a constant; of a Diagnostic it is the second.
 TELLING = {"error", "fail", "LiteralError", "Diagnostic", "_error"}
-# Codes by another name: what recovery.py expects at a place, what target_check.py finds.
+# Codes by another name: what recovery.py expects at a place, what target_check.py and memory_check.py find.
 TABLES = {"expected-expression", "expected-declaration", "expected-identifier"}
-TABLES |= {"coop-mat-target-type", "coop-mat-target-mul-add"}
+TABLES |= {f"coop-mat-target-{what}" for what in ("type", "mul-add", "stride", "pointer")}
 
 
 def _constants(node: ast.expr) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import pickle
 import struct
 from dataclasses import replace
 from types import SimpleNamespace
@@ -140,8 +141,8 @@ def test_devices_lists_what_a_native_device_has(native_device):
 ASKS = """
 typedef half __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 16, CLK_COOPERATIVE_MATRIX_A))) A;
 kernel void k(global half *p) {
-    A a = coop_mat_load(p, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16);
-    coop_mat_store(p, a + a, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16);
+    A a = coop_mat_load(p, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 32);
+    coop_mat_store(p, a + a, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 32);
 }
 """
 
@@ -158,8 +159,33 @@ def test_a_source_is_checked_against_a_live_device(native_device):
         compile(ASKS, smaller)
 
 
+def test_memory_is_checked_against_a_live_device(native_device):
+    options = resolve_options(CompileOptions.from_arguments([]), native_device)
+    assert (options.pointer_alignment, options.stride_multiple) == (16, 64)
+    with pytest.raises(CompileError, match=r"48 components \(96 bytes\) is no multiple of 64 bytes .*, as \S+ "):
+        compile(ASKS.replace(", 32)", ", 48)"), options)
+    lowered = resolve_options(CompileOptions.from_arguments(["--matrices", "one"]), native_device)
+    assert compile(ASKS.replace(", 32)", ", 48)"), lowered).kernels
+    own = resolve_options(CompileOptions.from_arguments(["--matrix-stride-multiple", "32"]), native_device)
+    assert (own.pointer_alignment, own.stride_multiple) == (None, 32)
+
+
+def test_sizes_that_a_device_lacks_are_told(native_device):
+    assert issubclass(coopmat.SubGroupSizeError, ValueError)
+    known = replace(CPU, sub_group_sizes=(4, 8))
+    for device, size, sizes in ((known, 5, (1, 4, 8)), (replace(native_device, sub_group_sizes=(32,)), 16, (32,))):
+        with pytest.raises(coopmat.SubGroupSizeError, match=f"no subgroups of {size} work-items; it has") as caught:
+            coopmat.variants(device, size)
+        assert caught.value.sizes == sizes
+        assert pickle.loads(pickle.dumps(caught.value)).sizes == sizes
+    assert coopmat.variants(known, 8) == coopmat.variants(known, 1) == coopmat.variants(known)
+    # Which sizes there are is not always known.
+    assert coopmat.variants(replace(CPU, sub_group_sizes=()), 5)
+
+
 def test_the_query_is_answered_for_every_device(native_device):
     assert coopmat.variants(native_device) == DEFAULT
+    native_device = replace(native_device, sub_group_sizes=(16, 32))
     assert coopmat.variants(native_device, 32) == ()
     with pytest.raises(ValueError, match="does not say which matrices it has for subgroups of 16 work-items"):
         coopmat.variants(native_device, 16)
@@ -188,3 +214,36 @@ def test_a_device_file_tells_alignment_and_multiple():
     for bad in ("x", "0", "-4", "1.5", "99999999999999999999", "²"):
         with pytest.raises(CompileError, match=r"dev.txt: CL_DEVICE_\w+: .* is no number of bytes"):
             from_key_values(f"CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR={bad}", "dev.txt")
+
+
+@pytest.mark.parametrize(
+    ("text", "versions"),
+    [
+        ('CL_DEVICE_NAME="X"\n', ("1.2", "1.3", "1.4")),
+        ('CL_DEVICE_VERSION="OpenCL 3.0 X"\n', ("1.2", "1.3", "1.4")),
+        ('CL_DEVICE_VERSION="OpenCL 1.2 X"\n', ()),
+        ('CL_DEVICE_VERSION="OpenCL 1.2 X"\nCL_DEVICE_EXTENSIONS="cl_khr_il_program"\n', ("1.2", "1.3", "1.4")),
+        ('CL_DEVICE_IL_VERSION=""\n', ()),
+        ('CL_DEVICE_IL_VERSION="SPIR-V_1.0"\n', ("1.0",)),
+    ],
+)
+def test_a_device_file_without_an_il_version(text, versions):
+    device = from_key_values(text, "dev.txt")
+    assert device.spirv_versions == versions
+    options = CompileOptions.from_arguments(["--matrices", "native"])
+    if device.takes_spirv:
+        assert resolve_options(options, device).code != "c"
+        return
+    with pytest.raises(CompileError, match="takes no SPIR-V, and OpenCL C has no native matrices"):
+        resolve_options(options, device)
+
+
+def test_addresses_of_32_bits():
+    device = from_key_values("CL_DEVICE_ADDRESS_BITS=32\n", "dev.txt")
+    assert device.address_bits == 32
+    for code in ("auto", "c"):
+        with pytest.raises(CompileError, match="addresses of 32 bits, which are not supported yet"):
+            resolve_options(CompileOptions.from_arguments(["--code", code, "--matrices", "auto"]), device)
+    with pytest.raises(CompileError, match=r"CL_DEVICE_ADDRESS_BITS: '48' is neither"):
+        from_key_values("CL_DEVICE_ADDRESS_BITS=48\n", "dev.txt")
+    assert from_key_values("CL_DEVICE_ADDRESS_BITS=64\n", "dev.txt").address_bits == 64

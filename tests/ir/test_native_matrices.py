@@ -55,6 +55,22 @@ def test_volatile_pointers_are_volatile_accesses() -> None:
     assert not lines(text, "OpCooperativeMatrixStoreKHR", "Volatile")
 
 
+def test_accesses_are_aligned_as_the_device_wants_it() -> None:
+    body = "local float t[512]; F m = coop_mat_load(p, 0, 16ul); coop_mat_store(t, m, 1, 16ul); "
+    body += "m = coop_mat_load_checked(q, 0, 16ul, 1, 1, 64, 64); D d = coop_mat_load((global double *)q, 0, 16ul);"
+    parameters = "volatile global float *p, global float *q"
+    options = ["--matrix-pointer-alignment", "4", "--matrix-stride-multiple", "64"]
+    for wanted, local in ((["4", "8"], "4"), (["64"], "64")):
+        options[1] = wanted[-1] if wanted == ["64"] else "4"
+        text = valid(module(body, *options, parameters=parameters))
+        accesses = lines(text, "OpCooperativeMatrixLoadKHR") + lines(text, "OpCooperativeMatrixStoreKHR")
+        assert len(accesses) == 5
+        assert {line.partition("Aligned ")[2] for line in accesses} == set(wanted)
+        assert lines(text, "OpCooperativeMatrixLoadKHR", "Volatile|Aligned")
+        assert lines(text, "OpDecorate %k_t Alignment")[0].endswith(f" {local}")
+    assert "Aligned" not in "".join(lines(valid(module(body, parameters=parameters)), "CooperativeMatrix"))
+
+
 def test_checked_accesses_branch_to_the_instruction_or_a_staged_tile() -> None:
     text = valid(
         module(

@@ -10,6 +10,7 @@ import pytest
 
 from coopmat.devices import DeviceInfo
 from coopmat.matrices import reference
+from coopmat.matrices.memory_rules import MemoryRules
 from coopmat.matrices.native_library import (
     TILE_ALIGN,
     ClampedConvert,
@@ -53,16 +54,25 @@ def test_every_tile_is_aligned(rows: int, columns: int) -> None:
         assert 0 <= pitch - rows * columns < TILE_ALIGN
 
 
+def test_rows_of_tiles_lie_as_a_device_wants_them() -> None:
+    matrix, rules = MatrixType(COMPONENT_TYPES["s8"], 8, 12, Use.A), MemoryRules(16, 32)
+    assert (rules.pitch(matrix.component, 12), tile_components(matrix, rules)) == (32, 256)
+    text = instantiate([StagedLoad(matrix, "global", Layout.ROW_MAJOR, False, rules)])
+    assert "#define CM_ROW 32\n" in text and "(ulong)(p) % 16 == 0 && stride % 32 == 0" in text
+    assert "%" not in instantiate([StagedLoad(matrix, "global", Layout.ROW_MAJOR)]).partition("#define CM_FIRST")[0]
+
+
 @pytest.mark.parametrize("layout", OPENCL_C_LAYOUTS)
 @pytest.mark.parametrize("component", ["f32", "s8", "u16"])
-def test_staged_tiles(device: DeviceInfo, component: str, layout: Layout) -> None:
+@pytest.mark.parametrize("rules", [MemoryRules(), MemoryRules(16, 4), MemoryRules(1, 64)], ids=repr)
+def test_staged_tiles(device: DeviceInfo, component: str, layout: Layout, rules: MemoryRules) -> None:
     if SUB_GROUP not in device.sub_group_sizes:
         pytest.skip("the device has no subgroups of 16")
     t, matrix = COMPONENT_TYPES[component], MatrixType(COMPONENT_TYPES[component], 4, 6, Use.B)
     rows, columns = MEMORY
     stride = {Layout.ROW_MAJOR: columns, Layout.COLUMN_MAJOR: rows, Layout.PACKED: columns * 4}[layout] + 3
     size = rows * stride + columns * 4
-    load, store = StagedLoad(matrix, "global", layout), StagedStore(matrix, "global", layout)
+    load, store = (kind(matrix, "global", layout, False, rules) for kind in (StagedLoad, StagedStore))
     source = KERNEL.format(
         count=len(STARTS),
         t={"f32": "f32", "s8": "i8", "u16": "u16"}[component],
@@ -71,7 +81,7 @@ def test_staged_tiles(device: DeviceInfo, component: str, layout: Layout) -> Non
         all=size * 2 * len(STARTS),
         library=instantiate([load, store]),
         matrix=spelled(matrix),
-        tiles=tile_components(matrix) * SUB_GROUPS,
+        tiles=tile_components(matrix, rules) * SUB_GROUPS,
         prepare="",
         load=load.function_name,
         store=store.function_name,

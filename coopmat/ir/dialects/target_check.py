@@ -9,16 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from ...frontend.memory_check import STRIDE, about_stride
 from ...frontend.target_check import MULTIPLY_ADD, TYPE, Told, about_multiply_add, about_type
+from ...matrices.memory_rules import MemoryRules
 from ...matrices.supported import Supported, multiply_add
 from ...matrices.variants import MatrixType, Operands, Variant
 from . import kernels
-from .operations import MENTION, matrix_of, read_name
+from .operations import COMPONENTS, LLVM_NAMES, MENTION, matrix_of, read_name
 from .operations import TYPE as TYPE_TEXT
-from .text import Function, Module, parse_call
+from .text import Call, Function, Module, parse_call
 
 _NAMED = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
 
+# Where the stride stands.
+_STRIDES = {"CooperativeMatrixLoadKHR": 2, "CooperativeMatrixStoreKHR": 3}
+_LAYOUTS = ("0", "1")
 # Takes a code, a message with notes, and the line.
 Tell = Callable[[str, Told, str], None]
 
@@ -26,6 +31,30 @@ Tell = Callable[[str, Told, str], None]
 def check(module: Module, supported: Supported, device: str, tell: Tell) -> None:
     """What kernels use, or all functions where there is none; each type and multiply-add is told of once."""
     _Check(module, supported, device, tell).run()
+
+
+def check_strides(module: Module, rules: MemoryRules, device: str, tell: Tell) -> None:
+    """Constant strides in memory that instructions read."""
+    for function in kernels.used(module):
+        for item in function.instructions():
+            call = parse_call(item.text) if "CooperativeMatrix" in item.text else None
+            spelling = read_name(call.name) if call is not None else None
+            if call is None or spelling is None or spelling.word not in _STRIDES:
+                continue
+            layout, place = call.arguments[_STRIDES[spelling.word] - 1 :][:2]
+            matrix = _accessed(call)
+            if matrix is None or layout.value not in _LAYOUTS or not re.fullmatch(r"\d+", place.value):
+                continue
+            count, element = spelling.pointee or (1, LLVM_NAMES[matrix.component])
+            # A vector of three takes the room of four.
+            size = COMPONENTS[element].size * (4 if count == 3 else count)
+            if int(place.value) * size % rules.multiple(matrix.component):
+                stride = int(place.value) * size // matrix.component.size
+                tell(STRIDE, about_stride(rules, device, matrix.component, stride), item.source)
+
+
+def _accessed(call: Call) -> MatrixType | None:
+    return next(filter(None, (matrix_of(kind) for kind in (call.type, *(a.type for a in call.arguments)))), None)
 
 
 class _Check:

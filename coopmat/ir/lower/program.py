@@ -11,7 +11,7 @@ from ...diagnostics import CompileError, Diagnostic, InternalError, Severity, Sp
 from ...frontend import builtins, typed
 from ...frontend.kernel_info import KernelInfo, describe, sub_group_size
 from ...frontend.sub_groups import KernelSubGroups, SubGroups
-from ...frontend.types import AddressSpace, PointerType, Type, contains_matrix, is_opaque
+from ...frontend.types import AddressSpace, ArrayType, PointerType, RecordType, Type, contains_matrix, is_opaque
 from ...matrices.strategies import Target
 from .. import LoweredModule, LowerOptions
 from ..instructions import PointeeAttributes
@@ -248,6 +248,8 @@ class Program:
             space = decl.qualifiers.space
             name = f"{function}.{decl.name}" if space is AddressSpace.LOCAL else decl.name
             align = max(self.module.types.align(decl.type), decl.alignment or 1)
+            if self.options.memory_rules is not None and isinstance(decl.type, (ArrayType, RecordType)):
+                align = max(align, self.options.memory_rules.placement)
             typ, value = self.module.types.of(decl.type), self._initial_value(decl)
             if value is not None:
                 # A union starts as the member that is given.

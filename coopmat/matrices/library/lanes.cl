@@ -37,13 +37,13 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 #ifdef CM_OP_STORE
 CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
 {
-    CM_BARRIER;
+    CM_BARRIER
     CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
         if (CM_HOLDS(s))
             CM_EACH for (int r = 0; r < CM_ROWS; ++r)
                 if (CM_INSIDE(r, CM_COLUMN(s)))
                     p[CM_OFFSET(r, CM_COLUMN(s))] = m[s * CM_ROWS + r];
-    CM_BARRIER;
+    CM_BARRIER
 }
 #endif // CM_OP_STORE
 

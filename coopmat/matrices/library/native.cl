@@ -5,7 +5,9 @@
 //   CM_MATRIX, CM_T             the matrix type and its component type
 //   CM_BITS                     a type of the same size, to copy components as: bfloat16 has no operations
 //   CM_ROWS, CM_COLUMNS         the matrix's shape
-//   CM_PITCH                    components from a subgroup's tile to the next one's
+//   CM_PITCH, CM_ROW            components from a subgroup's tile to the next one's, from row to row of a tile
+//   CM_AT(r, c, i)              where component i, which is (r, c), lies in a tile
+//   CM_AND_ALLOWED(p)           && whether the device takes a pointer to there, and the stride
 //   CM_POINTER, CM_ELEMENTS     pointers to CM_T and to CM_BITS, with address space and qualifiers
 //   CM_OFFSET(r, c)             where component (r, c) lies in memory, from `stride`
 //   CM_LAYOUT                   the layout, where the instruction knows it; otherwise every tile is staged
@@ -29,7 +31,7 @@ CM_FUNCTION CM_MATRIX CM_NAME(
     const CM_POINTER p, ulong stride, uint row, uint column, uint rows, uint columns, __local CM_T *tiles)
 {
 #ifdef CM_LAYOUT
-    if (CM_INTERIOR(row, column, rows, columns))
+    if (CM_INTERIOR(row, column, rows, columns) CM_AND_ALLOWED(p + CM_OFFSET(row, column)))
         return coop_mat_load(p + CM_OFFSET(row, column), CM_LAYOUT, stride);
 #endif
     __local CM_T *tile = tiles + get_sub_group_id() * CM_PITCH;
@@ -41,10 +43,10 @@ CM_FUNCTION CM_MATRIX CM_NAME(
         CM_BITS x = 0;
         if (CM_INSIDE(r, c))
             x = from[CM_OFFSET(row + r, column + c)];
-        to[i] = x;
+        to[CM_AT(r, c, i)] = x;
     }
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
-    return coop_mat_load(tile, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, (ulong)CM_COLUMNS);
+    return coop_mat_load(tile, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, (ulong)CM_ROW);
 }
 #endif // CM_OP_LOAD
 
@@ -53,7 +55,7 @@ CM_FUNCTION void CM_NAME(
     CM_POINTER p, CM_MATRIX m, ulong stride, uint row, uint column, uint rows, uint columns, __local CM_T *tiles)
 {
 #ifdef CM_LAYOUT
-    if (CM_INTERIOR(row, column, rows, columns)) {
+    if (CM_INTERIOR(row, column, rows, columns) CM_AND_ALLOWED(p + CM_OFFSET(row, column))) {
         coop_mat_store(p + CM_OFFSET(row, column), m, CM_LAYOUT, stride);
         return;
     }
@@ -62,12 +64,12 @@ CM_FUNCTION void CM_NAME(
     const __local CM_BITS *from = (const __local CM_BITS *)tile;
     CM_ELEMENTS to = (CM_ELEMENTS)p;
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
-    coop_mat_store(tile, m, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, (ulong)CM_COLUMNS);
+    coop_mat_store(tile, m, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, (ulong)CM_ROW);
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = CM_FIRST; i < CM_COUNT; i += CM_STEP) {
         const uint r = i / CM_COLUMNS, c = i % CM_COLUMNS;
         if (CM_INSIDE(r, c))
-            to[CM_OFFSET(row + r, column + c)] = from[i];
+            to[CM_OFFSET(row + r, column + c)] = from[CM_AT(r, c, i)];
     }
 }
 #endif // CM_OP_STORE

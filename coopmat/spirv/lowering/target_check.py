@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from ...diagnostics import Note
+from ...frontend.memory_check import STRIDE, about_stride
 from ...frontend.target_check import MULTIPLY_ADD, TYPE, about_multiply_add, about_type
+from ...matrices.memory_rules import MemoryRules
 from ...matrices.supported import Supported, multiply_add
-from ...matrices.variants import MatrixType, Operands
+from ...matrices.variants import Layout, MatrixType, Operands
 from ..module import OP, Instruction, Module
 from .pool import Pool
 from .sections import Section, split
@@ -16,16 +18,15 @@ from .types import MATRIX, Types
 # A code, a message and its notes.
 Tell = Callable[[str, str, list[Note]], None]
 _MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]
+# Where the stride stands, behind the layout.
+_STRIDES = {OP["OpCooperativeMatrixLoadKHR"]: 2, OP["OpCooperativeMatrixStoreKHR"]: 3}
+_LAYOUTS = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR)
 _BFLOAT16 = (16, 0)
 
 
 def check(module: Module, supported: Supported, device: str, tell: Tell) -> None:
     """Tells of each type and each multiply-add once. Raises Refused for types that mean nothing here."""
-    sections, functions = split(module.instructions)
-    types = Types(Pool(module, sections[Section.GLOBAL], module.definitions()))
-    floats = {i.result for i in sections[Section.GLOBAL] if i.name == "OpTypeFloat" and i.operands == _BFLOAT16}
-    kinds = {i.result for i in sections[Section.GLOBAL] if i.opcode == MATRIX and i.operands[0] in floats}
-    types.read_matrices(kinds)
+    types, functions = _read(module)
     lacking = [m for m in dict.fromkeys(types.matrices.values()) if not supported.has_type(m)]
     for matrix in lacking:
         tell(TYPE, *about_type(supported, device, matrix))
@@ -34,6 +35,34 @@ def check(module: Module, supported: Supported, device: str, tell: Tell) -> None
     for variant in wanted:
         if not supported.has_multiply_add(variant):
             tell(MULTIPLY_ADD, *about_multiply_add(supported, device, variant))
+
+
+def check_strides(module: Module, rules: MemoryRules, device: str, tell: Tell) -> None:
+    """Constant strides; where the layout is another extension's, the stride may be of other things than rows."""
+    types, functions = _read(module)
+    constants = {i.result: i for i in module.instructions if i.name == "OpConstant"}
+    for item in (item for body in functions for item in body if item.opcode in _STRIDES):
+        at = _STRIDES[item.opcode]
+        matrix = types.matrices.get(item.result_type or types.of(item.operands[1]))
+        known = constants.get(item.operands[at]) if len(item.operands) > at else None
+        layout = constants.get(item.operands[at - 1])
+        if matrix is None or known is None or (layout is not None and layout.operands[0] not in _LAYOUTS):
+            continue
+        size = types.bits(types.pointee(item.operands[0])) // 8
+        stride = types.constants.value(item.operands[at]) * size
+        if stride % rules.multiple(matrix.component):
+            components = stride // matrix.component.size
+            tell(STRIDE, *about_stride(rules, device, matrix.component, components))
+
+
+def _read(module: Module) -> tuple[Types, Sequence[Sequence[Instruction]]]:
+    """The types, with those of matrices, and the functions."""
+    sections, functions = split(module.instructions)
+    types = Types(Pool(module, sections[Section.GLOBAL], module.definitions()))
+    floats = {i.result for i in sections[Section.GLOBAL] if i.name == "OpTypeFloat" and i.operands == _BFLOAT16}
+    kinds = {i.result for i in sections[Section.GLOBAL] if i.opcode == MATRIX and i.operands[0] in floats}
+    types.read_matrices(kinds)
+    return types, functions
 
 
 def _multiply_adds(

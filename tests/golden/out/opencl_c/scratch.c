@@ -56,11 +56,13 @@ static inline __attribute__((always_inline)) void cm_mul_add_4x4x4_f32xf32_f32_0
 }
 static inline __attribute__((always_inline)) void cm_store_4x4_C_f32_global_rowm(__global float *p, __private const float *m, size_t stride)
 {
+
     CM_UNROLL for (int s = 0; s < 1; ++s)
         if ((4 % 4 == 0 || ((s) * 4 + ((int)(CM_LINEAR_ID % 4))) < 4))
             CM_UNROLL for (int r = 0; r < 4; ++r)
                 if (1)
                     p[((size_t)(r) * stride + (size_t)(((s) * 4 + ((int)(CM_LINEAR_ID % 4)))))] = m[s * 4 + r];
+
 }
 static inline __attribute__((always_inline)) float cm_sub_group_reduce_add_f32(float x, __local ulong *scratch)
 {
