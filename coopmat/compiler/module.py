@@ -350,6 +350,7 @@ class Module:
         return self._emit()
 
     def _emit(self) -> bytes:
+        from ..spirv.aligned_accesses import with_alignment
         from ..spirv.emit import EmitOptions, emit
         from ..spirv.legalize import legalize
 
@@ -361,8 +362,10 @@ class Module:
         result = self._timed("emit", lambda: emit(lowered.text, wanted))
         emitted = result.spirv
         assert emitted is not None
+        rules = self._memory_rules()
         with collector:
-            return self._timed("legalize", lambda: legalize(emitted))
+            binary = self._timed("legalize", lambda: legalize(emitted))
+            return binary if rules is None else with_alignment(binary, rules.pointer_alignment)
 
     def _validate(self, binary: bytes) -> None:
         from ..spirv.tools import target_env_for, validate

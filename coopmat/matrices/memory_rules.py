@@ -11,11 +11,6 @@ from .variants import ComponentType
 MOST_PLACED = 128
 
 
-def power_of_two(number: int) -> int:
-    """The greatest that divides a positive number."""
-    return number & -number
-
-
 @dataclass(frozen=True, slots=True)
 class MemoryRules:
     """In bytes: what every pointer, and every distance from row to row, is a multiple of.
@@ -30,7 +25,7 @@ class MemoryRules:
     @property
     def placement(self) -> int:
         """Of objects that we place: the power of two that matters to any component type."""
-        return min(power_of_two(self.pointer_alignment), MOST_PLACED)
+        return min(self.pointer_alignment & -self.pointer_alignment, MOST_PLACED)
 
     def alignment(self, component: ComponentType) -> int:
         return max(component.size, self.pointer_alignment)

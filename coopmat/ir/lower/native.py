@@ -18,7 +18,7 @@ from ...frontend import typed
 from ...frontend.matrix_terms import matrix_type
 from ...frontend.types import BFLOAT16, FLOAT, HALF, USHORT, AddressSpace, CoopMatrixType, ScalarType
 from ...matrices import native_library
-from ...matrices.memory_rules import MemoryRules, power_of_two
+from ...matrices.memory_rules import MemoryRules
 from ...matrices.native_library import TILE_ALIGN, ClampedConvert, Function, StagedLoad, StagedStore
 from ...matrices.strategies import Target
 from ...matrices.variants import Layout
@@ -31,8 +31,7 @@ from .places import MemoryPlace, Operand
 
 EXTENSION = "SPV_KHR_cooperative_matrix"
 BFLOAT16_EXTENSION = "SPV_KHR_bfloat16"
-# Of SPIR-V's memory operands; where the legaliser looks for the logarithm of an alignment.
-_VOLATILE, _ALIGNMENT_SHIFT = 1, 24
+_VOLATILE = 1  # of SPIR-V's memory operands
 # SPV_EXT_cooperative_matrix_maintenance1 is written against this one.
 _COORDINATES_SINCE = (1, 3)
 
@@ -127,7 +126,7 @@ class NativeMatrices:
             return self._call(ctx, wanted, self.variable_type(matrix), [*before, *after, self._tiles(ctx, matrix)])
         name = _name("CooperativeMatrixLoadKHR") + f"{_pointer_code(memory, matrix)}il{_vendor(matrix)}"
         arguments = [memory.pointer, ir.Constant(I32, memory.layout), memory.stride]
-        return _access(ctx, name, self.variable_type(matrix), arguments, matrix, memory)
+        return _access(ctx, name, self.variable_type(matrix), arguments, memory)
 
     def store(self, ctx: FunctionContext, matrix: CoopMatrixType, memory: Memory, value: Operand) -> None:
         _check_space(memory)
@@ -139,7 +138,7 @@ class NativeMatrices:
             return
         name = _name("CooperativeMatrixStoreKHR") + f"{_pointer_code(memory, matrix)}{_vendor(matrix)}il"
         arguments = [memory.pointer, value, ir.Constant(I32, memory.layout), memory.stride]
-        _access(ctx, name, VOID_TYPE, arguments, matrix, memory)
+        _access(ctx, name, VOID_TYPE, arguments, memory)
 
     def fill(self, ctx: FunctionContext, matrix: CoopMatrixType, value: ir.Value) -> Operand:
         return ctx.call(_name("CompositeConstruct", tag(matrix)), self.variable_type(matrix), [value])
@@ -289,16 +288,9 @@ def _check_space(memory: Memory) -> None:
         )
 
 
-def _access(
-    ctx: FunctionContext, name: str, result: ir.Type, arguments: list[ir.Value], matrix: CoopMatrixType, memory: Memory
-) -> ir.Value:
-    rules = ctx.options.memory_rules
-    operands = _VOLATILE if memory.volatile else 0
-    if rules is not None:
-        # A device that says what it wants of pointers has it from the language's rules; `spirv/legalize.py` takes it.
-        operands |= (power_of_two(rules.alignment(matrix_type(matrix).component)).bit_length() - 1) << _ALIGNMENT_SHIFT
-    if operands:
-        name, arguments = name + "i", [*arguments, ir.Constant(I32, operands)]
+def _access(ctx: FunctionContext, name: str, result: ir.Type, arguments: list[ir.Value], memory: Memory) -> ir.Value:
+    if memory.volatile:
+        name, arguments = name + "i", [*arguments, ir.Constant(I32, _VOLATILE)]
     return ctx.call(name, result, arguments)
 
 
