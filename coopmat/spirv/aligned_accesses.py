@@ -1,4 +1,4 @@
-"""Loads and stores of matrices that say how their pointers are aligned, for a device that tells what it wants of them."""
+"""Loads and stores of matrices that say how pointers are aligned, for devices that tell what they want of them."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from coopmat.matrices.memory_rules import MOST_PLACED
 from coopmat.matrices.variants import SCOPE_SUBGROUP, ComponentType, MatrixType, Operands
 
 from ..experiment import Argument, Experiment, Place
@@ -155,6 +156,7 @@ class AssemblyWriter(Writer):
         variable = self._locals[name] = f"%local_{name}"
         self._globals[f"OpVariable {self.pointer('local', array)} Workgroup ; {name}"] = variable
         self.interface.append(variable)
+        self.decorations.append(f"OpDecorate {variable} Alignment {MOST_PLACED}")  # whatever a device wants of pointers
         return argument
 
     def copy_components(self, source: Argument, target: Argument) -> None:
