@@ -14,8 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from coopmat.cache import Cache, Entry
 from coopmat.devices import list_devices
-from coopmat.runtime.cache import Cache, Entry
 from coopmat.runtime.device_build import cache_key, split_options
 from coopmat.runtime.launch import resolve_options
 

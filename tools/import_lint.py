@@ -16,6 +16,7 @@ _BELOW_IR = {"diagnostics", "matrices", "frontend"}
 _STAGES = _BELOW_IR | {"ir", "spirv", "opencl_c"}
 _COMPILER = _STAGES | {"compiler", "options"}
 ALLOWED: dict[str, set[str]] = {
+    "cache": set(),
     "features": set(),
     "warning_options": set(),
     "diagnostics": {"warning_options"},
@@ -27,8 +28,8 @@ ALLOWED: dict[str, set[str]] = {
     "opencl_c": _BELOW_IR | {"features"},
     "host": _BELOW_IR | {"ir"},
     "compiler": _STAGES | {"features", "options"},
-    "devices": {"diagnostics", "features", "matrices"},
-    "runtime": _COMPILER | {"devices", "features", "host"},
+    "devices": {"cache", "diagnostics", "features", "matrices"},
+    "runtime": _COMPILER | {"cache", "devices", "features", "host"},
     "cts": _COMPILER | {"devices", "host", "runtime"},
     "cli": _COMPILER | {"devices", "host", "runtime", "cts", "__init__"},
     "error_codes": _COMPILER,

@@ -18,11 +18,23 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from coopmat.cache import cache_directory
+
 from .relocate import without_blanks
 
 INSTALL_COMMAND = "pip install 'coopmat[cpu]'"
 _VARIABLE = "OCL_ICD_VENDORS"
 _RUNTIME_WHEEL, _RUNTIME_LIBRARY = "intel-opencl-rt", "libintelocl.so"
+# What drivers look at when they make code for a device.
+_DRIVERS_READ = (
+    "CL_CONFIG_CPU_TARGET_ARCH",
+    "CL_CONFIG_CPU_FORCE_LOCAL_MEM_SIZE",
+    "CL_CONFIG_CPU_FORCE_PRIVATE_MEM_SIZE",
+    "POCL_EXTRA_BUILD_FLAGS",
+    "POCL_KERNELLIB_NAME",
+    "POCL_LLVM_CPU_NAME",
+    "POCL_WORK_GROUP_METHOD",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +84,11 @@ def prepare() -> Preparation:
     if loaded_before:
         note += "; pyopencl was imported before: if its platforms were listed already, this comes too late"
     return Preparation(runtime, vendors, note)
+
+
+def driver_environment() -> list[str]:
+    """What of the environment decides which code a driver makes."""
+    return [os.environ.get(name, "") for name in _DRIVERS_READ]
 
 
 def find_cpu_runtime() -> Path | None:
@@ -131,13 +148,6 @@ def vendor_directory(icds: dict[str, str]) -> Path:
             if root is _private_temporary_directory:
                 raise
     raise AssertionError("unreachable")
-
-
-def cache_directory() -> Path:
-    """Where this user's cached files go: `COOPMAT_CACHE_DIR`, or the platform's cache directory."""
-    import platformdirs
-
-    return Path(os.environ.get("COOPMAT_CACHE_DIR") or platformdirs.user_cache_dir("coopmat", appauthor=False))
 
 
 def _private_temporary_directory() -> Path:

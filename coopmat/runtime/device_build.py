@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
 import shlex
 from collections.abc import Callable, Sequence
@@ -12,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from coopmat import compiler
+from coopmat.cache import Cache, Entry, key_of, package_version
 from coopmat.devices import DeviceInfo, opencl
+from coopmat.devices.environment import driver_environment
 from coopmat.devices.query import describe
 from coopmat.diagnostics import CompileError, render_text
 from coopmat.frontend.kernel_info import KernelInfo, KernelParameter
 from coopmat.options import CompileOptions, UsageError
 
 from . import driver
-from .cache import Cache, Entry, key_of, package_version
 from .driver import quietly
 from .launch import resolve_options
 
@@ -31,12 +31,6 @@ _INCLUDE = re.compile(r"#\s*include|%:\s*include")
 _INCLUDED = re.compile(r"(?:#|%:)\s*include\s*[\"<]([^\">\n]+)[\">]")
 # Comments, and literals in which a comment does not begin.
 _NO_CODE = re.compile(r"//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
-# What drivers look at when they make code for a device.
-_ENVIRONMENT = (
-    "CL_CONFIG_CPU_TARGET_ARCH",
-    "CL_CONFIG_CPU_FORCE_LOCAL_MEM_SIZE",
-    "CL_CONFIG_CPU_FORCE_PRIVATE_MEM_SIZE",
-)
 
 
 @dataclass(frozen=True)
@@ -136,11 +130,6 @@ def _from_binaries(context: Any, jobs: Sequence[_Job], options: Sequence[str]) -
     cl = opencl()
     program = cl._cl._Program(context, [job.device.handle for job in jobs], [job.binary for job in jobs])
     return quietly(program, options, [job.device.handle for job in jobs])
-
-
-def driver_environment() -> list[str]:
-    """What of the environment decides which code a driver makes."""
-    return [os.environ.get(name, "") for name in _ENVIRONMENT]
 
 
 def cache_key(device: DeviceInfo, source: str, options: CompileOptions, for_device: Sequence[str]) -> str:

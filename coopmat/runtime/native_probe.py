@@ -7,29 +7,25 @@ multiply-add alone; the answers are kept in the cache, and `--matrices native` i
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from coopmat.devices import DeviceInfo, list_devices, opencl
+from coopmat.devices import DeviceInfo, opencl
+from coopmat.devices import probe as process
 from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.matrices import reference
 from coopmat.matrices.supported import parse_variants
 from coopmat.matrices.variants import Layout, MatrixType, Variant, default_operands
-
-from .cache import Cache, Entry, key_of, package_version
-from .device_build import driver_environment
 
 # What matrix instructions of processors can do (docs/backend.md), with a few shapes that end the process elsewhere.
 CANDIDATES = parse_variants(
     "16x16x64.s8xs8_s32_s32 16x16x64.u8xu8_s32_s32 16x16x64.s8xu8_s32_s32 16x16x64.u8xs8_s32_s32 8x16x64.s8xs8_s32_s32"
     " 8x16x32.s8xs8_s32_s32 16x16x32.f16xf16_f32_f32 16x16x16.f16xf16_f32_f32"
 )
-TIMEOUT = 60.0
 _RIGHT = "right"
+_FUNCTION = "coopmat.runtime.native_probe:run"
 
 _SOURCE = """
 #define M(R, C, U) coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, R, C, CLK_COOPERATIVE_MATRIX_##U)
@@ -56,65 +52,43 @@ class Answer:
     text: str
 
 
-def probe(device: DeviceInfo, candidates: Iterable[Variant] = CANDIDATES, cache: Cache | None = None) -> list[Answer]:
+def probe(device: DeviceInfo, candidates: Iterable[Variant] = CANDIDATES) -> list[Answer]:
     """Tries each multiply-add (B packed, as such instructions read it), unless the cache knows the answer."""
-    kept = Cache.of_environment() if cache is None else cache
-    answers = []
-    for variant in candidates:
-        entry = kept.get_or_build(_key(device, variant), lambda variant=variant: _entry(_try(device, variant)))  # type: ignore[misc]
-        answers.append(Answer(variant, entry.facts["right"], entry.facts["text"]))
-    return answers
+    return [_answer(variant, _ask(device, variant)) for variant in candidates]
 
 
 def proven(device: DeviceInfo, candidates: Iterable[Variant] = CANDIDATES) -> tuple[Variant, ...]:
     """The multiply-adds that a device does not tell of, and that were right when somebody had them tried."""
     if not needs_proof(device):
         return ()
-    cache = Cache.of_environment()
-    found = ((variant, cache.get(_key(device, variant))) for variant in candidates)
-    return tuple(variant for variant, entry in found if entry is not None and entry.facts["right"])
+    found = ((variant, process.known(device, _FUNCTION, variant.name)) for variant in candidates)
+    return tuple(variant for variant, said in found if said is not None and _answer(variant, said).right)
 
 
 def needs_proof(device: DeviceInfo) -> bool:
     return device.takes_spirv and COOPERATIVE_MATRIX not in device.extensions
 
 
-def _key(device: DeviceInfo, variant: Variant) -> str:
-    return key_of(
-        {
-            "kind": "native probe",
-            "version": package_version(),
-            "variant": variant.name,
-            "device": [device.platform, device.name, device.version, device.driver],
-            "environment": driver_environment(),
-        }
-    )
-
-
-def _entry(answer: Answer) -> Entry:
-    return Entry(b"", {"right": answer.right, "text": answer.text})
-
-
-def _try(device: DeviceInfo, variant: Variant) -> Answer:
-    command = [sys.executable, "-m", "coopmat.runtime.native_probe", device.index, variant.name]
+def _ask(device: DeviceInfo, variant: Variant) -> process.Answer:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
-    except subprocess.TimeoutExpired:
-        return Answer(variant, False, f"it did not end within {TIMEOUT:.0f} s")
-    last = (done.stdout.strip().splitlines() or [""])[-1]
-    if done.returncode == 0 and last == _RIGHT:
-        return Answer(variant, True, "")
-    how = f"the process ended with {done.returncode}" if done.returncode else last
-    return Answer(variant, False, "; ".join([how, *(done.stderr.strip().splitlines() or [])[-1:]])[:400])
+        return process.ask(device, _FUNCTION, variant.name)
+    except process.NotAsked as error:
+        return process.Answer(failure=str(error))
+
+
+def _answer(variant: Variant, said: process.Answer) -> Answer:
+    right = said.value == _RIGHT
+    return Answer(variant, right, "" if right else said.failure or str(said.value))
 
 
 # --- in the process of its own ---------------------------------------------------------------------
 
 
-def run(device: DeviceInfo, variant: Variant) -> str:
-    """What came out of one multiply-add: "right", or what was wrong."""
+def run(device: DeviceInfo, name: str) -> str:
+    """What came out of the multiply-add of that name: "right", or what was wrong."""
     from coopmat import compiler
 
+    (variant,) = parse_variants(name)
     a, b, c, _ = variant.matrix_types()
     pack = max(1, 4 // b.component.size)
     names = {"a": a.component.opencl_c, "b": b.component.opencl_c, "c": c.component.opencl_c}
@@ -144,15 +118,3 @@ def _values(matrix: MatrixType, seed: int) -> reference.Array:
     """Small integers, with which floating point is exact."""
     rng, low = np.random.default_rng(seed), 0 if matrix.component.name.startswith("u") else -8
     return rng.integers(low, 9, (matrix.rows, matrix.columns)).astype(matrix.component.numpy)
-
-
-def main(arguments: list[str]) -> int:
-    index, name = arguments
-    device = next(device for device in list_devices() if device.index == index)
-    (variant,) = parse_variants(name)
-    print(run(device, variant), flush=True)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -13,9 +13,9 @@ from differential import Array, Launch, Value, difference, execute
 from opencl_c_devices import device_of
 
 import coopmat
+from coopmat.cache import CACHE_DIRECTORY
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.runtime import run_file
-from coopmat.runtime.cache import CACHE_DIRECTORY
 
 KERNELS = Path(__file__).resolve().parents[2] / "kernels"
 CODES = ["spirv", "c"]

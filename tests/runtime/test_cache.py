@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from coopmat.runtime.cache import CACHE_DIRECTORY, NO_CACHE, Cache, Entry, key_of, package_version
+from coopmat.cache import CACHE_DIRECTORY, NO_CACHE, Cache, Entry, key_of, package_version
 
 
 def entries(directory: Path) -> list[Path]:

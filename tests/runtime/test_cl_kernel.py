@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import coopmat
+from coopmat.cache import CACHE_DIRECTORY, NO_CACHE
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.runtime import device_build
-from coopmat.runtime.cache import CACHE_DIRECTORY, NO_CACHE
 from coopmat.runtime.cl_program import ArgumentError, Kernel, LaunchError
 
 SOURCE = """

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import coopmat
+from coopmat.cache import CACHE_DIRECTORY, NO_CACHE
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.runtime import cl_program, device_build
-from coopmat.runtime.cache import CACHE_DIRECTORY, NO_CACHE
 
 SOURCE = """
 #define M(U) __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, N, N, CLK_COOPERATIVE_MATRIX_##U)))

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from coopmat.devices import DeviceInfo
+from coopmat.cache import CACHE_DIRECTORY, NO_CACHE
+from coopmat.devices import DeviceInfo, probe
 from coopmat.diagnostics import CompileError
 from coopmat.matrices.supported import parse_variants
 from coopmat.options import CompileOptions
 from coopmat.runtime import native_probe
-from coopmat.runtime.cache import CACHE_DIRECTORY, NO_CACHE
 from coopmat.runtime.launch import compile_for
 
 GOOD, BAD, SLOW = parse_variants("16x16x64.s8xs8_s32_s32 8x16x64.s8xs8_s32_s32 16x16x16.f16xf16_f32_f32")
@@ -38,11 +38,12 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def run(command: list[str], **others: Any) -> subprocess.CompletedProcess[str]:
         names.append(command[-1])
         if command[-1] == SLOW.name:
-            raise subprocess.TimeoutExpired(command, 1)
+            raise subprocess.TimeoutExpired(command, 1, probe._BEGUN.encode())
         right = command[-1] == GOOD.name
-        return subprocess.CompletedProcess(command, 0 if right else -6, "right\n" if right else "", "Abort\n")
+        said = f"{probe._BEGUN}\n" + f'{probe._SAID}"right"\n' * right
+        return subprocess.CompletedProcess(command, 0 if right else -6, said, "Abort\n")
 
-    monkeypatch.setattr(native_probe.subprocess, "run", run)
+    monkeypatch.setattr(probe.subprocess, "run", run)
     return names
 
 
@@ -51,7 +52,7 @@ def test_each_is_tried_once_and_kept(device: DeviceInfo, tried: list[str]) -> No
     assert native_probe.proven(device, candidates) == () and not tried
     answers = native_probe.probe(device, candidates)
     assert [answer.right for answer in answers] == [True, False, False]
-    assert "-6" in answers[1].text and "Abort" in answers[1].text and "end within" in answers[2].text
+    assert "SIGABRT" in answers[1].text and "Abort" in answers[1].text and "end within" in answers[2].text
     assert native_probe.probe(device, candidates) == answers and tried == [v.name for v in candidates]
     assert native_probe.proven(device, candidates) == (GOOD,)
 

@@ -64,11 +64,19 @@ def package_version() -> str:
     """Of this package and what it compiles with; any change of its files counts."""
     import llvmlite
 
-    root = Path(__file__).resolve().parent.parent
+    root = Path(__file__).resolve().parent
     files = (path for pattern in ("*.py", "*.cl", "*.lark", "*.tsv") for path in root.rglob(pattern))
     stats = sorted((str(path.relative_to(root)), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
     own = hashlib.blake2b(repr(stats).encode(), digest_size=16).hexdigest()
     return f"{own} llvmlite {llvmlite.__version__}"
+
+
+def cache_directory() -> Path:
+    """Where this user's cached files go: COOPMAT_CACHE_DIR, or the platform's cache directory."""
+    import platformdirs
+
+    named = os.environ.get(CACHE_DIRECTORY)
+    return Path(named).expanduser() if named else Path(platformdirs.user_cache_dir("coopmat", appauthor=False))
 
 
 @dataclass(frozen=True)
@@ -79,14 +87,7 @@ class Cache:
 
     @classmethod
     def of_environment(cls) -> Cache:
-        if os.environ.get(NO_CACHE, "") not in ("", "0"):
-            return cls(None)
-        named = os.environ.get(CACHE_DIRECTORY)
-        if named:
-            return cls(Path(named).expanduser())
-        import platformdirs
-
-        return cls(Path(platformdirs.user_cache_dir("coopmat", appauthor=False)))
+        return cls(None if os.environ.get(NO_CACHE, "") not in ("", "0") else cache_directory())
 
     def get(self, key: str) -> Entry | None:
         """The entry, if there is one and all files that it depends on are as they were. OSError never comes out."""
