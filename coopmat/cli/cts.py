@@ -55,11 +55,13 @@ def _routes(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 @click.option("--junit", "junit_file", metavar="FILE", help="Write JUnit's XML.")
 def command(**given: Any) -> int:
     """Run the conformance tests on a device: all, or those named (c_add, 'spirv_*')."""
-    from coopmat.devices import select
+    from coopmat.devices import require_health, select
 
     if given["wimpy"] and given["exhaustive"]:
         raise click.UsageError("--wimpy and --exhaustive exclude each other")
     device = select(given["device"])
+    if not given["as_list"]:
+        require_health(device)
     return conduct(settings_for(device, given), device, given)
 
 

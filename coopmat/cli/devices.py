@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from coopmat.devices import DeviceInfo, list_devices, prepare, route_for
+from coopmat.devices import DeviceInfo, health, list_devices, prepare, route_for
 from coopmat.devices.environment import INSTALL_COMMAND
 from coopmat.devices.query import COOPERATIVE_MATRIX
 
@@ -21,10 +21,11 @@ _SHOWN = 6
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
 @click.option("--probe", is_flag=True, help="Try native matrices where a device does not say it has them.")
 def command(as_json: bool, probe: bool) -> int:
-    """List the OpenCL devices and the route each of them gets."""
+    """List the OpenCL devices: whether each builds an empty kernel, and the route that it gets."""
     devices = list_devices()
     if probe:
         _probe(devices)
+    health.build_failures(devices)  # all at once, where it is not known yet
     if as_json:
         click.echo(json.dumps([as_dict(device) for device in devices], indent=2))
     elif not devices:
@@ -48,8 +49,9 @@ def _probe(devices: list[DeviceInfo]) -> None:
 
 
 def as_dict(device: DeviceInfo) -> dict[str, object]:
-    """Everything known of a device, as JSON has it; sizes in work-items and bytes."""
-    route = route_for(device)
+    """Everything known of a device, as JSON has it; sizes in work-items and bytes. `builds` is whether it builds an
+    empty kernel, `build_failure` why it does not."""
+    route, failure = route_for(device), health.build_failure(device)
     return {
         "index": device.index,
         "platform": device.platform,
@@ -57,6 +59,8 @@ def as_dict(device: DeviceInfo) -> dict[str, object]:
         "type": device.kind,
         "version": device.version,
         "driver": device.driver,
+        "builds": failure is None,
+        "build_failure": failure,
         "route": route.matrices,
         "code": route.code,
         "why": route.why,
@@ -98,10 +102,11 @@ def _names(device: DeviceInfo) -> list[str] | None:
 
 
 def _rows(device: DeviceInfo) -> dict[str, str]:
-    route = route_for(device)
+    route, failure = route_for(device), health.build_failure(device)
     sizes = ", ".join(map(str, device.sub_group_sizes)) or ("not told" if device.sub_groups else "none")
     floats = ", ".join(name for name, has in (("half", device.fp16), ("float", True), ("double", device.fp64)) if has)
     return {
+        "empty kernel": "is built" if failure is None else f"CANNOT BE BUILT: {failure}".replace("\n", "\n        "),
         "route": f"{route.matrices} ({route.why})",
         "matrices": _describe_matrices(device),
         "type": f"{device.kind}, {device.compute_units} compute units, {device.local_memory // 1024} KiB local memory",

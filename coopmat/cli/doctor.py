@@ -7,20 +7,29 @@ import platform
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from .status import ExitStatus
 
+if TYPE_CHECKING:
+    from coopmat.devices import DeviceInfo
+
+_POCL_WHEEL = "pocl-binary-distribution"
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the doctor's report; `remedy` is the command that mends what is not `ok`."""
+    """One line of the doctor's report; `remedy` is the command that mends what is not `ok`, `trouble` the word for it,
+    `needed` whether nothing compiles or runs without."""
 
     what: str
     ok: bool
     text: str
     remedy: str = ""
+    trouble: str = "MISSING"
+    needed: bool = True
 
 
 @click.command()
@@ -35,10 +44,11 @@ def command(install: str | None) -> int:
     results = list(findings())
     width = max(len(item.what) for item in results)
     for item in results:
-        click.echo(f"{'ok     ' if item.ok else 'MISSING'} {item.what:{width}}  {item.text}")
+        indent = f"\n{'':{width + 10}}"
+        click.echo(f"{'ok' if item.ok else item.trouble:7} {item.what:{width}}  {item.text.replace(chr(10), indent)}")
         if not item.ok and item.remedy:
             click.echo(f"        {'':{width}} mend it with: {item.remedy}")
-    return ExitStatus.DONE if all(item.ok for item in results) else ExitStatus.INPUT
+    return ExitStatus.DONE if all(item.ok or not item.needed for item in results) else ExitStatus.INPUT
 
 
 def findings() -> Iterator[Finding]:
@@ -68,7 +78,7 @@ def _spirv_tools() -> Iterator[Finding]:
 
 
 def _devices() -> Iterator[Finding]:
-    from coopmat.devices import list_devices, prepare, route_for
+    from coopmat.devices import list_devices, prepare
     from coopmat.devices.environment import INSTALL_COMMAND
 
     try:
@@ -79,9 +89,39 @@ def _devices() -> Iterator[Finding]:
     yield Finding("OpenCL loader", True, prepare().note)
     if not devices:
         yield Finding("OpenCL device", False, "none", INSTALL_COMMAND)
-    for device in devices:
+    yield from _health(devices)
+
+
+def _health(devices: list[DeviceInfo]) -> Iterator[Finding]:
+    """What was kept of it is asked anew: whoever calls the doctor may have mended something."""
+    from coopmat.devices import health, route_for
+    from coopmat.devices.environment import INSTALL_COMMAND
+
+    failures = health.build_failures(devices, anew=True)
+    for device, failure in zip(devices, failures, strict=True):
         route = route_for(device)
-        yield Finding("OpenCL device", True, f"{device.label}: {route.matrices} ({route.why})")
+        if failure is None:
+            yield Finding("OpenCL device", True, f"{device.label}: {route.matrices} ({route.why})")
+        else:
+            text = f"{device.label} {health.CANNOT_BUILD}: {failure}"
+            remedy = _remedy(device) or ("" if None in failures else INSTALL_COMMAND)
+            yield Finding("OpenCL device", False, text, remedy, "BROKEN", needed=None not in failures)
+
+
+def _remedy(device: DeviceInfo) -> str:
+    """The LLVM in PoCL's wheel has no name for processors newer than itself, and no setting gives it one."""
+    is_wheel = device.platform == "Portable Computing Language" and device.driver.startswith("3.0")
+    if not is_wheel or not _is_installed(_POCL_WHEEL):
+        return ""
+    return f"python -m pip uninstall {_POCL_WHEEL}"
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 def _install_spirv_tools() -> int:

@@ -42,6 +42,8 @@ def findings(error: Exception) -> tuple[list[Diagnostic], SourceMap | None, Exit
         return [Diagnostic(Severity.ERROR, "spirv-tools", str(error))], None, ExitStatus.INPUT
     if isinstance(error, OSError):
         return [Diagnostic(Severity.ERROR, "file", _os_message(error))], None, ExitStatus.INPUT
+    if isinstance(error, BuildError) and error.device_failure is not None:
+        return [Diagnostic(Severity.ERROR, "dead-device", str(error))], None, ExitStatus.INPUT
     if isinstance(error, BuildError):
         whole = Diagnostic(Severity.FATAL, "device-build", str(error), notes=_REPORT)
         return [*error.diagnostics, whole], error.sources, ExitStatus.INTERNAL

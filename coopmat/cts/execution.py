@@ -13,7 +13,7 @@ import numpy as np
 
 import coopmat.compiler as compiler
 from coopmat.compiler import CompileOptions
-from coopmat.devices import DeviceInfo, opencl
+from coopmat.devices import DeviceInfo, health, opencl
 from coopmat.diagnostics import CompileError, InternalError
 from coopmat.matrices.reference import Array
 from coopmat.runtime import driver
@@ -298,6 +298,8 @@ def _explain(error: Exception) -> str:
         return f"internal error: {error}"
     if isinstance(error, ToolError):
         return f"it does not assemble:\n{error}"
+    if isinstance(error, driver.DriverError) and error.device_failure is not None:
+        return f"the device {health.CANNOT_BUILD}:\n{error.device_failure}"
     if isinstance(error, driver.DriverError):
         return f"the device does not build it:\n{error}"
     return "internal error:\n" + "".join(traceback.format_exception(error, limit=-8))

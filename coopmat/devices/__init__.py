@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .environment import opencl, prepare
 from .query import DeviceInfo, from_key_values, list_devices
-from .select import select
+from .select import require_health, select
 from .table import Route, route_for
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "list_devices",
     "opencl",
     "prepare",
+    "require_health",
     "route_for",
     "select",
 ]

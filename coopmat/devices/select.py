@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from coopmat.diagnostics import CompileError, Diagnostic, Note, Severity
 
+from . import health
 from .environment import INSTALL_COMMAND, prepare
 from .query import DeviceInfo, list_devices
 from .table import route_for
@@ -16,8 +17,9 @@ from .table import route_for
 def select(choice: str | None = None, devices: Iterable[DeviceInfo] | None = None) -> DeviceInfo:
     """The one device that `choice` names: part of a platform's or device's name, or "platform:device" numbers.
 
-    Without a choice it is PYOPENCL_CTX's, or else the first of those that `Route.rank` puts first. `devices`
-    defaults to all that OpenCL shows. Raises CompileError, with the devices listed, where none or several fit.
+    Without a choice it is PYOPENCL_CTX's, or else the first of those that `Route.rank` puts first and that build an
+    empty kernel (`health`); a device that is named is not tried. `devices` defaults to all that OpenCL shows.
+    Raises CompileError, with the devices listed, where none or several fit.
     """
     known = list(list_devices() if devices is None else devices)
     if choice == "host":
@@ -27,13 +29,33 @@ def select(choice: str | None = None, devices: Iterable[DeviceInfo] | None = Non
         raise _failure(message, known, code="no-device", note=prepare().note)
     choice = choice or os.environ.get("PYOPENCL_CTX") or None
     if choice is None:
-        return min(known, key=lambda device: route_for(device).rank)
+        return _first_healthy(sorted(known, key=lambda device: route_for(device).rank))
     fitting = _fitting(choice, known)
     if len(fitting) == 1:
         return fitting[0]
     if not fitting:
         raise _failure(f"no OpenCL device fits '{choice}'", known)
     raise _failure(f"'{choice}' fits {len(fitting)} devices; name one", fitting)
+
+
+def _first_healthy(devices: list[DeviceInfo]) -> DeviceInfo:
+    failures: list[str] = []
+    for device in devices:
+        failure = health.build_failure(device)
+        if failure is None:
+            return device
+        failures.append(f"{device.label} {health.CANNOT_BUILD}: {failure}")
+    notes = tuple(Note(text) for text in failures)
+    message = "no OpenCL device here can build an empty kernel; one for the CPU comes with: " + INSTALL_COMMAND
+    raise CompileError([Diagnostic(Severity.ERROR, "dead-device", message, notes=notes)])
+
+
+def require_health(device: DeviceInfo) -> None:
+    """Raises CompileError where the device cannot build an empty kernel."""
+    failure = health.build_failure(device)
+    if failure is not None:
+        text = f"{device.label} {health.CANNOT_BUILD}"
+        raise CompileError([Diagnostic(Severity.ERROR, "dead-device", text, notes=(Note(failure),))])
 
 
 def _fitting(choice: str, known: list[DeviceInfo]) -> list[DeviceInfo]:

@@ -38,10 +38,11 @@ class ProgramBuildError(BuildError, cl.RuntimeError):  # type: ignore[misc]
         options: str,
         log: str,
         source_path: str,
+        device_failure: str | None = None,
         diagnostics: Sequence[Diagnostic] = (),
         sources: SourceMap | None = None,
     ) -> None:
-        BuildError.__init__(self, device, options, log, source_path)
+        BuildError.__init__(self, device, options, log, source_path, device_failure)
         self.diagnostics, self.sources = list(diagnostics), sources
         told = render_text(self.diagnostics, sources) if self.diagnostics else ""
         self._text = BuildError.__str__(self) + (f"\n{told}" if told else "")
@@ -51,8 +52,8 @@ class ProgramBuildError(BuildError, cl.RuntimeError):  # type: ignore[misc]
         return self._text
 
     def __reduce__(self) -> Any:
-        fields = (self.device, self.options, self.log, self.source_path, self.diagnostics, self.sources)
-        return type(self), fields
+        kind, fields = BuildError.__reduce__(self)
+        return kind, (*fields, self.diagnostics, self.sources)
 
 
 class ArgumentError(cl.LogicError, TypeError):  # type: ignore[misc]

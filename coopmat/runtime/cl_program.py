@@ -138,9 +138,9 @@ def build_matrices(
     except CompileError as error:
         raise ProgramCompileError(error) from None
     except DriverError as error:
-        told = (error.diagnostics, error.sources)
         given = (error.device.label, shlex.join(words), str(error.error), error.keep())
-        raise ProgramBuildError(*given, *told) from error.error
+        told = (error.diagnostics, error.sources)
+        raise ProgramBuildError(*given, error.device_failure, *told) from error.error
     except UsageError as error:
         found = Diagnostic(Severity.ERROR, "usage", str(error))
         raise ProgramCompileError(CompileError([found])) from None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from coopmat.compiler import Module
-from coopmat.devices import DeviceInfo, opencl
+from coopmat.devices import DeviceInfo, health, opencl
 from coopmat.diagnostics import Diagnostic, SourceMap
 from coopmat.opencl_c import logs
 
@@ -21,6 +21,7 @@ class DriverError(Exception):
     OpenCL C; `options` what it was built with.
 
     `diagnostics` are what the log says of the user's source, `sources` its text: where the driver was given OpenCL C.
+    `device_failure` is why the device builds nothing at all (`coopmat.devices.health`), None where it does.
     """
 
     def __init__(
@@ -34,7 +35,10 @@ class DriverError(Exception):
     ) -> None:
         super().__init__(str(error))
         self.device, self.error, self.code, self.options = device, error, code, options
-        self.diagnostics, self.sources = diagnostics, sources
+        # Asked only now, so that what can be built is built without asking.
+        self.device_failure = health.build_failure(device)
+        # What such a device says is not about the source.
+        self.diagnostics, self.sources = diagnostics if self.device_failure is None else (), sources
 
     def keep(self) -> str:
         """Writes the code to a file; its path."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from coopmat.devices import DeviceInfo, opencl, route_for
+from coopmat.devices import DeviceInfo, health, opencl, route_for
 from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.diagnostics import Diagnostic, SourceMap
 
@@ -22,18 +22,26 @@ if TYPE_CHECKING:
 class BuildError(Exception):
     """A device refused a module: `log` is the device's own text, `source_path` the code that was kept.
 
-    `diagnostics` is what the log says of the user's source, where the device was given OpenCL C; `sources` its text."""
+    `diagnostics` is what the log says of the user's source, where the device was given OpenCL C; `sources` its text.
+    `device_failure` is why the device cannot even build an empty kernel; None where it can, and the module is at fault.
+    """
 
     diagnostics: Sequence[Diagnostic] = ()
     sources: SourceMap | None = None
 
-    def __init__(self, device: str, options: str, log: str, source_path: str) -> None:
+    def __init__(
+        self, device: str, options: str, log: str, source_path: str, device_failure: str | None = None
+    ) -> None:
         self.device, self.options, self.log, self.source_path = device, options, log, source_path
+        self.device_failure = device_failure
         given = f" (options: {options})" if options else ""
-        super().__init__(f"{device} could not build the program{given}:\n{log}\n(the code is saved as {source_path})")
+        text = f"{device} could not build the program{given}:\n{log}\n(the code is saved as {source_path})"
+        if device_failure is not None:
+            text = f"{device} {health.CANNOT_BUILD}, so no program at all:\n{device_failure}"
+        super().__init__(text)
 
-    def __reduce__(self) -> tuple[type[BuildError], tuple[str, str, str, str]]:
-        return type(self), (self.device, self.options, self.log, self.source_path)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.device, self.options, self.log, self.source_path, self.device_failure)
 
 
 class Program:
@@ -79,7 +87,7 @@ def _build(context: Any, module: Module, device: DeviceInfo) -> Any:
     try:
         return driver.build(context, module, device)
     except driver.DriverError as error:
-        failed = BuildError(device.label, error.options, str(error), error.keep())
+        failed = BuildError(device.label, error.options, str(error), error.keep(), error.device_failure)
         failed.diagnostics, failed.sources = error.diagnostics, error.sources
         raise failed from error.error
 

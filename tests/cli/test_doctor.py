@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coopmat.cli import app, devices, doctor
-from coopmat.devices import DeviceInfo
+from coopmat.devices import DeviceInfo, health
 from coopmat.spirv import fetch, tools
 
 DEVICE = DeviceInfo(
@@ -32,6 +32,17 @@ DEVICE = DeviceInfo(
 SOURCE_ONLY = replace(DEVICE, index="1:0", name="pthread", spirv_versions=(), sub_group_sizes=())
 
 
+LOG = "error: unknown target CPU 'generic'\nthe device failed to build the program"
+
+
+@pytest.fixture
+def dead(monkeypatch):
+    """Devices that build nothing."""
+    found: list[DeviceInfo] = []
+    monkeypatch.setattr(health, "build_failure", lambda device, **_: LOG if device in found else None)
+    return found
+
+
 @pytest.fixture
 def known(monkeypatch):
     found: list[DeviceInfo] = []
@@ -44,7 +55,7 @@ def test_devices_are_listed_with_their_route(known, capsys):
     known += [DEVICE, SOURCE_ONLY]
     assert app.run_command(["devices"]) == 0
     text = capsys.readouterr().out
-    assert "0:0 Some OpenCL: Fast CPU\n    route: one (" in text
+    assert "0:0 Some OpenCL: Fast CPU\n    empty kernel: is built\n    route: one (" in text
     assert "route: one (the device takes OpenCL C only)" in text
     assert "subgroup sizes: 8, 16" in text and "subgroup sizes: not told" in text
     assert "floating point: half, float\n" in text and "32 KiB local memory" in text
@@ -56,6 +67,19 @@ def test_devices_as_json(known, capsys):
     first, second = json.loads(capsys.readouterr().out)
     assert (first["index"], first["route"], first["sub_group_sizes"]) == ("0:0", "one", [8, 16])
     assert (second["route"], second["code"], second["spirv_versions"]) == ("one", "c", [])
+
+
+def test_devices_tell_whether_an_empty_kernel_is_built(known, dead, capsys):
+    known += [DEVICE, SOURCE_ONLY]
+    dead.append(SOURCE_ONLY)
+    assert app.run_command(["devices"]) == 0
+    first, second = capsys.readouterr().out.split("\n1:0")
+    assert "    empty kernel: is built\n" in first
+    assert f"    empty kernel: CANNOT BE BUILT: {LOG.splitlines()[0]}\n        {LOG.splitlines()[1]}\n" in second
+    assert app.run_command(["devices", "--json"]) == 0
+    first, second = json.loads(capsys.readouterr().out)
+    assert (first["builds"], first["build_failure"]) == (True, None)
+    assert (second["builds"], second["build_failure"]) == (False, LOG)
 
 
 def test_a_table_on_a_terminal(known, capsys, monkeypatch):
@@ -97,6 +121,49 @@ def test_the_doctor_tells_what_is_missing_and_what_mends_it(capsys, known, monke
     for remedy in ("pip install lark", "coopmat doctor --install spirv-tools", "pip install 'coopmat[cpu]'"):
         assert f"mend it with: {remedy}" in text
     assert text.count("MISSING") == 3
+
+
+@pytest.mark.parametrize("others", [True, False])
+def test_the_doctor_tells_of_devices_that_build_nothing(others, known, dead, capsys, monkeypatch):
+    monkeypatch.setattr(tools, "find_tools", lambda: tools.SpirvTools(Path("/x")))
+    monkeypatch.setattr(tools.SpirvTools, "version", lambda self: "SPIRV-Tools v1")
+    known += [SOURCE_ONLY, DEVICE] if others else [SOURCE_ONLY]
+    dead.append(SOURCE_ONLY)
+    # Without another device nothing runs here.
+    assert app.run_command(["doctor"]) == (0 if others else 1)
+    text = capsys.readouterr().out
+    first, second = LOG.splitlines()
+    assert f"BROKEN  OpenCL device  1:0 Some OpenCL: pthread cannot build an empty kernel: {first}\n" in text
+    assert f"\n                       {second}\n" in text
+    assert ("ok      OpenCL device  0:0 Some OpenCL: Fast CPU" in text) == others
+    assert ("mend it with: pip install 'coopmat[cpu]'" in text) == (not others)
+
+
+def test_the_doctor_asks_anew(known, capsys, monkeypatch):
+    known.append(DEVICE)
+    asked = []
+    monkeypatch.setattr(health, "build_failure", lambda device, *, anew=False: asked.append(anew))
+    app.run_command(["doctor"])
+    assert asked == [True]
+
+
+@pytest.mark.parametrize(
+    ("driver", "installed", "remedy"),
+    [("3.0-rc2", True, "pip uninstall pocl-binary-distribution"), ("3.0-rc2", False, ""), ("7.1", True, "")],
+)
+def test_a_dead_wheel_is_mended_by_taking_it_away(driver, installed, remedy, known, dead, monkeypatch):
+    pocl = replace(SOURCE_ONLY, platform="Portable Computing Language", driver=driver)
+    known += [pocl, DEVICE]
+    dead.append(pocl)
+
+    def version(package):
+        if installed and package == "pocl-binary-distribution":
+            return "3.0"
+        raise importlib.metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr(doctor.importlib.metadata, "version", version)
+    (finding,) = [item for item in doctor._devices() if not item.ok]
+    assert remedy in finding.remedy and bool(remedy) == bool(finding.remedy) and not finding.needed
 
 
 def test_a_pyopencl_that_does_not_load_is_told(monkeypatch):

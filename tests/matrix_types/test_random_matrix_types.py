@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from opencl_c_devices import device_of
+from opencl_devices import device_of
 from random_matrices.kernels import Features
 from random_matrices.meaning import ELEMENTS
 from random_matrices.programs import ROUTES, by_opencl_c, program

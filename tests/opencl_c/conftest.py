@@ -9,7 +9,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "runtime"))  # differential.py
 
-from opencl_c_devices import PLATFORMS, device_of
+from opencl_devices import PLATFORMS, device_of
 
 from coopmat.devices import DeviceInfo
 

@@ -6,11 +6,12 @@ import pickle
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parent.parent / "runtime"))  # differential.py
+# opencl_devices.py, differential.py
+sys.path += [str(Path(__file__).resolve().parents[1] / room) for room in ("", "runtime")]
 
 import opencl_c_programs as programs
 from differential import difference, execute
-from opencl_c_devices import device_of
+from opencl_devices import device_of
 
 
 def main() -> None:

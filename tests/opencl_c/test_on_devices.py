@@ -12,7 +12,7 @@ import numpy as np
 import opencl_c_programs as programs
 import pytest
 from differential import Launch, difference, execute
-from opencl_c_devices import device_of
+from opencl_devices import device_of
 
 import coopmat
 from coopmat.compiler import Module

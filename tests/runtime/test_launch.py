@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from opencl_devices import spirv_device
 
-from coopmat.devices import list_devices
 from coopmat.diagnostics import CompileError, SourceMap
 from coopmat.ir.kernel_info import KernelInfo, KernelParameter
 from coopmat.options import CompileOptions
@@ -66,10 +66,7 @@ class FakeModule:
 
 @pytest.fixture(scope="module")
 def device():
-    found = next((device for device in list_devices() if device.takes_spirv), None)
-    if found is None:
-        pytest.skip("no OpenCL device takes SPIR-V")
-    return found
+    return spirv_device()
 
 
 @pytest.fixture(scope="module")
@@ -231,10 +228,10 @@ def test_images_and_samplers_are_refused_with_their_name(program, handle):
         run(with_info(program, parameters=(parameter, *INFO.parameters)))
 
 
-def test_subgroups_of_one_have_as_much_room_as_was_made_for_native_ones() -> None:
+def test_subgroups_of_one_have_as_much_room_as_was_made_for_native_ones(device) -> None:
     """IR that stages tiles for native matrices has local memory for so many subgroups, whatever they become."""
     info = replace(INFO, sub_group_size=1, uses_matrices=True, max_work_items=16)
-    rules = LaunchRules(info, next(iter(list_devices())), None)
+    rules = LaunchRules(info, device, None)
     assert rules.local_size_for((64, 2), None) == (1, 1)
     assert rules.local_size_for((64,), (16,)) == (16,)
     with pytest.raises(CompileError, match="has more than the 16 work-items"):

@@ -19,8 +19,8 @@ RUNNER = """
 import sys, numpy as np
 from pathlib import Path
 from differential import Launch, execute
-from coopmat.devices import list_devices
-device = [d for d in list_devices() if d.takes_spirv and d.sub_groups and d.fp16 and d.fp64][0]
+from opencl_devices import full_device
+device = full_device()
 path = Path(sys.argv[1])
 program = path.read_bytes() if path.suffix == ".spv" else path.read_text()
 arguments = [np.array([1.5, -2.25, 1e10, 0.1], np.float32), np.arange(-3, 13, dtype=np.int32)]

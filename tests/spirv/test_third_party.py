@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from opencl_devices import full_device
 from third_party.cases import case
-from third_party.execution import ROUTES, Runner, find_device, leftovers
+from third_party.execution import ROUTES, Runner, leftovers
 
 import coopmat
 
@@ -13,10 +14,7 @@ MODULES = [*range(16), 17, 20, 21, 23, 25, 27, 28, 29]
 
 @pytest.fixture(scope="module")
 def runner() -> Runner:
-    device = find_device()
-    if device is None:
-        pytest.skip("no OpenCL device with SPIR-V, subgroups, half and double: pip install 'coopmat[cpu]'")
-    return Runner(device)
+    return Runner(full_device())
 
 
 @pytest.mark.parametrize("number", MODULES)

@@ -19,16 +19,17 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "runtime"), str(HERE.parent.parent)]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "runtime"), str(HERE.parent.parent)]
 
 import numpy as np  # noqa: E402
 from cases import DEVICE, KERNEL, OURS, OWN, PRINTED, Case  # noqa: E402
 from differential import PROLOGUE, Array, Launch, run_kernel  # noqa: E402
 from drivers import driver_of  # noqa: E402
+from opencl_devices import full_device  # noqa: E402
 from overload_list import identified  # noqa: E402
 
 import coopmat  # noqa: E402
-from coopmat.devices import list_devices, opencl  # noqa: E402
+from coopmat.devices import opencl  # noqa: E402
 
 Results = dict[int, Array]
 STANDARD = ("-cl-std=CL3.0",)
@@ -55,8 +56,7 @@ def _essence(log: str) -> str:
 class Device:
     def __init__(self) -> None:
         self.cl = opencl()
-        found = [d for d in list_devices() if d.takes_spirv and d.sub_groups and d.fp16 and d.fp64]
-        self.context = self.cl.Context([found[0].handle])
+        self.context = self.cl.Context([full_device().handle])
         self.queue = self.cl.CommandQueue(self.context)
         warnings.simplefilter("ignore", self.cl.CompilerWarning)
 

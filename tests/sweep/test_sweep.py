@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from drivers import driver_of
 from listed import become_equal, listed, unexplained
+from opencl_devices import full_device
 from overload_list import covering, identify, overloads_of, rows
 from scheduling import Worker, sweep
 
 import coopmat
-from coopmat.devices import list_devices
 
 ROOT = Path(__file__).resolve().parents[2]
 # The rows in parts of about the same size, which the test suite's processes share.
@@ -29,8 +29,7 @@ SUPPORTED = [row for row in rows() if row.supported]
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[Worker]:
-    if not any(d.takes_spirv and d.sub_groups and d.fp16 and d.fp64 for d in list_devices()):
-        pytest.skip("no OpenCL device with SPIR-V, subgroups, half and double: pip install 'coopmat[cpu]'")
+    full_device()
     found = Worker()
     yield found
     found.close()

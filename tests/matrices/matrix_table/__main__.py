@@ -13,9 +13,10 @@ import time
 from collections import Counter
 from fnmatch import fnmatchcase
 
+from opencl_devices import NoDevice, full_device
+
 from . import table
 from .axes import NATIVE, PARTS, targets
-from .execution import find_device
 from .requirements import missing, unknown, without_cases
 from .workers import batches, run_all
 
@@ -29,9 +30,10 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="print the cases instead of running them")
     parser.add_argument("pattern", nargs="*", default=["*"], help="names of rows")
     arguments = parser.parse_args()
-    device = find_device()
-    if device is None:
-        print("no OpenCL device with subgroups, half and double: pip install 'coopmat[cpu]'")
+    try:
+        device = full_device()
+    except NoDevice as reason:
+        print(reason)
         return 1
     start = time.monotonic()
     everywhere = (*targets(device), NATIVE)

@@ -12,7 +12,7 @@ import numpy as np
 from matrix_programs import PRELUDE, Target
 
 import coopmat
-from coopmat.devices import DeviceInfo, list_devices, opencl
+from coopmat.devices import DeviceInfo, opencl
 from coopmat.diagnostics import InternalError
 from coopmat.matrices.reference import Array
 
@@ -29,10 +29,6 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.target}: {self.row}{f': {self.case}' if self.case else ''}: {self.text}"
-
-
-def find_device() -> DeviceInfo | None:
-    return next((d for d in list_devices() if d.takes_spirv and d.sub_groups and d.fp16 and d.fp64), None)
 
 
 class Runner:

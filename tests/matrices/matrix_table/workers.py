@@ -12,8 +12,9 @@ from queue import Queue
 from typing import Any
 
 from matrix_programs import Target
+from opencl_devices import full_device
 
-from .execution import Finding, Runner, find_device
+from .execution import Finding, Runner
 from .rows import Row
 from .table import all_rows
 
@@ -25,9 +26,7 @@ GRACE = 5.0
 
 
 def _serve(pipe: Connection, seed: int) -> None:
-    device = find_device()
-    assert device is not None
-    runner = Runner(device, seed)
+    runner = Runner(full_device(), seed)
     rows = {row.name: row for row in all_rows()}
     while (request := pipe.recv()) is not None:
         target, names = request

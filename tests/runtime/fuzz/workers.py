@@ -127,9 +127,9 @@ def _serve(pipe: Connection) -> None:
     if "avx512f" in _processor():
         # The device's code for AVX-512 has instructions that do not exist (docs/backend.md).
         os.environ["CL_CONFIG_CPU_TARGET_ARCH"] = "core-avx2"
-    from coopmat.devices import list_devices
+    from opencl_devices import full_device
 
-    device = next(d for d in list_devices() if d.takes_spirv and d.sub_groups and d.fp16 and d.fp64)
+    device = full_device()
     while True:
         try:
             batch = pipe.recv()

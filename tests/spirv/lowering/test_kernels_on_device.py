@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from opencl_devices import sub_group_device
 
 import coopmat
-from coopmat.devices import DeviceInfo, list_devices, opencl
+from coopmat.devices import DeviceInfo, opencl
 from coopmat.spirv.module import Module
 
 KERNELS = Path(__file__).parents[3] / "kernels"
@@ -19,10 +20,7 @@ ROUTES = [["one"], ["lanes", "--sub-group-size", "8"], ["lanes"], ["scratch", "-
 
 @pytest.fixture(scope="module")
 def device() -> DeviceInfo:
-    found = [d for d in list_devices() if d.sub_groups]
-    if not found:
-        pytest.skip("no OpenCL device with subgroups: pip install 'coopmat[cpu]'")
-    return found[0]
+    return sub_group_device()
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from third_party.execution import find_device, leftovers
+from third_party.execution import leftovers
 
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
@@ -70,14 +70,6 @@ def lowered(source: str, *options: str) -> coopmat.Module:
 
 def names(spirv: bytes) -> list[str]:
     return [item.name for item in Module.parse(spirv).instructions]
-
-
-@pytest.fixture(scope="module")
-def device() -> DeviceInfo:
-    found = find_device()
-    if found is None:
-        pytest.skip("no OpenCL device with SPIR-V, subgroups, half and double: pip install 'coopmat[cpu]'")
-    return found
 
 
 def run(device: DeviceInfo, module: coopmat.Module, before: Array, kernel: str = "k") -> Array:

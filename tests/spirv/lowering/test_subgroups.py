@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from third_party.execution import find_device
 
 import coopmat
 from coopmat.devices import DeviceInfo
@@ -19,14 +18,6 @@ from test_collectives_on_device import ITEMS, MATRIX, kernel, results, wrong_lan
 
 ROUTES = {"one": 1, "scratch": 8}
 OF_SUBGROUPS = {"SubgroupDispatch", "SubgroupSize", "Groups", "GroupNonUniform", "SubgroupShuffleINTEL"}
-
-
-@pytest.fixture(scope="module")
-def device() -> DeviceInfo:
-    found = find_device()
-    if found is None:
-        pytest.skip("no OpenCL device with SPIR-V, subgroups, half and double: pip install 'coopmat[cpu]'")
-    return found
 
 
 def lowered(source: str, route: str) -> coopmat.Module:

@@ -12,8 +12,10 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
+from opencl_devices import NoDevice, full_device
+
 from .cases import COUNT
-from .execution import ROUTES, find_device
+from .execution import ROUTES
 from .workers import run_chunk
 
 # Modules that a process runs one after the other.
@@ -28,9 +30,10 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
     parser.add_argument("--keep", default="", help="a directory for modules that something is wrong with")
     arguments = parser.parse_args()
-    device = find_device()
-    if device is None:
-        print("no OpenCL device with SPIR-V, subgroups, half and double: pip install 'coopmat[cpu]'")
+    try:
+        device = full_device()
+    except NoDevice as reason:
+        print(reason)
         return 1
     start = time.monotonic()
     numbers = range(arguments.first, arguments.first + arguments.count)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import coopmat
-from coopmat.devices import DeviceInfo, list_devices, opencl
+from coopmat.devices import DeviceInfo, opencl
 from coopmat.spirv.module import Module
 
 from .memory import Buffer
@@ -32,10 +32,6 @@ class Case:
     buffers: Sequence[Buffer]
     kernel: str = "k"
     features: set[str] = field(default_factory=set)
-
-
-def find_device() -> DeviceInfo | None:
-    return next((d for d in list_devices() if d.takes_spirv and d.sub_groups and d.fp16 and d.fp64), None)
 
 
 class Runner:

@@ -11,8 +11,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from opencl_devices import full_device
+
 from .cases import case
-from .execution import ROUTES, Case, Runner, find_device
+from .execution import ROUTES, Case, Runner
 
 Result = tuple[str, list[str], list[str]]
 # Seconds for a module on all routes.
@@ -51,9 +53,7 @@ def _faults(runner: Runner, made: Case, route: tuple[str, ...]) -> Iterator[str]
 
 def main() -> None:
     seed, keep, *numbers = sys.argv[1:]
-    device = find_device()
-    assert device is not None
-    runner = Runner(device)
+    runner = Runner(full_device())
     for number in numbers:
         print(json.dumps(_run(runner, int(number), int(seed), keep)), flush=True)
 
