@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from coopmat.diagnostics import InternalError
-from coopmat.spirv import device_faults, matrix_calls, pointees, vector_data
+from coopmat.spirv import device_faults, matrix_calls, pointees, vector_data, zeros
 from coopmat.spirv.module import (
     OP,
     OPCODES,
@@ -111,6 +111,7 @@ def legalize(spirv: bytes) -> bytes:
         _add_image_capability(module)
         _drop_core_extensions(module)
         device_faults.avoid_device_faults(module)
+        zeros.write_out(module)
         check_imports(module)
         lint(module)
         return module.to_bytes()
@@ -468,7 +469,7 @@ def lint(module: Module) -> None:
     definitions = module.definitions()
     for item in module.instructions:
         check = _CHECKS.get(item.opcode)
-        reason = check(item, definitions) if check else None
+        reason = (check(item, definitions) if check else None) or zeros.null_operand(item, definitions)
         if reason:
             raise InternalError(f"{item.name}: {reason}")
 

@@ -186,7 +186,16 @@ def test_saturation_to_another_sign_clamps_each_component_first(
     (clamp,) = lines(text, "_clamp ")
     for operand, value in zip(clamp.split()[-2:], (least, most), strict=True):
         (definition,) = (line for line in lines(text, "OpConstant") if line.startswith(f"{operand} ="))
-        assert definition.split()[-1] == str(value) or (value == 0 and "OpConstantNull" in definition)
+        assert definition.split()[-1] == str(value)
+
+
+def test_an_integer_zero_is_no_null_constant() -> None:
+    """A shipping GPU compiler dies of a null for a use, a layout, a stride or an index."""
+    body = "F m = coop_mat_load(p, 0, 0ul); m[0] += 1.0f; F pair[2] = { m, m }; pair[(int)q[0]][0] = m[0];"
+    text = valid(module(body + " coop_mat_store(p, pair[0], 0, 16ul);"))
+    integers = {line.split()[0] for line in lines(text, "OpTypeInt")}
+    nulls = [line for line in lines(text, "OpConstantNull") if line.split()[-1] in integers]
+    assert not nulls and lines(text, "%uint_0 = OpConstant %uint 0")
 
 
 def test_coordinates() -> None:

@@ -7,7 +7,7 @@ import spirv_samples as samples
 from spirv_samples import C, matrix
 
 from coopmat.diagnostics import InternalError
-from coopmat.spirv import tools
+from coopmat.spirv import tools, zeros
 from coopmat.spirv.emit import EmitOptions, emit
 from coopmat.spirv.legalize import PLACEHOLDERS, check_imports, legalize, lint
 from coopmat.spirv.module import OP, Module
@@ -245,6 +245,24 @@ def test_the_instruction_matrix_times_scalar_is_refused() -> None:
     scaled.opcode = OP["OpMatrixTimesScalar"]
     with pytest.raises(InternalError, match="OpMatrixTimesScalar"):
         lint(module)
+
+
+@pytest.mark.parametrize("name", ["OpTypeCooperativeMatrixKHR", "OpCooperativeMatrixLoadKHR"])
+def test_a_null_integer_is_refused_where_matrices_need_one(name: str) -> None:
+    module = Module.parse(legalize(_emit(samples.GEMM)))
+    definitions = module.definitions()
+    operands = {word for item in module.instructions if item.name == name for word in item.operands}
+    zero = next(
+        definitions[word]
+        for word in operands
+        if word in definitions and definitions[word].name == "OpConstant" and definitions[word].operands[0] == 0
+    )
+    lint(module)
+    zero.opcode, zero.operands = OP["OpConstantNull"], ()
+    with pytest.raises(InternalError, match="OpConstantNull for an integer"):
+        lint(module)
+    zeros.write_out(module)
+    lint(module)
 
 
 @pytest.mark.parametrize("name", ["_Z4sqrrf", "_Z11__spirv_FMul_x", "_Z12__spirv_FMux_x", "__cm_got_f"])
