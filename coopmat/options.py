@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from .features import LANGUAGE_VERSIONS, Features
+from .native_profiles import KHR, NATIVE_PROFILES, NativeProfile
 
 SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
 CL_STANDARDS = tuple(LANGUAGE_VERSIONS)
@@ -40,6 +41,7 @@ class CompileOptions:
     `fp_contract` is "on" or "off" (where no pragma says otherwise), or "matrix": as on, and in expressions of matrix
     types whatever a pragma says. `wrap`: overflow of signed integers wraps. `matrix_registers` are the bits and the
     number of the vector registers that the cost model of matrix types counts on (None: those of `trees.Machine`).
+    `native_profile` names what takes native modules (None: the device's, or khr where no device is known).
     """
 
     defines: tuple[tuple[str, str], ...] = ()
@@ -72,6 +74,7 @@ class CompileOptions:
     fp_contract: str = "on"
     wrap: bool = False
     matrix_registers: tuple[int, int] | None = None
+    native_profile: str | None = None
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[str], unknown: list[str] | None = None) -> CompileOptions:
@@ -101,6 +104,11 @@ class CompileOptions:
         if "fast" in flags:
             found = ["-cl-fast-relaxed-math"]
         return (*found, *(["-cl-opt-disable"] if self.level == 0 else []), *self.hints)
+
+    @property
+    def consumer(self) -> NativeProfile:
+        """What takes the module, where its matrices are native."""
+        return NATIVE_PROFILES[self.native_profile or KHR.name]
 
     @property
     def features(self) -> Features:
@@ -261,6 +269,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("-fno-wrapv", "plain", _set("wrap", False)),
     Flag("--matrix-registers=", "separate", _registers),
     Flag("--matrices=", "separate", _choice("matrices", "--matrices", MATRICES)),
+    Flag("--native-profile=", "separate", _choice("native_profile", "--native-profile", tuple(NATIVE_PROFILES))),
     Flag("--code=", "separate", _choice("code", "--code", CODES)),
     Flag("--sub-group-size=", "separate", _number("sub_group_size", "--sub-group-size", 1)),
     Flag("--matrix-variants=", "separate", lambda options, text: {"variants": tuple(text.split())}),

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from coopmat.devices import DeviceInfo, health, list_devices, prepare, route_for
+from coopmat.devices import DeviceInfo, health, list_devices, native_profile_for, prepare, route_for
 from coopmat.devices.environment import INSTALL_COMMAND
 from coopmat.devices.query import COOPERATIVE_MATRIX
 
@@ -64,6 +64,7 @@ def as_dict(device: DeviceInfo) -> dict[str, object]:
         "route": route.matrices,
         "code": route.code,
         "why": route.why,
+        "native_profile": native_profile_for(device),
         **_matrices(device),
         "spirv_versions": list(device.spirv_versions),
         "sub_groups": device.sub_groups,
@@ -137,7 +138,7 @@ def _describe_native(device: DeviceInfo) -> str:
     listed = ", ".join([*names[:_SHOWN], *more]) or "none at all"
     limits = (("pointers", device.pointer_alignment), ("strides", device.stride_multiple))
     memory = [f"{what} at multiples of {size} bytes" for what, size in limits if size is not None]
-    return ", ".join([listed, *memory])
+    return ", ".join([listed, *memory, f"profile {native_profile_for(device)}"])
 
 
 def _print_table(devices: list[DeviceInfo]) -> None:

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+_IN_OTHER_WORDS = "; The module has words of SPV_INTEL_joint_matrix; here are those of Khronos' extensions.\n"
+
+
 class _stage(Generic[T]):
     """A result of a Module that is made when first asked for, under that module's own lock.
 
@@ -162,9 +165,12 @@ class Module:
 
     @property
     def spirv_text(self) -> str:
+        from ..spirv.native import standard
         from ..spirv.tools import disassemble
 
-        return disassemble(self.spirv)
+        spirv = self.spirv
+        shown = standard(spirv)
+        return disassemble(shown) if shown == spirv else _IN_OTHER_WORDS + disassemble(shown)
 
     @property
     def spirv(self) -> bytes:
@@ -364,13 +370,28 @@ class Module:
         assert emitted is not None
         rules = self._memory_rules()
         with collector:
-            binary = self._timed("legalize", lambda: legalize(emitted))
-            return binary if rules is None else with_alignment(binary, rules.pointer_alignment)
+            legal = self._timed("legalize", lambda: legalize(emitted))
+            placed = legal if rules is None else with_alignment(legal, rules.pointer_alignment)
+            return self._adapted(placed) if self.matrices == "native" else placed
+
+    def _adapted(self, spirv: bytes) -> bytes:
+        """A native module as its consumer takes it. Raises CompileError for what cannot be said to that one."""
+        from ..spirv.lowering import Refused
+        from ..spirv.native import adapt
+
+        try:
+            return self._timed("adapt", lambda: adapt(spirv, self.options.consumer))
+        except Refused as error:
+            message = f"{self.name} cannot be native under the profile {self.options.consumer.name}: {error.message}"
+            self._findings.add(Diagnostic(Severity.ERROR, "native-matrix", message))
+            raise CompileError(self._findings.in_order(), self.sources) from error
 
     def _validate(self, binary: bytes) -> None:
+        from ..spirv.native import standard
         from ..spirv.tools import target_env_for, validate
 
-        messages = validate(binary, self.options.target_env or target_env_for(self.options.spirv_version, binary))
+        target_env = self.options.target_env or target_env_for(self.options.spirv_version, binary)
+        messages = validate(standard(binary), target_env)
         if messages is not None:
             raise InternalError(f"the SPIR-V made from {self.name} is not valid", "\n".join(messages))
         self.validated = True

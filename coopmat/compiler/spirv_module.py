@@ -28,7 +28,8 @@ class SpirvModule(Module):
     """The source is a binary, or assembly text. It has no tokens, no tree and no LLVM IR.
 
     It is validated first, unless that is turned off; what spirv-val, or the lowering, does not take in it is a
-    CompileError. The version stays the module's own, or becomes 1.2 where the library needs that.
+    CompileError. Native matrices stay as they are, but for what their consumer needs in other words. The version stays
+    the module's own, or becomes 1.2 where the library needs that.
     """
 
     _prepared: Prepared | None = None
@@ -65,7 +66,9 @@ class SpirvModule(Module):
         with collector:
             if self.matrices == "native":
                 self._kernels = self._guarded(lambda: kernels_of(module))
-                self._guarded(lambda: self._lint(module))
+                # What goes through as it is was validated on its way in.
+                self.validated = self.options.validate and self._emitted == self._binary
+                self._guarded(lambda: self._lint(read(self._emitted)))
                 self._guarded(lambda: self._check_device(module))
                 return
             size = self.options.sub_group_size
@@ -114,8 +117,10 @@ class SpirvModule(Module):
             raise self._refused("spirv-invalid", f"{self.name} is not SPIR-V", (Note(str(error)),)) from error
 
     def _messages(self, binary: bytes) -> list[str] | None:
+        from ..spirv.native import standard
         from ..spirv.tools import validate
 
+        binary = standard(binary)
         version = int.from_bytes(binary[4:8], "little" if binary[:1] == b"\x03" else "big")
         return validate(binary, self.options.target_env or f"spv{version >> 16}.{version >> 8 & 255}")
 
@@ -123,7 +128,6 @@ class SpirvModule(Module):
         messages = self._messages(self._binary)
         if messages is not None:
             raise self._refused("spirv-invalid", f"{self.name} is not valid SPIR-V", tuple(map(Note, messages)))
-        self.validated = self.matrices == "native"
 
     def _validate(self, binary: bytes) -> None:
         messages = self._messages(binary)
@@ -136,7 +140,8 @@ class SpirvModule(Module):
 
         prepared = self._prepared
         if prepared is None:
-            return self._binary
+            with collector:
+                return self._guarded(lambda: self._adapted(self._binary))
         with collector:
             return self._timed("link", lambda: self._guarded(lambda: complete(prepared, spirv_library())))
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from .environment import opencl, prepare
 from .query import DeviceInfo, from_key_values, list_devices
 from .select import require_health, select
-from .table import Route, route_for
+from .table import Route, native_profile_for, route_for
 
 __all__ = [
     "DeviceInfo",
     "Route",
     "from_key_values",
     "list_devices",
+    "native_profile_for",
     "opencl",
     "prepare",
     "require_health",

@@ -1,9 +1,11 @@
-"""Which route a device gets, as a table: the first family that a device belongs to decides."""
+"""Which route a device gets, and in which form native modules, as tables: the first row that a device fits decides."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from coopmat.native_profiles import KHR
 
 from .query import COOPERATIVE_MATRIX, DeviceInfo
 
@@ -77,6 +79,27 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family("opencl-c", lambda d: True, Route("one", "the device takes OpenCL C only", "c", 1)),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """Devices whose compiler takes native modules in one form: the name of a `NativeProfile`."""
+
+    name: str
+    has: Callable[[DeviceInfo], bool]
+    native_profile: str
+
+
+CONSUMERS: tuple[Consumer, ...] = (
+    # Intel's own driver: another one for the same GPU has another compiler.
+    Consumer("intel-gpu", lambda d: d.kind == "GPU" and d.platform.startswith("Intel(R)"), "igc"),
+    Consumer("any", lambda d: True, KHR.name),
+)
+
+
+def native_profile_for(device: DeviceInfo) -> str:
+    """The profile of this device's compiler."""
+    return next(consumer.native_profile for consumer in CONSUMERS if consumer.has(device))
 
 
 def route_for(device: DeviceInfo) -> Route:

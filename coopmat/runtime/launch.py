@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coopmat.devices import DeviceInfo, opencl, route_for
+from coopmat.devices import DeviceInfo, native_profile_for, opencl, route_for
 from coopmat.devices.variants import variants_for
 from coopmat.diagnostics import CompileError
 from coopmat.features import LANGUAGE_VERSIONS
@@ -84,6 +84,8 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
         return _for_own_compiler(options, device)
     if not device.takes_spirv:
         raise launch_error(f"{device.label} takes no SPIR-V; use --code c", "no-route")
+    if options.native_profile is None and options.matrices == "native":
+        options = replace(options, native_profile=native_profile_for(device))
     if options.variants is None and (variants := variants_for(device, options.sub_group_size)) is not None:
         names = tuple(variant.name for variant in variants)
         options = replace(options, variants=names, device=device.label)

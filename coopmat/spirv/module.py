@@ -1,7 +1,8 @@
 """Read and write the SPIR-V binary, knowing which operand words are ids.
 
 `instructions.tsv` holds the operand kinds of every opcode (SPIR-V unified grammar; `tools/spirv-table` makes the
-file and explains its codes). Parsing keeps every word, so that `Module.parse(data).to_bytes() == data`.
+file and explains its codes), `vendor_instructions.tsv` those that consumers have and the grammar
+has not. Parsing keeps every word, so that `Module.parse(data).to_bytes() == data`.
 """
 
 from __future__ import annotations
@@ -38,10 +39,14 @@ class Enumeration:
     parameters: Mapping[int, str]
 
 
+_TABLES = ("instructions.tsv", "vendor_instructions.tsv")
+
+
 def _load() -> tuple[dict[int, Opcode], dict[str, Enumeration]]:
     opcodes: dict[int, Opcode] = {}
     enumerations: dict[str, Enumeration] = {}
-    for line in Path(__file__).with_name("instructions.tsv").read_text(encoding="utf-8").splitlines():
+    texts = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in _TABLES]
+    for line in "".join(texts).splitlines():
         if line.startswith("#"):
             continue
         key, name, cells = line.split("\t")

@@ -162,6 +162,33 @@ def test_how_expressions_of_matrices_are_calculated(coopmat):
     assert plans[0] != plans[1]
 
 
+MATRIX_SUM = MATRIX.replace(b"C m = coop_mat_init(0.0f);", b"C m = coop_mat_init(0.0f); m = m + m;")
+
+
+def test_the_native_profile_is_a_choice(coopmat):
+    (coopmat.place / "a.cl").write_bytes(MATRIX_SUM)
+    texts = {}
+    for words in ([], ["--native-profile", "khr"], ["--native-profile=igc"]):
+        result = coopmat("compile", "--emit=spvasm", "-o", "-", *words, "a.cl")
+        assert result.status == 0, result.err
+        texts[words[-1] if words else ""] = result.out
+    assert texts[""] == texts["khr"]
+    matrix_sum = b"OpFAdd %spirv_CooperativeMatrixKHR"
+    assert matrix_sum in texts["khr"] and matrix_sum not in texts["--native-profile=igc"]
+
+
+def test_a_device_says_its_native_profile_and_the_user_may_say_another(coopmat):
+    (coopmat.place / "a.cl").write_bytes(MATRIX_SUM)
+    (coopmat.place / "info").write_text(
+        'CL_PLATFORM_NAME="Intel(R) OpenCL Graphics"\nCL_DEVICE_TYPE=CL_DEVICE_TYPE_GPU\n'
+        'CL_DEVICE_IL_VERSION="SPIR-V_1.4"\nCL_DEVICE_EXTENSIONS=cl_khr_cooperative_matrix\n'
+    )
+    line = ["compile", "-w", "--device-info=info", "--emit=spvasm", "-o", "-", "a.cl"]
+    matrix_sum = b"OpFAdd %spirv_CooperativeMatrixKHR"
+    assert matrix_sum not in coopmat(*line).out
+    assert matrix_sum in coopmat(*line, "--native-profile=khr").out
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -178,6 +205,7 @@ def test_how_expressions_of_matrices_are_calculated(coopmat):
         ["--spirv-version=9", "a.cl"],
         ["--matrix-registers=256", "a.cl"],
         ["-ffp-contract=fast", "a.cl"],
+        ["--native-profile=maint1", "a.cl"],
         ["-o", "a.cl", "a.cl"],
         ["--emit=ll,spv", "-"],
     ],

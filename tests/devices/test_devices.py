@@ -6,8 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from coopmat.devices import DeviceInfo, from_key_values, list_devices, query, route_for, select
+from coopmat.cli.devices import as_dict
+from coopmat.devices import DeviceInfo, from_key_values, list_devices, native_profile_for, query, route_for, select
 from coopmat.diagnostics import CompileError
+from coopmat.options import CompileOptions
+from coopmat.runtime.device_build import cache_key
+from coopmat.runtime.launch import resolve_options
 
 CPU = DeviceInfo(
     index="0:0",
@@ -49,6 +53,25 @@ def test_the_table_gives_each_family_its_route(device, matrices, why):
     route = route_for(device)
     assert route.matrices == matrices
     assert why in route.why
+
+
+@pytest.mark.parametrize(
+    ("device", "profile"),
+    [
+        (replace(GPU, platform="Intel(R) OpenCL Graphics"), "igc"),
+        (replace(GPU, platform="Intel(R) OpenCL HD Graphics"), "igc"),
+        (replace(CPU, platform="Intel(R) OpenCL"), "khr"),
+        (replace(GPU, platform="rusticl", name="Intel(R) Arc(tm) A770"), "khr"),
+        (GPU, "khr"),
+    ],
+)
+def test_the_table_gives_each_compiler_its_native_modules(device, profile):
+    assert native_profile_for(device) == profile
+    assert resolve_options(CompileOptions(), device).native_profile == profile
+    assert resolve_options(CompileOptions(native_profile="khr"), device).native_profile == "khr"
+    assert as_dict(device)["native_profile"] == profile
+    own, other = (cache_key(device, "", CompileOptions(native_profile=name), ()) for name in ("igc", "khr"))
+    assert own != other
 
 
 @pytest.mark.parametrize(

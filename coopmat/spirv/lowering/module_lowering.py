@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ...ir import DEFAULT_SUB_GROUP_SIZE, KernelInfo
 from ...matrices.lowering import MAX_WORK_ITEMS, STRATEGIES, Instance, Target
+from .. import joint_matrix
 from ..module import OP, Instruction, Module, decode_string, id_positions
 from . import bfloat16, operations, subgroups, values
 from .function import Change, Code, FunctionLowering, LibraryCall
@@ -22,10 +23,15 @@ _SPEC_ID = 1
 _GROUPS, _GROUP_UNIFORM_ARITHMETIC = 18, 6400
 _ROUNDING_MODE, _SATURATED = 39, 28
 _PHYSICAL64, _OPENCL = 2, 2
-# Cooperative matrices, those of bfloat16, coordinates of components.
-_MATRIX_CAPABILITIES = frozenset({6022, 5438, *bfloat16.CAPABILITIES})
+# Cooperative matrices, coordinates of components, matrices of bfloat16.
+_MATRIX_CAPABILITIES = frozenset({6022, 5438, *joint_matrix.CAPABILITIES, *bfloat16.CAPABILITIES})
 _MATRIX_EXTENSIONS = frozenset(
-    {"SPV_KHR_cooperative_matrix", "SPV_EXT_cooperative_matrix_maintenance1", bfloat16.EXTENSION}
+    {
+        "SPV_KHR_cooperative_matrix",
+        "SPV_EXT_cooperative_matrix_maintenance1",
+        joint_matrix.EXTENSION,
+        bfloat16.EXTENSION,
+    }
 )
 _DEBUG_SETS = ("OpenCL.DebugInfo.", "NonSemantic.")
 _DECORATES = frozenset({OP["OpDecorate"], OP["OpDecorateId"], OP["OpDecorateString"]})

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...matrices import lowering as library
+from ...matrices.spelling import BFLOAT16
 from ...matrices.variants import OPENCL_C_LAYOUTS, Layout, MatrixType, Operands
+from .. import joint_matrix
 from ..module import OP, Instruction
 from . import bfloat16, values
 from .function import Change, FunctionLowering
@@ -178,10 +180,10 @@ def bitcast(f: FunctionLowering, item: Instruction) -> bool:
 def multiply_add(f: FunctionLowering, item: Instruction) -> bool:
     a, b, c, *masks = item.operands
     mask = masks[0] if masks else 0
-    if mask & ~_OPERAND_BITS:
-        raise unsupported(item, f"the operand bits 0x{mask & ~_OPERAND_BITS:x} are not supported")
-    types = [_matrix(f, f.types.of(operand)) for operand in (a, b, c)]
-    result, place = _matrix(f, item.result_type), f.place(c)
+    if unknown := mask & ~(_OPERAND_BITS | joint_matrix.BFLOAT16_OPERANDS):
+        raise unsupported(item, f"the operand bits 0x{unknown:x} are not supported")
+    *types, result = _multiplied(f, item)
+    place, mask = f.place(c), mask & _OPERAND_BITS
     if result.component != types[2].component:
         place = _widened(f, item, types[2], result, c, Operands(mask))
     try:
@@ -190,6 +192,15 @@ def multiply_add(f: FunctionLowering, item: Instruction) -> bool:
         raise Refused("spirv-invalid", f"{label(item)}: {error}") from None
     f.call(instance, item.result or 0, f.place(a), f.place(b), place)
     return True
+
+
+def _multiplied(f: FunctionLowering, item: Instruction) -> list[MatrixType]:
+    """The types of A, B, C and the result; operands may say that integers of 16 bits are bfloat16."""
+    types = [_matrix(f, kind) for kind in (*map(f.types.of, item.operands[:3]), item.result_type)]
+    return [
+        replace(matrix, component=BFLOAT16) if of_bfloat16 and matrix.component.bits == 16 else matrix
+        for matrix, of_bfloat16 in zip(types, joint_matrix.of_bfloat16(item), strict=True)
+    ]
 
 
 def _widened(
@@ -209,7 +220,7 @@ def _widened(
 
 
 def coordinates(f: FunctionLowering, item: Instruction) -> bool:
-    """Row and column of a component (SPV_EXT_cooperative_matrix_maintenance1)."""
+    """Row and column of a component (SPV_EXT_cooperative_matrix_maintenance1, SPV_INTEL_joint_matrix)."""
     matrix, index = item.operands
     f.call(library.Coord(_matrix(f, f.types.of(matrix))), index, result=item.result)
     return True
@@ -231,6 +242,7 @@ CHANGES: dict[int, Change] = {
             "CooperativeMatrixMulAddKHR": multiply_add,
             "CooperativeMatrixLengthKHR": length,
             "CooperativeMatrixGetCoordinateEXT": coordinates,
+            "CooperativeMatrixGetElementCoordINTEL": coordinates,
             "CompositeConstruct": fill,
             "SNegate": negate,
             "FNegate": negate,

@@ -1,0 +1,49 @@
+"""What consumers of native modules take of SPV_KHR_cooperative_matrix, one row each.
+
+A row says what may stay as it is; what may not is written in other words (`coopmat.spirv.native`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True)
+class NativeProfile:
+    """One kind of consumer.
+
+    `arithmetic` and `conversions`: instructions that work on all components of matrices; otherwise they are loops over
+    the components that a work-item holds. `functions`: matrices, or pointers to them, as parameters and results;
+    otherwise such functions are inlined. `bfloat16`: components of that type; otherwise they are integers of 16 bits,
+    which the multiply-add is told of in the words of SPV_INTEL_joint_matrix. `coordinates`: the instruction of
+    SPV_EXT_cooperative_matrix_maintenance1; otherwise that of SPV_INTEL_joint_matrix.
+    """
+
+    name: str
+    arithmetic: bool = True
+    conversions: bool = True
+    functions: bool = True
+    bfloat16: bool = True
+    coordinates: bool = True
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether a module may stay as it is."""
+        return self == replace(KHR, name=self.name)
+
+
+KHR = NativeProfile("khr")
+NATIVE_PROFILES: Mapping[str, NativeProfile] = MappingProxyType(
+    {
+        row.name: row
+        for row in (
+            KHR,
+            # Intel's compiler for GPUs. What it does not take, it does not survive: docs/backend.md.
+            NativeProfile(
+                "igc", arithmetic=False, conversions=False, functions=False, bfloat16=False, coordinates=False
+            ),
+        )
+    }
+)

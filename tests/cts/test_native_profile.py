@@ -1,0 +1,74 @@
+"""Native modules in the form of the profile igc compute what they should: no device here takes them as they are, so
+that their matrices are lowered, SPIR-V to SPIR-V, and every operation of the runner checks the results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from coopmat import compiler
+from coopmat.cts.execution import Prepared, Runner
+from coopmat.cts.operations import OPERATIONS
+from coopmat.cts.outcome import Outcome, Status
+from coopmat.cts.schedule import MODES, Batch, Settings
+from coopmat.cts.writers.base import KERNEL
+from coopmat.options import CompileOptions
+from coopmat.spirv.tools import assemble
+
+IGC = CompileOptions(native_profile="igc", no_warnings=True)
+# Those of each operation's few that are run, one with matrices of bfloat16 among them where there is one.
+MOST = 3
+
+
+class AdaptedRunner(Runner):
+    """Compiles natively for the profile first."""
+
+    def _compile(self, batch: Batch, variants: Sequence[Prepared]) -> compiler.Module:
+        (variant,) = variants
+        text = variant.source(KERNEL)
+        if batch.mode == "c":
+            native = compiler.compile(text, IGC, name="test.cl")
+        else:
+            native = compiler.compile(assemble(text, "spv1.4"), IGC, name="test.spv", language="spv")
+        return compiler.compile(native.spirv, self._options(batch), name="test.spv", language="spv")
+
+
+@pytest.fixture(scope="module")
+def runner(device, tmp_path_factory):
+    if not device.takes_spirv:
+        pytest.skip(f"{device.label} takes no SPIR-V")
+    settings = Settings(device.index, "one", selection="wimpy", keep=str(tmp_path_factory.mktemp("kept")))
+    return AdaptedRunner(settings, device)
+
+
+def has_words(variant: str) -> bool:
+    """Whether A and B are both of bfloat16, or neither: one alone cannot be said to that consumer."""
+    operands = variant.split("_")[0].split(".")[-1].split("x")
+    return len(operands) != 2 or ("bf16" in operands) == (operands == ["bf16", "bf16"])
+
+
+@pytest.mark.parametrize(
+    ("mode", "name"), [(mode, o.name) for mode in MODES for o in OPERATIONS.values() if mode in o.modes]
+)
+def test_operation(runner: AdaptedRunner, mode: str, name: str) -> None:
+    items = [item for item in runner.catalogue.items(f"{mode}_{name}", "one") if has_words(item.variant)]
+    first = sorted(items, key=lambda item: "bf16" not in item.variant)[:1]
+    batch = Batch(mode, "one", 1, (*first, *[item for item in items if item not in first][: MOST - 1]))
+    found: list[Outcome] = []
+    runner._run_each(batch, found.append)
+    assert found and [o for o in found if o.status is not Status.PASSED] == []
+
+
+@pytest.mark.parametrize("route", ["lanes", "scratch"])
+def test_the_other_routes_take_the_form_too(runner: AdaptedRunner, route: str) -> None:
+    catalogue = runner.catalogue
+    if route == "lanes" and not runner.device.sub_groups:
+        pytest.skip(f"{runner.device.label} has no subgroups")
+    items = [item for item in catalogue.items("c_control_flow", route) if has_words(item.variant)]
+    found: list[Outcome] = []
+    batch = Batch("c", route, items[0].case.sub_group_size, ())
+    for item in [i for i in items if i.case.sub_group_size == batch.sub_group_size][:MOST]:
+        runner._run_each(replace(batch, items=(item,)), found.append)
+    assert found and [o for o in found if o.status is not Status.PASSED] == []
