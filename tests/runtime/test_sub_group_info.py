@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from coopmat.runtime.cache import CACHE_DIRECTORY
 
 import coopmat
 from coopmat.devices import list_devices, opencl
-from coopmat.runtime.cache import CACHE_DIRECTORY
 
 SOURCE = """
 typedef float M __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8, CLK_COOPERATIVE_MATRIX_A)));
