@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -26,8 +27,10 @@ INSTALL_COMMAND = "pip install 'coopmat[cpu]'"
 _VARIABLE = "OCL_ICD_VENDORS"
 _RUNTIME_WHEEL, _RUNTIME_LIBRARY = "intel-opencl-rt", "libintelocl.so"
 # What drivers look at when they make code for a device.
+_ARCHITECTURE, _LLVM_OPTIONS = "CL_CONFIG_CPU_TARGET_ARCH", "CL_CONFIG_LLVM_OPTIONS"
 _DRIVERS_READ = (
-    "CL_CONFIG_CPU_TARGET_ARCH",
+    _ARCHITECTURE,
+    _LLVM_OPTIONS,
     "CL_CONFIG_CPU_FORCE_LOCAL_MEM_SIZE",
     "CL_CONFIG_CPU_FORCE_PRIVATE_MEM_SIZE",
     "POCL_EXTRA_BUILD_FLAGS",
@@ -64,6 +67,9 @@ def prepare() -> Preparation:
 
     Two threads that come here at once do the same thing twice, which is harmless.
     """
+    if _makes_code_for_avx2():
+        # Without this option of LLVM's, one of its passes ends the process (docs/backend.md).
+        os.environ.setdefault(_LLVM_OPTIONS, "-x86-disable-avoid-SFB")
     runtime = find_cpu_runtime()
     if _VARIABLE in os.environ:
         return Preparation(runtime, None, f"{_VARIABLE} is set: left as it is")
@@ -84,6 +90,24 @@ def prepare() -> Preparation:
     if loaded_before:
         note += "; pyopencl was imported before: if its platforms were listed already, this comes too late"
     return Preparation(runtime, vendors, note)
+
+
+def _makes_code_for_avx2() -> bool:
+    """Whether the CPU runtime does, and not for AVX-512: as it is told, or else by the processor."""
+    told = os.environ.get(_ARCHITECTURE)
+    flags = {word for line in processor() if line.startswith("flags") for word in line.split()}
+    return told == "core-avx2" if told else "avx2" in flags and "avx512f" not in flags
+
+
+@cache
+def processor() -> tuple[str, ...]:
+    """What tells this machine's processor from others: lines of Linux, elsewhere what Python says."""
+    told = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags", "Features", "CPU implementer")
+    try:
+        first = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n\n")[0]
+    except OSError:
+        return platform.machine(), platform.processor()
+    return platform.machine(), *(line for line in first.split("\n") if line.split("\t")[0].strip() in told)
 
 
 def driver_environment() -> list[str]:

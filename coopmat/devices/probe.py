@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import importlib
 import json
-import platform
 import signal
 import subprocess
 import sys
 from dataclasses import dataclass
-from functools import cache as once
-from pathlib import Path
 from typing import Any
 
 from coopmat.cache import Cache, Entry, key_of, package_version
 
-from .environment import driver_environment, prepare
+from .environment import driver_environment, prepare, processor
 from .query import DeviceInfo, list_devices
 
 TIME_LIMIT = 60.0
@@ -90,7 +87,7 @@ def _key(device: DeviceInfo, function: str, argument: str) -> str:
             "version": package_version(),
             "question": [function, argument],
             "device": _identity(device),
-            "processor": _processor(),
+            "processor": list(processor()),
             "environment": driver_environment(),
         }
     )
@@ -98,17 +95,6 @@ def _key(device: DeviceInfo, function: str, argument: str) -> str:
 
 def _identity(device: DeviceInfo) -> list[str]:
     return [device.platform, device.name, device.version, device.driver]
-
-
-@once
-def _processor() -> list[str]:
-    """What tells this machine's processor from others: a directory may be the cache of several machines."""
-    told = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags", "Features", "CPU implementer")
-    try:
-        first = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n\n")[0]
-    except OSError:
-        return [platform.machine(), platform.processor()]
-    return [platform.machine(), *(line for line in first.split("\n") if line.split("\t")[0].strip() in told)]
 
 
 def _entry(answer: Answer) -> Entry:

@@ -43,6 +43,33 @@ def test_the_runtime_and_the_systems_files_share_a_directory(fresh, monkeypatch)
     assert files == {"pocl.icd": "libpocl.so\n", "coopmat-cpu.icd": f"{runtime}\n"}
 
 
+AVX2, AVX512 = "flags\t\t: sse4_2 avx avx2 fma", "flags\t\t: avx avx2 avx512f avx512bw"
+
+
+@pytest.mark.parametrize(
+    ("flags", "told", "before", "after"),
+    [
+        (AVX2, None, None, "-x86-disable-avoid-SFB"),
+        (AVX512, None, None, None),
+        ("flags\t\t: avx", None, None, None),
+        ("Features\t: asimd", None, None, None),
+        (AVX512, "core-avx2", None, "-x86-disable-avoid-SFB"),
+        (AVX2, "corei7", None, None),
+        (AVX2, None, "-print-after-all", "-print-after-all"),
+    ],
+)
+def test_a_pass_that_ends_the_process_is_left_out_where_vectors_are_of_avx2(
+    fresh, monkeypatch, flags, told, before, after
+):
+    monkeypatch.setattr(environment, "processor", lambda: ("x86_64", "model\t\t: 1", flags))
+    for name, value in (("CL_CONFIG_CPU_TARGET_ARCH", told), ("CL_CONFIG_LLVM_OPTIONS", before)):
+        monkeypatch.setenv(name, value or "")
+        if value is None:
+            monkeypatch.delenv(name)
+    environment.prepare()
+    assert os.environ.get("CL_CONFIG_LLVM_OPTIONS") == after
+
+
 def test_what_the_user_set_stays(fresh, monkeypatch):
     monkeypatch.setenv("OCL_ICD_VENDORS", "/elsewhere/")
     monkeypatch.setattr(environment, "find_cpu_runtime", lambda: fake_runtime(fresh))

@@ -99,7 +99,7 @@ def test_what_decides_the_answer_decides_the_key(
     for changed in ({"driver": "another"}, {"version": "another"}, {"platform": "another"}, {"name": "another"}):
         assert probe.known(replace(any_device, **changed), question(tell), str(log)) is None
     with monkeypatch.context() as patch:
-        patch.setattr(probe, "_processor", lambda: ["another"])
+        patch.setattr(probe, "processor", lambda: ("another",))
         assert probe.known(any_device, question(tell), str(log)) is None
     with monkeypatch.context() as patch:
         patch.setenv("POCL_EXTRA_BUILD_FLAGS", "-w")

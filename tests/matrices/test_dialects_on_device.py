@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -14,10 +16,12 @@ import pytest
 from matrix_programs import Target, run
 from matrix_table import execution, table
 from matrix_table.axes import NATIVE, targets
+from opencl_devices import device_of
 from test_programs_on_device import THEMES
 
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
+from coopmat.devices.environment import processor
 from coopmat.matrices.reference import Array
 
 sys.path.append(str(Path(__file__).parents[1] / "ir"))
@@ -66,6 +70,35 @@ def test_operations(
     monkeypatch.setattr(coopmat, "compile", through(dialect, passes))
     found = execution.Runner(device, 0).run(target, picked)
     assert not found, "\n".join(map(str, found))
+
+
+BUILD = """
+import sys
+from pathlib import Path
+from opencl_devices import device_of
+from coopmat.devices import opencl
+device, cl = device_of("cpu"), opencl()
+program = cl._cl._create_program_with_il(cl.Context([device.handle]), Path(sys.argv[1]).read_bytes())
+program.build(b"", [device.handle])
+print("built")
+"""
+
+
+def test_stores_of_some_lanes_for_processors_with_avx2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The compiler of the CPU runtime ended the process over this kernel."""
+    device_of("cpu")
+    if "avx2" not in " ".join(processor()):
+        pytest.skip("the processor has no AVX2")
+    monkeypatch.setattr(coopmat, "compile", through("clang", "O1"))
+    (row,) = [row for row in table.rows_on("lanes") if row.name == "memory f32 ACCUMULATOR PACKED"]
+    target = Target("lanes", 16)
+    path = tmp_path / "module.spv"
+    path.write_bytes(execution.compile_plans(target, [row.plan(target, 0)]).spirv)
+    environment = {**os.environ, "CL_CONFIG_CPU_TARGET_ARCH": "core-avx2", "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment.pop("CL_CONFIG_LLVM_OPTIONS", None)
+    command = [sys.executable, "-c", BUILD, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
+    assert "built" in done.stdout, done.stderr[-2000:]
 
 
 @pytest.mark.parametrize(("name", "passes"), [("jumps", "O1"), ("structures", "O2")])
