@@ -31,13 +31,15 @@ class CompileOptions:
     """What to compile for and how.
 
     `defines` are (name, replacement) pairs; `extensions` is what -cl-ext said; `warnings` are the words of -W
-    options in order (`all`, `no-shadow`, `error=shadow`, `error`). `sub_group_size` is the size that `lanes` and
-    `scratch` assume where the kernel does not fix one (None: 16). `level` is the optimisation level 0 to 3 of lowered
-    modules. `variants` are the names of the multiply-adds that the device has (None: not known), `device` its name;
-    `pointer_alignment` and `stride_multiple` are what it wants of native matrices in memory, in bytes (None: nothing).
+    options in order (`all`, `no-shadow`, `error=shadow`, `error`). `sub_group_size` is what `lanes` and `scratch` are
+    asked for (None: the kernel's, or the device's, `usual_sub_group_size`). `level` is the optimisation level 0 to 3 of
+    lowered modules. `variants` are the names of the multiply-adds that the device has (None: not known), `device` its
+    name; `pointer_alignment` and `stride_multiple` are what it wants of native matrices in memory, in bytes (None:
+    nothing).
     `code` is what the device is given, "auto" being SPIR-V unless the device's route says otherwise. Only its own
     compiler makes use of `hints`, which are options, and has vectors of at most `widest` components in the library, and
-    vectors as members of packed records where `packed_members`.
+    vectors as members of packed records where `packed_members`. `fma` says whether the device has the builtin,
+    `guarded_loads` whether it leaves out loads whose condition is false (`Tuning`).
     `fp_contract` is "on" or "off" (where no pragma says otherwise), or "matrix": as on, and in expressions of matrix
     types whatever a pragma says. `wrap`: overflow of signed integers wraps. `matrix_registers` are the bits and the
     number of the vector registers that the cost model of matrix types counts on (None: those of `trees.Machine`).
@@ -71,6 +73,9 @@ class CompileOptions:
     hints: tuple[str, ...] = ()
     widest: int = 16
     packed_members: bool = True
+    fma: bool = True
+    guarded_loads: bool = True
+    usual_sub_group_size: int = 16
     fp_contract: str = "on"
     wrap: bool = False
     matrix_registers: tuple[int, int] | None = None

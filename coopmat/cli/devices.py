@@ -10,6 +10,7 @@ import click
 from coopmat.devices import DeviceInfo, health, list_devices, native_profile_for, prepare, route_for
 from coopmat.devices.environment import INSTALL_COMMAND
 from coopmat.devices.query import COOPERATIVE_MATRIX
+from coopmat.devices.sub_groups import sub_group_sizes
 
 from .status import ExitStatus
 
@@ -68,7 +69,8 @@ def as_dict(device: DeviceInfo) -> dict[str, object]:
         **_matrices(device),
         "spirv_versions": list(device.spirv_versions),
         "sub_groups": device.sub_groups,
-        "sub_group_sizes": list(device.sub_group_sizes),
+        "sub_group_sizes": list(sub_group_sizes(device)),
+        "sub_group_sizes_told": bool(device.sub_group_sizes),
         "fp16": device.fp16,
         "fp64": device.fp64,
         "compute_units": device.compute_units,
@@ -104,7 +106,6 @@ def _names(device: DeviceInfo) -> list[str] | None:
 
 def _rows(device: DeviceInfo) -> dict[str, str]:
     route, failure = route_for(device), health.build_failure(device)
-    sizes = ", ".join(map(str, device.sub_group_sizes)) or ("not told" if device.sub_groups else "none")
     floats = ", ".join(name for name, has in (("half", device.fp16), ("float", True), ("double", device.fp64)) if has)
     return {
         "empty kernel": "is built" if failure is None else f"CANNOT BE BUILT: {failure}".replace("\n", "\n        "),
@@ -113,9 +114,19 @@ def _rows(device: DeviceInfo) -> dict[str, str]:
         "type": f"{device.kind}, {device.compute_units} compute units, {device.local_memory // 1024} KiB local memory",
         "version": f"{device.version}, driver {device.driver}",
         "SPIR-V": ", ".join(device.spirv_versions) or "none",
-        "subgroup sizes": sizes,
+        "subgroup sizes": _describe_sizes(device),
         "floating point": floats,
     }
+
+
+def _describe_sizes(device: DeviceInfo) -> str:
+    """What the device does not tell, a kernel was asked that ran there."""
+    if not device.sub_groups:
+        return "none"
+    sizes = ", ".join(map(str, sub_group_sizes(device)))
+    if device.sub_group_sizes:
+        return sizes
+    return f"{sizes} (not told; as a kernel has them)" if sizes else "not told"
 
 
 def _describe_matrices(device: DeviceInfo) -> str:

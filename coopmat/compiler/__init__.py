@@ -23,6 +23,7 @@ __all__ = [
     "compile",
     "complete_together",
     "preprocess_only",
+    "recompile",
 ]
 
 
@@ -67,3 +68,9 @@ def compile(
     with collector:
         module.unit  # noqa: B018
     return module
+
+
+def recompile(module: Module, options: CompileOptions) -> Module:
+    """The source of a module, compiled with other options. Raises CompileError, UsageError."""
+    language = next(name for name, kind in _KINDS.items() if type(module) is kind)
+    return compile(module._source, options, name=module.name, language=language)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..diagnostics import CompileError, Diagnostic, InternalError, Note, Severity, Span, TooManyErrors
 from .module import Module
-from .shared import collector, library, machine
+from .shared import collector, library, machine, tuning
 
 if TYPE_CHECKING:
     from ..frontend import syntax
@@ -66,6 +66,7 @@ class IrModule(Module):
             opt_disable=options.level == 0,
             contract_matrices=options.fp_contract == "matrix",
             machine=machine(options),
+            tuning=tuning(options),
         )
 
         def run() -> LoweredModule:

@@ -22,7 +22,7 @@ from ..diagnostics import (
     TooManyErrors,
 )
 from ..options import CompileOptions, UsageError
-from .shared import collector, library, machine
+from .shared import collector, library, machine, tuning
 
 if TYPE_CHECKING:
     from ..frontend import syntax, typed
@@ -288,6 +288,7 @@ class Module:
             machine=machine(options),
             align_frames=options.matrix_registers is not None,
             memory_rules=self._memory_rules(),
+            tuning=tuning(options),
         )
 
         def run() -> LoweredModule:
@@ -323,7 +324,7 @@ class Module:
             matrices,
             options.cl_std,
             options.sub_group_size,
-            options.widest,
+            tuning(options),
             has_half,
             contract_matrices=options.fp_contract == "matrix",
             machine=machine(options),

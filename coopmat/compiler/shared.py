@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..diagnostics import CompileError, Diagnostics, InternalError
+from ..matrices.strategies import Tuning
 
 if TYPE_CHECKING:
     from ..frontend import typed
@@ -60,9 +61,14 @@ def machine(options: CompileOptions) -> Machine:
     """What the cost model of Clang's matrix types knows of the device."""
     from ..matrices.trees import Machine
 
-    known = Machine(widest=options.widest, members=options.packed_members)
+    known = Machine(widest=options.widest, members=options.packed_members, fma=options.fma)
     bits, count = options.matrix_registers or (known.register_bits, known.registers)
     return replace(known, register_bits=bits, registers=count)
+
+
+def tuning(options: CompileOptions) -> Tuning:
+    """What the lowerings of cooperative matrices know of it."""
+    return Tuning(options.widest, options.fma, options.guarded_loads, options.usual_sub_group_size)
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..diagnostics import CompileError, Diagnostic, InternalError, Note, Severity, TooManyErrors
 from .module import Module
-from .shared import collector, spirv_library
+from .shared import collector, spirv_library, tuning
 
 if TYPE_CHECKING:
     from ..frontend import syntax
@@ -71,8 +71,12 @@ class SpirvModule(Module):
                 self._guarded(lambda: self._lint(read(self._emitted)))
                 self._guarded(lambda: self._check_device(module))
                 return
-            size = self.options.sub_group_size
-            prepared = self._timed("lower", lambda: self._guarded(lambda: prepare(self._binary, self.matrices, size)))
+            size, known = self.options.sub_group_size, tuning(self.options)
+
+            def run() -> Prepared:
+                return self._guarded(lambda: prepare(self._binary, self.matrices, size, known))
+
+            prepared = self._timed("lower", run)
         self._prepared, self._kernels = prepared, prepared.kernels
         for code, message in prepared.notes:
             self._findings.warning(code, message)

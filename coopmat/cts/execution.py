@@ -14,6 +14,7 @@ import numpy as np
 import coopmat.compiler as compiler
 from coopmat.compiler import CompileOptions
 from coopmat.devices import DeviceInfo, health, opencl
+from coopmat.devices.sub_groups import chooses_size, kernel_size
 from coopmat.diagnostics import CompileError, InternalError
 from coopmat.matrices.reference import Array
 from coopmat.runtime import driver
@@ -35,6 +36,10 @@ _WRITERS: dict[str, type[Writer]] = {"c": CWriter, "spirv": AssemblyWriter}
 
 class Refused(Exception):
     """A program was not compiled or built: whose fault it is, only each variant alone can tell."""
+
+
+class Misfit(Exception):
+    """The device runs kernels in other subgroups than they can be compiled for."""
 
 
 class Broken(Exception):
@@ -98,6 +103,7 @@ class Runner:
         try:
             variants = [self.prepare(batch, item) for item in batch.items]
             built = self._build(self._compile(batch, variants), batch, variants)
+            variants, built = self._fitted(batch, variants, built)
         except Exception as error:
             raise Refused from error
         share = (time.perf_counter() - start) / len(variants)
@@ -120,12 +126,27 @@ class Runner:
                 if isinstance(module, Exception):
                     raise module
                 assert variant is not None
-                built = self._build(module, batch, [variant])[0]
+                built = self._build(module, batch, [variant])
+                (variant,), (kernel,) = self._fitted(batch.only(number), [variant], built)
             except Exception as error:
                 seconds = share + time.perf_counter() - start
                 done(self._failed(batch, batch.items[number], variant, seconds, _explain(error)))
                 continue
-            self._finish(batch, number, variant, built, share + time.perf_counter() - start, done)
+            self._finish(batch, number, variant, kernel, share + time.perf_counter() - start, done)
+
+    def _fitted(self, batch: Batch, variants: list[Prepared], built: list[Built]) -> tuple[list[Prepared], list[Built]]:
+        """Where the device chooses the subgroups, and runs all of the kernels in others than those that they were made
+        for: made once more, for these. Raises Misfit where they differ."""
+        if batch.route != "lanes" or not chooses_size(self.device):
+            return variants, built
+        sizes = {kernel_size(b.kernel, self.device, (b.lanes or 0,)) for b in built}
+        if sizes == {batch.sub_group_size}:
+            return variants, built
+        if len(sizes) > 1 or 0 in sizes:
+            raise Misfit(f"the device runs its kernels in subgroups of {' and '.join(map(str, sorted(sizes)))}")
+        other = batch.in_sub_groups_of(sizes.pop())
+        variants = [self.prepare(other, item) for item in other.items]
+        return variants, self._build(self._compile(other, variants), other, variants)
 
     def _compile_alone(self, batch: Batch, item: Item) -> tuple[Prepared | None, compiler.Module | Exception]:
         """The variant, as far as it came, with its module or what is wrong."""
@@ -250,10 +271,10 @@ class Runner:
         """The buffers afterwards, in the order of the arguments; of local memory what it was before."""
         cl, lanes = self.cl, built.lanes
         if lanes is None:
-            lanes = self._device_lanes(built.kernel, 64)
+            lanes = kernel_size(built.kernel, self.device, (64,))
         local = experiment.sub_groups * lanes
-        if route == "lanes" and (actual := self._device_lanes(built.kernel, local)) != lanes:
-            raise InternalError(f"compiled for subgroups of {lanes}, the device runs {local} in subgroups of {actual}")
+        if route == "lanes" and (actual := kernel_size(built.kernel, self.device, (local,))) != lanes:
+            raise Misfit(f"compiled for subgroups of {lanes}, the device runs {local} in subgroups of {actual}")
         buffers = [self._argument(argument) for argument in experiment.arguments]
         built.kernel.set_args(*buffers)
         cl.enqueue_nd_range_kernel(self.queue, built.kernel, (experiment.groups * local,), (local,))
@@ -273,10 +294,6 @@ class Runner:
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
         return cl.Buffer(self.context, flags, hostbuf=np.ascontiguousarray(argument.before))
 
-    def _device_lanes(self, kernel: Any, local: int) -> int:
-        query = self.cl.kernel_sub_group_info.MAX_SUB_GROUP_SIZE_FOR_NDRANGE
-        return int(kernel.get_sub_group_info(self.device.handle, query, [local]))
-
     def _compare(self, variant: Prepared, outputs: Sequence[Array]) -> str:
         arguments = list(variant.experiment.arguments)
         if self.settings.tolerance == "upstream" and variant.item.operation != "div":
@@ -294,6 +311,8 @@ def _explain(error: Exception) -> str:
     """What stopped a variant before it ran."""
     if isinstance(error, CompileError):
         return f"it does not compile:\n{error}"
+    if isinstance(error, Misfit):
+        return str(error)
     if isinstance(error, InternalError):
         return f"internal error: {error}"
     if isinstance(error, ToolError):

@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import TypeVar, overload
 
 from coopmat.devices import DeviceInfo
-from coopmat.devices.table import LANES_SUB_GROUP_SIZE
+from coopmat.devices.sub_groups import sub_group_sizes
 from coopmat.devices.variants import component_types
 from coopmat.matrices import emulated
+from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE
 from coopmat.matrices.supported import Supported
 from coopmat.matrices.variants import MatrixType, Variant
 
@@ -122,8 +123,9 @@ def _sub_group_sizes(device: DeviceInfo, route: str) -> tuple[int, ...]:
         return emulated.SUB_GROUP_SIZES
     if not device.sub_groups:
         raise ValueError(f"{device.label} has no subgroups for the route 'lanes'")
-    known = tuple(size for size in device.sub_group_sizes if size <= max(emulated.SUB_GROUP_SIZES))
-    return known or device.sub_group_sizes or (LANES_SUB_GROUP_SIZE,)
+    sizes = sub_group_sizes(device)
+    known = tuple(size for size in sizes if size <= max(emulated.SUB_GROUP_SIZES))
+    return known or sizes or (DEFAULT_SUB_GROUP_SIZE,)
 
 
 def _native(device: DeviceInfo, wimpy: bool) -> Profile:

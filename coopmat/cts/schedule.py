@@ -76,8 +76,16 @@ class Batch:
         middle = len(self.items) // 2
         return replace(self, items=self.items[:middle]), replace(self, items=self.items[middle:])
 
+    def in_sub_groups_of(self, size: int) -> Batch:
+        """The same variants, of the same names, in subgroups of another size."""
+        items = tuple(replace(item, case=replace(item.case, sub_group_size=size)) for item in self.items)
+        return replace(self, sub_group_size=size, items=items)
+
     def rest(self, start: int) -> Batch:
         return replace(self, items=self.items[start:])
+
+    def only(self, number: int) -> Batch:
+        return replace(self, items=self.items[number : number + 1])
 
     def outcome(self, item: Item, status: Status, seconds: float = 0.0, log: str = "") -> Outcome:
         return Outcome(self.test(item), item.variant, self.route, status, seconds, log)

@@ -29,7 +29,8 @@ _POINTER_ALIGNMENT = "CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR"
 _STRIDE_MULTIPLE = "CL_DEVICE_COOPERATIVE_MATRIX_STRIDE_MULTIPLE_KHR"
 # As old as this compiler writes, up to what it writes unless told otherwise.
 _COMMON_SPIRV = ("1.2", "1.3", "1.4")
-# From cl_intel_required_subgroup_size; pyopencl has no name for it.
+REQUIRED_SUB_GROUP_SIZE = "cl_intel_required_subgroup_size"
+# From that extension; pyopencl has no name for it.
 _CL_DEVICE_SUB_GROUP_SIZES_INTEL = 0x4108
 
 
@@ -39,7 +40,8 @@ class DeviceInfo:
 
     `index` is "platform:device" as in PYOPENCL_CTX; `kind` is "CPU", "GPU" or another OpenCL device type;
     `spirv_versions` are the SPIR-V versions it takes, ascending ("1.0", ...), none for OpenCL C only;
-    `sub_group_sizes` are in work-items, none where the device does not tell; `local_memory` is in bytes.
+    `sub_group_sizes` are in work-items, none where the device does not tell (`sub_groups.sub_group_sizes` asks a kernel
+    then); `local_memory` is in bytes.
     `variants` are the multiply-adds of native matrices that it has for subgroups of their default size, None where
     that is not known; `pointer_alignment` and `stride_multiple`, in bytes, are what native matrices want of memory.
     `vector_bits` is the width of its vectors of floats, 0 where that is not known; `address_bits` that of its pointers.
@@ -162,7 +164,7 @@ def _spirv_versions(text: str) -> tuple[str, ...]:
 
 
 def _sub_group_sizes(device: Any, extensions: frozenset[str]) -> tuple[int, ...]:
-    if "cl_intel_required_subgroup_size" not in extensions:
+    if REQUIRED_SUB_GROUP_SIZE not in extensions:
         return ()
     data = raw_device_info(device, _CL_DEVICE_SUB_GROUP_SIZES_INTEL)
     width = ctypes.sizeof(ctypes.c_size_t)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE
 from coopmat.native_profiles import KHR
 
 from .query import COOPERATIVE_MATRIX, DeviceInfo
-
-LANES_SUB_GROUP_SIZE = 16
-"""The subgroup size, in work-items, that the `lanes` lowering is compiled for unless told otherwise."""
+from .sub_groups import sub_group_sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +17,8 @@ class Route:
     """How a program with matrices gets to a device: `matrices` is the value for `--matrices`, `code` what the device is
     given, "spirv" or "c". Where nobody names a device, those of a lower `rank` come first. `widest` is the
     most components of vectors that the library may use where it goes down as C, `hints` are options for the device's
-    compiler then, `packed_members` says whether it takes vectors that a packed record holds."""
+    compiler then, `packed_members` says whether it takes vectors that a packed record holds, `fma` whether it has
+    that builtin, `guarded_loads` whether it leaves out loads whose condition is false."""
 
     matrices: str
     why: str
@@ -26,6 +26,8 @@ class Route:
     rank: int = 0
     widest: int = 16
     packed_members: bool = True
+    fma: bool = True
+    guarded_loads: bool = True
     hints: tuple[str, ...] = ()
 
 
@@ -45,6 +47,14 @@ FAMILIES: tuple[Family, ...] = (
         Route("native", f"the device has {COOPERATIVE_MATRIX}"),
     ),
     Family(
+        # Its library has no fma, of whatever type: "nir_shader not fully linked" is all that it says. In loops it loads
+        # scalars from addresses that do not differ between work-items whatever the condition, beyond buffers, too.
+        "rusticl-cpu",
+        # A work-item is a lane of its vectors: alone in its work-group it leaves the others idle, and spills.
+        lambda d: d.takes_spirv and d.kind == "CPU" and d.platform == "rusticl" and d.sub_groups,
+        Route("lanes", "rusticl on a CPU: its vectors are subgroups", fma=False, guarded_loads=False),
+    ),
+    Family(
         # On CPUs a subgroup is a SIMD vector either way, and without its limits whole matrices fit any launch.
         "spirv-cpu",
         lambda d: d.takes_spirv and d.kind == "CPU",
@@ -52,8 +62,8 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         "spirv-sub-groups",
-        lambda d: d.takes_spirv and d.sub_groups and LANES_SUB_GROUP_SIZE in d.sub_group_sizes,
-        Route("lanes", f"the device takes SPIR-V and has subgroups of {LANES_SUB_GROUP_SIZE}"),
+        lambda d: d.takes_spirv and d.sub_groups and DEFAULT_SUB_GROUP_SIZE in sub_group_sizes(d),
+        Route("lanes", f"the device takes SPIR-V and has subgroups of {DEFAULT_SUB_GROUP_SIZE}"),
     ),
     Family("spirv", lambda d: d.takes_spirv, Route("one", "the device takes SPIR-V")),
     Family(

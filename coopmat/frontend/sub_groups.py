@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from ..diagnostics import CompileError, Diagnostic, Severity
-from ..matrices.strategies import DEFAULT_SUB_GROUP_SIZE, MAX_WORK_ITEMS, STRATEGIES, Strategy, Target
+from ..matrices.strategies import DEFAULT_TUNING, MAX_WORK_ITEMS, STRATEGIES, Strategy, Target, Tuning
 from . import typed
 from .kernel_info import sub_group_size, work_items
 
@@ -22,10 +22,10 @@ class KernelSubGroups:
 
 
 class SubGroups:
-    """Of `unit` under the strategy; `asked` is --sub-group-size, `widest` the widest vectors that may be used."""
+    """Of `unit` under the strategy; `asked` is --sub-group-size, `tuning` the device's."""
 
-    def __init__(self, unit: typed.Unit, strategy: str, asked: int | None, widest: int = 16) -> None:
-        self.unit, self.strategy, self.asked = unit, replace(STRATEGIES[strategy], widest=widest), asked
+    def __init__(self, unit: typed.Unit, strategy: str, asked: int | None, tuning: Tuning = DEFAULT_TUNING) -> None:
+        self.unit, self.strategy, self.asked = unit, STRATEGIES[strategy].tuned(tuning), asked
         self.warnings: list[Diagnostic] = []
 
     def target(self, decl: typed.FunctionDecl) -> Target:
@@ -33,7 +33,7 @@ class SubGroups:
         strategy: Strategy = self.strategy
         if strategy.one_work_item:
             return Target(strategy, 1)
-        size = self.asked or sub_group_size(decl) or DEFAULT_SUB_GROUP_SIZE
+        size = self.asked or sub_group_size(decl) or strategy.tuning.sub_group_size
         items = work_items(decl) if strategy.scratch else None
         return Target(strategy, size, items or MAX_WORK_ITEMS)
 
@@ -44,11 +44,12 @@ class SubGroups:
             return 1
         if self.asked is not None:
             return self.asked
-        sizes = {decl: sub_group_size(decl) or DEFAULT_SUB_GROUP_SIZE for decl in self.unit.kernels}
+        usual = self.strategy.tuning.sub_group_size
+        sizes = {decl: sub_group_size(decl) or usual for decl in self.unit.kernels}
         if len(set(sizes.values())) > 1:
             # Only those with matrices count; looking for matrices is slow, and seldom needed.
             sizes = {decl: size for decl, size in sizes.items() if typed.uses_matrices(decl)}
-        return min(sizes.values(), default=DEFAULT_SUB_GROUP_SIZE)
+        return min(sizes.values(), default=usual)
 
     @cached_property
     def replaces(self) -> bool:

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 
 from ..diagnostics import Diagnostic, Span
 from ..matrices.memory_rules import MemoryRules
-from ..matrices.strategies import DEFAULT_SUB_GROUP_SIZE
+from ..matrices.strategies import DEFAULT_TUNING, STRATEGIES, Strategy, Tuning
 from ..matrices.trees import Machine, Tree
 from .kernel_info import KernelInfo, KernelParameter
 
-__all__ = ["DEFAULT_SUB_GROUP_SIZE", "KernelInfo", "KernelParameter", "LowerOptions", "LoweredModule"]
+__all__ = ["KernelInfo", "KernelParameter", "LowerOptions", "LoweredModule"]
 
 DEFAULT_MACHINE = Machine()
-STRATEGIES = ("one", "lanes", "scratch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,8 @@ class LowerOptions:
     """`matrices` is "native" (cooperative-matrix operations) or a library strategy, one of STRATEGIES.
 
     `spirv_version` is what the module will be emitted as: some builtins need a newer one than others.
-    `sub_group_size` is for "lanes" and "scratch": None stands for the kernels' own, or 16 where they name none.
+    `sub_group_size` is for "lanes" and "scratch": None stands for the kernels' own, or that of `tuning`, which is
+    the device's, where they name none.
     `contract_matrices`: expressions of Clang's matrix types are contracted whatever the pragma says; `machine` is what
     their cost model knows, and `align_frames` says that it is a device's own. `flat_matrices`: values are vectors
     instead, as the dialect `llvm` has them.
@@ -42,10 +42,16 @@ class LowerOptions:
     machine: Machine = DEFAULT_MACHINE
     align_frames: bool = False
     memory_rules: MemoryRules | None = None
+    tuning: Tuning = DEFAULT_TUNING
 
     def __post_init__(self) -> None:
         if self.matrices not in ("native", *STRATEGIES):
             raise ValueError(f"unknown lowering of matrices: {self.matrices!r}")
+
+    @property
+    def strategy(self) -> Strategy:
+        """The library strategy, for the device. KeyError for native matrices."""
+        return STRATEGIES[self.matrices].tuned(self.tuning)
 
 
 @dataclass(frozen=True, slots=True)

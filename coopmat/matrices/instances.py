@@ -113,6 +113,11 @@ class _Memory(_OfMatrix):
         return self._unchecked(target)
 
 
+# Nothing, as no number of work-items is so large; no compiler sees that it is the same for all of them, which keeps it
+# from loading whatever the condition.
+_APART = "(get_global_id(0) >> (8 * sizeof(size_t) - 1))"
+
+
 def _offset(layout: Layout, pack: int, checked: bool) -> str:
     r, c = ("((size_t)row + (r))", "((size_t)column + (c))") if checked else ("(size_t)(r)", "(size_t)(c)")
     if layout == Layout.ROW_MAJOR:
@@ -140,7 +145,10 @@ class Load(_Memory):
         return Signature("void", (_private("out", self.matrix.component), self._pointer(True), *self._place))
 
     def definitions(self, target: Target) -> dict[str, str]:
-        return self._memory_definitions(target, "LOAD")
+        out = self._memory_definitions(target, "LOAD")
+        if self.checked and not target.strategy.tuning.guarded_loads:
+            out["OFFSET(r, c)"] = f"({out['OFFSET(r, c)']} + {_APART})"
+        return out
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,7 +414,7 @@ class MultiplyAdd(FromTemplate):
         out |= {"EACH_K": "CM_UNROLL" if steps * k <= UNROLL_LIMIT else "CM_ROLL"}
         if target.strategy.scratch:
             out |= {"BLOCK": str(self._block(target)), "EACH_BLOCK": out["EACH"]}
-        return out | self._arithmetic(w)
+        return out | self._arithmetic(w, target.strategy.tuning.fma)
 
     def scratch_bytes(self, target: Target) -> int:
         if not target.strategy.scratch:
@@ -422,12 +430,12 @@ class MultiplyAdd(FromTemplate):
     def _sum(self) -> ComponentType:
         return spelling.sum_type(self.a.component, self.b.component, self.c.component)
 
-    def _arithmetic(self, w: int) -> dict[str, str]:
+    def _arithmetic(self, w: int, fused: bool) -> dict[str, str]:
         a, b, c, total, mask = self.a.component, self.b.component, self.c.component, self._sum, self.operands
         out = {
             "WIDEN_A(x)": spelling.widen("x", a, Operands.A_SIGNED in mask, total, 1),
             "WIDEN_B(x)": spelling.widen("x", b, Operands.B_SIGNED in mask, total, w),
-            "FMA(x, y, z)": spelling.fma(total),
+            "FMA(x, y, z)": spelling.fma(total, fused),
         }
         if c.is_integer and Operands.SATURATING in mask:
             out["BEGIN(c)"] = f"({spelling.vector(total, w)})(0)"

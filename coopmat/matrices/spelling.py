@@ -109,9 +109,12 @@ def widen(x: str, component: ComponentType, signed: bool, total: ComponentType, 
     return convert(x, component, total, w)
 
 
-def fma(total: ComponentType) -> str:
-    """x y + z"""
-    return "((x) * (y) + (z))" if total.is_integer else "fma(x, y, z)"
+def fma(total: ComponentType, fused: bool = True) -> str:
+    """x y + z. Where the device has no fma, products are rounded before they are added, too: those of half and bfloat16
+    are exact in a float all the same."""
+    if total.is_integer:
+        return "((x) * (y) + (z))"
+    return "fma(x, y, z)" if fused else "mad(x, y, z)"
 
 
 def saturating_end(c: ComponentType, operands: Operands, total: ComponentType, w: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from .variants import MatrixType
@@ -15,13 +15,27 @@ DEFAULT_SUB_GROUP_SIZE = 16
 
 
 @dataclass(frozen=True, slots=True)
+class Tuning:
+    """What a lowering has to know of the device: `widest` is the greatest number of components of the vectors that may
+    be used, `fma` says whether the builtin is there, `guarded_loads` whether a load from an address that all work-items
+    share is left out where its condition is false. `sub_group_size` is in work-items, for kernels that name none."""
+
+    widest: int = 16
+    fma: bool = True
+    guarded_loads: bool = True
+    sub_group_size: int = DEFAULT_SUB_GROUP_SIZE
+
+
+DEFAULT_TUNING = Tuning()
+
+
+@dataclass(frozen=True, slots=True)
 class Strategy:
     """A lowering. `file` and `builtins` are in library/; `vectors`: rows are held as vectors, otherwise as scalars.
 
     `one_work_item`: the subgroup is a single work-item, whatever the device's subgroups are. `scratch`: it is made of
-    consecutive work-items that exchange values through local memory. `widest` is the greatest number of components
-    of the vectors that may be used. `barrier` is the function that a subgroup's work-items wait for each other by,
-    none where there is one only.
+    consecutive work-items that exchange values through local memory. `barrier` is the function that a subgroup's
+    work-items wait for each other by, none where there is one only. `tuning` is the device's.
     """
 
     name: str
@@ -30,12 +44,16 @@ class Strategy:
     vectors: bool
     one_work_item: bool
     scratch: bool = False
-    widest: int = 16
     barrier: str = ""
+    tuning: Tuning = DEFAULT_TUNING
+
+    def tuned(self, tuning: Tuning) -> Strategy:
+        """The same lowering, for another device."""
+        return replace(self, tuning=tuning)
 
     def width(self, columns: int) -> int:
         """Components of the vectors that a row is held in: the widest vector that divides it, or scalars."""
-        widths = (w for w in (16, 8, 4, 2, 1) if w <= self.widest and columns % w == 0)
+        widths = (w for w in (16, 8, 4, 2, 1) if w <= self.tuning.widest and columns % w == 0)
         return next(widths) if self.vectors else 1
 
     def slots(self, columns: int, sub_group_size: int) -> int:
@@ -91,7 +109,8 @@ class Target:
 
     def of_work_group(self) -> Target:
         """For matrices of the whole work-group, which must have `work_items`: they are a subgroup of `scratch`."""
-        return Target(STRATEGIES["scratch"], self.work_items, self.work_items, whole_work_group=True)
+        whole = STRATEGIES["scratch"].tuned(self.strategy.tuning)
+        return Target(whole, self.work_items, self.work_items, whole_work_group=True)
 
     def barrier(self, space: str) -> str:
         """The statement before and after a store to `space`, or nothing: what the subgroup's work-items have read by

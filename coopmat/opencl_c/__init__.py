@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ..diagnostics import Diagnostic, Span
 from ..frontend.kernel_info import KernelInfo
-from ..matrices.strategies import STRATEGIES
+from ..matrices.strategies import DEFAULT_TUNING, STRATEGIES, Tuning
 from ..matrices.trees import Machine, Tree
 
 __all__ = ["LIBRARY_NAME", "WriteOptions", "Written"]
@@ -21,14 +21,14 @@ LIBRARY_NAME = "<matrix library>"
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
     """`matrices` is a library strategy. `cl_std` is the newest version that the device takes; the text asks for the
-    oldest that it can do with. `sub_group_size` as in LowerOptions, `widest` the most components of
-    the matrix library's vectors, `has_half` whether the device has cl_khr_fp16. `contract_matrices` and `machine` as in
+    oldest that it can do with. `sub_group_size` and `tuning` as in LowerOptions,
+    `has_half` whether the device has cl_khr_fp16. `contract_matrices` and `machine` as in
     LowerOptions."""
 
     matrices: str = "one"
     cl_std: str = "CL3.0"
     sub_group_size: int | None = None
-    widest: int = 16
+    tuning: Tuning = DEFAULT_TUNING
     has_half: bool = True
     contract_matrices: bool = False
     machine: Machine = field(default_factory=Machine)

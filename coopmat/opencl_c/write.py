@@ -23,7 +23,7 @@ def write(unit: typed.Unit, options: WriteOptions) -> Written:
     names = Names()
     for decl in unit.kernels:
         names.keep(decl)
-    sub_groups = SubGroups(unit, options.matrices, options.sub_group_size, options.widest)
+    sub_groups = SubGroups(unit, options.matrices, options.sub_group_size, options.tuning)
     needs = Needs(LANGUAGE_VERSIONS[options.cl_std])
     own = (options.has_half, options.machine, options.contract_matrices)
     program = Program(unit, names, needs, sub_groups, *own)

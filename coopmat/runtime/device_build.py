@@ -21,6 +21,7 @@ from coopmat.options import CompileOptions, UsageError
 
 from . import driver
 from .driver import quietly
+from .fitting import fitted
 from .launch import resolve_options
 
 logger = logging.getLogger("coopmat.build")
@@ -181,7 +182,9 @@ class _Job:
     def _build(self) -> Entry:
         module = compiler.compile(self.source, self.options, name="<program source>")
         context = opencl().Context([self.device.handle]) if len(self.context.devices) > 1 else self.context
-        self.program = driver.build(context, module, self.device, self.for_device)
+        module, self.program = fitted(
+            module, self.device, lambda found: driver.build(context, found, self.device, self.for_device)
+        )
         (binary,) = self.program.get_info(opencl().program_info.BINARIES)
         text = render_text(module.diagnostics, module.sources) if module.diagnostics else ""
         kernels = {name: asdict(info) for name, info in module.kernels.items()}

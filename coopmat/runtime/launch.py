@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coopmat.devices import DeviceInfo, native_profile_for, opencl, route_for
+from coopmat.devices.sub_groups import usual_size
 from coopmat.devices.variants import variants_for
 from coopmat.diagnostics import CompileError
 from coopmat.features import LANGUAGE_VERSIONS
@@ -80,6 +81,9 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
     if options.matrices == "auto":
         lowered = options.code == "c" and route.matrices == "native"
         options = replace(options, matrices="one" if lowered else route.matrices)
+    options = replace(options, fma=route.fma, guarded_loads=route.guarded_loads)
+    if options.matrices == "lanes":
+        options = _in_sub_groups(options, device)
     if options.code == "c":
         return _for_own_compiler(options, device)
     if not device.takes_spirv:
@@ -99,6 +103,18 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
             raise launch_error(f"{device.label} takes SPIR-V up to {newest}, not {options.spirv_version}")
         options = replace(options, spirv_version=newest)
     return options
+
+
+def _in_sub_groups(options: CompileOptions, device: DeviceInfo) -> CompileOptions:
+    """For the subgroups that the device has."""
+    if device.handle is not None and not device.sub_groups:
+        raise launch_error(f"{device.label} has no subgroups; use --matrices one or scratch", "no-route")
+    sizes, asked = device.sub_group_sizes, options.sub_group_size
+    if asked is not None and sizes and asked not in sizes:
+        # Of a device that does not tell, the kernel will show what it has.
+        known = ", ".join(map(str, sizes))
+        raise launch_error(f"{device.label} has subgroups of {known} work-items, not of {asked}", "sub-group-size")
+    return replace(options, usual_sub_group_size=usual_size(device))
 
 
 def _for_own_compiler(options: CompileOptions, device: DeviceInfo) -> CompileOptions:

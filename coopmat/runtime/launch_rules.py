@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from coopmat.devices import DeviceInfo, opencl
+from coopmat.devices.sub_groups import chooses_size, kernel_size
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
 
 if TYPE_CHECKING:
@@ -18,6 +19,16 @@ if TYPE_CHECKING:
 def launch_error(message: str, code: str = "launch") -> CompileError:
     """A launch that cannot work, as the user asked for it."""
     return CompileError([Diagnostic(Severity.ERROR, code, message)])
+
+
+def require_size(handle: Any, info: KernelInfo, device: DeviceInfo, local_size: tuple[int, ...]) -> None:
+    """Raises CompileError where the device runs a kernel in other subgroups than it is compiled for."""
+    actual = kernel_size(handle, device, local_size)
+    if actual != info.sub_group_size:
+        message = f"kernel '{info.name}' is compiled for subgroups of {info.sub_group_size}, "
+        if actual == 0:
+            raise launch_error(f"{message}but the device does not tell what it runs local size {local_size} in")
+        raise launch_error(f"{message}but the device runs local size {local_size} in subgroups of {actual}")
 
 
 @dataclass(frozen=True)
@@ -34,15 +45,21 @@ class LaunchRules:
 
         A device without subgroups has subgroups of one work-item.
         """
-        if self.info.sub_group_size is not None:
+        if self.info.sub_group_size is not None and not self._only_asks:
             return int(self.info.sub_group_size)
         if not self.device.sub_groups:
             return 1
         return self._device_sub_group_size(self.info.reqd_work_group_size or (64,))
 
+    @property
+    def _only_asks(self) -> bool:
+        """Whether the size is only the kernel's wish: nothing hangs on it, and the device chooses."""
+        info = self.info
+        plain = not info.uses_matrices and info.max_work_items is None and info.sub_group_size != 1
+        return plain and self.device.sub_groups and chooses_size(self.device)
+
     def _device_sub_group_size(self, local_size: Sequence[int]) -> int:
-        query = opencl().kernel_sub_group_info.MAX_SUB_GROUP_SIZE_FOR_NDRANGE
-        return int(self.handle.get_sub_group_info(self.device.handle, query, list(local_size)))
+        return kernel_size(self.handle, self.device, tuple(local_size))
 
     def local_size_for(self, global_size: Sequence[int], local_size: Sequence[int] | None) -> tuple[int, ...] | None:
         """The local size to launch with, checked; None leaves it to the device.
@@ -91,10 +108,7 @@ class LaunchRules:
                 message = f"local size {local_size} is no whole number of subgroups of {size}"
                 raise launch_error(f"{message}: partial subgroups cannot hold a matrix", "partial-subgroup")
             return
-        actual = self._device_sub_group_size(local_size)
-        if actual != size:
-            message = f"kernel '{self.info.name}' is compiled for subgroups of {size}, "
-            raise launch_error(f"{message}but the device runs local size {local_size} in subgroups of {actual}")
+        require_size(self.handle, self.info, self.device, local_size)
         query = opencl().kernel_sub_group_info.SUB_GROUP_COUNT_FOR_NDRANGE
         count = int(self.handle.get_sub_group_info(self.device.handle, query, list(local_size)))
         items = 1

@@ -12,6 +12,7 @@ from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.diagnostics import Diagnostic, SourceMap
 
 from . import driver
+from .fitting import fitted
 from .launch_rules import LaunchRules, launch_error
 
 if TYPE_CHECKING:
@@ -56,10 +57,10 @@ class Program:
                 raise launch_error(f"{device.label} takes no SPIR-V; use --code c", "no-route")
             _refuse_native_matrices(module, device)
         cl = opencl()
-        self.module, self.device = module, device
+        self.device = device
         self.context = cl.Context([device.handle])
         self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
-        self._program = _build(self.context, module, device)
+        self.module, self._program = fitted(module, device, lambda found: _build(self.context, found, device))
 
     def kernel(self, name: str | None = None) -> Kernel:
         """The kernel of that name; without one, the only kernel there is."""

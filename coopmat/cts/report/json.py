@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from coopmat.devices import DeviceInfo
+from coopmat.devices.sub_groups import sub_group_sizes
 
 from ..outcome import Outcome, Results, Status, worst
 from ..schedule import Settings
@@ -45,7 +46,7 @@ def describe(device: DeviceInfo) -> dict[str, object]:
         "version": device.version,
         "driver": device.driver,
         "spirv_versions": list(device.spirv_versions),
-        "sub_group_sizes": list(device.sub_group_sizes),
+        "sub_group_sizes": list(sub_group_sizes(device)),
         "compute_units": device.compute_units,
         "local_memory": device.local_memory,
     }

@@ -31,7 +31,7 @@ def link(module: Module, options: LowerOptions, library: Library, place: Place =
         return _native(module, options, library, trees)
     assigned = targets.assign(module, options, place)
     infos = tuple(_describe(module, function, assigned) for function in module.functions if function.is_kernel)
-    calls = lower_matrices(module, options.matrices, assigned)
+    calls = lower_matrices(module, options.strategy, assigned)
     bfloat16.expand(module)
     bfloat16.as_bits(module)
     _state_sizes(module, assigned)

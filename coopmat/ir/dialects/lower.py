@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ...matrices.strategies import STRATEGIES
+from ...matrices.strategies import Strategy
 from ...matrices.strategies import Target as LibraryTarget
 from ...matrices.variants import MatrixType
 from . import parameters, subgroups
@@ -45,10 +45,10 @@ _LINKAGE = re.compile(
 )
 
 
-def lower(module: Module, strategy: str, targets: Targets) -> list[LibraryCalls]:
+def lower(module: Module, strategy: Strategy, targets: Targets) -> list[LibraryCalls]:
     """Rewrites a canonical module in place; gives the library's functions that it calls now, for each target. Raises
     Malformed."""
-    storage = Storage(STRATEGIES[strategy], targets.storage_size, module.types, targets.least_work_items)
+    storage = Storage(strategy, targets.storage_size, module.types, targets.least_work_items)
     calls = {target: _library_calls(target, targets, n) for n, target in enumerate(targets.distinct)}
     carriers = {f.name for f in module.functions if _has_matrices(f.head, storage)}
     for function in module.functions:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from ...diagnostics import Diagnostic, Severity, Span
-from ...matrices.strategies import MAX_WORK_ITEMS, STRATEGIES, Target
+from ...matrices.strategies import MAX_WORK_ITEMS, Target
 from ...matrices.variants import SCOPE_SUBGROUP, SCOPE_WORKGROUP
-from .. import DEFAULT_SUB_GROUP_SIZE, LowerOptions
+from .. import LowerOptions
 from . import kernels, subgroups
 from .text import Function, Malformed, Module, parse_call, quoted
 
@@ -56,12 +56,13 @@ class Targets:
 
 def assign(module: Module, options: LowerOptions, place: Place) -> Targets:
     """Of a canonical module, where functions are copied in place. Raises Malformed. `place` finds a line's span."""
-    strategy = STRATEGIES[options.matrices]
+    strategy = options.strategy
     users, of_work_groups = (kernels.users_of_scope(module, scope) for scope in (SCOPE_SUBGROUP, SCOPE_WORKGROUP))
     of_subgroups = kernels.users(module, _calls_subgroup_functions)
     entries = [function for function in module.functions if function.is_kernel] or module.functions
     sizes = [_size(module, f, options) for f in entries if f.name in users and f.is_kernel]
-    storage_size = 1 if strategy.one_work_item else min(sizes, default=options.sub_group_size or DEFAULT_SUB_GROUP_SIZE)
+    usual = options.sub_group_size or options.tuning.sub_group_size
+    storage_size = 1 if strategy.one_work_item else min(sizes, default=usual)
     # Without matrices there is no reason to have subgroups of one.
     replaced = strategy.scratch or (strategy.one_work_item and any(f.name in users for f in entries))
     found = Targets(storage_size, replaced)
@@ -93,13 +94,13 @@ def _calls_subgroup_functions(text: str) -> bool:
 
 
 def _size(module: Module, function: Function, options: LowerOptions) -> int:
-    return options.sub_group_size or kernels.asked_size(module, function) or DEFAULT_SUB_GROUP_SIZE
+    return options.sub_group_size or kernels.asked_size(module, function) or options.tuning.sub_group_size
 
 
 def _kernel(
     module: Module, function: Function, options: LowerOptions, found: Targets, uses: tuple[bool, bool]
 ) -> KernelTarget:
-    strategy, (matrices, of_subgroups) = STRATEGIES[options.matrices], uses
+    strategy, (matrices, of_subgroups) = options.strategy, uses
     asked = kernels.asked_size(module, function)
     # Of `scratch` the device need not know.
     stated = None if strategy.scratch else asked

@@ -15,7 +15,7 @@ from ...frontend import matrix_calls, typed
 from ...frontend.matrix_terms import matrix_type
 from ...frontend.types import AddressSpace, CoopMatrixType, element_count
 from ...matrices import lowering
-from ...matrices.lowering import STRATEGIES, Instance, Target
+from ...matrices.lowering import Instance, Strategy, Target
 from ..module import ModuleBuilder
 from ..type_map import I32, undefined
 from .address_spaces import known_pointer
@@ -33,8 +33,8 @@ class MatricesByReference:
 
     in_memory = True
 
-    def __init__(self, strategy: str, sub_group_size: int, module: ModuleBuilder | None = None) -> None:
-        self.strategy = STRATEGIES[strategy]
+    def __init__(self, strategy: Strategy, sub_group_size: int, module: ModuleBuilder | None = None) -> None:
+        self.strategy = strategy
         self.sub_group_size = sub_group_size
         self.module = module
         self.functions: dict[tuple[Target | None, str], ir.Function] = {}

@@ -58,8 +58,8 @@ class Program:
             self.library_functions: MatricesByReference | NativeMatrices = native
             self.module = native.module = ModuleBuilder(context, TypeMap(context, native, options.flat_matrices))
         else:
-            self.sub_groups = SubGroups(unit, options.matrices, options.sub_group_size)
-            self.by_reference = MatricesByReference(options.matrices, self.sub_groups.smallest_size)
+            self.sub_groups = SubGroups(unit, options.matrices, options.sub_group_size, options.tuning)
+            self.by_reference = MatricesByReference(options.strategy, self.sub_groups.smallest_size)
             self.matrices = self.library_functions = self.by_reference
             types = TypeMap(context, self.by_reference, options.flat_matrices)
             self.module = self.by_reference.module = ModuleBuilder(context, types)

@@ -51,7 +51,7 @@ class Evaluator:
         self.code = code
         self.access = Access(code, plan.narrow, plan.straight)
         self.straight = plan.straight
-        self.fused = plan.tree.contract and not plan.narrow
+        self.fused = plan.tree.contract and plan.tree.machine.fma and not plan.narrow
         # By identity: terms grow deep. Objects by their numbers, since they may occur more than once.
         self._stored: dict[int | tuple[int], Memory] = {}
         self._lines: dict[tuple[int, str, Place], list[str]] = {}

@@ -12,12 +12,13 @@ _REGISTERS = {128: 16, 256: 16, 512: 32}
 class Machine:
     """`register_bits` wide vector registers, `registers` of them; `widest` is the greatest number of elements that a
     vector of the code may have (16 in OpenCL C). With `members`, vectors in private memory may be accessed as members
-    of packed records. ValueError where a number is not positive."""
+    of packed records; with `fma`, there is the builtin. ValueError where a number is not positive."""
 
     register_bits: int = 256
     registers: int = 16
     widest: int = 16
     members: bool = True
+    fma: bool = True
 
     def __post_init__(self) -> None:
         if min(self.register_bits, self.registers, self.widest) < 1:

@@ -12,6 +12,7 @@ target), then link each. `prepare` and `link` take some milliseconds.
 
 from __future__ import annotations
 
+from ...matrices.strategies import DEFAULT_TUNING, STRATEGIES, Tuning
 from ..device_faults import avoid_device_faults
 from ..module import Module
 from .library import Library
@@ -27,15 +28,18 @@ def read(binary: bytes) -> Module:
     return Module.parse(binary)
 
 
-def prepare(binary: bytes, strategy: str, sub_group_size: int | None = None) -> Prepared:
+def prepare(
+    binary: bytes, strategy: str, sub_group_size: int | None = None, tuning: Tuning = DEFAULT_TUNING
+) -> Prepared:
     """A valid module lowered for `strategy`, one of matrices.lowering.STRATEGIES. Raises Refused, MalformedModule.
 
-    `sub_group_size` is for kernels with matrices that do not ask for a size themselves; 16 by default.
+    `sub_group_size` is for kernels with matrices that do not ask for a size themselves; by default that of `tuning`,
+    the device's.
     """
     module = read(binary)
     check_memory_model(module)
     avoid_device_faults(module)
-    return ModuleLowering(module, strategy, sub_group_size).run()
+    return ModuleLowering(module, STRATEGIES[strategy].tuned(tuning), sub_group_size).run()
 
 
 def complete(prepared: Prepared, library: Library) -> bytes:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ...ir import DEFAULT_SUB_GROUP_SIZE, KernelInfo
-from ...matrices.lowering import MAX_WORK_ITEMS, STRATEGIES, Instance, Target
+from ...ir import KernelInfo
+from ...matrices.lowering import MAX_WORK_ITEMS, Instance, Strategy, Target
 from .. import joint_matrix
 from ..module import OP, Instruction, Module, decode_string, id_positions
 from . import bfloat16, operations, subgroups, values
@@ -58,9 +58,9 @@ class Prepared:
 
 
 class ModuleLowering:
-    def __init__(self, module: Module, strategy: str, sub_group_size: int | None) -> None:
+    def __init__(self, module: Module, strategy: Strategy, sub_group_size: int | None) -> None:
         self.module, self._bound = module, module.bound
-        self.strategy, self.wanted_size = STRATEGIES[strategy], sub_group_size
+        self.strategy, self.wanted_size = strategy, sub_group_size
         self.sections, functions = split(module.instructions)
         self.bfloat16 = bfloat16.Replaced()
         if any(item.opcode == MATRIX for item in self.sections[Section.GLOBAL]):
@@ -115,7 +115,7 @@ class ModuleLowering:
             kernel.uses_library = kernel.function in callers
         kernels = describe(self.kernels, self.functions, self.sections, self.types)
         sizes = [target.sub_group_size for function, target in self._versions if function in self._users]
-        size = min(sizes, default=DEFAULT_SUB_GROUP_SIZE)
+        size = min(sizes, default=self.strategy.tuning.sub_group_size)
         replaced = {item.result or 0: item for item in self.types.storage(self.strategy, size)}
         self._finish(lowered)
         notes = self._notes()
@@ -227,7 +227,7 @@ class ModuleLowering:
         if kernel is not None and kernel.uses_matrices and asked and self.wanted_size not in (None, asked):
             message = f"kernel '{kernel.name}' asks for subgroups of {asked}, and --sub-group-size for"
             raise Refused("spirv-not-supported", f"{message} {self.wanted_size}")
-        size = asked or self.wanted_size or DEFAULT_SUB_GROUP_SIZE
+        size = asked or self.wanted_size or self.strategy.tuning.sub_group_size
         items = kernel.work_items if kernel is not None and self.strategy.scratch else None
         return Target(self.strategy, size, items or MAX_WORK_ITEMS)
 

@@ -1,0 +1,43 @@
+"""Kernels in the subgroups that they run in: what a device does with a kernel is known once it is built there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from coopmat import compiler
+from coopmat.devices import DeviceInfo, opencl
+from coopmat.devices.sub_groups import chooses_size, kernel_size
+
+if TYPE_CHECKING:
+    from coopmat.compiler import Module
+
+
+def fitted(module: Module, device: DeviceInfo, build: Callable[[Module], Any]) -> tuple[Module, Any]:
+    """A module and what `build` makes of it, pyopencl's program for the device.
+
+    Where the device runs its kernels in subgroups of another size than it was compiled for, and nobody asked for one,
+    the source is compiled and built once more, for that size. What does not fit then is refused when it is launched.
+    """
+    program = build(module)
+    if module.matrices != "lanes" or module.options.sub_group_size is not None or not chooses_size(device):
+        return module, program
+    size = _other_size(module, device, program)
+    if size is None:
+        return module, program
+    again = compiler.recompile(module, replace(module.options, usual_sub_group_size=size))
+    return again, build(again)
+
+
+def _other_size(module: Module, device: DeviceInfo, program: Any) -> int | None:
+    """What most of the kernels run in that were compiled for the usual size and do not; None where there are none."""
+    found: Counter[int] = Counter()
+    for info in module.kernels.values():
+        if info.uses_matrices and info.sub_group_size == module.options.usual_sub_group_size:
+            local = info.reqd_work_group_size or (info.sub_group_size,)
+            size = kernel_size(opencl().Kernel(program, info.name), device, local)
+            if size not in (0, info.sub_group_size):
+                found[size] += 1
+    return found.most_common(1)[0][0] if found else None
