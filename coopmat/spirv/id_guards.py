@@ -2,9 +2,9 @@
 
 Intel's CPU runtime (2026.2) turns guards such as `if (get_global_id(0) < n)` into bounds of its loops over work-items.
 Where an id is subtracted, `39 - l >= 16 * g`, it gets the sign wrong: of this kernel's, which then writes where it must
-not, or of those behind it in the program; and `l - 3 + 16 * g >= 20` becomes true where the bound is below 0; in
-`16 * g + l <= 31 && l == 7` the second bound is lost. Its own compiler does the same from OpenCL C. What has gone
-through an exclusive or is no bound to it.
+not, or of those behind it in the program; `l - 3 + 16 * g >= 20` becomes true where the bound is below 0; and of
+`G == 24`, or `l == 16 - 8 * g`, it makes work-items run that do not exist. Its own compiler does the same from OpenCL C.
+What has gone through an exclusive or is no bound to it.
 """
 
 from __future__ import annotations
@@ -32,11 +32,10 @@ _COMPARISONS = _EQUALITIES | frozenset(
 
 @dataclass
 class _Values:
-    """The values of a function that come from an id: all, those of them from a difference, those from a sum."""
+    """The values of a function that come from an id: all, and those of them from a difference."""
 
     all: set[int] = field(default_factory=set)
     differences: set[int] = field(default_factory=set)
-    sums: set[int] = field(default_factory=set)
 
 
 class IdGuards:
@@ -49,10 +48,7 @@ class IdGuards:
         """The function `code` with what hides the ids before the comparisons, which are changed in place."""
         values = self._values(code)
         compared = [item for item in code if item.opcode in _COMPARISONS and not values.all.isdisjoint(item.operands)]
-        hidden = {id(item): values.differences for item in compared}
-        if len(compared) > 1:
-            summed = any(not values.sums.isdisjoint(item.operands) for item in compared)
-            hidden |= {id(i): values.all for i in compared if i.opcode in _EQUALITIES and (summed or self._varies(i))}
+        hidden = {id(item): values.all if item.opcode in _EQUALITIES else values.differences for item in compared}
         out: list[Instruction] = []
         for item in code:
             which = hidden.get(id(item), set())
@@ -62,10 +58,6 @@ class IdGuards:
                 )
             out.append(item)
         return out
-
-    def _varies(self, comparison: Instruction) -> bool:
-        """Whether it is not with a constant."""
-        return not any(map(self._globals.is_constant, comparison.operands))
 
     def _values(self, code: list[Instruction]) -> _Values:
         found = _Values()
@@ -84,8 +76,6 @@ class IdGuards:
                 found.all.add(item.result)
                 if self._subtracts(item) or not found.differences.isdisjoint(operands):
                     found.differences.add(item.result)
-                if item.opcode == _ADD or not found.sums.isdisjoint(operands):
-                    found.sums.add(item.result)
         return found
 
     @cached_property

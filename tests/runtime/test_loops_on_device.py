@@ -57,6 +57,10 @@ GUARDS: dict[str, Callable[[int, int, int], bool]] = {
     "16 * g + l - 5 < n": lambda n, g, i: 16 * g + i < n + 5,
     "16 * g + l <= 31 && l == 7": lambda n, g, i: 16 * g + i <= 31 and i == 7,
     "l == 16 * g - 11 && l < 6": lambda n, g, i: i == 16 * g - 11 and i < 6,
+    "G == 24": lambda n, g, i: 16 * g + i == 24,
+    "G == 85": lambda n, g, i: False,
+    "(ulong)l == (ulong)(16 - 8 * g)": lambda n, g, i: i == 16 - 8 * g,
+    "l != n - 16 * g": lambda n, g, i: i != n - 16 * g,
     "l <= 7": lambda n, g, i: i <= 7,
     "16 * g + l < n": lambda n, g, i: 16 * g + i < n,
 }
@@ -66,18 +70,20 @@ GUARDS: dict[str, Callable[[int, int, int], bool]] = {
 @pytest.mark.parametrize("route", ROUTES)
 def test_guards_over_ids_hold(device: DeviceInfo, route: str, options: list[str]) -> None:
     """All in one program: a guard may be mistaken in a kernel behind the one that leads to it."""
-    heads = "int l = get_local_id(0), g = get_group_id(0)"
+    heads = "int l = get_local_id(0), g = get_group_id(0), G = get_global_id(0)"
     sources = [
         f"kernel void f{number}(global int *o, int n) {{ {heads}; if ({guard}) o[get_global_id(0)] = 1; }}"
         for number, guard in enumerate(GUARDS)
     ]
     n, shape = 39, (5, 16)
-    arguments = [np.zeros(80, np.int32), Value(np.array(n, np.int32))]
+    # Room for work-items that do not exist.
+    arguments = [np.zeros(96, np.int32), Value(np.array(n, np.int32))]
     launches = [Launch(f"f{number}", arguments, (80,), (16,)) for number in range(len(GUARDS))]
     binary = coopmat.compile("\n".join(sources), ["--matrices", route, *options]).spirv
     for (guard, holds), result in zip(GUARDS.items(), execute(device, binary, launches), strict=True):
         wanted = [[holds(n, g, i) for i in range(16)] for g in range(5)]
-        np.testing.assert_array_equal(result[0].reshape(shape), wanted, guard)
+        np.testing.assert_array_equal(result[0][:80].reshape(shape), wanted, guard)
+        assert not result[0][80:].any(), guard
 
 
 def test_a_guard_in_two_dimensions_holds(device: DeviceInfo) -> None:

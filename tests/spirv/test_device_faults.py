@@ -67,15 +67,17 @@ IDS = "int l = get_local_id(0), g = get_group_id(0), G = get_global_id(0); "
         "l - 3 + 16 * g >= 20",
         "(ulong)n - get_local_id(0) >= 16ul * g",
         "16 * g + l <= n && l == 7",
+        "G == 24",
+        "l != 0",
     ],
 )
-def test_differences_with_ids_are_hidden_from_guards(test: str, options: tuple[str, ...]) -> None:
+def test_differences_with_ids_and_equal_ids_are_hidden_from_guards(test: str, options: tuple[str, ...]) -> None:
     text = _assembly(f"{IDS} if ({test}) s = 1;", "int n", options)
     assert "OpBitwiseXor" in text and "Volatile" in text
 
 
 @pytest.mark.parametrize("options", [(), ("--matrices", "one")])
-@pytest.mark.parametrize("test", ["G < n", "16 * g + l < n", "l == 0", "l < 4 && G < n", "n - 16 * g > 3", "n - 1 > G"])
+@pytest.mark.parametrize("test", ["G < n", "16 * g + l < n", "l <= 0", "l < 4 && G < n", "n - 16 * g > 3", "n - 1 > G"])
 def test_other_guards_stay_as_they_are(test: str, options: tuple[str, ...]) -> None:
     assert "Volatile" not in _assembly(f"{IDS} if ({test}) s = 1;", "int n", options)
 
