@@ -3,8 +3,8 @@
 Intel's CPU runtime (2026.2) turns guards such as `if (get_global_id(0) < n)` into bounds of its loops over work-items.
 Where an id is subtracted, `39 - l >= 16 * g`, it gets the sign wrong: of this kernel's, which then writes where it must
 not, or of those behind it in the program; `l - 3 + 16 * g >= 20` becomes true where the bound is below 0; and of
-`G == 24`, or `l == 16 - 8 * g`, it makes work-items run that do not exist. Its own compiler does the same from OpenCL C.
-What has gone through an exclusive or is no bound to it.
+`G == 24`, or `l == 16 - 8 * g`, it makes work-items run that do not exist. Its own compiler does the same from OpenCL
+C. What has gone through an exclusive or is no bound to it.
 """
 
 from __future__ import annotations
