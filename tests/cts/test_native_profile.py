@@ -31,6 +31,7 @@ class AdaptedRunner(Runner):
         if batch.mode == "c":
             native = compiler.compile(text, IGC, name="test.cl")
         else:
+            assert "OpConstantNull" not in text
             native = compiler.compile(assemble(text, "spv1.4"), IGC, name="test.spv", language="spv")
         return compiler.compile(native.spirv, self._options(batch), name="test.spv", language="spv")
 
