@@ -2,9 +2,9 @@
 
 Intel's CPU runtime (2026.2) turns guards such as `if (get_global_id(0) < n)` into bounds of its loops over work-items.
 Where an id is subtracted, `39 - l >= 16 * g`, it gets the sign wrong: of this kernel's, which then writes where it must
-not, or of those behind it in the program; `l - 3 + 16 * g >= 20` becomes true where the bound is below 0; and of
-`G == 24`, or `l == 16 - 8 * g`, it makes work-items run that do not exist. Its own compiler does the same from OpenCL
-C. What has gone through an exclusive or is no bound to it.
+not, or of those behind it in the program; `l - 3 + 16 * g >= 20` becomes true where the bound is below 0, and
+`(uint)(n - 16 * g) <= l` where that wraps; and of `G == 24`, or `l == 16 - 8 * g`, it makes work-items run that do not
+exist. Its own compiler does the same from OpenCL C. What has gone through an exclusive or is no bound to it.
 """
 
 from __future__ import annotations
@@ -24,17 +24,20 @@ _ADD, _MULTIPLY = OP["OpIAdd"], OP["OpIMul"]
 _SUBTRACTIONS = frozenset({OP["OpISub"], OP["OpSNegate"], OP["OpNot"], OP["OpBitwiseXor"]})
 # What is not calculated from its operands alone.
 _UNKNOWN = frozenset({OP["OpPhi"], OP["OpFunctionCall"]})
+_UNSIGNED = frozenset(OP[f"OpU{name}{equal}"] for name in ("LessThan", "GreaterThan") for equal in ("", "Equal"))
 _EQUALITIES = frozenset({OP["OpIEqual"], OP["OpINotEqual"]})
-_COMPARISONS = _EQUALITIES | frozenset(
-    {OP[f"Op{sign}{name}{equal}"] for sign in "SU" for name in ("LessThan", "GreaterThan") for equal in ("", "Equal")}
+_COMPARISONS = (
+    _EQUALITIES
+    | _UNSIGNED
+    | frozenset(OP[f"OpS{name}{equal}"] for name in ("LessThan", "GreaterThan") for equal in ("", "Equal"))
 )
 
 
 @dataclass
 class _Values:
-    """The values of a function that come from an id: all, and those of them from a difference."""
+    """The values of a function that come from an id, and those that come from a difference."""
 
-    all: set[int] = field(default_factory=set)
+    ids: set[int] = field(default_factory=set)
     differences: set[int] = field(default_factory=set)
 
 
@@ -47,17 +50,24 @@ class IdGuards:
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
         """The function `code` with what hides the ids before the comparisons, which are changed in place."""
         values = self._values(code)
-        compared = [item for item in code if item.opcode in _COMPARISONS and not values.all.isdisjoint(item.operands)]
-        hidden = {id(item): values.all if item.opcode in _EQUALITIES else values.differences for item in compared}
         out: list[Instruction] = []
         for item in code:
-            which = hidden.get(id(item), set())
-            if not which.isdisjoint(item.operands):
+            if item.opcode in _COMPARISONS and self._may_be_mistaken(item, values):
                 item.operands = tuple(
-                    self._hidden(word, zeros, out) if word in which else word for word in item.operands
+                    self._hidden(word, zeros, out) if word in values.ids else word for word in item.operands
                 )
             out.append(item)
         return out
+
+    def _may_be_mistaken(self, comparison: Instruction, values: _Values) -> bool:
+        if values.ids.isdisjoint(comparison.operands):
+            return False
+        if comparison.opcode in _EQUALITIES:
+            return True
+        # A bound that does not come from an id may be negative; one without a sign is then taken for what it is not.
+        from_ids = values.ids.intersection(comparison.operands)
+        bounds = comparison.operands if comparison.opcode in _UNSIGNED else from_ids
+        return not values.differences.isdisjoint(bounds)
 
     def _values(self, code: list[Instruction]) -> _Values:
         found = _Values()
@@ -67,14 +77,15 @@ class IdGuards:
                 continue
             if item.opcode == _PARAMETER:
                 if not is_kernel:
-                    found.all.add(item.result)
+                    found.ids.add(item.result)
             elif item.opcode == _LOAD:
                 # What a private variable holds is not followed.
                 if self._may_hold_id(item.operands[0]):
-                    found.all.add(item.result)
-            elif operands := self._among(item, found.all):
-                found.all.add(item.result)
-                if self._subtracts(item) or not found.differences.isdisjoint(operands):
+                    found.ids.add(item.result)
+            else:
+                if self._uses(item, found.ids):
+                    found.ids.add(item.result)
+                if self._subtracts(item) or self._uses(item, found.differences):
                     found.differences.add(item.result)
         return found
 
@@ -98,12 +109,11 @@ class IdGuards:
             return item.operands[0] == _STORAGE_FUNCTION
         return any(word in self._id_variables for word in item.operands)
 
-    def _among(self, item: Instruction, ids: set[int]) -> list[int]:
-        """The operands that come from an id."""
-        if ids.isdisjoint(item.operands):
-            return []
+    def _uses(self, item: Instruction, values: set[int]) -> bool:
+        if values.isdisjoint(item.operands):
+            return False
         positions = id_positions(item, self._globals.definitions)
-        return [item.operands[at] for at in positions if item.operands[at] in ids]
+        return any(item.operands[at] in values for at in positions)
 
     def _subtracts(self, item: Instruction) -> bool:
         if item.opcode in (_ADD, _MULTIPLY):

@@ -368,6 +368,7 @@ def _calculated(item: Callable[..., None], made: _Maker, groups: int, scalars: d
         if turns > MOST_TURNS:
             raise Undefined("too long")
 
+    finished = False
     for number in range(items):
 
         def write(index: int, value: int, first: int = GUARD + number * SLICE) -> None:
@@ -378,8 +379,13 @@ def _calculated(item: Callable[..., None], made: _Maker, groups: int, scalars: d
         def done(total: int, at: int = GUARD + number) -> None:
             if abs(total) >= 1 << 24 and made.total == "float":
                 raise Undefined("inexact")
+            nonlocal finished
+            finished = True
             out[at] = total
 
         ids = (number, number % made.local_size, number // made.local_size)
         item(*ids, scalars["n"], scalars["m"], read, write, turn, done)
+    # What nobody gets to the end of may be a loop without one.
+    if not finished:
+        raise Undefined("nothing calculated")
     return Run(groups, made.local_size, scalars, out, rows)
