@@ -121,12 +121,12 @@ class IdGuards:
         return item.opcode in _SUBTRACTIONS
 
     def _is_far(self, value: int) -> bool:
-        """Whether it is a constant that may lead to an overflow: negative, or in the upper half of what is not."""
+        """Whether it is a constant that may overflow with others: negative, or great, also as 32 of 64 bits."""
         item = self._globals.definitions.get(value)
         if item is None or item.opcode != OP["OpConstant"]:
             return False
         width = self._globals.definitions[item.result_type or 0].operands[0]
-        return bool(item.operands[-1] >> (width - 2) % 32 & 3)
+        return any(item.operands[1:]) or bool(item.operands[0] >> min(width - 2, 30))
 
     def _hidden(self, word: int, zeros: OpaqueZeros, out: list[Instruction]) -> int:
         """A value that equals `word`; itself where it is no integer."""

@@ -63,6 +63,7 @@ GUARDS: dict[str, Callable[[int, int, int], bool]] = {
     "l != n - 16 * g": lambda n, g, i: i != n - 16 * g,
     "(uint)(n - 16 * g) <= (uint)l": lambda n, g, i: n - 16 * g >= 0 and n - 16 * g <= i,
     "get_local_id(0) < (ulong)(n - 16 * g)": lambda n, g, i: n - 16 * g < 0 or i < n - 16 * g,
+    "((l - 1) + g) <= (long)n - 30": lambda n, g, i: i - 1 + g <= n - 30,
     "l <= 7": lambda n, g, i: i <= 7,
     "16 * g + l < n": lambda n, g, i: 16 * g + i < n,
 }
