@@ -44,6 +44,8 @@ class CompileOptions:
     types whatever a pragma says. `wrap`: overflow of signed integers wraps. `matrix_registers` are the bits and the
     number of the vector registers that the cost model of matrix types counts on (None: those of `trees.Machine`).
     `native_profile` names what takes native modules (None: the device's, or khr where no device is known).
+    `validate` says whether spirv-val sees the module (None: a module with native matrices must be valid, any other is
+    validated where a spirv-val is at hand); input in SPIR-V is validated unless it is False.
     """
 
     defines: tuple[tuple[str, str], ...] = ()
@@ -64,7 +66,7 @@ class CompileOptions:
     dialect: str = "khr"
     spirv_version: str = "1.4"
     target_env: str | None = None
-    validate: bool = True
+    validate: bool | None = None
     no_warnings: bool = False
     warnings: tuple[str, ...] = ()
     error_limit: int = 20
@@ -283,6 +285,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("--dialect=", "separate", _choice("dialect", "--dialect", DIALECTS)),
     Flag("--spirv-version=", "separate", _choice("spirv_version", "--spirv-version", SPIRV_VERSIONS)),
     Flag("--target-env=", "separate", _target_env),
+    Flag("--validate", "plain", _set("validate", True)),
     Flag("--no-validate", "plain", _set("validate", False)),
     Flag("-D", "separate", _define),
     Flag("-U", "separate", _undefine),

@@ -259,7 +259,9 @@ _COMPILER_HELP = {
     "--dialect NAME": "Spelling of the matrix operations for `--emit ll`: khr (default), rfc, clang, intel "
     "(flat vectors), intel-opaque, intel-spirv, llvm.",
     "-D -U -I -cl-std= -cl-ext= -cl-... -Werror -w -W<name> -Wno-<name> -O0..-O3 -g": "As in clang and OpenCL.",
-    "--spirv-version V, --target-env E, --no-validate": "The module's version; validation is on by default.",
+    "--spirv-version V, --target-env E": "The module's version, and what spirv-val checks it against.",
+    "--validate, --no-validate": "Without either, native modules must be valid, and lowered ones are validated "
+    "where a spirv-val is at hand.",
     "-ferror-limit=N": "Stop after N errors (0: never).",
 }
 

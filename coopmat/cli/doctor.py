@@ -71,7 +71,10 @@ def _spirv_tools() -> Iterator[Finding]:
 
     tools = find_tools()
     if tools is None:
-        text = "no spirv-val that knows SPV_KHR_cooperative_matrix"
+        text = (
+            "no spirv-val that knows SPV_KHR_cooperative_matrix: native modules and SPIR-V as input need it,"
+            "\nlowered modules are not validated"
+        )
         yield Finding("spirv-tools", False, text, ToolsMissing.remedy)
     else:
         yield Finding("spirv-tools", True, f"{tools.version()} ({tools.directory})")

@@ -59,9 +59,10 @@ class _stage(Generic[T]):
 class Module:
     """A compiled source.
 
-    `.spirv` is the legalised, and unless turned off validated, binary; `.llvm_ir` the module as lowered;
-    `.kernels` what a host needs to know of each kernel. Errors: CompileError for the input, InternalError for the
-    compiler, ToolsMissing where validation is on and no able spirv-val is found.
+    `.spirv` is the legalised binary; `.llvm_ir` the module as lowered; `.kernels` what a host needs to know of each
+    kernel. A binary with native matrices is always validated, one without where a spirv-val is at hand: `.validated`
+    tells, and `--validate` and `--no-validate` decide otherwise. Errors: CompileError for the input, InternalError for
+    the compiler, ToolsMissing where something must be validated and no able spirv-val is found.
     """
 
     def __init__(self, source: str | bytes, name: str, options: CompileOptions) -> None:
@@ -175,9 +176,17 @@ class Module:
     @property
     def spirv(self) -> bytes:
         with self._lock:
-            if self.options.validate:
+            if not self.validated and self._is_to_be_validated():
                 self.validate()
             return self._emitted
+
+    def _is_to_be_validated(self) -> bool:
+        from ..spirv import tools
+
+        if self.options.validate is not None:
+            return self.options.validate
+        # A device refuses a lowered module that is wrong; a native one it may take, and do anything.
+        return tools.has_native_matrices(self._emitted) or tools.find_tools() is not None
 
     def validate(self) -> None:
         """Runs spirv-val, whatever the options said. Raises InternalError where it finds fault, ToolsMissing."""

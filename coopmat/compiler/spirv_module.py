@@ -34,6 +34,11 @@ class SpirvModule(Module):
 
     _prepared: Prepared | None = None
 
+    @property
+    def _input_is_validated(self) -> bool:
+        """Whoever made it is not known here: it is, unless that is turned off."""
+        return self.options.validate is not False
+
     def _no_stage(self, what: str) -> CompileError:
         return self._refused("no-such-stage", f"{self.name} is SPIR-V, which {what}")
 
@@ -61,13 +66,13 @@ class SpirvModule(Module):
         self._findings.check_options()
         self._binary = self._timed("read", self._read)
         module = self._guarded(lambda: read(self._binary))
-        if self.options.validate:
+        if self._input_is_validated:
             self._timed("validate input", self._validate_input)
         with collector:
             if self.matrices == "native":
                 self._kernels = self._guarded(lambda: kernels_of(module))
                 # What goes through as it is was validated on its way in.
-                self.validated = self.options.validate and self._emitted == self._binary
+                self.validated = self._input_is_validated and self._emitted == self._binary
                 self._guarded(lambda: self._lint(read(self._emitted)))
                 self._guarded(lambda: self._check_device(module))
                 return
@@ -160,7 +165,7 @@ class SpirvModule(Module):
         except MalformedModule as error:
             raise self._refused("spirv-invalid", f"{self.name} is not SPIR-V: {error}") from error
         except _BROKEN as error:
-            if self.options.validate:
+            if self._input_is_validated:
                 raise
             message = f"{self.name} is not valid SPIR-V, and was not to be validated ({type(error).__name__}: {error})"
             raise self._refused("spirv-invalid", message) from error

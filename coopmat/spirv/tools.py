@@ -86,7 +86,7 @@ class SpirvTools:
         """Does this spirv-val accept a cooperative matrix? Asked once per program file in this process."""
         try:
             path = self.path("spirv-val")
-            key = (str(path), path.stat().st_mtime_ns)
+            key = (str(path), str(self.loader), path.stat().st_mtime_ns)
             if key not in _ABLE:
                 probe = self.run("spirv-val", "--target-env", "spv1.4", "-", data=_probe_module())
                 _ABLE[key] = probe.returncode == 0
@@ -95,7 +95,7 @@ class SpirvTools:
             return False
 
 
-_ABLE: dict[tuple[str, int], bool] = {}
+_ABLE: dict[tuple[str, str, int], bool] = {}
 
 
 def _probe_module() -> bytes:
@@ -128,6 +128,8 @@ def _candidates() -> Iterator[Path]:
     named = os.environ.get(ENVIRONMENT_VARIABLE)
     if named:
         yield Path(named)
+        if Path(named).name == "bin":
+            yield Path(named).parent  # programs that come with their own libc have it beside their bin/
     yield from private_directories()
     for entry in os.environ.get("PATH", "").split(os.pathsep):
         if entry:
@@ -147,8 +149,20 @@ def need_tools() -> SpirvTools:
     return tools
 
 
-# OpCapability Int64Atomics.
-_WIDE_ATOMICS = struct.pack("<2I", 2 << 16 | 17, 12)
+def _capability(number: int) -> bytes:
+    """OpCapability, as a module has it among its first instructions."""
+    return struct.pack("<2I", 2 << 16 | 17, number)
+
+
+_WIDE_ATOMICS = _capability(12)  # Int64Atomics
+_NATIVE_MATRICES = _capability(6022)  # CooperativeMatrixKHR
+# Bytes that hold the header and every capability.
+_START = 512
+
+
+def has_native_matrices(spirv: bytes) -> bool:
+    """Whether a module that was emitted here has cooperative matrices."""
+    return _NATIVE_MATRICES in spirv[:_START]
 
 
 def target_env_for(spirv_version: str, spirv: bytes = b"") -> str:
@@ -157,7 +171,7 @@ def target_env_for(spirv_version: str, spirv: bytes = b"") -> str:
     spirv-val knows OpenCL's own rules only up to 2.2, which is SPIR-V 1.2; and of those not what
     cl_khr_int64_base_atomics adds, so that a module with such atomics is checked as any SPIR-V.
     """
-    own_rules = spirv_version == "1.2" and _WIDE_ATOMICS not in spirv[:512]
+    own_rules = spirv_version == "1.2" and _WIDE_ATOMICS not in spirv[:_START]
     return "opencl2.2" if own_rules else f"spv{spirv_version}"
 
 

@@ -91,6 +91,16 @@ def test_a_validator_that_does_not_run_is_passed_over(nowhere: Path) -> None:
     assert tools.find_tools() is None
 
 
+def test_the_directory_that_the_doctor_prints_can_be_named(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = nowhere / "tools"
+    _write_program(place / "bin", "spirv-val", "exit 1")  # as programs do that lack their libc
+    _write_program(place / "lib", "ld-linux.so", "exit 0")
+    for named in (place, place / "bin"):
+        monkeypatch.setenv(tools.ENVIRONMENT_VARIABLE, str(named))
+        found = tools.find_tools()
+        assert found is not None and found.directory == place / "bin" and found.loader is not None
+
+
 def test_order_of_the_search(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     user = nowhere / "data" / "coopmat" / "spirv-tools"
     prefix = nowhere / "prefix" / "share" / "coopmat" / "spirv-tools"
