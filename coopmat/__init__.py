@@ -2,9 +2,10 @@
 
     import coopmat
     module = coopmat.compile(source, ["-DTILE=16"])
-    module.spirv      # bytes, validated
+    module.spirv      # bytes
     module.llvm_ir    # the canonical IR
     module.kernels    # name -> KernelInfo
+    program = coopmat.Program(coopmat.context(), source).build()
 
 Importing this package loads nothing heavy and changes no global state.
 """
@@ -18,6 +19,7 @@ from .diagnostics import CompileError, Diagnostic, InternalError, Severity
 from .options import CompileOptions, UsageError
 
 if TYPE_CHECKING:
+    from .devices.context import context
     from .devices.variants import SubGroupSizeError, variants
     from .runtime.cl_program import Program
     from .runtime.hook import hook
@@ -37,6 +39,7 @@ __all__ = [
     "SubGroupSizeError",
     "UsageError",
     "compile",
+    "context",
     "hook",
     "variants",
 ]
@@ -46,6 +49,7 @@ _LATER = {
     "BuildError": "runtime.program",
     "Program": "runtime.cl_program",
     "SubGroupSizeError": "devices.variants",
+    "context": "devices.context",
     "hook": "runtime.hook",
     "variants": "devices.variants",
 }

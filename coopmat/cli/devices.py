@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from coopmat.devices import DeviceInfo, health, list_devices, native_profile_for, prepare, route_for
+from coopmat.devices import DeviceInfo, by_preference, health, list_devices, native_profile_for, prepare, route_for
 from coopmat.devices.environment import INSTALL_COMMAND
 from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.devices.sub_groups import sub_group_sizes
@@ -22,11 +22,15 @@ _SHOWN = 6
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
 @click.option("--probe", is_flag=True, help="Try native matrices where a device does not say it has them.")
 def command(as_json: bool, probe: bool) -> int:
-    """List the OpenCL devices: whether each builds an empty kernel, and the route that it gets."""
+    """List the OpenCL devices: whether each builds an empty kernel, and the route that it gets.
+
+    The first is the one that the other commands and coopmat.context() take where none is named.
+    """
     devices = list_devices()
     if probe:
         _probe(devices)
     health.build_failures(devices)  # all at once, where it is not known yet
+    devices = by_preference(devices)
     if as_json:
         click.echo(json.dumps([as_dict(device) for device in devices], indent=2))
     elif not devices:
@@ -154,10 +158,15 @@ def _describe_native(device: DeviceInfo) -> str:
 
 def _print_table(devices: list[DeviceInfo]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
-    table = Table(show_header=False, show_lines=True)
+    console = Console()
     for device in devices:
-        rows = _rows(device)
-        table.add_row(device.label, "\n".join(rows), "\n".join(rows.values()))
-    Console().print(table)
+        # A row for each fact: where a value takes several lines, the labels below it move down too.
+        table = Table(show_header=False, title=escape(device.label), title_justify="left", title_style="bold")
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        for label, text in _rows(device).items():
+            table.add_row(label, escape(text))
+        console.print(table)

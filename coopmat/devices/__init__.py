@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from .context import context
 from .environment import opencl, prepare
 from .query import DeviceInfo, from_key_values, list_devices
-from .select import require_health, select
+from .select import by_preference, require_health, select
 from .table import Route, native_profile_for, route_for
 
 __all__ = [
     "DeviceInfo",
     "Route",
+    "by_preference",
+    "context",
     "from_key_values",
     "list_devices",
     "native_profile_for",

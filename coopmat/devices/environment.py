@@ -88,7 +88,10 @@ def prepare() -> Preparation:
     os.environ[_VARIABLE] = str(vendors) + os.sep
     note = f"the CPU runtime {runtime} was added to the loader's list"
     if loaded_before:
-        note += "; pyopencl was imported before: if its platforms were listed already, this comes too late"
+        note += (
+            "; pyopencl was imported before: if its platforms were listed already, this comes too late, since OpenCL's"
+            " loader looks once; call coopmat.context() before anything lists them"
+        )
     return Preparation(runtime, vendors, note)
 
 

@@ -29,13 +29,22 @@ def select(choice: str | None = None, devices: Iterable[DeviceInfo] | None = Non
         raise _failure(message, known, code="no-device", note=prepare().note)
     choice = choice or os.environ.get("PYOPENCL_CTX") or None
     if choice is None:
-        return _first_healthy(sorted(known, key=lambda device: route_for(device).rank))
+        return _first_healthy(sorted(known, key=_rank))
     fitting = _fitting(choice, known)
     if len(fitting) == 1:
         return fitting[0]
     if not fitting:
         raise _failure(f"no OpenCL device fits '{choice}'", known)
     raise _failure(f"'{choice}' fits {len(fitting)} devices; name one", fitting)
+
+
+def by_preference(devices: Iterable[DeviceInfo]) -> list[DeviceInfo]:
+    """The devices with those first that `select` prefers, so that its choice without a name is the first of them."""
+    return sorted(devices, key=lambda device: (health.build_failure(device) is not None, _rank(device)))
+
+
+def _rank(device: DeviceInfo) -> int:
+    return route_for(device).rank
 
 
 def _first_healthy(devices: list[DeviceInfo]) -> DeviceInfo:

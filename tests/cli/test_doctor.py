@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import click
 import pytest
 
 from coopmat.cli import app, devices, doctor
@@ -88,6 +89,21 @@ def test_a_table_on_a_terminal(known, capsys, monkeypatch):
     assert app.run_command(["devices"]) == 0
     text = capsys.readouterr().out
     assert "Fast CPU" in text and "subgroup sizes" in text
+
+
+@pytest.mark.parametrize("width", ["50", "80", "200"])
+def test_each_value_stands_beside_its_label(width, known, dead, capsys, monkeypatch):
+    known += [DEVICE, replace(SOURCE_ONLY, name="pthread [red]")]
+    dead.append(known[1])
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", width)
+    assert app.run_command(["devices"]) == 0
+    lines = click.unstyle(capsys.readouterr().out).splitlines()
+    cells = [[cell.strip() for cell in line.strip("│┃").split("│")] for line in lines if line.startswith("│")]
+    first = {label: value for label, value in cells if label}
+    assert first["type"].startswith("CPU, 2") and first["version"].startswith("OpenCL 3.0")
+    assert first["floating point"] == "half, float" and first["subgroup sizes"] == "not told"
+    assert any("pthread [red]" in line for line in lines) and max(map(len, lines)) <= int(width)
 
 
 def test_no_device_names_the_command_that_mends_it(known, capsys):
