@@ -80,6 +80,7 @@ def settings_for(device: DeviceInfo, given: Mapping[str, Any]) -> Settings:
         timeout=given["timeout"],
         keep=given["keep"],
         code=given["code"],
+        chosen=given["device"] or "",
     )
 
 
@@ -109,7 +110,7 @@ def conduct(settings: Settings, device: DeviceInfo, given: Mapping[str, Any]) ->
         text.summary(results)
     if results.interrupted:
         return ExitStatus.INTERRUPTED
-    return ExitStatus.INPUT if results.failures else ExitStatus.DONE
+    return ExitStatus.INPUT if results.failures or not results.tested else ExitStatus.DONE
 
 
 def _list(settings: Settings, device: DeviceInfo, given: Mapping[str, Any]) -> int:

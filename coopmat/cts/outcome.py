@@ -72,6 +72,11 @@ class Results:
     def failures(self) -> list[Outcome]:
         return [outcome for outcome in self.outcomes if outcome.status is Status.FAILED]
 
+    @property
+    def tested(self) -> bool:
+        """Whether anything was: a run of what is not supported tells nothing of the device."""
+        return any(outcome.status is not Status.NOT_SUPPORTED for outcome in self.outcomes)
+
     def by_test(self) -> dict[str, list[Outcome]]:
         found: dict[str, list[Outcome]] = {}
         for outcome in self.outcomes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,7 +25,8 @@ BATCH = 24
 class Settings:
     """What a run is told, and each of its workers: `device` is "platform:device" numbers, `timeout` seconds for each
     step, `selection` one of SELECTIONS, `code` what the device is given (`CompileOptions.code`). `keep` is where the
-    files of failing variants go, `registry` the module whose OPERATIONS there are."""
+    files of failing variants go, `registry` the module whose OPERATIONS there are. `chosen` is what the user named the
+    device by, empty where it was found by itself."""
 
     device: str
     default_route: str
@@ -35,11 +37,13 @@ class Settings:
     keep: str = "cts-failures"
     code: str = "auto"
     registry: str = "coopmat.cts.operations"
+    chosen: str = ""
 
     def command(self, test: str, variant: str, route: str) -> str:
         """What repeats a variant, after `coopmat cts`."""
         words = [test, *(["--variant", variant] if variant else [])]
         words += ["--route", route] if route != self.default_route else []
+        words += ["--device", shlex.quote(self.chosen)] if self.chosen else []
         words += ["--seed", str(self.seed)] if self.seed else []
         words += ["--exhaustive"] if self.selection == "exhaustive" else []
         words += ["--tolerance", self.tolerance] if self.tolerance != "strict" else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import faulty_operations
@@ -72,8 +73,8 @@ def test_a_report_that_cannot_be_written_is_told_before_anything_runs(run):
 
 def test_a_route_that_the_device_has_not_is_not_supported(run):
     status, lines, _ = run("c_add", "c_sub", "--route", "native", "--json", "r.json")
-    assert status == 0 and lines[0] == "c_add --route native" and lines[1].startswith("test not supported (")
-    assert lines[-1] == "PASSED 2 of 2 tests."
+    assert status == 1 and lines[0] == "c_add --route native" and lines[1].startswith("test not supported (")
+    assert lines[-1] == "No test was run."
     with Path("r.json").open(encoding="utf-8") as file:
         assert json.load(file)["totals"] == {"passed": 0, "failed": 0, "not_supported": 2}
 
@@ -83,6 +84,22 @@ def test_a_variant_runs_and_says_so(run, monkeypatch):
     _, listed, _ = run("-l", "c_negate")
     status, lines, _ = run(*listed[0].split())
     assert status == 0 and lines[:2] == [listed[0], "passed"] and lines[-1] == "PASSED 1 of 1 tests."
+
+
+def test_what_repeats_a_variant_names_the_device(run, device):
+    for named in (device.index, device.platform):
+        _, lines, _ = run("-l", "c_negate", "--device", named, "--route", "lanes")
+        words = shlex.split(lines[0])
+        assert words[words.index("--device") + 1] == named
+        assert run("-l", *words)[1] == [lines[0]]
+
+
+def test_tests_that_are_not_supported_beside_others_do_not_fail(run, monkeypatch):
+    monkeypatch.setenv("CL_WIMPY_MODE", "1")
+    _, listed, _ = run("-l", "c_negate")
+    variant = shlex.split(listed[0])[2]
+    status, lines, _ = run("c_negate", "--variant", variant, "--route", "native,one,lanes")
+    assert status == 0 and lines[-1] == "PASSED 1 of 1 tests." and "test not supported" in " ".join(lines)
 
 
 def test_help_tells_every_option():

@@ -144,3 +144,9 @@ def test_lines_are_those_that_upstream_prints(results, jobs):
     assert lines[3].startswith("FAILED\n    a < b")
     report.summary(results)
     assert lines[-1] == "FAILED 1 of 4 tests." and "1 of 6 variants were not run" in lines[-2]
+
+
+def test_a_run_without_a_test_has_not_passed(results):
+    results.outcomes = [outcome for outcome in OUTCOMES if outcome.status is Status.NOT_SUPPORTED]
+    assert json.loads(json_report.render(results, SETTINGS))["verdict"] == "No test was run."
+    assert "class='verdict fail'>No test was run.</p>" in html.render(results, SETTINGS)

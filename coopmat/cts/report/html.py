@@ -64,7 +64,7 @@ def render(results: Results, settings: Settings) -> str:
 
 
 def _head(results: Results) -> str:
-    state = "fail" if results.failures else "pass"
+    state = "pass" if results.tested and not results.failures else "fail"
     counts = " ".join(
         f'<span class="{_CLASSES[status]}">{count} {_WORDS[status]}</span>'
         for status, count in results.counts().items()

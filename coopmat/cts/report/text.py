@@ -71,7 +71,10 @@ class TextReport:
 
 def verdict(results: Results) -> str:
     """`PASSED n of n tests.` or `FAILED k of n tests.`; of tests, as upstream counts, each with all of its variants. A
-    test that is not supported counts as upstream's skipped ones do: it has not failed."""
+    test that is not supported counts as upstream's skipped ones do: it has not failed. Where all are, no test was run.
+    """
+    if not results.tested:
+        return "No test was run."
     tests = results.tests()
     failed = sum(status is Status.FAILED for status in tests.values())
     if failed:
