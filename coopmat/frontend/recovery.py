@@ -15,6 +15,7 @@ from . import syntax as ast
 from . import tables as lalr
 from . import tokens as tk
 from .build import ForHead
+from .foreign_names import NAMES, TYPES
 from .tokens import Token
 from .words import CPP_WORDS, TERMINALS
 
@@ -184,8 +185,8 @@ class Recovery:
         elif name in ("pipe", "__pipe"):
             self.error("not-supported", "pipes are not supported", token.span)
         else:
-            near = self.nearest(name)
-            notes = [Note(f"did you mean '{near}'?")] if near else []
+            near = None if name in TYPES else self.nearest(name)
+            notes = [Note(f"did you mean '{near}'?")] if near else _foreign(name)
             fixits = [FixIt(token.span, near)] if near and token.span is not None else []
             self.error("unknown-type", f"unknown type name '{_shown(token)}'", token.span, notes=notes, fixits=fixits)
         # Said once; from here on it is a type.
@@ -211,6 +212,11 @@ class Recovery:
             self.error("not-supported", "statement expressions are not supported", token.span)
         elif token.value == ":" and index and self.tokens[index - 1].value == "?":
             self.error("not-supported", "'?:' without its second operand is not supported", token.span)
+        elif token.value == ":" and index and self.tokens[index - 1].value == ":":
+            cpp = "'::' is C++, which OpenCL C does not have"
+            self.error("unsupported-cpp", cpp, token.span, notes=_foreign(following))
+        elif index > 1 and self.tokens[index - 1].value == "<" and self.tokens[index - 2].value in TYPES:
+            self.report_type(self.tokens[index - 2])
         else:
             return None
         return self.resume(index)
@@ -417,6 +423,12 @@ def _after(token: Token) -> Span:
 def _here(opener: Token, what: str) -> list[Label]:
     assert opener.span is not None
     return [Label(opener.span, f"'{opener.value}' {what}")]
+
+
+def _foreign(name: str) -> list[Note]:
+    """What stands here for a name of another system's."""
+    meant = TYPES.get(name) or NAMES.get(name)
+    return [meant.note()] if meant else []
 
 
 def _shown(token: Token) -> str:

@@ -11,6 +11,7 @@ from typing import NoReturn
 from ...diagnostics import Diagnostics, FixIt, Label, Note, Span
 from ...features import Features
 from .. import typed
+from ..foreign_names import NAMES, Meant
 from ..types import PLAIN, Qualifiers, RecordType, Type
 
 
@@ -286,12 +287,14 @@ class Context:
             if name in self.function.undeclared:
                 raise Abandon
             self.function.undeclared.add(name)
-        near = self.nearest(name, candidates)
-        notes = [Note(f"did you mean '{near}'?")] if near else []
+        meant = NAMES.get(name)
+        if meant is None and (near := self.nearest(name, candidates)):
+            meant = Meant(near, alike=True)
+        notes = [meant.note()] if meant else []
         # Where a macro made the name, another text stands in the source.
         line = self.diagnostics.sources.line(span.file, span.line) or ""
         here = line[span.column - 1 : span.end_column - 1] == name
-        fixits = [FixIt(span, near)] if near and here else []
+        fixits = [FixIt(span, meant.name)] if meant and meant.alike and here else []
         self.fail("undeclared-identifier", message, span, notes=notes, fixits=fixits)
 
     def nearest(self, name: str, candidates: Iterable[str]) -> str | None:

@@ -1,0 +1,103 @@
+"""Names that other systems of cooperative matrices have, and what stands for each of them here.
+
+CUDA's and ROCm's WMMA, SYCL's joint_matrix, GLSL's GL_KHR_cooperative_matrix with NVIDIA's forms of it, and Slang's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..diagnostics import Note
+
+_LAYOUT, _USE = "CLK_COOPERATIVE_MATRIX_LAYOUT_", "CLK_COOPERATIVE_MATRIX_"
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """`name` is ours, `form` how it is written. `alike` where that name alone can take the other's place: it takes the
+    same arguments, or is a constant."""
+
+    name: str
+    form: str = ""
+    alike: bool = False
+
+    def note(self) -> Note:
+        return Note(f"did you mean '{self.name}'?" + (f" it is written: {self.form}" if self.form else ""))
+
+
+_LOAD = Meant("coop_mat_load", "m = coop_mat_load(p, layout, stride)")
+_STORE = Meant("coop_mat_store", "coop_mat_store(p, m, layout, stride)")
+_LOAD_CHECKED = Meant(
+    "coop_mat_load_checked", "m = coop_mat_load_checked(p, layout, stride, row, column, rows, columns)"
+)
+_STORE_CHECKED = Meant(
+    "coop_mat_store_checked", "coop_mat_store_checked(p, m, layout, stride, row, column, rows, columns)"
+)
+_MULTIPLY_ADD = Meant("coop_mat_mulAdd", "d = coop_mat_mulAdd(a, b, c)")
+_INIT = Meant("coop_mat_init", "m = coop_mat_init(x)")
+_LENGTH = Meant("coop_mat_length", "for (uint i = 0; i < coop_mat_length(m); ++i) m[i] = ...")
+_CONVERT = Meant("coop_mat_convert", "m2 = coop_mat_convert(m), or a cast")
+
+
+def _same(meant: Meant) -> Meant:
+    return Meant(meant.name, alike=True)
+
+
+def _constants(prefix: str, **ours: str) -> dict[str, Meant]:
+    return {name: Meant(prefix + word, alike=True) for name, word in ours.items()}
+
+
+FUNCTIONS: Mapping[str, Meant] = {
+    # Words of the field in the extension's own spelling.
+    **dict.fromkeys(("coop_mat_fill", "coop_mat_splat", "coop_mat_set", "coop_mat_broadcast"), _same(_INIT)),
+    **dict.fromkeys(("coop_mat_mad", "coop_mat_mma", "coop_mat_fma", "coop_mat_mul_accumulate"), _same(_MULTIPLY_ADD)),
+    **dict.fromkeys(
+        ("coop_mat_size", "coop_mat_num_elements", "coop_mat_get_length"), Meant("coop_mat_length", "", True)
+    ),
+    # WMMA.
+    "load_matrix_sync": _LOAD,
+    "store_matrix_sync": _STORE,
+    "mma_sync": _MULTIPLY_ADD,
+    "fill_fragment": _INIT,
+    # joint_matrix.
+    "joint_matrix_load": _LOAD,
+    "joint_matrix_store": _STORE,
+    "joint_matrix_mad": _MULTIPLY_ADD,
+    "joint_matrix_fill": _INIT,
+    "joint_matrix_apply": _LENGTH,
+    "joint_matrix_copy": _CONVERT,
+    "joint_matrix_load_checked": _LOAD_CHECKED,
+    "joint_matrix_store_checked": _STORE_CHECKED,
+    "get_wi_data": _LENGTH,
+    # GLSL and Slang: the multiply-add has our arguments.
+    **dict.fromkeys(("coopMatLoad", "coopMatLoadNV", "coopMatLoadTensorNV"), _LOAD),
+    **dict.fromkeys(("coopMatStore", "coopMatStoreNV", "coopMatStoreTensorNV"), _STORE),
+    **dict.fromkeys(("coopMatMulAdd", "coopMatMulAddNV"), _same(_MULTIPLY_ADD)),
+    "coopMatPerElementNV": _LENGTH,
+}
+"""Functions by their foreign names."""
+
+CONSTANTS: Mapping[str, Meant] = {
+    **_constants(_LAYOUT, mem_row_major="ROW_MAJOR", mem_col_major="COLUMN_MAJOR"),
+    **_constants(_LAYOUT, row_major="ROW_MAJOR", col_major="COLUMN_MAJOR"),
+    **_constants(
+        _LAYOUT,
+        gl_CooperativeMatrixLayoutRowMajor="ROW_MAJOR",
+        gl_CooperativeMatrixLayoutColumnMajor="COLUMN_MAJOR",
+    ),
+    **_constants(_LAYOUT, RowMajor="ROW_MAJOR", ColumnMajor="COLUMN_MAJOR"),
+    **_constants(_USE, matrix_a="A", matrix_b="B", accumulator="ACCUMULATOR"),
+    **_constants(_USE, gl_MatrixUseA="A", gl_MatrixUseB="B", gl_MatrixUseAccumulator="ACCUMULATOR"),
+    **_constants(_USE, MatrixA="A", MatrixB="B", MatrixAccumulator="ACCUMULATOR"),
+    **_constants(_USE, gl_ScopeSubgroup="SCOPE_SUBGROUP"),
+}
+
+NAMES: Mapping[str, Meant] = {**FUNCTIONS, **CONSTANTS}
+"""Whatever an expression may have."""
+
+_ATTRIBUTE = Meant("coop_mat", "typedef half A __attribute__((coop_mat(scope, rows, columns, use)))")
+TYPES: Mapping[str, Meant] = dict.fromkeys(
+    ("fragment", "joint_matrix", "coopmat", "fcoopmatNV", "icoopmatNV", "ucoopmatNV", "CoopMat"), _ATTRIBUTE
+)
+"""Types of matrices by their foreign names, most of them templates."""
