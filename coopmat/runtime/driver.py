@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from coopmat.compiler import Module
-from coopmat.devices import DeviceInfo, health, opencl
+from coopmat.devices import DeviceInfo, health, opencl, route_for
+from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.diagnostics import Diagnostic, SourceMap
 from coopmat.opencl_c import logs
+
+from .launch_rules import launch_error
 
 _SPIRV = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
 
@@ -49,9 +52,26 @@ class DriverError(Exception):
         return path
 
 
+def require_route(module: Module, device: DeviceInfo) -> None:
+    """Raises CompileError where the device is known to take no such code: what drivers say of that helps nobody."""
+    if module.code == "c":
+        return
+    if not device.takes_spirv:
+        raise launch_error(f"{device.label} takes no SPIR-V; use --code c", "no-route")
+    if module.matrices != "native" or COOPERATIVE_MATRIX in device.extensions or module.options.variants:
+        # What a device was found to do is checked when the source is compiled for it.
+        return
+    names = [kernel.name for kernel in module.kernels.values() if kernel.uses_matrices]
+    if names:
+        text = f"{device.label} has no {COOPERATIVE_MATRIX}, which {', '.join(names)} needs as compiled"
+        raise launch_error(f"{text}; use --matrices {route_for(device).matrices}", "no-route")
+
+
 def build(context: Any, module: Module, device: DeviceInfo, options: Sequence[str] = ()) -> Any:
     """pyopencl's program of the module, built for one device of the context; `options` are for the driver, besides
-    those that the code itself needs. Raises DriverError; CompileError and InternalError where there is no code."""
+    those that the code itself needs. Raises DriverError; CompileError and InternalError where there is no code,
+    or none that the device takes."""
+    require_route(module, device)
     cl = opencl()
     in_c = module.code == "c"
     code = module.opencl_c.encode() if in_c else module.spirv

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from coopmat.devices import DeviceInfo, health, opencl, route_for
-from coopmat.devices.query import COOPERATIVE_MATRIX
+from coopmat.devices import DeviceInfo, health, opencl
 from coopmat.diagnostics import Diagnostic, SourceMap
 
 from . import driver
@@ -52,10 +51,7 @@ class Program:
     """
 
     def __init__(self, module: Module, device: DeviceInfo) -> None:
-        if module.code != "c":
-            if not device.takes_spirv:
-                raise launch_error(f"{device.label} takes no SPIR-V; use --code c", "no-route")
-            _refuse_native_matrices(module, device)
+        driver.require_route(module, device)
         cl = opencl()
         self.device = device
         self.context = cl.Context([device.handle])
@@ -71,17 +67,6 @@ class Program:
             what = f"there is no kernel '{name}'" if name else "the program has several kernels; name one"
             raise launch_error(f"{what}; the kernels are: {', '.join(known) or 'none'}", "unknown-kernel")
         return Kernel(self, known[name], opencl().Kernel(self._program, name))
-
-
-def _refuse_native_matrices(module: Module, device: DeviceInfo) -> None:
-    if module.matrices != "native" or COOPERATIVE_MATRIX in device.extensions or module.options.variants:
-        # What a device was found to do is checked when the source is compiled for it.
-        return
-    names = [kernel.name for kernel in module.kernels.values() if kernel.uses_matrices]
-    if names:
-        text = f"{device.label} has no {COOPERATIVE_MATRIX}, which {', '.join(names)} needs as compiled"
-        how = route_for(device).matrices
-        raise launch_error(text + (f"; use --matrices {how}" if how else ""), "no-route")
 
 
 def _build(context: Any, module: Module, device: DeviceInfo) -> Any:

@@ -93,6 +93,20 @@ def test_gemm_by_every_route(context: Any, options: Any, route: str, size: int) 
     assert gemm.right()
 
 
+def test_native_matrices_where_the_device_has_none_are_an_error_of_the_options(context: Any) -> None:
+    if "cl_khr_cooperative_matrix" in context.devices[0].extensions.split():
+        pytest.skip("the device has native matrices")
+    program = coopmat.Program(context, SOURCE)
+    with pytest.raises(coopmat.CompileError, match="has no cl_khr_cooperative_matrix") as caught:
+        program.build("--matrices native")
+    (item,) = caught.value.diagnostics
+    assert item.code == "no-route" and item.message.endswith("; use --matrices one")
+    assert isinstance(caught.value, opencl().RuntimeError)
+    with coopmat.hook(), pytest.raises(coopmat.CompileError, match="use --matrices one"):
+        opencl().Program(context, SOURCE).build("--matrices native")
+    assert program.build("--matrices one").gemm.matrix_route == "one"
+
+
 def test_it_is_a_pyopencl_program(context: Any) -> None:
     cl = opencl()
     program = coopmat.Program(context, SOURCE)
