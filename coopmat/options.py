@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,7 +24,16 @@ class UsageError(Exception):
 
 
 class UnknownOption(UsageError):
-    """An option that does not exist."""
+    """The `argument` is no option; str() names the one that is spelled most like it, of ours and of the `others`."""
+
+    def __init__(self, argument: str, others: Sequence[str] = ()) -> None:
+        self.argument, self.others = argument, tuple(others)
+        known = [*(flag.spelling.rstrip("=") for flag in FLAGS), *others]
+        near = difflib.get_close_matches(argument.partition("=")[0], known, n=1, cutoff=0.75)
+        super().__init__(f"unknown option '{argument}'" + "".join(f"; did you mean '{name}'?" for name in near))
+
+    def __reduce__(self) -> tuple[type[UnknownOption], tuple[str, tuple[str, ...]]]:
+        return type(self), (self.argument, self.others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +157,7 @@ def _match(argument: str, rest: list[str]) -> tuple[Flag, str]:
                 return flag, ""
         elif argument.startswith(flag.spelling) and len(argument) > len(flag.spelling):
             return flag, argument[len(flag.spelling) :]
-    raise UnknownOption(f"unknown option '{argument}'")
+    raise UnknownOption(argument)
 
 
 def _set(name: str, value: object) -> Apply:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from .report import Reporter
+from .response_files import expand
 from .status import ExitStatus, run_guarded
 
 # Command: (module, what it does). The modules are imported when the command is used.
@@ -60,9 +61,8 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
 
 def _invoke(arguments: Sequence[str] | None) -> int:
     try:
-        result: Any = group.main(
-            args=None if arguments is None else list(arguments), prog_name="coopmat", standalone_mode=False
-        )
+        given = expand(sys.argv[1:] if arguments is None else arguments)
+        result: Any = group.main(args=given, prog_name="coopmat", standalone_mode=False)
         return int(result or 0)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from coopmat import options
-from coopmat.options import UsageError
+from coopmat.options import CompileOptions, UnknownOption, UsageError
 
 from .report import FORMATS
 
@@ -106,6 +106,17 @@ def parse_arguments(arguments: Sequence[str]) -> Invocation:
             value = (rest.pop(0),) if argument in COMPILER_FLAGS_WITH_VALUE and rest else ()
             result = replace(result, options=(*result.options, argument, *value))
     return result
+
+
+def compile_options(arguments: Sequence[str], others: Sequence[str]) -> CompileOptions:
+    """The compiler's own flags; `others` are the command's: what a misspelled one may have meant. Raises UsageError.
+
+    Read them before the inputs are counted: the value of a misspelled flag is one of those.
+    """
+    try:
+        return CompileOptions.from_arguments(arguments)
+    except UnknownOption as error:
+        raise UnknownOption(error.argument, others) from None
 
 
 def _match(argument: str, rest: list[str]) -> tuple[Flag, Any] | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ import click
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
 from coopmat.options import CompileOptions, UsageError
 
-from .arguments import FLAGS, Invocation, parse_arguments
+from .arguments import FLAGS, Invocation, compile_options, parse_arguments
 from .files import STANDARD_INPUT, read_source, write_outputs
 from .report import Reporter
 from .status import ExitStatus, run_guarded
@@ -66,12 +67,38 @@ def _run(arguments: list[str]) -> int:
     if invocation.help:
         click.echo(_help())
         return ExitStatus.DONE
-    if len(invocation.inputs) != 1:
-        raise UsageError("one input file (or - for standard input) is needed; see `coopmat compile --help`")
-    reporter = Reporter(invocation.diagnostics, invocation.color)
-    options = CompileOptions.from_arguments(invocation.options)
+    options = compile_options(invocation.options, [name for flag in FLAGS for name in flag.names])
+    if not invocation.inputs:
+        raise UsageError("an input file (or - for standard input) is needed; see `coopmat compile --help`")
     kinds = _kinds(invocation)
-    return run_guarded(lambda: _compile(invocation, options, kinds, reporter), reporter.show_error)
+    reporter = Reporter(invocation.diagnostics, invocation.color)
+    each = [replace(invocation, inputs=(name,)) for name in invocation.inputs]
+    if len(each) > 1:
+        _check_several(each, kinds, options)
+        reporter = reporter.holding()
+    status: int = ExitStatus.DONE
+    for one in each:
+        status = max(status, run_guarded(partial(_compile, one, options, kinds, reporter), reporter.show_error))
+        if status == ExitStatus.INTERRUPTED:
+            break
+    reporter.finish()
+    return status
+
+
+def _check_several(each: Sequence[Invocation], kinds: list[str], options: CompileOptions) -> None:
+    """Raises UsageError where several inputs would have one output, or standard input is read twice."""
+    for flag, value in (("-o", each[0].output), ("-MF", each[0].dependency_file)):
+        if value is not None:
+            raise UsageError(f"{flag} names one file, and there are {len(each)} inputs")
+    inputs = [one.inputs[0] for one in each]
+    if inputs.count("-") > 1:
+        raise UsageError("standard input can be read only once")
+    outputs = [name for one in each for name in _outputs(one, kinds, options.matrices).values() if name != "-"]
+    for name in outputs:
+        if name in inputs:
+            raise UsageError(f"the output '{name}' is an input")
+        if outputs.count(name) > 1:
+            raise UsageError(f"two outputs have the same name, '{name}'")
 
 
 def _kinds(invocation: Invocation) -> list[str]:
@@ -239,7 +266,7 @@ def _print_times(module: Module) -> None:
 
 def _help() -> str:
     formatter = click.HelpFormatter(max_width=110)
-    formatter.write_usage("coopmat compile", "[FLAGS] FILE|-")
+    formatter.write_usage("coopmat compile", "[FLAGS] FILE...|- [@RESPONSE-FILE]")
     formatter.write_paragraph()
     with formatter.section("Input and output"):
         formatter.write_dl([(f"{', '.join(flag.names)} {flag.metavar}".strip(), flag.help) for flag in FLAGS])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coopmat.diagnostics import Diagnostic, SourceMap, render_text, to_json, to_sarif
 
@@ -16,13 +16,26 @@ FORMATS = ("text", "json", "sarif")
 
 @dataclass(frozen=True, slots=True)
 class Reporter:
-    """`color` None means: where standard error is a terminal and NO_COLOR is not set."""
+    """`color` None means: where standard error is a terminal and NO_COLOR is not set. `held` collects what there is to
+    show where one document is to hold all of it; None shows everything at once."""
 
     format: str = "text"
     color: bool | None = None
+    held: list[Diagnostic] | None = None
+
+    def holding(self) -> Reporter:
+        """One for several inputs: json and sarif are one document, which `finish` prints."""
+        return self if self.format == "text" else replace(self, held=[])
+
+    def finish(self) -> None:
+        if self.held is not None:
+            replace(self, held=None).show(self.held)
 
     def show(self, items: Iterable[Diagnostic], sources: SourceMap | None = None) -> None:
         """Print the findings; json and sarif print their (empty) document even for none."""
+        if self.held is not None:
+            self.held.extend(items)
+            return
         text = self._rendered(list(items), sources)
         if text:
             # A name or a source line may hold what the terminal's encoding does not.

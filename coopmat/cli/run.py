@@ -12,6 +12,7 @@ import click
 from coopmat.diagnostics import CompileError, Diagnostic, Note, Severity, SourceMap
 from coopmat.options import UsageError
 
+from .arguments import compile_options
 from .files import STANDARD_INPUT, read_source, write_outputs
 from .report import Reporter
 from .status import ExitStatus
@@ -73,10 +74,15 @@ def command(
     The header's `// run:` and `// check:` lines say what to launch and what must come out.
     Further arguments that start with `-` are the compiler's: -DK=256, -cl-fast-relaxed-math.
     """
+    if "-h" in arguments:
+        click.echo(click.get_current_context().get_help())
+        return ExitStatus.DONE
     files = [argument for argument in arguments if argument == "-" or not argument.startswith("-")]
-    if len(files) != 1:
-        raise UsageError("one input file is needed; a compiler flag's value is joined to it (-DK=256)")
     flags = ["--matrices", matrices, *(argument for argument in arguments if argument not in files)]
+    compile_options(flags, [name for option in command.params for name in option.opts])
+    if len(files) != 1:
+        found = f", not {len(files)} ({', '.join(files)})" if files else ""
+        raise UsageError(f"one input file is needed{found}; a compiler flag's value is joined to it (-DK=256)")
     line = _CommandLine(kernel, given, checks, global_size, local_size)
     try:
         results = _run_all(files[0], line, flags, device, repeat)
