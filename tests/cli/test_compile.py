@@ -193,7 +193,7 @@ def test_a_device_says_its_native_profile_and_the_user_may_say_another(coopmat):
     "arguments",
     [
         [],
-        ["a.cl", "b.cl"],
+        ["-o", "x", "a.cl", "b.cl"],
         ["--nosuch", "a.cl"],
         ["--emit=exe", "a.cl"],
         ["-o"],
