@@ -13,6 +13,9 @@ from .environment import INSTALL_COMMAND, prepare
 from .query import DeviceInfo, list_devices
 from .table import route_for
 
+# What people call the devices that there are wheels of, and the package's extra with each.
+_EXTRAS = {"cpu": "cpu", "intel": "cpu", "pocl": "pocl", "oclgrind": "oclgrind"}
+
 
 def select(choice: str | None = None, devices: Iterable[DeviceInfo] | None = None) -> DeviceInfo:
     """The one device that `choice` names: part of a platform's or device's name, or "platform:device" numbers.
@@ -34,7 +37,9 @@ def select(choice: str | None = None, devices: Iterable[DeviceInfo] | None = Non
     if len(fitting) == 1:
         return fitting[0]
     if not fitting:
-        raise _failure(f"no OpenCL device fits '{choice}'", known)
+        extra = _EXTRAS.get(choice.casefold())
+        install = f"; it comes with: pip install 'coopmat[{extra}]'" if extra else ""
+        raise _failure(f"no OpenCL device fits '{choice}'{install}", known)
     raise _failure(f"'{choice}' fits {len(fitting)} devices; name one", fitting)
 
 

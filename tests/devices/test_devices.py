@@ -114,6 +114,7 @@ def test_a_simulator_is_the_last_choice(monkeypatch):
     [
         ("nothing", "no OpenCL device fits 'nothing'", 4),
         ("9:9", "no OpenCL device fits '9:9'", 4),
+        ("Oclgrind", "no OpenCL device fits 'Oclgrind'; it comes with: pip install 'coopmat[oclgrind]'", 4),
         ("GPU", "'GPU' fits 2 devices", 2),
         ("1", "'1' fits 2 devices", 2),
         ("host", "host device is not supported yet", 4),
