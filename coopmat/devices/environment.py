@@ -45,12 +45,14 @@ class Preparation:
     """What was done before OpenCL was first used.
 
     `runtime` is the CPU runtime found in the Python environment; `vendors` the directory that the loader
-    was pointed at (None where the variable was left alone); `note` says why, in words for the user.
+    was pointed at (None where the variable was left alone); `note` says why, in words for the user. `late`: pyopencl
+    was there already, and if its platforms had been listed, the loader did not look again.
     """
 
     runtime: Path | None
     vendors: Path | None
     note: str
+    late: bool = False
 
 
 def opencl() -> Any:
@@ -78,7 +80,7 @@ def prepare() -> Preparation:
     system = system_icd_files()
     if any(Path(text).name == _RUNTIME_LIBRARY for text in system.values()):
         return Preparation(runtime, None, "the system has a CPU runtime of this kind already")
-    loaded_before = "pyopencl" in sys.modules
+    late = "pyopencl" in sys.modules
     try:
         runtime = without_blanks(runtime, (cache_directory(), _private_temporary_directory()))
     except OSError as error:
@@ -87,12 +89,7 @@ def prepare() -> Preparation:
     # The trailing separator tells ocl-icd that this is a directory.
     os.environ[_VARIABLE] = str(vendors) + os.sep
     note = f"the CPU runtime {runtime} was added to the loader's list"
-    if loaded_before:
-        note += (
-            "; pyopencl was imported before: if its platforms were listed already, this comes too late, since OpenCL's"
-            " loader looks once; call coopmat.context() before anything lists them"
-        )
-    return Preparation(runtime, vendors, note)
+    return Preparation(runtime, vendors, note, late)
 
 
 def _makes_code_for_avx2() -> bool:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from test_devices import CPU, GPU, SOURCE_ONLY
@@ -13,6 +14,7 @@ from test_devices import CPU, GPU, SOURCE_ONLY
 import coopmat
 from coopmat.cli import app
 from coopmat.devices import by_preference, health, select
+from coopmat.devices.environment import Preparation
 
 
 @pytest.fixture
@@ -57,6 +59,14 @@ def test_no_order_of_imports_must_be_known(imports, device):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=variables)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+
+
+def test_a_list_of_platforms_that_came_too_early_is_told(monkeypatch):
+    prepared = Preparation(Path("/x"), Path("/y"), "the CPU runtime was added", late=True)
+    monkeypatch.setattr(sys.modules[select.__module__], "prepare", lambda: prepared)
+    with pytest.raises(coopmat.CompileError, match=r"call coopmat\.context\(\) before pyopencl lists") as caught:
+        select(None, [])
+    assert "pip install" not in str(caught.value)
 
 
 def test_importing_changes_nothing():

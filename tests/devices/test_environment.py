@@ -38,6 +38,7 @@ def test_the_runtime_and_the_systems_files_share_a_directory(fresh, monkeypatch)
     monkeypatch.setattr(environment, "system_icd_files", lambda: {"pocl.icd": "libpocl.so"})
     prepared = environment.prepare()
     assert prepared.vendors is not None and prepared.vendors.parent == fresh / "a cache"
+    assert prepared.late == ("pyopencl" in sys.modules)
     assert os.environ["OCL_ICD_VENDORS"] == str(prepared.vendors) + os.sep
     files = {file.name: file.read_text() for file in prepared.vendors.iterdir()}
     assert files == {"pocl.icd": "libpocl.so\n", "coopmat-cpu.icd": f"{runtime}\n"}
