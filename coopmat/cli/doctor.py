@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import platform
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -67,9 +69,13 @@ def _packages() -> Iterator[Finding]:
 
 
 def _spirv_tools() -> Iterator[Finding]:
-    from coopmat.spirv.tools import ToolsMissing, find_tools
+    from coopmat.spirv.tools import ENVIRONMENT_VARIABLE, ToolsMissing, find_tools
 
     tools = find_tools()
+    named = os.environ.get(ENVIRONMENT_VARIABLE)
+    if named and (tools is None or not tools.is_of(Path(named))):
+        text = f"{named} has no spirv-val that knows SPV_KHR_cooperative_matrix, and is passed over"
+        yield Finding(ENVIRONMENT_VARIABLE, False, text, trouble="IGNORED", needed=False)
     if tools is None:
         text = (
             "no spirv-val that knows SPV_KHR_cooperative_matrix: native modules and SPIR-V as input need it,"

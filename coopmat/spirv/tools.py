@@ -58,6 +58,10 @@ class SpirvTools:
                 return cls(programs, loader, library if loader else None)
         return None
 
+    def is_of(self, place: Path) -> bool:
+        """Whether these are what naming `place` asks for: the programs' own directory, or the one above its bin/."""
+        return self.directory in (place, place / "bin")
+
     def path(self, program: str) -> Path:
         found = shutil.which(program, path=str(self.directory))
         if found is None:

@@ -155,6 +155,17 @@ def test_the_doctor_tells_of_devices_that_build_nothing(others, known, dead, cap
     assert ("mend it with: pip install 'coopmat[cpu]'" in text) == (not others)
 
 
+@pytest.mark.parametrize(("named", "ignored"), [("/x", False), ("/x/bin", False), ("/y", True)])
+def test_the_doctor_tells_of_a_directory_that_is_passed_over(named, ignored, known, capsys, monkeypatch):
+    known.append(DEVICE)
+    monkeypatch.setenv(tools.ENVIRONMENT_VARIABLE, named)
+    monkeypatch.setattr(tools, "find_tools", lambda: tools.SpirvTools(Path("/x/bin")))
+    monkeypatch.setattr(tools.SpirvTools, "version", lambda self: "SPIRV-Tools v1")
+    assert app.run_command(["doctor"]) == 0
+    text = capsys.readouterr().out
+    assert ("IGNORED COOPMAT_SPIRV_TOOLS  /y has no spirv-val" in text) == ignored and "(/x/bin)" in text
+
+
 def test_the_doctor_asks_anew(known, capsys, monkeypatch):
     known.append(DEVICE)
     asked = []
