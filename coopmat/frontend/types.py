@@ -7,6 +7,7 @@ Sizes and alignments are in bytes (OpenCL C 3.0, sections 6.3.1, 6.3.2, 6.3.5).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum, IntEnum
 from functools import cache
@@ -177,7 +178,7 @@ class Field:
 
 @dataclass(eq=False, slots=True)
 class RecordType(Type):
-    """A struct or union (`kind`). `fields` is None until it is complete."""
+    """A struct or union (`kind`). `fields` is None until it is complete; `holds_matrix`: cooperative, at any depth."""
 
     kind: str
     name: str | None
@@ -187,6 +188,7 @@ class RecordType(Type):
     alignment: int | None = None
     size_bytes: int = 0
     align_bytes: int = 1
+    holds_matrix: bool = False
     _paths: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -207,6 +209,7 @@ class RecordType(Type):
         align = max(align, self.alignment or 1)
         self.align_bytes, self.size_bytes = align, -(-offset // align) * align
         self.fields = fields
+        self.holds_matrix = any(contains_matrix(item.type) for item in fields)
         for i, item in enumerate(fields):
             if item.name:
                 self._paths[item.name] = (i,)
@@ -381,13 +384,28 @@ def is_complete(t: Type) -> bool:
     return not isinstance(t, (VoidType, FunctionType))
 
 
+def contained(t: Type) -> Iterator[Type]:
+    """The type, what its arrays are of and what its records hold, in the order of their members; each record once,
+    however often it is held: records of two members that are alike hold as many as two to the power of their depth."""
+    seen: set[RecordType] = set()
+    work = [t]
+    while work:
+        inner = work.pop()
+        if isinstance(inner, RecordType):
+            if inner in seen:
+                continue
+            seen.add(inner)
+            work += [item.type for item in reversed(inner.fields or ())]
+        elif isinstance(inner, ArrayType):
+            work.append(inner.element)
+        yield inner
+
+
 def contains_matrix(t: Type) -> bool:
     """Whether a value of this type holds cooperative matrices."""
-    if isinstance(t, ArrayType):
-        return contains_matrix(t.element)
-    if isinstance(t, RecordType):
-        return any(contains_matrix(item.type) for item in t.fields or ())
-    return isinstance(t, CoopMatrixType)
+    while isinstance(t, ArrayType):
+        t = t.element
+    return t.holds_matrix if isinstance(t, RecordType) else isinstance(t, CoopMatrixType)
 
 
 def size_of(t: Type) -> int:

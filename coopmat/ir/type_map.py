@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from llvmlite import ir
 from llvmlite.ir.values import FormattedConstant
@@ -81,6 +81,7 @@ class TypeMap:
         self._known: dict[int, tuple[Type, ir.Type]] = {}
         self._field_indices: dict[RecordType, list[int]] = {}
         self._record_aligns: dict[RecordType, int] = {}
+        self._layouts: dict[RecordType, _Layout] = {}
         self._record_names: set[str] = set()
 
     def in_memory(self, t: Type) -> bool:
@@ -155,7 +156,7 @@ class TypeMap:
             return struct
         elements, self._field_indices[record] = self._struct_body(record)
         # LLVM's own layout of aligned elements would not follow fields that are packed.
-        struct.packed = _is_packed(record) and not contains_matrix(record)
+        struct.packed = self._layout(record).packed and not contains_matrix(record)
         struct.set_body(*elements)
         return struct
 
@@ -173,33 +174,42 @@ class TypeMap:
         indices: list[int] = []
         opaque = contains_matrix(record)
         offset = 0
-        packed = _is_packed(record)
+        layout = self._layout(record)
         for item in record.fields or ():
-            step = 1 if packed else _llvm_align(item.type)
+            step = 1 if layout.packed else self._llvm_align(item.type)
             natural = -(-offset // step) * step
             if item.offset > natural and not opaque:
                 elements.append(ir.ArrayType(I8, item.offset - offset))
             indices.append(len(elements))
             elements.append(self.of(item.type))
             offset = item.offset + size_of(item.type)
-        natural = 1 if packed else max([1, *(_llvm_align(item.type) for item in record.fields or ())])
-        if record.size_bytes > -(-offset // natural) * natural and not opaque:
+        if record.size_bytes > -(-offset // layout.align) * layout.align and not opaque:
             elements.append(ir.ArrayType(I8, record.size_bytes - offset))
         return elements, indices
 
+    def _llvm_align(self, t: Type) -> int:
+        """What LLVM aligns the type to by itself: it knows nothing of a record's alignment attribute."""
+        if isinstance(t, ArrayType):
+            return self._llvm_align(t.element)
+        return self._layout(t).align if isinstance(t, RecordType) and t.kind == "struct" else align_of(t)
 
-def _llvm_align(t: Type) -> int:
-    """What LLVM aligns the type to by itself: it knows nothing of a record's alignment attribute."""
-    if isinstance(t, ArrayType):
-        return _llvm_align(t.element)
-    if isinstance(t, RecordType) and t.kind == "struct":
-        return 1 if _is_packed(t) else max([1, *(_llvm_align(item.type) for item in t.fields or ())])
-    return align_of(t)
+    def _layout(self, record: RecordType) -> _Layout:
+        """How LLVM places the fields; found once, since records of records would ask for it time and again."""
+        known = self._layouts.get(record)
+        if known is None:
+            fields = [(item.offset, self._llvm_align(item.type)) for item in record.fields or ()]
+            packed = record.packed or any(offset % align for offset, align in fields)
+            known = _Layout(packed, 1 if packed else max([1, *(align for _, align in fields)]))
+            self._layouts[record] = known
+        return known
 
 
-def _is_packed(record: RecordType) -> bool:
-    """Whether LLVM must not place the fields itself: it would leave room where an attribute says that there is none."""
-    return record.packed or any(item.offset % _llvm_align(item.type) for item in record.fields or ())
+class _Layout(NamedTuple):
+    """`packed`: LLVM must not place the fields itself, since it would leave room where an attribute says that there is
+    none. `align`: what LLVM aligns the whole to, in bytes."""
+
+    packed: bool
+    align: int
 
 
 def _union_body(record: RecordType) -> list[ir.Type]:

@@ -267,14 +267,17 @@ def _type_argument(c: Context, node: syntax.TypeArgument, expected: Type | None)
 
 
 def _size_of(c: Context, node: syntax.SizeOf, expected: Type | None) -> Expr:
-    from .declarations import alignment_of_base, base_type, type_name
+    from .declarations import alignment_of_base, base_type, declarator_type
 
     operand = node.operand
-    t = type_name(c, operand) if isinstance(operand, syntax.TypeName) else analyse(c, operand).type
     op = node.op.strip("_")
     alignment: int | None = None
     if isinstance(operand, syntax.TypeName):
-        alignment = alignment_of_base(base_type(c, operand.specifiers), operand.declarator)
+        base = base_type(c, operand.specifiers)
+        t = declarator_type(c, base, operand.declarator)[0]
+        alignment = alignment_of_base(base, operand.declarator)
+    else:
+        t = analyse(c, operand).type
     if contains_matrix(t):
         c.fail("coop-mat-opaque", f"'{node.op}' of '{t}': a cooperative matrix is opaque and has no size", node.span)
     if op == "vec_step":

@@ -9,12 +9,12 @@ from ..types import (
     BOOL,
     EVENT,
     AddressSpace,
-    ArrayType,
     Field,
     PointerType,
     RecordType,
     Type,
     VoidType,
+    contained,
     contains_matrix,
 )
 from .context import Context
@@ -65,24 +65,15 @@ def _check_size(c: Context, p: typed.VarDecl) -> None:
 
 def _member_without_size(t: Type) -> Field | None:
     """The first member of a record whose size a host does not know."""
-    while isinstance(t, ArrayType):
-        t = t.element
-    for item in (t.fields or ()) if isinstance(t, RecordType) else ():
-        if item.host_sized is not None or item.type is BOOL:
-            return item
-        found = _member_without_size(item.type)
-        if found is not None:
-            return found
-    return None
+    records = (inner for inner in contained(t) if isinstance(inner, RecordType))
+    members = (item for record in records for item in record.fields or ())
+    return next((item for item in members if item.host_sized is not None or item.type is BOOL), None)
 
 
 def _holds_host_pointer(t: Type) -> bool:
     """Whether a record or array holds a pointer that a host cannot set."""
-    if isinstance(t, RecordType):
-        return any(_holds_host_pointer(item.type) for item in t.fields or ())
-    if isinstance(t, ArrayType):
-        return _holds_host_pointer(t.element)
-    return isinstance(t, PointerType) and t.qualifiers.space is not AddressSpace.GLOBAL
+    pointers = (inner for inner in contained(t) if isinstance(inner, PointerType))
+    return any(pointer.qualifiers.space is not AddressSpace.GLOBAL for pointer in pointers)
 
 
 def _check_pointer(c: Context, p: typed.VarDecl, t: PointerType) -> None:

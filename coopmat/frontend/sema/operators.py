@@ -23,6 +23,7 @@ from ..types import (
     Type,
     VectorType,
     VoidType,
+    contained,
     element_type,
     in_space,
     integer_type,
@@ -363,9 +364,10 @@ def modifiable(c: Context, e: Expr, what: str, span: Span) -> LValue:
 
 def _has_const(t: Type) -> bool:
     """Whether a member is const, which makes the whole read-only (C11 6.3.2.1)."""
-    if isinstance(t, ArrayType):
-        return _has_const(t.element)
-    return isinstance(t, RecordType) and any(f.qualifiers.const or _has_const(f.type) for f in t.fields or ())
+    if not isinstance(t, (ArrayType, RecordType)):
+        return False
+    records = (inner for inner in contained(t) if isinstance(inner, RecordType))
+    return any(item.qualifiers.const for record in records for item in record.fields or ())
 
 
 def assign(c: Context, target: Expr, value: Expr, span: Span, op_span: Span) -> Expr:

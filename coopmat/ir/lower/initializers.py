@@ -24,6 +24,7 @@ from .operators import zero
 
 # More scalars than this are copied from a constant object rather than stored one by one.
 _MAX_STORES = 32
+_LARGEST_SCALAR = 8  # in bytes
 
 
 def initialize(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Expr) -> None:
@@ -68,11 +69,14 @@ def _parts(ctx: FunctionContext, place: places.MemoryPlace) -> list[places.Memor
 
 
 def _scalars(t: Type) -> int:
+    """How many an object of the type has; the bytes of one that is larger than few of them, or empty: records of
+    records hold more than can be counted."""
     if isinstance(t, ArrayType):
         return (t.size or 0) * _scalars(t.element)
     if isinstance(t, RecordType):
-        counts = [_scalars(item.type) for item in t.fields or ()]
-        return sum(counts) if t.kind == "struct" else size_of(t)
+        if t.kind == "union" or (not t.holds_matrix and not 0 < size_of(t) <= _MAX_STORES * _LARGEST_SCALAR):
+            return size_of(t)
+        return sum(_scalars(item.type) for item in t.fields or ())
     if isinstance(t, ConstantMatrixType):
         return t.storage_elements
     return t.count if isinstance(t, VectorType) else 1

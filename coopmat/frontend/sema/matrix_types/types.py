@@ -9,12 +9,11 @@ from ...types import (
     FLOATS,
     HALF,
     INTEGERS,
-    ArrayType,
     ConstantMatrixType,
     MatrixLayout,
-    RecordType,
     ScalarType,
     Type,
+    contained,
 )
 from .. import halves
 from ..context import Context, Typedef
@@ -32,11 +31,7 @@ _PADDINGS = {"column_padding": MatrixLayout.COLUMN_MAJOR, "row_padding": MatrixL
 
 def holds(t: Type) -> bool:
     """Whether a value of this type is or holds a matrix."""
-    while isinstance(t, ArrayType):
-        t = t.element
-    if isinstance(t, RecordType):
-        return any(holds(item.type) for item in t.fields or ())
-    return isinstance(t, ConstantMatrixType)
+    return any(isinstance(inner, ConstantMatrixType) for inner in contained(t))
 
 
 def check_element(c: Context, t: Type, span: Span) -> ScalarType:
