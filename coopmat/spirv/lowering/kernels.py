@@ -52,9 +52,12 @@ def read_kernels(sections: Mapping[Section, list[Instruction]], constants: Const
     for item in sections[Section.ENTRY_POINT]:
         function = item.operands[1]
         found.append(Kernel(function, decode_string(item.operands[2:])[0], uses_matrices=function in users))
+    of_function: dict[int, list[Kernel]] = {}
+    for kernel in found:
+        of_function.setdefault(kernel.function, []).append(kernel)
     for item in sections[Section.EXECUTION_MODE]:
         function, mode, *numbers = item.operands
-        kernels = [kernel for kernel in found if kernel.function == function]
+        kernels = of_function.get(function)
         if not kernels:
             raise Refused("spirv-invalid", f"{label(item)} names %{function}, which is no entry point")
         for kernel in kernels:
@@ -69,14 +72,24 @@ def read_kernels(sections: Mapping[Section, list[Instruction]], constants: Const
 
 def users_of_matrices(functions: Mapping[int, Iterable[Instruction]], types: Types) -> set[int]:
     """Functions that have to do with matrices, or call one that has."""
-    users, calls = set(), {}
+    users = {function for function, code in functions.items() if any(_concerns_matrices(item, types) for item in code)}
+    return with_callers(users, functions)
+
+
+def with_callers(found: Iterable[int], functions: Mapping[int, Iterable[object]]) -> set[int]:
+    """These functions, and all that call one of them, directly or not; each call is looked at once."""
+    callers: dict[int, list[int]] = {}
     for function, code in functions.items():
-        calls[function] = {item.operands[0] for item in code if item.opcode == _CALL}
-        if any(_concerns_matrices(item, types) for item in code):
-            users.add(function)
-    while more := {function for function, called in calls.items() if called & users} - users:
-        users |= more
-    return users
+        for item in code:
+            if isinstance(item, Instruction) and item.opcode == _CALL:
+                callers.setdefault(item.operands[0], []).append(function)
+    work = list(found)
+    known = set(work)
+    while work:
+        new = set(callers.get(work.pop(), ())) - known
+        known |= new
+        work += new
+    return known
 
 
 def _concerns_matrices(item: Instruction, types: Types) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -11,13 +12,13 @@ from .. import joint_matrix
 from ..module import OP, Instruction, Module, decode_string, id_positions
 from . import bfloat16, operations, subgroups, values
 from .function import Change, Code, FunctionLowering, LibraryCall
-from .kernels import SUBGROUP_SIZE, Kernel, describe, read_kernels, users_of_matrices
+from .kernels import SUBGROUP_SIZE, Kernel, describe, read_kernels, users_of_matrices, with_callers
 from .pool import Pool
 from .refusal import Refused, unsupported
 from .sections import Section, entry_point, split
 from .types import MATRIX, Types
 
-_LABEL, _CALL, _EXECUTION_MODE = OP["OpLabel"], OP["OpFunctionCall"], OP["OpExecutionMode"]
+_LABEL, _EXECUTION_MODE = OP["OpLabel"], OP["OpExecutionMode"]
 _SUBGROUP_DISPATCH, _LINKAGE_ATTRIBUTES, _BUILT_IN = 58, 41, 11
 _SPEC_ID = 1
 _GROUPS, _GROUP_UNIFORM_ARITHMETIC = 18, 6400
@@ -93,9 +94,11 @@ class ModuleLowering:
         self.hidden = self.constants | self.subgroup_variables.keys()
         self.conversions = self._conversions()
         self._versions: dict[tuple[int, Target], int] = {}
-        self._waiting: list[tuple[int, Target]] = []
+        self._versioned: set[int] = set()
+        self._waiting: deque[tuple[int, Target]] = deque()
         self._users = users_of_matrices(self.functions, self.types)
         self.kernels = self._kernels()
+        self._entry_points = {kernel.function for kernel in self.kernels}
 
     def new_id(self) -> int:
         return self.module.new_id()
@@ -107,7 +110,7 @@ class ModuleLowering:
         lowered = self._lower_waiting()
         # What no kernel calls is lowered as well: it may be exported.
         for function in self.functions:
-            if not any(known == function for known, _ in self._versions):
+            if function not in self._versioned:
                 self.version(function, self._target(None))
         lowered += self._lower_waiting()
         callers = _callers_of_the_library(lowered)
@@ -160,15 +163,15 @@ class ModuleLowering:
             target = self._target(None)
         known = self._versions.get((function, target))
         if known is None:
-            first = all(other != function for other, _ in self._versions)
-            known = self._versions[function, target] = function if first else self.new_id()
+            known = self._versions[function, target] = self.new_id() if function in self._versioned else function
+            self._versioned.add(function)
             self._waiting.append((function, target))
         return known
 
     def _lower_waiting(self) -> list[Code]:
         done: list[Code] = []
         while self._waiting:
-            function, target = self._waiting.pop(0)
+            function, target = self._waiting.popleft()
             code = self.functions.get(function)
             if code is None:
                 raise Refused("spirv-invalid", f"%{function} is called, and is no function")
@@ -207,7 +210,7 @@ class ModuleLowering:
         return function in self._users
 
     def is_kernel(self, function: int) -> bool:
-        return any(kernel.function == function for kernel in self.kernels)
+        return function in self._entry_points
 
     # --- kernels ---------------------------------------------------------------------------------
 
@@ -321,18 +324,13 @@ class ModuleLowering:
 
 def _callers_of_the_library(functions: list[Code]) -> set[int]:
     """Functions that call it, or one that does."""
-    calls: dict[int, set[int]] = {}
-    found = set()
+    by_id: dict[int, Code] = {}
     for code in functions:
         head = code[0]
         assert isinstance(head, Instruction)
-        id_ = head.result or 0
-        calls[id_] = {i.operands[0] for i in code if isinstance(i, Instruction) and i.opcode == _CALL}
-        if any(isinstance(item, LibraryCall) for item in code):
-            found.add(id_)
-    while more := {id_ for id_, called in calls.items() if called & found} - found:
-        found |= more
-    return found
+        by_id[head.result or 0] = code
+    callers = (id_ for id_, code in by_id.items() if any(isinstance(item, LibraryCall) for item in code))
+    return with_callers(callers, by_id)
 
 
 def kernels_of(module: Module) -> tuple[KernelInfo, ...]:

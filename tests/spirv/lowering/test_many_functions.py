@@ -1,0 +1,61 @@
+"""The lowering of SPIR-V takes time in proportion to the functions of a module, however they call one another."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from test_modules import text
+
+from coopmat.spirv.lowering import kernels_of, prepare, read
+from coopmat.spirv.tools import assemble
+
+_HEAD = "%plain = OpTypeFunction %void"
+_LAST = "%made = OpCompositeConstruct %C %one_f"
+
+
+def _function(name: str, *body: str) -> str:
+    return "\n".join(
+        [f"%{name} = OpFunction %void None %plain", f"%l_{name} = OpLabel", *body, "OpReturn", "OpFunctionEnd"]
+    )
+
+
+def _chain(count: int) -> str:
+    """Each function calls the next, the last one makes a matrix."""
+    calls = [f"%c{i} = OpFunctionCall %void %f{i + 1}" for i in range(count - 1)]
+    functions = [_function(f"f{i}", call) for i, call in enumerate([*calls, _LAST])]
+    return text(_HEAD, _function("k", "%first = OpFunctionCall %void %f0"), *functions)
+
+
+def _kernels(count: int) -> str:
+    entries = "\n".join(
+        [f'OpEntryPoint Kernel %f{i} "f{i}"' for i in range(count)]
+        + [f"OpExecutionMode %f{i} LocalSize 8 1 1" for i in range(count)]
+    )
+    return text(_HEAD, *(_function(f"f{i}", _LAST.replace("made", f"made{i}")) for i in range(count)), entries=entries)
+
+
+def _unused(count: int) -> str:
+    """Functions that nothing calls."""
+    return text(_HEAD, _function("k"), *(_function(f"f{i}") for i in range(count)))
+
+
+def _seconds(binary: bytes) -> float:
+    start = time.process_time()
+    kernels_of(read(binary))
+    prepare(binary, "lanes", None)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("make", [_chain, _kernels, _unused])
+def test_time_is_linear_in_functions(make):
+    small, large = (assemble(make(count), "spv1.4") for count in (400, 4800))
+    _seconds(small)
+    assert _seconds(large) / min(_seconds(small) for _ in range(3)) < 30
+
+
+def test_all_callers_use_matrices():
+    prepared = prepare(assemble(_chain(50), "spv1.4"), "lanes", None)
+    assert [kernel.name for kernel in prepared.kernels] == ["k"]
+    # Those that have to do with matrices are told to be inlined: all but the kernel.
+    assert [code[0].operands[0] for code in prepared.functions] == [0] + [1] * 50
