@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llvmlite import ir
+from llvmlite.ir._utils import NameScope
 from llvmlite.ir.values import MDValue
 
 from ..frontend.types import AddressSpace
@@ -19,8 +20,28 @@ class LoopNode(MDValue):  # type: ignore[misc]
         buf.append(f"distinct !{{ {operands} }}\n")
 
 
+class LocalNames(NameScope):  # type: ignore[misc]
+    """The names in a function. LLVM cuts those that are longer than 1,024 bytes, and takes what is left for the same
+    name where it is; so they are cut here, before they are made distinct."""
+
+    LONGEST = 1000
+
+    def __init__(self, before: NameScope) -> None:
+        # The parameters have theirs already.
+        self.__dict__.update(before.__dict__)
+
+    def register(self, name: str, deduplicate: bool = False) -> str:
+        return str(super().register(name[: self.LONGEST], deduplicate))
+
+
 class Definition(ir.Function):  # type: ignore[misc]
     """A function with a body, whose metadata is written as LLVM reads it: without commas."""
+
+    scope: NameScope
+
+    def __init__(self, module: ir.Module, kind: ir.FunctionType, name: str) -> None:
+        super().__init__(module, kind, name)
+        self.scope = LocalNames(self.scope)
 
     def _stringify_metadata(self, leading_comma: bool = False) -> str:
         return " ".join(f"!{name} {node.get_reference()}" for name, node in self.metadata.items())

@@ -95,3 +95,27 @@ def _strings(lines: int) -> str:
 def test_names_and_strings_of_many_lines_are_linear(make):
     _seconds(make(10))
     assert _seconds(make(64_000)) / min(_seconds(make(8_000)) for _ in range(3)) < 20
+
+
+_NAMED = {
+    "kernel": "kernel void NAME(global int *a) { a[0] = 1; }",
+    "parameters": "kernel void k(global int *NAME, int NAMEb) { NAME[0] = NAMEb; }",
+    "variables": "kernel void k(global int *a) { int NAME = a[0]; int NAMEb = a[1]; NAME++; a[1] = NAME * NAMEb; }",
+    "functions": "int NAME(int x) { return x; }\nint NAMEb(int x) { return 3; }\n"
+    "kernel void k(global int *a) { a[0] = NAME(a[1]) + NAMEb(a[2]); }",
+    "objects": "constant int NAME[] = {1, 2};\nconstant int NAMEb[] = {3, 2};\n"
+    "kernel void k(global int *a) { local int NAMEc; NAMEc = 1; a[0] = NAME[a[1]] + NAMEb[a[2]] + NAMEc; }",
+    "labels": "kernel void k(global int *a) { NAME: a[0]++; if (a[0] < 3) goto NAME; NAMEb: if (a[0]) goto NAMEb; }",
+    "records": "struct NAME { int NAMEb; };\nkernel void k(global struct NAME *a) { a[0].NAMEb = 1; }",
+}
+
+
+@pytest.mark.parametrize("use", _NAMED)
+@pytest.mark.parametrize("length", [999, 1016, 1024, 5000])
+def test_names_may_be_longer_than_llvms(use, length):
+    source = _NAMED[use].replace("NAME", "n" * length)
+    module = coopmat.compile(source, ["-w", "-O0"])
+    assert module.spirv
+    assert list(module.kernels) == ["n" * length if use == "kernel" else "k"]
+    if use == "parameters":
+        assert [parameter.name for parameter in module.kernels["k"].parameters] == ["n" * length, "n" * length + "b"]

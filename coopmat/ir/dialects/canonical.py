@@ -58,6 +58,7 @@ class _Canonicalizer:
         self.module = module
         self.declared: dict[str, Call] = {}
         self.operations: set[str] = set()
+        self.heads = {head.name: head for head in (*module.declarations, *(f.head for f in module.functions))}
 
     def run(self) -> None:
         known = {head.name: read_name(head.name) for head in self.module.declarations}
@@ -104,12 +105,23 @@ class _Canonicalizer:
         call = parse_call(item.text) if "call" in item.text else None
         if call is None or call.name not in self.operations:
             self.refuse_operands(item, item.text)
+            if call is not None:
+                self.check_call(item, call)
             return [item]
         spelling = read_name(call.name)
         assert spelling is not None
         self.refuse_operands(item, " ".join(argument.value for argument in call.arguments))
         made = _Operation(self, item, call, spelling).made()
         return made
+
+    def check_call(self, item: Instruction, call: Call) -> None:
+        """A function is called as it is declared: anything else is undefined in LLVM, and no SPIR-V."""
+        head = self.heads.get(call.name)
+        if head is None or head.name.startswith("llvm.") or "..." in call.type:
+            return
+        given, wanted = (f"{c.type} ({', '.join(argument.type for argument in c.arguments)})" for c in (call, head))
+        if given != wanted:
+            raise Malformed("ir-call", f"@{call.name} is called as {given}, and is {wanted}", item.source)
 
     def refuse_operands(self, item: Instruction, text: str) -> None:
         """An operation is called, and nothing else."""

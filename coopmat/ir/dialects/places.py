@@ -29,6 +29,7 @@ def find(source: str, name: str, line: str) -> Span | None:
     readings: tuple[Callable[[str], bool], ...] = (
         lambda text: _squeezed(text) == wanted,
         lambda text: _nameless(text) == _nameless(line),
+        lambda text: line.startswith("!") and _squeezed(text).startswith(_squeezed(line.partition("=")[0]) + "="),
         lambda text: line.startswith("define") and _defines(text, unquoted(functions[0])),
         lambda text: bool(functions) and _squeezed(functions[0]) in _squeezed(text),
     )

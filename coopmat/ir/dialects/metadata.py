@@ -1,0 +1,77 @@
+"""Metadata that LLVM's backend for SPIR-V takes at its word: of another form than it expects, it ends the process."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from .text import Malformed, Module
+
+_NODE = re.compile(r"(!\d+) = (?:distinct )?!\{\s*(.*?)\s*\}")
+_NAMED = re.compile(r"!([-\w.$]+) = !\{(.*)\}")
+_ATTACHED = re.compile(r"!([-\w.$]+) (!\d+)")
+_OPERAND = re.compile(r"!?\"[^\"]*\"|\w+(?: addrspace\(\d+\))? @\"[^\"]*\"|<[^>]*>[^,]*|[^,]+")
+
+
+class _Form(NamedTuple):
+    """What the operands of a node are: each of the first as `first` says, all that follow as `rest`; nodes among
+    them are `linked`."""
+
+    words: str
+    first: tuple[re.Pattern[str], ...]
+    rest: re.Pattern[str] | None
+    linked: _Form | None = None
+
+
+_STRING, _NUMBER, _LINK = re.compile(r'!"[^"]*"'), re.compile(r"i32 -?\d+"), re.compile(r"!\d+")
+_FUNCTION = re.compile(r'ptr(?: addrspace\(\d+\))? @(?:"[^"]*"|[-\w.$]+)')
+_VALUE_OF_TYPE = re.compile(r"(?:half|bfloat|float|double|i\d+|<\d+ x \w+>) (?:undef|poison)")
+
+_STRINGS = _Form("strings", (), _STRING)
+_NUMBERS = _Form("numbers of type i32", (), _NUMBER)
+#: Of the functions that have it.
+_OF_FUNCTIONS = {
+    "kernel_arg_access_qual": _STRINGS,
+    "kernel_arg_type_qual": _STRINGS,
+    "reqd_work_group_size": _NUMBERS,
+    "work_group_size_hint": _NUMBERS,
+    "intel_reqd_sub_group_size": _NUMBERS,
+    "vec_type_hint": _Form("an undefined value of the type, and a number of type i32", (_VALUE_OF_TYPE, _NUMBER), None),
+    "spirv.ParameterDecorations": _Form("nodes of nodes", (), _LINK, _Form("nodes of numbers", (), _LINK, _NUMBERS)),
+}
+#: Of every node that the module's own metadata of this name lists.
+_OF_MODULES = {
+    "opencl.ocl.version": _NUMBERS,
+    "opencl.used.extensions": _STRINGS,
+    "opencl.used.optional.core.features": _STRINGS,
+    "opencl.kernels": _Form("a kernel, and other nodes", (_FUNCTION,), _LINK),
+    "spirv.ExecutionMode": _Form("a kernel, and numbers of type i32", (_FUNCTION, _NUMBER), _NUMBER),
+    "spirv.MemoryModel": _Form("two numbers of type i32", (_NUMBER, _NUMBER), None),
+}
+
+
+def check(module: Module) -> None:
+    """Raises Malformed, at the function or the module's metadata, for what the backend would not survive."""
+    nodes = {match[1]: match[2] for line in module.rest if (match := _NODE.fullmatch(line))}
+    for function in module.functions:
+        for kind, node in _ATTACHED.findall(function.head.after):
+            if kind in _OF_FUNCTIONS:
+                _check(_OF_FUNCTIONS[kind], kind, node, nodes, str(function.head))
+    for line in module.rest:
+        named = _NAMED.fullmatch(line)
+        if named is not None and named[1] in _OF_MODULES:
+            for node in _LINK.findall(named[2]):
+                _check(_OF_MODULES[named[1]], named[1], node, nodes, line)
+
+
+def _check(form: _Form, kind: str, node: str, nodes: Mapping[str, str], line: str) -> None:
+    operands = nodes.get(node, "")
+    found = [text.strip() for text in _OPERAND.findall(operands)]
+    wanted = [*form.first, *[form.rest] * (len(found) - len(form.first))]
+    fits = (pattern is None or pattern.fullmatch(text) for text, pattern in zip(found, wanted, strict=False))
+    if len(found) < len(form.first) or not all(fits):
+        raise Malformed("ir-metadata", f"!{kind} holds {form.words}, not !{{{operands}}}", line)
+    if form.linked is not None:
+        for text in found:
+            _check(form.linked, kind, text, nodes, line)
