@@ -52,7 +52,6 @@ TEXT: tuple[ErrorCode, ...] = (
     ErrorCode("unterminated-conditional", "#if without #endif", "#if 1\nint x;"),
     ErrorCode("invalid-pragma", "_Pragma without one string", "int x; _Pragma(unroll)"),
     # Syntax.
-    ErrorCode("empty-translation-unit", "nothing is declared", "// nothing"),
     ErrorCode("expected-declaration", "a statement or another thing where only declarations stand", "return 1;"),
     ErrorCode("expected-expression", "nothing where a value is needed", "int f() { return 1 + ; }"),
     ErrorCode("expected-identifier", "nothing where a name is needed", "void f() { goto 5; }"),

@@ -21,8 +21,10 @@ from . import macros as predefined
 from . import tokens as tk
 from .tokens import PcppLexer, Token, tokenize, with_blanks
 
-#: Tokens that one use of a macro, and that one compilation, may make by macro expansion, counted at every level of it.
+#: Tokens that one use of a macro may become, the blanks between them counted.
 MOST_EXPANDED_BY_ONE = 200_000
+#: Tokens that the work on one use may make, and that on all of a compilation: those of every level of expansion.
+MOST_WORK_ON_ONE = 500_000
 MOST_EXPANDED = 10_000_000
 
 _MESSAGES = (
@@ -46,7 +48,7 @@ class MacroEngine(Preprocessor):  # type: ignore[misc]
         self.macros = {}
         self.budget = MOST_EXPANDED
         # Of the use that is being expanded.
-        self.room = MOST_EXPANDED_BY_ONE
+        self.room = MOST_WORK_ON_ONE
         self.place: Span | None = None
 
     def define_line(self, text: str) -> None:
@@ -66,7 +68,7 @@ class MacroEngine(Preprocessor):  # type: ignore[misc]
         """One macro use, from its name to its closing parenthesis, fully expanded; may raise ExpansionLimit."""
         place = self.place = tokens[0].span
         self.linemacrodepth = 0
-        self.room = MOST_EXPANDED_BY_ONE
+        self.room = MOST_WORK_ON_ONE
         out: list[Token] = []
         spaced = tokens[0].spaced
         for token in self.expand_macros(with_blanks(tokens)):
@@ -84,6 +86,8 @@ class MacroEngine(Preprocessor):  # type: ignore[misc]
 
     def expand_macros(self, tokens: list[Token], expanding_from: Any = ()) -> list[Token]:
         result: list[Token] = super().expand_macros(tokens, list(expanding_from))
+        if len(result) > MOST_EXPANDED_BY_ONE:
+            raise ExpansionLimit
         self._spend(len(result))
         return result
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..diagnostics import Diagnostics, Span
+from ..diagnostics import Diagnostics
 from . import syntax as ast
 from . import tables as lalr
 from . import tokens as tk
@@ -190,8 +190,6 @@ def parse(stream: TokenStream, diagnostics: Diagnostics) -> ast.TranslationUnit:
     """
     end = stream.end
     if not stream.tokens:
-        if stream.complete and not diagnostics.has_errors:
-            diagnostics.error("empty-translation-unit", f"no declarations in '{end.file}'", Span(end.file, 1, 1, 1, 1))
         return ast.TranslationUnit(end, [])
     first = stream.tokens[0].span
     assert first is not None

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _OPENERS = {closer: opener for opener, closer in _CLOSERS.items()}
 _CLOSING_TERMINALS = {")": "RPAR", "]": "RSQB", "}": "RBRACE"}
+_ASSEMBLY = ("asm", "__asm", "__asm__")
+_ASSEMBLY_WORDS = ("volatile", "__volatile", "__volatile__", "goto", "inline")
 #: A name followed by one of these was meant as a variable, not as a type.
 _AFTER_VARIABLE = frozenset({"=", ";", ",", ")", "[", "(", ":", "{", "}"})
 #: What may be expected: the terminal that tells, and the words. First where nothing else is open to doubt,
@@ -204,14 +206,19 @@ class Recovery:
         """Parts of the language that are recognised but not there."""
         token = self.tokens[index]
         following = self.tokens[index + 1].value if index + 1 < len(self.tokens) else ""
+        if token.value in _ASSEMBLY and following in (*_ASSEMBLY_WORDS, "("):
+            return self.inline_assembly(index)
         if terminal == "UNSUPPORTED":
             self.error("not-supported", f"'{token.value}' is not supported yet", token.span)
         elif token.value == "^" and ((following in ("{", "(") and self.fits("INTEGER")) or self.fits("STAR")):
             self.error("not-supported", "blocks are not supported", token.span)
         elif token.value == "{" and index and self.tokens[index - 1].value == "(" and self.fits("INTEGER"):
-            self.error("not-supported", "statement expressions are not supported", token.span)
-        elif token.value == ":" and index and self.tokens[index - 1].value == "?":
+            notes = [Note("write it as a function, and call that")]
+            self.error("not-supported", "statement expressions are not supported", token.span, notes=notes)
+            return self.operand_instead(index, self.group_end(index))
+        elif token.value == ":" and index and self.tokens[index - 1].value == "?" and self.fits("INTEGER"):
             self.error("not-supported", "'?:' without its second operand is not supported", token.span)
+            return self.operand_instead(index, index)
         elif token.value == ":" and index and self.tokens[index - 1].value == ":":
             cpp = "'::' is C++, which OpenCL C does not have"
             self.error("unsupported-cpp", cpp, token.span, notes=_foreign(following))
@@ -220,6 +227,34 @@ class Recovery:
         else:
             return None
         return self.resume(index)
+
+    def group_end(self, index: int) -> int:
+        """The index after the bracket that closes the one at an index; that of the end if none does."""
+        opener = self.tokens[index].value
+        depth = 0
+        for at in range(index, len(self.tokens)):
+            value = self.tokens[at].value
+            depth += (value == opener) - (value == _CLOSERS[opener])
+            if not depth:
+                return at + 1
+        return len(self.tokens)
+
+    def operand_instead(self, index: int, end: int) -> int:
+        """Take a 0, which converts to most types, for what stands before `end`: the rest is worth reading."""
+        self.parser.shift("INTEGER", Token(tk.INTEGER, "0", self.tokens[index].span))
+        return end
+
+    def inline_assembly(self, index: int) -> int:
+        """A statement, a declaration, or the name of what is declared; without it the rest makes sense."""
+        token = self.tokens[index]
+        notes = [Note("SPIR-V has none: call a builtin function, or leave it to other compilers by #ifndef __SPIRV__")]
+        self.error("not-supported", "inline assembly is not supported", token.span, notes=notes)
+        at = index + 1
+        while at < len(self.tokens) and self.tokens[at].value in _ASSEMBLY_WORDS:
+            at += 1
+        end = self.group_end(at) if at < len(self.tokens) and self.tokens[at].value == "(" else at
+        alone = self.fits("STORAGE") and not self.fits("IF")
+        return end + (alone and end < len(self.tokens) and self.tokens[end].value == ";")
 
     def insert(self, index: int, terminal: str) -> int | None:
         """Put in the `;`, `)` or `]` that makes the token fit."""

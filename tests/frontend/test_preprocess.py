@@ -343,6 +343,12 @@ def test_what_is_no_source_text(source: str | bytes, code: str, line: int, colum
     assert not stream.tokens and not stream.complete
 
 
+def test_what_comes_out_of_a_macro_counts() -> None:
+    # 45,000 tokens, made over four levels.
+    levels = {"X": "x " * 5, "A": "X " * 10, "B": "A " * 30, "C": "B " * 30}
+    assert len(texts("".join(f"#define {name} {body}\n" for name, body in levels.items()) + "C")) == 45_000
+
+
 def test_the_longest_line_is_allowed() -> None:
     assert texts("a" * 65_535) == ["a" * 65_535]
 
