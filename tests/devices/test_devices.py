@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import pytest
 
 from coopmat.cli.devices import as_dict
-from coopmat.devices import DeviceInfo, from_key_values, list_devices, native_profile_for, query, route_for, select
+from coopmat.devices import (
+    DeviceInfo,
+    from_key_values,
+    list_devices,
+    native_profile_for,
+    prepare,
+    query,
+    route_for,
+    select,
+)
 from coopmat.diagnostics import CompileError
 from coopmat.options import CompileOptions
 from coopmat.runtime.device_build import cache_key
@@ -128,7 +138,10 @@ def test_a_bad_choice_lists_the_devices(choice, message, listed):
     assert len(item.notes) == listed
 
 
-def test_no_device_at_all_names_the_command_that_mends_it():
+def test_no_device_at_all_names_the_command_that_mends_it(monkeypatch):
+    # Whatever ran before in this process, the loader has not looked yet.
+    early = replace(prepare(), late=False)
+    monkeypatch.setattr(sys.modules["coopmat.devices.select"], "prepare", lambda: early)
     with pytest.raises(CompileError, match=r"pip install 'coopmat\[cpu\]'"):
         select(None, [])
 

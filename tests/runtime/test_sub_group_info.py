@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from coopmat.runtime.cache import CACHE_DIRECTORY
 
 import coopmat
+from coopmat.cache import CACHE_DIRECTORY
 from coopmat.devices import list_devices, opencl
 
 SOURCE = """

@@ -50,8 +50,8 @@ def _seconds(binary: bytes) -> float:
 @pytest.mark.parametrize("make", [_chain, _kernels, _unused])
 def test_time_is_linear_in_functions(make):
     small, large = (assemble(make(count), "spv1.4") for count in (400, 4800))
-    _seconds(small)
-    assert _seconds(large) / min(_seconds(small) for _ in range(3)) < 30
+    least = [min(_seconds(binary) for _ in range(3)) for binary in (small, large)]
+    assert least[1] / least[0] < 40
 
 
 def test_all_callers_use_matrices():
