@@ -51,7 +51,7 @@ def _seconds(binary: bytes) -> float:
 def test_time_is_linear_in_functions(make):
     small, large = (assemble(make(count), "spv1.4") for count in (400, 4800))
     least = [min(_seconds(binary) for _ in range(3)) for binary in (small, large)]
-    assert least[1] / least[0] < 40
+    assert least[1] / least[0] < 30
 
 
 def test_all_callers_use_matrices():
