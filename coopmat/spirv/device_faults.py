@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .id_guards import IdGuards
+from .loop_ends import LoopEnds
 from .loop_starts import LoopStarts
 from .module import OP, Instruction, Module
 from .opaque_zeros import Globals, OpaqueZeros
@@ -11,9 +12,9 @@ _FUNCTION, _END = OP["OpFunction"], OP["OpFunctionEnd"]
 
 
 def avoid_device_faults(module: Module) -> None:
-    """Changes the module's functions; see `loop_starts` and `id_guards`. Raises MalformedModule."""
+    """Changes the module's functions; see `loop_starts`, `loop_ends` and `id_guards`. Raises MalformedModule."""
     known = Globals(module)
-    rewrites = (LoopStarts(known), IdGuards(known))
+    rewrites = (LoopStarts(known), LoopEnds(known), IdGuards(known))
     code = module.instructions
     first = next((at for at, item in enumerate(code) if item.opcode == _FUNCTION), len(code))
     result: list[Instruction] = []

@@ -1,27 +1,34 @@
-"""Hides differences with a work-item's id from a device's compiler that mistakes them in comparisons.
+"""Hides what comes from a work-item's id from a device's compiler that mistakes it in comparisons.
 
 Intel's CPU runtime (2026.2) turns guards such as `if (get_global_id(0) < n)` into bounds of its loops over work-items.
-Where an id is subtracted, `39 - l >= 16 * g`, it gets the sign wrong: of this kernel's, which then writes where it must
-not, or of those behind it in the program; `l - 3 + 16 * g >= 20` becomes true where the bound is below 0, and
-`(uint)(n - 16 * g) <= l` where that wraps; and of `G == 24`, or `l == 16 - 8 * g`, it makes work-items run that do not
-exist. Its own compiler does the same from OpenCL C. What has gone through an exclusive or is no bound to it.
+Where more than an id stands there, `39 - l >= 16 * g`, it gets the sign wrong: of this kernel's, which then writes
+where it must not, or of those behind it in the program; of `16 * g + l > n && n <= G` a work-item too few runs; and of
+`G == 24`, or `l == 16 - 8 * g`, some that do not exist. Orders become equalities there as well, `G > 2 && G <= 3`. Its
+own compiler does the same from OpenCL C. What has gone through an exclusive or is no bound to it: that costs time, so
+that the order of an id and of what is none is left as it is.
+
+A bound without a sign is taken for negative where it is great, as in `get_global_id(0) < n` with an int below 0. No id
+has more than 62 bits; nor has the bound, then.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 from .module import OP, Instruction, id_positions
 from .opaque_zeros import Globals, OpaqueZeros
 
 _LOAD, _VARIABLE, _PARAMETER = OP["OpLoad"], OP["OpVariable"], OP["OpFunctionParameter"]
-_ENTRY_POINT, _DECORATE, _TYPE_INT = OP["OpEntryPoint"], OP["OpDecorate"], OP["OpTypeInt"]
+_ENTRY_POINT, _DECORATE, _AND = OP["OpEntryPoint"], OP["OpDecorate"], OP["OpBitwiseAnd"]
 _BUILT_IN, _STORAGE_FUNCTION = 11, 7
 # Of a work-item: LocalInvocationId, GlobalInvocationId, LocalInvocationIndex, GlobalLinearId.
 _IDS = frozenset({27, 28, 29, 34})
-_ADD, _MULTIPLY = OP["OpIAdd"], OP["OpIMul"]
-_SUBTRACTIONS = frozenset({OP["OpISub"], OP["OpSNegate"], OP["OpNot"], OP["OpBitwiseXor"]})
+_EXTRACT, _WIDENED = OP["OpCompositeExtract"], OP["OpUConvert"]
+# What gives an id itself, as another type.
+_CONVERSIONS = frozenset({_WIDENED, OP["OpSConvert"], OP["OpBitcast"]})
 # What is not calculated from its operands alone.
 _UNKNOWN = frozenset({OP["OpPhi"], OP["OpFunctionCall"]})
 _UNSIGNED = frozenset(OP[f"OpU{name}{equal}"] for name in ("LessThan", "GreaterThan") for equal in ("", "Equal"))
@@ -31,14 +38,20 @@ _COMPARISONS = (
     | _UNSIGNED
     | frozenset(OP[f"OpS{name}{equal}"] for name in ("LessThan", "GreaterThan") for equal in ("", "Equal"))
 )
+_ID_BITS, _WIDE = 62, 64
+# What an id is one of: a variable, and which of its components.
+Root = tuple[int, ...]
 
 
-@dataclass
-class _Values:
-    """The values of a function that come from an id, and those that come from a difference."""
+@dataclass(frozen=True)
+class _Id:
+    """What a value that comes from an id is."""
 
-    ids: set[int] = field(default_factory=set)
-    differences: set[int] = field(default_factory=set)
+    root: Root | None
+    """The id that it is, in any type; None of what is calculated from ids."""
+
+    is_own: bool = False
+    """Whether it is a work-item's id for certain, and not below 0."""
 
 
 class IdGuards:
@@ -49,45 +62,90 @@ class IdGuards:
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
         """The function `code` with what hides the ids before the comparisons, which are changed in place."""
-        values = self._values(code)
+        ids = self._ids(code)
+        comparisons = [i for i in code if i.opcode in _COMPARISONS and not ids.keys().isdisjoint(i.operands)]
+        merged = set(map(id, self._merged(comparisons, ids)))
+        changed = set(map(id, comparisons))
         out: list[Instruction] = []
         for item in code:
-            if item.opcode in _COMPARISONS and self._may_be_mistaken(item, values):
-                item.operands = tuple(
-                    self._hidden(word, zeros, out) if word in values.ids else word for word in item.operands
-                )
+            if id(item) in changed:
+                compared = [ids[word] for word in item.operands if word in ids]
+                bound_is_open = item.opcode in _UNSIGNED and not all(map(self._is_small, set(item.operands) - set(ids)))
+                one_id = len(compared) == 1 and compared[0].root is not None and id(item) not in merged
+                if not one_id or (bound_is_open and not compared[0].is_own):
+                    item.operands = tuple(zeros.hidden(w, out) if w in ids else w for w in item.operands)
+                elif bound_is_open:
+                    item.operands = tuple(w if w in ids else self._without_sign(w, out) for w in item.operands)
             out.append(item)
         return out
 
-    def _may_be_mistaken(self, comparison: Instruction, values: _Values) -> bool:
-        if values.ids.isdisjoint(comparison.operands):
-            return False
-        if comparison.opcode in _EQUALITIES:
-            return True
-        # A bound that does not come from an id may be negative; one without a sign is then taken for what it is not.
-        from_ids = values.ids.intersection(comparison.operands)
-        bounds = comparison.operands if comparison.opcode in _UNSIGNED else from_ids
-        return not values.differences.isdisjoint(bounds)
+    def _merged(self, comparisons: list[Instruction], ids: dict[int, _Id]) -> Iterator[Instruction]:
+        """Those that are equalities, or may become one: with another of the same id, or with 0."""
+        bounds = [
+            (item, ids[word].root, self._source(bound))
+            for item in comparisons
+            for word, bound in (item.operands, item.operands[::-1])
+            if word in ids
+        ]
+        roots = Counter(root for _, root, _ in bounds)
+        pairs = Counter((root, bound) for _, root, bound in bounds)
+        for item, root, bound in bounds:
+            is_range = self._globals.is_constant(bound) and (roots[root] > 1 or self._is_least(bound))
+            if item.opcode in _EQUALITIES or is_range or pairs[root, bound] > 1:
+                yield item
 
-    def _values(self, code: list[Instruction]) -> _Values:
-        found = _Values()
+    def _ids(self, code: list[Instruction]) -> dict[int, _Id]:
+        """The values of a function that come from ids."""
+        found: dict[int, _Id] = {}
         is_kernel = code[0].result in self._entry_points
         for item in code:
             if item.result is None or item.opcode in _UNKNOWN:
                 continue
             if item.opcode == _PARAMETER:
                 if not is_kernel:
-                    found.ids.add(item.result)
+                    found[item.result] = _Id((item.result,))
             elif item.opcode == _LOAD:
                 # What a private variable holds is not followed.
                 if self._may_hold_id(item.operands[0]):
-                    found.ids.add(item.result)
-            else:
-                if self._uses(item, found.ids):
-                    found.ids.add(item.result)
-                if self._subtracts(item) or self._uses(item, found.differences):
-                    found.differences.add(item.result)
+                    found[item.result] = _Id((item.operands[0],), self._is_id_variable(item.operands[0]))
+            elif item.opcode in _CONVERSIONS or item.opcode == _EXTRACT:
+                if whole := found.get(item.operands[0]):
+                    root = (*whole.root, *item.operands[1:]) if whole.root is not None else None
+                    found[item.result] = _Id(root, whole.is_own and item.opcode in (_EXTRACT, _WIDENED))
+            elif self._uses(item, found):
+                found[item.result] = _Id(None)
         return found
+
+    def _source(self, value: int) -> int:
+        """The constant or the variable that a value comes from unchanged; itself where it is calculated."""
+        while (item := self._globals.definitions.get(value)) is not None and (
+            item.opcode in _CONVERSIONS or item.opcode == _LOAD
+        ):
+            value = item.operands[0]
+        return value
+
+    def _is_least(self, bound: int) -> bool:
+        """Whether it is a constant that is at most 1, with or without a sign."""
+        words = self._globals.definitions[bound].operands
+        return (sum(words[:1]) <= 1 and not any(words[1:])) or any(word >> 31 for word in words[-1:])
+
+    def _is_small(self, bound: int) -> bool:
+        """Whether it has no more bits than an id."""
+        if self._globals.width(bound) != _WIDE:
+            return True
+        item = self._globals.definitions[bound]
+        if item.opcode == _AND:
+            return any(self._globals.is_constant(word) and self._is_small(word) for word in item.operands)
+        if self._globals.is_constant(bound):
+            return not item.operands or item.operands[1] >> (_ID_BITS - 32) == 0
+        return item.opcode == _WIDENED
+
+    def _without_sign(self, bound: int, out: list[Instruction]) -> int:
+        kind = self._globals.definitions[bound].result_type
+        assert kind is not None
+        mask = self._globals.constant(kind, 0xFFFFFFFF, (1 << (_ID_BITS - 32)) - 1)
+        out.append(self._globals.calculated(_AND, kind, bound, mask))
+        return out[-1].result or 0
 
     @cached_property
     def _entry_points(self) -> frozenset[int]:
@@ -99,40 +157,20 @@ class IdGuards:
         decorations = (i.operands for i in self._globals.module.instructions if i.opcode == _DECORATE)
         return frozenset(words[0] for words in decorations if words[1] == _BUILT_IN and words[2] in _IDS)
 
-    def _may_hold_id(self, pointer: int) -> bool:
+    def _is_id_variable(self, pointer: int) -> bool:
+        """Whether it is one, or a component of one."""
         if pointer in self._id_variables:
             return True
         item = self._globals.definitions.get(pointer)
-        if item is None:
-            return False
-        if item.opcode == _VARIABLE:
-            return item.operands[0] == _STORAGE_FUNCTION
-        return any(word in self._id_variables for word in item.operands)
+        return item is not None and any(word in self._id_variables for word in item.operands)
 
-    def _uses(self, item: Instruction, values: set[int]) -> bool:
-        if values.isdisjoint(item.operands):
+    def _may_hold_id(self, pointer: int) -> bool:
+        item = self._globals.definitions.get(pointer)
+        is_private = item is not None and item.opcode == _VARIABLE and item.operands[0] == _STORAGE_FUNCTION
+        return is_private or self._is_id_variable(pointer)
+
+    def _uses(self, item: Instruction, values: dict[int, _Id]) -> bool:
+        if values.keys().isdisjoint(item.operands):
             return False
         positions = id_positions(item, self._globals.definitions)
         return any(item.operands[at] in values for at in positions)
-
-    def _subtracts(self, item: Instruction) -> bool:
-        if item.opcode in (_ADD, _MULTIPLY):
-            return any(map(self._is_far, item.operands))
-        return item.opcode in _SUBTRACTIONS
-
-    def _is_far(self, value: int) -> bool:
-        """Whether it is a constant that may overflow with others: negative, or great, also as 32 of 64 bits."""
-        item = self._globals.definitions.get(value)
-        if item is None or item.opcode != OP["OpConstant"]:
-            return False
-        width = self._globals.definitions[item.result_type or 0].operands[0]
-        return any(item.operands[1:]) or bool(item.operands[0] >> min(width - 2, 30))
-
-    def _hidden(self, word: int, zeros: OpaqueZeros, out: list[Instruction]) -> int:
-        """A value that equals `word`; itself where it is no integer."""
-        kind = self._globals.definitions[word].result_type
-        if kind is None or self._globals.definitions[kind].opcode != _TYPE_INT:
-            return word
-        result = self._globals.module.new_id()
-        out.append(Instruction(OP["OpBitwiseXor"], (word, zeros.of(kind)), kind, result))
-        return result

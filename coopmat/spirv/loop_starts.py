@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
+from .loops import ControlFlow
 from .module import OP, Instruction
-from .opaque_zeros import LABEL, Globals, OpaqueZeros
+from .opaque_zeros import Globals, OpaqueZeros
 
-_PHI, _ADD, _END = OP["OpPhi"], OP["OpIAdd"], OP["OpFunctionEnd"]
+_PHI, _ADD = OP["OpPhi"], OP["OpIAdd"]
 _LOAD, _STORE = OP["OpLoad"], OP["OpStore"]
-_BRANCHES = frozenset({OP["OpBranch"], OP["OpBranchConditional"], OP["OpSwitch"]})
-_BRANCH_CONDITIONAL, _DECORATE = OP["OpBranchConditional"], OP["OpDecorate"]
+_DECORATE = OP["OpDecorate"]
 _NOT, _JUNCTIONS = OP["OpLogicalNot"], frozenset({OP["OpLogicalAnd"], OP["OpLogicalOr"], OP["OpSelect"]})
 _NO_SIGNED_WRAP, _NO_UNSIGNED_WRAP = 4469, 4470
 # By opcode: the decoration without which a wider value, or the order of two, may be another after an overflow.
@@ -86,84 +86,19 @@ class LoopStarts:
 
 
 class _Function:
-    """The control flow of one function."""
+    """The loops of one function."""
 
     def __init__(self, known: LoopStarts, code: list[Instruction]) -> None:
         self.known, self.code = known, code
-        self.blocks: dict[int, list[Instruction]] = {}
-        for item in code:
-            if item.opcode == LABEL:
-                assert item.result is not None
-                block = self.blocks[item.result] = []
-            elif self.blocks and item.opcode != _END:
-                block.append(item)
 
     def starts(self) -> list[Start]:
         """The zeros that counters of loops start with."""
         found: dict[tuple[int, int], Start] = {}
-        for latch, header in self._back_edges():
-            inside = self._loop(header, latch)
-            for condition, goes_on in self._exits(inside):
-                for counter, wrap in self._counters(condition, goes_on):
-                    for item, at in self._zeros(counter, wrap):
-                        found[id(item), at] = item, at
+        for condition, goes_on in ControlFlow(self.code).exits():
+            for counter, wrap in self._counters(condition, goes_on):
+                for item, at in self._zeros(counter, wrap):
+                    found[id(item), at] = item, at
         return list(found.values())
-
-    @cached_property
-    def _after(self) -> dict[int, list[int]]:
-        return {
-            label: list(dict.fromkeys(word for word in block[-1].operands if word in self.blocks))
-            if block and block[-1].opcode in _BRANCHES
-            else []
-            for label, block in self.blocks.items()
-        }
-
-    @cached_property
-    def _before(self) -> dict[int, list[int]]:
-        result: dict[int, list[int]] = {label: [] for label in self.blocks}
-        for label, targets in self._after.items():
-            for target in targets:
-                result[target].append(label)
-        return result
-
-    def _back_edges(self) -> Iterator[tuple[int, int]]:
-        """Branches to a block that control came through."""
-        entry = next(iter(self.blocks), None)
-        seen: set[int] = set()
-        path: dict[int, Iterator[int]] = {}
-        while entry is not None:
-            seen.add(entry)
-            path[entry] = iter(self._after[entry])
-            entry = None
-            while path and entry is None:
-                label = next(reversed(path))
-                for target in path[label]:
-                    if target in path:
-                        yield label, target
-                    elif target not in seen:
-                        entry = target
-                        break
-                else:
-                    del path[label]
-
-    def _loop(self, header: int, latch: int) -> set[int]:
-        """The blocks of a loop: all that lead to its end, back to its head."""
-        inside, work = {header}, [latch]
-        while work:
-            label = work.pop()
-            if label not in inside:
-                inside.add(label)
-                work += self._before[label]
-        return inside
-
-    def _exits(self, inside: set[int]) -> Iterator[tuple[int, bool]]:
-        """The conditions of leaving a loop, and with which value of them it goes on."""
-        for label in inside:
-            end = self.blocks[label][-1]
-            if end.opcode == _BRANCH_CONDITIONAL:
-                condition, then, otherwise = end.operands[:3]
-                if (then in inside) != (otherwise in inside):
-                    yield condition, then in inside
 
     def _counters(self, condition: int, goes_on: bool) -> Iterator[tuple[int, int]]:
         """What has to be at most something that is no constant for a loop to go on, and what says if it wraps."""

@@ -5,7 +5,6 @@ Put in place of a constant 0, or combined with a value, they hide it from optimi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,6 +13,7 @@ from .module import OP, Instruction, Module, instruction
 LABEL = OP["OpLabel"]
 CONSTANTS = frozenset({OP["OpConstant"], OP["OpConstantNull"]})
 _VARIABLE, _TYPE_POINTER, _NULL = OP["OpVariable"], OP["OpTypePointer"], OP["OpConstantNull"]
+_TYPE_INT, _XOR = OP["OpTypeInt"], OP["OpBitwiseXor"]
 _STORAGE_FUNCTION, _VOLATILE = 7, 1
 
 
@@ -25,8 +25,14 @@ class Globals:
     added: list[Instruction] = field(default_factory=list)
 
     @cached_property
-    def definitions(self) -> Mapping[int, Instruction]:
-        return self.module.definitions()
+    def definitions(self) -> dict[int, Instruction]:
+        return dict(self.module.definitions())
+
+    def calculated(self, opcode: int, kind: int, *operands: int) -> Instruction:
+        """A new instruction, known from now on, that gives a value of a type."""
+        item = Instruction(opcode, operands, kind, self.module.new_id())
+        self.definitions[item.result or 0] = item
+        return item
 
     def is_constant(self, value: int) -> bool:
         item = self.definitions.get(value)
@@ -37,8 +43,8 @@ class Globals:
 
     @cached_property
     def _known(self) -> dict[tuple[int, int | None, tuple[int, ...]], int]:
-        """Pointer types and null constants by what they are."""
-        items = (i for i in self.module.instructions if i.opcode in (_TYPE_POINTER, _NULL))
+        """Pointer types and constants by what they are."""
+        items = (i for i in self.module.instructions if i.opcode in (_TYPE_POINTER, *CONSTANTS))
         return {(i.opcode, i.result_type, i.operands): i.result or 0 for i in items}
 
     def pointer(self, pointee: int) -> int:
@@ -47,6 +53,15 @@ class Globals:
 
     def null(self, kind: int) -> int:
         return self._find("OpConstantNull", kind)
+
+    def constant(self, kind: int, *words: int) -> int:
+        return self._find("OpConstant", kind, *words)
+
+    def width(self, value: int) -> int | None:
+        """The bits of an integer; None of what is none."""
+        item = self.definitions.get(value)
+        kind = self.definitions.get(item.result_type or 0) if item is not None else None
+        return kind.operands[0] if kind is not None and kind.opcode == _TYPE_INT else None
 
     def _find(self, name: str, kind: int | None, *operands: int) -> int:
         key = OP[name], kind, operands
@@ -75,6 +90,14 @@ class OpaqueZeros:
             self._accesses.append(instruction("OpLoad", kind, value, variable, _VOLATILE))
             self._values[kind] = value
         return self._values[kind]
+
+    def hidden(self, value: int, out: list[Instruction]) -> int:
+        """What equals a `value`, calculated at the end of `out`; itself where it is no integer."""
+        kind = self._globals.definitions[value].result_type
+        if kind is None or self._globals.width(value) is None:
+            return value
+        out.append(self._globals.calculated(_XOR, kind, value, self.of(kind)))
+        return out[-1].result or 0
 
     def inserted(self, code: list[Instruction]) -> list[Instruction]:
         """The function with the variables, and their accesses where it begins."""

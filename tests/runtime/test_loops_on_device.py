@@ -65,6 +65,12 @@ GUARDS: dict[str, Callable[[int, int, int], bool]] = {
     "get_local_id(0) < (ulong)(n - 16 * g)": lambda n, g, i: n - 16 * g < 0 or i < n - 16 * g,
     "((l - 1) + g) <= (long)n - 30": lambda n, g, i: i - 1 + g <= n - 30,
     "l <= 7": lambda n, g, i: i <= 7,
+    "16 * g + l > n && n <= G": lambda n, g, i: 16 * g + i > n,
+    "n >= 16 * g + l && l < 1": lambda n, g, i: n >= 16 * g + i and i < 1,
+    "G > 2 && G <= 3": lambda n, g, i: 16 * g + i == 3,
+    "G <= n && G >= n": lambda n, g, i: 16 * g + i == n,
+    "get_local_id(0) >= n - 40": lambda n, g, i: i >= n - 40 >= 0,
+    "l <= 1 && g + 1 > l && l > g - 1": lambda n, g, i: i <= 1 and g - 1 < i < g + 1,
     "16 * g + l < n": lambda n, g, i: 16 * g + i < n,
 }
 

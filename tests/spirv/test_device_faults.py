@@ -69,17 +69,39 @@ IDS = "int l = get_local_id(0), g = get_group_id(0), G = get_global_id(0); "
         "16 * g + l <= n && l == 7",
         "G == 24",
         "l != 0",
+        "l <= 0",
+        "16 * g + l < n",
+        "G > 2 && G <= 3",
+        "G <= n && G >= n",
     ],
 )
-def test_differences_with_ids_and_equal_ids_are_hidden_from_guards(test: str, options: tuple[str, ...]) -> None:
+def test_what_is_more_than_the_order_of_an_id_is_hidden_from_guards(test: str, options: tuple[str, ...]) -> None:
     text = _assembly(f"{IDS} if ({test}) s = 1;", "int n", options)
     assert "OpBitwiseXor" in text and "Volatile" in text
 
 
 @pytest.mark.parametrize("options", [(), ("--matrices", "one")])
-@pytest.mark.parametrize("test", ["G < n", "16 * g + l < n", "l <= 0", "l < 4 && G < n", "n - 16 * g > 3", "n - 1 > G"])
+@pytest.mark.parametrize("test", ["G < n", "l > 2", "l < 4 && G < n", "n - 16 * g > 3", "n - 1 > G"])
 def test_other_guards_stay_as_they_are(test: str, options: tuple[str, ...]) -> None:
     assert "Volatile" not in _assembly(f"{IDS} if ({test}) s = 1;", "int n", options)
+
+
+@pytest.mark.parametrize("options", [(), ("--matrices", "one")])
+@pytest.mark.parametrize(("bound", "masked"), [("n", True), ("(ulong)(n - 1)", True), ("(uint)n", False), ("9", False)])
+def test_bounds_of_ids_without_a_sign_have_no_more_bits_than_ids(
+    bound: str, masked: bool, options: tuple[str, ...]
+) -> None:
+    text = _assembly(f"if (get_global_id(0) < {bound}) s = 1;", "int n", options)
+    assert ("4611686018427387903" in text) == masked and "Volatile" not in text
+
+
+@pytest.mark.parametrize("options", [(), ("--matrices", "one"), ("-O0",)])
+def test_equalities_of_narrow_counters_are_hidden_where_loops_end(options: tuple[str, ...]) -> None:
+    loop = "{} k = 3; do {{ s += a[k]; ++k; }} while (k != n);"
+    assert "Volatile" in _assembly(loop.format("uchar"), options=options)
+    assert "Volatile" in _assembly(loop.format("short"), options=options)
+    if "-O0" not in options:  # What a variable holds may be an id.
+        assert "Volatile" not in _assembly(loop.format("uint"), options=options)
 
 
 def test_functions_of_others_are_rewritten_once_and_stay_valid() -> None:

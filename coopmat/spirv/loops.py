@@ -1,0 +1,85 @@
+"""The loops of a function, and the conditions of leaving them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from .module import OP, Instruction
+from .opaque_zeros import LABEL
+
+_END, _BRANCH_CONDITIONAL = OP["OpFunctionEnd"], OP["OpBranchConditional"]
+_BRANCHES = frozenset({OP["OpBranch"], _BRANCH_CONDITIONAL, OP["OpSwitch"]})
+
+
+class ControlFlow:
+    """The control flow of the function `code`."""
+
+    def __init__(self, code: list[Instruction]) -> None:
+        self.blocks: dict[int, list[Instruction]] = {}
+        for item in code:
+            if item.opcode == LABEL:
+                assert item.result is not None
+                block = self.blocks[item.result] = []
+            elif self.blocks and item.opcode != _END:
+                block.append(item)
+
+    def exits(self) -> Iterator[tuple[int, bool]]:
+        """The conditions of leaving a loop, and with which value of them it goes on."""
+        for latch, header in self._back_edges():
+            yield from self._exits(self._loop(header, latch))
+
+    @cached_property
+    def _after(self) -> dict[int, list[int]]:
+        return {
+            label: list(dict.fromkeys(word for word in block[-1].operands if word in self.blocks))
+            if block and block[-1].opcode in _BRANCHES
+            else []
+            for label, block in self.blocks.items()
+        }
+
+    @cached_property
+    def _before(self) -> dict[int, list[int]]:
+        result: dict[int, list[int]] = {label: [] for label in self.blocks}
+        for label, targets in self._after.items():
+            for target in targets:
+                result[target].append(label)
+        return result
+
+    def _back_edges(self) -> Iterator[tuple[int, int]]:
+        """Branches to a block that control came through."""
+        entry = next(iter(self.blocks), None)
+        seen: set[int] = set()
+        path: dict[int, Iterator[int]] = {}
+        while entry is not None:
+            seen.add(entry)
+            path[entry] = iter(self._after[entry])
+            entry = None
+            while path and entry is None:
+                label = next(reversed(path))
+                for target in path[label]:
+                    if target in path:
+                        yield label, target
+                    elif target not in seen:
+                        entry = target
+                        break
+                else:
+                    del path[label]
+
+    def _loop(self, header: int, latch: int) -> set[int]:
+        """The blocks of a loop: all that lead to its end, back to its head."""
+        inside, work = {header}, [latch]
+        while work:
+            label = work.pop()
+            if label not in inside:
+                inside.add(label)
+                work += self._before[label]
+        return inside
+
+    def _exits(self, inside: set[int]) -> Iterator[tuple[int, bool]]:
+        for label in inside:
+            end = self.blocks[label][-1]
+            if end.opcode == _BRANCH_CONDITIONAL:
+                condition, then, otherwise = end.operands[:3]
+                if (then in inside) != (otherwise in inside):
+                    yield condition, then in inside
