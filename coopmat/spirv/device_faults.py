@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from .id_guards import IdGuards
+from .loop_conditions import LoopConditions
 from .loop_ends import LoopEnds
 from .loop_starts import LoopStarts
 from .module import OP, Instruction, Module
 from .opaque_zeros import Globals, OpaqueZeros
 
 _FUNCTION, _END = OP["OpFunction"], OP["OpFunctionEnd"]
+_MATRIX = OP["OpTypeCooperativeMatrixKHR"]
 
 
 def avoid_device_faults(module: Module) -> None:
-    """Changes the module's functions; see `loop_starts`, `loop_ends` and `id_guards`. Raises MalformedModule."""
+    """Changes the functions of a module that such a compiler takes: it knows no cooperative matrices.
+
+    See `loop_starts`, `loop_ends`, `id_guards` and `loop_conditions`. Raises MalformedModule.
+    """
+    if any(item.opcode == _MATRIX for item in module.instructions):
+        return
     known = Globals(module)
-    rewrites = (LoopStarts(known), LoopEnds(known), IdGuards(known))
+    rewrites = (LoopStarts(known), LoopEnds(known), IdGuards(known), LoopConditions(known))
     code = module.instructions
     first = next((at for at, item in enumerate(code) if item.opcode == _FUNCTION), len(code))
     result: list[Instruction] = []

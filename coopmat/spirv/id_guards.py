@@ -16,16 +16,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 from .module import OP, Instruction, id_positions
 from .opaque_zeros import Globals, OpaqueZeros
 
-_LOAD, _VARIABLE, _PARAMETER = OP["OpLoad"], OP["OpVariable"], OP["OpFunctionParameter"]
-_ENTRY_POINT, _DECORATE, _AND = OP["OpEntryPoint"], OP["OpDecorate"], OP["OpBitwiseAnd"]
-_BUILT_IN, _STORAGE_FUNCTION = 11, 7
-# Of a work-item: LocalInvocationId, GlobalInvocationId, LocalInvocationIndex, GlobalLinearId.
-_IDS = frozenset({27, 28, 29, 34})
+_LOAD, _PARAMETER, _AND = OP["OpLoad"], OP["OpFunctionParameter"], OP["OpBitwiseAnd"]
 _EXTRACT, _WIDENED = OP["OpCompositeExtract"], OP["OpUConvert"]
 # What gives an id itself, as another type.
 _CONVERSIONS = frozenset({_WIDENED, OP["OpSConvert"], OP["OpBitcast"]})
@@ -97,7 +92,7 @@ class IdGuards:
     def _ids(self, code: list[Instruction]) -> dict[int, _Id]:
         """The values of a function that come from ids."""
         found: dict[int, _Id] = {}
-        is_kernel = code[0].result in self._entry_points
+        is_kernel = self._globals.is_kernel(code)
         for item in code:
             if item.result is None or item.opcode in _UNKNOWN:
                 continue
@@ -106,8 +101,9 @@ class IdGuards:
                     found[item.result] = _Id((item.result,))
             elif item.opcode == _LOAD:
                 # What a private variable holds is not followed.
-                if self._may_hold_id(item.operands[0]):
-                    found[item.result] = _Id((item.operands[0],), self._is_id_variable(item.operands[0]))
+                is_id = self._globals.is_id_variable(item.operands[0])
+                if is_id or self._globals.is_private(item.operands[0]):
+                    found[item.result] = _Id((item.operands[0],), is_id)
             elif item.opcode in _CONVERSIONS or item.opcode == _EXTRACT:
                 if whole := found.get(item.operands[0]):
                     root = (*whole.root, *item.operands[1:]) if whole.root is not None else None
@@ -141,33 +137,10 @@ class IdGuards:
         return item.opcode == _WIDENED
 
     def _without_sign(self, bound: int, out: list[Instruction]) -> int:
-        kind = self._globals.definitions[bound].result_type
-        assert kind is not None
+        kind = self._globals.kind_of(bound)
         mask = self._globals.constant(kind, 0xFFFFFFFF, (1 << (_ID_BITS - 32)) - 1)
         out.append(self._globals.calculated(_AND, kind, bound, mask))
         return out[-1].result or 0
-
-    @cached_property
-    def _entry_points(self) -> frozenset[int]:
-        code = self._globals.module.instructions
-        return frozenset(item.operands[1] for item in code if item.opcode == _ENTRY_POINT)
-
-    @cached_property
-    def _id_variables(self) -> frozenset[int]:
-        decorations = (i.operands for i in self._globals.module.instructions if i.opcode == _DECORATE)
-        return frozenset(words[0] for words in decorations if words[1] == _BUILT_IN and words[2] in _IDS)
-
-    def _is_id_variable(self, pointer: int) -> bool:
-        """Whether it is one, or a component of one."""
-        if pointer in self._id_variables:
-            return True
-        item = self._globals.definitions.get(pointer)
-        return item is not None and any(word in self._id_variables for word in item.operands)
-
-    def _may_hold_id(self, pointer: int) -> bool:
-        item = self._globals.definitions.get(pointer)
-        is_private = item is not None and item.opcode == _VARIABLE and item.operands[0] == _STORAGE_FUNCTION
-        return is_private or self._is_id_variable(pointer)
 
     def _uses(self, item: Instruction, values: dict[int, _Id]) -> bool:
         if values.keys().isdisjoint(item.operands):

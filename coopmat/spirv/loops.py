@@ -26,8 +26,15 @@ class ControlFlow:
 
     def exits(self) -> Iterator[tuple[int, bool]]:
         """The conditions of leaving a loop, and with which value of them it goes on."""
+        for inside in self.loops().values():
+            yield from self._exits(inside)
+
+    def loops(self) -> dict[int, set[int]]:
+        """The blocks of each loop, by its first one."""
+        found: dict[int, set[int]] = {}
         for latch, header in self._back_edges():
-            yield from self._exits(self._loop(header, latch))
+            found.setdefault(header, set()).update(self._loop(header, latch))
+        return found
 
     @cached_property
     def _after(self) -> dict[int, list[int]]:

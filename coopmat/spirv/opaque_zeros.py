@@ -13,8 +13,10 @@ from .module import OP, Instruction, Module, instruction
 LABEL = OP["OpLabel"]
 CONSTANTS = frozenset({OP["OpConstant"], OP["OpConstantNull"]})
 _VARIABLE, _TYPE_POINTER, _NULL = OP["OpVariable"], OP["OpTypePointer"], OP["OpConstantNull"]
-_TYPE_INT, _XOR = OP["OpTypeInt"], OP["OpBitwiseXor"]
-_STORAGE_FUNCTION, _VOLATILE = 7, 1
+_TYPE_INT, _XOR, _LOAD, _ADD = OP["OpTypeInt"], OP["OpBitwiseXor"], OP["OpLoad"], OP["OpIAdd"]
+_STORAGE_FUNCTION, _VOLATILE, _BUILT_IN = 7, 1, 11
+# Of a work-item: LocalInvocationId, GlobalInvocationId, LocalInvocationIndex, GlobalLinearId.
+_IDS = frozenset({27, 28, 29, 34})
 
 
 @dataclass
@@ -34,6 +36,31 @@ class Globals:
         self.definitions[item.result or 0] = item
         return item
 
+    @cached_property
+    def _entry_points(self) -> frozenset[int]:
+        code = self.module.instructions
+        return frozenset(item.operands[1] for item in code if item.opcode == OP["OpEntryPoint"])
+
+    @cached_property
+    def _id_variables(self) -> frozenset[int]:
+        decorations = (i.operands for i in self.module.instructions if i.opcode == OP["OpDecorate"])
+        return frozenset(words[0] for words in decorations if words[1] == _BUILT_IN and words[2] in _IDS)
+
+    def is_kernel(self, function: list[Instruction]) -> bool:
+        return function[0].result in self._entry_points
+
+    def is_id_variable(self, pointer: int) -> bool:
+        """Whether it is one that holds ids of a work-item, or a component of one."""
+        if pointer in self._id_variables:
+            return True
+        item = self.definitions.get(pointer)
+        return item is not None and any(word in self._id_variables for word in item.operands)
+
+    def is_private(self, pointer: int) -> bool:
+        """Whether it is a private variable."""
+        item = self.definitions.get(pointer)
+        return item is not None and item.opcode == _VARIABLE and item.operands[0] == _STORAGE_FUNCTION
+
     def is_constant(self, value: int) -> bool:
         item = self.definitions.get(value)
         return item is not None and item.opcode in CONSTANTS
@@ -43,8 +70,8 @@ class Globals:
 
     @cached_property
     def _known(self) -> dict[tuple[int, int | None, tuple[int, ...]], int]:
-        """Pointer types and constants by what they are."""
-        items = (i for i in self.module.instructions if i.opcode in (_TYPE_POINTER, *CONSTANTS))
+        """Types and constants that may be asked for, by what they are."""
+        items = (i for i in self.module.instructions if i.opcode in (_TYPE_INT, _TYPE_POINTER, *CONSTANTS))
         return {(i.opcode, i.result_type, i.operands): i.result or 0 for i in items}
 
     def pointer(self, pointee: int) -> int:
@@ -56,6 +83,16 @@ class Globals:
 
     def constant(self, kind: int, *words: int) -> int:
         return self._find("OpConstant", kind, *words)
+
+    def kind_of(self, value: int) -> int:
+        """The type of a value."""
+        kind = self.definitions[value].result_type
+        assert kind is not None
+        return kind
+
+    def integer(self) -> int:
+        """The type of unsigned integers of 32 bits."""
+        return self._find("OpTypeInt", None, 32, 0)
 
     def width(self, value: int) -> int | None:
         """The bits of an integer; None of what is none."""
@@ -77,6 +114,7 @@ class OpaqueZeros:
     def __init__(self, known: Globals) -> None:
         self._globals = known
         self._values: dict[int, int] = {}
+        self._turns: dict[int, int] = {}
         self._variables: list[Instruction] = []
         self._accesses: list[Instruction] = []
 
@@ -98,6 +136,18 @@ class OpaqueZeros:
             return value
         out.append(self._globals.calculated(_XOR, kind, value, self.of(kind)))
         return out[-1].result or 0
+
+    def turning(self, kind: int, out: list[Instruction]) -> int:
+        """A zero of each time around a loop that this stands in, calculated at the end of `out`."""
+        known = self._globals
+        if kind not in self._turns:
+            self._turns[kind] = known.module.new_id()
+            self._variables.append(instruction("OpVariable", known.pointer(kind), self._turns[kind], _STORAGE_FUNCTION))
+            self._accesses.append(instruction("OpStore", self._turns[kind], known.null(kind)))
+        before = known.calculated(_LOAD, kind, self._turns[kind])
+        after = known.calculated(_ADD, kind, before.result or 0, self.of(kind))
+        out += (before, after, instruction("OpStore", self._turns[kind], after.result or 0))
+        return after.result or 0
 
     def inserted(self, code: list[Instruction]) -> list[Instruction]:
         """The function with the variables, and their accesses where it begins."""

@@ -120,3 +120,38 @@ def test_a_seed_of_loops_is_a_kernel() -> None:
     together = "\n".join(texts)
     for word in ("<= n", "<= m", ">= ", "break;", "while (", "} while", "return;", "lim[", "rows[", "(!("):
         assert word in together, word
+
+
+TURNS = {
+    "int k = 0; k < n; k++": lambda n: n,
+    "uint k = 3; k <= n - 2; ++k": lambda n: n - 4,
+    "uint k = n; k > 4; k--": lambda n: n - 4,
+    "int k = 3; k <= 40; k++": lambda n: 38,
+}
+# Of a lane and of m, which is 2; each lane's element of `a` is its number.
+LANES: dict[str, Callable[[int], bool]] = {
+    "m < l": lambda i: i > 2,
+    "a[m] < a[l]": lambda i: i > 2,
+    "a[l] == 5": lambda i: i == 5,
+}
+
+
+@pytest.mark.parametrize("options", [[], ["-O0"]])
+@pytest.mark.parametrize("route", ROUTES)
+def test_loops_ask_each_work_item_what_they_do_not_change(device: DeviceInfo, route: str, options: list[str]) -> None:
+    """In a part of the work-items: `a[l] <= 6`."""
+    sources, launches, expected = [], [], []
+    for number, (turns, condition) in enumerate(product(TURNS, LANES)):
+        for form in ("s += 1; if ({}) s += 2;", "s += 1; for (long j = 0; j < (({}) ? 2 : 0); j++) s += 1;"):
+            name = f"f{number}_{len(sources)}"
+            body = f"float s = 0; for ({turns}) {{ {form.format(condition)} }} o[l] = s;"
+            head = f"kernel void {name}(global const float *a, global float *o, int n, uint m)"
+            sources.append(f"{head} {{ uint l = get_local_id(0); if (a[l] <= 6) {{ {body} }} }}")
+            lanes, zeros = np.arange(16, dtype=np.float32), np.zeros(16, np.float32)
+            launches.append(Launch(name, [lanes, zeros, Value(np.int32(63)), Value(np.uint32(2))], (16,), (16,)))
+            sums = [TURNS[turns](63) * (3 if LANES[condition](lane) else 1) for lane in range(7)]
+            expected.append((turns, form, condition, sums + [0] * 9))
+    binary = coopmat.compile("\n".join(sources), ["-w", "--matrices", route, *options]).spirv
+    results = execute(device, binary, launches)
+    wrong = [case[:3] for case, result in zip(expected, results, strict=True) if result[1].tolist() != case[3]]
+    assert not wrong

@@ -104,6 +104,23 @@ def test_equalities_of_narrow_counters_are_hidden_where_loops_end(options: tuple
         assert "Volatile" not in _assembly(loop.format("uint"), options=options)
 
 
+@pytest.mark.parametrize("options", [(), ("--matrices", "one"), ("-O0",)])
+@pytest.mark.parametrize("test", ["a[l] < 3", "l > 3", "a[n] < a[l]"])
+def test_conditions_that_a_loop_does_not_change_are_hidden_in_it(test: str, options: tuple[str, ...]) -> None:
+    loop = f"{IDS} if (a[l] > 2) for (int k = 0; k < n; k++) {{ s += a[k]; if ({test}) s += 2; }}"
+    assert "OpLogicalNotEqual" in _assembly(loop, "int n", options)
+
+
+@pytest.mark.parametrize("options", [(), ("--matrices", "one")])
+@pytest.mark.parametrize(
+    ("guard", "test"),
+    [("a[l] > 2", "n < 9"), ("a[l] > 2", "a[k] > 2"), ("n > 2", "a[l] > 2"), ("a[l] > 2", "a[get_group_id(0)] > 2")],
+)
+def test_conditions_that_differ_not_or_change_stay(guard: str, test: str, options: tuple[str, ...]) -> None:
+    loop = f"{IDS} if ({guard}) for (int k = 0; k < n; k++) {{ s += a[k]; if ({test}) s += 2; }}"
+    assert "OpLogicalNotEqual" not in _assembly(loop, "int n", options)
+
+
 def test_functions_of_others_are_rewritten_once_and_stay_valid() -> None:
     body = f"{IDS} if (39 - l >= 16 * g) for (ulong k = 0; k <= n; k++) s += a[k];"
     source = f"kernel void f(global const float *a, global float *o, uint n) {{ float s = 0; {body} o[0] = s; }}"

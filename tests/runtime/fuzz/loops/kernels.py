@@ -327,9 +327,13 @@ class _Maker:
             second = self._read(counter)
             test = f"if ({read.text} == 3 && {second.text} == 3) break;"
             self._add(test, f"if {read.python} == 3 and {second.python} == 3: break")
-        else:
+        elif form < 0.96:
             self._add(f"if ({read.text} != 1) {{ s += {read.text}; }}")
             self._add(None, f"if {read.python} != 1: s = {self._sum('s', read)}")
+        else:
+            # The same in every turn, and another for every work-item.
+            test = self._id_test()
+            self._add(f"if ({test.text}) s += {read.text};", f"if {test.python}: s = {self._sum('s', read)}")
 
     # --- launches --------------------------------------------------------------------------------
 

@@ -1,0 +1,92 @@
+"""Makes conditions that a loop does not change seem to change, for a device's compiler that mistakes them.
+
+Intel's CPU runtime (2026.2) makes two loops of `if (a[l] < n) for (k = 0; k < n; k++) if (m < l) s += 1;`, with the
+inner condition and without it, and takes one of them for all work-items of a vector. Its own compiler does the same
+from OpenCL C. A condition with a zero that it cannot see, calculated anew each time around, stays in the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .divergence import divergent_values
+from .loops import ControlFlow
+from .module import OP, Instruction, id_positions
+from .opaque_zeros import Globals, OpaqueZeros
+
+_LOAD, _STORE, _PHI, _CALL = OP["OpLoad"], OP["OpStore"], OP["OpPhi"], OP["OpFunctionCall"]
+_SWITCH, _XOR = OP["OpSwitch"], OP["OpBitwiseXor"]
+_CONDITIONS = frozenset({OP["OpBranchConditional"], OP["OpSelect"], _SWITCH})
+_UNEQUAL, _BOOLS_UNEQUAL, _TYPE_BOOL = OP["OpINotEqual"], OP["OpLogicalNotEqual"], OP["OpTypeBool"]
+_VOLATILE = 1
+
+
+class LoopConditions:
+    """Changes what the branches and selections in loops of a module's functions depend on."""
+
+    def __init__(self, known: Globals) -> None:
+        self._globals = known
+
+    def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
+        """The function `code` with what changes the conditions before the instructions, which are changed in place."""
+        flow = ControlFlow(code)
+        changed = set(map(id, self._invariant(code, flow)))
+        if not changed:
+            return code
+        out: list[Instruction] = []
+        for item in code:
+            if id(item) in changed:
+                item.operands = (self._turned(item.operands[0], zeros, out), *item.operands[1:])
+            out.append(item)
+        return out
+
+    def _turned(self, condition: int, zeros: OpaqueZeros, out: list[Instruction]) -> int:
+        known, kind = self._globals, self._globals.kind_of(condition)
+        if known.definitions[kind].opcode != _TYPE_BOOL:
+            out.append(known.calculated(_XOR, kind, condition, zeros.turning(kind, out)))
+        else:
+            integer = known.integer()
+            is_set = known.calculated(_UNEQUAL, kind, zeros.turning(integer, out), known.null(integer))
+            out += (is_set, known.calculated(_BOOLS_UNEQUAL, kind, condition, is_set.result or 0))
+        return out[-1].result or 0
+
+    def _invariant(self, code: list[Instruction], flow: ControlFlow) -> Iterator[Instruction]:
+        """The instructions in loops under other conditions that the loop does not change, nor all work-items share."""
+        loops = flow.loops().values()
+        if not loops:
+            return
+        divergent = divergent_values(self._globals, code, flow)
+        at = {label: [i for i in block if self._is_condition(i, divergent)] for label, block in flow.blocks.items()}
+        branches = {label for label, items in at.items() if any(i.opcode != OP["OpSelect"] for i in items)}
+        for inside in loops:
+            if branches <= inside:
+                continue
+            changed = _changed(self._globals, [item for label in inside for item in flow.blocks[label]])
+            for label in inside:
+                yield from (item for item in at[label] if item.operands[0] not in changed)
+
+    def _is_condition(self, item: Instruction, divergent: set[int]) -> bool:
+        return item.opcode in _CONDITIONS and item.operands[0] in divergent and self._is_scalar(item.operands[0])
+
+    def _is_scalar(self, value: int) -> bool:
+        kind = self._globals.kind_of(value)
+        return self._globals.definitions[kind].opcode in (_TYPE_BOOL, OP["OpTypeInt"])
+
+
+def _changed(known: Globals, code: list[Instruction]) -> set[int]:
+    """The values of a loop that may be others the next time around; `code` is what it runs."""
+    stored = {item.operands[0] for item in code if item.opcode == _STORE}
+    found: set[int] = set()
+    before = -1
+    while len(found) > before:
+        before = len(found)
+        found.update(item.result for item in code if item.result is not None and _changes(known, item, stored, found))
+    return found
+
+
+def _changes(known: Globals, item: Instruction, stored: set[int], found: set[int]) -> bool:
+    if item.opcode in (_PHI, _CALL) or item.name.startswith("OpAtomic"):
+        return True
+    if item.opcode == _LOAD and (item.operands[0] in stored or any(word & _VOLATILE for word in item.operands[1:2])):
+        return True
+    return any(item.operands[at] in found for at in id_positions(item, known.definitions))
