@@ -1,8 +1,8 @@
 """Makes conditions that a loop does not change seem to change, for a device's compiler that mistakes them.
 
 Intel's CPU runtime (2026.2) makes two loops of `if (a[l] < n) for (k = 0; k < n; k++) if (m < l) s += 1;`, with the
-inner condition and without it, and takes one of them for all work-items of a vector. Its own compiler does the same
-from OpenCL C. A condition with a zero that it cannot see, calculated anew each time around, stays in the loop.
+inner condition and without it, and takes one of them for all work-items of a vector, sometimes where there is no outer
+condition, too. Its own compiler does the same from OpenCL C. A condition with a zero that it cannot see, calculated anew each time around, stays in the loop.
 """
 
 from __future__ import annotations
@@ -51,16 +51,13 @@ class LoopConditions:
         return out[-1].result or 0
 
     def _invariant(self, code: list[Instruction], flow: ControlFlow) -> Iterator[Instruction]:
-        """The instructions in loops under other conditions that the loop does not change, nor all work-items share."""
+        """The instructions in loops under conditions that the loop does not change, nor all work-items share."""
         loops = flow.loops().values()
         if not loops:
             return
         divergent = divergent_values(self._globals, code, flow)
         at = {label: [i for i in block if self._is_condition(i, divergent)] for label, block in flow.blocks.items()}
-        branches = {label for label, items in at.items() if any(i.opcode != OP["OpSelect"] for i in items)}
         for inside in loops:
-            if branches <= inside:
-                continue
             changed = _changed(self._globals, [item for label in inside for item in flow.blocks[label]])
             for label in inside:
                 yield from (item for item in at[label] if item.operands[0] not in changed)

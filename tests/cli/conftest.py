@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -18,6 +19,14 @@ class Result:
     status: int
     out: bytes
     err: str
+    seconds: float
+    """Of processors; a machine with other work takes longer."""
+
+
+def _processor_seconds() -> float:
+    """Of all processes that were waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @pytest.fixture
@@ -29,8 +38,9 @@ def coopmat(tmp_path):
     def run(*arguments: object, stdin: bytes = b"", **environment: str) -> Result:
         variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
         command = [sys.executable, "-m", "coopmat", *map(str, arguments)]
+        before = _processor_seconds()
         done = subprocess.run(command, input=stdin, capture_output=True, cwd=place, env=variables, timeout=120)
-        return Result(done.returncode, done.stdout, done.stderr.decode())
+        return Result(done.returncode, done.stdout, done.stderr.decode(), _processor_seconds() - before)
 
     run.place = place
     return run

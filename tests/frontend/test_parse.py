@@ -558,10 +558,10 @@ def test_a_rendered_error() -> None:
     ],
 )
 def test_nesting_is_limited_and_quickly_so(deep: Callable[[int], str]) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     source = "void f(void) { y = " + deep(4000).replace(" ", "\n") + "; }"
     assert [code for _, _, code in errors(source)] == ["nesting-too-deep"]
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert "nesting-too-deep" not in [code for _, _, code in errors("void f(void) { y = " + deep(60) + "; }")]
 
 
@@ -608,9 +608,9 @@ def test_truncated_kernels_give_diagnostics_only(length: int) -> None:
 )
 def test_many_errors_take_linear_time(unit: str) -> None:
     def seconds(count: int) -> float:
-        start = time.perf_counter()
+        start = time.process_time()
         run("void f(void) { " + (unit + "\n") * count)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     seconds(100)
     assert seconds(8000) < 8
@@ -621,10 +621,10 @@ def test_speed() -> None:
     diagnostics = Diagnostics()
     stream = preprocess(source, "m.cl", PreprocessOptions(), diagnostics)
     parse(stream, diagnostics)
-    start = time.perf_counter()
+    start = time.process_time()
     parse(stream, diagnostics)
     # A desktop takes some 0.07 s.
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 # --- the tables ---

@@ -312,10 +312,10 @@ def test_what_cannot_be_included(tmp_path: Path) -> None:
 @pytest.mark.parametrize("times", [1, 2, 3])
 def test_an_include_cycle_ends_soon(times: int) -> None:
     text = '#include "me.h"\n' * times
-    start = time.perf_counter()
+    start = time.process_time()
     stream, diagnostics = run(text, virtual_files={"me.h": text})
     assert codes(diagnostics) == ["include-too-deep"] and not stream.complete
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_a_guarded_cycle_is_fine() -> None:
@@ -364,10 +364,10 @@ def test_the_longest_line_is_allowed() -> None:
     ],
 )  # fmt: skip
 def test_macro_bombs_end_soon(source: str, code: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     _, diagnostics = run(source)
     assert codes(diagnostics) == [code]
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 SOUP_WORDS = r"""
@@ -435,9 +435,9 @@ def test_time_is_linear() -> None:
     line = "  for (int i = 0; i < n; ++i) { a[i] = SQ(a[i]) * 2.0f + (float)i; } // note\n"
 
     def seconds(lines: int) -> float:
-        start = time.perf_counter()
+        start = time.process_time()
         run("#define SQ(x) ((x)*(x))\n" + line * lines)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     seconds(10)
     assert min(seconds(300) for _ in range(3)) < 0.5

@@ -230,7 +230,7 @@ def test_deep_and_long_code_takes_little_time() -> None:
     deep = "".join(f"for (uint i{n} = 0; i{n} < n; ++i{n}) " for n in range(60)) + "{ x += get_local_id(0); }"
     long = " + ".join(["x"] * 3000)
     calls = "".join(f"if (g[{n}] > x) m = m + m;\n" for n in range(400))
-    start = time.perf_counter()
+    start = time.process_time()
     found = findings(f"uint x = 0; {deep} x = {long};\n{calls}")
     assert len(found) == 400
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20

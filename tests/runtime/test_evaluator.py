@@ -157,10 +157,10 @@ def test_what_is_not_allowed_is_an_error(text):
     ],
 )
 def test_large_values_are_refused_at_once(text):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(EvaluationError):
         evaluate(text, NAMES)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize(

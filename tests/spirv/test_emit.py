@@ -103,7 +103,7 @@ def test_a_request_that_takes_too_long_is_ended() -> None:
     start = time.monotonic()
     with pytest.raises(InternalError, match=r"did not finish within 0\.05 s"):
         emit(text, EmitOptions(timeout=0.05, passes="O1"))
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 20
     assert emit(samples.SMALL).spirv
 
 
