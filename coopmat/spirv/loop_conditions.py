@@ -2,7 +2,8 @@
 
 Intel's CPU runtime (2026.2) makes two loops of `if (a[l] < n) for (k = 0; k < n; k++) if (m < l) s += 1;`, with the
 inner condition and without it, and takes one of them for all work-items of a vector, sometimes where there is no outer
-condition, too. Its own compiler does the same from OpenCL C. A condition with a zero that it cannot see, calculated anew each time around, stays in the loop.
+condition, too. Its own compiler does the same from OpenCL C. A condition with a zero that it cannot see, calculated
+anew each time around, stays in the loop.
 """
 
 from __future__ import annotations
