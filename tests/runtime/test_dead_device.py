@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import pickle
 import warnings
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from opencl_devices import PLATFORMS
+from opencl_devices import PLATFORMS, device_listed
 
 import coopmat
 from coopmat.cache import CACHE_DIRECTORY, NO_CACHE
@@ -31,10 +34,9 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(NO_CACHE, raising=False)
 
 
-@pytest.mark.parametrize("hooked", [False, True])
-def test_a_program_says_that_the_device_is_dead(dead_pocl: DeviceInfo, hooked: bool) -> None:
+def _refuse_program(hooked: bool) -> None:
     cl = opencl()
-    context = cl.Context([dead_pocl.handle])
+    context = cl.Context([device_listed("pocl").handle])
     with pytest.raises(coopmat.BuildError, match=SAID) as caught:
         if hooked:
             with coopmat.hook():
@@ -49,13 +51,30 @@ def test_a_program_says_that_the_device_is_dead(dead_pocl: DeviceInfo, hooked: b
     Path(error.source_path).unlink()
 
 
-def test_a_run_says_that_the_device_is_dead(dead_pocl: DeviceInfo) -> None:
+def _refuse_run() -> None:
     with pytest.raises(coopmat.BuildError, match=SAID) as caught:
-        run_file(KERNELS / "saxpy.cl", dead_pocl)
+        run_file(KERNELS / "saxpy.cl", device_listed("pocl"))
     told, _, status = findings(caught.value)
     assert status == ExitStatus.INPUT
     assert [(item.code, bool(item.notes)) for item in told] == [("dead-device", False)]
     Path(caught.value.source_path).unlink()
+
+
+def _in_own_process(function: Callable[..., None], *arguments: object) -> None:
+    """PoCL keeps, to the end of a process, the options that it built with first."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        pool.submit(function, *arguments).result()
+
+
+@pytest.mark.usefixtures("dead_pocl")
+@pytest.mark.parametrize("hooked", [False, True])
+def test_a_program_says_that_the_device_is_dead(hooked: bool) -> None:
+    _in_own_process(_refuse_program, hooked)
+
+
+@pytest.mark.usefixtures("dead_pocl")
+def test_a_run_says_that_the_device_is_dead() -> None:
+    _in_own_process(_refuse_run)
 
 
 def test_a_program_that_a_living_device_refuses_is_our_fault(
