@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .divergence import divergent_values
+from .divergence import Sources, divergent_values
 from .loops import ControlFlow
-from .module import OP, Instruction, id_positions
+from .module import OP, Instruction
 from .opaque_zeros import Globals, OpaqueZeros
 
 _LOAD, _STORE, _PHI, _CALL = OP["OpLoad"], OP["OpStore"], OP["OpPhi"], OP["OpFunctionCall"]
@@ -53,38 +53,39 @@ class LoopConditions:
 
     def _invariant(self, code: list[Instruction], flow: ControlFlow) -> Iterator[Instruction]:
         """The instructions in loops under conditions that the loop does not change, nor all work-items share."""
-        loops = flow.loops().values()
-        if not loops:
+        labels = set().union(*flow.loops.values())
+        at = {label: [item for item in flow.blocks[label] if self._is_condition(item)] for label in labels}
+        sources = Sources.of(self._globals, code, {item.operands[0] for items in at.values() for item in items})
+        if not sources.values:
             return
-        divergent = divergent_values(self._globals, code, flow)
-        at = {label: [i for i in block if self._is_condition(i, divergent)] for label, block in flow.blocks.items()}
-        for inside in loops:
-            changed = _changed(self._globals, [item for label in inside for item in flow.blocks[label]])
+        divergent = divergent_values(sources, flow)
+        for inside in flow.loops.values():
+            changed = _changed(sources, [item for label in inside for item in flow.blocks[label]])
             for label in inside:
-                yield from (item for item in at[label] if item.operands[0] not in changed)
+                yield from (item for item in at[label] if item.operands[0] in divergent - changed)
 
-    def _is_condition(self, item: Instruction, divergent: set[int]) -> bool:
-        return item.opcode in _CONDITIONS and item.operands[0] in divergent and self._is_scalar(item.operands[0])
+    def _is_condition(self, item: Instruction) -> bool:
+        return item.opcode in _CONDITIONS and self._is_scalar(item.operands[0])
 
     def _is_scalar(self, value: int) -> bool:
         kind = self._globals.kind_of(value)
         return self._globals.definitions[kind].opcode in (_TYPE_BOOL, OP["OpTypeInt"])
 
 
-def _changed(known: Globals, code: list[Instruction]) -> set[int]:
+def _changed(sources: Sources, code: list[Instruction]) -> set[int]:
     """The values of a loop that may be others the next time around; `code` is what it runs."""
     stored = {item.operands[0] for item in code if item.opcode == _STORE}
-    found: set[int] = set()
+    items = [item for item in code if item.result in sources.values]
+    found = {item.result for item in items if item.result is not None and _changes(item, stored)}
     before = -1
     while len(found) > before:
         before = len(found)
-        found.update(item.result for item in code if item.result is not None and _changes(known, item, stored, found))
+        found |= {i.result for i in items if i.result and not found.isdisjoint(sources.operands[i.result])}
     return found
 
 
-def _changes(known: Globals, item: Instruction, stored: set[int], found: set[int]) -> bool:
-    if item.opcode in (_PHI, _CALL) or item.name.startswith("OpAtomic"):
-        return True
-    if item.opcode == _LOAD and (item.operands[0] in stored or any(word & _VOLATILE for word in item.operands[1:2])):
-        return True
-    return any(item.operands[at] in found for at in id_positions(item, known.definitions))
+def _changes(item: Instruction, stored: set[int]) -> bool:
+    """Whether a value may be another the next time around, whatever it is calculated from."""
+    if item.opcode == _LOAD:
+        return item.operands[0] in stored or any(word & _VOLATILE for word in item.operands[1:2])
+    return item.opcode in (_PHI, _CALL) or item.name.startswith("OpAtomic")

@@ -26,9 +26,10 @@ class ControlFlow:
 
     def exits(self) -> Iterator[tuple[int, bool]]:
         """The conditions of leaving a loop, and with which value of them it goes on."""
-        for inside in self.loops().values():
+        for inside in self.loops.values():
             yield from self._exits(inside)
 
+    @cached_property
     def loops(self) -> dict[int, set[int]]:
         """The blocks of each loop, by its first one."""
         found: dict[int, set[int]] = {}
