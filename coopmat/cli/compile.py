@@ -42,7 +42,6 @@ KINDS = {
     "c": Kind(".c", lambda module: module.opencl_c.encode()),
 }
 KINDS_TO_COME = ("ptx", "obj")
-LANGUAGES = {"ir": (".ll",), "spv": (".spv", ".spvasm")}
 
 STAGES: dict[str, Callable[[Module], str]] = {
     "preprocess": lambda module: module.preprocessed,
@@ -141,7 +140,8 @@ def _compile(invocation: Invocation, options: CompileOptions, kinds: list[str], 
     if shallow:
         module = compiler.preprocess_only(source, options, name=shown)
     else:
-        module = compiler.compile(source, options, name=shown, language=_language(invocation))
+        language = invocation.language or compiler.language_of(name)
+        module = compiler.compile(source, options, name=shown, language=language)
     if device is not None and options.variants is None and not (shallow or invocation.syntax_only):
         _warn_of_unchecked_shapes(module, device)
     # Everything is made before anything is written.
@@ -161,12 +161,6 @@ def _refuse_what_comes_later(invocation: Invocation, kinds: list[str]) -> None:
             raise _not_yet(f"--emit {kind}")
     if invocation.mode == "binary":
         raise _not_yet("--mode binary (a device's own binary)")
-
-
-def _language(invocation: Invocation) -> str:
-    """What -x says, else what the input's suffix does."""
-    suffix = Path(invocation.inputs[0]).suffix
-    return invocation.language or next((key for key, suffixes in LANGUAGES.items() if suffix in suffixes), "cl")
 
 
 def _not_yet(what: str) -> CompileError:
