@@ -1,6 +1,7 @@
 // C[i] = A[i] B[i] for a batch of small matrices: one subgroup per tile, the batch in the third dimension.
 //
 // run: kernel=gemm_batched global=(N/8*sg, M/8, BATCH) local=(sg, 1, 1) M=24 N=16 K=32 BATCH=5 -DM=24 -DN=16 -DK=32
+//      flop=2*BATCH*M*N*K
 //      a=f32[BATCH,M,K]:uniform(-1,1) b=f32[BATCH,K,N]:uniform(-1,1) c=f32[BATCH,M,N]:zeros
 // check: c ~ a @ b   atol=1e-4
 

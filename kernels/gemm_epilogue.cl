@@ -1,6 +1,7 @@
 // D = relu(alpha A B + beta C): scaling by the operators, the activation component by component.
 //
 // run: kernel=gemm_epilogue global=(N/16*sg, M/16) local=(sg, 1) M=64 N=80 K=48 -DN=80 -DK=48
+//      flop=2*M*N*K
 //      alpha=f32:0.75 beta=f32:-1.25
 //      a=f16[M,K]:uniform(-1,1) b=f16[K,N]:uniform(-1,1) c=f32[M,N]:uniform(-1,1) d=f32[M,N]:zeros
 // check: d ~ maximum(alpha * (a.astype(f32) @ b.astype(f32)) + beta * c, 0)   atol=1e-4

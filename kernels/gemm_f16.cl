@@ -1,6 +1,7 @@
 // C = A B, half in and float out: one 16 x 16 tile of C per subgroup.
 //
 // run: kernel=gemm_f16 global=(N/16*sg, M/16) local=(sg, 1) M=128 N=96 K=64 -DN=96 -DK=64
+//      flop=2*M*N*K
 //      a=f16[M,K]:uniform(-1,1) b=f16[K,N]:uniform(-1,1) c=f32[M,N]:zeros
 // check: c ~ a.astype(f32) @ b.astype(f32)   atol=1e-4
 

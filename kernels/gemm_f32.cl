@@ -2,6 +2,7 @@
 // group index runs along the rows. LDA, LDB and LDC are the arrays' row lengths; a power of two is best padded.
 //
 // run: kernel=gemm_f32 global=(M/(16*TM)*sg, N/(16*TN)) local=(sg, 1) M=128 N=96 K=64 TM=2 TN=1 PAD=16
+//      flop=2*M*N*K
 //      -DTM=2 -DTN=1 -DK=64 -DLDA=80 -DLDB=112 -DLDC=112
 //      a=f32[M,K+PAD]:uniform(-1,1) b=f32[K,N+PAD]:uniform(-1,1) c=f32[M,N+PAD]:zeros
 // check: c[:, :N] ~ a[:, :K] @ b[:, :N]   atol=1e-4

@@ -1,6 +1,7 @@
 // C = A B, signed 8-bit in and 32-bit out; B is stored by columns, as quantised weights often are.
 //
 // run: kernel=gemm_s8 global=(N/16*sg, M/16) local=(sg, 1) M=64 N=48 K=128 -DN=48 -DK=128
+//      op=2*M*N*K
 //      a=i8[M,K]:integers(-128,127) b=i8[N,K]:integers(-128,127) c=i32[M,N]:zeros
 // check: c == a.astype(i32) @ b.astype(i32).T
 

@@ -1,6 +1,7 @@
 // C = A B without cooperative matrices: square tiles staged through local memory.
 //
 // run: kernel=gemm_tiled global=(N, M) local=(T, T) M=64 N=96 K=80 T=16 -DT=16 -DN=96 -DK=80
+//      flop=2*M*N*K
 //      a=f32[M,K]:uniform(-1,1) b=f32[K,N]:uniform(-1,1) c=f32[M,N]:zeros
 // check: c ~ a @ b   atol=1e-4
 

@@ -15,6 +15,7 @@ import click
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
 from coopmat.options import CompileOptions, UsageError
 
+from . import verbose
 from .arguments import FLAGS, Invocation, compile_options, parse_arguments
 from .files import STANDARD_INPUT, read_source, write_outputs
 from .report import Reporter
@@ -67,6 +68,13 @@ def _run(arguments: list[str]) -> int:
         click.echo(_help())
         return ExitStatus.DONE
     options = compile_options(invocation.options, [name for flag in FLAGS for name in flag.names])
+    if invocation.version:
+        click.echo(verbose.version())
+        return ExitStatus.DONE
+    if invocation.verbose or invocation.dry:
+        sys.stderr.write(verbose.head())
+    if not invocation.inputs and invocation.verbose:
+        return ExitStatus.DONE
     if not invocation.inputs:
         raise UsageError("an input file (or - for standard input) is needed; see `coopmat compile --help`")
     kinds = _kinds(invocation)
@@ -77,6 +85,11 @@ def _run(arguments: list[str]) -> int:
         reporter = reporter.holding()
     status: int = ExitStatus.DONE
     for one in each:
+        if one.verbose or one.dry:
+            outputs = _outputs(one, kinds, options.matrices)
+            sys.stderr.write(verbose.command(one, outputs))
+        if one.dry:
+            continue
         status = max(status, run_guarded(partial(_compile, one, options, kinds, reporter), reporter.show_error))
         if status == ExitStatus.INTERRUPTED:
             break
@@ -100,9 +113,20 @@ def _check_several(each: Sequence[Invocation], kinds: list[str], options: Compil
             raise UsageError(f"two outputs have the same name, '{name}'")
 
 
+# Clang's words for kinds of output; with several the first in this order decides.
+_KIND_OF_WORD = {None: "spv", "-emit-llvm": "ll", "-S": "spvasm", "-c": "spv"}
+
+
+def _words(invocation: Invocation) -> list[tuple[str, bool]]:
+    return [("-emit-llvm", invocation.llvm), ("-S", invocation.assembly), ("-c", invocation.object)]
+
+
 def _kinds(invocation: Invocation) -> list[str]:
     """The kinds to write, checked against the other flags."""
-    kinds = invocation.emit.split(",") if invocation.emit else ["spv"]
+    word = next((word for word, given in _words(invocation) if given), None)
+    if word is not None and invocation.emit:
+        raise UsageError(f"{word} and --emit exclude each other")
+    kinds = invocation.emit.split(",") if invocation.emit else [_KIND_OF_WORD[word]]
     for kind in kinds:
         if kind not in KINDS and kind not in KINDS_TO_COME:
             raise UsageError(f"--emit takes {', '.join((*KINDS, *KINDS_TO_COME))}, not '{kind}'")
