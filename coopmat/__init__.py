@@ -21,6 +21,9 @@ from .options import CompileOptions, UsageError
 if TYPE_CHECKING:
     from .devices.context import context
     from .devices.variants import SubGroupSizeError, variants
+    from .ir.kernel_info import KernelInfo
+    from .matrices.variants import Variant
+    from .runtime.cl_errors import ArgumentError, LaunchError
     from .runtime.cl_program import Program
     from .runtime.hook import hook
     from .runtime.program import BuildError
@@ -28,16 +31,20 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "ArgumentError",
     "BuildError",
     "CompileError",
     "CompileOptions",
     "Diagnostic",
     "InternalError",
+    "KernelInfo",
+    "LaunchError",
     "Module",
     "Program",
     "Severity",
     "SubGroupSizeError",
     "UsageError",
+    "Variant",
     "compile",
     "context",
     "hook",
@@ -46,9 +53,13 @@ __all__ = [
 
 
 _LATER = {
+    "ArgumentError": "runtime.cl_errors",
     "BuildError": "runtime.program",
+    "KernelInfo": "ir.kernel_info",
+    "LaunchError": "runtime.cl_errors",
     "Program": "runtime.cl_program",
     "SubGroupSizeError": "devices.variants",
+    "Variant": "matrices.variants",
     "context": "devices.context",
     "hook": "runtime.hook",
     "variants": "devices.variants",
@@ -62,6 +73,10 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     return getattr(import_module(f".{_LATER[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def load_ipython_extension(shell: object) -> None:

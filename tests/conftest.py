@@ -12,7 +12,18 @@ from coopmat.devices import DeviceInfo
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="run the tests that are marked slow, too")
     parser.addoption("--update-golden", action="store_true", help="write the outputs under tests/golden/out anew")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what is marked slow, unless it is asked for: by --all, by -m, or by its own name."""
+    if config.getoption("--all") or config.getoption("-m") or any("[" in word for word in config.args):
+        return
+    left_out = [item for item in items if item.get_closest_marker("slow") is not None]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item.get_closest_marker("slow") is None]
 
 
 @pytest.fixture(scope="session")

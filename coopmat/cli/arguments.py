@@ -24,6 +24,12 @@ class Invocation:
     options: tuple[str, ...] = ()
     output: str | None = None
     emit: str = ""
+    assembly: bool = False
+    object: bool = False
+    llvm: bool = False
+    verbose: bool = False
+    dry: bool = False
+    version: bool = False
     preprocess: bool = False
     syntax_only: bool = False
     language: str | None = None
@@ -54,7 +60,10 @@ class Flag:
 
 FLAGS: tuple[Flag, ...] = (
     Flag(("-o", "--output"), "output", "Output; by default the input's name with the kind's suffix.", "FILE|-"),
-    Flag(("--emit",), "emit", "spv (default), spvasm, ll, ast; several with commas.", "KIND"),
+    Flag(("--emit",), "emit", "spv (default), spvasm, ll, ast, c; several with commas.", "KIND"),
+    Flag(("-c",), "object", "As --emit spv, in clang's words.", constant=True),
+    Flag(("-S",), "assembly", "As --emit spvasm; with -emit-llvm as --emit ll.", constant=True),
+    Flag(("-emit-llvm",), "llvm", "As --emit ll, with -c, too.", constant=True),
     Flag(("-E",), "preprocess", "Preprocess only, to standard output.", constant=True),
     Flag(("-fsyntax-only",), "syntax_only", "Check only.", constant=True),
     Flag(("-x",), "language", "Input language; by suffix otherwise.", "LANG", choices=("cl", "ir", "spv")),
@@ -76,6 +85,9 @@ FLAGS: tuple[Flag, ...] = (
     ),
     Flag(("--source",), "inputs", "The input, as the conformance suite names it.", "FILE"),
     Flag(("--mode",), "mode", "The conformance suite's kinds.", "MODE", choices=("spir-v", "binary")),
+    Flag(("-v", "--verbose"), "verbose", "Print versions, places and what is done for each input.", constant=True),
+    Flag(("-###",), "dry", "Print that, and do nothing.", constant=True),
+    Flag(("--version",), "version", "Print the version.", constant=True),
     Flag(("-h", "--help"), "help", "Show this text.", constant=True),
 )
 

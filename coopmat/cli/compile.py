@@ -15,6 +15,7 @@ import click
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
 from coopmat.options import CompileOptions, UsageError
 
+from . import verbose
 from .arguments import FLAGS, Invocation, compile_options, parse_arguments
 from .files import STANDARD_INPUT, read_source, write_outputs
 from .report import Reporter
@@ -42,7 +43,6 @@ KINDS = {
     "c": Kind(".c", lambda module: module.opencl_c.encode()),
 }
 KINDS_TO_COME = ("ptx", "obj")
-LANGUAGES = {"ir": (".ll",), "spv": (".spv", ".spvasm")}
 
 STAGES: dict[str, Callable[[Module], str]] = {
     "preprocess": lambda module: module.preprocessed,
@@ -68,6 +68,13 @@ def _run(arguments: list[str]) -> int:
         click.echo(_help())
         return ExitStatus.DONE
     options = compile_options(invocation.options, [name for flag in FLAGS for name in flag.names])
+    if invocation.version:
+        click.echo(verbose.version())
+        return ExitStatus.DONE
+    if invocation.verbose or invocation.dry:
+        sys.stderr.write(verbose.head())
+    if not invocation.inputs and invocation.verbose:
+        return ExitStatus.DONE
     if not invocation.inputs:
         raise UsageError("an input file (or - for standard input) is needed; see `coopmat compile --help`")
     kinds = _kinds(invocation)
@@ -78,6 +85,11 @@ def _run(arguments: list[str]) -> int:
         reporter = reporter.holding()
     status: int = ExitStatus.DONE
     for one in each:
+        if one.verbose or one.dry:
+            outputs = _outputs(one, kinds, options.matrices)
+            sys.stderr.write(verbose.command(one, outputs))
+        if one.dry:
+            continue
         status = max(status, run_guarded(partial(_compile, one, options, kinds, reporter), reporter.show_error))
         if status == ExitStatus.INTERRUPTED:
             break
@@ -101,9 +113,20 @@ def _check_several(each: Sequence[Invocation], kinds: list[str], options: Compil
             raise UsageError(f"two outputs have the same name, '{name}'")
 
 
+# Clang's words for kinds of output; with several the first in this order decides.
+_KIND_OF_WORD = {None: "spv", "-emit-llvm": "ll", "-S": "spvasm", "-c": "spv"}
+
+
+def _words(invocation: Invocation) -> list[tuple[str, bool]]:
+    return [("-emit-llvm", invocation.llvm), ("-S", invocation.assembly), ("-c", invocation.object)]
+
+
 def _kinds(invocation: Invocation) -> list[str]:
     """The kinds to write, checked against the other flags."""
-    kinds = invocation.emit.split(",") if invocation.emit else ["spv"]
+    word = next((word for word, given in _words(invocation) if given), None)
+    if word is not None and invocation.emit:
+        raise UsageError(f"{word} and --emit exclude each other")
+    kinds = invocation.emit.split(",") if invocation.emit else [_KIND_OF_WORD[word]]
     for kind in kinds:
         if kind not in KINDS and kind not in KINDS_TO_COME:
             raise UsageError(f"--emit takes {', '.join((*KINDS, *KINDS_TO_COME))}, not '{kind}'")
@@ -141,7 +164,8 @@ def _compile(invocation: Invocation, options: CompileOptions, kinds: list[str], 
     if shallow:
         module = compiler.preprocess_only(source, options, name=shown)
     else:
-        module = compiler.compile(source, options, name=shown, language=_language(invocation))
+        language = invocation.language or compiler.language_of(name)
+        module = compiler.compile(source, options, name=shown, language=language)
     if device is not None and options.variants is None and not (shallow or invocation.syntax_only):
         _warn_of_unchecked_shapes(module, device)
     # Everything is made before anything is written.
@@ -161,12 +185,6 @@ def _refuse_what_comes_later(invocation: Invocation, kinds: list[str]) -> None:
             raise _not_yet(f"--emit {kind}")
     if invocation.mode == "binary":
         raise _not_yet("--mode binary (a device's own binary)")
-
-
-def _language(invocation: Invocation) -> str:
-    """What -x says, else what the input's suffix does."""
-    suffix = Path(invocation.inputs[0]).suffix
-    return invocation.language or next((key for key, suffixes in LANGUAGES.items() if suffix in suffixes), "cl")
 
 
 def _not_yet(what: str) -> CompileError:

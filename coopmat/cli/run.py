@@ -16,6 +16,7 @@ from .arguments import compile_options
 from .files import STANDARD_INPUT, read_source, write_outputs
 from .report import Reporter
 from .status import ExitStatus
+from .time_limit import run_limited
 
 if TYPE_CHECKING:
     from coopmat.runtime import RunResult
@@ -51,6 +52,7 @@ class _CommandLine:
 @click.option("--kernel", metavar="K", help="Only this kernel.")
 @click.option("--device", metavar="D", help="Part of a platform's or device's name, or platform:device numbers.")
 @click.option("--repeat", type=click.IntRange(1), default=1, help="Launch N times; the time is the median.")
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="End it after that time.")
 @click.option("--matrices", metavar="HOW", default="auto", help="native, one, lanes, scratch, or auto: the device's.")
 @click.option("--arg", "given", multiple=True, metavar="NAME=FILE.npy", help="An argument, or NAME=TYPE[SHAPE]:FILL.")
 @click.option("--out", "outs", multiple=True, metavar="NAME=FILE.npy", help="Save an argument after the launch.")
@@ -62,6 +64,7 @@ def command(
     kernel: str | None,
     device: str | None,
     repeat: int,
+    timeout: float | None,
     matrices: str,
     given: tuple[str, ...],
     outs: tuple[str, ...],
@@ -83,6 +86,8 @@ def command(
     if len(files) != 1:
         found = f", not {len(files)} ({', '.join(files)})" if files else ""
         raise UsageError(f"one input file is needed{found}; a compiler flag's value is joined to it (-DK=256)")
+    if timeout is not None:
+        return run_limited(click.get_current_context(), timeout)
     line = _CommandLine(kernel, given, checks, global_size, local_size)
     try:
         results = _run_all(files[0], line, flags, device, repeat)
@@ -181,7 +186,9 @@ def _print_result(result: RunResult, sources: SourceMap) -> None:
     outcome = "not checked"
     if result.checks:
         outcome = f"{'ok' if result.ok else 'WRONG'}, max error {result.max_error:.3g}"
-    click.echo(f"{result.kernel}: {result.module.matrices}, {sizes}, {result.median_time * 1e3:.3f} ms: {outcome}")
+    speed = "".join(f", {speed:.4g} {unit}" for unit, speed in result.speeds.items())
+    time = f"{result.median_time * 1e3:.3f} ms{speed}"
+    click.echo(f"{result.kernel}: {result.module.matrices}, {sizes}, {time}: {outcome}")
     shown = SourceMap({**result.module.sources.files, **sources.files})
     Reporter().show([_failure(check) for check in result.checks if not check.ok], shown)
 

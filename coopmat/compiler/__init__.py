@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 from ..diagnostics import TooManyErrors
 from ..options import CompileOptions, UsageError
@@ -22,6 +24,7 @@ __all__ = [
     "UsageError",
     "compile",
     "complete_together",
+    "language_of",
     "preprocess_only",
     "recompile",
 ]
@@ -37,23 +40,35 @@ def preprocess_only(source: str | bytes, options: CompileOptions, *, name: str) 
 
 
 _KINDS = {"cl": Module, "ir": IrModule, "spv": SpirvModule}
+_SUFFIXES = {".ll": "ir", ".spv": "spv", ".spvasm": "spv"}
+
+
+def language_of(path: str | os.PathLike[str]) -> str:
+    """What a file holds, by its suffix: cl, ir or spv."""
+    return _SUFFIXES.get(Path(path).suffix, "cl")
 
 
 def compile(
-    source: str | bytes,
+    source: str | bytes | os.PathLike[str],
     options: str | Sequence[str] | CompileOptions = (),
     *,
-    name: str = "<source>",
-    language: str = "cl",
+    name: str | None = None,
+    language: str | None = None,
 ) -> Module:
     """Compiles OpenCL C; the source is checked on return, code is generated when it is first asked for.
 
     With the `language` "ir" the source is LLVM IR, of any dialect that docs/dialects.md lists; with "spv" it is SPIR-V,
-    a binary or assembly text.
+    a binary or assembly text. A path (pathlib.Path) is read: it is the `name` in messages, includes are looked for
+    beside it, and its suffix tells the language; a str is always the source itself.
 
     `options` are as on the command line, a list (`["-DTILE=16", "--matrices", "one"]`) or one string as OpenCL builds
-    take it. Raises CompileError, UsageError.
+    take it. Raises CompileError, UsageError, OSError for a path that cannot be read.
     """
+    if isinstance(source, os.PathLike):
+        path = Path(source)
+        name, language = name or str(path), language or language_of(path)
+        source = path.read_bytes()
+    name, language = name or "<source>", language or "cl"
     if isinstance(options, str):
         options = shlex.split(options)
     parsed = options if isinstance(options, CompileOptions) else CompileOptions.from_arguments(options)

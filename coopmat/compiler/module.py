@@ -56,13 +56,26 @@ class _stage(Generic[T]):
             return result
 
 
+# What goes along with a pickled module: the source as it was preprocessed, and what a device is given.
+_CARRIED = ("_tokens", "_infos", "_emitted")
+
+
+def _unpickled(kind: type[Module], fields: dict[str, Any], made: dict[str, Any]) -> Module:
+    module = kind.__new__(kind)
+    module.__dict__.update(fields, _lock=threading.RLock())
+    module._results = {vars(Module)[name]: value for name, value in made.items()}
+    return module
+
+
 class Module:
     """A compiled source.
 
     `.spirv` is the legalised binary; `.llvm_ir` the module as lowered; `.kernels` what a host needs to know of each
     kernel. A binary with native matrices is always validated, one without where a spirv-val is at hand: `.validated`
-    tells, and `--validate` and `--no-validate` decide otherwise. Errors: CompileError for the input, InternalError for
-    the compiler, ToolsMissing where something must be validated and no able spirv-val is found.
+    tells, and `--validate` and `--no-validate` decide otherwise. It can be pickled: what was made for a device goes
+    along, the rest is made again from the preprocessed source where it is asked for, without the files.
+    Errors: CompileError for the input, InternalError for the compiler, ToolsMissing where something must be validated
+    and no able spirv-val is found.
     """
 
     def __init__(self, source: str | bytes, name: str, options: CompileOptions) -> None:
@@ -78,6 +91,16 @@ class Module:
             no_warnings=options.no_warnings,
             warnings=options.warnings,
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        with self._lock:
+            fields = self._fields()
+            made = {name: self._results[vars(Module)[name]] for name in _CARRIED if vars(Module)[name] in self._results}
+            return _unpickled, (type(self), fields, made)
+
+    def _fields(self) -> dict[str, Any]:
+        """Of a pickled module."""
+        return {name: value for name, value in vars(self).items() if name not in ("_lock", "_results")}
 
     # --- what a user asks for
 
@@ -161,8 +184,11 @@ class Module:
     @property
     def kernels(self) -> dict[str, KernelInfo]:
         """Of what the device is given: SPIR-V, unless the options say OpenCL C."""
-        infos = self._written.kernels if self.code == "c" else self._lowered.kernels
-        return {kernel.name: kernel for kernel in infos}
+        return {kernel.name: kernel for kernel in self._infos}
+
+    @_stage
+    def _infos(self) -> tuple[KernelInfo, ...]:
+        return tuple(self._written.kernels if self.code == "c" else self._lowered.kernels)
 
     @property
     def spirv_text(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..diagnostics import CompileError, Diagnostic, InternalError, Note, Severity, TooManyErrors
 from .module import Module
@@ -38,6 +38,11 @@ class SpirvModule(Module):
     def _input_is_validated(self) -> bool:
         """Whoever made it is not known here: it is, unless that is turned off."""
         return self.options.validate is not False
+
+    def _fields(self) -> dict[str, Any]:
+        # What is still to be linked is no data: a pickled module is complete.
+        self._emitted  # noqa: B018
+        return {**super()._fields(), "_prepared": None}
 
     def _no_stage(self, what: str) -> CompileError:
         return self._refused("no-such-stage", f"{self.name} is SPIR-V, which {what}")

@@ -97,7 +97,7 @@ MATRICES: tuple[ErrorCode, ...] = (
         "void f(global float *p, int n) { C c = coop_mat_load(p, n, 32); }",
     ),
     ErrorCode(
-        "coop-mat-stride",
+        "coop-mat-invalid-stride",
         "the stride is no integer, or a negative constant",
         "void f(global float *p) { C c = coop_mat_load(p, ROW_MAJOR, 32.0f); }",
     ),

@@ -5,8 +5,10 @@ Importing this module imports pyopencl, with the devices of this Python environm
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pyopencl as cl
@@ -17,7 +19,7 @@ from coopmat.options import UsageError
 
 from .cl_errors import ArgumentError, LaunchError, ProgramBuildError, ProgramCompileError
 from .cl_kernel import Kernel
-from .device_build import Built, build, has_matrices
+from .device_build import UNNAMED, Built, build, has_matrices, includes
 from .driver import DriverError
 
 __all__ = [
@@ -40,12 +42,17 @@ class Program(cl.Program):  # type: ignore[misc]
     """A drop-in for pyopencl.Program: the same arguments, attributes and errors.
 
     A source with cooperative matrices is compiled here, for each device by its route (`coopmat devices`), and kept in
-    the cache; its kernels are `Kernel`s. Every other program goes to pyopencl as it is.
+    the cache; its kernels are `Kernel`s. Every other program goes to pyopencl as it is. The source may be a path
+    (pathlib.Path) of a file, beside which includes are looked for; `.spv` is SPIR-V, for pyopencl.
     """
 
     def __init__(self, context: Any, source: Any = None, binaries: Any = None) -> None:
+        path = Path(source) if isinstance(source, os.PathLike) else None
+        if path is not None:
+            source = path.read_bytes() if path.suffix == ".spv" else path.read_text(encoding="utf-8", errors="replace")
         super().__init__(context, source, binaries)
         self._built: Any = None
+        self._path = path
 
     def build(
         self,
@@ -62,6 +69,9 @@ class Program(cl.Program):  # type: ignore[misc]
             return self
         if self.__dict__.get("_built") is not None:
             self._prg, self._built = None, None
+        text = self.__dict__.get("_source")  # None of SPIR-V
+        if self._path is not None and text is not None and includes(_text(text)):
+            options = _with_directory(options, self._path.parent)
         super().build(options, devices, cache_dir)
         return self
 
@@ -117,7 +127,7 @@ def matrix_source(program: Any, options: str | Sequence[str] | None) -> str | No
     if source is None or context is None:
         return None
     text = _text(source)
-    return text if has_matrices(text, lambda: _all_options(context, options)) else None
+    return text if has_matrices(text, lambda: _all_options(context, options), _name(program)) else None
 
 
 def refuse_separate_compilation(program: Any, options: str | Sequence[str] | None) -> None:
@@ -134,7 +144,7 @@ def build_matrices(
     context = program._context
     words = _all_options(context, options)
     try:
-        built: Built = build(context, list(devices or context.devices), source, words)
+        built: Built = build(context, list(devices or context.devices), source, words, name=_name(program))
     except CompileError as error:
         raise ProgramCompileError(error) from None
     except DriverError as error:
@@ -169,6 +179,18 @@ def _class_with_matrices(kind: type) -> type:
 def kept(options: Any) -> Any:
     """Options that can be looked at more than once."""
     return options if options is None or isinstance(options, (str, Sequence)) else list(options)
+
+
+def _name(program: Any) -> str:
+    """Of the file that the source is from."""
+    path = program.__dict__.get("_path")
+    return UNNAMED if path is None else str(path)
+
+
+def _with_directory(options: str | Sequence[str] | None, directory: Path) -> list[str]:
+    """Build options by which a driver looks for includes there, too; quoted as pyopencl does it."""
+    given = shlex.split(options) if isinstance(options, str) else list(options or ())
+    return [*given, "-I", f'"{directory}"' if " " in str(directory) else str(directory)]
 
 
 def _text(source: str | bytes) -> str:

@@ -52,22 +52,31 @@ class Built:
     devices: tuple[DeviceBuild, ...]
 
 
-def has_matrices(source: str, options: Callable[[], Sequence[str]]) -> bool:
+UNNAMED = "<program source>"
+"""What a source is called that is no file's."""
+
+
+def has_matrices(source: str, options: Callable[[], Sequence[str]], name: str = UNNAMED) -> bool:
     """Whether the text, with what it includes, is about matrices; `options` are asked for where it includes something.
 
-    What cannot be read is not ours to tell about."""
+    `name` is the file's, beside which includes are looked for first. What cannot be read is not ours to tell about."""
     if _has_words(source):
         return True
-    if not _INCLUDE.search(source):
+    if not includes(source):
         return False
     try:
         parsed, _ = split_options(options())
-        if not _may_have_words(source, [".", *parsed.include_dirs], set()):
+        if not _may_have_words(source, [str(Path(name).parent), ".", *parsed.include_dirs], set()):
             return False
-        text = compiler.Module(source, "<program source>", parsed).preprocessed
+        text = compiler.Module(source, name, parsed).preprocessed
     except (CompileError, UsageError, OSError):
         return False
     return _has_words(text)
+
+
+def includes(source: str) -> bool:
+    """Whether it may include anything."""
+    return _INCLUDE.search(source) is not None
 
 
 def _may_have_words(text: str, directories: Sequence[str], seen: set[Path]) -> bool:
@@ -99,15 +108,20 @@ def split_options(options: str | Sequence[str] | None) -> tuple[CompileOptions, 
 
 
 def build(
-    context: Any, handles: Sequence[Any], source: str, options: str | Sequence[str] | None, cache: Cache | None = None
+    context: Any,
+    handles: Sequence[Any],
+    source: str,
+    options: str | Sequence[str] | None,
+    cache: Cache | None = None,
+    name: str = UNNAMED,
 ) -> Built:
-    """Builds `source` for the pyopencl devices `handles` of a context.
+    """Builds `source`, of the file `name`, for the pyopencl devices `handles` of a context.
 
     Raises CompileError for the source, UsageError for options, DriverError where a driver refuses the result.
     """
     cache = Cache.of_environment() if cache is None else cache
     parsed, for_device = split_options(options)
-    jobs = [_Job(context, describe(handle), source, parsed, for_device, cache) for handle in handles]
+    jobs = [_Job(context, describe(handle), (source, name), parsed, for_device, cache) for handle in handles]
     for anew in (False, True):
         made = tuple(job.run(anew) for job in jobs)
         if (program := _just_built(context, jobs)) is not None:
@@ -133,13 +147,17 @@ def _from_binaries(context: Any, jobs: Sequence[_Job], options: Sequence[str]) -
     return quietly(program, options, [job.device.handle for job in jobs])
 
 
-def cache_key(device: DeviceInfo, source: str, options: CompileOptions, for_device: Sequence[str]) -> str:
-    """Of the device's code for a source, with the options as they are for that device."""
+def cache_key(
+    device: DeviceInfo, source: str, options: CompileOptions, for_device: Sequence[str], name: str = UNNAMED
+) -> str:
+    """Of the device's code for a source, with the options as they are for that device. By its name it finds includes,
+    and warnings tell of it."""
     return key_of(
         {
             "kind": "device code",
             "version": package_version(),
             "source": source,
+            "name": name if name == UNNAMED else str(Path(name).absolute()),
             "options": repr(options),
             "driver options": list(for_device),
             "device": [device.platform, device.name, device.version, device.driver, sorted(device.extensions)],
@@ -155,12 +173,13 @@ class _Job:
         self,
         context: Any,
         device: DeviceInfo,
-        source: str,
+        source: tuple[str, str],
         options: CompileOptions,
         for_device: Sequence[str],
         cache: Cache,
     ) -> None:
-        self.context, self.device, self.source, self.cache = context, device, source, cache
+        self.context, self.device, self.cache = context, device, cache
+        self.source, self.name = source
         self.options = resolve_options(options, device)
         self.for_device = for_device
         self.program: Any = None
@@ -168,7 +187,7 @@ class _Job:
 
     def run(self, anew: bool) -> DeviceBuild:
         self.program = None
-        key = cache_key(self.device, self.source, self.options, self.for_device)
+        key = cache_key(self.device, self.source, self.options, self.for_device, self.name)
         if anew:
             entry = self._build()
             self.cache.put(key, entry)
@@ -180,7 +199,7 @@ class _Job:
         return DeviceBuild(self.device, facts["route"], kernels, facts["warnings"])
 
     def _build(self) -> Entry:
-        module = compiler.compile(self.source, self.options, name="<program source>")
+        module = compiler.compile(self.source, self.options, name=self.name)
         context = opencl().Context([self.device.handle]) if len(self.context.devices) > 1 else self.context
         module, self.program = fitted(
             module, self.device, lambda found: driver.build(context, found, self.device, self.for_device)

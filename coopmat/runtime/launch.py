@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from .data import Array, integer_of, make_array, make_scalar, shape_of, sizes_of
 from .evaluator import TYPES
 from .launch_rules import launch_error
 from .program import Kernel, Program
-from .runheader import Argument, Piece, Run, header_error, parse_header, with_source
+from .runheader import WORK, Argument, Piece, Run, header_error, parse_header, with_source
 
 if TYPE_CHECKING:
     from coopmat.compiler import Module
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What one launch did. `times` are seconds on the device, one a repetition; `after` the arguments' values."""
+    """What one launch did. `times` are seconds on the device, one a repetition; `after` the arguments' values; `work`
+    the operations of one launch, by the header's names for them (runheader.WORK)."""
 
     kernel: str
     module: Module
@@ -42,6 +43,7 @@ class RunResult:
     checks: tuple[CheckResult, ...]
     times: tuple[float, ...]
     after: Mapping[str, Any]
+    work: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -54,6 +56,13 @@ class RunResult:
     @property
     def median_time(self) -> float:
         return statistics.median(self.times)
+
+    @property
+    def speeds(self) -> dict[str, float]:
+        """What is done in a nanosecond of the median time, by its unit (GFLOP/s); empty where no work is known."""
+        if not self.median_time:
+            return {}
+        return {WORK[name]: count / self.median_time * 1e-9 for name, count in self.work.items()}
 
 
 def compile_for(source: bytes, options: CompileOptions, device: DeviceInfo, *, name: str) -> Module:
@@ -196,6 +205,7 @@ def launch(program: Program, run: Run, *, repeat: int = 1, arrays: Mapping[str, 
         checks,
         tuple(times),
         after,
+        {name: integer_of(piece, names) for name, piece in run.work},
     )
 
 

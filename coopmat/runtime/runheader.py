@@ -8,6 +8,7 @@ A line that starts with `//` and two or more spaces continues the one before. A 
 runs; the checks after a run are that run's. Fields:
 
     kernel=NAME, global=SIZES, local=SIZES    what to launch; SIZES is an integer or a tuple of up to three
+    flop=NUMBER, op=NUMBER                    the work of one launch: floating-point operations, or others
     NAME=INTEGER                              a symbol for the expressions after it
     NAME=TYPE[SHAPE]:FILL                     an array argument, row-major, filled by FILL (see data.py)
     NAME=TYPE[SHAPE]                          the size of an argument in local memory
@@ -83,9 +84,13 @@ class Check:
     rtol: Piece | None = None
 
 
+WORK = {"flop": "GFLOP/s", "op": "GOP/s"}
+"""What a header calls the work of a launch: the unit of what is done in a nanosecond."""
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One launch, as written: every size and value is still an expression."""
+    """One launch, as written: every size and value is still an expression. `work` is by the names in WORK."""
 
     whole: Piece
     kernel: Piece | None
@@ -95,6 +100,7 @@ class Run:
     arguments: tuple[Argument, ...]
     options: tuple[str, ...]
     checks: tuple[Check, ...] = ()
+    work: tuple[tuple[str, Piece], ...] = ()
 
 
 def parse_header(source: str, file: str) -> list[Run]:
@@ -179,7 +185,7 @@ def parse_run(piece: Piece) -> Run:
             raise header_error(f"'{name}' is given twice", field)
         if not value.text:
             raise header_error(f"'{name}' has no value", field)
-        if name in ("kernel", "global", "local"):
+        if name in ("kernel", "global", "local", *WORK):
             named[name] = value
         elif name == "sg" or name in TYPES:
             raise header_error(f"'{name}' has a meaning already", field)
@@ -195,6 +201,7 @@ def parse_run(piece: Piece) -> Run:
         tuple(symbols.items()),
         tuple(arguments.values()),
         tuple(options),
+        work=tuple((name, named[name]) for name in WORK if name in named),
     )
 
 

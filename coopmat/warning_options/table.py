@@ -152,9 +152,17 @@ WARNINGS: tuple[Warning, ...] = (
     Warning("unused-command-line-argument", True, (), "an option that changes nothing"),
     # Cooperative matrices.
     Warning("coop-mat-string-enumerator", True, (), "an attribute names an enumerator in quotes"),
-    Warning("coop-mat-nonuniform", True, (), "only some work-items of a subgroup reach an operation on matrices"),
+    Warning("coop-mat-uninitialized", True, ("uninitialized",), "a matrix is used before it has a value"),
+    Warning(
+        "coop-mat-nonuniform",
+        True,
+        (),
+        "only some work-items of a subgroup reach an operation on matrices, or its pointer, stride, bounds or "
+        "scalar are not the same for all of them",
+    ),
     Warning("coop-mat-alignment", True, (), "a matrix in a buffer starts where the device wants none to"),
     Warning("coop-mat-zero-stride", True, (), "a store puts every row in one place"),
+    Warning("coop-mat-stride", True, (), "a store puts each row, or column, into a part of the one before"),
     Warning("coop-mat-operands-sign", True, (), "operand bits about signs say nothing, or not what the types say"),
     Warning("coop-mat-pragma", False, ("pedantic",), "cooperative matrices without the pragma that enables them"),
     Warning("stride-type", False, ("pedantic",), "a stride that is no size_t"),

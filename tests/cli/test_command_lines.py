@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import pickle
+import shlex
 
 import pytest
 
+import coopmat
 from coopmat.cli import app
 from coopmat.cli.response_files import expand
 from coopmat.options import UnknownOption, UsageError
@@ -149,3 +151,53 @@ def test_letters_of_flags_are_not_help(run):
     # Only the whole word is.
     assert run("compile", "-Dh", "-fsyntax-only", "a.cl")[0] == 0
     assert "Usage: coopmat run" not in run("run", "a.cl", "-Dhalf=1")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "made"),
+    [
+        (["-c"], ".spv"),
+        (["-S"], ".spvasm"),
+        (["-c", "-S"], ".spvasm"),
+        (["-S", "-emit-llvm"], ".ll"),
+        (["-emit-llvm", "-c"], ".ll"),
+        (["-emit-llvm"], ".ll"),
+    ],
+)
+def test_clangs_words_for_kinds_of_output(words, made, run, place):
+    assert run("compile", "--matrices", "one", *words, "a.cl", "b.cl") == (0, "", "")
+    assert {path.name for path in place.iterdir()} == {"a.cl", "b.cl", "bad.cl", f"a{made}", f"b{made}"}
+
+
+def test_clangs_words_and_emit_exclude_each_other(run):
+    assert run("compile", "-S", "--emit", "ll", "a.cl")[2].startswith(
+        "coopmat: error: -S and --emit exclude each other"
+    )
+
+
+def test_the_version_is_told(run):
+    for words in (["--version"], ["compile", "--version"], ["compile", "-c", "--version", "nosuch.cl"]):
+        assert run(*words) == (0, f"coopmat {coopmat.__version__}\n", "")
+
+
+def test_verbose_tells_versions_and_the_whole_command(run, place):
+    status, out, error = run("compile", "-v")
+    assert (status, out) == (0, "") and error.startswith(f"coopmat {coopmat.__version__}\nPython: ")
+    status, out, error = run("compile", "-v", "-DA=1", "-c", "a.cl")
+    assert (status, out) == (0, "") and (place / "a.spv").exists()
+    assert ' "coopmat" "compile" "-x" "cl" "--emit" "spv" "-DA=1" "a.cl" "-o" "a.spv"\n' in error
+
+
+def test_what_would_be_done_is_told_and_not_done(run, place):
+    status, out, error = run("compile", "-###", '-DA="1 2"', "-MD", "bad.cl", "-S", "b.cl")
+    assert (status, out) == (0, "")
+    first, second = error.splitlines()[-2:]
+    assert first == (
+        ' "coopmat" "compile" "-x" "cl" "-MD" "--emit" "spvasm" "-MF" "bad.d" "-DA=\\"1 2\\""'
+        ' "bad.cl" "-o" "bad.spvasm"'
+    )
+    assert '"b.cl" "-o" "b.spvasm"' in second
+    assert {path.suffix for path in place.iterdir()} == {".cl"}
+    # What is printed can be run.
+    assert run(*shlex.split(second)[1:]) == (0, "", "")
+    assert {path.name for path in place.iterdir()} == {"a.cl", "b.cl", "bad.cl", "b.spvasm", "b.d"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from opencl_devices import spirv_device
@@ -126,3 +128,28 @@ def test_a_device_that_builds_nothing_is_told_and_not_blamed_on_us(coopmat, scal
         assert result.status == 1
         assert "cannot build an empty kernel" in result.err and "error: unknown" in result.err
         assert "[dead-device]" in result.err and "bug" not in result.err
+
+
+def test_the_speed_is_told_where_the_header_tells_the_work(coopmat):
+    for field, unit in (("flop=2*N", "GFLOP/s"), ("op=2*N", "GOP/s")):
+        result = coopmat("run", "-", stdin=SCALE.replace(b"-DFACTOR=3", f"-DFACTOR=3 {field}".encode()))
+        first, second = result.out.decode().splitlines()
+        found = re.search(rf"([\d.]+) ms, ([-\d.e]+) {unit}: ok", first)
+        assert result.status == 0 and found and "OP/s" not in second
+        assert float(found[2]) == pytest.approx(128 / float(found[1]) * 1e-6, rel=0.5)
+    result = coopmat("run", "-", stdin=SCALE.replace(b"-DFACTOR=3", b"-DFACTOR=3 flop=nosuch"))
+    assert result.status == 1 and "<stdin>:1:" in result.err and "nosuch" in result.err
+
+
+def test_a_run_that_never_ends_is_ended(coopmat):
+    """With all that it has started; one that ends in time is as without the limit."""
+    source = b"// run: kernel=k global=1 p=i32[1]:zeros\n"
+    source += b"kernel void k(volatile global int *p) { while (*p == 0); }\n"
+    result = coopmat("run", "-", "--timeout", "5", stdin=source)
+    assert (result.status, result.out) == (1, b"")
+    assert result.err == "coopmat: error: the run took longer than 5 s, and was ended [timeout]\n"
+    limited = coopmat("run", "-", "--timeout=100", "--repeat", "2", "-DOTHER=3", stdin=SCALE)
+    assert limited.status == 0 and limited.out.count(b": ok") == 2
+    wrong = coopmat("run", "-", "--timeout=100", "--kernel=scale", stdin=SCALE.replace(b"3 * a", b"4 * a"))
+    assert wrong.status == 1 and "63 of 64 elements are wrong" in wrong.err
+    assert coopmat("run", "-", "--timeout", "0", stdin=SCALE).status == 2

@@ -220,7 +220,7 @@ def test_work_items_read_what_is_stored_to_local_memory_without_a_barrier() -> N
 def test_kernels_compile() -> None:
     """All in one program, as the runner has them."""
     texts = []
-    for name in UPSTREAM:
+    for name in OPERATIONS:
         for case in covering(OPERATIONS[name], "c", 3):
             texts.append(written(OPERATIONS[name], case, CWriter, f"t{len(texts)}"))
     module = coopmat.compile("\n".join(texts), ["--matrices", "native", "-Werror"])

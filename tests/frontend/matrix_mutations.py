@@ -236,7 +236,7 @@ RULES = (
         r"\1, spare_p",
         r"\1, spare_d",
         r"\1, spare_v",
-        codes="stride",
+        codes="invalid-stride",
     ),
     _rule("bounds", r", 100, 60\)", ", 1.5f, 60)", ", -1, 60)", ", 100, spare_d)", ", spare_p, 60)", codes="bounds"),
     _rule(

@@ -9,6 +9,7 @@ from matrix_table import execution, native, requirements, table
 from matrix_table.axes import NATIVE, PARTS, all_targets, targets
 from matrix_table.execution import Runner
 from matrix_table.rows import Check, Key
+from repeats import slow_where
 
 from coopmat.devices import DeviceInfo
 from coopmat.matrices.meaning import _to_bf16, narrow, widen
@@ -21,7 +22,12 @@ TARGETS = all_targets()
 ROUTES = [*STRATEGIES, "native"]
 
 
-@pytest.mark.parametrize("target", [*TARGETS, NATIVE], ids=str)
+def _of_another_size(target: Target) -> bool:
+    """Every operation runs on each lowering in subgroups of 16 (of 1 by `one`), and natively."""
+    return target.route in ("lanes", "scratch") and target.sub_group_size != 16
+
+
+@pytest.mark.parametrize("target", slow_where(_of_another_size, [*TARGETS, NATIVE]), ids=str)
 def test_a_covering_selection(device: DeviceInfo, target: Target) -> None:
     """`tools/matrix-table` runs all; this has every operation on every target, and with every value of every axis."""
     everywhere = (*targets(device), NATIVE)

@@ -67,8 +67,8 @@ def _sized(size: int) -> str:
 @pytest.mark.parametrize("matrices", ["one", "scratch"])
 @pytest.mark.parametrize("file", ["saxpy.cl", "gemm_f32.cl", "gemm_f16.cl"])
 def test_kernel_files_run_where_no_spirv_is_taken(file: str, matrices: str) -> None:
-    (result,) = run_file(ROOT / "kernels" / file, device_of("pocl"), matrices=matrices)
-    assert result.ok and result.module.code == "c"
+    results = run_file(ROOT / "kernels" / file, device_of("pocl"), matrices=matrices)
+    assert results and all(result.ok and result.module.code == "c" for result in results)
 
 
 HALVES = """

@@ -337,3 +337,28 @@ def test_threads_have_kernels_of_their_own(context: Any) -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_the_source_may_be_a_path(context: Any, tmp_path: Path) -> None:
+    """Includes are looked for beside it, with matrices and without; messages have its name."""
+    place = tmp_path / "a place"
+    place.mkdir()
+    (place / "size.h").write_text("#define N 8\n", encoding="utf-8")
+    path = place / "gemm.cl"
+    path.write_text('#include "size.h"\n' + SOURCE, encoding="utf-8")
+    gemm = Gemm(context)
+    coopmat.Program(context, path).build().gemm(gemm.queue, (1,), None, *gemm.buffers, gemm.k).wait()
+    assert gemm.right()
+    path.write_text('#include "size.h"\n' + SOURCE.replace("C s = ", "C s = nosuch + "), encoding="utf-8")
+    with pytest.raises(coopmat.CompileError) as failure:
+        coopmat.Program(context, path).build()
+    assert f"{path}:13:" in str(failure.value)
+    plain = place / "plain.cl"
+    plain.write_text('#include "size.h"\n' + PLAIN.replace("= n", "= N"), encoding="utf-8")
+    for options in (None, "-DX", ["-DX"]):
+        assert coopmat.Program(context, plain).build(options).f is not None
+    module = coopmat.compile(PLAIN, ["--matrices", "one"])
+    (place / "plain.spv").write_bytes(module.spirv)
+    assert coopmat.Program(context, place / "plain.spv").build().f is not None
+    with pytest.raises(OSError, match="nothing"):
+        coopmat.Program(context, place / "nothing.cl")

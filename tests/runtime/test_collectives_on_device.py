@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from collectives import ARITHMETIC, Case, reduction, samples, typed_cases, untyped_cases
 from differential import NUMPY, PROLOGUE, Array, Launch, execute
+from repeats import SAME_WIDTH, slow_where
 
 import coopmat
 from coopmat.devices import DeviceInfo
@@ -99,7 +100,12 @@ TYPES_AND_SIZES = [
 ]
 
 
-@pytest.mark.parametrize(("t", "size"), TYPES_AND_SIZES)
+def _repeats(t: str, size: int) -> bool:
+    """A size of its own for each width of a type; subgroups of one for all."""
+    return size > 1 and (t in SAME_WIDTH or size != SIZES[list(NUMPY).index(t) % len(SIZES)])
+
+
+@pytest.mark.parametrize(("t", "size"), slow_where(_repeats, TYPES_AND_SIZES))
 def test_subgroup_functions(device: DeviceInfo, t: str, size: int) -> None:
     """Every function of every type, in control flow that a subgroup shares and, where that is allowed, in other.
 
@@ -176,16 +182,19 @@ def expected_vectors(t: str, size: int, xs: Array) -> Array:
     return np.concatenate([part.reshape(-1) for part in parts])
 
 
-@pytest.mark.parametrize("size", [1, 16])
-def test_subgroup_functions_of_vectors(device: DeviceInfo, size: int) -> None:
-    source = "".join(vectors(f"k_{t}", t, size) for t in NUMPY)
+@pytest.mark.parametrize(
+    ("t", "size"),
+    slow_where(lambda t, size: size > 1 and t in SAME_WIDTH, [(t, size) for t in NUMPY for size in (1, 16)]),
+)
+def test_subgroup_functions_of_vectors(device: DeviceInfo, t: str, size: int) -> None:
+    source = vectors(f"k_{t}", t, size)
     module = compiled(source, size)
-    xs = {t: samples(t, (1, ITEMS * 16)).reshape(-1) for t in NUMPY}
-    want = {t: expected_vectors(t, size, xs[t]) for t in NUMPY}
-    launches = [Launch(f"k_{t}", [xs[t], np.zeros_like(want[t])], (ITEMS,), (LOCAL,)) for t in NUMPY]
+    xs = samples(t, (1, ITEMS * 16)).reshape(-1)
+    want = expected_vectors(t, size, xs)
+    launches = [Launch(f"k_{t}", [xs, np.zeros_like(want)], (ITEMS,), (LOCAL,))]
     for made in (module, *([scratch(source, size)] if size > 1 else [])):
-        for t, found in zip(NUMPY, execute(device, made.spirv, launches), strict=True):
-            assert np.array_equal(found[1], want[t]), t
+        (found,) = execute(device, made.spirv, launches)
+        assert np.array_equal(found[1], want)
 
 
 @pytest.mark.parametrize("size", [1, 8, 16, 32])

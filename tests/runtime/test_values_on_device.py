@@ -8,12 +8,14 @@ from itertools import product
 import numpy as np
 import pytest
 from differential import FLOATS, INTEGERS, NUMPY, SIZES, Array, Launch, Local, Value, compare, execute, values
+from repeats import SAME_WIDTH, slow_where
 
 import coopmat
 from coopmat.devices import DeviceInfo
 
 ITEMS = 32
 TYPES = tuple(NUMPY)
+EACH_WIDTH = slow_where(SAME_WIDTH.__contains__, TYPES)
 ROUNDINGS = ("_rte", "_rtz", "_rtp", "_rtn")
 SIGNED = {name: name if name in FLOATS or name[0] != "u" else name[1:] for name in TYPES}
 # The signed integer as wide as the type: what vector comparisons give.
@@ -67,7 +69,7 @@ def fitting(source: str, seed: int, unsigned: bool) -> Array:
     return found.astype(NUMPY[source])
 
 
-@pytest.mark.parametrize("source", TYPES)
+@pytest.mark.parametrize("source", EACH_WIDTH)
 def test_casts_of_every_pair(device: DeviceInfo, source: str) -> None:
     """Implicit conversions, casts, vector conversions, bool among them."""
     kernels, launches = [], []
@@ -91,7 +93,7 @@ def test_casts_of_every_pair(device: DeviceInfo, source: str) -> None:
     compare(device, "".join(kernels), launches)
 
 
-@pytest.mark.parametrize("source", TYPES)
+@pytest.mark.parametrize("source", EACH_WIDTH)
 def test_convert_with_rounding_and_saturation(device: DeviceInfo, source: str) -> None:
     """convert_T[_sat][_rt*] of scalars, and of a vector size that varies from pair to pair."""
     out, safe = Outputs(), Outputs()
@@ -392,7 +394,7 @@ def test_ternaries_and_logic(device: DeviceInfo) -> None:
 # --- builtins ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"])
+@pytest.mark.parametrize("name", slow_where(SAME_WIDTH.__contains__, INTEGERS))
 def test_integer_builtins(device: DeviceInfo, name: str) -> None:
     """mad_sat is left out: this device's own is wrong."""
     out, unsigned = Outputs(), "u" + SIGNED[name].lstrip("u")

@@ -13,7 +13,7 @@ from typing import Any
 from ...diagnostics import Span
 from .. import typed
 from ..typed import Expr, Load, LValue, VarDecl, VarRef
-from ..types import VoidType
+from ..types import CoopMatrixType, VoidType, contains_matrix
 from .constants import constant_value
 
 DECLARED, STORED, READ = "declared", "stored", "read"
@@ -337,16 +337,38 @@ class _Builder:
             self.reads[root.decl] = (count + 1, first if count else e.span)
 
     def object(self, e: LValue) -> tuple[int | None, list[Expr]]:
-        """The watched variable that an object is, or is components of; and what its place is computed from."""
-        if isinstance(e, typed.Swizzle):
-            return self.object(e.base)
-        if isinstance(e, VarRef):
-            return self.numbers.get(e.decl), []
-        return None, _children(e)
+        """The watched variable that an object is, or is components of; and what its place is computed from.
+
+        Of variables that hold matrices each matrix, and each component of one, stands for all of them: which ones a
+        loop goes through is not followed."""
+        matrix = contains_matrix(e.type)
+        root: LValue = e
+        indices: list[Expr] = []
+        while isinstance(root, (typed.Swizzle, typed.Index, typed.Member, typed.MatrixElement)):
+            matrix = matrix or isinstance(root, typed.MatrixElement)
+            if isinstance(root, (typed.Index, typed.MatrixElement)):
+                indices.insert(0, root.index)
+            root = root.matrix if isinstance(root, typed.MatrixElement) else root.base
+        number = self.numbers.get(root.decl) if isinstance(root, VarRef) else None
+        if number is None:
+            return None, [] if isinstance(e, VarRef) else _children(e)
+        assert isinstance(root, VarRef)
+        return (number if matrix or not contains_matrix(root.decl.type) else None), indices
+
+    def carries(self, e: Expr, number: int) -> bool:
+        """Whether a matrix is calculated from a variable whatever conditions say: without a value it has none then."""
+        work = [e]
+        while work:
+            e = work.pop()
+            if isinstance(e, Load) and self.object(e.operand)[0] == number:
+                return True
+            if isinstance(e, _CALCULATED):
+                work.extend(item for item in _children(e) if isinstance(item.type, CoopMatrixType))
+        return False
 
     def assign(self, e: typed.Assign, work: list[Any]) -> None:
         number, inner = self.object(e.target)
-        if number is not None:
+        if number is not None and not self.carries(e.value, number):
             work.append((STORED, number, e.span))
         work.extend(reversed(inner))
         work.append(e.value)
@@ -422,6 +444,13 @@ _WITH_MATRIX = (
 )
 
 
+# What makes a matrix of matrices.
+_CALCULATED = (
+    *(typed.MatrixMulAdd, typed.MatrixBinary, typed.MatrixScale),
+    *(typed.MatrixNegate, typed.MatrixConvert),
+)
+
+
 def _children(e: Expr) -> list[Expr]:
     """The operands of a node, in order."""
     kind = type(e)
@@ -448,7 +477,8 @@ def build(
     deliberate: set[Span],
     complete: set[Span],
 ) -> Graph:
-    """The graph of a function's body. `watched` are scalars, vectors, pointers and matrices, numbered by their place in
-    the list, `whole` arrays, records, and matrices of which elements are named; `deliberate` are the places of
-    `__attribute__((fallthrough));`, `complete` those of switches that need no default."""
+    """The graph of a function's body. `watched` are scalars, vectors, pointers, matrices and what holds cooperative
+    ones, numbered by their place in the list, `whole` arrays, records, and matrices of which elements are named;
+    `deliberate` are the places of `__attribute__((fallthrough));`, `complete` those of switches that need no default.
+    """
     return _Builder(watched, whole, deliberate, complete).build(body)

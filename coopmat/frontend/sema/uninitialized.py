@@ -14,12 +14,23 @@ from dataclasses import dataclass
 
 from ...diagnostics import Note, Span
 from .. import typed
-from ..types import ArrayType, ConstantMatrixType, PointerType, RecordType, ScalarType, VectorType, VoidType
+from ..types import (
+    ArrayType,
+    ConstantMatrixType,
+    PointerType,
+    RecordType,
+    ScalarType,
+    VectorType,
+    VoidType,
+    contains_matrix,
+)
 from .context import UNKNOWN, Context, FunctionState
 from .flow import DECLARED, STORED, Block, Graph, build
 
 UNINITIALIZED = ("uninitialized", "sometimes-uninitialized", "conditional-uninitialized")
-CODES = (*UNINITIALIZED, "return-type", "implicit-fallthrough", "unreachable-code")
+# Of variables that hold cooperative matrices, what is certain and what some branch leads to.
+OF_MATRICES = "coop-mat-uninitialized"
+CODES = (*UNINITIALIZED, OF_MATRICES, "return-type", "implicit-fallthrough", "unreachable-code")
 # Blocks looked at, in all of a function, to find the branch at fault; beyond it a finding stays conditional.
 _PATIENCE = 100_000
 # Branches told of one read.
@@ -32,9 +43,11 @@ def function(c: Context, state: FunctionState) -> None:
     assert body is not None
     watched: list[typed.VarDecl] = []
     whole: list[typed.VarDecl] = []
+    if wants(*UNINITIALIZED, OF_MATRICES):
+        watched = [d for d in state.bare if contains_matrix(d.type)]
     if wants(*UNINITIALIZED):
         values = (ScalarType, VectorType, PointerType, ConstantMatrixType)
-        watched = [d for d in state.bare if isinstance(d.type, values) and d not in state.by_element]
+        watched += [d for d in state.bare if isinstance(d.type, values) and d not in state.by_element]
         whole = [d for d in state.bare if isinstance(d.type, (ArrayType, RecordType)) or d in state.by_element]
     last = body.items[-1] if body.items else None
     ends = wants("return-type") and not isinstance(result, VoidType) and not isinstance(last, typed.Return)
@@ -182,14 +195,14 @@ class _Uninitialized:
 
     def judge(self, block: Block, number: int, read: Span, *, certain: bool) -> _Finding:
         decl = self.watched[number]
+        of_matrices = OF_MATRICES if contains_matrix(decl.type) else None
         if certain:
-            return _Finding(
-                0, "uninitialized", read, [(f"'{decl.name}' is read before anything is stored to it", read)]
-            )
+            message = f"'{decl.name}' is read before anything is stored to it"
+            return _Finding(0, of_matrices or "uninitialized", read, [(message, read)])
         faults = self.faults(block, number, decl)
         if faults:
             told = [(f"'{decl.name}' is read without a value {way}", span) for span, way in faults]
-            return _Finding(1, "sometimes-uninitialized", read, told)
+            return _Finding(1, of_matrices or "sometimes-uninitialized", read, told)
         message = f"'{decl.name}' may be read before anything is stored to it"
         return _Finding(2, "conditional-uninitialized", read, [(message, read)])
 

@@ -1,9 +1,10 @@
-"""Whether operations on matrices stand in control flow that all work-items of a subgroup go through together.
+"""Whether operations on matrices stand in control flow that all work-items of a subgroup go through together, and have
+operands (pointers, strides, bounds, scalars) that are the same for all of them.
 
 A finding is a warning, `coop-mat-nonuniform`, whose notes tell the way from what makes the work-items differ to the
-condition that parts them. The analysis follows values through variables of one function at a time, callees first: of a
-parameter it finds whether it decides about an operation, which calls are then held to. Memory and kernel arguments are
-taken to be the same for the subgroup.
+condition that parts them, or to the operand. The analysis follows values through variables of one function at a time,
+callees first: of a parameter it finds whether it decides about an operation or leads to an operand, which calls are
+then held to. Memory and kernel arguments are taken to be the same for the subgroup.
 """
 
 from __future__ import annotations
@@ -30,5 +31,4 @@ def check(unit: typed.Unit, diagnostics: Diagnostics) -> None:
         summaries[function] = found.summary
         for finding in found.findings:
             notes = [Note(cause.text, cause.span) for cause in finding.cause.path()]
-            message = f"{finding.what} is not reached by all work-items of a subgroup together"
-            diagnostics.warning(CODE, message, finding.span, notes=notes)
+            diagnostics.warning(CODE, finding.message, finding.span, notes=notes)

@@ -20,8 +20,10 @@ _SHARED = re.compile(
     r"sub_group_(all|any|ballot|broadcast|broadcast_first|reduce_\w+)|sub_group_non_uniform_(all|any|all_equal|broadcast)"
     r"|sub_group_non_uniform_reduce_\w+|work_group_(all|any|broadcast|reduce_\w+)"
 )
-# Values of other work-items: the same where they all have the same, whoever is asked.
+# Values of other work-items: the same where they all have the same, whoever is asked; and, by `_FROM`, where all ask
+# the same one.
 _EXCHANGE = re.compile(r"(intel_)?sub_group_(shuffle|rotate|clustered)\w*")
+_FROM = frozenset({"sub_group_shuffle", "intel_sub_group_shuffle"})
 
 
 def call(e: typed.BuiltinCall, arguments: Sequence[Value], dimensions: frozenset[int]) -> Value:
@@ -36,6 +38,8 @@ def call(e: typed.BuiltinCall, arguments: Sequence[Value], dimensions: frozenset
         return UNIFORM
     if _OWN.fullmatch(e.name):
         return Value(_origin(e), is_id=e.name == "get_sub_group_local_id")
+    if e.name in _FROM and len(arguments) == 2 and arguments[1].is_plain:
+        return UNIFORM
     if _EXCHANGE.fullmatch(e.name):
         return arguments[0] if arguments else UNIFORM
     return join(*arguments)

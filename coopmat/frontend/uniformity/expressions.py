@@ -8,11 +8,11 @@ from typing import Any
 
 from ...diagnostics import Span
 from .. import typed
-from ..types import CoopMatrixType, RecordType
+from ..types import CoopMatrixType, RecordType, ScalarType
 from . import builtins
 from .calls import is_operation, parts
-from .state import Finding, Summary, Walk, add
-from .values import UNIFORM, Cause, Value, join, sub_group_number
+from .state import Finding, Operand, Summary, Walk, add
+from .values import UNIFORM, Cause, Value, join, of_binary
 
 Step = Generator[Any, Any, Any]
 """Yields the steps whose results it needs, and is sent them."""
@@ -81,10 +81,20 @@ class Expressions(Walk):
                 child = item[1] if isinstance(item, tuple) and len(item) == 2 else item
                 if isinstance(child, typed.Expr):
                     values.append(self.quick(child) or (yield self.expression(child)))
-                elif isinstance(child, typed.MatrixBounds):
-                    for bound in parts(child):
-                        yield self.expression(getattr(child, bound))
         return UNIFORM if isinstance(e.type, CoopMatrixType) else _no_id(join(*values))
+
+    def matrix_operands(self, e: Any) -> Step:
+        """Of an operation that wants some of them to be the same for the subgroup."""
+        wanted = _OPERANDS[type(e)]
+        for name in parts(e):
+            part = getattr(e, name)
+            if isinstance(part, typed.MatrixBounds):
+                yield self.matrix_operands(part)
+            elif part is not None:
+                value = self.quick(part) or (yield self.expression(part))
+                if name in wanted:
+                    self.operand(Operand(wanted[name], part.span), value)
+        return UNIFORM
 
     def load(self, e: typed.Load) -> Step:
         value = self.quick(e.operand) or (yield self.expression(e.operand))
@@ -117,7 +127,17 @@ class Expressions(Walk):
     def binary(self, e: typed.Binary) -> Step:
         left = self.quick(e.left) or (yield self.expression(e.left))
         right = self.quick(e.right) or (yield self.expression(e.right))
-        return _no_id(right if sub_group_number(e, left, right, self.size) else join(left, right))
+        return of_binary(e, left, right, self.size)
+
+    def pointer_add(self, e: typed.PointerAdd) -> Step:
+        pointer = self.quick(e.pointer) or (yield self.expression(e.pointer))
+        back = isinstance(e.index, typed.Unary) and e.index.op == "neg"
+        index = e.index.operand if back and isinstance(e.index, typed.Unary) else e.index
+        offset = self.quick(index) or (yield self.expression(index))
+        if back and pointer.is_id and pointer.cause is not None and offset.is_id:
+            return UNIFORM  # as the difference of two ids
+        ahead = offset.is_id and not back and pointer.cause is None
+        return replace(join(pointer, offset), is_id=ahead)
 
     def logical(self, e: typed.Logical) -> Step:
         left = self.quick(e.left) or (yield self.expression(e.left))
@@ -157,6 +177,8 @@ class Expressions(Walk):
     def compound_assign(self, e: typed.CompoundAssign) -> Step:
         value = self.quick(e.value) or (yield self.expression(e.value))
         if isinstance(e.target.type, CoopMatrixType):
+            if isinstance(e.value.type, ScalarType):
+                self.operand(Operand(_FACTOR, e.value.span), value)
             return UNIFORM
         value = _no_id(join(self.quick(e.target) or (yield self.expression(e.target)), value))
         yield self.store(e.target, value, e.span)
@@ -183,6 +205,7 @@ class Expressions(Walk):
             self.operation(f"'{e.function.name}', which operates on matrices,", e.span)
         summary = self.summaries.get(e.function, Summary())
         self.deciding_arguments(e, summary, values)
+        self.operands_of_callee(e, summary, values)
         result, stored = (_at_call(e, value, values) for value in (summary.returns, summary.stores))
         self.set_through(e.arguments, stored, e.span)
         return UNIFORM if isinstance(e.type, CoopMatrixType) else result
@@ -195,9 +218,22 @@ class Expressions(Walk):
                 continue
             if given.cause is not None:
                 cause = Cause(f"'{parameter.name}' decides about this one", place, given.cause)
-                finding = Finding(f"an operation on matrices in '{e.function.name}'", e.arguments[n].span, cause)
+                what = f"an operation on matrices in '{e.function.name}'"
+                message = f"{what} is not reached by all work-items of a subgroup together"
+                finding = Finding(message, e.arguments[n].span, cause)
                 self.found.setdefault((cause.text, finding.span), finding)
             self.decided_by(given, place)
+
+    def operands_of_callee(self, e: typed.Call, summary: Summary, values: list[Value]) -> None:
+        """Arguments that lead to an operand there, which all work-items must have the same."""
+        for n, operand in summary.operands.items():
+            parameter, given = e.function.parameters[n], values[n]
+            if isinstance(parameter.type, RecordType):
+                continue
+            if given.cause is not None:
+                given = replace(given, cause=Cause(f"'{parameter.name}' leads here", operand.span, given.cause))
+            what = operand.what if " in '" in operand.what else f"{operand.what} in '{e.function.name}'"
+            self.operand(Operand(what, e.arguments[n].span), given)
 
     def set_through(self, arguments: list[typed.Expr], value: Value, span: Span) -> None:
         """What a function stores to variables whose addresses it gets."""
@@ -236,6 +272,20 @@ def _at_call(e: typed.Call, value: Value, arguments: list[Value]) -> Value:
     return _no_id(join(own, *(given for n, given in enumerate(arguments) if value.parameters >> n & 1)))
 
 
+_FACTOR = "the factor of this product"
+_ACCESS = {"pointer": "the pointer of this {}", "stride": "the stride of this {}"}
+# Of each operation: the operands that must be the same for the subgroup.
+_OPERANDS: dict[type, dict[str, str]] = {
+    typed.MatrixLoad: {name: what.format("load") for name, what in _ACCESS.items()},
+    typed.MatrixStore: {name: what.format("store") for name, what in _ACCESS.items()},
+    typed.MatrixBounds: {
+        **{"row": "the row where this tile starts", "column": "the column where this tile starts"},
+        **{"rows": "the number of rows of this access", "columns": "the number of columns of this access"},
+    },
+    typed.MatrixFill: {"value": "the value of this matrix"},
+    typed.MatrixScale: {"scalar": _FACTOR},
+}
+
 _EXPRESSIONS: dict[type, Callable[[Expressions, Any], Step]] = {
     typed.Load: Expressions.load,
     typed.VarRef: Expressions.variable,
@@ -244,6 +294,7 @@ _EXPRESSIONS: dict[type, Callable[[Expressions, Any], Step]] = {
     typed.Convert: Expressions.convert,
     typed.AddressOf: Expressions.address_of,
     typed.Binary: Expressions.binary,
+    typed.PointerAdd: Expressions.pointer_add,
     typed.Logical: Expressions.logical,
     typed.Conditional: Expressions.conditional,
     typed.Comma: Expressions.comma,
@@ -252,4 +303,8 @@ _EXPRESSIONS: dict[type, Callable[[Expressions, Any], Step]] = {
     typed.IncDec: Expressions.increment,
     typed.BuiltinCall: Expressions.builtin,
     typed.Call: Expressions.call,
+    typed.MatrixLoad: Expressions.matrix_operands,
+    typed.MatrixStore: Expressions.matrix_operands,
+    typed.MatrixFill: Expressions.matrix_operands,
+    typed.MatrixScale: Expressions.matrix_operands,
 }

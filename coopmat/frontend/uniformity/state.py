@@ -18,20 +18,30 @@ State = dict[typed.VarDecl, Value]
 
 
 @dataclass(frozen=True, slots=True)
+class Operand:
+    """Of an operation on matrices, what all work-items of a subgroup must have the same: in words, and where."""
+
+    what: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
-    """Of a function, for its callers: what it returns, what it stores through pointers, and which of its parameters
-    decide about an operation on matrices, each with the place of the first such operation."""
+    """Of a function, for its callers: what it returns, what it stores through pointers, which of its parameters decide
+    about an operation on matrices, each with the place of the first such operation, and which lead to an operand of
+    one."""
 
     returns: Value = UNIFORM
     stores: Value = UNIFORM
     decides: Mapping[int, Span] = field(default_factory=dict)
+    operands: Mapping[int, Operand] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An operation that not all work-items reach together, in words; why."""
+    """An operation that not all work-items reach together, or an operand that differs between them; why."""
 
-    what: str
+    message: str
     span: Span
     cause: Cause
 
@@ -92,6 +102,7 @@ class Walk:
         self.found: dict[tuple[str, Span], Finding] = {}
         self.returns, self.stores = UNIFORM, UNIFORM
         self.decides: dict[int, Span] = {}
+        self.operands: dict[int, Operand] = {}
 
     @property
     def findings(self) -> list[Finding]:
@@ -99,7 +110,7 @@ class Walk:
 
     @property
     def summary(self) -> Summary:
-        return Summary(self.returns, self.stores, self.decides)
+        return Summary(self.returns, self.stores, self.decides, self.operands)
 
     # --- where work-items part -------------------------------------------------------------------
 
@@ -114,14 +125,24 @@ class Walk:
             return
         if here.cause is not None:
             # Once for each condition.
-            self.found.setdefault((here.cause.text, here.cause.span), Finding(what, span, here.cause))
+            message = f"{what} is not reached by all work-items of a subgroup together"
+            self.found.setdefault((here.cause.text, here.cause.span), Finding(message, span, here.cause))
         self.decided_by(here, span)
+
+    def operand(self, operand: Operand, value: Value) -> None:
+        """What a work-item has there of its own is told of; what depends on parameters, the callers are held to."""
+        if self.dead:
+            return
+        if value.cause is not None:
+            message = f"{operand.what} is not the same for all work-items of a subgroup"
+            self.found.setdefault((message, operand.span), Finding(message, operand.span, value.cause))
+        for n in _parameters(value):
+            self.operands.setdefault(n, operand)
 
     def decided_by(self, value: Value, span: Span) -> None:
         """The operation at `span` depends on `value`: on parameters of this function, where it does on some."""
-        for n in range(value.parameters.bit_length()):
-            if value.parameters >> n & 1:
-                self.decides.setdefault(n, span)
+        for n in _parameters(value):
+            self.decides.setdefault(n, span)
 
     def under(self, condition: Value, span: Span) -> Value:
         """The control of what follows a condition."""
@@ -167,6 +188,11 @@ class Walk:
             self.state.pop(decl, None)
         else:
             self.state[decl] = value
+
+
+def _parameters(value: Value) -> list[int]:
+    """The numbers of those that it depends on."""
+    return [n for n in range(value.parameters.bit_length()) if value.parameters >> n & 1]
 
 
 def _is_tracked(decl: typed.VarDecl) -> bool:

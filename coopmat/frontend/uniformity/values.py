@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...diagnostics import Span
 from .. import typed
@@ -60,9 +60,18 @@ def join(*values: Value) -> Value:
     return Value(cause, parameters) if cause is not None or parameters else UNIFORM
 
 
-def sub_group_number(e: typed.Binary, left: Value, right: Value, size: int | None) -> bool:
-    """Whether `e` makes of a work-item's number what is the same for a subgroup, of `size` or of unknown size:
-    `id / n`, `id >> n` or `id & ~(n - 1)`. An n that is no constant is taken for the subgroup's size."""
+def of_binary(e: typed.Binary, left: Value, right: Value, size: int | None) -> Value:
+    """The value of `e` for subgroups of `size`, or of unknown size."""
+    if _is_sub_group_number(e, left, right, size):
+        return replace(right, is_id=False)
+    if e.op == "sub" and left.is_id and right.is_id:
+        return UNIFORM  # both go up by one from work-item to work-item: where the subgroup begins
+    return replace(join(left, right), is_id=_stays_id(e, left, right, size))
+
+
+def _is_sub_group_number(e: typed.Binary, left: Value, right: Value, size: int | None) -> bool:
+    """Whether `e` makes of a work-item's number what is the same for a subgroup: `id / n`, `id >> n` or
+    `id & ~(n - 1)`. An n that is no constant is taken for the subgroup's size."""
     if not left.is_id or right.cause is not None or e.op not in ("div", "shr", "and"):
         return False
     n = _constant(e.right)
@@ -70,6 +79,26 @@ def sub_group_number(e: typed.Binary, left: Value, right: Value, size: int | Non
         return e.op != "and"
     step = {"div": n, "shr": 1 << min(max(n, 0), 63), "and": n & -n}[e.op]
     return step > 0 and step % (size or LEAST_SIZE) == 0
+
+
+def _stays_id(e: typed.Binary, left: Value, right: Value, size: int | None) -> bool:
+    """Whether `e` makes of a work-item's number one that is still consecutive within a subgroup: `id % n`,
+    `id & (n - 1)`, or behind whole rows of them, `row * width + id`."""
+    if e.op == "add" and left.is_id is not right.is_id:
+        other, value = (e.right, right) if left.is_id else (e.left, left)
+        return value.cause is None and _is_product(other)
+    if not left.is_id or right.cause is not None:
+        return False
+    n = _constant(e.right)
+    if e.op == "rem":
+        return n is None or (n > 0 and n % (size or LEAST_SIZE) == 0)
+    return e.op == "and" and n is not None and n > 0 and n & (n + 1) == 0 and (n + 1) % (size or LEAST_SIZE) == 0
+
+
+def _is_product(e: typed.Expr) -> bool:
+    while isinstance(e, typed.Convert):
+        e = e.operand
+    return isinstance(e, typed.Binary) and e.op in ("mul", "shl")
 
 
 def _constant(e: typed.Expr) -> int | None:

@@ -34,6 +34,9 @@ class Line(str):
     def __deepcopy__(self, memo: object) -> Line:
         return self
 
+    def __reduce__(self) -> tuple[type[Line], tuple[str, str, int]]:
+        return Line, (str(self), self.function, self.ordinal)
+
 
 TOKEN = re.compile(
     r"[%@$]\"[^\"]*\"|[%@$][-\w.$]+|c?\"[^\"]*\"|![-\w.$]+|#\d+|-?\d+\.\d+(?:e[+-]?\d+)?|[-\w.]+|\.\.\.|\s+|."

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ....diagnostics import Note
+from ....matrices.variants import Layout
 from ... import syntax, typed
+from ...matrix_terms import matrix_type
 from ...typed import Expr, IntConst
 from ...types import (
     UINT,
@@ -40,7 +42,25 @@ def store(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
     matrix = matrix_argument(c, what)
     assert isinstance(matrix.type, CoopMatrixType)
     pointer, layout, stride, bounds = _access(c, [where, *rest], matrix.type.component, store=True)
-    return typed.MatrixStore(node.span, VOID, pointer, matrix, layout, stride, bounds)
+    result = typed.MatrixStore(node.span, VOID, pointer, matrix, layout, stride, bounds)
+    _overlap(c, result, matrix.type)
+    return result
+
+
+def _overlap(c: Context, e: typed.MatrixStore, matrix: CoopMatrixType) -> None:
+    """Warns where two components of what is stored share a place, as far as constants tell."""
+    component = matrix_type(matrix).component
+    pack = Layout(e.layout).pack(component)
+    by_column = e.layout == Layout.COLUMN_MAJOR
+    lines, length = (matrix.columns, matrix.rows) if by_column else (-(-matrix.rows // pack), matrix.columns * pack)
+    if e.bounds is not None:
+        # What lies outside is not stored.
+        bound = e.bounds.rows if by_column else e.bounds.columns
+        length = min(length, bound.value * pack) if isinstance(bound, IntConst) else 0
+    if isinstance(e.stride, IntConst) and 0 < e.stride.value < length and lines > 1:
+        what = "column" if by_column else "row"
+        message = f"a {what} of '{matrix}' has {length} components, and the next one starts {e.stride.value} behind it"
+        c.warn("coop-mat-stride", f"{message}: they overlap", e.stride.span)
 
 
 def _access(
@@ -110,9 +130,9 @@ def _stride(c: Context, e: syntax.Expression, scale: int, *, store: bool) -> Exp
 
     value = rvalue(analyse(c, e))
     if not isinstance(value.type, ScalarType) or not value.type.is_integer:
-        c.fail("coop-mat-stride", f"the stride must be an integer, not '{value.type}'", e.span)
+        c.fail("coop-mat-invalid-stride", f"the stride must be an integer, not '{value.type}'", e.span)
     if isinstance(value, IntConst) and value.value < 0:
-        c.fail("coop-mat-stride", f"the stride cannot be negative ({value.value})", e.span)
+        c.fail("coop-mat-invalid-stride", f"the stride cannot be negative ({value.value})", e.span)
     if value.type != ULONG and not isinstance(value, IntConst):
         c.warn("stride-type", f"the stride is a '{value.type}'; the draft asks for size_t", e.span)
     if store and isinstance(value, IntConst) and value.value == 0:

@@ -1,5 +1,5 @@
 // The examples of the OpenCL RFC, in the dialect of its text.
-// options: --dialect rfc -Wno-coop-mat-operands-sign -Wno-coop-mat-string-enumerator
+// options: --dialect rfc -Wno-coop-mat-stride -Wno-coop-mat-operands-sign -Wno-coop-mat-string-enumerator
 void load(global float *A) {
     typedef float matA __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 4, CLK_COOPERATIVE_MATRIX_A)));
     matA m;

@@ -1,4 +1,5 @@
 // Calls of every matrix builtin, and where their types come from.
+#pragma clang diagnostic ignored "-Wcoop-mat-nonuniform"
 #define MATRIX(r, c, use) __attribute__((coop_mat(memory_scope_sub_group, r, c, CLK_COOPERATIVE_MATRIX_##use)))
 typedef bfloat16 A MATRIX(8, 16, A);
 typedef float C MATRIX(8, 8, ACCUMULATOR);

@@ -1,0 +1,53 @@
+"""What `-v`, `-###` and `--version` print: versions, places, and the whole command for each input."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+
+from .arguments import Invocation
+
+
+def version() -> str:
+    """The package's, as `coopmat --version` prints it."""
+    from coopmat import __version__
+
+    return f"coopmat {__version__}"
+
+
+def head() -> str:
+    """Lines about this installation."""
+    import coopmat
+    from coopmat.spirv import tools
+
+    found = tools.find_tools()
+    rows = {
+        "Python": platform.python_version(),
+        "llvmlite": metadata.version("llvmlite"),
+        "SPIR-V tools": str(found.directory) if found is not None else "none (`coopmat doctor` tells)",
+        "Installed in": str(Path(coopmat.__file__).parent),
+    }
+    return f"{version()}\n" + "".join(f"{name}: {value}\n" for name, value in rows.items())
+
+
+def command(invocation: Invocation, outputs: Mapping[str, str]) -> str:
+    """One input's command with everything in it that was not written, every argument in quotation marks."""
+    from coopmat import compiler
+
+    name = invocation.inputs[0]
+    kinds = ",".join(kind for kind in outputs if kind not in ("d", "preprocessed"))
+    words = ["coopmat", "compile", "-x", invocation.language or compiler.language_of(name)]
+    words += ["-E"] if invocation.preprocess else ["-fsyntax-only"] if invocation.syntax_only else []
+    words += {"only": ["-M"], "also": ["-MD"]}.get(invocation.dependencies, [])
+    words += ["--emit", kinds] if kinds else []
+    words += ["-MF", outputs["d"]] if "d" in outputs and len(outputs) > 1 else []
+    words += [*invocation.options, name]
+    own = [output for kind, output in outputs.items() if kind != "d" or len(outputs) == 1]
+    words += ["-o", own[0]] if len(own) == 1 else []
+    return "".join(f' "{_escaped(word)}"' for word in words) + "\n"
+
+
+def _escaped(word: str) -> str:
+    return word.replace("\\", "\\\\").replace('"', '\\"')

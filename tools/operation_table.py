@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""Prints docs/operations.md: what each operation on matrices becomes, on every route, for every component type.
+
+Native modules are compiled and looked at; for the lowerings the library is asked which functions it has.
+
+Usage: tools/operation-table > docs/operations.md
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from coopmat import compiler
+from coopmat.diagnostics import CompileError
+from coopmat.matrices import lowering
+from coopmat.matrices.bfloat16 import functions_called
+from coopmat.matrices.instance import FromTemplate
+from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE, STRATEGIES, Target
+from coopmat.matrices.variants import (
+    COMPONENT_TYPES,
+    ComponentType,
+    Layout,
+    MatrixType,
+    Operands,
+    Use,
+    default_operands,
+)
+from coopmat.native_profiles import NATIVE_PROFILES
+from coopmat.spirv.module import Instruction, Module, decode_string
+
+HEAD = """\
+# Operations
+
+Made by `tools/operation-table > docs/operations.md`; do not edit.
+
+What each operation on a 16 x 16 matrix becomes, by target: natively for each of the
+[profiles](routes.md#what-takes-native-modules) of consumers, by SPIR-V instruction, and in the [library
+lowerings](routes.md#library-lowerings), by the section of the file under `coopmat/matrices/library/` that it is a
+call of. `loop`: over the components that a work-item holds. `local tile`: the subgroup copies a tile in local memory,
+for checked accesses only where the tile sticks out. `scratch`: through local memory. `by float`: components are
+widened to float, and rounded once. Unsigned types are as the signed ones of their size; a type that is not named is
+as the others of its cell. Where a cell has no types, it is for all of them. `scratch.cl` takes from `lanes.cl` what
+needs no exchange.
+
+"""
+
+# Signed stands for unsigned, too.
+COMPONENTS = tuple(row for row in COMPONENT_TYPES.values() if row.signed or not row.is_integer)
+# What a multiply-add of these adds up in.
+SUMS = {"s8": "s32", "s16": "s32", "f16": "f32", "bf16": "f32"}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A row. `code` is OpenCL C on the matrices a, b, c (of their uses), the scalar s and the pointers p and own;
+    `instance` the library's function for a component type. `integers`: it is for those only."""
+
+    title: str
+    code: str
+    instance: Callable[[ComponentType], lowering.Instance]
+    integers: bool = False
+
+    @property
+    def of_memory(self) -> bool:
+        return self.title.startswith(("load", "store"))
+
+
+def matrix(component: ComponentType, use: Use = Use.ACCUMULATOR) -> MatrixType:
+    return MatrixType(component, 16, 16, use)
+
+
+def _sum(component: ComponentType) -> ComponentType:
+    return COMPONENT_TYPES[SUMS.get(component.name, component.name)]
+
+
+def _load(layout: Layout, checked: bool = False, space: str = "global") -> Callable[[ComponentType], lowering.Instance]:
+    use = Use.B if layout == Layout.PACKED else Use.ACCUMULATOR
+    return lambda t: lowering.Load(matrix(t, use), space, layout, False, checked)
+
+
+def _store(
+    layout: Layout, checked: bool = False, space: str = "global"
+) -> Callable[[ComponentType], lowering.Instance]:
+    return lambda t: lowering.Store(matrix(t), space, layout, False, checked)
+
+
+def _multiply(saturating: bool) -> Callable[[ComponentType], lowering.Instance]:
+    def make(t: ComponentType) -> lowering.Instance:
+        total = _sum(t)
+        mask = default_operands(t, t, total) | (Operands.SATURATING if saturating else Operands.NONE)
+        return lowering.MultiplyAdd(matrix(t, Use.A), matrix(t, Use.B), matrix(total), mask)
+
+    return make
+
+
+def _other(t: ComponentType) -> ComponentType:
+    """Another type of the same class."""
+    return COMPONENT_TYPES[
+        ("s16" if t.name == "s32" else "s32") if t.is_integer else "f32" if t.name != "f32" else "f16"
+    ]
+
+
+OPERATIONS = (
+    Operation("load by rows", "c = coop_mat_load(p, 0, 16ul);", _load(Layout.ROW_MAJOR)),
+    Operation("load by columns", "c = coop_mat_load(p, 1, 16ul);", _load(Layout.COLUMN_MAJOR)),
+    Operation("load packed", "b = coop_mat_load(p, 2, 64ul);", _load(Layout.PACKED)),
+    Operation("load, checked", "c = coop_mat_load_checked(p, 0, n, n, n, n, n);", _load(Layout.ROW_MAJOR, True)),
+    Operation("load, private", "c = coop_mat_load(own, 0, 16ul);", _load(Layout.ROW_MAJOR, space="private")),
+    Operation("store by rows", "coop_mat_store(p, c, 0, 16ul);", _store(Layout.ROW_MAJOR)),
+    Operation("store by columns", "coop_mat_store(p, c, 1, 16ul);", _store(Layout.COLUMN_MAJOR)),
+    Operation("store, checked", "coop_mat_store_checked(p, c, 0, n, n, n, n, n);", _store(Layout.ROW_MAJOR, True)),
+    Operation("init", "c = coop_mat_init(s);", lambda t: lowering.Fill(matrix(t))),
+    Operation("length", "*count = coop_mat_length(c);", lambda t: lowering.Length(matrix(t))),
+    Operation("coordinates", "*count = coop_mat_coord(c, n).x;", lambda t: lowering.Coord(matrix(t))),
+    Operation("component, read", "*p = c[n];", lambda t: lowering.Get(matrix(t))),
+    Operation("component, write", "c[n] = s;", lambda t: lowering.Set(matrix(t))),
+    Operation("`+` `-`", "c = c + c;", lambda t: lowering.Binary(matrix(t), "add")),
+    Operation("`*` by component", "c = c * c;", lambda t: lowering.Binary(matrix(t), "mul")),
+    Operation("`/`", "c = c / c;", lambda t: lowering.Binary(matrix(t), "div")),
+    Operation("`-c`", "c = -c;", lambda t: lowering.Negate(matrix(t))),
+    Operation("`*` by a scalar", "c = c * s;", lambda t: lowering.ScalarMultiply(matrix(t))),
+    Operation(
+        "conversion",
+        "o = (O)c; coop_mat_store(q, o, 0, 16ul);",
+        lambda t: lowering.Convert(matrix(t), _other(t), "", False),
+    ),
+    Operation(
+        "conversion, saturated",
+        "u = coop_mat_convert_sat(c); coop_mat_store(r, u, 0, 16ul);",
+        lambda t: lowering.Convert(matrix(t), COMPONENT_TYPES["u8"], "", True),
+    ),
+    Operation("multiply-add", "x = coop_mat_mulAdd(a, b, x);", _multiply(False)),
+    Operation("multiply-add, saturating", "x = coop_mat_mulAdd(a, b, x, MASK);", _multiply(True), integers=True),
+)
+
+_USES = {"A": "A", "B": "B", "C": "ACCUMULATOR"}
+_UNTOLD = (
+    *("OpLoad", "OpStore", "OpPhi", "OpVariable", "OpUndef", "OpCopyObject"),
+    *("OpFunction", "OpFunctionCall", "OpFunctionParameter"),
+)
+_MEMORY = ("OpCooperativeMatrixLoadKHR", "OpCooperativeMatrixStoreKHR")
+
+
+def source(component: ComponentType) -> str:
+    """A kernel for each operation. What it works on is loaded first, and stored at last."""
+    names = {"A": component, "B": component, "C": component, "X": _sum(component), "O": _other(component)}
+    types = [*names.items(), ("U", COMPONENT_TYPES["u8"])]
+    lines = [
+        f"typedef {t.opencl_c} {name} __attribute__((coop_mat(memory_scope_sub_group, 16, 16, "
+        f"CLK_COOPERATIVE_MATRIX_{_USES.get(name, 'ACCUMULATOR')})));"
+        for name, t in types
+    ]
+    mask = int(_multiply(True)(component).operands) if component.is_integer else 0
+    lines.append(f"#define MASK {mask}")
+    pointers = ", ".join(f"global {t.opencl_c} *{name}" for name, t in (("p", component), ("q", names["O"])))
+    for number, row in enumerate(OPERATIONS):
+        if row.integers and not component.is_integer:
+            continue
+        lines.append(
+            f"kernel void k{number}({pointers}, global uchar *r, global {names['X'].opencl_c} *z, global uint *count,"
+            f" uint n)\n{{ {component.opencl_c} s = *p, own[256];"
+            " A a = coop_mat_load(p, 0, 16ul); B b = coop_mat_load(p, 0, 16ul);"
+            f" C c = coop_mat_load(p, 0, 16ul); X x = coop_mat_load(z, 0, 16ul); O o; U u;\n{row.code}\n"
+            "coop_mat_store(p, a, 0, 16ul); coop_mat_store(p, b, 0, 16ul); coop_mat_store(p, c, 0, 16ul);"
+            " coop_mat_store(z, x, 0, 16ul); }"
+        )
+    return "\n".join(lines)
+
+
+# --- native ----------------------------------------------------------------------------------------
+
+
+def native(profile: str, component: ComponentType) -> dict[str, str]:
+    """How each operation is done there, by its title."""
+    options = ["-w", "--no-validate", "--native-profile", profile, "--spirv-version", "1.4"]
+    try:
+        binary = compiler.compile(source(component), options, name=component.name).spirv
+    except CompileError as error:
+        raise SystemExit(f"{profile}, {component.name}: {error}") from None
+    module = Module.parse(binary)
+    types = {item.result for item in module.instructions if item.name == "OpTypeCooperativeMatrixKHR"}
+    local = {item.result for item in module.instructions if item.name == "OpVariable" and item.operands[0] == 4}
+    functions = dict(_functions(module))
+    names = {
+        decode_string(item.operands[2:])[0]: item.operands[1]
+        for item in module.instructions
+        if item.name == "OpEntryPoint"
+    }
+    base = [item.name for item in _closure(functions, names["k0"]) if item.name in _MEMORY]
+    return {
+        row.title: _how(_closure(functions, names[f"k{number}"]), types, local, base if row.of_memory else None)
+        for number, row in enumerate(OPERATIONS)
+        if f"k{number}" in names
+    }
+
+
+def _functions(module: Module) -> Iterator[tuple[int, list[Instruction]]]:
+    body: list[Instruction] = []
+    for item in module.instructions:
+        if item.name == "OpFunction":
+            body = []
+        body.append(item)
+        if item.name == "OpFunctionEnd":
+            assert body[0].result is not None
+            yield body[0].result, body
+
+
+def _closure(functions: Mapping[int, list[Instruction]], start: int) -> list[Instruction]:
+    """The instructions of a function and of those that it calls."""
+    found: dict[int, list[Instruction]] = {}
+    work = [start]
+    while work:
+        number = work.pop()
+        if number not in found and number in functions:
+            found[number] = functions[number]
+            work += [item.operands[0] for item in functions[number] if item.name == "OpFunctionCall"]
+    return [item for body in found.values() for item in body]
+
+
+def _how(body: list[Instruction], types: set[int | None], local: set[int | None], base: list[str] | None) -> str:
+    """`base` are the accesses of the first kernel, whose operation is a load; None where none are the operation's."""
+    told: dict[str, None] = {}
+    memory = [item.name for item in body if item.name in _MEMORY]
+    for name in _MEMORY:
+        if base is not None and memory.count(name) > base.count(name) - (name == _MEMORY[0]):
+            told[name] = None
+    for item in body:
+        about = item.result_type in types or "Matrix" in item.name or item.name.endswith("GetElementCoordINTEL")
+        if about and item.name not in (*_UNTOLD, *_MEMORY):
+            told[item.name] = None
+    if any(word in local for item in body for word in item.operands):
+        told["local tile"] = None
+    if any(item.name in ("OpPhi", "OpLoopMerge") for item in body) and "local tile" not in told:
+        told["loop"] = None
+    return ", ".join(f"`{name[2:]}`" if name.startswith("Op") else name for name in told) or "access chain"
+
+
+# --- the lowerings ---------------------------------------------------------------------------------
+
+
+def lowered(route: str, row: Operation, component: ComponentType) -> str:
+    strategy = STRATEGIES[route]
+    target = Target(strategy, 1 if strategy.one_work_item else DEFAULT_SUB_GROUP_SIZE)
+    instance = row.instance(component)
+    assert isinstance(instance, FromTemplate)
+    macros = instance.definitions(target)
+    words = [f"{macros['OP']} of {instance.file(strategy)}"]
+    words += ["by float"] if functions_called(macros.values()) else []
+    words += ["scratch"] if instance.scratch_bytes(target) else []
+    return ", ".join(words)
+
+
+# --- the page --------------------------------------------------------------------------------------
+
+
+def cell(found: Mapping[str, str]) -> str:
+    """Component types by how an operation is done for them: the most frequent way needs no names."""
+    ways: dict[str, list[str]] = {}
+    for component, how in found.items():
+        ways.setdefault(how, []).append(component)
+    if not ways:
+        return ""
+    usual = max(ways, key=lambda how: len(ways[how]))
+    others = [f"{' '.join(names)}: {how}" for how, names in ways.items() if how != usual]
+    return "; ".join([usual, *others])
+
+
+def document() -> str:
+    """The page, as Markdown."""
+    modules = {profile: {t.name: native(profile, t) for t in COMPONENTS} for profile in NATIVE_PROFILES}
+    heads = [*(f"native, `{profile}`" for profile in NATIVE_PROFILES), *(f"`{route}`" for route in STRATEGIES)]
+    lines = [f"| operation | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
+    for row in OPERATIONS:
+        cells = [
+            cell({name: found[row.title] for name, found in types.items() if row.title in found})
+            for types in modules.values()
+        ]
+        components = [t for t in COMPONENTS if t.is_integer or not row.integers]
+        cells += [cell({t.name: lowered(route, row, t) for t in components}) for route in STRATEGIES]
+        lines.append(f"| {row.title} | {' | '.join(cells)} |")
+    names = ", ".join(f"`{t.name}`" for t in COMPONENTS)
+    return (
+        f"{HEAD}The types are {names}; multiply-adds of 8, 16 bits, half and bfloat16 add up in 32 bits.\n\n"
+        + "".join(line + "\n" for line in lines)
+    )
+
+
+if __name__ == "__main__":
+    print(document(), end="")
