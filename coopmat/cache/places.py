@@ -23,11 +23,15 @@ class NotPrivate(PermissionError):
 
 def cache_directory() -> Path:
     """Where this user's cached files go: COOPMAT_CACHE_DIR, or the platform's cache directory."""
-    import platformdirs
-
     named = os.environ.get(CACHE_DIRECTORY)
     # Not Path.expanduser, which raises where there is no such user.
-    return Path(os.path.expanduser(named) if named else platformdirs.user_cache_dir("coopmat", appauthor=False))  # noqa: PTH111
+    return Path(os.path.expanduser(named)) if named else _own_directory()  # noqa: PTH111
+
+
+def _own_directory() -> Path:
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("coopmat", appauthor=False))
 
 
 def private_directory(path: Path) -> Path:
@@ -49,6 +53,10 @@ def require_private(path: Path) -> None:
     if status.st_uid != user or path.lstat().st_uid != user:
         raise NotPrivate(f"{path} belongs to another user")
     if status.st_mode & 0o077:
+        if not status.st_mode & 0o022 and path == _own_directory():
+            # Made by a version that let others look: nobody else can have written there.
+            path.chmod(0o700)
+            return
         mode = stat.S_IMODE(status.st_mode)
         raise NotPrivate(f"{path} can be opened by others (mode {mode:03o}); `chmod 700 {path}` mends it")
 

@@ -273,6 +273,20 @@ def test_directory_that_others_can_open_is_not_used(
     assert Cache(place).get("abcd") == Entry(b"p")
 
 
+def test_own_directory_that_others_could_only_read_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv(CACHE_DIRECTORY, raising=False)
+    monkeypatch.delenv(NO_CACHE, raising=False)
+    cache = Cache.of_environment()
+    place = cache.directory
+    assert place is not None and place.is_relative_to(tmp_path)
+    cache.put("abcd", Entry(b"p"))
+    place.chmod(0o755)
+    assert cache.get("abcd") == Entry(b"p") and place.stat().st_mode & 0o777 == 0o700
+    place.chmod(0o775)
+    assert cache.get("abcd") is None and place.stat().st_mode & 0o777 == 0o775
+
+
 def test_directory_of_another_user_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
