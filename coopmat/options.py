@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from . import budgets
 from .features import LANGUAGE_VERSIONS, Features
 from .native_profiles import KHR, NATIVE_PROFILES, NativeProfile
 
@@ -55,7 +56,8 @@ class CompileOptions:
     number of the vector registers that the cost model of matrix types counts on (None: those of `trees.Machine`).
     `native_profile` names what takes native modules (None: the device's, or khr where no device is known).
     `validate` says whether spirv-val sees the module (None: a module with native matrices must be valid, any other is
-    validated where a spirv-val is at hand); input in SPIR-V is validated unless it is False.
+    validated where a spirv-val is at hand); input in SPIR-V is validated unless it is False. `budgets` are names of
+    `coopmat.budgets` with their numbers.
     """
 
     defines: tuple[tuple[str, str], ...] = ()
@@ -92,6 +94,7 @@ class CompileOptions:
     wrap: bool = False
     matrix_registers: tuple[int, int] | None = None
     native_profile: str | None = None
+    budgets: tuple[tuple[str, int], ...] = ()
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[str], unknown: list[str] | None = None) -> CompileOptions:
@@ -261,6 +264,14 @@ _RELAXATIONS: Mapping[str, frozenset[str]] = {
 }
 
 
+def _budget(options: CompileOptions, text: str) -> dict[str, Any]:
+    try:
+        name, number = budgets.parse(text)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    return {"budgets": (*(item for item in options.budgets if item[0] != name), (name, number))}
+
+
 def _hint(options: CompileOptions, text: str, hint: str) -> dict[str, Any]:
     return {"hints": tuple(dict.fromkeys((*options.hints, hint)))}
 
@@ -295,6 +306,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("--dialect=", "separate", _choice("dialect", "--dialect", DIALECTS)),
     Flag("--spirv-version=", "separate", _choice("spirv_version", "--spirv-version", SPIRV_VERSIONS)),
     Flag("--target-env=", "separate", _target_env),
+    Flag(f"{budgets.OPTION}=", "separate", _budget),
     Flag("--validate", "plain", _set("validate", True)),
     Flag("--no-validate", "plain", _set("validate", False)),
     Flag("-D", "separate", _define),

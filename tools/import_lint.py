@@ -12,18 +12,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 # Room: the rooms that it may import, besides itself. What is not listed here is an error too.
-_BELOW_IR = {"diagnostics", "matrices", "frontend"}
+_BELOW_IR = {"budgets", "diagnostics", "matrices", "frontend"}
 _STAGES = _BELOW_IR | {"ir", "spirv", "opencl_c"}
 _COMPILER = _STAGES | {"compiler", "options"}
 ALLOWED: dict[str, set[str]] = {
+    "budgets": set(),
     "cache": set(),
     "features": set(),
     "native_profiles": set(),
     "warning_options": set(),
     "diagnostics": {"warning_options"},
-    "options": {"features", "native_profiles"},
-    "matrices": {"diagnostics"},
-    "frontend": {"diagnostics", "features", "matrices"},
+    "options": {"budgets", "features", "native_profiles"},
+    "matrices": {"budgets", "diagnostics"},
+    "frontend": {"budgets", "cache", "diagnostics", "features", "matrices"},
     "ir": _BELOW_IR,
     "spirv": _BELOW_IR | {"ir", "native_profiles"},
     "opencl_c": _BELOW_IR | {"features"},
@@ -32,7 +33,7 @@ ALLOWED: dict[str, set[str]] = {
     "devices": {"cache", "diagnostics", "features", "matrices", "native_profiles"},
     "runtime": _COMPILER | {"cache", "devices", "features", "host"},
     "cts": _COMPILER | {"devices", "host", "runtime"},
-    "cli": _COMPILER | {"devices", "host", "runtime", "cts", "__init__"},
+    "cli": _COMPILER | {"cache", "devices", "host", "runtime", "cts", "__init__"},
     "error_codes": _COMPILER,
     "__main__": {"cli"},
     "__init__": _COMPILER | {"devices", "host", "runtime"},

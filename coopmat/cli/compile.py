@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coopmat import budgets
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
 from coopmat.options import CompileOptions, UsageError
 
@@ -156,7 +157,8 @@ def _compile(invocation: Invocation, options: CompileOptions, kinds: list[str], 
         from coopmat.runtime.launch import resolve_options
 
         options = resolve_options(options, device)
-    source = read_source(name)
+    with budgets.use(dict(options.budgets)):
+        source = read_source(name)
     from coopmat import compiler
 
     shallow = invocation.preprocess or invocation.dependencies == "only"
@@ -308,6 +310,9 @@ _COMPILER_HELP = {
     "--validate, --no-validate": "Without either, native modules must be valid, and lowered ones are validated "
     "where a spirv-val is at hand.",
     "-ferror-limit=N": "Stop after N errors (0: never).",
+    f"{budgets.OPTION} NAME=N": "What the compilation may take, docs/language.md#limits: "
+    + ", ".join(f"{row.name} ({row.default:,} {row.unit})" for row in budgets.BUDGETS.values())
+    + ".",
 }
 
 command = _RawCommand("compile", callback=_run, add_help_option=False)

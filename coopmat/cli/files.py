@@ -9,12 +9,23 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from coopmat import budgets
+
 STANDARD_INPUT = "<stdin>"
 
 
 def read_source(name: str) -> bytes:
-    """A source file, or standard input for `-`, undecoded. Raises OSError."""
-    return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    """A source file, or standard input for `-`, undecoded. Raises OSError; budgets.Exceeded for one that is too large,
+    which is not read to its end."""
+    most = budgets.limit("source-bytes")
+    if name == "-":
+        data = sys.stdin.buffer.read(most + 1)
+    else:
+        with Path(name).open("rb") as file:
+            data = file.read(most + 1)
+    if len(data) > most:
+        raise budgets.Exceeded("source-bytes", STANDARD_INPUT if name == "-" else name)
+    return data
 
 
 def write_outputs(outputs: Mapping[str, bytes]) -> None:

@@ -30,15 +30,18 @@ _REPORT = (
 
 def findings(error: Exception) -> tuple[list[Diagnostic], SourceMap | None, ExitStatus]:
     """An error as diagnostics, the text to show them on, and the exit status."""
+    from coopmat.budgets import Exceeded
     from coopmat.options import UsageError
     from coopmat.runtime.program import BuildError
-    from coopmat.spirv.tools import ToolsMissing
+    from coopmat.spirv.tools import ToolError, ToolsMissing
 
     if isinstance(error, UsageError):
         return [Diagnostic(Severity.ERROR, "usage", str(error))], None, ExitStatus.USAGE
     if isinstance(error, CompileError):
         return error.diagnostics, error.sources, ExitStatus.INPUT
-    if isinstance(error, ToolsMissing):
+    if isinstance(error, Exceeded):
+        return [Diagnostic(Severity.ERROR, "budget", str(error))], None, ExitStatus.INPUT
+    if isinstance(error, (ToolsMissing, ToolError)):
         return [Diagnostic(Severity.ERROR, "spirv-tools", str(error))], None, ExitStatus.INPUT
     if isinstance(error, OSError):
         return [Diagnostic(Severity.ERROR, "file", _os_message(error))], None, ExitStatus.INPUT

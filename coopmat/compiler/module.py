@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from .. import budgets
 from ..diagnostics import (
     CompileError,
     Diagnostic,
@@ -149,6 +150,9 @@ class Module:
 
     @property
     def llvm_ir(self) -> str:
+        return self._bounded(self._llvm_ir)
+
+    def _llvm_ir(self) -> str:
         from ..ir import dialects
         from ..spirv.emit import EmitOptions, emit, reprint
 
@@ -197,7 +201,8 @@ class Module:
 
         spirv = self.spirv
         shown = standard(spirv)
-        return disassemble(shown) if shown == spirv else _IN_OTHER_WORDS + disassemble(shown)
+        text = self._bounded(lambda: disassemble(shown))
+        return text if shown == spirv else _IN_OTHER_WORDS + text
 
     @property
     def spirv(self) -> bytes:
@@ -435,13 +440,22 @@ class Module:
     def _timed(self, name: str, run: Callable[[], T]) -> T:
         start = time.perf_counter()
         try:
-            return run()
-        except RecursionError:
-            message = f"{self.name} is nested too deeply to {name}"
-            self._findings.add(Diagnostic(Severity.FATAL, "nesting-too-deep", message))
-            raise CompileError(self._findings.in_order(), self.sources) from None
+            return self._bounded(run, name)
         finally:
             self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - start
+
+    def _bounded(self, run: Callable[[], T], name: str = "compile") -> T:
+        """Runs a part of the work under the budgets of the options. Raises CompileError where one is used up, or the
+        source is nested deeper than Python goes."""
+        try:
+            with budgets.use(dict(self.options.budgets)):
+                return run()
+        except budgets.Exceeded as error:
+            item = Diagnostic(Severity.FATAL, "budget", f"{self.name}: {error}")
+        except RecursionError:
+            item = Diagnostic(Severity.FATAL, "nesting-too-deep", f"{self.name} is nested too deeply to {name}")
+        self._findings.add(item)
+        raise CompileError(self._findings.in_order(), self.sources)
 
 
 def _where(span: Span | None) -> str:

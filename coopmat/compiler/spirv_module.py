@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .. import budgets
 from ..diagnostics import CompileError, Diagnostic, InternalError, Note, Severity, TooManyErrors
 from .module import Module
 from .shared import collector, spirv_library, tuning
@@ -66,11 +67,19 @@ class SpirvModule(Module):
 
     def check(self) -> None:
         """Reads and validates the module, and lowers it. Raises CompileError, ToolsMissing."""
-        from ..spirv.lowering import kernels_of, prepare, read
+        self._bounded(self._check)
+
+    def _check(self) -> None:
+        from ..matrices.lowering import check_count
+        from ..spirv.lowering import check_types, kernels_of, prepare, read
 
         self._findings.check_options()
         self._binary = self._timed("read", self._read)
+        if len(self._binary) > budgets.limit("source-bytes"):
+            raise budgets.Exceeded("source-bytes", self.name)
         module = self._guarded(lambda: read(self._binary))
+        # spirv-val goes through all members of all types, too.
+        self._guarded(lambda: check_types(module))
         if self._input_is_validated:
             self._timed("validate input", self._validate_input)
         with collector:
@@ -87,6 +96,7 @@ class SpirvModule(Module):
                 return self._guarded(lambda: prepare(self._binary, self.matrices, size, known))
 
             prepared = self._timed("lower", run)
+        check_count(sum(map(len, prepared.instances.values())))
         self._prepared, self._kernels = prepared, prepared.kernels
         for code, message in prepared.notes:
             self._findings.warning(code, message)

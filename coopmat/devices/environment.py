@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from coopmat.cache import cache_directory
+from coopmat.cache.places import cache_directory, private_directory, private_temporary_directory
 
 from .relocate import without_blanks
 
@@ -82,7 +82,7 @@ def prepare() -> Preparation:
         return Preparation(runtime, None, "the system has a CPU runtime of this kind already")
     late = "pyopencl" in sys.modules
     try:
-        runtime = without_blanks(runtime, (cache_directory(), _private_temporary_directory()))
+        runtime = without_blanks(runtime, _private_places())
     except OSError as error:
         return Preparation(runtime, None, f"the CPU runtime does not work from a path with blanks: {error}")
     vendors = vendor_directory({**system, "coopmat-cpu.icd": str(runtime)})
@@ -154,6 +154,14 @@ def system_icd_files(directories: Iterable[Path] | None = None) -> dict[str, str
     return found
 
 
+def _private_places() -> list[Path]:
+    """Where the runtime may be mirrored: whoever can write there decides what this process runs."""
+    try:
+        return [private_directory(cache_directory()), private_temporary_directory()]
+    except OSError:
+        return [private_temporary_directory()]
+
+
 def vendor_directory(icds: dict[str, str]) -> Path:
     """A directory that holds exactly these `.icd` files, named by their content.
 
@@ -161,28 +169,17 @@ def vendor_directory(icds: dict[str, str]) -> Path:
     """
     content = "\0".join(f"{name}\0{text}" for name, text in sorted(icds.items()))
     name = "vendors-" + hashlib.sha256(content.encode()).hexdigest()[:16]
-    for root in (cache_directory, _private_temporary_directory):
+    for root in (cache_directory, private_temporary_directory):
         try:
-            directory = root() / name
+            directory = private_directory(root()) / name
             directory.mkdir(parents=True, exist_ok=True)
             for file, text in icds.items():
                 _write_once(directory / file, text + "\n")
             return directory
         except OSError:
-            if root is _private_temporary_directory:
+            if root is private_temporary_directory:
                 raise
     raise AssertionError("unreachable")
-
-
-def _private_temporary_directory() -> Path:
-    """The loader runs code that files in here name, so nobody else may be able to write them."""
-    if hasattr(os, "getuid"):
-        directory = Path(tempfile.gettempdir()) / f"coopmat-{os.getuid()}"
-        directory.mkdir(mode=0o700, exist_ok=True)
-        status = directory.lstat()
-        if status.st_uid == os.getuid() and not status.st_mode & 0o077 and not directory.is_symlink():
-            return directory
-    return Path(tempfile.mkdtemp(prefix="coopmat-"))
 
 
 def _write_once(path: Path, text: str) -> None:

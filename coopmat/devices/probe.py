@@ -67,7 +67,7 @@ def ask(
             _unkept[key] = _entry(_try(device, function, argument, time_limit))
         return _answer(_unkept[key])
     if not anew:
-        return _answer(kept.get_or_build(key, lambda: _entry(_try(device, function, argument, time_limit))))
+        return _answer(kept.get_or_build(key, lambda: _entry(_try(device, function, argument, time_limit)), _answer))
     entry = _entry(_try(device, function, argument, time_limit))
     kept.put(key, entry)
     return _answer(entry)
@@ -76,7 +76,7 @@ def ask(
 def known(device: DeviceInfo, function: str, argument: str = "") -> Answer | None:
     """The answer if it is kept; nothing is asked."""
     key, kept = _key(device, function, argument), Cache.of_environment()
-    entry = _unkept.get(key) if kept.directory is None else kept.get(key)
+    entry = _unkept.get(key) if kept.directory is None else kept.get(key, _answer)
     return None if entry is None else _answer(entry)
 
 
@@ -102,6 +102,9 @@ def _entry(answer: Answer) -> Entry:
 
 
 def _answer(entry: Entry) -> Answer:
+    """Raises LookupError, TypeError or ValueError for facts that are none of ours."""
+    if not isinstance(entry.facts["failure"], str):
+        raise TypeError("failure is no text")
     return Answer(entry.facts["value"], entry.facts["failure"])
 
 

@@ -67,5 +67,11 @@ TEXT: tuple[ErrorCode, ...] = (
         _DEEP,
         shown="((((...))))",
     ),
+    ErrorCode(
+        "budget",
+        "more work than a compilation may take; which, and the option that raises it, stands in the message",
+        "kernel void k() { }",
+        ("--budget", "source-bytes=10"),
+    ),
     ErrorCode("error-limit", "the end of all errors", "int f() { return a + b; }", ("-ferror-limit=1",)),
 )

@@ -16,16 +16,11 @@ from typing import Any
 
 from pcpp import Preprocessor
 
+from .. import budgets
 from ..diagnostics import Span
 from . import macros as predefined
 from . import tokens as tk
 from .tokens import PcppLexer, Token, tokenize, with_blanks
-
-#: Tokens that one use of a macro may become, the blanks between them counted.
-MOST_EXPANDED_BY_ONE = 200_000
-#: Tokens that the work on one use may make, and that on all of a compilation: those of every level of expansion.
-MOST_WORK_ON_ONE = 500_000
-MOST_EXPANDED = 10_000_000
 
 _MESSAGES = (
     (r"Macro (\S+) requires (\d+) arguments but was passed (\d+)", "macro '{0}' takes {1} arguments, but {2} given"),
@@ -34,7 +29,11 @@ _MESSAGES = (
 
 
 class ExpansionLimit(Exception):
-    """Raised when macro expansion makes too many tokens."""
+    """Raised when macro expansion makes too much; `budget` is the one that is used up."""
+
+    def __init__(self, budget: str) -> None:
+        super().__init__(budget)
+        self.budget = budget
 
 
 class MacroEngine(Preprocessor):  # type: ignore[misc]
@@ -46,10 +45,18 @@ class MacroEngine(Preprocessor):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__(PcppLexer())
         self.macros = {}
-        self.budget = MOST_EXPANDED
-        # Of the use that is being expanded.
-        self.room = MOST_WORK_ON_ONE
+        self.allow()
         self.place: Span | None = None
+
+    def allow(self) -> None:
+        """Starts with whole budgets."""
+        self.left = budgets.limit("expansion-work")
+        self._allow_one()
+
+    def _allow_one(self) -> None:
+        # Of the use that is being expanded.
+        self.longest = budgets.limit("macro-tokens")
+        self.room = {name: budgets.limit(name) for name in ("macro-work", "macro-characters")}
 
     def define_line(self, text: str) -> None:
         """Define from "NAME replacement" or "NAME(parameters) replacement"."""
@@ -68,7 +75,7 @@ class MacroEngine(Preprocessor):  # type: ignore[misc]
         """One macro use, from its name to its closing parenthesis, fully expanded; may raise ExpansionLimit."""
         place = self.place = tokens[0].span
         self.linemacrodepth = 0
-        self.room = MOST_WORK_ON_ONE
+        self._allow_one()
         out: list[Token] = []
         spaced = tokens[0].spaced
         for token in self.expand_macros(with_blanks(tokens)):
@@ -86,9 +93,9 @@ class MacroEngine(Preprocessor):  # type: ignore[misc]
 
     def expand_macros(self, tokens: list[Token], expanding_from: Any = ()) -> list[Token]:
         result: list[Token] = super().expand_macros(tokens, list(expanding_from))
-        if len(result) > MOST_EXPANDED_BY_ONE:
-            raise ExpansionLimit
-        self._spend(len(result))
+        if len(result) > self.longest:
+            raise ExpansionLimit("macro-tokens")
+        self._spend(len(result), sum(len(token.value) for token in result))
         return result
 
     def collect_args(self, tokenlist: list[Token], ignore_errors: bool = False) -> Any:
@@ -117,11 +124,13 @@ class MacroEngine(Preprocessor):  # type: ignore[misc]
                 msg = text.format(*match.groups())
         self.report(msg, self.place)
 
-    def _spend(self, count: int) -> None:
-        self.budget -= count
-        self.room -= count
-        if min(self.budget, self.room) < 0:
-            raise ExpansionLimit
+    def _spend(self, count: int, characters: int = 0) -> None:
+        self.left -= count
+        self.room["macro-work"] -= count
+        self.room["macro-characters"] -= characters
+        for name, left in (("expansion-work", self.left), *self.room.items()):
+            if left < 0:
+                raise ExpansionLimit(name)
 
 
 _lock = threading.Lock()
@@ -157,6 +166,7 @@ def new_engine(
     engine.macros = {**prototype.macros, **optional}
     engine.report = report
     engine.lexer = PcppLexer()
+    engine.allow()
     now = time.localtime()
     engine.define_line(f'__DATE__ "{time.strftime("%b %d %Y", now)}"')
     engine.define_line(f'__TIME__ "{time.strftime("%H:%M:%S", now)}"')

@@ -1,7 +1,7 @@
 """Source text to a stream of tokens with exact positions: directives, includes and macros dealt with.
 
 Nothing is printed and nothing but diagnostics comes out of bad input. Limits, each with its own error:
-a physical line of 65,535 characters, 200 nested includes, 10,000 included files, MOST_EXPANDED expanded tokens.
+a physical line of 65,535 characters, 200 nested includes, 10,000 included files, and the budgets of macros.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .. import budgets
 from ..diagnostics import Diagnostics, Note, Span
 from . import comments
 from . import tokens as tk
@@ -214,8 +215,9 @@ class _Driver(Conditionals):
             if len(found) > 1 and place is not None:
                 self.diagnostics.keep_text(place)
             return found
-        except ExpansionLimit:
-            self.error("expansion-too-large", f"macro '{tokens[0].value}' expands to too many tokens", place)
+        except ExpansionLimit as error:
+            what = f"macro '{tokens[0].value}' expands to too much"
+            self.error("expansion-too-large", f"{what}, more than {budgets.told(error.budget)}", place)
         except RecursionError:
             self.error("expansion-too-deep", f"macro '{tokens[0].value}' is nested too deeply", place)
         except (IndexError, ValueError, TypeError, AttributeError):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from .. import budgets
 from ..diagnostics import Diagnostics, Span
 
 LONGEST_LINE = 65_535
@@ -42,8 +43,10 @@ class IncludeOptions(Protocol):
 
 
 def open_source(data: str | bytes, name: str, virtual: bool, diagnostics: Diagnostics) -> SourceFile | None:
-    """Decode and register a text; None, after an error, if it is not one that can be scanned."""
+    """Decode and register a text; None, after an error, if it is not one that can be scanned. Raises Exceeded."""
     problem: int | None = None
+    if len(data) > budgets.limit("source-bytes"):
+        raise budgets.Exceeded("source-bytes", name)
     if isinstance(data, bytes):
         try:
             text = data.decode("utf-8")
@@ -101,7 +104,7 @@ def find_include(
             if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
                 diagnostics.error("include-unreadable", f"'{path}' is not a regular file", place)
                 return None
-            data = Path(path).read_bytes()
+            data = _read(path)
         except (FileNotFoundError, NotADirectoryError):
             absent.append(path)
             continue
@@ -109,9 +112,23 @@ def find_include(
             reason = getattr(error, "strerror", None) or "invalid name"
             diagnostics.error("include-unreadable", f"'{target}' cannot be read: {reason}", place)
             return None
+        except budgets.Exceeded as error:
+            diagnostics.error("budget", str(error), place)
+            return None
         return open_source(data, path, False, diagnostics)
     diagnostics.error("include-not-found", f"'{target}' file not found", place)
     return None
+
+
+def _read(path: str) -> bytes:
+    """Raises OSError; Exceeded before memory is taken for a file that is too large."""
+    most = budgets.limit("source-bytes")
+    with Path(path).open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        data = b"" if size > most else file.read(most + 1)
+    if max(size, len(data)) > most:
+        raise budgets.Exceeded("source-bytes", f"'{path}'")
+    return data
 
 
 #: Lines made in all to show text at presumed places: `#line` may name any number.

@@ -1,20 +1,18 @@
 """The LALR tables of `opencl_c.lark`: made by lark, kept on disk as JSON, so that lark is rarely imported.
 
-A table that is missing, damaged, of another grammar or cannot be written is simply made again. Which lark made it
-does not matter: the grammar has one table, and the order of its states is ours.
+A table that is missing, damaged, of another grammar or cannot be written is simply made again (`coopmat.cache`).
+Which lark made it does not matter: the grammar has one table, and the order of its states is ours.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import tempfile
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+from coopmat.cache import Cache, Entry, key_of
 
 GRAMMAR = Path(__file__).with_name("opencl_c.lark")
 _FORMAT = 2
@@ -45,53 +43,19 @@ class Tables:
 def load() -> Tables:
     """The tables, from the cache or from the grammar; once per process."""
     text = GRAMMAR.read_text(encoding="utf-8")
-    key = hashlib.sha256(f"{_FORMAT}\n{text}".encode()).hexdigest()
-    path = _cache_path(key)
-    data = _read(path)
-    if data is None:
-        data = _make(text)
-        if path is not None:
-            _write(path, data)
+    key = key_of({"kind": "grammar", "format": _FORMAT, "text": text})
+
+    def build() -> Entry:
+        return Entry(json.dumps(_make(text)).encode())
+
+    return _tables(Cache.of_environment().get_or_build(key, build, _tables))
+
+
+def _tables(entry: Entry) -> Tables:
+    """Raises ValueError, LookupError or TypeError for a table that is none of ours."""
+    data: dict[str, Any] = json.loads(entry.payload)
     rules = [(str(rule[0]), int(rule[1]), str(rule[2])) for rule in data["rules"]]
     return Tables(**{**data, "rules": rules})
-
-
-def _cache_path(key: str) -> Path | None:
-    if os.environ.get("COOPMAT_NO_CACHE") == "1":
-        return None
-    folder = os.environ.get("COOPMAT_CACHE_DIR")
-    if not folder:
-        from platformdirs import user_cache_dir
-
-        folder = user_cache_dir("coopmat")
-    return Path(folder) / f"grammar-{key[:32]}.json"
-
-
-def _read(path: Path | None) -> dict[str, Any] | None:
-    if path is None:
-        return None
-    try:
-        digest, _, body = path.read_text(encoding="utf-8").partition("\n")
-        if hashlib.sha256(body.encode()).hexdigest() != digest:
-            return None
-        data: dict[str, Any] = json.loads(body)
-    except (OSError, ValueError):
-        return None
-    return data
-
-
-def _write(path: Path, data: dict[str, Any]) -> None:
-    body = json.dumps(data)
-    text = hashlib.sha256(body.encode()).hexdigest() + "\n" + body
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            Path(temporary).replace(path)
-        except OSError:
-            Path(temporary).unlink(missing_ok=True)
 
 
 def _make(text: str) -> dict[str, Any]:

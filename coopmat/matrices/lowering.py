@@ -17,6 +17,7 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
+from .. import budgets
 from .bfloat16 import functions_called
 from .instance import FromTemplate, Instance, Parameter, Signature, Written, parameters
 from .instances import (
@@ -57,6 +58,7 @@ __all__ = [
     "Strategy",
     "SubgroupBuiltin",
     "Target",
+    "check_count",
     "instantiate",
     "library_sections",
     "parameters",
@@ -64,6 +66,12 @@ __all__ = [
     "storage_components",
     "substitute_builtin",
 ]
+
+
+def check_count(functions: int) -> None:
+    """Raises Exceeded where a module calls more functions of the library than it may."""
+    if functions > budgets.limit("library-functions"):
+        raise budgets.Exceeded("library-functions", "the module")
 
 
 def instantiate(target: Target, instances: Iterable[Instance]) -> str:

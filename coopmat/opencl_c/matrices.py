@@ -99,6 +99,7 @@ class Matrices:
     def text(self) -> str:
         """The types, the functions, and those that wrap them."""
         parts = [self._definition(matrix, name) for matrix, name in self._types.items()]
+        lowering.check_count(sum(map(len, self._instances.values())))
         texts = [
             _expanded(lowering.instantiate(target, instances.values()), self.program.suffix(target))
             for target, instances in self._instances.items()

@@ -192,10 +192,16 @@ class _Job:
             entry = self._build()
             self.cache.put(key, entry)
         else:
-            entry = self.cache.get_or_build(key, self._build)
+            entry = self.cache.get_or_build(key, self._build, self._described)
         self.binary = entry.payload
+        return self._described(entry)
+
+    def _described(self, entry: Entry) -> DeviceBuild:
+        """Raises LookupError, TypeError or AttributeError for facts that are none of ours."""
         facts = entry.facts
         kernels = {name: kernel_info(fields) for name, fields in facts["kernels"].items()}
+        if not isinstance(facts["route"], str) or not isinstance(facts["warnings"], str):
+            raise TypeError("route and warnings are texts")
         return DeviceBuild(self.device, facts["route"], kernels, facts["warnings"])
 
     def _build(self) -> Entry:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from coopmat.cache import upkeep
 from coopmat.compiler import Module
 from coopmat.devices import DeviceInfo, health, opencl, route_for
 from coopmat.devices.query import COOPERATIVE_MATRIX
@@ -44,12 +43,11 @@ class DriverError(Exception):
         self.diagnostics, self.sources = diagnostics if self.device_failure is None else (), sources
 
     def keep(self) -> str:
-        """Writes the code to a file; its path."""
-        suffix = ".spv" if self.code[:4] in _SPIRV else ".cl"
-        handle, path = tempfile.mkstemp(prefix="coopmat-", suffix=suffix)
-        with os.fdopen(handle, "wb") as file:
-            file.write(self.code)
-        return path
+        """Writes the code to a file, where the newest of such are kept; its path, or why it has none."""
+        try:
+            return str(upkeep.keep_refused(self.code, ".spv" if self.code[:4] in _SPIRV else ".cl"))
+        except OSError as error:
+            return f"nothing: {error}"
 
 
 def require_route(module: Module, device: DeviceInfo) -> None:

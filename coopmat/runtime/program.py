@@ -35,10 +35,10 @@ class BuildError(Exception):
         self.device, self.options, self.log, self.source_path = device, options, log, source_path
         self.device_failure = device_failure
         given = f" (options: {options})" if options else ""
-        text = f"{device} could not build the program{given}:\n{log}\n(the code is saved as {source_path})"
+        text = f"{device} could not build the program{given}:\n{log}"
         if device_failure is not None:
             text = f"{device} {health.CANNOT_BUILD}, so no program at all:\n{device_failure}"
-        super().__init__(text)
+        super().__init__(f"{text}\n(the code is saved as {source_path})")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.device, self.options, self.log, self.source_path, self.device_failure)

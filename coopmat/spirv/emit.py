@@ -19,10 +19,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, TypedDict
 
+from coopmat import budgets
 from coopmat.diagnostics import InternalError
-from coopmat.spirv import emitter
+from coopmat.spirv import emitter, growth
+from coopmat.spirv.tools import OUT_OF_MEMORY
 
 Passes = Literal["none", "sroa", "O1", "O2", "O3"]
 SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
@@ -42,14 +44,14 @@ class EmitOptions:
     `spirv_version` is the header's, and the triple's suffix. `extensions` are SPIR-V extension names; the backend
     refuses what it would need and does not find there. `passes` runs on the module first: "none"; "sroa", the only
     one that is right for modules with cooperative-matrix values; or a level of LLVM's own pipeline without its
-    vectorisers. `want` is a subset of {"spirv", "llvm_ir"}. `timeout` is in seconds.
+    vectorisers. `want` is a subset of {"spirv", "llvm_ir"}. `timeout` is in seconds, by default the budget's.
     """
 
     spirv_version: str = "1.4"
     extensions: tuple[str, ...] = ()
     passes: Passes = "none"
     want: frozenset[str] = frozenset({"spirv"})
-    timeout: float = 120.0
+    timeout: float | None = None
 
     def __post_init__(self) -> None:
         if self.spirv_version not in SPIRV_VERSIONS:
@@ -76,7 +78,8 @@ class EmitResult:
 
 
 def emit(ir_text: str, options: EmitOptions | None = None) -> EmitResult:
-    """Compile LLVM IR text. Raises InternalError where LLVM refuses the text, dies or takes too long.
+    """Compile LLVM IR text. Raises InternalError where LLVM refuses the text or dies, budgets.Exceeded where it takes
+    too long or too much memory. What would grow beyond a budget is neither inlined nor unrolled (`growth`).
 
     Thread-safe and fork-safe; the same text and options give the same bytes.
     """
@@ -86,11 +89,14 @@ def emit(ir_text: str, options: EmitOptions | None = None) -> EmitResult:
         "extensions": sorted({*options.extensions, WRAP_EXTENSION}),
         "passes": options.passes,
         "want": sorted(options.want),
-        "timeout": options.timeout,
+        **_limits(options),
     }
+    if options.passes.startswith("O"):
+        ir_text = growth.bounded(ir_text, budgets.limit("inlined-instructions"))
     start = time.perf_counter()
     text = ir_text.encode()
     fields, blobs = _emitter.request(request, text) if _CAN_FORK else _request_once(request, text)
+    _check_budgets(fields)
     if "died" in fields or "error" in fields:
         raise _error(fields, ir_text)
     spirv, ir = blobs
@@ -103,6 +109,24 @@ def emit(ir_text: str, options: EmitOptions | None = None) -> EmitResult:
     )
 
 
+class _Limits(TypedDict):
+    timeout: float
+    megabytes: int
+
+
+def _limits(options: EmitOptions) -> _Limits:
+    seconds = budgets.limit("emitter-seconds") if options.timeout is None else options.timeout
+    return {"timeout": seconds, "megabytes": budgets.limit("emitter-megabytes")}
+
+
+def _check_budgets(fields: dict[str, Any]) -> None:
+    """Raises Exceeded where that is what the emitter died of."""
+    if fields.get("late"):
+        raise budgets.Exceeded("emitter-seconds", "LLVM")
+    if "died" in fields and OUT_OF_MEMORY.search(fields["stderr"].encode()):
+        raise budgets.Exceeded("emitter-megabytes", "LLVM")
+
+
 class RefusedIR(Exception):
     """LLVM does not read a text. `line` and `column` count from 1, 0: unknown; `context` is the line it shows."""
 
@@ -112,17 +136,18 @@ class RefusedIR(Exception):
 
 
 def reprint(ir_text: str, options: EmitOptions | None = None) -> str:
-    """The text as LLVM reads and prints it, checked by its verifier. Raises RefusedIR."""
+    """The text as LLVM reads and prints it, checked by its verifier. Raises RefusedIR, budgets.Exceeded."""
     options = options or EmitOptions()
     request: emitter.Request = {
         "triple": options.triple,
         "extensions": [],
         "passes": "print",
         "want": ["llvm_ir"],
-        "timeout": options.timeout,
+        **_limits(options),
     }
     text = ir_text.encode()
     fields, blobs = _emitter.request(request, text) if _CAN_FORK else _request_once(request, text)
+    _check_budgets(fields)
     if "died" in fields:
         told = [line for line in fields["stderr"].splitlines() if line.strip()]
         raise RefusedIR(f"LLVM {fields['died']} on this text" + (f": {told[0]}" if told else ""))
@@ -207,7 +232,7 @@ def _request_once(request: emitter.Request, text: bytes) -> tuple[Any, list[byte
             _command("once"), input=b"".join(parts), capture_output=True, timeout=request["timeout"], check=False
         )
     except subprocess.TimeoutExpired:
-        return {"died": f"did not finish within {request['timeout']:g} s", "stderr": ""}, []
+        return {"died": "is late", "late": True, "stderr": ""}, []
     if done.returncode != 0:
         return {"died": f"exited with status {done.returncode}", "stderr": done.stderr.decode(errors="replace")}, []
     stream = memoryview(done.stdout)

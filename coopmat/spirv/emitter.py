@@ -39,13 +39,14 @@ _CHILD_FAILED = 70
 
 
 class Request(TypedDict):
-    """`timeout` is in seconds; `want` holds "spirv", "llvm_ir" or both."""
+    """`timeout` is in seconds, `megabytes` those of the address space; `want` holds "spirv", "llvm_ir" or both."""
 
     triple: str
     extensions: list[str]
     passes: str
     want: list[str]
     timeout: float
+    megabytes: int
 
 
 def write_message(write: Callable[[bytes], object], fields: Any, *blobs: bytes) -> None:
@@ -193,7 +194,12 @@ def _child(request: Request, text: bytes, response: BinaryIO, errors: BinaryIO) 
     status = _CHILD_FAILED
     try:
         # No core file from a crash; and an end, should the emitter be gone before it can set one.
-        for kind, limit in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_CPU, int(request["timeout"]) + 1)):
+        limits = (
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_CPU, int(request["timeout"]) + 1),
+            (resource.RLIMIT_AS, request["megabytes"] << 20),
+        )
+        for kind, limit in limits:
             hard = resource.getrlimit(kind)[1]
             resource.setrlimit(kind, (limit if hard < 0 else min(limit, hard), hard))
         nowhere = os.open(os.devnull, os.O_RDWR)
@@ -211,6 +217,8 @@ def _child(request: Request, text: bytes, response: BinaryIO, errors: BinaryIO) 
 def _answer(request: Request, text: bytes, write: Callable[[bytes], object]) -> None:
     try:
         fields, blobs = compile_ir(request, text.decode())
+    except MemoryError:
+        fields, blobs = {"died": "ran out of memory", "stderr": "MemoryError"}, []
     except Exception as error:  # llvmlite reports parse and verify errors as RuntimeError
         fields, blobs = {"error": str(error)}, []
     write_message(write, fields, *blobs)
@@ -242,8 +250,9 @@ def _serve(answers: int) -> None:
                 write_all(answers, os.pread(response.fileno(), os.fstat(response.fileno()).st_size, 0))
             else:
                 told = os.pread(errors.fileno(), _MAX_STDERR, 0).decode(errors="replace")
-                died = _death(status) if ready else f"did not finish within {request['timeout']:g} s"
-                write_message(lambda data: write_all(answers, data), {"died": died, "stderr": told})
+                late = not ready
+                died = "is late" if late else _death(status)
+                write_message(lambda data: write_all(answers, data), {"died": died, "late": late, "stderr": told})
 
 
 def _death(status: int) -> str:
@@ -288,6 +297,7 @@ def main(mode: str, path: list[str]) -> None:
         "passes": "O1",
         "want": [],
         "timeout": 0,
+        "megabytes": 0,
     }
     compile_ir(warm, _WARM_UP)
     gc.collect()

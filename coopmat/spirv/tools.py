@@ -7,7 +7,9 @@ the extension and would refuse everything we make. Without an able one nothing i
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -15,11 +17,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from coopmat import budgets
 from coopmat.spirv.module import Module, encode_string, instruction, with_unique_names
 
 ENVIRONMENT_VARIABLE = "COOPMAT_SPIRV_TOOLS"
 PROGRAMS = ("spirv-val", "spirv-dis", "spirv-as", "spirv-opt")
-_TIMEOUT = 300.0
 
 
 class ToolsMissing(Exception):
@@ -38,6 +40,23 @@ class ToolsMissing(Exception):
 
 class ToolError(Exception):
     """A program refused its input; str() is what it said."""
+
+
+# What programs in C++ say when there is no more memory.
+OUT_OF_MEMORY = re.compile(rb"bad_alloc|out of memory|cannot allocate memory|MemoryError", re.IGNORECASE)
+_PIPE = subprocess.PIPE
+
+
+def limit_memory(pid: int, megabytes: int) -> None:
+    """Of a process that was just started; where the system cannot, it goes without."""
+    try:
+        import resource
+
+        hard = resource.prlimit(pid, resource.RLIMIT_AS)[1]
+        most = megabytes << 20
+        resource.prlimit(pid, resource.RLIMIT_AS, (most if hard < 0 else min(most, hard), hard))
+    except (ImportError, AttributeError, OSError, ValueError, OverflowError):
+        pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +93,26 @@ class SpirvTools:
         return [*prefix, str(self.path(program)), *arguments]
 
     def run(self, program: str, *arguments: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        """Run `program` with `data` on its standard input. Raises ToolError where it does not start or finish."""
+        """Run `program` with `data` on its standard input. Raises ToolError where it does not start or is killed,
+        budgets.Exceeded where it takes too long, or too much memory."""
+        command = self.command(program, *arguments)
         try:
-            return subprocess.run(
-                self.command(program, *arguments), input=data, capture_output=True, timeout=_TIMEOUT, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
+            with subprocess.Popen(command, stdin=_PIPE, stdout=_PIPE, stderr=_PIPE) as process:
+                try:
+                    limit_memory(process.pid, budgets.limit("tool-megabytes"))
+                    out, told = process.communicate(data, timeout=budgets.limit("tool-seconds"))
+                except BaseException:
+                    process.kill()
+                    raise
+        except OSError as error:
             raise ToolError(f"{program}: {error}") from error
+        except subprocess.TimeoutExpired:
+            raise budgets.Exceeded("tool-seconds", program) from None
+        if process.returncode != 0 and OUT_OF_MEMORY.search(told):
+            raise budgets.Exceeded("tool-megabytes", program)
+        if process.returncode < 0:
+            raise ToolError(f"{program} was ended by {signal.Signals(-process.returncode).name}")
+        return subprocess.CompletedProcess(command, process.returncode, out, told)
 
     def version(self) -> str:
         """The first line of `spirv-val --version`."""
@@ -95,7 +127,7 @@ class SpirvTools:
                 probe = self.run("spirv-val", "--target-env", "spv1.4", "-", data=_probe_module())
                 _ABLE[key] = probe.returncode == 0
             return _ABLE[key]
-        except (OSError, ToolError):
+        except (OSError, ToolError, budgets.Exceeded):
             return False
 
 

@@ -33,7 +33,7 @@ def _processor_seconds() -> float:
 def coopmat(tmp_path):
     """`coopmat(*arguments, stdin=b"", **environment)` in a process of its own, in an empty directory."""
     place = tmp_path / "working directory"
-    place.mkdir()
+    place.mkdir(mode=0o700)  # tests keep a cache in it
 
     def run(*arguments: object, stdin: bytes = b"", **environment: str) -> Result:
         variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}

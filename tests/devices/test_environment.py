@@ -6,11 +6,13 @@ import importlib.metadata
 import os
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from coopmat.cache.places import private_temporary_directory
 from coopmat.devices import environment
 
 
@@ -144,18 +146,18 @@ def test_an_unwritable_cache_falls_back_to_a_private_temporary_directory(fresh, 
     blocked = fresh / "a file"
     blocked.write_text("")
     monkeypatch.setenv("COOPMAT_CACHE_DIR", str(blocked / "below"))
-    monkeypatch.setattr(environment.tempfile, "tempdir", str(fresh))
+    monkeypatch.setattr(tempfile, "tempdir", str(fresh))
     directory = environment.vendor_directory({"a.icd": "liba.so"})
     assert directory.is_relative_to(fresh) and not directory.is_relative_to(blocked)
     assert directory.parent.stat().st_mode & 0o077 == 0
 
 
 def test_a_temporary_directory_that_others_can_write_is_not_used(fresh, monkeypatch):
-    monkeypatch.setattr(environment.tempfile, "tempdir", str(fresh))
+    monkeypatch.setattr(tempfile, "tempdir", str(fresh))
     planted = fresh / f"coopmat-{os.getuid()}"
     planted.mkdir()
     planted.chmod(0o777)
-    assert environment._private_temporary_directory() != planted
+    assert private_temporary_directory() != planted
 
 
 def test_importing_the_room_changes_nothing_and_loads_no_opencl():

@@ -634,7 +634,7 @@ def test_tables_come_back_from_the_cache(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("COOPMAT_CACHE_DIR", str(tmp_path / "c"))
     monkeypatch.delenv("COOPMAT_NO_CACHE", raising=False)
     fresh = tables.load.__wrapped__()
-    (cached,) = (tmp_path / "c").iterdir()
+    (cached,) = (path for path in (tmp_path / "c").rglob("*") if path.is_file())
     assert tables.load.__wrapped__() == fresh
     before = cached.read_bytes()
     for damaged in (b"", b"\xff", before[:-10], b'{"rules": []}'):

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import multiprocessing
 import os
 import random
+import stat
+import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from coopmat.cache import CACHE_DIRECTORY, NO_CACHE, Cache, Entry, key_of, package_version
+from coopmat.cache import CACHE_DIRECTORY, CACHE_SIZE, NO_CACHE, Cache, Entry, key_of, package_version, upkeep
 
 
 def entries(directory: Path) -> list[Path]:
@@ -126,14 +130,242 @@ def test_includes(tmp_path: Path) -> None:
     assert cache.get("abcd") is None
 
 
-@pytest.mark.parametrize("header", [b"{}", b"not json", b"[1]", b'{"facts": 1, "files": [3], "absent": []}'])
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"{}",
+        b"not json",
+        b"\xff",
+        b"[1]",
+        b'{"facts": 1, "files": [3], "absent": []}',
+        b'{"facts": 1, "files": ["ab", []], "absent": []}',
+        b'{"facts": 1, "files": [["a"]], "absent": []}',
+        b'{"facts": 1, "files": [["a", "b", "c"]], "absent": []}',
+        b'{"facts": 1, "files": {"a": "b"}, "absent": []}',
+        b'{"facts": 1, "files": [["a", 1]], "absent": []}',
+        b'{"facts": 1, "files": [], "absent": [[]]}',
+        b'{"facts": 1, "files": [], "absent": null}',
+        b"[" * 100_000,
+        b'{"facts": ' + b"9" * 5000 + b', "files": [], "absent": []}',
+    ],
+)
 def test_headers_of_others(tmp_path: Path, header: bytes) -> None:
     cache = Cache(tmp_path)
     cache.put("abcd", Entry(b"p"))
     (path,) = entries(tmp_path)
-    rest = len(header).to_bytes(8, "little") + header + b"p"
-    path.write_bytes(b"coopmat entry 1\n" + hashlib.blake2b(rest, digest_size=32).digest() + rest)
+    path.write_bytes(entry_file(header))
     assert cache.get("abcd") is None and not path.exists()
+
+
+def entry_file(header: bytes, length: int | None = None) -> bytes:
+    """What anybody could write: its digest is right."""
+    rest = (len(header) if length is None else length).to_bytes(8, "little") + header + b"p"
+    return b"coopmat entry 1\n" + hashlib.blake2b(rest, digest_size=32).digest() + rest
+
+
+def test_header_longer_than_its_file(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.put("abcd", Entry(b"p"))
+    (path,) = entries(tmp_path)
+    path.write_bytes(entry_file(b'{"facts": 1, "files": [], "absent": []}', 2**64 - 1))
+    assert cache.get("abcd") is None
+
+
+@pytest.mark.parametrize("facts", [{}, None, 3, [1], {"value": 1, "failure": 2}])
+def test_facts_that_the_reader_does_not_take(tmp_path: Path, facts: object) -> None:
+    from coopmat.devices import probe
+
+    cache = Cache(tmp_path)
+    cache.put("abcd", Entry(b"", facts))
+    good = Entry(b"", {"value": 1, "failure": ""})
+    assert cache.get_or_build("abcd", lambda: good, probe._answer) == good == cache.get("abcd")
+
+
+@pytest.mark.parametrize("name", ["fifo", "/dev/zero", "/dev/full", "directory", "a\0b", "loop"])
+def test_dependencies_that_are_no_files(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "directory").mkdir()
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    named = str(tmp_path / name)
+    header = json.dumps({"facts": 1, "files": [[named, "00"]], "absent": []}).encode()
+    cache = Cache(tmp_path)
+    cache.put("abcd", Entry(b"p"))
+    (path,) = entries(tmp_path)
+    path.write_bytes(entry_file(header))
+    assert cache.get("abcd") is None
+
+
+def _fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _device(path: Path) -> None:
+    try:
+        os.mknod(path, 0o600 | stat.S_IFCHR, os.makedev(1, 5))  # /dev/zero
+    except PermissionError:
+        pytest.skip("making a device needs privileges")
+
+
+def _socket(path: Path) -> None:
+    os.mknod(path, 0o600 | stat.S_IFSOCK)
+
+
+def _huge(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(20 << 30)
+
+
+def _link(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def _long_link(path: Path) -> None:
+    path.symlink_to(path)
+
+
+@pytest.mark.parametrize("plant", [_fifo, _device, _socket, _huge, _link, _long_link, Path.mkdir])
+def test_what_is_no_entry_is_a_miss(tmp_path: Path, plant: Callable[[Path], None]) -> None:
+    cache = Cache(tmp_path)
+    cache.put("abcd", Entry(b"p"))
+    (path,) = entries(tmp_path)
+    path.unlink()
+    plant(path)
+    assert cache.get("abcd") is None
+    assert cache.get_or_build("abcd", lambda: Entry(b"q")).payload == b"q"
+    if not path.is_dir():
+        assert cache.get("abcd") == Entry(b"q")
+
+
+@pytest.mark.parametrize("plant", [_fifo, _device, _link, _long_link])
+def test_lock_is_a_file_of_ours(
+    tmp_path: Path, plant: Callable[[Path], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "locks").mkdir(mode=0o700)
+    plant(tmp_path / "locks" / "abcd")
+    with caplog.at_level(logging.WARNING, "coopmat.cache"):
+        assert Cache(tmp_path).get_or_build("abcd", lambda: Entry(b"q")).payload == b"q"
+    assert "cannot be locked" in caplog.text
+
+
+def test_lock_does_not_follow_a_link(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    (tmp_path / "locks").mkdir(mode=0o700)
+    (tmp_path / "locks" / "abcd").symlink_to(victim)
+    Cache(tmp_path).get_or_build("abcd", lambda: Entry(b"q"))
+    assert not victim.exists()
+
+
+# --- whose directory it is ---
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o701, 0o770, 0o777, 0o1777])
+def test_directory_that_others_can_open_is_not_used(
+    tmp_path: Path, mode: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = tmp_path / "c"
+    Cache(place).put("abcd", Entry(b"p"))
+    place.chmod(mode)
+    with caplog.at_level(logging.WARNING, "coopmat.cache"):
+        assert Cache(place).get("abcd") is None
+        assert Cache(place).get_or_build("abcd", lambda: Entry(b"q")).payload == b"q"
+    assert len(caplog.records) == 1 and f"chmod 700 {place}" in caplog.text  # told once
+    place.chmod(0o700)
+    assert Cache(place).get("abcd") == Entry(b"p")
+
+
+def test_own_directory_that_others_could_only_read_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv(CACHE_DIRECTORY, raising=False)
+    monkeypatch.delenv(NO_CACHE, raising=False)
+    cache = Cache.of_environment()
+    place = cache.directory
+    assert place is not None and place.is_relative_to(tmp_path)
+    cache.put("abcd", Entry(b"p"))
+    place.chmod(0o755)
+    assert cache.get("abcd") == Entry(b"p") and place.stat().st_mode & 0o777 == 0o700
+    place.chmod(0o775)
+    assert cache.get("abcd") is None and place.stat().st_mode & 0o777 == 0o775
+
+
+def test_directory_of_another_user_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = tmp_path / "c"
+    Cache(place).put("abcd", Entry(b"p"))
+    monkeypatch.setattr(os, "geteuid", lambda: place.stat().st_uid + 1)
+    with caplog.at_level(logging.WARNING, "coopmat.cache"):
+        assert Cache(place).get("abcd") is None
+    assert "belongs to another user" in caplog.text
+
+
+def test_directories_are_made_for_this_user_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        Cache(tmp_path / "a" / "c").get_or_build("abcd", lambda: Entry(b"p"))
+    finally:
+        os.umask(before)
+    made = [path for path in (tmp_path / "a" / "c").rglob("*") if path.is_dir()]
+    assert {path.name for path in made} == {"entries", "locks", "ab"}
+    assert all(path.stat().st_mode & 0o077 == 0 for path in [tmp_path / "a" / "c", *made])
+
+
+# --- what it may take ---
+
+
+def test_least_recently_used_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = Cache(tmp_path)
+    for n in range(8):
+        cache.put(f"{n}abc", Entry(bytes(1000), {"n": n}))
+        (path,) = (tmp_path / "entries" / f"{n}a").iterdir()
+        os.utime(path, (n, n))
+    size = path.stat().st_size
+    assert cache.get("0abc") is not None  # the oldest is used again
+    monkeypatch.setenv(CACHE_SIZE, str(4 * size))
+    cache.put("9abc", Entry(bytes(1000), {"n": 9}))
+    assert [n for n in range(10) if cache.get(f"{n}abc") is not None] == [0, 6, 7, 9]
+
+
+def test_entry_larger_than_the_limit_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CACHE_SIZE, "2K")
+    Cache(tmp_path).put("abcd", Entry(bytes(1000)))
+    Cache(tmp_path).put("abce", Entry(bytes(4000)))
+    assert Cache(tmp_path).get("abcd") is not None and Cache(tmp_path).get("abce") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("5", 5), ("2k", 2048), ("3 M", upkeep.DEFAULT_SIZE), ("3MiB", 3 << 20), ("1GB", 1 << 30)]
+)
+def test_sizes(monkeypatch: pytest.MonkeyPatch, text: str, size: int) -> None:
+    monkeypatch.setenv(CACHE_SIZE, text)
+    assert upkeep.size_limit() == size
+
+
+def test_what_was_left_half_written_goes(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.put("abcd", Entry(b"p"))
+    left = tmp_path / "entries" / "ab" / ".new-xyz"
+    left.write_bytes(b"half")
+    cache.put("abce", Entry(b"p"))
+    assert left.exists()  # it may be being written now
+    os.utime(left, (1, 1))
+    cache.put("abcf", Entry(b"p"))
+    assert not left.exists()
+
+
+def test_refused_programs_are_kept_and_pruned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CACHE_DIRECTORY, str(tmp_path / "c"))
+    kept = []
+    for n in range(upkeep.MOST_REFUSED + 5):
+        kept.append(upkeep.keep_refused(b"code %d" % n, ".cl"))
+        os.utime(kept[-1], (n, n))
+    last = upkeep.keep_refused(b"code 3", ".cl")
+    assert last == kept[3] and last.read_bytes() == b"code 3" and last.parent.parent == tmp_path / "c"
+    assert len(list(last.parent.iterdir())) == upkeep.MOST_REFUSED and not kept[0].exists() and kept[-1].exists()
+    (tmp_path / "c").chmod(0o755)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    elsewhere = upkeep.keep_refused(b"code", ".spv")
+    assert elsewhere.read_bytes() == b"code" and elsewhere.is_relative_to(tmp_path)
+    assert not elsewhere.is_relative_to(tmp_path / "c")
 
 
 def test_place_that_cannot_be_written(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -141,7 +373,7 @@ def test_place_that_cannot_be_written(tmp_path: Path, caplog: pytest.LogCaptureF
     calls, build = count_calls(Entry(b"p"))
     with caplog.at_level(logging.WARNING, "coopmat.cache"):
         assert Cache(tmp_path / "file").get_or_build("abcd", build).payload == b"p"  # type: ignore[arg-type]
-    assert len(calls) == 1 and "could not be written" in caplog.text
+    assert len(calls) == 1 and "is not used" in caplog.text and len(caplog.records) == 1
 
 
 def test_threads_wait_for_the_first(tmp_path: Path) -> None:

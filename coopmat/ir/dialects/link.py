@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from ...frontend import typed
-from ...matrices.lowering import instantiate
+from ...matrices.lowering import check_count, instantiate
 from .. import KernelInfo, LoweredModule, LowerOptions
 from . import bfloat16, extensions, kernels, native, subgroups, targets, vectors, wide_matrices
 from .calls import LibraryCalls
@@ -123,6 +123,7 @@ def _library_lines(called: LibraryCalls, options: LowerOptions, library: Library
     """The text of the library's functions for a target, without named metadata."""
     from ..lower import lower
 
+    check_count(len(called.instances))
     unit = library(instantiate(called.target, called.instances.values()))
     found = [line for line in lower(unit, options, library).text.split("\n") if not re.match(r"![a-zA-Z]", line)]
     names = {_first_name(line) for line in found if line.startswith("define ")} if called.suffix else set()

@@ -57,6 +57,7 @@ class MatricesByReference:
     def library_text(self, target: Target | None, names: Iterable[str]) -> str:
         """OpenCL C that defines these functions."""
         assert target is not None
+        lowering.check_count(len(self.functions))
         return lowering.instantiate(target, [self._instances[target, name] for name in names])
 
     def call(self, ctx: FunctionContext, instance: Instance, arguments: Sequence[ir.Value]) -> ir.Value:

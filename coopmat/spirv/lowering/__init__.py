@@ -16,11 +16,23 @@ from ...matrices.strategies import DEFAULT_TUNING, STRATEGIES, Tuning
 from ..device_faults import avoid_device_faults
 from ..module import Module
 from .library import Library
+from .limits import check_types
 from .link import link
 from .module_lowering import ModuleLowering, Prepared, check_memory_model, kernels_of
 from .refusal import Refused
 
-__all__ = ["Library", "Prepared", "Refused", "complete", "kernels_of", "link", "lower", "prepare", "read"]
+__all__ = [
+    "Library",
+    "Prepared",
+    "Refused",
+    "check_types",
+    "complete",
+    "kernels_of",
+    "link",
+    "lower",
+    "prepare",
+    "read",
+]
 
 
 def read(binary: bytes) -> Module:

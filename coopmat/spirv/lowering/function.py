@@ -215,6 +215,7 @@ class FunctionLowering:
         if known is None:
             item = self.definitions[value]
             before, self.out = self.out, self.entry
+            self.types.check_constant(item.result_type or 0)
             known = self.constants[value] = self.variable(item.result_type or 0)
             self.constant(item, known)
             self.out = before

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 
+from ... import budgets
 from ...matrices.lowering import Strategy, storage_components
 from ...matrices.variants import COMPONENT_TYPES, SCOPE_SUBGROUP, ComponentType, MatrixType, Use
 from ..module import OP, Instruction
+from . import limits
 from .constants import Constants
 from .pool import Pool
 from .refusal import Refused, label, unsupported
@@ -14,8 +16,8 @@ from .refusal import Refused, label, unsupported
 MATRIX = OP["OpTypeCooperativeMatrixKHR"]
 _ARRAY, _STRUCT, _POINTER, _VECTOR = (OP[f"OpType{name}"] for name in ("Array", "Struct", "Pointer", "Vector"))
 _INT, _FLOAT = OP["OpTypeInt"], OP["OpTypeFloat"]
-# Of a matrix, all of which a work-item may have to hold; of a constant, which is written one by one.
-_MOST_COMPONENTS, _MOST_MEMBERS = 2**24, 2**12
+# Of a matrix, all of which a work-item may have to hold.
+_MOST_COMPONENTS = 2**24
 
 
 class Types:
@@ -83,10 +85,23 @@ class Types:
         item = self.definitions[kind]
         if item.opcode == _ARRAY:
             count = self.constants.value(item.operands[1])
-            if count > _MOST_MEMBERS:
-                raise unsupported(item, f"constant arrays of {count} elements with matrices are not supported")
+            if count > budgets.limit("constant-members"):
+                raise budgets.Exceeded("constant-members", f"a constant of the type %{kind}")
             return [item.operands[0]] * count
         return list(item.operands)
+
+    def check_constant(self, kind: int) -> None:
+        """Raises Exceeded for a type whose values have more members, of all levels, than are written one by one."""
+
+        def size(item: Instruction, parts: Sequence[int]) -> int:
+            if item.opcode == MATRIX or not self.carries(item.result):
+                return 1
+            return 1 + sum(parts) * (self.constants.value(item.operands[1]) if item.opcode == _ARRAY else 1)
+
+        if limits.count({kind: self.definitions[kind]}, self.definitions, size)[kind] > budgets.limit(
+            "constant-members"
+        ):
+            raise budgets.Exceeded("constant-members", f"a constant of the type %{kind}")
 
     def bits(self, kind: int) -> int:
         """Of a scalar type, or as a vector takes room in memory."""

@@ -2,17 +2,18 @@
 
 An entry is a file, written whole or not at all, with a digest of everything in it: one that was cut off or damaged is
 built again. Processes that want the same entry at once wait for the first of them. COOPMAT_NO_CACHE=1 turns the cache
-off, COOPMAT_CACHE_DIR names another place for it.
+off, COOPMAT_CACHE_DIR names another place for it, COOPMAT_CACHE_SIZE what its entries may take, of which those go first
+that were not used for longest. A directory that is not this user's alone is not used (`places`).
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
-import logging
 import os
+import stat
 import struct
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -20,13 +21,28 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from . import places, upkeep
+from .places import CACHE_DIRECTORY, cache_directory
+from .upkeep import CACHE_SIZE
+
 try:
     import fcntl
 except ImportError:  # not on Windows, where processes may do the same work at the same time
     fcntl = None  # type: ignore[assignment]
 
-NO_CACHE, CACHE_DIRECTORY = "COOPMAT_NO_CACHE", "COOPMAT_CACHE_DIR"
-logger = logging.getLogger("coopmat.cache")
+__all__ = [
+    "CACHE_DIRECTORY",
+    "CACHE_SIZE",
+    "NO_CACHE",
+    "Cache",
+    "Damaged",
+    "Entry",
+    "cache_directory",
+    "key_of",
+    "package_version",
+]
+
+NO_CACHE = "COOPMAT_NO_CACHE"
 
 _MAGIC = b"coopmat entry 1\n"
 _DIGEST_SIZE = 32
@@ -64,19 +80,27 @@ def package_version() -> str:
     """Of this package and what it compiles with; any change of its files counts."""
     import llvmlite
 
-    root = Path(__file__).resolve().parent
+    root = Path(__file__).resolve().parent.parent
     files = (path for pattern in ("*.py", "*.cl", "*.lark", "*.tsv") for path in root.rglob(pattern))
     stats = sorted((str(path.relative_to(root)), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
     own = hashlib.blake2b(repr(stats).encode(), digest_size=16).hexdigest()
     return f"{own} llvmlite {llvmlite.__version__}"
 
 
-def cache_directory() -> Path:
-    """Where this user's cached files go: COOPMAT_CACHE_DIR, or the platform's cache directory."""
-    import platformdirs
+def log(message: str, *values: object, warn: bool = True) -> None:
+    """To the logger `coopmat.cache`; most processes do without the module."""
+    import logging
 
-    named = os.environ.get(CACHE_DIRECTORY)
-    return Path(named).expanduser() if named else Path(platformdirs.user_cache_dir("coopmat", appauthor=False))
+    logging.getLogger("coopmat.cache").log(logging.WARNING if warn else logging.DEBUG, message, *values)
+
+
+# Directories that this process has told are not used.
+_told: set[Path] = set()
+
+
+Check = Callable[[Entry], object]
+# What a file that somebody else wrote may lead to: its digest is right, and its header anything that JSON can say.
+_ABSURD = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError, MemoryError)
 
 
 @dataclass(frozen=True)
@@ -89,83 +113,98 @@ class Cache:
     def of_environment(cls) -> Cache:
         return cls(None if os.environ.get(NO_CACHE, "") not in ("", "0") else cache_directory())
 
-    def get(self, key: str) -> Entry | None:
-        """The entry, if there is one and all files that it depends on are as they were. OSError never comes out."""
-        if self.directory is None:
+    def get(self, key: str, check: Check = lambda entry: None) -> Entry | None:
+        """The entry, if there is one and all files that it depends on are as they were; one whose facts make `check`
+        raise is damaged. OSError never comes out."""
+        directory = self._usable()
+        if directory is None:
             return None
-        path = self._path(key)
+        path = _path(directory, key)
         try:
-            data = path.read_bytes()
+            header, payload = _parse(places.read_regular(path, upkeep.size_limit()))
+            entry = Entry(payload, header["facts"], tuple(name for name, _ in header["files"]), tuple(header["absent"]))
+            check(entry)
         except OSError:
             return None
-        try:
-            header, payload = _parse(data)
-        except Damaged as error:
-            logger.warning("%s is damaged (%s): it is built again", path, error)
+        except _ABSURD as error:
+            log("%s is damaged (%s): it is built again", path, error)
             with suppress(OSError):
                 path.unlink()
             return None
         if not _holds(header):
-            logger.debug("%s: an included file has changed", key)
+            log("%s: an included file has changed", key, warn=False)
             return None
-        return Entry(payload, header["facts"], tuple(name for name, _ in header["files"]), tuple(header["absent"]))
+        with suppress(OSError):
+            os.utime(path)  # the time of its last use
+        return entry
 
     def put(self, key: str, entry: Entry) -> None:
         """Keeps the entry; where it cannot be written, that is logged and nothing else happens."""
-        if self.directory is None:
+        directory = self._usable(make=True)
+        if directory is None:
             return
         try:
-            data = _format(entry)
-            path = self._path(key)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(prefix=".new-", dir=path.parent)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(data)
-                Path(temporary).replace(path)
-            except BaseException:
-                with suppress(OSError):
-                    Path(temporary).unlink()
-                raise
+            data, limit = _format(entry), upkeep.size_limit()
+            if len(data) > limit:
+                log("%s: %d bytes are more than all entries may take", key, len(data), warn=False)
+                return
+            path = _path(directory, key)
+            for folder in (path.parent.parent, path.parent):
+                folder.mkdir(mode=0o700, exist_ok=True)
+            upkeep.write_whole(path, data)
+            upkeep.evict(directory, limit)
         except OSError as error:
-            logger.warning("the cache entry %s could not be written: %s", key, error)
+            log("the cache entry %s could not be written: %s", key, error)
 
-    def get_or_build(self, key: str, build: Callable[[], Entry]) -> Entry:
+    def get_or_build(self, key: str, build: Callable[[], Entry], check: Check = lambda entry: None) -> Entry:
         """The entry, built and kept if it is not there. What `build` raises comes out, and nothing is kept."""
-        entry = self.get(key)
+        entry = self.get(key, check)
         if entry is not None:
             return entry
         with self._alone(key):
             # Whoever was here before has built it.
-            entry = self.get(key)
+            entry = self.get(key, check)
             if entry is None:
                 entry = build()
                 self.put(key, entry)
         return entry
 
     def clear(self) -> None:
-        """Removes every entry."""
-        import shutil
-
+        """Removes every entry, lock and refused program. Raises OSError where the directory is not this user's."""
         if self.directory is not None:
-            shutil.rmtree(self.directory / "entries", ignore_errors=True)
+            upkeep.clear(self.directory)
 
-    def _path(self, key: str) -> Path:
-        assert self.directory is not None
-        return self.directory / "entries" / key[:2] / key[2:]
+    def _usable(self, make: bool = False) -> Path | None:
+        """The directory, where it is there and this user's alone; otherwise that is told, once."""
+        directory = self.directory
+        if directory is None:
+            return None
+        try:
+            if make:
+                places.private_directory(directory)
+            places.require_private(directory)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            if directory not in _told:
+                _told.add(directory)
+                log("the cache is not used: %s", error)
+            return None
+        return directory
 
     @contextmanager
     def _alone(self, key: str) -> Iterator[None]:
         """One process and thread at a time for a key. The lock goes with the process that holds it, and its file with
         the last of them."""
-        if self.directory is None or fcntl is None:
+        directory = None if fcntl is None else self._usable(make=True)
+        if directory is None:
             yield
             return
-        path = self.directory / "locks" / key
+        path = directory / upkeep.LOCKS / key
         try:
             handle = _lock(path)
         except OSError as error:
-            logger.warning("the cache cannot be locked: %s", error)
+            log("the cache cannot be locked: %s", error)
             yield
             return
         try:
@@ -177,13 +216,17 @@ class Cache:
             os.close(handle)
 
 
+def _path(directory: Path, key: str) -> Path:
+    return directory / upkeep.ENTRIES / key[:2] / key[2:]
+
+
 def _lock(path: Path) -> int:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
     while True:
-        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        handle = places.open_regular(path, os.O_CREAT | os.O_RDWR)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
-            if os.path.samestat(os.fstat(handle), path.stat()):
+            if os.path.samestat(os.fstat(handle), path.lstat()):
                 return handle
         except FileNotFoundError:
             pass
@@ -211,15 +254,9 @@ def _parse(data: bytes) -> tuple[dict[str, Any], bytes]:
     if hashlib.blake2b(rest, digest_size=_DIGEST_SIZE).digest() != data[len(_MAGIC) : start]:
         raise Damaged("its digest is another")
     (length,) = _LENGTH.unpack_from(rest)
-    try:
-        header = json.loads(rest[_LENGTH.size : _LENGTH.size + length])
-        files, absent = header["files"], header["absent"]
-        known = "facts" in header and all(
-            isinstance(name, str) for name in absent + [part for f in files for part in f]
-        )
-    except (ValueError, LookupError, TypeError):
-        known = False
-    if not known:
+    header = json.loads(rest[_LENGTH.size : _LENGTH.size + length])
+    names = [*header["absent"], *(part for name, digest in header["files"] for part in (name, digest))]
+    if "facts" not in header or not all(isinstance(name, str) for name in names):
         raise Damaged("its header is another")
     return header, rest[_LENGTH.size + length :]
 
@@ -229,9 +266,12 @@ def _holds(header: Mapping[str, Any]) -> bool:
         return all(_digest_of(name) == digest for name, digest in header["files"]) and not any(
             os.path.lexists(name) for name in header["absent"]
         )
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 
 def _digest_of(name: str) -> str:
+    """Of a file that was included, and may lie behind links; anything but a regular one may never end."""
+    if not stat.S_ISREG(Path(name).stat().st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", name)
     return hashlib.blake2b(Path(name).read_bytes(), digest_size=_DIGEST_SIZE).hexdigest()

@@ -1,0 +1,92 @@
+"""What a compilation may take: the one table of budgets, each of which `--budget NAME=N` sets to another number.
+
+    limit("macro-tokens")                      # the number, inside a compilation that of its options
+    raise Exceeded("type-members", "...")      # CompileError, for whoever called the compilation
+
+A budget is work that a small input could make endless; what people write stays far below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+OPTION = "--budget"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """`bounds` says what of, as a noun."""
+
+    name: str
+    default: int
+    unit: str
+    bounds: str
+
+
+_ROWS = (
+    Budget("source-bytes", 64 << 20, "bytes", "a source, and a file that it includes"),
+    Budget("macro-tokens", 200_000, "tokens", "what one use of a macro becomes, with the blanks between"),
+    Budget("macro-work", 500_000, "tokens", "what all levels of the expansion of one use of a macro make"),
+    Budget("macro-characters", 8_000_000, "characters", "the same, in characters"),
+    Budget("expansion-work", 10_000_000, "tokens", "what all levels of all expansions of a source make"),
+    Budget("type-members", 1_000_000, "members", "a type of a module in SPIR-V, those of its members counted, too"),
+    Budget("constant-members", 65_536, "members", "a constant with matrices of a module in SPIR-V"),
+    Budget("library-functions", 1_000, "functions of the matrix library", "what a module calls, one for each shape"),
+    Budget(
+        "inlined-instructions",
+        1_000_000,
+        "instructions",
+        "what inlining and unrolling would make of a module; beyond it neither is forced, which is no error",
+    ),
+    Budget("emitter-seconds", 120, "seconds", "LLVM's work on a module"),
+    Budget("emitter-megabytes", 4096, "MiB", "LLVM's memory, where the system can bound it"),
+    Budget("tool-seconds", 60, "seconds", "a run of spirv-val, spirv-as, spirv-dis or spirv-opt"),
+    Budget("tool-megabytes", 4096, "MiB", "the memory of such a run, where the system can bound it"),
+)
+BUDGETS: Mapping[str, Budget] = {row.name: row for row in _ROWS}
+_given: ContextVar[Mapping[str, int]] = ContextVar("coopmat budgets")
+
+
+class Exceeded(Exception):
+    """A budget is used up. `name` is the budget's; str() says what took more of it, and how it is raised."""
+
+    def __init__(self, name: str, what: str) -> None:
+        self.name, self.what = name, what
+        super().__init__(f"{what} takes more than {told(name)}")
+
+    def __reduce__(self) -> tuple[type[Exceeded], tuple[str, str]]:
+        return type(self), (self.name, self.what)
+
+
+def limit(name: str) -> int:
+    """Of this compilation; the default outside of any."""
+    given = _given.get(None)
+    return BUDGETS[name].default if given is None else given.get(name, BUDGETS[name].default)
+
+
+def told(name: str) -> str:
+    """The budget in an error's words."""
+    return f"{limit(name):,} {BUDGETS[name].unit} (the budget {name}; {OPTION} {name}=N raises it)"
+
+
+@contextmanager
+def use(given: Mapping[str, int]) -> Iterator[None]:
+    """Inside, the budgets in `given` are what it says, and the others their defaults."""
+    token = _given.set(given)
+    try:
+        yield
+    finally:
+        _given.reset(token)
+
+
+def parse(text: str) -> tuple[str, int]:
+    """NAME=N. Raises ValueError, which says what is wrong."""
+    name, _, number = text.partition("=")
+    if name not in BUDGETS:
+        raise ValueError(f"{OPTION} takes NAME=N, NAME one of {', '.join(BUDGETS)}, not '{text}'")
+    if not number.isascii() or not number.isdigit() or not 1 <= len(number) <= 15 or int(number) < 1:
+        raise ValueError(f"{OPTION} {name} takes a number from 1, not '{number}'")
+    return name, int(number)
