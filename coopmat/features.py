@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 #: `-cl-std=` to __OPENCL_C_VERSION__.
-LANGUAGE_VERSIONS = {"CL1.0": 100, "CL1.1": 110, "CL1.2": 120, "CL2.0": 200, "CL3.0": 300}
+LANGUAGE_VERSIONS = {"CL1.0": 100, "CL1.1": 110, "CL1.2": 120, "CL2.0": 200, "CL3.0": 300, "CL3.1": 310}
 
 GENERIC = "__opencl_c_generic_address_space"
 PROGRAM_SCOPE = "__opencl_c_program_scope_global_variables"

@@ -25,6 +25,7 @@ class Invocation:
     output: str | None = None
     emit: str = ""
     preprocess: bool = False
+    macros: bool = False
     syntax_only: bool = False
     language: str | None = None
     device: str | None = None
@@ -56,6 +57,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag(("-o", "--output"), "output", "Output; by default the input's name with the kind's suffix.", "FILE|-"),
     Flag(("--emit",), "emit", "spv (default), spvasm, ll, ast; several with commas.", "KIND"),
     Flag(("-E",), "preprocess", "Preprocess only, to standard output.", constant=True),
+    Flag(("-dM",), "macros", "With -E: print the macros that are defined at the end.", constant=True),
     Flag(("-fsyntax-only",), "syntax_only", "Check only.", constant=True),
     Flag(("-x",), "language", "Input language; by suffix otherwise.", "LANG", choices=("cl", "ir", "spv")),
     Flag(("--device",), "device", "Compile for this OpenCL device.", "D"),
@@ -83,6 +85,8 @@ FLAGS: tuple[Flag, ...] = (
 COMPILER_FLAGS_WITH_VALUE = frozenset(
     ["-include", *(flag.spelling.rstrip("=") for flag in options.FLAGS if flag.form == "separate")]
 )
+# Behind a flag they are no value: `--matrices --help` asks what it takes.
+_ASKING_FOR_HELP = (["-h"], ["--help"])
 _REPEATABLE = frozenset({"inputs", "print_after", "dependency_targets"})
 
 
@@ -103,7 +107,8 @@ def parse_arguments(arguments: Sequence[str]) -> Invocation:
         elif not argument.startswith("-") or argument == "-":
             result = replace(result, inputs=(*result.inputs, argument))
         else:
-            value = (rest.pop(0),) if argument in COMPILER_FLAGS_WITH_VALUE and rest else ()
+            wants_value = argument in COMPILER_FLAGS_WITH_VALUE and rest[:1] not in _ASKING_FOR_HELP
+            value = (rest.pop(0),) if wants_value and rest else ()
             result = replace(result, options=(*result.options, argument, *value))
     return result
 
@@ -127,6 +132,8 @@ def _match(argument: str, rest: list[str]) -> tuple[Flag, Any] | None:
                     return flag, flag.constant
                 if not rest:
                     raise UsageError(f"{name} needs a value")
+                if rest[:1] in _ASKING_FOR_HELP:
+                    return flag, None
                 return flag, rest.pop(0)
             joined = name + "=" if name.startswith("--") else name
             if flag.metavar and argument.startswith(joined):
@@ -135,6 +142,8 @@ def _match(argument: str, rest: list[str]) -> tuple[Flag, Any] | None:
 
 
 def _set(result: Invocation, flag: Flag, value: Any) -> Invocation:
+    if value is None:
+        return result
     if flag.choices and value not in flag.choices:
         raise UsageError(f"{flag.names[0]} takes {', '.join(flag.choices)}, not '{value}'")
     if flag.sets in _REPEATABLE:

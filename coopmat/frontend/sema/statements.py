@@ -211,7 +211,7 @@ def _check_space(c: Context, decl: typed.VarDecl, *, static: bool, initialised: 
         decl.storage = "static"
     elif static:
         if PROGRAM_SCOPE not in c.features:
-            message = f"'{name}': static variables outside of constant memory come with -cl-std=CL2.0 and CL3.0"
+            message = f"'{name}': static variables outside of constant memory come with -cl-std=CL2.0 and newer"
             c.fail("address-space", message, decl.span)
         decl.storage, decl.qualifiers = "static", replace(decl.qualifiers, space=AddressSpace.GLOBAL)
     elif space is not AddressSpace.PRIVATE:
