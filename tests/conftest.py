@@ -13,6 +13,14 @@ from coopmat.devices import DeviceInfo
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the outputs under tests/golden/out anew")
+    parser.addoption("--all", action="store_true", help="run the tests that are marked as slow, too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--all"):
+        for item in items:
+            if item.get_closest_marker("slow") is not None:
+                item.add_marker(pytest.mark.skip(reason="slow: run by --all"))
 
 
 @pytest.fixture(scope="session")
