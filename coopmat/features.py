@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 #: `-cl-std=` to __OPENCL_C_VERSION__.
-LANGUAGE_VERSIONS = {"CL1.0": 100, "CL1.1": 110, "CL1.2": 120, "CL2.0": 200, "CL3.0": 300}
+LANGUAGE_VERSIONS = {"CL1.0": 100, "CL1.1": 110, "CL1.2": 120, "CL2.0": 200, "CL3.0": 300, "CL3.1": 310}
 
 GENERIC = "__opencl_c_generic_address_space"
 PROGRAM_SCOPE = "__opencl_c_program_scope_global_variables"
@@ -47,6 +47,7 @@ TABLE: tuple[Feature, ...] = (
         " cl_khr_local_int32_extended_atomics cl_khr_int64_base_atomics cl_khr_int64_extended_atomics"
         " cl_khr_extended_bit_ops cl_khr_integer_dot_product cl_khr_extended_async_copies"
         " cl_khr_work_group_uniform_arithmetic cl_khr_3d_image_writes cl_khr_depth_images cl_ext_float_atomics"
+        " cl_khr_kernel_clock"
     ),
     *_extensions(
         "cl_khr_subgroup_ballot cl_khr_subgroup_clustered_reduce cl_khr_subgroup_extended_types"
@@ -68,6 +69,12 @@ TABLE: tuple[Feature, ...] = (
     *_features(
         "__opencl_c_integer_dot_product_input_4x8bit __opencl_c_integer_dot_product_input_4x8bit_packed",
         "cl_khr_integer_dot_product",
+        since=100,
+    ),
+    *_features(
+        "__opencl_c_kernel_clock_scope_device __opencl_c_kernel_clock_scope_work_group"
+        " __opencl_c_kernel_clock_scope_sub_group",
+        "cl_khr_kernel_clock",
         since=100,
     ),
     *_features(

@@ -160,6 +160,10 @@ def _match(argument: str, rest: list[str]) -> tuple[Flag, str]:
                 return flag, ""
         elif argument.startswith(flag.spelling) and len(argument) > len(flag.spelling):
             return flag, argument[len(flag.spelling) :]
+        elif flag.form == "joined" and argument.rstrip("=") == flag.spelling.rstrip("="):
+            raise UsageError(
+                f"{flag.spelling.rstrip('=')} needs a value, as in {flag.spelling}{_EXAMPLES[flag.spelling]}"
+            )
     raise UnknownOption(argument)
 
 
@@ -275,6 +279,15 @@ def _budget(options: CompileOptions, text: str) -> dict[str, Any]:
 def _hint(options: CompileOptions, text: str, hint: str) -> dict[str, Any]:
     return {"hints": tuple(dict.fromkeys((*options.hints, hint)))}
 
+
+# Values of flags that have them joined, for who leaves them out.
+_EXAMPLES = {
+    "-cl-std=": "CL3.0",
+    "-cl-ext=": "-cl_khr_fp64",
+    "-ferror-limit=": "20",
+    "-ffp-contract=": "on",
+    "-W": "all",
+}
 
 FLAGS: tuple[Flag, ...] = (
     Flag("-cl-std=", "joined", _standard),

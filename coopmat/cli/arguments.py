@@ -31,6 +31,7 @@ class Invocation:
     dry: bool = False
     version: bool = False
     preprocess: bool = False
+    macros: bool = False
     syntax_only: bool = False
     language: str | None = None
     device: str | None = None
@@ -65,6 +66,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag(("-S",), "assembly", "As --emit spvasm; with -emit-llvm as --emit ll.", constant=True),
     Flag(("-emit-llvm",), "llvm", "As --emit ll, with -c, too.", constant=True),
     Flag(("-E",), "preprocess", "Preprocess only, to standard output.", constant=True),
+    Flag(("-dM",), "macros", "With -E: print the macros that are defined at the end.", constant=True),
     Flag(("-fsyntax-only",), "syntax_only", "Check only.", constant=True),
     Flag(("-x",), "language", "Input language; by suffix otherwise.", "LANG", choices=("cl", "ir", "spv")),
     Flag(("--device",), "device", "Compile for this OpenCL device.", "D"),
@@ -95,6 +97,8 @@ FLAGS: tuple[Flag, ...] = (
 COMPILER_FLAGS_WITH_VALUE = frozenset(
     ["-include", *(flag.spelling.rstrip("=") for flag in options.FLAGS if flag.form == "separate")]
 )
+# Behind a flag they are no value: `--matrices --help` asks what it takes.
+_ASKING_FOR_HELP = (["-h"], ["--help"])
 _REPEATABLE = frozenset({"inputs", "print_after", "dependency_targets"})
 
 
@@ -115,7 +119,8 @@ def parse_arguments(arguments: Sequence[str]) -> Invocation:
         elif not argument.startswith("-") or argument == "-":
             result = replace(result, inputs=(*result.inputs, argument))
         else:
-            value = (rest.pop(0),) if argument in COMPILER_FLAGS_WITH_VALUE and rest else ()
+            wants_value = argument in COMPILER_FLAGS_WITH_VALUE and rest[:1] not in _ASKING_FOR_HELP
+            value = (rest.pop(0),) if wants_value and rest else ()
             result = replace(result, options=(*result.options, argument, *value))
     return result
 
@@ -139,6 +144,8 @@ def _match(argument: str, rest: list[str]) -> tuple[Flag, Any] | None:
                     return flag, flag.constant
                 if not rest:
                     raise UsageError(f"{name} needs a value")
+                if rest[:1] in _ASKING_FOR_HELP:
+                    return flag, None
                 return flag, rest.pop(0)
             joined = name + "=" if name.startswith("--") else name
             if flag.metavar and argument.startswith(joined):
@@ -147,6 +154,8 @@ def _match(argument: str, rest: list[str]) -> tuple[Flag, Any] | None:
 
 
 def _set(result: Invocation, flag: Flag, value: Any) -> Invocation:
+    if value is None:
+        return result
     if flag.choices and value not in flag.choices:
         raise UsageError(f"{flag.names[0]} takes {', '.join(flag.choices)}, not '{value}'")
     if flag.sets in _REPEATABLE:

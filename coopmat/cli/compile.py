@@ -256,7 +256,7 @@ def _contents(invocation: Invocation, module: Module, outputs: dict[str, str]) -
     contents: dict[str, bytes] = {}
     for kind, output in outputs.items():
         if kind == "preprocessed":
-            contents[output] = module.preprocessed.encode()
+            contents[output] = (module.macros if invocation.macros else module.preprocessed).encode()
         elif kind == "d":
             contents[output] = _dependency_rule(invocation, module, outputs).encode()
         else:

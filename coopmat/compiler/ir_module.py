@@ -98,7 +98,24 @@ class IrModule(Module):
         return places.find(self.sources.files.get(self.name, ""), self.name, line)
 
     def _emit(self) -> bytes:
-        return self._blaming(super()._emit)
+        try:
+            return super()._emit()
+        except InternalError as error:
+            self._refuse_widths()
+            raise self._not_emitted(error) from error
+
+    def _refuse_widths(self) -> None:
+        """Raises CompileError at the first instruction on integers of a width that SPIR-V lacks, if there is one."""
+        from ..spirv.llvm_text import illegal_types
+
+        for function in self._read.functions:
+            for item in function.instructions():
+                odd = [kind for kind in illegal_types(item.text) if kind.startswith("i")]
+                if odd:
+                    message = (
+                        f"'{item.opcode}' of {odd[0]} is not supported: SPIR-V has integers of 8, 16, 32 and 64 bits"
+                    )
+                    raise self._refused("ir-not-supported", message, self._place(item.source))
 
     def _validate(self, binary: bytes) -> None:
         self._blaming(lambda: super(IrModule, self)._validate(binary))
@@ -151,8 +168,11 @@ class IrModule(Module):
         try:
             return run()
         except InternalError as error:
-            notes = (Note(error.details),) if error.details else ()
-            raise self._refused("ir-not-supported", f"{self.name}: {error.message}", notes=notes) from error
+            raise self._not_emitted(error) from error
+
+    def _not_emitted(self, error: InternalError) -> CompileError:
+        notes = (Note(error.details),) if error.details else ()
+        return self._refused("ir-not-supported", f"{self.name}: {error.message}", notes=notes)
 
     def _refused(self, code: str, message: str, span: Span | None = None, notes: tuple[Note, ...] = ()) -> CompileError:
         self._findings.add(Diagnostic(Severity.ERROR, code, message, span, notes=notes))

@@ -128,6 +128,11 @@ class Module:
         return self._tokens.to_text()
 
     @property
+    def macros(self) -> str:
+        """A `#define` for each macro that is defined at the end of the source, predefined ones included."""
+        return self._tokens.definitions()
+
+    @property
     def dependencies(self) -> list[str]:
         return self._tokens.dependencies
 

@@ -136,9 +136,10 @@ class SpirvModule(Module):
         text = self._source if isinstance(self._source, str) else self._source.decode(errors="replace")
         self.sources.add(self.name, text)
         try:
-            return assemble(text, self.options.target_env or "spv1.6")
+            return assemble(text, self.options.target_env or f"spv{self.options.spirv_version}")
         except ToolError as error:
-            raise self._refused("spirv-invalid", f"{self.name} is not SPIR-V", (Note(str(error)),)) from error
+            message = f"{self.name} is not the text of SPIR-V {self.options.spirv_version}"
+            raise self._refused("spirv-invalid", message, (Note(str(error)),)) from error
 
     def _messages(self, binary: bytes) -> list[str] | None:
         from ..spirv.native import standard

@@ -94,7 +94,7 @@ MATRIX_TYPES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "matrix-type-stride",
-        "the stride is no integer, or less than what lies between two columns (rows)",
+        "the stride is no number, or less than what lies between two columns (rows)",
         "void f(global float *p) { M m = __builtin_matrix_column_major_load(p, 4, 4, 3); }",
     ),
     ErrorCode(

@@ -193,6 +193,9 @@ class ExpressionBuilder(ListBuilder):
     def paren(self, opener: Token, inner: ast.Expression, closer: Token) -> ast.Paren:
         return ast.Paren(join(_span(opener), _span(closer)), inner)
 
+    def statement_expression(self, opener: Token, body: ast.Compound, closer: Token) -> ast.StatementExpression:
+        return ast.StatementExpression(join(_span(opener), _span(closer)), body)
+
     def subscript(self, base: ast.Expression, _: Token, index: ast.Expression, closer: Token) -> ast.Expression:
         return self._postfix(base, ast.Subscript(join(base.span, _span(closer)), base, index))
 
@@ -241,6 +244,11 @@ class ExpressionBuilder(ListBuilder):
         self, condition: ast.Expression, _: Token, then: ast.Expression, __: Token, otherwise: ast.Expression
     ) -> ast.Conditional:
         return ast.Conditional(join(condition.span, otherwise.span), condition, then, otherwise)
+
+    def short_conditional(
+        self, condition: ast.Expression, _: Token, __: Token, otherwise: ast.Expression
+    ) -> ast.Conditional:
+        return ast.Conditional(join(condition.span, otherwise.span), condition, None, otherwise)
 
     def assign(self, target: ast.Expression, operator: Token, value: ast.Expression) -> ast.Assign:
         return ast.Assign(join(target.span, value.span), operator.value, _span(operator), target, value)

@@ -64,8 +64,11 @@ class MacroEngine(Preprocessor):  # type: ignore[misc]
 
     def define_tokens(self, tokens: list[Token]) -> None:
         """Define from the tokens after `#define`, blanks included; the caller has checked their form."""
+        # pcpp takes `#` and `##` out of what it keeps.
+        text = "".join(token.value for token in tokens)
         self.define(tokens)
         macro = self.macros[tokens[0].value]
+        macro.text = text
         macro.place = tokens[0].span
         for token in macro.value:
             # Marks what comes from a macro's body: it gets the place of the use.

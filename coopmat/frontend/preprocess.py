@@ -64,6 +64,13 @@ class _File:
     shift: int = 0
     presumed: str | None = None
     regions: list[Region] = field(default_factory=list)
+    # Physical lines after which text counts, or does not.
+    switches: list[tuple[int, bool]] = field(default_factory=list)
+
+    def presumed_line(self, line: int) -> tuple[str, int]:
+        """What #line says of a physical line: its file and number."""
+        region = next((r for r in reversed(self.regions) if r.physical <= line), None)
+        return (region.name, region.line + line - region.physical) if region else (self.source.name, line)
 
 
 class _Driver(Conditionals):
@@ -92,8 +99,6 @@ class _Driver(Conditionals):
         if not source.virtual and source.name not in self.dependencies:
             self.dependencies.append(source.name)
         self.set_file(source.name)
-        if self.diagnostics.wants("comment"):
-            comments.check(source.text, source.name, self.diagnostics)
 
     def set_file(self, name: str) -> None:
         self.engine.define_line(f'__FILE__ "{quoted(name)}"')
@@ -115,6 +120,8 @@ class _Driver(Conditionals):
         self.flush()
         self.close_file()
         file = self.stack.pop()
+        if any(map(self.diagnostics.wants, comments.NAMES)):
+            comments.check(file.source.text, file.presumed_line, self.diagnostics, file.switches)
         add_presumed(file.source, file.regions, self.diagnostics)
         if self.stack:
             outer = self.stack[-1]
@@ -266,7 +273,11 @@ class _Driver(Conditionals):
         if len(tokens) == 1:
             return
         name = tokens[1]
-        if not self.conditional(tokens[1:]) and self.enabled:
+        if self.conditional(tokens[1:]):
+            file = self.stack[-1]
+            if name.span is not None:
+                file.switches.append((name.span.line - file.shift, self.enabled))
+        elif self.enabled:
             if name.type == tk.INTEGER:
                 self.line_marker(tokens[1:])
             elif name.value in _DIRECTIVES:
@@ -513,7 +524,7 @@ def preprocess(source: str | bytes, name: str, options: PreprocessOptions, diagn
     text = opened.text
     line, column = text.count("\n") + 1, len(text) - text.rfind("\n")
     end, absent = Span(name, line, column, line, column), list(dict.fromkeys(driver.absent))
-    return TokenStream(driver.out, end, driver.dependencies, driver.complete, absent)
+    return TokenStream(driver.out, end, driver.dependencies, driver.complete, absent, engine.macros)
 
 
 def define_option(driver: _Driver, macro: str, value: str) -> None:

@@ -212,13 +212,6 @@ class Recovery:
             self.error("not-supported", f"'{token.value}' is not supported yet", token.span)
         elif token.value == "^" and ((following in ("{", "(") and self.fits("INTEGER")) or self.fits("STAR")):
             self.error("not-supported", "blocks are not supported", token.span)
-        elif token.value == "{" and index and self.tokens[index - 1].value == "(" and self.fits("INTEGER"):
-            notes = [Note("write it as a function, and call that")]
-            self.error("not-supported", "statement expressions are not supported", token.span, notes=notes)
-            return self.operand_instead(index, self.group_end(index))
-        elif token.value == ":" and index and self.tokens[index - 1].value == "?" and self.fits("INTEGER"):
-            self.error("not-supported", "'?:' without its second operand is not supported", token.span)
-            return self.operand_instead(index, index)
         elif token.value == ":" and index and self.tokens[index - 1].value == ":":
             cpp = "'::' is C++, which OpenCL C does not have"
             self.error("unsupported-cpp", cpp, token.span, notes=_foreign(following))
@@ -238,11 +231,6 @@ class Recovery:
             if not depth:
                 return at + 1
         return len(self.tokens)
-
-    def operand_instead(self, index: int, end: int) -> int:
-        """Take a 0, which converts to most types, for what stands before `end`: the rest is worth reading."""
-        self.parser.shift("INTEGER", Token(tk.INTEGER, "0", self.tokens[index].span))
-        return end
 
     def inline_assembly(self, index: int) -> int:
         """A statement, a declaration, or the name of what is declared; without it the rest makes sense."""

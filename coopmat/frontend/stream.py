@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..diagnostics import Span
 from . import tokens as tk
 from .tokens import Token
+
+# Macros whose replacement depends on where, and when, they are used.
+_OF_PLACES = frozenset({"__FILE__", "__DATE__", "__TIME__"})
 
 
 @dataclass(slots=True)
@@ -23,10 +27,17 @@ class TokenStream:
     dependencies: list[str]
     complete: bool
     absent: list[str] = field(default_factory=list)
+    #: Those that are defined at the end, by name: pcpp's, with their `text`.
+    macros: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def to_text(self) -> str:
         """What `-E` prints: with line markers, and such that it comes back as the same tokens."""
         return "".join(_render(self.tokens, self.end.file))
+
+    def definitions(self) -> str:
+        """What `-E -dM` prints: a `#define` for each macro that is defined at the end."""
+        shown = (self.macros[name].text for name in sorted(self.macros.keys() - _OF_PLACES))
+        return "".join(f"#define {' '.join(text.split())}\n" for text in shown)
 
 
 def _render(tokens: list[Token], main: str) -> Iterator[str]:

@@ -95,8 +95,13 @@ class Assign(Expression):
 @dataclass(slots=True)
 class Conditional(Expression):
     condition: Expression
-    then: Expression
+    then: Expression | None
     otherwise: Expression
+
+
+@dataclass(slots=True)
+class StatementExpression(Expression):
+    body: Compound
 
 
 @dataclass(slots=True)

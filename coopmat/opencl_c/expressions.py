@@ -26,6 +26,7 @@ from ..frontend.types import (
 from . import builtins, conversions, literals
 from .declarations import declared, member, type_name
 from .once import simplified
+from .statement_expressions import statement_expression
 from .text import Binds, Text, call, constant
 
 if TYPE_CHECKING:
@@ -457,6 +458,7 @@ _VALUES: dict[type, Callable[[Any, Any], Text]] = {
     typed.Conditional: _conditional,
     typed.VectorSelect: _vector_select,
     typed.Comma: _comma,
+    typed.StatementExpression: statement_expression,
     typed.VectorLiteral: _vector_literal,
     typed.ExtractSwizzle: _extract_swizzle,
     typed.ExtractMember: _extract_member,

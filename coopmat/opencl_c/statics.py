@@ -19,6 +19,8 @@ def sort_out(program: Program) -> list[typed.VarDecl]:
     A variable that leaves the block it was declared in gets a name of its own where others have the same.
     """
     unit = program.unit
+    if not unit.variables:
+        return []
     names = Counter(decl.name for decl in _all_variables(unit))
     named = {function: _named_in(function) for function in unit.functions}
     outside = []
@@ -42,12 +44,11 @@ def _all_variables(unit: typed.Unit) -> Iterator[typed.VarDecl]:
         work: list[Any] = [function.body]
         while work:
             node = work.pop()
-            if isinstance(node, list):
-                work.extend(node)
-            elif isinstance(node, typed.DeclStmt):
+            if isinstance(node, typed.DeclStmt):
                 yield node.decl
-            elif isinstance(node, typed.Stmt):
-                work.extend(getattr(node, item.name) for item in fields(node))
+                work.append(node.decl.initializer)
+            elif isinstance(node, (list, tuple, typed.Stmt, typed.Expr)):
+                work.extend(node if isinstance(node, (list, tuple)) else _inner(node))
 
 
 def _named_in(function: typed.FunctionDecl) -> set[typed.VarDecl]:
@@ -64,8 +65,12 @@ def _named_in(function: typed.FunctionDecl) -> set[typed.VarDecl]:
         elif isinstance(node, typed.DeclStmt):
             work.append(node.decl.initializer)
         elif isinstance(node, (typed.Stmt, typed.Expr)):
-            work.extend(getattr(node, item.name) for item in fields(node) if item.name not in ("span", "type"))
+            work.extend(_inner(node))
     return found
+
+
+def _inner(node: Any) -> Iterator[Any]:
+    return (getattr(node, item.name) for item in fields(node) if item.name not in ("span", "type"))
 
 
 def _within(inner: Span, outer: Span) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 # Sizes of launches that a kernel keeps in mind as checked.
 _MOST_SIZES = 1000
+# Programs that were built here, by the number of their cl_program, which goes with them.
+BUILT: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 _NO_SLOTS: tuple[str, ...] = ()
 
 
@@ -54,6 +57,17 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         self._first = builds[0]
         self._info = self._first.kernels[name]
         self._rules, self._sizes, self._types = {}, {}, None
+
+    @classmethod
+    def from_int_ptr(cls, int_ptr_value: int, retain: bool = True) -> Any:
+        """The kernel behind a cl_kernel, as a number: of this class where its program was built here and is still
+        there, otherwise pyopencl's."""
+        made = cl.Kernel.from_int_ptr(int_ptr_value, retain)
+        program = BUILT.get(made.get_info(cl.kernel_info.PROGRAM).int_ptr)
+        if program is not None:
+            made.__class__ = Kernel
+            made._set_up(program._get_prg(), program._built.devices, made.function_name)
+        return made
 
     # --- what matrices add
 

@@ -18,7 +18,7 @@ from coopmat.diagnostics import CompileError, Diagnostic, Severity
 from coopmat.options import UsageError
 
 from .cl_errors import ArgumentError, LaunchError, ProgramBuildError, ProgramCompileError
-from .cl_kernel import Kernel
+from .cl_kernel import BUILT, Kernel
 from .device_build import UNNAMED, Built, build, has_matrices, includes
 from .driver import DriverError
 
@@ -33,6 +33,7 @@ __all__ = [
     "kept",
     "matrix_source",
     "refuse_separate_compilation",
+    "source_of",
 ]
 
 prepare()
@@ -53,6 +54,18 @@ class Program(cl.Program):  # type: ignore[misc]
         super().__init__(context, source, binaries)
         self._built: Any = None
         self._path = path
+
+    @classmethod
+    def from_int_ptr(cls, int_ptr_value: int, retain: bool = True) -> Program:
+        """The program of this class behind a cl_program, as a number. One that was built here keeps what is known of
+        its kernels, as long as that program is there."""
+        program = cls.__new__(cls)
+        Program.__init__(program, cl._cl._Program.from_int_ptr(int_ptr_value, retain))
+        known = BUILT.get(int_ptr_value)
+        if known is not None:
+            program._built, program._built_options = known._built, known._built_options
+            program._source = known._source
+        return program
 
     def build(
         self,
@@ -120,14 +133,19 @@ class Program(cl.Program):  # type: ignore[misc]
         return Kernel(self, self._built, name)
 
 
+def source_of(program: Any) -> str | None:
+    """The text that a program of pyopencl's is made from; None where it is made from something else."""
+    fields = program.__dict__  # attributes that are not there are looked for among the kernels
+    source = fields.get("_source")
+    return None if source is None or fields.get("_context") is None else _text(source)
+
+
 def matrix_source(program: Any, options: str | Sequence[str] | None) -> str | None:
     """The text of a program of pyopencl's that is about matrices; None for any other."""
-    fields = program.__dict__  # attributes that are not there are looked for among the kernels
-    source, context = fields.get("_source"), fields.get("_context")
-    if source is None or context is None:
+    text = source_of(program)
+    if text is None:
         return None
-    text = _text(source)
-    return text if has_matrices(text, lambda: _all_options(context, options), _name(program)) else None
+    return text if has_matrices(text, lambda: _all_options(program._context, options), _name(program)) else None
 
 
 def refuse_separate_compilation(program: Any, options: str | Sequence[str] | None) -> None:
@@ -162,6 +180,7 @@ def build_matrices(
     program._built = built
     program._built_options = shlex.join(words)
     program._build_duration_info = None
+    BUILT[program._prg.int_ptr] = program
 
 
 _classes: dict[type, type] = {cl.Program: Program}

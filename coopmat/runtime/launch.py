@@ -75,6 +75,10 @@ def compile_for(source: bytes, options: CompileOptions, device: DeviceInfo, *, n
     return compiler.compile(source, resolve_options(options, device), name=name)
 
 
+# Extensions that programs ask for by their macro, as few devices have them.
+_RARE = ("cl_khr_kernel_clock",)
+
+
 def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptions:
     """The options with every choice made that depends on the device."""
     from .native_probe import proven
@@ -91,6 +95,8 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
         lowered = options.code == "c" and route.matrices == "native"
         options = replace(options, matrices="one" if lowered else route.matrices)
     options = replace(options, fma=route.fma, guarded_loads=route.guarded_loads)
+    lacking = {name: False for name in _RARE if name not in device.extensions}
+    options = replace(options, extensions={**lacking, **options.extensions})
     if options.matrices == "lanes":
         options = _in_sub_groups(options, device)
     if options.code == "c":

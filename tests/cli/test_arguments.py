@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from coopmat.cli.arguments import Invocation, parse_arguments
-from coopmat.options import UsageError
+from coopmat.options import CompileOptions, UsageError
 
 PLAIN = Invocation(inputs=("a.cl",))
 
@@ -63,3 +63,18 @@ def test_the_conformance_suites_contract():
 def test_a_missing_or_wrong_value_is_a_usage_error(arguments):
     with pytest.raises(UsageError):
         parse_arguments(arguments)
+
+
+@pytest.mark.parametrize("flag", ["--matrices", "-D", "-o", "--emit", "-x", "-ferror-limit", "-cl-std=", "-W"])
+@pytest.mark.parametrize("asking", ["-h", "--help"])
+def test_help_is_no_value(flag, asking):
+    assert parse_arguments([flag, asking]).help
+
+
+@pytest.mark.parametrize(
+    ("flag", "example"),
+    [("-ferror-limit", "-ferror-limit=20"), ("-cl-std=", "-cl-std=CL3.0"), ("-ffp-contract", "-ffp-contract=on")],
+)
+def test_a_flag_without_its_value_says_what_it_takes(flag, example):
+    with pytest.raises(UsageError, match=f"needs a value, as in {example}"):
+        CompileOptions.from_arguments([flag])

@@ -90,6 +90,23 @@ def test_preprocessing_needs_no_correct_program(coopmat):
     assert result.status == 0 and b"int = 3" in result.out.replace(b"  ", b" ")
 
 
+def test_macros_are_printed_as_they_were_defined(coopmat):
+    source = b"#define F(a, b...)  a ##  #b /* c */ + 1\n#define G\n#define H 1\n#undef H\nint = G;"
+    result = coopmat("compile", "-E", "-dM", "-DFACTOR=3", "-", stdin=source)
+    lines = result.out.decode().splitlines()
+    assert result.status == 0 and all(line.startswith("#define ") for line in lines) and lines == sorted(lines)
+    assert {
+        "#define F(a, b...) a ## #b + 1",
+        "#define G",
+        "#define FACTOR 3",
+        "#define __OPENCL_C_VERSION__ 300",
+    } <= set(lines)
+    assert not {line.split()[1] for line in lines} & {"H", "__FILE__", "__DATE__", "__LINE__"}
+    # What is printed is defined as it was.
+    again = coopmat("compile", "-E", "-dM", "-", stdin=result.out)
+    assert again.out == result.out
+
+
 def test_checking_writes_nothing(coopmat, good):
     result = coopmat("compile", "-fsyntax-only", "-DFACTOR=2", good)
     assert (result.status, files(coopmat)) == (0, {"good.cl"})

@@ -249,6 +249,6 @@ RULES = (
     _rule("const", r"(?<=_store\(m, )\w+", "spare_const", "table", codes="const-store"),
     _rule("rows of a load", r"(?<=_load\()(\w+), 4", r"\1, 0", r"\1, spare_n", r"\1, 1.0f", codes="shape"),
     _rule("too large", r"(?<=_load\()(\w+), 4, 4, 8", r"\1, 1000, 1000, 1000", codes="shape"),
-    _rule("stride of a load", r"(?<=4, 4, )8", *("3", "-1", "1.5f", "spare_v", "spare_w"), codes="stride"),
-    _rule("stride of a store", r"(?<=m, from, )8|(?<=m, to, )4", *("3", "0", "2.5", "spare_p"), codes="stride"),
+    _rule("stride of a load", r"(?<=4, 4, )8", *("3", "-1", "spare_p", "spare_v", "spare_w"), codes="stride"),
+    _rule("stride of a store", r"(?<=m, from, )8|(?<=m, to, )4", *("3", "0", "spare_w", "spare_p"), codes="stride"),
 )

@@ -130,7 +130,7 @@ SHAPE, PART, NO_MATRIX = "matrix-type-shape", "matrix-type-part", "matrix-type-n
             [STRIDE] * 2,
         ),
         (
-            "__builtin_matrix_column_major_load(gf, 4, 4, §-1); __builtin_matrix_column_load(gf, 4, 4, §x);",
+            "__builtin_matrix_column_major_load(gf, 4, 4, §-1); __builtin_matrix_column_load(gf, 4, 4, §gf);",
             [STRIDE] * 2,
         ),
         ("__builtin_matrix_column_major_store(m, gf, §3); __builtin_matrix_row_major_store(w, gf, §4);", [STRIDE] * 2),

@@ -46,6 +46,12 @@ def _places(source: str) -> list[tuple[int, int]]:
         ("sometimes-uninitialized", "M a; if (§n) a = m; m = a;", "M a; if (n) a = m; else a = p[n]; m = a;"),
         ("literal-conversion", "i = i + §2.5f;", "i = i + (int)2.5f; m = m * 2.5;"),
         ("implicit-float-conversion", "m *= §d;", "m *= (float)d;"),
+        (
+            "literal-conversion",
+            "m = __builtin_matrix_column_major_load((global float *)p, 2, 2, §3.5f);"
+            "__builtin_matrix_column_major_store(m, (global float *)p, §3.5);",
+            "m = __builtin_matrix_column_major_load((global float *)p, 2, 2, (int)3.5f);",
+        ),
         ("constant-conversion", "i += §5000000000;", "i += (int)5000000000;"),
     ],
 )

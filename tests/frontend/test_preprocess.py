@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import coopmat
 from coopmat.diagnostics import Diagnostics, TooManyErrors, render_text
 from coopmat.frontend.preprocess import PreprocessOptions, TokenStream, preprocess
 
@@ -232,6 +233,7 @@ def test_predefined_macros() -> None:
     assert texts("__OPENCL_C_VERSION__ CL_VERSION_1_2 INT_MAX CLK_LOCAL_MEM_FENCE cl_khr_fp16") == [
         "300", "120", "2147483647", "1u", "1",
     ]  # fmt: skip
+    assert texts("__OPENCL_C_VERSION__ CL_VERSION_3_1 __opencl_c_subgroups", cl_std="CL3.1") == ["310", "310", "1"]
     assert texts("__OPENCL_C_VERSION__ __FAST_RELAXED_MATH__", cl_std="CL1.2") == ["120", "__FAST_RELAXED_MATH__"]
     assert texts("__FAST_RELAXED_MATH__", fast_relaxed_math=True) == ["1"]
 
@@ -442,3 +444,26 @@ def test_time_is_linear() -> None:
     seconds(10)
     assert min(seconds(300) for _ in range(3)) < 0.5
     assert seconds(20_000) < 40
+
+
+@pytest.mark.parametrize(
+    ("source", "places"),
+    [
+        ("/* a /* b /* c */\n", [(1, 6), (1, 11)]),
+        ("/* a /*/\n", []),
+        ("#if 0\n/* a /* b */\n#endif\n/* a /* b */\n", [(4, 6)]),
+        ("#if 1\n/* a /* b */\n#else\n/* a /* b */\n#endif\n", [(2, 6)]),
+        ("#line 100\n#if 0\n/* a /* b */\n#endif\n/* a /* b */\n", [(103, 6)]),
+        ("// a \\\n// b\n", []),
+        ("// a \\\n b\n", [(1, 6)]),
+        ("// a \\\n // b \\\n c\n", [(2, 7)]),
+        ('constant char s[] = "/* // \\\n";\n', []),
+    ],
+)
+def test_comments_that_end_elsewhere(source: str, places: list[tuple[int, int]]) -> None:
+    """As clang tells of them: not in text that does not count, and not where the next line is a comment anyway."""
+    module = coopmat.compile(source, ["-Wall"])
+    found = [d for d in module.diagnostics if d.code.endswith("comment")]
+    assert [(d.span.line, d.span.column) for d in found if d.span] == places
+    on = [d for d in coopmat.compile(source).diagnostics if d.code.endswith("comment")]
+    assert [d.code for d in on] == [d.code for d in found if d.code == "comment"]

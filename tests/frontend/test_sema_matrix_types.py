@@ -379,6 +379,13 @@ def test_the_older_spellings_are_the_operators() -> None:
         assert shape(value(old)) == shape(value(new))
 
 
+def test_a_stride_converts() -> None:
+    for stride, known in (("5.5f", True), ("x", False), ("(half)6", True)):
+        load = value(f"__builtin_matrix_column_major_load(gf, 4, 4, {stride})")
+        assert isinstance(load, typed.MatrixMemoryLoad) and str(load.stride.type) == "ulong"
+        assert isinstance(load.stride, typed.IntConst) == known
+
+
 def test_objects_and_functions_of_matrices() -> None:
     right("""\
 M local_m, many[3], nested[2][2];

@@ -190,7 +190,7 @@ CASES = [
     Case("empty-body", "while (i--)§;\n { g[0] = 1; }", "while (i--)\n ;\n g[0] = 1;"),
     _whole("extra-semi", "int h(int a) { return a; }§;", "int h(int a) { return a; }"),
     _whole("comment", "/* one §/* two */ constant int k = 1;", "/* one // two */ constant int k = 1;"),
-    _whole("comment", "§// one \\\n two\nconstant int k = 1;", "// one \\ two\nconstant int k = 1;"),
+    _whole("multi-line-comment", "// one §\\\n two\nconstant int k = 1;", "// one \\ two\nconstant int k = 1;"),
     Case("shadow", "{ int §i = 1; g[0] = i; }", "{ int n = 1; g[0] = n; } { int n = 2; g[0] = n; }"),
     _whole(
         "shadow",

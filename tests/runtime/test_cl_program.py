@@ -308,6 +308,50 @@ def test_hook_takes_matrices_and_leaves_the_rest(context: Any, monkeypatch: pyte
         cl.Program(context, SOURCE).build()
 
 
+def test_hook_for_everything(context: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every source is compiled here, for whoever wants this compiler's diagnostics; binaries are not."""
+    cl = opencl()
+    wrong = PLAIN + "kernel void g(global int *p) { p[0] = nosuch; }"
+    with coopmat.hook(everything=True):
+        program = cl.Program(context, PLAIN).build("-DX=1")
+        assert isinstance(program, coopmat.Program) and program.f.num_args == 2
+        with pytest.raises(coopmat.CompileError, match="'nosuch' is not declared"):
+            cl.Program(context, wrong).build("-DX=1")
+        with pytest.raises(coopmat.CompileError, match="'nosuch' is not declared"):
+            coopmat.Program(context, wrong).build("-DX=1")
+        with coopmat.hook(everything=False):
+            assert isinstance(cl.Program(context, PLAIN).build("-DX=1"), coopmat.Program)
+        binaries = program.get_info(cl.program_info.BINARIES)
+        again = cl.Program(context, context.devices, binaries).build()
+        assert type(again) is cl.Program and again.f.num_args == 2
+    with coopmat.hook():
+        assert type(cl.Program(context, PLAIN).build("-DX=1")) is cl.Program
+    monkeypatch.setenv("COOPMAT_HOOK", "all")
+    with coopmat.hook():
+        assert isinstance(cl.Program(context, PLAIN).build("-DX=1"), coopmat.Program)
+    with coopmat.hook(everything=False):
+        assert type(cl.Program(context, PLAIN).build("-DX=1")) is cl.Program
+
+
+def test_a_program_from_its_number(context: Any) -> None:
+    cl = opencl()
+    program = coopmat.Program(context, SOURCE).build()
+    again = type(program).from_int_ptr(program.int_ptr)
+    assert type(again) is coopmat.Program
+    gemm = Gemm(context)
+    again.gemm(gemm.queue, (1,), None, *gemm.buffers, gemm.k)
+    assert gemm.right() and again.gemm.matrix_route == program.gemm.matrix_route
+    kernel = program.gemm
+    same = type(kernel).from_int_ptr(kernel.int_ptr)
+    assert same == kernel and type(same) is type(kernel) and same.matrix_route == kernel.matrix_route
+    plain = cl.Program(context, PLAIN).build("-DX=1")
+    theirs = coopmat.Program.from_int_ptr(plain.int_ptr)
+    assert type(theirs) is coopmat.Program and theirs.f.num_args == 2
+    plain_kernel = cl.Kernel(plain, "f")
+    other = type(kernel).from_int_ptr(plain_kernel.int_ptr)
+    assert other == plain_kernel and type(other) is cl.Kernel and other.num_args == 2
+
+
 def test_hook_looks_into_includes(context: Any, tmp_path: Path) -> None:
     (tmp_path / "all.h").write_text(SOURCE)
     with coopmat.hook():

@@ -13,6 +13,7 @@ from ..types import Type
 from . import (
     async_copies,
     atomics,
+    clock,
     common,
     conversions,
     geometric,
@@ -61,6 +62,7 @@ FAMILIES = (
     relational,
     vector_data,
     synchronization,
+    clock,
     atomics,
     async_copies,
     work_group,

@@ -93,7 +93,7 @@ def check_type(c: Context, t: Type, span: Span) -> None:
         needs += " cl_khr_fp64"
     missing = c.features.missing(needs)
     if missing == "CL2.0":
-        notes = [Note("it comes with -cl-std=CL2.0 and CL3.0")]
+        notes = [Note("it comes with -cl-std=CL2.0 and newer")]
         c.fail("extension-off", f"OpenCL C {c.features.version / 100:.1f} has no '{t}'", span, notes=notes)
     if missing is not None:
         c.fail("extension-off", f"the type '{t}' needs {missing}, which is off", span)

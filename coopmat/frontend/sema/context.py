@@ -143,6 +143,8 @@ class FunctionState:
     loops: int = 0
     breakable: int = 0
     switches: list[SwitchState] = field(default_factory=list)
+    # Statement expressions that are open.
+    enclosed: int = 0
     # Names that were told to be undeclared: once a function is enough.
     undeclared: set[str] = field(default_factory=set)
     # For warnings: its variables and types, those variables that start without a value, matrices of which elements are

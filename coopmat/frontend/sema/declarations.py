@@ -199,7 +199,7 @@ def _qualifiers(c: Context, words: list[syntax.Word]) -> tuple[Qualifiers, bool]
             if space is not None and space is not _SPACES[text]:
                 c.fail("address-space", f"two address spaces: '{space}' and '{text}'", word.span)
             if text == "generic" and not c.features.generic:
-                notes = [Note("it comes with -cl-std=CL2.0 and CL3.0")]
+                notes = [Note("it comes with -cl-std=CL2.0 and newer")]
                 c.fail("extension-off", "the generic address space is off", word.span, notes=notes)
             space = _SPACES[text]
         elif text in images.ACCESSES:

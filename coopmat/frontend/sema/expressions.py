@@ -35,7 +35,7 @@ from ..types import (
     is_complete,
     size_of,
 )
-from . import calls, images, implicit, limits, matrices, operators, parts, spelling, usage
+from . import calls, images, implicit, limits, matrices, operators, parts, spelling, statement_expressions, usage
 from .constants import round_ratio
 from .context import UNKNOWN, Context, EnumConstant, Overloads, Poisoned, Typedef
 from .conversions import cast, convert_arithmetic, rvalue
@@ -223,18 +223,21 @@ def _conditional(c: Context, node: syntax.Conditional, expected: Type | None) ->
     test: Expr | None = None
     with c.recover():
         test = analyse(c, node.condition)
-    then, otherwise = _sides(c, node, expected)
+    if node.then is None:
+        otherwise = analyse(c, node.otherwise, expected)
+        return c.abandon() if test is None else statement_expressions.short_conditional(c, test, otherwise, node.span)
+    then, otherwise = _sides(c, node, node.then, expected)
     if test is None:
         c.abandon()
     return operators.conditional(c, test, then, otherwise, node.span)
 
 
-def _sides(c: Context, node: syntax.Conditional, expected: Type | None) -> list[Expr]:
+def _sides(c: Context, node: syntax.Conditional, then: syntax.Expression, expected: Type | None) -> list[Expr]:
     """Both sides; where the context asks for nothing, one that is a matrix tells the other its type."""
-    needing = [matrices.needs_target(c, side) for side in (node.then, node.otherwise)]
+    needing = [matrices.needs_target(c, side) for side in (then, node.otherwise)]
     if expected is not None or needing[0] == needing[1]:
-        return analyse_each(c, node.then, node.otherwise, expected=expected)
-    sides = [node.then, node.otherwise]
+        return analyse_each(c, then, node.otherwise, expected=expected)
+    sides = [then, node.otherwise]
     first = needing[0]  # the number of the side that is analysed first
     found: dict[int, Expr] = {}
     with c.recover():
@@ -395,6 +398,7 @@ _HANDLERS: dict[type, Handler] = {
     syntax.Assign: _assign,
     syntax.Conditional: _conditional,
     syntax.Comma: _comma,
+    syntax.StatementExpression: statement_expressions.statement_expression,
     syntax.Call: _call,
     syntax.TypeArgument: _type_argument,
     syntax.SizeOf: _size_of,

@@ -393,6 +393,13 @@ class _Builder:
         work.append(e.right)
         work.append(e.left)
 
+    def nested(self, e: typed.StatementExpression, work: list[Any]) -> None:
+        running = self.running
+        self.statement(e.body)
+        self.running = running
+        self.here()
+        work.append(e.value)
+
     def logical(self, e: typed.Logical, work: list[Any]) -> None:
         yes, no, after = self.new(), self.new(), self.new()
         self.test(e, yes, no)
@@ -433,6 +440,7 @@ _EXPRESSIONS: dict[type, Callable[[_Builder, Any, list[Any]], None]] = {
     typed.IncDec: _Builder.update,
     VarRef: _Builder.reference,
     typed.Comma: _Builder.comma,
+    typed.StatementExpression: _Builder.nested,
     typed.Logical: _Builder.logical,
     typed.Conditional: _Builder.conditional,
 }

@@ -164,7 +164,7 @@ def _program_scope(c: Context, base: Base, d: syntax.Declarator, qualifiers: Qua
         return qualifiers
     if PROGRAM_SCOPE not in c.features:
         message = f"'{d.name}': a variable at program scope must be in the constant address space"
-        c.fail("address-space", message, d.span, notes=[Note("others come with -cl-std=CL2.0 and CL3.0")])
+        c.fail("address-space", message, d.span, notes=[Note("others come with -cl-std=CL2.0 and newer")])
     said_private = qualifiers.space is AddressSpace.PRIVATE and base.explicit_space and not d.modifiers
     if said_private or qualifiers.space in (AddressSpace.LOCAL, AddressSpace.GENERIC):
         message = f"'{d.name}': a variable at program scope cannot be in {qualifiers.space} memory"

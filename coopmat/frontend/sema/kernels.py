@@ -81,7 +81,7 @@ def _check_pointer(c: Context, p: typed.VarDecl, t: PointerType) -> None:
         message = f"kernel parameter '{p.name}' must point to global, constant or local memory"
         c.error("kernel-parameter", message, p.span)
     elif isinstance(t.pointee, PointerType) and c.features.version < 200:
-        notes = [Note("it can with -cl-std=CL2.0 and CL3.0")]
+        notes = [Note("it can with -cl-std=CL2.0 and newer")]
         c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot be a pointer to pointers", p.span, notes=notes)
     elif isinstance(t.pointee, PointerType):
         _check_pointer(c, p, t.pointee)

@@ -41,6 +41,7 @@ from .declarations import (
 )
 from .expressions import analyse
 from .initializers import folded, initialize, is_constant
+from .statement_expressions import check_leaving
 
 Handler = Callable[[Context, Any], typed.Stmt]
 
@@ -211,7 +212,7 @@ def _check_space(c: Context, decl: typed.VarDecl, *, static: bool, initialised: 
         decl.storage = "static"
     elif static:
         if PROGRAM_SCOPE not in c.features:
-            message = f"'{name}': static variables outside of constant memory come with -cl-std=CL2.0 and CL3.0"
+            message = f"'{name}': static variables outside of constant memory come with -cl-std=CL2.0 and newer"
             c.fail("address-space", message, decl.span)
         decl.storage, decl.qualifiers = "static", replace(decl.qualifiers, space=AddressSpace.GLOBAL)
     elif space is not AddressSpace.PRIVATE:
@@ -391,6 +392,7 @@ def _case_values(c: Context, node: syntax.Case) -> list[int | None]:
     switches = _state(c).switches
     word = "case" if node.value is not None else "default"
     if not switches:
+        check_leaving(c, f"'{word}' of a switch around", node.span)
         c.fail("outside-switch", f"'{word}' stands outside of a switch", node.span)
     current = switches[-1]
     if node.value is None:
@@ -418,6 +420,7 @@ def _case_values(c: Context, node: syntax.Case) -> list[int | None]:
 
 
 def _label(c: Context, node: syntax.Label) -> typed.Stmt:
+    check_leaving(c, "a label in", node.span)
     labels = _state(c).labels
     if node.name in labels:
         notes = [Note("the previous definition is here", labels[node.name])]
@@ -427,23 +430,27 @@ def _label(c: Context, node: syntax.Label) -> typed.Stmt:
 
 
 def _goto(c: Context, node: syntax.Goto) -> typed.Stmt:
+    check_leaving(c, "'goto' in", node.span)
     _state(c).gotos.append((node.label, node.span))
     return typed.Goto(node.span, node.label)
 
 
 def _break(c: Context, node: syntax.Break) -> typed.Stmt:
     if not _state(c).breakable:
+        check_leaving(c, "'break' out of", node.span)
         c.fail("outside-loop", "'break' stands outside of a loop or switch", node.span)
     return typed.Break(node.span)
 
 
 def _continue(c: Context, node: syntax.Continue) -> typed.Stmt:
     if not _state(c).loops:
+        check_leaving(c, "'continue' out of", node.span)
         c.fail("outside-loop", "'continue' stands outside of a loop", node.span)
     return typed.Continue(node.span)
 
 
 def _return(c: Context, node: syntax.Return) -> typed.Stmt:
+    check_leaving(c, "'return' in", node.span)
     function = _state(c).decl
     result = function.type.result
     if result is UNKNOWN:

@@ -67,8 +67,8 @@ def discarded(c: Context, e: Expr) -> None:
         return
     if not c.diagnostics.wants(*_VALUE_CODES):
         return
-    while isinstance(e, typed.Comma) and not isinstance(e.type, VoidType):
-        e = e.right
+    while isinstance(e, (typed.Comma, typed.StatementExpression)) and not isinstance(e.type, VoidType):
+        e = e.right if isinstance(e, typed.Comma) else e.value
     if not _computes(e) or _from_macro(c, e):
         return
     if isinstance(e, Binary) and e.op in ("eq", "ne", "lt", "le", "gt", "ge"):

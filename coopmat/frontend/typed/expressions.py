@@ -11,6 +11,7 @@ from .base import Expr, LValue
 
 if TYPE_CHECKING:
     from .declarations import FunctionDecl, VarDecl
+    from .statements import Block
 
 # --- values --------------------------------------------------------------------------------------
 
@@ -174,6 +175,15 @@ class VectorSelect(Expr):
     condition: Expr
     then: Expr
     otherwise: Expr
+
+
+@dataclass(slots=True)
+class StatementExpression(Expr):
+    """`({ ...; value; })`: the statements, which control only leaves at their end, and then the value, whose names are
+    in their scope; the Zero of void where there is none."""
+
+    body: Block
+    value: Expr
 
 
 @dataclass(slots=True)

@@ -165,6 +165,13 @@ class Expressions(Walk):
         self.control = outside
         return value
 
+    def statement(self, s: typed.Stmt | None) -> Step:
+        raise NotImplementedError
+
+    def nested(self, e: typed.StatementExpression) -> Step:
+        yield self.statement(e.body)
+        return self.quick(e.value) or (yield self.expression(e.value))
+
     def comma(self, e: typed.Comma) -> Step:
         yield self.expression(e.left)
         return self.quick(e.right) or (yield self.expression(e.right))
@@ -298,6 +305,7 @@ _EXPRESSIONS: dict[type, Callable[[Expressions, Any], Step]] = {
     typed.Logical: Expressions.logical,
     typed.Conditional: Expressions.conditional,
     typed.Comma: Expressions.comma,
+    typed.StatementExpression: Expressions.nested,
     typed.Assign: Expressions.assign,
     typed.CompoundAssign: Expressions.compound_assign,
     typed.IncDec: Expressions.increment,

@@ -5,7 +5,7 @@ All functions take and give LLVM's own print of a module (`coopmat.spirv.emit.re
 
 from __future__ import annotations
 
-from . import intel, metadata, places
+from . import intel, joint_matrix, metadata, places
 from .canonical import canonicalize
 from .intel import modern
 from .operations import MENTION
@@ -40,6 +40,7 @@ def read(text: str) -> str:
 def read_module(text: str) -> Module:
     """As `read`: the module itself, whose instructions know what was read for them."""
     module = parse_module(text)
+    joint_matrix.check(module)
     metadata.check(module)
     intel.read(module)
     canonicalize(module)

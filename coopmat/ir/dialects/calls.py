@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .lower import _Lowering
     from .subgroups import Substitute
 
-_SPACES = {"0": "private", "1": "global", "2": "constant", "3": "local"}
+_SPACES = {"0": "private", "1": "global", "2": "constant", "3": "local", "4": "generic"}
 _VOLATILE = 1  # of SPIR-V's memory operands
 _OPERATORS = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div"}
 _BITS = {name: component.bits for name, component in COMPONENTS.items()}

@@ -29,6 +29,8 @@ LAYOUTS = {0: "row major", 1: "column major", 2: "packed", 3: "packed A"}
 ACCESSES = ("get", "set", "coordinates")
 _INTEGER = re.compile(r"i\d+")
 _NUMBER = re.compile(r"-?\d+")
+# Of SPIR-V's memory operands.
+_VOLATILE, _ALIGNED, _NONTEMPORAL = 1, 2, 4
 _SPACE = re.compile(r"ptr(?: addrspace\((\d+)\))?")
 
 
@@ -183,7 +185,7 @@ class _Operation:
 
     def count(self, *allowed: int) -> None:
         if len(self.arguments) not in allowed:
-            wanted = " or ".join(map(str, allowed))
+            wanted = ", ".join(map(str, allowed[:-1])) + f" or {allowed[-1]}" if len(allowed) > 1 else str(allowed[0])
             raise self.fail(f"takes {wanted} operands, not {len(self.arguments)}")
 
     def plain(self, at: int) -> Argument:
@@ -239,23 +241,50 @@ class _Operation:
     # --- the rows
 
     def make_load(self, row: Row) -> list[Instruction]:
-        self.count(3, 4)
+        self.count(3, 4, 5)
         if self.result is None:
             raise self.fail("does not give a matrix")
+        self.reorder(1)
         (pointer, space), layout, stride = self.pointer(0), self.layout(1), self.stride(2)
         name = f"{spelled(row.instruction)}{self.pointee(space, self.result)}il{_vendor(self.result)}"
-        memory = [self.constant(3, "the memory operand")] if len(self.arguments) > 3 else []
+        memory = self.memory(3)
         return self.done(name + _memory_tag(memory), [pointer, layout, stride, *memory])
 
     def make_store(self, row: Row) -> list[Instruction]:
-        self.count(4, 5)
+        self.count(4, 5, 6)
         matrix = self.matrix(1, "a matrix")
         if self.call.type != "void":
             raise self.fail("gives nothing")
+        self.reorder(2)
         (pointer, space), layout, stride = self.pointer(0), self.layout(2), self.stride(3)
         name = f"{spelled(row.instruction)}{self.pointee(space, matrix)}{_vendor(matrix)}il"
-        memory = [self.constant(4, "the memory operand")] if len(self.arguments) > 4 else []
+        memory = self.memory(4)
         return self.done(name + _memory_tag(memory), [pointer, self.plain(1), layout, stride, *memory])
+
+    def reorder(self, at: int) -> None:
+        """SYCL's compiler writes stride, layout, scope and memory operand, from `at`, as joint matrices had them."""
+        given = [argument.type for argument in self.arguments[at:]]
+        if given == ["i64", "i32", "i32", "i32"]:
+            self.constant(at + 2, "the scope")
+            stride, layout, _, memory = self.arguments[at:]
+            self.arguments = [*self.arguments[:at], layout, stride, memory]
+
+    def memory(self, at: int) -> list[Argument]:
+        """SPIR-V's memory operand, if there is one. An alignment behind it is a hint, which goes."""
+        if at >= len(self.arguments):
+            return []
+        mask = int(self.constant(at, "the memory operand").value)
+        if mask & _ALIGNED:
+            if len(self.arguments) == at + 1:
+                raise self.fail("the memory operand says that an alignment follows, and none does")
+            self.constant(at + 1, "the alignment")
+        elif len(self.arguments) > at + 1:
+            raise self.fail(f"nothing may follow a memory operand of {mask}")
+        if mask & ~(_VOLATILE | _ALIGNED | _NONTEMPORAL):
+            raise self.fail(
+                f"the memory operand is {mask}: 1 (volatile), 2 (aligned) and 4 (non-temporal) are supported"
+            )
+        return [Argument("i32", str(mask & _VOLATILE))]
 
     def make_multiply_add(self, row: Row) -> list[Instruction]:
         self.count(3, 4)
@@ -293,8 +322,18 @@ class _Operation:
         return self.done(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0), self.plain(1)])
 
     def make_negate(self, row: Row) -> list[Instruction]:
-        self.count(1)
+        self.count(1, 2)
+        if len(self.arguments) > 1:
+            self.minus_one()
         return self.done(f"{spelled(row.instruction)}_{tag(self.same_types(row))}", [self.plain(0)])
+
+    def minus_one(self) -> None:
+        """Clang negates with a second operand, which may be the matrix again, nothing, or the factor."""
+        second = self.arguments[1]
+        factors = ("-1", "-1.000000e+00", "0xHBC00", "0xRBF80")
+        if second.value not in (self.arguments[0].value, "undef", "poison", *factors):
+            raise self.fail(f"the second operand of a negation is the matrix again or -1, not {second}")
+        self.operands = self.operands[:1]
 
     def same_types(self, row: Row) -> MatrixType:
         matrix = self.matrix(0, "a matrix")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ...frontend import typed
 from ...matrices.lowering import check_count, instantiate
 from .. import KernelInfo, LoweredModule, LowerOptions
-from . import bfloat16, extensions, kernels, native, subgroups, targets, vectors, wide_matrices
+from . import bfloat16, extensions, kernels, native, subgroups, targets, vectors, wide_integers, wide_matrices
 from .calls import LibraryCalls
 from .lower import lower as lower_matrices
 from .targets import Place, Targets
@@ -26,6 +26,7 @@ def link(module: Module, options: LowerOptions, library: Library, place: Place =
     """Of a canonical module, which is rewritten in place. `place` finds the span of a line, for warnings. Raises
     Malformed for what has no lowering."""
     subgroups.spell_barriers(module)
+    wide_integers.lower(module)
     trees = vectors.lower(module, options)
     if options.matrices == "native":
         return _native(module, options, library, trees)

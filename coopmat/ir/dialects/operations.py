@@ -152,6 +152,9 @@ _ACCESS = re.compile(r"__cm_(get|set|coordinates)_(\w+)")
 TAG = r"m(?:DF16b|Dh|[fdcahstijlm])\d+x\d+[ABC]W?"
 _TAG = re.compile(r"m(DF16b|Dh|[fdcahstijlm])(\d+)x(\d+)([ABC])(W?)")
 _CONVERSION = re.compile(r"__cm_convert_([A-Za-z]+)((?:_sat)?(?:_rt[eznp])?)_\w+")
+# A word with what it gives, and of a conversion how it rounds, as translators of SPIR-V put it into the name:
+# `ConvertFToU_RPU3AS144__spirv_CooperativeMatrixKHR__uchar_3_8_8_2_sat_rtp`.
+_WITH_RESULT = re.compile(r"([A-Za-z]+)(?:_R.*?)?(_sat)?(_rt[eznp])?(_sat)?", re.DOTALL)
 _UNIQUE = re.compile(r"\.\d+$")
 _POINTEE = re.compile(r"P(?:U3AS\d)?V?K?(?:Dv(\d+)_)?(DF16b|Dh|[fdcahstijlm])(?=[ijlmu]|$)")
 
@@ -188,9 +191,18 @@ def read_name(name: str) -> Spelling | None:
         word, rest = mangled[2][:length], mangled[2][length:]
         found = _POINTEE.match(rest)
         pointee = (int(found[1] or 1), CODES[found[2]]) if found else None
-        word = word.removeprefix("__spirv_")
-        return Spelling(word, pointee) if word in _WORDS or word.startswith("CooperativeMatrix") else None
+        return _of_word(word.removeprefix("__spirv_"), pointee)
     plain = _CLANG.fullmatch(name)
     if plain and (plain[1] in _WORDS or plain[1].startswith("CooperativeMatrix")):
         return Spelling(plain[1])
     return None
+
+
+def _of_word(word: str, pointee: tuple[int, str] | None) -> Spelling | None:
+    """What a mangled name says: the instruction's word, perhaps with the result's type behind it."""
+    match = _WITH_RESULT.fullmatch(word)
+    if match is not None and match[1] in _WORDS:
+        mode = ("_sat" if match[2] or match[4] else "") + (match[3] or "")
+        if not mode or ROWS[_WORDS[match[1]][0]].kind == "convert":
+            return Spelling(match[1], pointee, mode)
+    return Spelling(word, pointee) if word in _WORDS or word.startswith("CooperativeMatrix") else None

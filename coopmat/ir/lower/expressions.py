@@ -44,6 +44,7 @@ from .operators import (
     splat,
     zero,
 )
+from .statement_expressions import statement_expression
 
 # What these give is held by nothing else, so that it need not be copied when it is passed on.
 _FRESH = (
@@ -477,6 +478,7 @@ _LEAVES: dict[type, Callable[..., Any]] = {
     typed.CompoundAssign: _compound_assign,
     typed.IncDec: _inc_dec,
     typed.Conditional: _conditional,
+    typed.StatementExpression: statement_expression,
     typed.VectorSelect: _vector_select,
     typed.VectorLiteral: _vector_literal,
     typed.Aggregate: _in_temporary,

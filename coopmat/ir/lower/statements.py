@@ -39,6 +39,12 @@ def lower_body(ctx: FunctionContext, body: typed.Block) -> None:
     ctx.finish()
 
 
+def nested(ctx: FunctionContext, body: typed.Block) -> None:
+    """The statements of an expression, which control leaves at their end only, if it does."""
+    _statement(ctx, body, Jumps())
+    _revive(ctx)
+
+
 def _statement(ctx: FunctionContext, s: typed.Stmt, jumps: Jumps) -> None:
     if not ctx.live and not _has_label(s):
         return

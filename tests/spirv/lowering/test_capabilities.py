@@ -45,3 +45,17 @@ def test_storage_of_vectors_without_the_library(route: str) -> None:
     vectors = re.findall(r"OpTypeVector %\w+ (8|16)\b", module.spirv_text)
     assert ("OpCapability Vector16" in module.spirv_text) == bool(vectors) == (route == "one")
     assert "CooperativeMatrix" not in module.spirv_text
+
+
+@pytest.mark.parametrize("version", [None, "1.3", "1.6"])
+def test_text_is_assembled_for_the_version_that_is_asked_for(version: str | None) -> None:
+    options = [] if version is None else ["--spirv-version", version]
+    binary = coopmat.compile(LENGTH, options, name="length.spvasm", language="spv").spirv
+    assert f"{binary[6]}.{binary[5]}" == (version or "1.4")
+
+
+def test_text_that_the_version_lacks_is_told_with_it() -> None:
+    text = LENGTH.replace("OpReturn", "%same = OpCopyLogical %uint %length\nOpReturn")
+    with pytest.raises(coopmat.CompileError, match=r"not the text of SPIR-V 1\.2") as caught:
+        coopmat.compile(text, ["--spirv-version", "1.2"], name="length.spvasm", language="spv")
+    assert "OpCopyLogical" in str(caught.value.diagnostics[0].notes)

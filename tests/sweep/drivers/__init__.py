@@ -12,6 +12,7 @@ from . import (
     async_copies,
     atomics,
     barriers,
+    clock,
     conversions,
     images,
     matrices,
@@ -39,6 +40,7 @@ DRIVERS: tuple[Driver, ...] = (
     *pointers.DRIVERS,
     *matrices.DRIVERS,
     *printing.DRIVERS,
+    *clock.DRIVERS,
     *values.DRIVERS,
 )
 

@@ -24,6 +24,11 @@ def needs_target(c: Context, node: syntax.Initializer) -> bool:
             node = node.inner
         elif isinstance(node, syntax.Comma):
             node = node.items[-1]
+        elif isinstance(node, syntax.StatementExpression):
+            last = node.body.items[-1] if node.body.items else None
+            if not isinstance(last, syntax.ExpressionStatement) or last.expression is None:
+                return False
+            node = last.expression
         elif isinstance(node, syntax.Unary) and node.op == "-":
             node = node.operand
         elif isinstance(node, syntax.Call) and _called(c, node) in _MULTIPLY_ADD and len(node.arguments) >= 3:
@@ -33,7 +38,7 @@ def needs_target(c: Context, node: syntax.Initializer) -> bool:
     if isinstance(node, syntax.Call):
         return from_context(_called(c, node))
     if isinstance(node, syntax.Conditional):
-        return needs_target(c, node.then) and needs_target(c, node.otherwise)
+        return (node.then is None or needs_target(c, node.then)) and needs_target(c, node.otherwise)
     while isinstance(node, syntax.Binary):
         if not needs_target(c, node.right):
             return False

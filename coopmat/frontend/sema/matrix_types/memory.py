@@ -16,7 +16,7 @@ from ...types import (
     VectorType,
 )
 from ..context import Context
-from ..conversions import convert_arithmetic, rvalue
+from ..conversions import assign_convert, rvalue
 from ..hints import cast_to, declared_here
 from .types import check_element, extent, make
 
@@ -107,9 +107,9 @@ def _stride(c: Context, node: syntax.Call, position: int, least: int, row_major:
     if len(node.arguments) <= position:
         return IntConst(node.span, ULONG, least)
     e = rvalue(analyse(c, node.arguments[position]))
-    if not isinstance(e.type, ScalarType) or not e.type.is_integer:
-        c.fail("matrix-type-stride", f"the stride must be an integer, not '{e.type}'", e.span)
+    if not isinstance(e.type, ScalarType):
+        c.fail("matrix-type-stride", f"the stride must be a number, not '{e.type}'", e.span)
     if isinstance(e, IntConst) and e.value < least:
         what = "columns" if row_major else "rows"
         c.fail("matrix-type-stride", f"the stride cannot be less than the {least} {what}: {e.value}", e.span)
-    return convert_arithmetic(e, ULONG)
+    return assign_convert(c, e, ULONG, e.span, "the stride")

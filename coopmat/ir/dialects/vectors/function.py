@@ -8,6 +8,7 @@ from collections import Counter
 from ....matrices.strategies import STRATEGIES, Target
 from ....matrices.trees import Tree
 from ... import LowerOptions
+from ..block_order import reverse_postorder
 from ..calls import LibraryCalls
 from ..lower import inlinable
 from ..text import (
@@ -133,7 +134,7 @@ class Vectors:
                     self.users[name] = (block, item)
         self.find()
         self.head()
-        for block in function.blocks:
+        for block in reverse_postorder(function):
             self.out, self.block = [], block
             self.phis(block)
             for item in block.instructions:

@@ -1,0 +1,19 @@
+"""The clock that kernels read (the extension cl_khr_kernel_clock)."""
+
+from __future__ import annotations
+
+from .rows import Builtin, rows
+
+EXTENSION = "cl_khr_kernel_clock"
+
+
+def _of_scope(scope: str) -> tuple[Builtin, ...]:
+    """64 bits at once, or as their lower and upper half. Each call reads anew."""
+    needs = f"{EXTENSION} __opencl_c_kernel_clock_scope_{scope}"
+    found: list[Builtin] = []
+    for name, signature in ((f"clock_read_{scope}", "ulong @(void)"), (f"clock_read_hilo_{scope}", "uint2 @(void)")):
+        found += rows(name, signature, section=EXTENSION, needs=needs, extensions="SPV_KHR_shader_clock")
+    return tuple(found)
+
+
+TABLE = tuple(row for scope in ("device", "work_group", "sub_group") for row in _of_scope(scope))

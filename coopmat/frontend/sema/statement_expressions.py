@@ -1,0 +1,75 @@
+"""Statement expressions, `({ ...; value; })`, and `a ?: b`, which becomes one: GNU C's, which clang has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ...diagnostics import Span
+from .. import syntax, typed
+from ..types import PLAIN, VOID, Type, VoidType
+from . import operators
+from .constants import constant_value
+from .context import Context
+from .conversions import rvalue
+
+
+def statement_expression(c: Context, node: syntax.StatementExpression, expected: Type | None) -> typed.Expr:
+    """Its value is that of the last statement, where that is an expression; control cannot leave it on the way."""
+    from .expressions import analyse
+    from .statements import block
+
+    if c.function is None:
+        c.fail("not-constant", "statement expressions stand inside of functions", node.span)
+    items = node.body.items
+    last = items[-1] if items and isinstance(items[-1], syntax.ExpressionStatement) else None
+    inner = last.expression if last is not None else None
+    before = items[:-1] if inner is not None else items
+    value: typed.Expr = typed.Zero(node.span, VOID)
+    with c.nested_scope(), _enclosed(c):
+        errors = c.diagnostics.error_count
+        body = block(c, syntax.Compound(node.body.span, before, node.body.end))
+        if inner is not None:
+            value = rvalue(analyse(c, inner, expected))
+        if c.diagnostics.error_count != errors:
+            c.abandon()
+    if isinstance(value.type, VoidType) and not isinstance(value, typed.Zero):
+        body.items.append(typed.ExprStmt(value.span, value))
+        value = typed.Zero(node.span, VOID)
+    return typed.StatementExpression(node.span, value.type, body, value)
+
+
+@contextmanager
+def _enclosed(c: Context) -> Iterator[None]:
+    """Without the loops and switches around."""
+    state = c.function
+    assert state is not None
+    outside = state.loops, state.breakable, state.switches
+    state.loops, state.breakable, state.switches = 0, 0, []
+    state.enclosed += 1
+    try:
+        yield
+    finally:
+        state.loops, state.breakable, state.switches = outside
+        state.enclosed -= 1
+
+
+def check_leaving(c: Context, what: str, span: Span) -> None:
+    """Refuses what would lead control out of a statement expression, or into one."""
+    if c.function is not None and c.function.enclosed:
+        c.unsupported(f"{what} a statement expression is", span)
+
+
+def short_conditional(c: Context, condition: typed.Expr, otherwise: typed.Expr, span: Span) -> typed.Expr:
+    """`a ?: b`: a where it is not zero, evaluated once."""
+    condition = rvalue(condition)
+    if constant_value(condition) is not None:
+        return operators.conditional(c, condition, condition, otherwise, span)
+    if c.function is None:
+        c.fail("not-constant", "this '?:' is not constant", span)
+    decl = typed.VarDecl(condition.span, "coopmat_condition", condition.type, PLAIN, "automatic")
+    decl.initializer = condition
+    first = typed.Load(condition.span, condition.type, typed.VarRef(condition.span, condition.type, PLAIN, decl))
+    chosen = operators.conditional(c, first, first, otherwise, span)
+    body = typed.Block(span, [typed.DeclStmt(condition.span, decl)])
+    return typed.StatementExpression(span, chosen.type, body, chosen)

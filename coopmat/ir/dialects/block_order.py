@@ -1,0 +1,34 @@
+"""The order of a function's blocks in which definitions come before uses, which the text's need not be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .text import Block, Function
+
+_LABEL = re.compile(r"\blabel %(\"[^\"]*\"|[-\w.$]+)")
+
+
+def reverse_postorder(function: Function) -> list[Block]:
+    """Every block behind its dominators; those that nothing leads to last."""
+    blocks = {block.label: block for block in function.blocks}
+    entry = function.blocks[0]
+    order: list[Block] = []
+    seen = {entry.label}
+    path = [(entry, _successors(entry, blocks))]
+    while path:
+        block, rest = path[-1]
+        following = next((n for n in rest if n.label not in seen), None)
+        if following is None:
+            order.append(block)
+            path.pop()
+        else:
+            seen.add(following.label)
+            path.append((following, _successors(following, blocks)))
+    return [*reversed(order), *(block for block in function.blocks if block.label not in seen)]
+
+
+def _successors(block: Block, blocks: dict[str, Block]) -> Iterator[Block]:
+    last = block.instructions[-1].text if block.instructions else ""
+    return (blocks[name.strip('"')] for name in _LABEL.findall(last) if name.strip('"') in blocks)

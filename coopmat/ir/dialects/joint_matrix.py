@@ -1,0 +1,70 @@
+"""Joint matrices, which SYCL's compilers write where they are not told to write cooperative ones: refused by name, with
+the type or the operation that takes their place. LLVM's backend would die of the type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .text import Malformed, Module
+
+_TYPE = re.compile(r"target\(\"spirv\.JointMatrixINTEL\"(?:, ([^()]*))?\)")
+_NAMED_TYPE = re.compile(r"%\"?spirv\.JointMatrixINTEL[-\w.$:]*")
+_OPERATION = re.compile(r"__spirv_JointMatrix(\w+?)INTEL")
+# By the word of the operation, where the word differs.
+_OPERATIONS = {
+    "Load": "CooperativeMatrixLoadKHR",
+    "Store": "CooperativeMatrixStoreKHR",
+    "Mad": "CooperativeMatrixMulAddKHR",
+    "SUMad": "CooperativeMatrixMulAddKHR",
+    "USMad": "CooperativeMatrixMulAddKHR",
+    "UUMad": "CooperativeMatrixMulAddKHR",
+    "WorkItemLength": "CooperativeMatrixLengthKHR",
+}
+
+
+def check(module: Module) -> None:
+    """Raises Malformed at the first line that has one."""
+    for text, line in _texts(module):
+        if "JointMatrix" in text:
+            _check_type(text, line)
+            _check_operation(text, line)
+
+
+def _texts(module: Module) -> Iterator[tuple[str, str]]:
+    """The module's text in pieces, each with the line that it was read from; instructions first."""
+    for function in module.functions:
+        yield str(function.head), str(function.head)
+        for item in function.instructions():
+            yield item.text, item.source
+    for head in module.declarations:
+        yield str(head), str(head)
+    for line in module.globals:
+        yield line, line
+    for name, body in module.types.items():
+        yield f"{name} = type {body}", f"{name} = type {body}"
+
+
+def _check_type(text: str, line: str) -> None:
+    match = _TYPE.search(text)
+    named = _NAMED_TYPE.search(text)
+    if match is None and named is None:
+        return
+    given = match[0] if match else named[0] if named else ""
+    instead = 'target("spirv.CooperativeMatrixKHR", component, scope, rows, columns, use)'
+    parts = (match[1] or "").split(", ") if match else []
+    if len(parts) >= 6:
+        component, rows, columns, _, scope, use = parts[:6]
+        instead = f'target("spirv.CooperativeMatrixKHR", {component}, {scope}, {rows}, {columns}, {use})'
+    message = f"joint matrices are not supported: {given}; cooperative matrices are: {instead}"
+    raise Malformed("ir-matrix-type", message, line)
+
+
+def _check_operation(text: str, line: str) -> None:
+    match = _OPERATION.search(text)
+    if match is None:
+        return
+    known = _OPERATIONS.get(match[1])
+    instead = f"; __spirv_{known} takes its place" if known else ""
+    message = f"'{match[0]}' is an operation on joint matrices, which are not supported{instead}"
+    raise Malformed("ir-operation", message, line)

@@ -1,0 +1,202 @@
+"""Slices of vectors that optimisation takes through integers wider than 64 bits, as shuffles: SPIR-V lacks these.
+
+Of `bitcast <4 x i32>` to i128, `lshr`, `trunc` to i96, `bitcast` to <3 x i32> the first and the last are left, with a
+shuffle between. What else is done with such integers is refused where it stands.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from .block_order import reverse_postorder
+from .text import Argument, Function, Instruction, Malformed, Module, Names, operands, parse_argument, parse_call
+from .text import tokens as tokens_of
+
+_WIDE = re.compile(r"(?<![\w.%@$\"-])i(\d{2,})\b")
+_INTEGER = re.compile(r"i(\d+)")
+_VECTOR = re.compile(r"<(\d+) x (i\d+|half|bfloat|float|double)>")
+_BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
+_MOST = 64
+_CAST = re.compile(r"(\w+)(?: (?:nuw|nsw|nneg))* (.*) to (\S.*?)(?:, !.*)?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    """An integer of `width` bits: `valid` of them from bit `offset` of `root` on, zeros above. `bits`: of `root`."""
+
+    root: Argument
+    bits: int
+    offset: int
+    valid: int
+    width: int
+
+
+def lower(module: Module) -> None:
+    """In place. Raises Malformed for what is no slice."""
+    for function in module.functions:
+        if any(_is_wide(item.text) for item in function.instructions()):
+            _Slices(function).run()
+
+
+def _is_wide(text: str) -> bool:
+    return any(int(match) > _MOST for match in _WIDE.findall(text))
+
+
+def _width(type_: str) -> int:
+    match = _INTEGER.fullmatch(type_)
+    return int(match[1]) if match else 0
+
+
+def _size(type_: str) -> int:
+    """In bits; 0 for a type that is neither a scalar nor a vector of scalars in whole bytes."""
+    vector = _VECTOR.fullmatch(type_)
+    element = vector[2] if vector else type_
+    bits = _BITS.get(element) or _width(element)
+    return (int(vector[1]) if vector else 1) * bits if bits in (8, 16, 32, 64) else 0
+
+
+class _Slices:
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.fresh = Names(function).fresh
+        self.known: dict[str, _Slice] = {}
+        self.out: list[Instruction] = []
+        self.source = ""
+
+    def run(self) -> None:
+        for block in reverse_postorder(self.function):
+            self.out = []
+            for item in block.instructions:
+                self.source = item.source
+                if not (_is_wide(item.text) or self.mentions(item)) or not self.instruction(item):
+                    self.out.append(item)
+            block.instructions = self.out
+
+    def mentions(self, item: Instruction) -> bool:
+        return bool(self.known) and any(word in self.known for word in tokens_of(item.text))
+
+    def emit(self, text: str, result: str | None) -> str:
+        self.out.append(Instruction(result, text, self.source))
+        return result or ""
+
+    def refuse(self, item: Instruction) -> Malformed:
+        widths = [f"i{n}" for n in _WIDE.findall(item.text) if int(n) > _MOST]
+        kind = widths[0] if widths else "wide integers"
+        message = f"'{item.opcode}' of {kind} is not supported: SPIR-V has integers of at most {_MOST} bits"
+        return Malformed("ir-not-supported", message, item.source)
+
+    def instruction(self, item: Instruction) -> bool:
+        """False where it stays as it is."""
+        call = parse_call(item.text) if "call" in item.text else None
+        if call is not None and call.name.startswith("llvm.lifetime"):
+            return False
+        if item.opcode in ("alloca", "getelementptr"):
+            return False
+        handlers: dict[str, Callable[[Instruction], bool]] = {
+            **dict.fromkeys(("bitcast", "trunc", "zext"), self.cast),
+            "lshr": self.shift,
+            "freeze": self.freeze,
+            "load": self.load,
+            "store": self.store,
+        }
+        if item.opcode not in handlers:
+            raise self.refuse(item)
+        return handlers[item.opcode](item)
+
+    def operand(self, item: Instruction, text: str) -> _Slice | None:
+        argument = parse_argument(tokens_of(text))
+        if argument.value in self.known:
+            return self.known[argument.value]
+        if _width(argument.type) > _MOST:
+            raise self.refuse(item)
+        return None
+
+    def cast(self, item: Instruction) -> bool:
+        match = _CAST.fullmatch(item.text)
+        if match is None or item.result is None:
+            raise self.refuse(item)
+        given, wanted = self.operand(item, match[2]), _width(match[3])
+        if given is None:
+            self.begin(item, parse_argument(tokens_of(match[2])), wanted)
+        elif wanted > _MOST:
+            self.known[item.result] = replace(given, width=wanted, valid=min(given.valid, wanted))
+        else:
+            size = _size(match[3])
+            if not size:
+                raise self.refuse(item)
+            self.take(item, replace(given, width=size, valid=min(given.valid, size)), match[3], item.result)
+        return True
+
+    def begin(self, item: Instruction, root: Argument, width: int) -> None:
+        size = _size(root.type)
+        if not size or width <= _MOST or not root.value.startswith("%"):
+            raise self.refuse(item)
+        self.known[item.result or ""] = _Slice(root, size, 0, size, width)
+
+    def shift(self, item: Instruction) -> bool:
+        first, by = operands(item.text)[:2]
+        given = self.operand(item, first)
+        if given is None or not by.isdigit() or item.result is None:
+            raise self.refuse(item)
+        shift = int(by)
+        valid = max(given.valid - shift, 0)
+        self.known[item.result] = replace(given, offset=given.offset + shift, valid=valid)
+        return True
+
+    def freeze(self, item: Instruction) -> bool:
+        given = self.operand(item, operands(item.text)[0])
+        if given is None or item.result is None:
+            return False
+        root = self.emit(f"freeze {given.root}", self.fresh("frozen"))
+        self.known[item.result] = replace(given, root=Argument(given.root.type, root))
+        return True
+
+    def load(self, item: Instruction) -> bool:
+        kind = operands(item.text)[0]
+        width = _width(kind)
+        if width <= _MOST:
+            return False
+        if width % 8 or "atomic" in item.text or item.result is None:
+            raise self.refuse(item)
+        root = Argument(f"<{width // 8} x i8>", self.fresh("bytes"))
+        self.emit(item.text.replace(kind, root.type, 1), root.value)
+        self.known[item.result] = _Slice(root, width, 0, width, width)
+        return True
+
+    def store(self, item: Instruction) -> bool:
+        value = operands(item.text)[0]
+        given = self.operand(item, value)
+        if given is None:
+            return False
+        if given.width % 8 or "atomic" in item.text:
+            raise self.refuse(item)
+        kind = f"<{given.width // 8} x i8>"
+        name = self.take(item, given, kind, self.fresh("slice"))
+        self.emit(item.text.replace(value, f"{kind} {name}", 1), None)
+        return True
+
+    def take(self, item: Instruction, part: _Slice, kind: str, result: str) -> str:
+        """Emits what gives a slice as a value of `kind`, which is as wide."""
+        unit = math.gcd(part.offset, part.valid, part.width, part.bits, _MOST)
+        if unit < 8:
+            raise self.refuse(item)
+        count, total = part.width // unit, part.bits // unit
+        first, known = part.offset // unit, part.valid // unit
+        source = Argument(f"<{total} x i{unit}>", part.root.value)
+        if part.root.type != source.type:
+            source.value = self.emit(f"bitcast {part.root} to {source.type}", self.fresh("units"))
+        if count == 1:
+            if not known:
+                return self.emit(f"freeze {kind} {'0.0' if kind in _BITS else '0'}", result)
+            name = result if kind == f"i{unit}" else self.fresh("unit")
+            self.emit(f"extractelement {source}, i64 {first}", name)
+            return name if name == result else self.emit(f"bitcast i{unit} {name} to {kind}", result)
+        chosen = [first + n if n < known else total for n in range(count)]
+        mask = ", ".join(f"i32 {n}" for n in chosen)
+        shuffled = f"<{count} x i{unit}>"
+        name = result if kind == shuffled else self.fresh("chosen")
+        self.emit(f"shufflevector {source}, {source.type} zeroinitializer, <{count} x i32> <{mask}>", name)
+        return name if name == result else self.emit(f"bitcast {shuffled} {name} to {kind}", result)
