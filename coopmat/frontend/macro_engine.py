@@ -95,10 +95,12 @@ class MacroEngine(Preprocessor):  # type: ignore[misc]
     # --- overridden: bounds, the empty argument, errors ---
 
     def expand_macros(self, tokens: list[Token], expanding_from: Any = ()) -> list[Token]:
+        # On the way in: pasted names double before anything comes back.
+        self._spend(0, sum(len(token.value) for token in tokens))
         result: list[Token] = super().expand_macros(tokens, list(expanding_from))
         if len(result) > self.longest:
             raise ExpansionLimit("macro-tokens")
-        self._spend(len(result), sum(len(token.value) for token in result))
+        self._spend(len(result))
         return result
 
     def collect_args(self, tokenlist: list[Token], ignore_errors: bool = False) -> Any:

@@ -85,6 +85,15 @@ def test_string_of_a_string_of_a_string():
     assert budget_of(refused(source), "expansion-too-large") == "macro-characters"
 
 
+def test_names_pasted_to_themselves():
+    # Each level doubles the name before the level below is asked for; memory ends before recursion does.
+    lines = [f"#define P{i}(x) P{i - 1}(x##x)\n" for i in range(1, 1000)]
+    source = "#define P0(x) x##x\n" + "".join(lines) + "int P999(a);\n"
+    start = time.process_time()
+    assert budget_of(refused(source), "expansion-too-large") == "macro-characters"
+    assert time.process_time() - start < 10
+
+
 def test_include_of_many_gigabytes(tmp_path):
     with (tmp_path / "big.h").open("wb") as file:
         file.truncate(20 << 30)

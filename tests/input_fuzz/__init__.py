@@ -1,0 +1,1 @@
+"""Damaged and overgrown inputs through the whole compiler: see tools/fuzz-inputs."""
