@@ -255,7 +255,7 @@ def test_operators_on_matrices(route: str) -> None:
         ("%r = call bfloat @llvm.fma.bf16(bfloat %x, bfloat %x, bfloat %x)", "'llvm.fma.bf16', which takes or gives"),
         ("%r = call bfloat @_Z3sinDF16b(bfloat %x)", "'_Z3sinDF16b', which takes or gives"),
         ("%r = atomicrmw fadd ptr addrspace(1) %p, bfloat %x monotonic", "atomicrmw of a bfloat"),
-        ("%n = fptosi bfloat %x to i100\n%r = sitofp i100 %n to bfloat", "i100 as a bfloat"),
+        ("%n = fptosi bfloat %x to i100\n%r = sitofp i100 %n to bfloat", "'fptosi' of i100"),
     ],
 )
 def test_what_is_not_supported(line: str, message: str) -> None:

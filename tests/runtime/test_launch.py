@@ -213,7 +213,7 @@ def test_options_for_a_device_with_its_own_compiler_only(device):
     plain = replace(device, spirv_versions=(), opencl_c="CL1.2", extensions=frozenset({"cl_khr_fp64"}))
     options = resolve_options(CompileOptions(matrices="auto", extensions={"cl_khr_subgroups": False}), plain)
     assert (options.code, options.matrices, options.cl_std) == ("c", "one", "CL1.2")
-    assert options.extensions == {"cl_khr_fp16": False, "cl_khr_subgroups": False}
+    assert options.extensions == {"cl_khr_fp16": False, "cl_khr_kernel_clock": False, "cl_khr_subgroups": False}
     with pytest.raises(CompileError, match="OpenCL C has no native matrices"):
         resolve_options(CompileOptions(), plain)
     own = resolve_options(CompileOptions(matrices="lanes", code="c"), replace(device, opencl_c="CL3.0"))

@@ -50,8 +50,9 @@ def _seconds(binary: bytes) -> float:
 @pytest.mark.parametrize("make", [_chain, _kernels, _unused])
 def test_time_is_linear_in_functions(make):
     small, large = (assemble(make(count), "spv1.4") for count in (400, 4800))
-    least = [min(_seconds(binary) for _ in range(3)) for binary in (small, large)]
-    assert least[1] / least[0] < 30
+    # In turns, since a machine with other work is at times slower than at others.
+    times = [(_seconds(small), _seconds(large)) for _ in range(4)]
+    assert min(time for _, time in times) / min(time for time, _ in times) < 30
 
 
 def test_all_callers_use_matrices():
