@@ -68,7 +68,7 @@ class IdGuards:
                 bound_is_open = item.opcode in _UNSIGNED and not all(map(self._is_small, set(item.operands) - set(ids)))
                 one_id = len(compared) == 1 and compared[0].root is not None and id(item) not in merged
                 if not one_id or (bound_is_open and not compared[0].is_own):
-                    item.operands = tuple(zeros.hidden(w, out) if w in ids else w for w in item.operands)
+                    zeros.hide(item, ids, out)
                 elif bound_is_open:
                     item.operands = tuple(w if w in ids else self._without_sign(w, out) for w in item.operands)
             out.append(item)

@@ -32,7 +32,7 @@ class LoopEnds:
         out: list[Instruction] = []
         for item in code:
             if item.result in ends and self._is_narrow_equality(item):
-                item.operands = tuple(zeros.hidden(w, out) if self._is_widened(w) else w for w in item.operands)
+                zeros.hide(item, set(filter(self._is_widened, item.operands)), out)
             out.append(item)
         return out
 

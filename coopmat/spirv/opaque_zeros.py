@@ -5,6 +5,7 @@ Put in place of a constant 0, or combined with a value, they hide it from optimi
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -113,29 +114,39 @@ class OpaqueZeros:
 
     def __init__(self, known: Globals) -> None:
         self._globals = known
-        self._values: dict[int, int] = {}
+        self._values: dict[tuple[int, int], int] = {}
+        self._hidden: set[int] = set()
         self._turns: dict[int, int] = {}
         self._variables: list[Instruction] = []
         self._accesses: list[Instruction] = []
 
-    def of(self, kind: int) -> int:
-        """The value's id; it is there in the whole function."""
-        if kind not in self._values:
+    def of(self, kind: int, number: int = 0) -> int:
+        """The value's id; it is there in the whole function. Two of other numbers may differ, for all that is known."""
+        if (kind, number) not in self._values:
             variable, value = self._globals.module.new_id(), self._globals.module.new_id()
             pointer, null = self._globals.pointer(kind), self._globals.null(kind)
             self._variables.append(instruction("OpVariable", pointer, variable, _STORAGE_FUNCTION))
             self._accesses.append(instruction("OpStore", variable, null))
             self._accesses.append(instruction("OpLoad", kind, value, variable, _VOLATILE))
-            self._values[kind] = value
-        return self._values[kind]
+            self._values[kind, number] = value
+        return self._values[kind, number]
 
-    def hidden(self, value: int, out: list[Instruction]) -> int:
-        """What equals a `value`, calculated at the end of `out`; itself where it is no integer."""
-        kind = self._globals.definitions[value].result_type
-        if kind is None or self._globals.width(value) is None:
+    def hide(self, item: Instruction, values: Container[int], out: list[Instruction]) -> None:
+        """Puts what equals them in place of the operands of a comparison that are among the `values`, calculated at
+        the end of `out`: each with a zero of its own, since equal ones on both sides would be left out."""
+        item.operands = tuple(
+            self._equal(word, at, out) if word in values else word for at, word in enumerate(item.operands)
+        )
+
+    def _equal(self, value: int, number: int, out: list[Instruction]) -> int:
+        """Itself where it is hidden already, or no integer."""
+        if value in self._hidden or self._globals.width(value) is None:
             return value
-        out.append(self._globals.calculated(_XOR, kind, value, self.of(kind)))
-        return out[-1].result or 0
+        kind = self._globals.kind_of(value)
+        out.append(self._globals.calculated(_XOR, kind, value, self.of(kind, number)))
+        result = out[-1].result or 0
+        self._hidden.add(result)
+        return result
 
     def turning(self, kind: int, out: list[Instruction]) -> int:
         """A zero of each time around a loop that this stands in, calculated at the end of `out`."""

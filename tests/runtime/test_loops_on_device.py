@@ -155,3 +155,14 @@ def test_loops_ask_each_work_item_what_they_do_not_change(device: DeviceInfo, ro
     results = execute(device, binary, launches)
     wrong = [case[:3] for case, result in zip(expected, results, strict=True) if result[1].tolist() != case[3]]
     assert not wrong
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("bound", ["l", "n", "n + g"])
+def test_narrow_counters_go_round_to_their_bounds(device: DeviceInfo, route: str, bound: str) -> None:
+    head = "kernel void f(global int *o, int n) { int l = get_local_id(0), g = get_group_id(0)"
+    loops = f"char i = 3; while ({bound} != i) {{ s++; i++; }} uchar k = 3; do {{ s++; ++k; }} while (k != {bound});"
+    binary = coopmat.compile(f"{head}, s = 0; {loops} o[l] = s; }}", ["-w", "--matrices", route]).spirv
+    [result] = execute(device, binary, [Launch("f", [np.zeros(2, np.int32), Value(np.int32(1))], (2,), (2,))])
+    bounds = (0, 1) if bound == "l" else (1, 1)
+    assert result[0].tolist() == [2 * (256 - 3 + end) for end in bounds]
