@@ -23,8 +23,10 @@ _WORDS = (*_TEXT.split(), "\0")
 
 
 def mutated(seed: Input, rng: random.Random) -> str | bytes:
-    """One to four mutations of a seed."""
+    """One to four mutations of a seed; one in which something can grow often grows without damage."""
     text = seed.text
+    if seed.grows and isinstance(text, str) and rng.random() < 0.4:
+        return _go_on(text, rng)[:_LONGEST]
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4))):
         if isinstance(text, bytes):
             text = rng.choice(_OF_WORDS)(text, rng)
