@@ -35,7 +35,7 @@ from coopmat.cts.writers.c import CWriter
 from coopmat.devices import from_key_values
 from coopmat.diagnostics import CompileError
 from coopmat.matrices.supported import Supported, parse_variants
-from coopmat.matrices.variants import Layout, MatrixType
+from coopmat.matrices.variants import ComponentType, Layout, MatrixType
 from coopmat.native_profiles import NATIVE_PROFILES
 from coopmat.options import CompileOptions
 from coopmat.runtime.runheader import parse_header
@@ -140,11 +140,18 @@ class TargetSetting(Setting):
 
     lacks: tuple[str, ...] = ()
 
-    def place(self, name: str, matrix: MatrixType, layout: Layout | None = None, vector: int = 1) -> Place:
+    def place(
+        self,
+        name: str,
+        matrix: MatrixType,
+        layout: Layout | None = None,
+        vector: int = 1,
+        scalar: ComponentType | None = None,
+    ) -> Place:
         if layout is None:
             open_ = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR)
             layout = next((known for known in open_ if not self._lacking(matrix, known)), None)
-        return super().place(name, matrix, layout, vector)
+        return super().place(name, matrix, layout, vector, scalar)
 
     def _lacking(self, matrix: MatrixType, layout: Layout) -> bool:
         kinds = [access(word, matrix, layout) for word in ("load", "store")]

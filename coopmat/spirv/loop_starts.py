@@ -76,13 +76,14 @@ class LoopStarts:
             value, wrap = item.operands[0], _EXTENSIONS[item.opcode]
         return value, wrap
 
-    def counted_from(self, value: int) -> int | None:
-        """What a constant is added to."""
+    def summands(self, value: int) -> tuple[int, ...]:
+        """What values are added, of which a counter may be one: its step is known when the program runs."""
         item = self.definitions.get(value)
-        if item is None or item.opcode != _ADD:
-            return None
-        left, right = item.operands
-        return left if self.is_constant(right) else right if self.is_constant(left) else None
+        return item.operands if item is not None and item.opcode == _ADD else ()
+
+    def is_sum(self, value: int) -> bool:
+        """Whether it is one, perhaps in another type."""
+        return bool(self.summands(self.narrow(value, 0)[0]))
 
 
 class _Function:
@@ -116,14 +117,17 @@ class _Function:
                 greater, equal = not greater, not equal
             less, more = (right, left) if greater else (left, right)
             # `< n + 1` becomes `<= n` there.
-            if (equal or self.known.counted_from(more) is not None) and not self.known.is_constant(more):
+            if (equal or any(map(self.known.is_constant, self.known.summands(more)))) and not self.known.is_constant(
+                more
+            ):
                 yield self.known.narrow(less, wrap)
 
     def _zeros(self, counter: int, wrap: int) -> Iterator[Start]:
         """Where a counter that may wrap begins with 0; it is the value of this or of the next time around."""
         definitions = self.known.definitions
-        for value in (counter, self.known.counted_from(counter)):
-            item = definitions.get(value) if value is not None else None
+        for whole in (counter, *self.known.summands(counter)):
+            value, wrap = self.known.narrow(whole, wrap)
+            item = definitions.get(value)
             if item is not None and item.opcode == _PHI:
                 yield from self._zeros_of([(item, at) for at in range(0, len(item.operands), 2)], wrap)
             elif item is not None and item.opcode == _LOAD:
@@ -132,6 +136,6 @@ class _Function:
                 yield from self._zeros_of([(store, 1) for store in stores], wrap)
 
     def _zeros_of(self, values: list[Start], wrap: int) -> Iterator[Start]:
-        steps = {value for item, at in values if self.known.counted_from(value := item.operands[at]) is not None}
+        steps = {value for item, at in values if self.known.is_sum(value := item.operands[at])}
         if steps and not all((step, wrap) in self.known.exact for step in steps):
             yield from ((item, at) for item, at in values if self.known.is_zero(item.operands[at]))
