@@ -121,6 +121,15 @@ def test_conditions_that_differ_not_or_change_stay(guard: str, test: str, option
     assert "OpLogicalNotEqual" not in _assembly(loop, "int n", options)
 
 
+@pytest.mark.parametrize("options", [(), ("-O0",)])
+def test_narrow_counters_are_hidden_where_loops_end_with_their_bounds(options: tuple[str, ...]) -> None:
+    loop = "for (uchar k = 3; {}; k += 2) s += a[k];"
+    for test in ("k <= n", "n - 1 >= k", "!(k > n)"):
+        assert "OpBitwiseXor" in _assembly(loop.format(test), "int n", options)
+    assert "OpBitwiseXor" in _assembly("for (short k = n; !(k < 0); k--) s += a[k];", "int n", options)
+    assert "OpBitwiseXor" not in _assembly(loop.format("k < n"), "int n")
+
+
 def test_functions_of_others_are_rewritten_once_and_stay_valid() -> None:
     body = f"{IDS} if (39 - l >= 16 * g) for (ulong k = 0; k <= n; k++) s += a[k];"
     source = f"kernel void f(global const float *a, global float *o, uint n) {{ float s = 0; {body} o[0] = s; }}"
