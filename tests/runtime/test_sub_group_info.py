@@ -10,7 +10,7 @@ import pytest
 
 import coopmat
 from coopmat.cache import CACHE_DIRECTORY
-from coopmat.devices import list_devices, opencl
+from coopmat.devices import health, list_devices, opencl
 
 SOURCE = """
 typedef float M __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8, CLK_COOPERATIVE_MATRIX_A)));
@@ -38,6 +38,8 @@ def built(platform: str, route: str) -> tuple[Any, Any]:
     found = next((d for d in list_devices() if d.platform == platform and d.kind == "CPU"), None)
     if found is None or (route == "lanes" and ROUTES[route][1] not in found.sub_group_sizes):
         pytest.skip(f"no {platform}, or it has no subgroups")
+    if failure := health.build_failure(found):
+        pytest.skip(f"{platform} builds nothing: {failure}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cl.CompilerWarning)
         return found.handle, coopmat.Program(cl.Context([found.handle]), SOURCE).build(ROUTES[route][0])
