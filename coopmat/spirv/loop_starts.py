@@ -47,9 +47,8 @@ class LoopStarts:
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
         """The function `code`, whose instructions are changed in place."""
         for item, at in _Function(self, code).starts():
-            kind = self._globals.definitions[item.operands[at]].result_type
-            assert kind is not None
-            item.operands = (*item.operands[:at], zeros.of(kind), *item.operands[at + 1 :])
+            zero = zeros.of(self._globals.kind_of(item.operands[at]))
+            item.operands = (*item.operands[:at], zero, *item.operands[at + 1 :])
         return code
 
     @property
@@ -117,23 +116,22 @@ class _Function:
                 greater, equal = not greater, not equal
             less, more = (right, left) if greater else (left, right)
             # `< n + 1` becomes `<= n` there.
-            if (equal or any(map(self.known.is_constant, self.known.summands(more)))) and not self.known.is_constant(
-                more
-            ):
+            may_equal = equal or any(map(self.known.is_constant, self.known.summands(more)))
+            if may_equal and not self.known.is_constant(more):
                 yield self.known.narrow(less, wrap)
 
     def _zeros(self, counter: int, wrap: int) -> Iterator[Start]:
         """Where a counter that may wrap begins with 0; it is the value of this or of the next time around."""
         definitions = self.known.definitions
         for whole in (counter, *self.known.summands(counter)):
-            value, wrap = self.known.narrow(whole, wrap)
+            value, contradicted = self.known.narrow(whole, wrap)
             item = definitions.get(value)
             if item is not None and item.opcode == _PHI:
-                yield from self._zeros_of([(item, at) for at in range(0, len(item.operands), 2)], wrap)
+                yield from self._zeros_of([(item, at) for at in range(0, len(item.operands), 2)], contradicted)
             elif item is not None and item.opcode == _LOAD:
                 variable = item.operands[0]
                 stores = [i for i in self.code if i.opcode == _STORE and i.operands[0] == variable]
-                yield from self._zeros_of([(store, 1) for store in stores], wrap)
+                yield from self._zeros_of([(store, 1) for store in stores], contradicted)
 
     def _zeros_of(self, values: list[Start], wrap: int) -> Iterator[Start]:
         steps = {value for item, at in values if self.known.is_sum(value := item.operands[at])}
