@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from opencl_devices import find
 
 import coopmat
 from coopmat.cache import CACHE_DIRECTORY
-from coopmat.devices import health, list_devices, opencl
+from coopmat.devices import opencl
 
 SOURCE = """
 typedef float M __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8, CLK_COOPERATIVE_MATRIX_A)));
@@ -35,11 +36,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def built(platform: str, route: str) -> tuple[Any, Any]:
     """The device and the program."""
     cl = opencl()
-    found = next((d for d in list_devices() if d.platform == platform and d.kind == "CPU"), None)
-    if found is None or (route == "lanes" and ROUTES[route][1] not in found.sub_group_sizes):
-        pytest.skip(f"no {platform}, or it has no subgroups")
-    if failure := health.build_failure(found):
-        pytest.skip(f"{platform} builds nothing: {failure}")
+    found = find(lambda d: d.platform == platform and d.kind == "CPU", platform)
+    if route == "lanes" and ROUTES[route][1] not in found.sub_group_sizes:
+        pytest.skip(f"{platform} has no subgroups")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cl.CompilerWarning)
         return found.handle, coopmat.Program(cl.Context([found.handle]), SOURCE).build(ROUTES[route][0])

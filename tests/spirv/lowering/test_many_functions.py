@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 
 import pytest
@@ -41,18 +42,25 @@ def _unused(count: int) -> str:
 
 
 def _seconds(binary: bytes) -> float:
-    start = time.process_time()
-    kernels_of(read(binary))
-    prepare(binary, "lanes", None)
-    return time.process_time() - start
+    # The collector's time depends on the objects of the tests before this one.
+    gc.collect()
+    gc.disable()
+    try:
+        start = time.process_time()
+        kernels_of(read(binary))
+        prepare(binary, "lanes", None)
+        return time.process_time() - start
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("make", [_chain, _kernels, _unused])
 def test_time_is_linear_in_functions(make):
+    """12 times the functions take about 12 times as long; 144 times if the time were quadratic."""
     small, large = (assemble(make(count), "spv1.4") for count in (400, 4800))
     # In turns, since a machine with other work is at times slower than at others.
     times = [(_seconds(small), _seconds(large)) for _ in range(4)]
-    assert min(time for _, time in times) / min(time for time, _ in times) < 30
+    assert min(time for _, time in times) / min(time for time, _ in times) < 40
 
 
 def test_all_callers_use_matrices():
