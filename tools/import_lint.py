@@ -34,7 +34,6 @@ ALLOWED: dict[str, set[str]] = {
     "runtime": _COMPILER | {"cache", "devices", "features", "host"},
     "cts": _COMPILER | {"devices", "host", "runtime"},
     "cli": _COMPILER | {"cache", "devices", "host", "runtime", "cts", "__init__"},
-    "error_codes": _COMPILER,
     "__main__": {"cli"},
     "__init__": _COMPILER | {"devices", "host", "runtime"},
 }

@@ -1,4 +1,4 @@
-"""What -W options make of the table of warnings. `python -m coopmat.warning_options` prints docs/warnings.md."""
+"""What -W options make of the table of warnings."""
 
 from __future__ import annotations
 

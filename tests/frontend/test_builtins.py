@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from builtin_golden import chosen, declared, parse_type
+from pages.builtins import document
 
 from coopmat.frontend import builtins
 from coopmat.frontend.builtins import Ambiguous, ConversionName, NoMatch, Overload, rows
-from coopmat.frontend.builtins.documentation import document
 from coopmat.frontend.types import CHAR, FLOAT, HALF, INT, UINT, Type, VectorType
 from coopmat.ir.mangle import mangle
 

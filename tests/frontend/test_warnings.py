@@ -6,12 +6,12 @@ import ast
 from pathlib import Path
 
 import pytest
+from pages.warnings import document
 from warning_cases import CASES, Case
 
 import coopmat
 from coopmat import warning_options
 from coopmat.diagnostics import CompileError, Diagnostic
-from coopmat.warning_options.documentation import document
 from coopmat.warning_options.table import WARNINGS
 
 ROOT = Path(coopmat.__file__).resolve().parent
@@ -72,7 +72,7 @@ def test_every_warning_that_is_told_has_a_row() -> None:
 
 def test_the_page_in_docs_is_up_to_date() -> None:
     page = ROOT.parent / "docs" / "warnings.md"
-    assert page.read_text(encoding="utf-8") == document(), "python -m coopmat.warning_options"
+    assert page.read_text(encoding="utf-8") == document(), "tools/pages warnings"
 
 
 # --- options ---

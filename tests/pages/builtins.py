@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from . import FAMILIES, matrix, matrix_types, rows
-from .rows import Builtin
+from coopmat.frontend.builtins import FAMILIES, matrix, matrix_types, rows
+from coopmat.frontend.builtins.rows import Builtin
 
 _HEAD = """\
 # Builtin functions
 
-Made by `python -m coopmat.frontend.builtins > docs/builtins.md`; do not edit.
+Made by `tools/pages builtins > docs/builtins.md`; do not edit.
 
 Sections are those of the OpenCL C 3.0 specification. In a signature, `T` stands for an element type and `n`, `m` for
 the number of components (1: a scalar), as the `for` says; `S` and `U` are the signed and unsigned integers as wide as

@@ -1,4 +1,4 @@
-"""Every error that a source can earn, with an example. `python -m coopmat.error_codes` prints docs/diagnostics.md."""
+"""Every error that a source can earn, with an example."""
 
 from __future__ import annotations
 

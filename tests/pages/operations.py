@@ -1,19 +1,12 @@
-#!/usr/bin/env python3
 """Prints docs/operations.md: what each operation on matrices becomes, on every route, for every component type.
 
 Native modules are compiled and looked at; for the lowerings the library is asked which functions it has.
-
-Usage: tools/operation-table > docs/operations.md
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from coopmat import compiler
 from coopmat.diagnostics import CompileError
@@ -36,7 +29,7 @@ from coopmat.spirv.module import Instruction, Module, decode_string
 HEAD = """\
 # Operations
 
-Made by `tools/operation-table > docs/operations.md`; do not edit.
+Made by `tools/pages operations > docs/operations.md`; do not edit.
 
 What each operation on a 16 x 16 matrix becomes, by target: natively for each of the
 [profiles](routes.md#what-takes-native-modules) of consumers, by SPIR-V instruction, and in the [library
@@ -288,7 +281,3 @@ def document() -> str:
         f"{HEAD}The types are {names}; multiply-adds of 8, 16 bits, half and bfloat16 add up in 32 bits.\n\n"
         + "".join(line + "\n" for line in lines)
     )
-
-
-if __name__ == "__main__":
-    print(document(), end="")

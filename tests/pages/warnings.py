@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from . import MEMBERS
-from .table import WARNINGS, Warning
+from coopmat.warning_options import MEMBERS
+from coopmat.warning_options.table import WARNINGS, Warning
 
 _HEAD = """\
 # Warnings
 
-Made by `python -m coopmat.warning_options > docs/warnings.md`; do not edit.
+Made by `tools/pages warnings > docs/warnings.md`; do not edit.
 
 Names, groups and defaults are those of clang where clang has the warning. `-W<name>` and `-Wno-<name>` turn a warning
 or a group on and off, `-Werror=<name>` makes it an error, `-Wno-error=<name>` takes that back; `-Werror` makes errors

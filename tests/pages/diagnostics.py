@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ..compiler import compile
-from ..diagnostics import CompileError, Diagnostic, SourceMap, render_text
-from . import FAMILIES, ErrorCode
+from coopmat.compiler import compile
+from coopmat.diagnostics import CompileError, Diagnostic, SourceMap, render_text
+
+from .error_codes import FAMILIES, ErrorCode
 
 NAME = "example.cl"
 _HEAD = """\
 # Diagnostics
 
-Made by `python -m coopmat.error_codes > docs/diagnostics.md`; do not edit.
+Made by `tools/pages diagnostics > docs/diagnostics.md`; do not edit.
 
 Every error that a source can earn has a code, which ends its first line in brackets. Here is one example of each, and
 what the compiler says to it: the place with a caret and the range, what else matters with `note:`, and below the

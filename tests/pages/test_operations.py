@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
+from coopmat.matrices.variants import COMPONENT_TYPES
+
+from .operations import OPERATIONS, cell, document, native
+
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-
-from operation_table import OPERATIONS, cell, document, native  # noqa: E402
-
-from coopmat.matrices.variants import COMPONENT_TYPES  # noqa: E402
 
 
 def test_the_page_in_docs_is_up_to_date() -> None:

@@ -1,0 +1,1 @@
+"""The pages of docs/ that are made from tables and from what the compiler says: `tools/pages NAME` prints one."""
