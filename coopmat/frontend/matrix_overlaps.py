@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from . import typed
 from .matrix_trees import Leaf, MemoryLeaf, ObjectLeaf, ScalarLeaf
+from .nodes import walk
 from .types import AddressSpace, PointerType
 
 
@@ -101,7 +102,7 @@ def _root(e: typed.LValue) -> typed.LValue:
 
 def _pointed_to(function: typed.FunctionDecl) -> Iterator[typed.VarDecl]:
     """The variables whose address, or that of a part of them, is taken."""
-    for node in _nodes(function):
+    for node in walk(function.body):
         taken = node.operand if isinstance(node, (typed.AddressOf, typed.Convert)) else None
         root = _root(taken) if isinstance(taken, typed.LValue) else None
         if isinstance(root, typed.VarRef):
@@ -109,23 +110,6 @@ def _pointed_to(function: typed.FunctionDecl) -> Iterator[typed.VarDecl]:
 
 
 def _assigned(function: typed.FunctionDecl) -> Iterator[typed.LValue]:
-    for node in _nodes(function):
+    for node in walk(function.body):
         if isinstance(node, typed.Assign):
             yield _root(node.target)
-
-
-def _nodes(function: typed.FunctionDecl) -> Iterator[typed.Expr | typed.Stmt]:
-    work: list[object] = [function.body]
-    while work:
-        node = work.pop()
-        if isinstance(node, (list, tuple)):
-            work.extend(node)
-        elif isinstance(node, typed.DeclStmt):
-            work.append(node.decl.initializer)
-        elif isinstance(node, (typed.Expr, typed.Stmt)):
-            yield node
-            names = [item.name for item in fields(node) if item.name not in _NO_OPERANDS]
-            work.extend(getattr(node, name) for name in names)
-
-
-_NO_OPERANDS = ("span", "type", "place", "decl", "function")

@@ -15,7 +15,8 @@ from ..matrices.memory_rules import Congruence, MemoryRules
 from ..matrices.variants import ComponentType, Layout
 from . import typed
 from .matrix_terms import matrix_type
-from .target_check import nodes, used
+from .nodes import walk
+from .target_check import used
 from .types import AddressSpace, ArrayType, CoopMatrixType, PointerType, RecordType, ScalarType, align_of, size_of
 
 STRIDE, POINTER, ARGUMENT = "coop-mat-target-stride", "coop-mat-target-pointer", "coop-mat-alignment"
@@ -58,7 +59,7 @@ class _Function:
         self.of_host = False
 
     def run(self) -> None:
-        found = list(nodes(self.function.body))
+        found = list(walk(self.function.body))
         for node in found:
             if isinstance(node, (typed.Assign, typed.CompoundAssign, typed.IncDec)):
                 self.change(node.target)

@@ -9,12 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 
 from ..diagnostics import Span
-
-
-@dataclass(slots=True)
-class Node:
-    span: Span
-
+from . import nodes
+from .nodes import Node as Node
 
 # --- expressions ---------------------------------------------------------------------------------
 
@@ -466,34 +462,20 @@ class Attributed(Statement):
 # --- printing ------------------------------------------------------------------------------------
 
 
-def dump(node: Node) -> str:
+def dump(root: Node) -> str:
     """An indented tree: one node a line with its start position, plain fields beside the node's name."""
-    lines: list[str] = []
-    # An explicit stack, so that a chain of 20,000 operators prints too.
-    work: list[tuple[int, str, object]] = [(0, "", node)]
-    while work:
-        depth, label, value = work.pop()
-        prefix = "  " * depth + (f"{label}: " if label else "")
-        if isinstance(value, Node):
-            plain, nested = [], []
-            for item in fields(value):
-                content = getattr(value, item.name)
-                if isinstance(content, Span) or content is None or content == []:
-                    continue
-                if isinstance(content, (Node, list)):
-                    nested.append((depth + 1, item.name, content))
-                else:
-                    plain.append(f"{item.name}={content!r}")
-            place = f" <{value.span.line}:{value.span.column}>"
-            lines.append(prefix + type(value).__name__ + place + "".join(f" {text}" for text in plain))
-            work.extend(reversed(nested))
-        elif isinstance(value, list):
-            if all(isinstance(item, Word) for item in value):
-                lines.append(prefix + " ".join(item.text for item in value))
-            elif all(isinstance(item, str) for item in value):
-                lines.append(prefix + " ".join(value))
-            else:
-                work.extend(reversed([(depth, f"{label}[{i}]", item) for i, item in enumerate(value)]))
-        else:
-            lines.append(prefix + repr(value))
-    return "\n".join(lines) + "\n"
+    return "\n".join(nodes.dump(root, 0, _head)) + "\n"
+
+
+def _head(value: object) -> str | None:
+    if isinstance(value, list):
+        words = all(isinstance(item, Word) for item in value)
+        return " ".join(item.text for item in value) if words else None
+    assert isinstance(value, Node)
+    text = f"{type(value).__name__} <{value.span.line}:{value.span.column}>"
+    of_children = nodes.child_fields(type(value))
+    for item in fields(value):
+        content = getattr(value, item.name)
+        if item.name not in of_children and not isinstance(content, Span) and content is not None:
+            text += f" {item.name}={content!r}"
+    return text

@@ -5,15 +5,14 @@ Each type and each multiply-add is told of once, where it is first met.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ..diagnostics import Diagnostics, Note, Span
 from ..matrices.supported import Supported, multiply_add
 from ..matrices.variants import MatrixType, Operands, Variant
 from . import typed
 from .matrix_terms import matrix_type
+from .nodes import Node, walk
 from .types import ArrayType, CoopMatrixType, PointerType, RecordType, Type
-from .uniformity.calls import in_order, parts
+from .uniformity.calls import in_order
 
 # A message and its notes.
 Told = tuple[str, list[Note]]
@@ -55,24 +54,17 @@ class _Check:
         in_use = used(unit)
         for function in in_order(unit)[0]:
             if function in in_use:
-                work: list[object] = [function.body, *reversed(function.parameters)]
                 self.type(function.type.result, function.span)
-                while work:
-                    work.extend(reversed(self.node(work.pop())))
+                for node in walk(*function.parameters, function.body):
+                    self.node(node)
 
-    def node(self, node: object) -> list[object]:
-        """Looks at a node; its parts."""
-        if isinstance(node, (list, tuple)):
-            return list(node)
-        if not isinstance(node, (typed.Expr, typed.Stmt, typed.VarDecl, typed.MatrixBounds)):
-            return []
+    def node(self, node: Node) -> None:
         if isinstance(node, (typed.Expr, typed.VarDecl)):
             self.type(node.type, node.span)
         if isinstance(node, typed.MatrixLength):
             self.type(node.matrix, node.span)
         if isinstance(node, typed.MatrixMulAdd):
             self.multiply_add(node)
-        return [getattr(node, name) for name in parts(node)]
 
     def type(self, t: Type, span: Span) -> bool:
         """Whether the type, and what it holds, is supported."""
@@ -120,24 +112,12 @@ class _Check:
         self.diagnostics.error(code, message, span, notes=notes)
 
 
-def nodes(root: object) -> Iterator[typed.Expr | typed.Stmt | typed.VarDecl]:
-    """All in a function's body, as they stand."""
-    work = [root]
-    while work:
-        node = work.pop()
-        if isinstance(node, (list, tuple)):
-            work.extend(reversed(node))
-        elif isinstance(node, (typed.Expr, typed.Stmt, typed.VarDecl)):
-            yield node
-            work.extend(getattr(node, name) for name in reversed(parts(node)))
-
-
 def used(unit: typed.Unit) -> set[typed.FunctionDecl]:
     """Kernels and what they call; all functions where there is no kernel."""
     found = set(unit.kernels or unit.functions)
     work = list(found)
     while work:
-        called = [node.function for node in nodes(work.pop().body) if isinstance(node, typed.Call)]
+        called = [node.function for node in walk(work.pop().body) if isinstance(node, typed.Call)]
         work += [function for function in dict.fromkeys(called) if function not in found]
         found.update(called)
     return found

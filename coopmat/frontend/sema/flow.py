@@ -7,11 +7,12 @@ block lists in order where those are declared, stored to and read (`uninitialize
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...diagnostics import Span
 from .. import typed
+from ..nodes import children
 from ..typed import Expr, Load, LValue, VarDecl, VarRef
 from ..types import CoopMatrixType, VoidType, contains_matrix
 from .constants import constant_value
@@ -318,7 +319,7 @@ class _Builder:
             if visit is not None:
                 visit(self, item, work)
             else:
-                work.extend(reversed(_children(item)))
+                work.extend(reversed(_operands(item)))
 
     def load(self, e: Load, work: list[Any]) -> None:
         number, inner = self.object(e.operand)
@@ -351,7 +352,7 @@ class _Builder:
             root = root.matrix if isinstance(root, typed.MatrixElement) else root.base
         number = self.numbers.get(root.decl) if isinstance(root, VarRef) else None
         if number is None:
-            return None, [] if isinstance(e, VarRef) else _children(e)
+            return None, [] if isinstance(e, VarRef) else _operands(e)
         assert isinstance(root, VarRef)
         return (number if matrix or not contains_matrix(root.decl.type) else None), indices
 
@@ -363,7 +364,7 @@ class _Builder:
             if isinstance(e, Load) and self.object(e.operand)[0] == number:
                 return True
             if isinstance(e, _CALCULATED):
-                work.extend(item for item in _children(e) if isinstance(item.type, CoopMatrixType))
+                work.extend(item for item in _operands(e) if isinstance(item.type, CoopMatrixType))
         return False
 
     def assign(self, e: typed.Assign, work: list[Any]) -> None:
@@ -444,13 +445,6 @@ _EXPRESSIONS: dict[type, Callable[[_Builder, Any, list[Any]], None]] = {
     typed.Logical: _Builder.logical,
     typed.Conditional: _Builder.conditional,
 }
-_PARTS: dict[type, tuple[str, ...]] = {}
-# Whose `matrix` is an operand, and no type.
-_WITH_MATRIX = (
-    *(typed.MatrixElement, typed.MatrixStore, typed.MatrixScale),
-    *(typed.MatrixSubscript, typed.MatrixMemoryStore),
-)
-
 
 # What makes a matrix of matrices.
 _CALCULATED = (
@@ -459,23 +453,9 @@ _CALCULATED = (
 )
 
 
-def _children(e: Expr) -> list[Expr]:
+def _operands(e: Expr) -> list[Expr]:
     """The operands of a node, in order."""
-    kind = type(e)
-    names = _PARTS.get(kind)
-    if names is None:
-        plain = {"span", "type", "place", "decl", "function", "parameters", "computation", "matrix"}
-        if kind in _WITH_MATRIX:
-            plain.discard("matrix")
-        names = _PARTS[kind] = tuple(f.name for f in fields(e) if f.name not in plain)
-    result: list[Expr] = []
-    for name in names:
-        value = getattr(e, name)
-        if isinstance(value, Expr):
-            result.append(value)
-        elif isinstance(value, list):
-            result.extend(item[1] if isinstance(item, tuple) else item for item in value)
-    return [item for item in result if isinstance(item, Expr)]
+    return [child for child in children(e) if isinstance(child, Expr)]
 
 
 def build(

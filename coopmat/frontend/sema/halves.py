@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ...diagnostics import Note, Span
 from .. import typed
+from ..nodes import Node, children
 from ..types import HALF, ArrayType, Type, element_type
 from .context import Context
 
@@ -38,18 +38,13 @@ def check_function(c: Context, decl: typed.FunctionDecl) -> None:
     for parameter in decl.parameters:
         with c.recover():
             check_object(c, parameter.type, parameter.span)
-    work: list[Any] = [decl.body]
+    work: list[Node] = [decl.body] if decl.body is not None else []
     while work:
         node = work.pop()
-        if isinstance(node, (list, tuple)):
-            work.extend(reversed(node))
-        elif isinstance(node, typed.DeclStmt) and _holds(node.decl.type):
-            with c.recover():
-                refuse(c, node.decl.type, node.decl.span)
-        elif isinstance(node, typed.Expr) and not isinstance(node, typed.LValue) and _holds(node.type):
+        if (isinstance(node, typed.VarDecl) and _holds(node.type)) or (
+            isinstance(node, typed.Expr) and not isinstance(node, typed.LValue) and _holds(node.type)
+        ):
             with c.recover():
                 refuse(c, node.type, node.span)
-        elif isinstance(node, typed.DeclStmt):
-            work.append(node.decl.initializer)
-        elif isinstance(node, (typed.Expr, typed.Stmt)):
-            work.extend(getattr(node, f.name) for f in reversed(fields(node)) if f.name not in ("type", "span"))
+        else:
+            work += reversed(children(node))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...diagnostics import Span
+from ..nodes import Node
 from ..types import Qualifiers, Type
 
 
 @dataclass(slots=True)
-class Expr:
+class Expr(Node):
     """An rvalue of `type`, unless the node is an LValue."""
 
-    span: Span
     type: Type
 
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
-from ...diagnostics import Span
+from ..nodes import Node, walk
 from ..types import FunctionType, Qualifiers, RecordType, Type, contains_matrix
 from .base import Expr
 from .expressions import Call
-from .statements import Block, DeclStmt, Stmt
+from .statements import Block
 
 
 @dataclass(eq=False, slots=True)
-class VarDecl:
+class VarDecl(Node):
     """A variable or parameter. Arrays in the local address space and program-scope objects have static storage.
 
     `storage` is one of parameter, automatic, static (also local-memory and program-scope objects).
     An unnamed parameter has the name "".
     """
 
-    span: Span
     name: str
     type: Type
     qualifiers: Qualifiers
@@ -29,14 +28,13 @@ class VarDecl:
 
 
 @dataclass(eq=False, slots=True)
-class FunctionDecl:
+class FunctionDecl(Node):
     """A function; `body` is None for a prototype only. Parameters and result are passed by value.
 
     attributes: reqd_work_group_size and work_group_size_hint -> (x, y, z), intel_reqd_sub_group_size -> n,
     vec_type_hint -> Type; always_inline, noinline -> True; fp_contract -> False.
     """
 
-    span: Span
     name: str
     type: FunctionType
     parameters: list[VarDecl]
@@ -63,21 +61,13 @@ class Unit:
 
 def uses_matrices(function: FunctionDecl) -> bool:
     """Whether the function, or one that it calls, has an expression or a variable that is or holds a matrix."""
-    seen: set[FunctionDecl] = {function}
-    work: list[object] = [function.body]
+    seen = {function}
+    work = [function]
     while work:
-        node = work.pop()
-        if isinstance(node, (list, tuple)):
-            work.extend(node)
-            continue
-        if not isinstance(node, (Expr, Stmt, VarDecl)):
-            continue
-        if not isinstance(node, Stmt) and contains_matrix(node.type):
-            return True
-        if isinstance(node, Call) and node.function not in seen:
-            seen.add(node.function)
-            work.append(node.function.body)
-        work.extend(
-            getattr(node, item.name) for item in fields(node) if item.name != "decl" or isinstance(node, DeclStmt)
-        )
+        for node in walk(work.pop().body):
+            if isinstance(node, (Expr, VarDecl)) and contains_matrix(node.type):
+                return True
+            if isinstance(node, Call) and node.function not in seen:
+                seen.add(node.function)
+                work.append(node.function)
     return False

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from ..nodes import Reference
 from ..types import Type
 from .base import Expr, LValue
 
@@ -225,7 +226,7 @@ class Aggregate(Expr):
 
 @dataclass(slots=True)
 class Call(Expr):
-    function: FunctionDecl
+    function: Reference[FunctionDecl]
     arguments: list[Expr]
 
 
@@ -247,7 +248,7 @@ class BuiltinCall(Expr):
 
 @dataclass(slots=True)
 class VarRef(LValue):
-    decl: VarDecl
+    decl: Reference[VarDecl]
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...diagnostics import Span
+from ..nodes import Node
 from .base import Expr
 
 if TYPE_CHECKING:
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Stmt:
-    span: Span
+class Stmt(Node):
+    pass
 
 
 @dataclass(slots=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any
-
 from .. import typed
+from ..nodes import walk
 from ..types import CoopMatrixType
 
 # Operations of the subgroup; taking a component, the length and the coordinates are a work-item's own.
@@ -19,51 +17,6 @@ OPERATIONS = (
     typed.MatrixNegate,
     typed.MatrixConvert,
 )
-
-
-_PARTS: dict[str, tuple[str, ...]] = {}
-_ASIDE = frozenset(
-    [
-        "span",
-        "type",
-        "place",
-        "kind",
-        "parameters",
-        "function",
-        "op",
-        "name",
-        "lowering",
-        "indices",
-        "layout",
-        "operands",
-        "rounding",
-        "saturate",
-        "prefix",
-        "label",
-        "cases",
-        "has_default",
-        "unroll",
-        "computation",
-        "widen",
-        "narrow",
-        "storage",
-        "which",
-        "row_major",
-        "qualifiers",
-        "alignment",
-    ]
-)
-_LEAVES = frozenset({"IntConst", "FloatConst", "StringConst", "Zero"})
-
-
-def parts(node: Any) -> tuple[str, ...]:
-    """The fields of a node that may hold further ones."""
-    kind = type(node).__name__
-    if kind not in _PARTS:
-        aside = _ASIDE | {"decl"} if kind == "VarRef" else _ASIDE
-        found = (item.name for item in fields(node) if item.name not in aside)
-        _PARTS[kind] = () if kind in _LEAVES else tuple(found)
-    return _PARTS[kind]
 
 
 def is_operation(node: object) -> bool:
@@ -103,14 +56,8 @@ def in_order(unit: typed.Unit) -> tuple[list[typed.FunctionDecl], set[typed.Func
 def _look(body: typed.Block) -> tuple[list[typed.FunctionDecl], bool]:
     calls: list[typed.FunctionDecl] = []
     operates = False
-    work: list[object] = [body]
-    while work:
-        node = work.pop()
-        if isinstance(node, (list, tuple)):
-            work.extend(node)
-        elif isinstance(node, (typed.Expr, typed.Stmt, typed.VarDecl, typed.MatrixBounds)):
-            operates = operates or is_operation(node)
-            if isinstance(node, typed.Call):
-                calls.append(node.function)
-            work.extend(getattr(node, name) for name in parts(node))
+    for node in walk(body):
+        operates = operates or is_operation(node)
+        if isinstance(node, typed.Call):
+            calls.append(node.function)
     return calls, operates

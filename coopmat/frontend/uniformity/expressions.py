@@ -8,9 +8,10 @@ from typing import Any
 
 from ...diagnostics import Span
 from .. import typed
+from ..nodes import child_fields, children
 from ..types import CoopMatrixType, RecordType, ScalarType
 from . import builtins
-from .calls import is_operation, parts
+from .calls import is_operation
 from .state import Finding, Operand, Summary, Walk, add
 from .values import UNIFORM, Cause, Value, join, of_binary
 
@@ -75,18 +76,15 @@ class Expressions(Walk):
     def any_expression(self, e: Any) -> Step:
         """Depends on all of its parts, whose number is small or which are deep to the left."""
         values = []
-        for name in parts(e):
-            part = getattr(e, name)
-            for item in part if isinstance(part, list) else (part,):
-                child = item[1] if isinstance(item, tuple) and len(item) == 2 else item
-                if isinstance(child, typed.Expr):
-                    values.append(self.quick(child) or (yield self.expression(child)))
+        for child in children(e):
+            if isinstance(child, typed.Expr):
+                values.append(self.quick(child) or (yield self.expression(child)))
         return UNIFORM if isinstance(e.type, CoopMatrixType) else _no_id(join(*values))
 
     def matrix_operands(self, e: Any) -> Step:
         """Of an operation that wants some of them to be the same for the subgroup."""
         wanted = _OPERANDS[type(e)]
-        for name in parts(e):
+        for name in child_fields(type(e)):
             part = getattr(e, name)
             if isinstance(part, typed.MatrixBounds):
                 yield self.matrix_operands(part)
