@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from differential import INTEGERS, NUMPY, PLAIN_AND_OPTIMISED, PROLOGUE, Array, Launch, Value, execute, values
+from repeats import SAME_WIDTH, slow_where
 
 import coopmat
 from coopmat.devices import DeviceInfo
@@ -50,7 +51,7 @@ def store(text: str, n: int, pointer: str) -> str:
     return f"{pointer}[i] = {text};" if n == 1 else f"vstore{n}({text}, i, {pointer});"
 
 
-@pytest.mark.parametrize("t", INTEGERS)
+@pytest.mark.parametrize("t", slow_where(SAME_WIDTH.__contains__, INTEGERS))
 def test_extended_bit_operations(device: DeviceInfo, t: str) -> None:
     bits = np.dtype(NUMPY[t]).itemsize * 8
     fields = [(int(bits * at), int(bits * count)) for at, count in FIELDS]
