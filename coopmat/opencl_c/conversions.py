@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..frontend import typed
 from ..frontend.matrix_calls import COMPONENTS
-from ..frontend.sema.conversions import common_scalar
+from ..frontend.sema.values import common_scalar
 from ..frontend.typed import ConvertKind
 from ..frontend.types import (
     BFLOAT16,

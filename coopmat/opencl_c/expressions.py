@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..frontend import typed
 from ..frontend.matrix_trees import TREES, is_tree
-from ..frontend.sema.conversions import common_scalar, kind_between
+from ..frontend.sema.values import common_scalar, kind_between
 from ..frontend.types import (
     BFLOAT16,
     EVENT,

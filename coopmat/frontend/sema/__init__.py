@@ -24,10 +24,16 @@ def analyse(
     Where `diagnostics` has errors afterwards the unit is incomplete and must not be lowered.
     """
     from .. import uniformity
-    from .context import Context
+    from .context import Context, Rules
+    from .declarations import type_name
+    from .expressions import analyse as expression
     from .functions import unit
+    from .statements import block
 
-    result = unit(Context(diagnostics, features or Features.of(), single, contract, wrap), tree)
+    result = unit(
+        Context(Rules(expression, type_name, block), diagnostics, features or Features.of(), single, contract, wrap),
+        tree,
+    )
     if result.has_matrices and not diagnostics.has_errors:
         uniformity.check(result, diagnostics)
     return result

@@ -9,6 +9,7 @@ from .. import conditions, syntax
 from ..tokens import tokenize
 from ..types import RecordType, Type, align_of
 from .context import Context, plural
+from .values import integer_constant
 
 UNSUPPORTED_TYPE_ATTRIBUTES = frozenset({"address_space"})
 # Attributes that change nothing here, and those that a later stage of this module handles elsewhere.
@@ -34,8 +35,6 @@ _TRIPLES = ("reqd_work_group_size", "work_group_size_hint")
 
 def for_function(c: Context, items: list[syntax.Attribute], *, kernel: bool) -> dict[str, object]:
     """The function attributes as FunctionDecl holds them."""
-    from .declarations import type_name
-
     result: dict[str, object] = {}
     for item in items:
         name = item.name.strip("_")
@@ -50,7 +49,7 @@ def for_function(c: Context, items: list[syntax.Attribute], *, kernel: bool) -> 
                 argument = item.arguments[0] if item.arguments else None
                 if not isinstance(argument, syntax.TypeArgument):
                     c.fail("attribute", "'vec_type_hint' takes a type", item.span)
-                result[name] = type_name(c, argument.type_name)
+                result[name] = c.type_name(argument.type_name)
             elif name in ("always_inline", "noinline", "convergent"):
                 result[name] = True
             elif name == "overloadable":
@@ -63,8 +62,6 @@ def for_function(c: Context, items: list[syntax.Attribute], *, kernel: bool) -> 
 
 
 def _integers(c: Context, item: syntax.Attribute, count: int) -> list[int]:
-    from .declarations import integer_constant
-
     arguments = item.arguments or []
     if len(arguments) != count:
         c.fail("attribute", f"'{item.name}' takes {plural(count, 'argument')}, not {len(arguments)}", item.span)

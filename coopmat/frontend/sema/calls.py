@@ -11,7 +11,8 @@ from ..types import CoopMatrixType, PointerType, ScalarType, Type, VectorType, V
 from . import address_spaces, atomics, compiler_builtins, implicit, matrices, matrix_types, printf
 from .constants import constant_value, fold_bits
 from .context import Context, Overloads, Poisoned, plural
-from .conversions import assign_convert, convert_arithmetic, rvalue
+from .conversions import assign_convert
+from .values import convert_arithmetic, rvalue
 
 
 def call(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
@@ -42,13 +43,11 @@ def _user_call(c: Context, function: typed.FunctionDecl, node: syntax.Call) -> E
     if len(node.arguments) != len(wanted):
         message = f"'{function.name}' takes {plural(len(wanted), 'argument')}, not {len(node.arguments)}"
         c.fail("argument-count", message, node.span, notes=[declared])
-    from .expressions import analyse
-
     _record_call(c, function, node)
     arguments: list[Expr] = []
     for i, (argument, t) in enumerate(zip(node.arguments, wanted, strict=True), 1):
         with c.recover():
-            value = analyse(c, argument, t)
+            value = c.analyse(argument, t)
             what = f"argument {i} of '{function.name}'"
             arguments.append(assign_convert(c, value, t, argument.span, what, [declared]))
     if len(arguments) != len(wanted):
@@ -156,9 +155,7 @@ def _values(c: Context, node: syntax.Call, arguments: list[syntax.Expression] | 
 
 
 def _value(c: Context, argument: syntax.Expression, expected: Type | None = None) -> Expr:
-    from .expressions import analyse
-
-    value = rvalue(analyse(c, argument, expected))
+    value = rvalue(c.analyse(argument, expected))
     if isinstance(value.type, VoidType):
         c.fail("void-value", "a void value cannot be an argument", argument.span)
     return value

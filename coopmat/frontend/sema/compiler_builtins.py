@@ -9,16 +9,15 @@ from ..typed import Expr
 from ..types import INT, LONG, VOID, Type
 from .constants import constant_value
 from .context import Context, plural
-from .conversions import assign_convert, condition, rvalue
+from .conversions import assign_convert, condition
+from .values import rvalue
 
 
 def _values(c: Context, name: str, node: syntax.Call, count: int) -> list[Expr]:
-    from .expressions import analyse
-
     if len(node.arguments) != count:
         message = f"'{name}' takes {plural(count, 'argument')}, not {len(node.arguments)}"
         c.fail("argument-count", message, node.span)
-    return [rvalue(analyse(c, argument)) for argument in node.arguments]
+    return [rvalue(c.analyse(argument)) for argument in node.arguments]
 
 
 def _expect(c: Context, name: str, node: syntax.Call) -> Expr:
@@ -43,13 +42,10 @@ def _constant_p(c: Context, name: str, node: syntax.Call) -> Expr:
 
 
 def _value_and_type(c: Context, name: str, node: syntax.Call) -> tuple[Type, Expr]:
-    from .declarations import type_name
-    from .expressions import analyse
-
     last = node.arguments[-1] if node.arguments else None
     if len(node.arguments) != 2 or not isinstance(last, syntax.TypeArgument):
         c.fail("argument-count", f"'{name}' takes a value and a type", node.span)
-    return type_name(c, last.type_name), rvalue(analyse(c, node.arguments[0]))
+    return c.type_name(last.type_name), rvalue(c.analyse(node.arguments[0]))
 
 
 def _astype(c: Context, name: str, node: syntax.Call) -> Expr:

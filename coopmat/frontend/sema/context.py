@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NoReturn
 
 from ...diagnostics import Diagnostics, FixIt, Label, Note, Span
 from ...features import Features
-from .. import typed
+from .. import syntax, typed
 from ..foreign_names import NAMES, Meant
 from ..types import PLAIN, Qualifiers, RecordType, Type
 
@@ -160,18 +160,30 @@ class FunctionState:
     complete: set[Span] = field(default_factory=set)
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What analyses the parts of a tree that any other part may hold: an expression, with the type that its context
+    asks for; a type's name; a compound statement. They are handed in, so that what calls them need not know them."""
+
+    expression: Callable[[Context, syntax.Expression, Type | None], typed.Expr]
+    type_name: Callable[[Context, syntax.TypeName], Type]
+    block: Callable[[Context, syntax.Compound], typed.Block]
+
+
 class Context:
-    """State of one analysis; `features` is what is on, `single` makes constants without a suffix floats, `wrap` signed
-    integers wrap."""
+    """State of one analysis by `rules`; `features` is what is on, `single` makes constants without a suffix floats,
+    `wrap` signed integers wrap."""
 
     def __init__(
         self,
+        rules: Rules,
         diagnostics: Diagnostics,
         features: Features,
         single: bool = False,
         contract: bool = True,
         wrap: bool = False,
     ) -> None:
+        self.rules = rules
         self.single = single
         self.wrap = wrap
         self.diagnostics = diagnostics
@@ -206,6 +218,30 @@ class Context:
         self.excused: set[typed.FunctionDecl] = set()
         # Where earlier stages found fault: a name that stands there is a consequence.
         self.told = {item.span for item in diagnostics if item.severity.is_error}
+
+    # --- parts
+
+    def analyse(self, node: syntax.Expression, expected: Type | None = None) -> typed.Expr:
+        """The typed form of an expression; `expected` is what the context asks for (matrix loads need it)."""
+        return self.rules.expression(self, node, expected)
+
+    def analyse_each(self, *nodes: syntax.Expression, expected: Type | None = None) -> list[typed.Expr]:
+        """All of them, so that each tells what is wrong with it, before giving up because of one."""
+        result: list[typed.Expr] = []
+        for node in nodes:
+            with self.recover():
+                result.append(self.analyse(node, expected))
+        if len(result) != len(nodes):
+            self.abandon()
+        return result
+
+    def type_name(self, node: syntax.TypeName) -> Type:
+        """The type that a cast, sizeof or argument names."""
+        return self.rules.type_name(self, node)
+
+    def block(self, node: syntax.Compound) -> typed.Block:
+        """A compound statement without a scope of its own (the caller opens one)."""
+        return self.rules.block(self, node)
 
     # --- findings
 

@@ -7,24 +7,20 @@ from dataclasses import replace
 from typing import NoReturn
 
 from ...diagnostics import FixIt, Label, Note, Span
-from ..typed import Convert, ConvertKind, Expr, FloatConst, IntConst, Load, LValue, MatrixConvert, Unary, VarRef, Zero
+from ..typed import Convert, ConvertKind, Expr, IntConst, MatrixConvert, Unary, Zero
 from ..types import (
     BFLOAT16,
     BOOL,
     EVENT,
-    FLOAT,
     INT,
     LONG,
     SAMPLER,
     UINT,
     ULONG,
     AddressSpace,
-    ArrayType,
-    AtomicType,
     ConstantMatrixType,
     CoopMatrixType,
     PointerType,
-    Qualifiers,
     ScalarType,
     Type,
     VectorType,
@@ -34,98 +30,10 @@ from ..types import (
     in_space,
 )
 from . import images, implicit
-from .constants import fold_convert, is_null_pointer
+from .constants import is_null_pointer
 from .context import Context
 from .hints import cast_to, declared_here, name_of
-
-
-def rvalue(e: Expr) -> Expr:
-    """The value of an lvalue (arrays decay to pointers); any other expression as it is."""
-    if not isinstance(e, LValue):
-        return e
-    if isinstance(e.type, ArrayType):
-        pointer = PointerType(e.type.element, Qualifiers(e.place.space, e.place.const, e.place.volatile))
-        return Convert(e.span, pointer, ConvertKind.DECAY, e)
-    return _constant_object(e) or Load(e.span, e.type, e)
-
-
-def _constant_object(e: LValue) -> Expr | None:
-    """The value of a const scalar variable that has a constant one: the variable cannot have any other."""
-    constant = e.place.const or e.place.space is AddressSpace.CONSTANT
-    if not isinstance(e, VarRef) or not constant or e.place.volatile or isinstance(e.type, AtomicType):
-        return None
-    value = e.decl.initializer
-    return replace(value, span=e.span) if isinstance(value, (IntConst, FloatConst)) else None
-
-
-def scalar_kind(source: ScalarType, target: ScalarType) -> ConvertKind:
-    if target is BOOL:
-        return ConvertKind.TO_BOOL
-    if source.is_integer:
-        return ConvertKind.INT_TO_INT if target.is_integer else ConvertKind.INT_TO_FLOAT
-    return ConvertKind.FLOAT_TO_INT if target.is_integer else ConvertKind.FLOAT_TO_FLOAT
-
-
-def kind_between(source: Type, target: Type) -> ConvertKind | None:
-    """The kind that converts between two arithmetic types of equal shape; None where they are equal."""
-    a, b = element_type(source), element_type(target)
-    if a == b:
-        return None
-    assert isinstance(a, ScalarType) and isinstance(b, ScalarType)
-    return scalar_kind(a, b)
-
-
-def convert_arithmetic(e: Expr, target: ScalarType | VectorType, span: Span | None = None) -> Expr:
-    """Scalar to scalar, scalar to vector (splat), vector to vector of the same count."""
-    span = span or e.span
-    if e.type == target:
-        return e
-    if target is BOOL and e.type is BFLOAT16:
-        e = convert_arithmetic(e, FLOAT, span)
-    if isinstance(target, VectorType) and not isinstance(e.type, VectorType):
-        return Convert(span, target, ConvertKind.SPLAT, convert_arithmetic(e, target.element, span))
-    kind = kind_between(e.type, target)
-    assert kind is not None
-    if isinstance(target, ScalarType):
-        folded = fold_convert(span, e, target)
-        if folded is not None:
-            return folded
-    return Convert(span, target, kind, e)
-
-
-def promote(e: Expr) -> Expr:
-    """Integer promotion of scalars, and a bfloat16, which is a format of storage, as a float; vectors never change."""
-    if e.type is BFLOAT16:
-        return convert_arithmetic(e, FLOAT)
-    if isinstance(e.type, ScalarType) and e.type.is_integer and e.type.rank < INT.rank:
-        return convert_arithmetic(e, INT)
-    return e
-
-
-def common_scalar(a: ScalarType, b: ScalarType) -> ScalarType:
-    """The usual arithmetic conversions (C11 6.3.1.8); a bfloat16 counts as a float."""
-    a, b = (FLOAT if t is BFLOAT16 else t for t in (a, b))
-    if a.is_float or b.is_float:
-        if a.is_float and b.is_float:
-            return a if a.rank >= b.rank else b
-        return a if a.is_float else b
-    a = INT if a.rank < INT.rank else a
-    b = INT if b.rank < INT.rank else b
-    if a.rank != b.rank:
-        return a if a.rank > b.rank else b
-    return a if not a.signed else b
-
-
-def can_splat(e: Expr, element: ScalarType) -> bool:
-    """Whether scalar `e` may be widened to a vector of `element`: an error where its rank is greater (6.4.6)."""
-    t = e.type
-    if not isinstance(t, ScalarType):
-        return False
-    if t.is_integer and element.is_float:
-        return True
-    if t.is_float and element.is_integer:
-        return False
-    return t.rank <= element.rank
+from .values import can_splat, common_scalar, convert_arithmetic, promote, rvalue
 
 
 def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) -> tuple[Expr, Expr]:
@@ -195,7 +103,7 @@ def assign_convert(c: Context, e: Expr, target: Type, span: Span, what: str, not
         if converted is not None:
             return converted
     if isinstance(source, ConstantMatrixType) or isinstance(target, ConstantMatrixType):
-        from .matrix_types import mismatch
+        from .matrix_types.casts import mismatch
 
         mismatch(c, e, target, span, what, notes or [])
     if isinstance(source, CoopMatrixType) or isinstance(target, CoopMatrixType):
@@ -297,7 +205,7 @@ def cast(c: Context, e: Expr, target: Type, span: Span) -> Expr:
     if isinstance(target, CoopMatrixType) or isinstance(source, CoopMatrixType):
         return _cast_matrix(c, e, target, span)
     if isinstance(target, ConstantMatrixType) or isinstance(source, ConstantMatrixType):
-        from .matrix_types import cast as cast_constant
+        from .matrix_types.casts import cast as cast_constant
 
         return cast_constant(c, e, target, span)
     if isinstance(target, ScalarType) and isinstance(source, ScalarType):

@@ -49,7 +49,7 @@ from ..types import (
 )
 from . import atomics, attributes, images, matrices, matrix_types
 from .context import Abandon, Context, Poisoned, Typedef
-from .conversions import rvalue
+from .values import integer_constant
 
 _SINGLE: dict[str, Type] = {
     "void": VOID,
@@ -418,15 +418,6 @@ def declare_typedef(c: Context, base: Base, item: syntax.InitDeclarator) -> None
 def type_name(c: Context, node: syntax.TypeName) -> Type:
     """The type that a cast, sizeof or argument names."""
     return declarator_type(c, base_type(c, node.specifiers), node.declarator)[0]
-
-
-def integer_constant(c: Context, e: syntax.Expression, what: str) -> int:
-    from .expressions import analyse
-
-    value = rvalue(analyse(c, e))
-    if not isinstance(value, typed.IntConst):
-        c.fail("not-constant", f"{what} must be an integer constant expression", e.span)
-    return value.value
 
 
 def static_assert(c: Context, node: syntax.StaticAssert) -> None:

@@ -38,8 +38,11 @@ from ..types import (
 from . import calls, images, implicit, limits, matrices, operators, parts, spelling, statement_expressions, usage
 from .constants import round_ratio
 from .context import UNKNOWN, Context, EnumConstant, Overloads, Poisoned, Typedef
-from .conversions import cast, convert_arithmetic, rvalue
+from .conversions import cast
+from .declarations import alignment_of_base, base_type, declarator_type, type_name
+from .initializers import initialize
 from .operators import BINARY
+from .values import convert_arithmetic, rvalue
 
 Handler = Callable[[Context, Any, "Type | None"], Expr]
 
@@ -47,17 +50,6 @@ Handler = Callable[[Context, Any, "Type | None"], Expr]
 def analyse(c: Context, node: syntax.Expression, expected: Type | None = None) -> Expr:
     """The typed form of `node`; `expected` is what the context asks for (matrix loads need it)."""
     return _HANDLERS[type(node)](c, node, expected)
-
-
-def analyse_each(c: Context, *nodes: syntax.Expression, expected: Type | None = None) -> list[Expr]:
-    """All of them, so that each tells what is wrong with it, before giving up because of one."""
-    result: list[Expr] = []
-    for node in nodes:
-        with c.recover():
-            result.append(analyse(c, node, expected))
-    if len(result) != len(nodes):
-        c.abandon()
-    return result
 
 
 # --- constants and names ---------------------------------------------------------------------------
@@ -236,7 +228,7 @@ def _sides(c: Context, node: syntax.Conditional, then: syntax.Expression, expect
     """Both sides; where the context asks for nothing, one that is a matrix tells the other its type."""
     needing = [matrices.needs_target(c, side) for side in (then, node.otherwise)]
     if expected is not None or needing[0] == needing[1]:
-        return analyse_each(c, then, node.otherwise, expected=expected)
+        return c.analyse_each(then, node.otherwise, expected=expected)
     sides = [then, node.otherwise]
     first = needing[0]  # the number of the side that is analysed first
     found: dict[int, Expr] = {}
@@ -270,8 +262,6 @@ def _type_argument(c: Context, node: syntax.TypeArgument, expected: Type | None)
 
 
 def _size_of(c: Context, node: syntax.SizeOf, expected: Type | None) -> Expr:
-    from .declarations import alignment_of_base, base_type, declarator_type
-
     operand = node.operand
     op = node.op.strip("_")
     alignment: int | None = None
@@ -294,8 +284,6 @@ def _size_of(c: Context, node: syntax.SizeOf, expected: Type | None) -> Expr:
 
 def _generic(c: Context, node: syntax.GenericSelection, expected: Type | None) -> Expr:
     """C11 6.5.1.1: the association whose type the control's value has, else the default."""
-    from .declarations import type_name
-
     t = rvalue(analyse(c, node.control)).type
     chosen: syntax.Association | None = None
     known: dict[Type | None, syntax.Association] = {}
@@ -314,8 +302,6 @@ def _generic(c: Context, node: syntax.GenericSelection, expected: Type | None) -
 
 
 def _cast(c: Context, node: syntax.Cast, expected: Type | None) -> Expr:
-    from .declarations import type_name
-
     target = type_name(c, node.type_name)
     if isinstance(target, VectorType):
         if isinstance(node.operand, syntax.Paren):
@@ -355,7 +341,7 @@ def _vector_literal(c: Context, target: VectorType, node: syntax.Cast) -> Expr:
     assert isinstance(node.operand, syntax.Paren)
     inner = node.operand.inner
     parts = inner.items if isinstance(inner, syntax.Comma) else [inner]
-    values = [rvalue(part) for part in analyse_each(c, *parts)]
+    values = [rvalue(part) for part in c.analyse_each(*parts)]
     if len(values) == 1:
         return cast(c, values[0], target, node.span)
     items: list[Expr] = []
@@ -374,9 +360,6 @@ def _vector_literal(c: Context, target: VectorType, node: syntax.Cast) -> Expr:
 
 
 def _compound_literal(c: Context, node: syntax.CompoundLiteral, expected: Type | None) -> Expr:
-    from .declarations import type_name
-    from .initializers import initialize
-
     if c.function is None:
         c.unsupported("a compound literal at file scope is", node.span)
     named = type_name(c, node.type_name)

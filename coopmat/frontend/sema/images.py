@@ -13,6 +13,7 @@ from ...features import IMAGES
 from .. import syntax, typed
 from ..types import INT, SAMPLER, UINT, AddressSpace, ImageType, Qualifiers, ScalarType, Type, is_opaque
 from .context import Context
+from .values import rvalue
 
 ACCESSES = ("read_only", "write_only", "read_write")
 
@@ -112,9 +113,7 @@ def declare_variable(
         c.fail("sampler-initializer", f"sampler '{name}' needs an initial value", d.span)
     if isinstance(node, syntax.InitializerList):
         c.fail("sampler-initializer", f"the initial value of sampler '{name}' cannot stand in braces", node.span)
-    from .expressions import analyse
-
-    value = analyse(c, node)
+    value = c.analyse(node)
     if outside and not isinstance(value, typed.IntConst):
         value = _constant_of(c, value, node.span)
     decl.initializer = converted(c, value, node.span, f"the initial value of sampler '{name}'")
@@ -122,8 +121,6 @@ def declare_variable(
 
 
 def _constant_of(c: Context, e: typed.Expr, span: Span) -> typed.Expr:
-    from .conversions import rvalue
-
     value = rvalue(e)
     if value.type == SAMPLER:
         c.fail("sampler-initializer", "a sampler at program scope starts with a constant, not with a sampler", span)
@@ -132,8 +129,6 @@ def _constant_of(c: Context, e: typed.Expr, span: Span) -> typed.Expr:
 
 def converted(c: Context, e: typed.Expr, span: Span, what: str) -> typed.Expr:
     """`e` as a sampler: one already, or a 32-bit integer constant made of the CLK_ macros."""
-    from .conversions import rvalue
-
     e = rvalue(e)
     if e.type == SAMPLER:
         return e

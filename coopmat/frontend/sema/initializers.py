@@ -33,9 +33,10 @@ from ..types import (
 from . import limits
 from .constants import vector_components
 from .context import Context
-from .conversions import assign_convert, rvalue
+from .conversions import assign_convert
 from .matrices.expected import needs_target
 from .matrix_types import refuse_list
+from .values import integer_constant, rvalue
 
 
 def initialize(c: Context, t: Type, node: syntax.Initializer) -> tuple[Type, Expr]:
@@ -54,11 +55,9 @@ def initialize(c: Context, t: Type, node: syntax.Initializer) -> tuple[Type, Exp
 
 def value(c: Context, t: Type, node: syntax.Expression, what: str) -> Expr:
     """`node` converted to `t`, as `what` (initialisation, argument, ...) does it."""
-    from .expressions import analyse
-
     if isinstance(t, AtomicType):
         t = t.value
-    return assign_convert(c, analyse(c, node, t), t, node.span, what)
+    return assign_convert(c, c.analyse(node, t), t, node.span, what)
 
 
 def _scalar_in_braces(c: Context, t: Type, node: syntax.InitializerList) -> Expr:
@@ -76,13 +75,11 @@ def _scalar_in_braces(c: Context, t: Type, node: syntax.InitializerList) -> Expr
 
 def _vector_in_braces(c: Context, t: VectorType, node: syntax.InitializerList) -> Expr:
     """Scalars and vectors that add up, as clang has it; the specification knows vector literals only."""
-    from .expressions import analyse
-
     items: list[Expr] = []
     for item in node.items:
         if item.designators or isinstance(item.value, syntax.InitializerList):
             c.fail("invalid-initializer", f"'{t}' takes scalars and vectors only", item.span)
-        part = rvalue(analyse(c, item.value))
+        part = rvalue(c.analyse(item.value))
         whole = isinstance(part.type, VectorType) and part.type.element == t.element
         items.append(part if whole else assign_convert(c, part, t.element, item.span, "initialisation"))
     count = sum(element_count(item.type) for item in items)
@@ -98,9 +95,7 @@ def _string(node: syntax.Expression) -> syntax.StringLiteral | None:
 
 
 def _from_string(c: Context, t: ArrayType, node: syntax.StringLiteral) -> tuple[Type, Expr]:
-    from .expressions import analyse
-
-    text = analyse(c, node)
+    text = c.analyse(node)
     assert isinstance(text, StringConst)
     size = len(text.value) + 1 if t.size is None else t.size
     if len(text.value) > size:
@@ -271,8 +266,6 @@ def _designated(c: Context, t: Type, designator: syntax.Designator) -> tuple[int
         if path is None:
             c.fail("no-member", f"'{t}' has no member '{designator.name}'", designator.span)
         return path[0], path[0]
-    from .declarations import integer_constant
-
     if not isinstance(t, ArrayType):
         c.fail("invalid-initializer", f"'{t}' is not an array", designator.span)
     first = last = integer_constant(c, designator.index, "an index in an initialiser")
@@ -310,9 +303,7 @@ def _next(c: Context, t: Type, cursor: _Items, item: syntax.InitializerItem) -> 
     if _string(node) is not None and isinstance(t, ArrayType) and t.element in (CHAR, UCHAR):
         return initialize(c, t, node)[1]
     if isinstance(t, RecordType) and not needs_target(c, node):
-        from .expressions import analyse
-
-        whole = analyse(c, node)
+        whole = c.analyse(node)
         if whole.type == t:
             return assign_convert(c, whole, t, node.span, "initialisation")
     inner = _Level(t)

@@ -35,17 +35,13 @@ from .context import Context
 from .conversions import (
     assign_convert,
     bad_operands,
-    common_scalar,
     condition,
-    convert_arithmetic,
     index_value,
     keep_matrices,
-    kind_between,
-    promote,
     retype_pointer,
-    rvalue,
     usual_conversions,
 )
+from .values import common_scalar, comparison_type, convert_arithmetic, kind_between, make_binary, promote, rvalue
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +75,6 @@ BINARY: dict[str, Operator] = {
     "&&": Operator("land", "logical"),
     "||": Operator("lor", "logical"),
 }
-
-
-def comparison_type(t: Type) -> Type:
-    """int for scalars; for vectors the signed integer vector of the same width."""
-    if isinstance(t, VectorType):
-        return VectorType(integer_type(t.element.bits, True), t.count)
-    return INT
 
 
 # --- unary ---------------------------------------------------------------------------------------
@@ -170,14 +159,6 @@ def _check_pointee(c: Context, t: PointerType, span: Span, *, void: bool = True)
 
 
 # --- binary --------------------------------------------------------------------------------------
-
-
-def make_binary(span: Span, op: str, left: Expr, right: Expr) -> Expr:
-    """An arithmetic or comparison node on operands of equal types, folded where both are constants."""
-    compare = op in ("eq", "ne", "lt", "le", "gt", "ge", "land", "lor")
-    result = comparison_type(left.type) if compare else left.type
-    folded = fold_binary(span, op, left, right, result)
-    return folded if folded is not None else Binary(span, result, op, left, right)
 
 
 def binary(c: Context, op: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:

@@ -20,18 +20,17 @@ from ..types import (
 )
 from . import matrix_types, operators
 from .context import Context
-from .conversions import index_value, matrix_index, retype_pointer, rvalue
+from .conversions import index_value, matrix_index, retype_pointer
+from .values import rvalue
 
 
 def subscript(c: Context, node: syntax.Subscript, expected: Type | None) -> Expr:
-    from .expressions import analyse_each
-
     # An element of a matrix has two subscripts, so the whole chain is looked at.
     chain = [node]
     while isinstance(chain[-1].base, syntax.Subscript):
         chain.append(chain[-1].base)
     chain.reverse()
-    base, *indices = analyse_each(c, chain[0].base, *(link.index for link in chain))
+    base, *indices = c.analyse_each(chain[0].base, *(link.index for link in chain))
     links = list(zip(chain, indices, strict=True))
     while links:
         if isinstance(base.type, ConstantMatrixType):
@@ -91,9 +90,7 @@ def _component(c: Context, base: Expr, t: VectorType, index: Expr, node: syntax.
 
 
 def member(c: Context, node: syntax.Member, expected: Type | None) -> Expr:
-    from .expressions import analyse
-
-    base = analyse(c, node.base)
+    base = c.analyse(node.base)
     if node.arrow:
         base = operators.dereference(c, base, node.base.span)
     elif isinstance(base.type, PointerType):

@@ -35,7 +35,8 @@ from ..types import (
     VectorType,
 )
 from .context import Context
-from .conversions import assign_convert, convert_arithmetic, promote
+from .conversions import assign_convert
+from .values import convert_arithmetic, promote
 
 FORMAT = PointerType(CHAR, Qualifiers(AddressSpace.CONSTANT, const=True))
 _SPECIFICATION = re.compile(

@@ -10,7 +10,8 @@ from ..types import INT, LONG, UINT, ULONG, AddressSpace, Field, RecordType, Typ
 from . import atomics, attributes, images, limits
 from .constants import wrap
 from .context import Abandon, Context, EnumConstant, EnumTag
-from .declarations import Base, alignment_of_base, base_type, declarator_type, host_sized, integer_constant
+from .declarations import Base, alignment_of_base, base_type, declarator_type, host_sized
+from .values import integer_constant
 
 
 def enumeration(c: Context, tag: syntax.EnumSpecifier) -> Type:

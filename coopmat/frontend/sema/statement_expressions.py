@@ -11,14 +11,11 @@ from ..types import PLAIN, VOID, Type, VoidType
 from . import operators
 from .constants import constant_value
 from .context import Context
-from .conversions import rvalue
+from .values import rvalue
 
 
 def statement_expression(c: Context, node: syntax.StatementExpression, expected: Type | None) -> typed.Expr:
     """Its value is that of the last statement, where that is an expression; control cannot leave it on the way."""
-    from .expressions import analyse
-    from .statements import block
-
     if c.function is None:
         c.fail("not-constant", "statement expressions stand inside of functions", node.span)
     items = node.body.items
@@ -28,9 +25,9 @@ def statement_expression(c: Context, node: syntax.StatementExpression, expected:
     value: typed.Expr = typed.Zero(node.span, VOID)
     with c.nested_scope(), _enclosed(c):
         errors = c.diagnostics.error_count
-        body = block(c, syntax.Compound(node.body.span, before, node.body.end))
+        body = c.block(syntax.Compound(node.body.span, before, node.body.end))
         if inner is not None:
-            value = rvalue(analyse(c, inner, expected))
+            value = rvalue(c.analyse(inner, expected))
         if c.diagnostics.error_count != errors:
             c.abandon()
     if isinstance(value.type, VoidType) and not isinstance(value, typed.Zero):

@@ -29,19 +29,18 @@ from ..types import (
 from . import atomics, attributes, images, limits, spelling, usage
 from .constants import wrap
 from .context import UNKNOWN, Context, FunctionState, SwitchState
-from .conversions import assign_convert, condition, promote, rvalue
+from .conversions import assign_convert, condition
 from .declarations import (
     Base,
     alignment_of_base,
     declarator_type,
     declare_typedef,
     each_declarator,
-    integer_constant,
     static_assert,
 )
-from .expressions import analyse
 from .initializers import folded, initialize, is_constant
 from .statement_expressions import check_leaving
+from .values import integer_constant, promote, rvalue
 
 Handler = Callable[[Context, Any], typed.Stmt]
 
@@ -230,7 +229,7 @@ def _compound(c: Context, node: syntax.Compound) -> typed.Stmt:
 def _expression(c: Context, node: syntax.ExpressionStatement) -> typed.Stmt:
     if node.expression is None:
         return typed.Block(node.span, [])
-    e = rvalue(analyse(c, node.expression))
+    e = rvalue(c.analyse(node.expression))
     usage.discarded(c, e)
     return typed.ExprStmt(node.span, e)
 
@@ -254,7 +253,7 @@ def _if(c: Context, node: syntax.If) -> typed.Stmt:
 def _tested(c: Context, node: syntax.Expression, what: str) -> typed.Expr:
     """A condition; one that has no meaning becomes 1, so that what it controls is still analysed."""
     with c.recover():
-        return condition(c, analyse(c, node), what)
+        return condition(c, c.analyse(node), what)
     return typed.IntConst(node.span, INT, 1)
 
 
@@ -307,14 +306,14 @@ def _for(c: Context, node: syntax.For) -> typed.Stmt:
                 init = local_declaration(c, node.init)
         elif node.init is not None:
             with c.recover():
-                value = rvalue(analyse(c, node.init))
+                value = rvalue(c.analyse(node.init))
                 usage.discarded(c, value)
                 init = [typed.ExprStmt(node.init.span, value)]
         test = _tested(c, node.condition, "the condition of 'for'") if node.condition is not None else None
         step: typed.Expr | None = None
         if node.step is not None:
             with c.recover():
-                step = rvalue(analyse(c, node.step))
+                step = rvalue(c.analyse(node.step))
                 usage.discarded(c, step)
         return typed.For(node.span, init, test, step, _body(c, node.body))
 
@@ -359,7 +358,7 @@ def _switch(c: Context, node: syntax.Switch) -> typed.Stmt:
 
 
 def _switched(c: Context, node: syntax.Expression) -> typed.Expr:
-    value = rvalue(analyse(c, node))
+    value = rvalue(c.analyse(node))
     if isinstance(value.type, CoopMatrixType):
         c.fail("coop-mat-condition", f"a switch cannot test a cooperative matrix ('{value.type}')", value.span)
     if isinstance(value.type, ConstantMatrixType):
@@ -455,13 +454,13 @@ def _return(c: Context, node: syntax.Return) -> typed.Stmt:
     result = function.type.result
     if result is UNKNOWN:
         if node.value is not None:
-            analyse(c, node.value, UNKNOWN)
+            c.analyse(node.value, UNKNOWN)
         return typed.Return(node.span, None)
     if node.value is None:
         if not isinstance(result, VoidType):
             c.fail("return-type", f"'{function.name}' must return a value of type '{result}'", node.span)
         return typed.Return(node.span, None)
-    value = rvalue(analyse(c, node.value, result if result != VOID else None))
+    value = rvalue(c.analyse(node.value, result if result != VOID else None))
     if isinstance(result, VoidType):
         if not isinstance(value.type, VoidType):
             c.fail("return-type", f"'{function.name}' returns nothing, but here a '{value.type}'", node.value.span)

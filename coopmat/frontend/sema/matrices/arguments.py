@@ -6,14 +6,12 @@ from ... import syntax
 from ...typed import Expr
 from ...types import CoopMatrixType, Type
 from ..context import Context
-from ..conversions import rvalue
 from ..hints import declared_here
+from ..values import rvalue
 
 
 def matrix_argument(c: Context, e: syntax.Expression, expected: Type | None = None) -> Expr:
-    from ..expressions import analyse
-
-    value = rvalue(analyse(c, e, expected))
+    value = rvalue(c.analyse(e, expected))
     if not isinstance(value.type, CoopMatrixType):
         message = f"expected a cooperative matrix, not '{value.type}'"
         c.fail("coop-mat-not-a-matrix", message, e.span, notes=declared_here(value))
@@ -22,10 +20,7 @@ def matrix_argument(c: Context, e: syntax.Expression, expected: Type | None = No
 
 def matrix_or_type(c: Context, e: syntax.Expression) -> CoopMatrixType:
     """The type of a value, which is not evaluated, or the type that stands there itself."""
-    from ..declarations import type_name
-    from ..expressions import analyse
-
-    t = type_name(c, e.type_name) if isinstance(e, syntax.TypeArgument) else analyse(c, e).type
+    t = c.type_name(e.type_name) if isinstance(e, syntax.TypeArgument) else c.analyse(e).type
     if not isinstance(t, CoopMatrixType):
         c.fail("coop-mat-not-a-matrix", f"expected a cooperative matrix or its type, not '{t}'", e.span)
     return t

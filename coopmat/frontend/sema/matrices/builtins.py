@@ -11,7 +11,8 @@ from ...builtins.matrix import CONVERSIONS, DOCUMENTED
 from ...typed import Expr
 from ...types import UINT, ScalarType, Type, VectorType
 from ..context import Context, plural
-from ..conversions import check_matrix_conversion, convert_arithmetic, matrix_index, rvalue
+from ..conversions import check_matrix_conversion, matrix_index
+from ..values import convert_arithmetic, rvalue
 from . import memory, multiply
 from .arguments import matrix_argument, matrix_or_type
 from .expected import target
@@ -38,10 +39,8 @@ def call(c: Context, name: str, node: syntax.Call, expected: Type | None) -> Exp
 
 
 def _init(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
-    from ..expressions import analyse
-
     matrix = target(c, node, expected)
-    value = rvalue(analyse(c, node.arguments[0]))
+    value = rvalue(c.analyse(node.arguments[0]))
     if not isinstance(value.type, ScalarType):
         c.fail("coop-mat-init", f"'coop_mat_init' takes an arithmetic scalar, not '{value.type}'", value.span)
     return typed.MatrixFill(node.span, matrix, convert_arithmetic(value, matrix.component))
@@ -52,10 +51,8 @@ def _length(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
 
 
 def _coordinates(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
-    from ..expressions import analyse
-
     matrix = matrix_or_type(c, node.arguments[0])
-    index = matrix_index(c, analyse(c, node.arguments[1]), matrix)
+    index = matrix_index(c, c.analyse(node.arguments[1]), matrix)
     return typed.MatrixCoordinates(node.span, VectorType(UINT, 2), matrix, index)
 
 

@@ -21,8 +21,8 @@ from ...types import (
     size_of,
 )
 from ..context import Context
-from ..conversions import convert_arithmetic, rvalue
 from ..hints import cast_to, declared_here
+from ..values import convert_arithmetic, make_binary, rvalue
 from .arguments import matrix_argument
 from .expected import target
 from .types import enumerator
@@ -88,9 +88,7 @@ def _access(
 
 def _source(c: Context, node: syntax.Expression, component: ScalarType, *, store: bool) -> tuple[Expr, int]:
     """The pointer as one to the component type, and how many components one pointee holds."""
-    from ..expressions import analyse
-
-    e = rvalue(analyse(c, node))
+    e = rvalue(c.analyse(node))
     t = e.type
     if not isinstance(t, PointerType):
         c.fail("coop-mat-pointee", f"expected a pointer to '{component}', not '{t}'", e.span)
@@ -125,10 +123,7 @@ def _layout(c: Context, e: syntax.Expression) -> int:
 
 def _stride(c: Context, e: syntax.Expression, scale: int, *, store: bool) -> Expr:
     """The stride in components, as size_t."""
-    from ..expressions import analyse
-    from ..operators import make_binary
-
-    value = rvalue(analyse(c, e))
+    value = rvalue(c.analyse(e))
     if not isinstance(value.type, ScalarType) or not value.type.is_integer:
         c.fail("coop-mat-invalid-stride", f"the stride must be an integer, not '{value.type}'", e.span)
     if isinstance(value, IntConst) and value.value < 0:
@@ -147,12 +142,10 @@ _BOUNDS = ("row", "column", "number of rows", "number of columns")
 
 
 def _bounds(c: Context, nodes: list[syntax.Expression]) -> typed.MatrixBounds:
-    from ..expressions import analyse
-
     values: list[Expr] = []
     for what, node in zip(_BOUNDS, nodes, strict=True):
         with c.recover():
-            value = rvalue(analyse(c, node))
+            value = rvalue(c.analyse(node))
             if not isinstance(value.type, ScalarType) or not value.type.is_integer:
                 c.fail("coop-mat-bounds", f"the {what} must be an integer, not '{value.type}'", node.span)
             if isinstance(value, IntConst) and not 0 <= value.value < 1 << UINT.bits:

@@ -7,7 +7,7 @@ from ... import typed
 from ...typed import Expr, LValue
 from ...types import CoopMatrixType, ScalarType
 from ..context import Context
-from ..conversions import convert_arithmetic
+from ..values import convert_arithmetic
 
 _BINARY = ("add", "sub", "mul", "div")
 _ALLOWED = "matrices take + - * / with an identical type, unary -, and * with a scalar"

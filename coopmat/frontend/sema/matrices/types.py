@@ -19,7 +19,7 @@ from ...types import (
     Type,
 )
 from ..context import Context, EnumConstant
-from ..conversions import rvalue
+from ..values import rvalue
 
 _SUBGROUP, _MEMORY_SCOPE = "CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP", "memory_scope_sub_group"
 ENUMERATORS: dict[str, int] = {
@@ -99,8 +99,6 @@ def apply_attribute(c: Context, base: Type, attribute: syntax.Attribute) -> Coop
 
 def enumerator(c: Context, e: syntax.Expression) -> int | None:
     """The value of an integer constant expression; a string holding an enumerator's name is accepted too."""
-    from ..expressions import analyse
-
     while isinstance(e, syntax.Paren):
         e = e.inner
     if isinstance(e, syntax.StringLiteral):
@@ -110,7 +108,7 @@ def enumerator(c: Context, e: syntax.Expression) -> int | None:
         message = f"'{name}' stands as a string; write the enumerator itself"
         c.diagnostics.warning("coop-mat-string-enumerator", message, e.span, fixits=[FixIt(e.span, name)])
         return ENUMERATORS[name]
-    value = rvalue(analyse(c, e))
+    value = rvalue(c.analyse(e))
     return value.value if isinstance(value, IntConst) else None
 
 
@@ -132,9 +130,7 @@ def _scope(c: Context, e: syntax.Expression) -> int:
 
 
 def _extent(c: Context, e: syntax.Expression, what: str) -> int:
-    from ..expressions import analyse
-
-    value = rvalue(analyse(c, e))
+    value = rvalue(c.analyse(e))
     if not isinstance(value, IntConst):
         c.fail("coop-mat-shape", f"the number of {what} must be an integer constant expression", e.span)
     if not 1 <= value.value <= _MAX_EXTENT:

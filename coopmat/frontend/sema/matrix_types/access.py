@@ -9,8 +9,8 @@ from ... import syntax, typed
 from ...typed import Expr, IntConst, LValue
 from ...types import ConstantMatrixType, Qualifiers, ScalarType
 from ..context import Context
-from ..conversions import rvalue
-from ..hints import spelled
+from ..hints import declared_here, spelled
+from ..values import rvalue
 
 
 def subscripted(
@@ -64,3 +64,10 @@ def index(c: Context, e: Expr, count: int, what: str) -> Expr:
 
 def refuse_address(c: Context, span: Span) -> NoReturn:
     c.fail("matrix-type-element-address", "an element of a matrix has no address", span)
+
+
+def matrix_argument(c: Context, e: Expr) -> ConstantMatrixType:
+    if not isinstance(e.type, ConstantMatrixType):
+        message = f"expected a matrix, not '{e.type}'"
+        c.fail("matrix-type-not-a-matrix", message, e.span, notes=declared_here(e))
+    return e.type

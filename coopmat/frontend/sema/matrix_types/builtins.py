@@ -12,9 +12,11 @@ from ...builtins.matrix_types import DOCUMENTED
 from ...typed import Expr
 from ...types import ConstantMatrixType, Type, VectorType
 from ..context import Context, plural
-from ..conversions import assign_convert, rvalue
+from ..conversions import assign_convert
 from ..hints import declared_here
+from ..values import rvalue
 from . import access, memory, operators
+from .access import matrix_argument
 from .casts import broadcast
 from .types import make
 
@@ -37,18 +39,9 @@ def call(c: Context, name: str, node: syntax.Call) -> Expr:
     return row.analyse(c, name, node)
 
 
-def matrix_argument(c: Context, e: Expr) -> ConstantMatrixType:
-    if not isinstance(e.type, ConstantMatrixType):
-        message = f"expected a matrix, not '{e.type}'"
-        c.fail("matrix-type-not-a-matrix", message, e.span, notes=declared_here(e))
-    return e.type
-
-
 def _analysed(c: Context, node: syntax.Call) -> list[Expr]:
     """The arguments, each as it stands."""
-    from ..expressions import analyse_each
-
-    return analyse_each(c, *node.arguments)
+    return c.analyse_each(*node.arguments)
 
 
 def _values(c: Context, node: syntax.Call) -> list[Expr]:

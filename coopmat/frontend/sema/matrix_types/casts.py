@@ -10,8 +10,8 @@ from ... import syntax, typed
 from ...typed import Expr
 from ...types import BOOL, ConstantMatrixType, ScalarType, Type, VectorType
 from ..context import Context
-from ..conversions import convert_arithmetic
 from ..hints import cast_to, declared_here, name_of, spelled
+from ..values import convert_arithmetic
 
 # Text that a cast takes without parentheses.
 _TIGHT = r"[\w.]+"

@@ -16,8 +16,10 @@ from ...types import (
     VectorType,
 )
 from ..context import Context
-from ..conversions import assign_convert, rvalue
+from ..conversions import assign_convert
 from ..hints import cast_to, declared_here
+from ..values import rvalue
+from .access import matrix_argument
 from .types import check_element, extent, make
 
 
@@ -47,14 +49,11 @@ def load(row_major: bool, c: Context, name: str, node: syntax.Call) -> Expr:
 
 def store(row_major: bool, c: Context, name: str, node: syntax.Call) -> Expr:
     """The matrix, of whichever layout, the pointer and, where it is not the number of rows or columns, the stride."""
-    from ..expressions import analyse
-    from .builtins import matrix_argument
-
     matrix: Expr | None = None
     where: Expr | None = None
     stride: Expr | None = None
     with c.recover():
-        value = rvalue(analyse(c, node.arguments[0]))
+        value = rvalue(c.analyse(node.arguments[0]))
         matrix_argument(c, value)
         matrix = value
     with c.recover():
@@ -70,9 +69,7 @@ def store(row_major: bool, c: Context, name: str, node: syntax.Call) -> Expr:
 
 
 def _pointer(c: Context, node: syntax.Expression) -> Expr:
-    from ..expressions import analyse
-
-    e = rvalue(analyse(c, node))
+    e = rvalue(c.analyse(node))
     if not isinstance(e.type, PointerType):
         message = f"expected a pointer to elements, not '{e.type}'"
         c.fail("matrix-type-pointee", message, e.span, notes=declared_here(e))
@@ -102,11 +99,9 @@ def _check_target(c: Context, where: Expr, matrix: Expr) -> None:
 
 def _stride(c: Context, node: syntax.Call, position: int, least: int, row_major: bool) -> Expr:
     """The argument at `position` as a size_t, or what stands for it; `least` is the length of a column (row)."""
-    from ..expressions import analyse
-
     if len(node.arguments) <= position:
         return IntConst(node.span, ULONG, least)
-    e = rvalue(analyse(c, node.arguments[position]))
+    e = rvalue(c.analyse(node.arguments[position]))
     if not isinstance(e.type, ScalarType):
         c.fail("matrix-type-stride", f"the stride must be a number, not '{e.type}'", e.span)
     if isinstance(e, IntConst) and e.value < least:

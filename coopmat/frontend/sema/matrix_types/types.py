@@ -17,7 +17,7 @@ from ...types import (
 )
 from .. import halves
 from ..context import Context, Typedef
-from ..conversions import rvalue
+from ..values import rvalue
 
 MOST_ROWS = (1 << 20) - 1
 MOST_ELEMENTS = 1 << 16
@@ -100,9 +100,7 @@ def extent(c: Context, e: syntax.Expression, what: str) -> int:
 
 
 def _constant(c: Context, e: syntax.Expression, what: str, code: str) -> int:
-    from ..expressions import analyse
-
-    value = rvalue(analyse(c, e))
+    value = rvalue(c.analyse(e))
     if not isinstance(value, IntConst):
         c.fail(code, f"{what} must be an integer constant expression", e.span)
     return value.value
