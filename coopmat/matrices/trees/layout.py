@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from .code import COLUMNS
 from .terms import InMemory, Term
-from .tree import Tree
+
+if TYPE_CHECKING:
+    from .tree import Tree
 
 # Elements of a row or of k that are read together where vectors lie across: as many as one transposition of vectors.
 K_BLOCK = 4

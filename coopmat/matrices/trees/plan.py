@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from .code import COLUMNS, ROWS, chunks
 from .evaluate import direct, key_of
 from .layout import Plan, Step
 from .terms import Broadcast, Converted, Elementwise, InMemory, Object, Part, Product, Term, Transposed, WithPart
-from .tree import Tree
 from .write import body
+
+if TYPE_CHECKING:
+    from .tree import Tree
 
 # Vector operations in straight-line code: beyond these, tiles of the result are loops.
 STRAIGHT_LIMIT = 512
