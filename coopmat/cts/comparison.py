@@ -23,7 +23,9 @@ def with_upstream_tolerance(argument: Argument) -> Argument:
         return argument
     wide = meaning.widen(argument.component, argument.expected)
     with np.errstate(all="ignore"):
-        unit = np.spacing(np.abs(wide)).astype(np.float64) * (2.0**16 if argument.component.name == "bf16" else 1.0)
+        unit = np.spacing(np.abs(wide)).astype(np.float64) * (
+            2.0 ** (23 - argument.component.mantissa) if argument.component.is_bits else 1.0
+        )
     bound = np.where(np.isfinite(unit) & (np.asarray(argument.tolerance) > 0), UPSTREAM_ULPS * unit, 0.0)
     return replace(argument, tolerance=bound)
 

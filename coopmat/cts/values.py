@@ -33,13 +33,8 @@ def specials(component: ComponentType) -> list[Any]:
 
 def _edges(component: ComponentType) -> list[float]:
     """The least subnormal, a greater one, the least normal number and the greatest, some negative."""
-    least, normal, most = {
-        "f16": (2.0**-24, 2.0**-14, 65504.0),
-        "f32": (2.0**-149, 2.0**-126, float(np.finfo(np.float32).max)),
-        "f64": (2.0**-1074, 2.0**-1022, float(np.finfo(np.float64).max)),
-        "bf16": (2.0**-133, 2.0**-126, float.fromhex("0x1.fep127")),
-    }[component.name]
-    return [least, -least * 5, normal, most, -most]
+    least = component.normal * component.epsilon
+    return [least, -least * 5, component.normal, component.largest, -component.largest]
 
 
 def moderate(rng: np.random.Generator, component: ComponentType, *shape: int) -> Array:

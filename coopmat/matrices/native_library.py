@@ -95,20 +95,19 @@ class _Staged(Function):
     def _definitions(self, operation: str) -> dict[str, str]:
         component = self.matrix.component
         row = self.rules.pitch(component, self.matrix.columns)
-        bits = "ushort" if component.name == "bf16" else component.opencl_c
         where = f"__{self.space}{' volatile' if self.volatile else ''}"
         macros = {
             "OP": operation,
             "MATRIX": spelled(self.matrix),
             "T": component.opencl_c,
-            "BITS": bits,
+            "BITS": component.library_c,
             "ROWS": str(self.matrix.rows),
             "COLUMNS": str(self.matrix.columns),
             "PITCH": str(tile_components(self.matrix, self.rules)),
             "ROW": str(row),
             "AT(r, c, i)": "(i)" if row == self.matrix.columns else f"((r) * {row} + (c))",
             "POINTER": f"{where} {component.opencl_c} *",
-            "ELEMENTS": f"{where} {bits} *",
+            "ELEMENTS": f"{where} {component.library_c} *",
             "OFFSET(r, c)": _offset(self.layout, component),
             "FIRST": "get_sub_group_local_id()",
             "STEP": "get_sub_group_size()",

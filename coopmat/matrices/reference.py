@@ -1,7 +1,7 @@
 """The meaning of every operation on cooperative matrices, in numpy.
 
 A matrix is a two-dimensional array of its component type's dtype (`ComponentType.numpy`); memory is a one-dimensional
-array of the same dtype. Strides count components. bf16 has no numpy dtype and is not covered.
+array of the same dtype. Strides count components. Types that numpy lacks are not covered.
 Floating point follows IEEE 754, NaN and infinities included; what the language leaves undefined is said to be here.
 """
 
@@ -16,7 +16,7 @@ from .variants import COMPONENT_TYPES, ComponentType, Layout, MatrixShape, Opera
 
 Array = NDArray[Any]
 
-_BY_DTYPE = {row.numpy: row for row in COMPONENT_TYPES.values() if row.name != "bf16"}
+_BY_DTYPE = {row.numpy: row for row in COMPONENT_TYPES.values() if not row.is_bits}
 
 
 def component_type(array: Array) -> ComponentType:

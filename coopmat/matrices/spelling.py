@@ -11,8 +11,7 @@ from .variants import COMPONENT_TYPES, ComponentType, Operands
 
 FLOAT, DOUBLE, BFLOAT16 = COMPONENT_TYPES["f32"], COMPONENT_TYPES["f64"], COMPONENT_TYPES["bf16"]
 # For devices that have halves in memory only. Floats have room enough for sums, products and quotients to round once.
-HALF_BITS = replace(COMPONENT_TYPES["f16"], opencl_c="ushort")
-_BIT_PATTERNS = (BFLOAT16, HALF_BITS)
+HALF_BITS = replace(COMPONENT_TYPES["f16"], numpy="uint16")
 INEXACT_IN_FLOAT = tuple(COMPONENT_TYPES[name] for name in ("f64", "s32", "u32", "s64", "u64"))
 _IDENTITIES = {"add": "0", "or": "0", "xor": "0", "mul": "1", "and": "~0"}
 OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
@@ -40,9 +39,9 @@ def convert(
     """As a C cast does; with `saturate` and `rounding` ("rte", "rtz", "rtp", "rtn") as OpenCL's convert_ functions."""
     if source == target:
         return x
-    if source in _BIT_PATTERNS:
+    if source.is_bits:
         return convert(f"cm_{source.name}_to_float_{w}({x})", FLOAT, target, w, rounding, saturate)
-    if target in _BIT_PATTERNS:
+    if target.is_bits:
         if source in INEXACT_IN_FLOAT:
             x = f"{bfloat16_function(f'{source}_to_odd', w)}({x})"
         else:
@@ -70,7 +69,7 @@ def _resize(x: str, source: ComponentType, bits: int, w: int) -> str:
 def binary(operator: str, component: ComponentType, w: int) -> str:
     """Of x and y: integers modulo 2^bits; the quotient of integers truncates."""
     symbol = OPERATORS[operator]
-    if component in _BIT_PATTERNS:
+    if component.is_bits:
         x, y = (convert(f"({name})", component, FLOAT, w) for name in "xy")
         return convert(f"{x} {symbol} {y}", FLOAT, component, w)
     if not component.is_integer:
@@ -84,7 +83,7 @@ def binary(operator: str, component: ComponentType, w: int) -> str:
 
 
 def negation(component: ComponentType, w: int) -> str:
-    if component in _BIT_PATTERNS:
+    if component.is_bits:
         return f"({vector(component, w)})((x) ^ ({vector(component, w)})0x8000)"
     if not component.is_integer:
         return "(-(x))"

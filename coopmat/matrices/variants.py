@@ -30,7 +30,10 @@ class Kind(Enum):
 class ComponentType:
     """A component type; `value` is the draft's enumerator (None: not in the draft).
 
-    `numpy` names the dtype of the same size and meaning; bf16 has none and is held as its uint16 bit pattern.
+    `numpy` names the dtype of the same size and meaning; a floating-point type that numpy has none for, nor most
+    devices, is held as its bit patterns (`is_bits`), and calculated with as float. `exponent` and `mantissa` are the
+    widths of a floating-point type's fields in bits; without `infinities` all of the largest exponent but the last
+    pattern, a NaN, are numbers.
     """
 
     name: str
@@ -40,6 +43,9 @@ class ComponentType:
     signed: bool
     numpy: str
     value: int | None
+    exponent: int = 0
+    mantissa: int = 0
+    infinities: bool = True
 
     def __post_init__(self) -> None:
         if self.bits not in (8, 16, 32, 64):
@@ -52,8 +58,35 @@ class ComponentType:
 
     @property
     def library_c(self) -> str:
-        """What the library's text calls it. bf16 is its bit pattern there, since few devices have the type."""
-        return "ushort" if self.name == "bf16" else self.opencl_c
+        """What the library's text calls it."""
+        return {8: "uchar", 16: "ushort"}[self.bits] if self.is_bits else self.opencl_c
+
+    @property
+    def is_bits(self) -> bool:
+        """Whether a floating-point type is held as its bit patterns, in the library and in numpy."""
+        return self.kind is Kind.FLOAT and self.numpy.startswith("uint")
+
+    @property
+    def bias(self) -> int:
+        """Of a floating-point type's exponent."""
+        return (1 << (self.exponent - 1)) - 1
+
+    @property
+    def epsilon(self) -> float:
+        """From 1 to the next number of a floating-point type."""
+        return 2.0**-self.mantissa
+
+    @property
+    def normal(self) -> float:
+        """The least normal number of a floating-point type."""
+        return 2.0 ** (1 - self.bias)
+
+    @property
+    def largest(self) -> float:
+        """The greatest number of a floating-point type."""
+        if self.infinities:
+            return (2 - self.epsilon) * 2.0**self.bias
+        return (2 - 2 * self.epsilon) * 2.0 ** (self.bias + 1)
 
     @property
     def is_integer(self) -> bool:
@@ -76,9 +109,9 @@ def may_multiply(*components: ComponentType) -> bool:
 
 
 _ROWS = (
-    ComponentType("f16", "half", 16, Kind.FLOAT, True, "float16", 0),
-    ComponentType("f32", "float", 32, Kind.FLOAT, True, "float32", 1),
-    ComponentType("f64", "double", 64, Kind.FLOAT, True, "float64", 2),
+    ComponentType("f16", "half", 16, Kind.FLOAT, True, "float16", 0, 5, 10),
+    ComponentType("f32", "float", 32, Kind.FLOAT, True, "float32", 1, 8, 23),
+    ComponentType("f64", "double", 64, Kind.FLOAT, True, "float64", 2, 11, 52),
     ComponentType("s8", "char", 8, Kind.INTEGER, True, "int8", 3),
     ComponentType("s16", "short", 16, Kind.INTEGER, True, "int16", 4),
     ComponentType("s32", "int", 32, Kind.INTEGER, True, "int32", 5),
@@ -87,7 +120,7 @@ _ROWS = (
     ComponentType("u16", "ushort", 16, Kind.INTEGER, False, "uint16", 8),
     ComponentType("u32", "uint", 32, Kind.INTEGER, False, "uint32", 9),
     ComponentType("u64", "ulong", 64, Kind.INTEGER, False, "uint64", 10),
-    ComponentType("bf16", "bfloat16", 16, Kind.FLOAT, True, "uint16", None),
+    ComponentType("bf16", "bfloat16", 16, Kind.FLOAT, True, "uint16", None, 8, 7),
 )
 COMPONENT_TYPES = MappingProxyType({row.name: row for row in _ROWS})
 _BY_VALUE = MappingProxyType({row.value: row for row in _ROWS if row.value is not None})

@@ -12,7 +12,7 @@ from matrix_table.rows import Check, Key
 from repeats import slow_where
 
 from coopmat.devices import DeviceInfo
-from coopmat.matrices.meaning import _to_bf16, narrow, widen
+from coopmat.matrices.meaning import convert, narrow, widen
 from coopmat.matrices.strategies import STRATEGIES
 from coopmat.matrices.variants import COMPONENT_TYPES
 
@@ -110,13 +110,15 @@ def test_a_kernel_that_does_not_build_is_found_among_others(device: DeviceInfo) 
 
 
 def test_bf16_by_hand() -> None:
-    bf16 = COMPONENT_TYPES["bf16"]
+    bf16, double = COMPONENT_TYPES["bf16"], COMPONENT_TYPES["f64"]
     # 1 + 2^-8 is a tie; one more bit, even far away, is above it.
     above = 1 + 2.0**-8 + 2.0**-40
     assert widen(bf16, narrow(bf16, np.array([1 + 2.0**-8, 1 + 3 * 2.0**-8]))).tolist() == [1.0, 1.015625]
-    rounded = {r: float(widen(bf16, _to_bf16(np.array([above]), r))[0]) for r in ("", "rte", "rtz", "rtp", "rtn")}
+    rounded = {
+        r: float(widen(bf16, convert(np.array([above]), double, bf16, r))[0]) for r in ("", "rte", "rtz", "rtp", "rtn")
+    }
     assert rounded == {"": 1.0078125, "rte": 1.0078125, "rtz": 1.0, "rtp": 1.0078125, "rtn": 1.0}
-    assert float(widen(bf16, _to_bf16(np.array([-above]), "rtn"))[0]) == -1.0078125
+    assert float(widen(bf16, convert(np.array([-above]), double, bf16, "rtn"))[0]) == -1.0078125
 
 
 UNDEFINED = """

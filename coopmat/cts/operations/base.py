@@ -127,4 +127,4 @@ def dealt(profile: Profile, name: str, options: Sequence[T], count: int = 1) -> 
 
 def is_bfloat16(case: Case) -> bool:
     """SPIR-V has no arithmetic on bfloat16: SPV_KHR_bfloat16 allows conversions and multiply-adds."""
-    return bool(case.parameters.component.name == "bf16")
+    return bool(case.parameters.component.is_bits)

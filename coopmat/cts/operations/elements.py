@@ -39,7 +39,7 @@ def _experiment(results: Meaning) -> Callable[[Setting], Experiment]:
 
 
 def _is_moved(component: ComponentType) -> bool:
-    return component.name == "bf16"
+    return component.is_bits
 
 
 def _sum(component: ComponentType, x: Array, y: Array) -> Array:
