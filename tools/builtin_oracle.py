@@ -19,7 +19,6 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
 
 from coopmat.frontend import builtins as table  # noqa: E402
 from coopmat.frontend.types import FLOATS, INTEGERS, PointerType, Type, VectorType  # noqa: E402

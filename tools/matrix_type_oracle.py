@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT)]
 
 import coopmat  # noqa: E402
 from coopmat.diagnostics import CompileError  # noqa: E402

@@ -19,7 +19,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tests" / "sweep"), str(ROOT / "tests" / "runtime"), str(ROOT)]
 
 from listed import become_equal, element_of, listed, unexplained  # noqa: E402
 from overload_list import covering, identified, identify, overloads_of, rows  # noqa: E402

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Puts the cases of tests/frontend/warning_cases.py before clang: prints where it warns otherwise than the table says.
+"""Puts the cases of tests/support/warning_cases.py before clang: prints where it warns otherwise than the table says.
 
 Compared are the lines of each warning, and whether it is on by default and with each group. What is printed is to be
 judged: some names are our own, and OpenCL C makes clang leave out a few (shift counts, which the language defines).
 
-Usage: tools/warning_oracle.py [CLANG]     (clang 19 was used; the package must be importable)
+Usage: PYTHONPATH=tests/support python tools/warning_oracle.py [CLANG]     (clang 19 was used)
 """
 
 from __future__ import annotations
@@ -12,14 +12,10 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "frontend")]
+from warning_cases import CASES, Case
 
-from warning_cases import CASES, Case  # noqa: E402
-
-from coopmat.warning_options import MEMBERS, ROWS  # noqa: E402
+from coopmat.warning_options import MEMBERS, ROWS
 
 FLAGS = [
     *("-x", "cl", "-cl-std=CL3.0", "-target", "spir64", "-Xclang", "-finclude-default-header"),

@@ -5,13 +5,8 @@ from __future__ import annotations
 import os
 import random
 import signal
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from input_fuzz import campaign
 from input_fuzz.corpus import _GROWING, Input
 from input_fuzz.mutate import mutated

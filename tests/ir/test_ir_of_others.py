@@ -3,18 +3,13 @@ slices through wide integers."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from differential import Launch, Value, execute
 
 import coopmat
 from coopmat.devices import DeviceInfo
 from coopmat.ir.dialects.operations import read_name
-
-sys.path.append(str(Path(__file__).parents[1] / "runtime"))
-from differential import Launch, Value, execute
 
 ROUTES = ("native", "one", "lanes", "scratch")
 FLOATS, BYTES = (f'target("spirv.CooperativeMatrixKHR", {t}, 3, 16, 16, 2)' for t in ("float", "i8"))

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 
 import matrix_jit
 import numpy as np
 import pytest
+from differential import Launch, Value, execute
 from optimise import optimised
 
 import coopmat
 from coopmat.devices import DeviceInfo
 from coopmat.spirv.emit import EmitOptions, emit
-
-sys.path.append(str(Path(__file__).parents[1] / "runtime"))
-from differential import Launch, Value, execute
 
 Array = np.ndarray
 

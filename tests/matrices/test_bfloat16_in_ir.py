@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
+from optimise import optimised
 
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.matrices.reference import Array
-
-sys.path.append(str(Path(__file__).parents[1] / "ir"))
-from optimise import optimised
 
 COUNT = 256
 

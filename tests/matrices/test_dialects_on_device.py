@@ -17,15 +17,13 @@ from matrix_programs import Target, run
 from matrix_table import execution, table
 from matrix_table.axes import NATIVE, targets
 from opencl_devices import device_of
+from optimise import optimised
 from test_programs_on_device import THEMES
 
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.devices.environment import processor
 from coopmat.matrices.reference import Array
-
-sys.path.append(str(Path(__file__).parents[1] / "ir"))
-from optimise import optimised
 
 TARGETS = (Target("one", 1), Target("lanes", 16), Target("scratch", 16))
 WAYS = (("khr", "O2"), ("rfc", ""), ("clang", "O1"))

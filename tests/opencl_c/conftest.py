@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.append(str(Path(__file__).resolve().parent.parent / "runtime"))  # differential.py
-
 from opencl_devices import PLATFORMS, device_of
 
 from coopmat.devices import DeviceInfo

@@ -6,9 +6,6 @@ import pickle
 import sys
 from pathlib import Path
 
-# opencl_devices.py, differential.py
-sys.path += [str(Path(__file__).resolve().parents[1] / room) for room in ("", "runtime")]
-
 import opencl_c_programs as programs
 from differential import difference, execute
 from opencl_devices import device_of

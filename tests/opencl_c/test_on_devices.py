@@ -122,6 +122,7 @@ def test_oclgrind_finds_no_race_and_nothing_uninitialised(matrices: str, size: i
     job = tmp_path / "job"
     job.write_bytes(pickle.dumps((module.opencl_c, module.opencl_c_options, size)))
     environment = os.environ | {"OCLGRIND_DATA_RACES": "1", "OCLGRIND_UNINITIALIZED": "1"}
+    environment["PYTHONPATH"] = os.pathsep.join(sys.path)
     ran = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("simulated.py")), str(job)],
         capture_output=True, text=True, cwd=ROOT, env=environment, timeout=120, check=False,

@@ -6,62 +6,34 @@ The device's own compiler is asked for the same values: where it does not give t
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from collectives import ARITHMETIC, Case, reduction, samples, typed_cases, untyped_cases
+from collectives import (
+    ARITHMETIC,
+    FLOWS,
+    ITEMS,
+    LOCAL,
+    MATRIX,
+    Job,
+    kernel,
+    reduction,
+    results,
+    samples,
+    typed_cases,
+    untyped_cases,
+    wrong_lanes,
+)
 from differential import NUMPY, PROLOGUE, Array, Launch, execute
 from repeats import SAME_WIDTH, slow_where
 
 import coopmat
 from coopmat.devices import DeviceInfo
 
-LOCAL = 64
 SIZES = (8, 16, 32)
 COUNTS = (2, 3, 16)
 # What the device's own compiler gets wrong; see docs/backend.md.
 OWN_FAULTS = re.compile(r"sub_group_(non_uniform|clustered)_\w+_logical_|sub_group_non_uniform_scan_exclusive_")
-ITEMS = 2 * LOCAL
-# Where a module has matrices, `--matrices one` makes subgroups of one.
-MATRIX = """
-kernel void matrix() { float __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 1, 1,
-    CLK_COOPERATIVE_MATRIX_A))) m = coop_mat_init(0.0f); }
-"""
-# Which lanes take part: all of them, and some of each subgroup.
-FLOWS = {"true": lambda lane: lane >= 0, "lane % 3 != 1": lambda lane: lane % 3 != 1}
-
-
-def kernel(name: str, t: str, cases: Sequence[Case], condition: str, attributes: str) -> str:
-    lines = [
-        f"{attributes} kernel void {name}(global const {t} *xs, global const int *ps, global {t} *out_{t},",
-        f"    {', '.join(f'global {r} *out_{r}' for r in ('int', 'uint') if r != t)}) {{",
-        f"    size_t i = get_global_id(0); {t} x = xs[i]; int p = ps[i];",
-        "    uint lane = get_sub_group_local_id();",
-        f"    if ({condition}) {{ uint4 b = sub_group_ballot(p);",
-    ]
-    for number, case in enumerate(cases):
-        lines.append(f"        out_{case.result}[{number} * {ITEMS} + i] = {case.expression};")
-    return "\n".join([*lines, "    }", "}", ""])
-
-
-def wrong_lanes(
-    cases: Sequence[Case], condition: str, size: int, inputs: Sequence[Array], found: dict[str, Array]
-) -> dict[str, str]:
-    """By expression: the first lane where a kernel's result is not the expected one."""
-    lane = np.arange(ITEMS).reshape(-1, size) % size
-    active = np.broadcast_to(FLOWS[condition](lane), lane.shape)
-    x, p = (values.reshape(lane.shape) for values in inputs)
-    wrong = {}
-    for number, case in enumerate(cases):
-        expected = case.reference(x, p, active)
-        got = found[case.result][number].reshape(lane.shape)
-        want = expected.values.astype(got.dtype)
-        bad = expected.defined & (got != want)
-        if bad.any():
-            at = tuple(np.argwhere(bad)[0])
-            wrong[case.expression] = f"if ({condition}) {case.expression}: {got[at]!r} not {want[at]!r} at {at}"
-    return wrong
 
 
 def compiled(source: str, size: int) -> coopmat.Module:
@@ -74,22 +46,6 @@ def compiled(source: str, size: int) -> coopmat.Module:
 def scratch(source: str, size: int) -> coopmat.Module:
     options = ["--matrices", "scratch", "--sub-group-size", str(size)]
     return coopmat.compile(source, options, name="collectives.cl")
-
-
-Job = tuple[str, list[Case]]
-
-
-def results(
-    device: DeviceInfo, program: bytes | str, t: str, jobs: Sequence[Job], inputs: Sequence[Array]
-) -> list[dict[str, Array]]:
-    """Of every kernel its buffers of results, by element type."""
-    names = list(dict.fromkeys((t, "int", "uint")))
-    launches = []
-    for name, cases in jobs:
-        outs = [np.full((len(cases), ITEMS), 77, NUMPY[r]) for r in names]
-        launches.append(Launch(name, [*inputs, *outs], (ITEMS,), (LOCAL,)))
-    found = execute(device, program, launches)
-    return [{name: result[2 + i] for i, name in enumerate(names)} for result in found]
 
 
 # All sizes of two types, and of the others a subgroup of one and one of the sizes.

@@ -15,21 +15,17 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "runtime"), str(HERE.parent.parent)]
+import numpy as np
+from cases import DEVICE, KERNEL, OURS, OWN, PRINTED, Case
+from differential import PROLOGUE, Array, Launch, run_kernel
+from drivers import driver_of
+from opencl_devices import full_device
+from overload_list import identified
 
-import numpy as np  # noqa: E402
-from cases import DEVICE, KERNEL, OURS, OWN, PRINTED, Case  # noqa: E402
-from differential import PROLOGUE, Array, Launch, run_kernel  # noqa: E402
-from drivers import driver_of  # noqa: E402
-from opencl_devices import full_device  # noqa: E402
-from overload_list import identified  # noqa: E402
-
-import coopmat  # noqa: E402
-from coopmat.devices import opencl  # noqa: E402
+import coopmat
+from coopmat.devices import opencl
 
 Results = dict[int, Array]
 STANDARD = ("-cl-std=CL3.0",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import select
 import subprocess
 import sys
@@ -54,8 +55,9 @@ class Worker:
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, str(WORKER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors
-            )
+                [sys.executable, str(WORKER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            )  # fmt: skip
         assert self._process.stdin is not None
         kind = OURS
         try:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
-
 from cts_mutants import MUTANTS, Mutant, text_of
 
 

@@ -6,15 +6,12 @@ import shlex
 import sys
 from pathlib import Path
 
+import native_consumers
 import pytest
+from native_consumers import TARGETS, Job, TargetSetting, access, main
 
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Use
 from coopmat.spirv import tools
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
-
-import native_consumers
-from native_consumers import TARGETS, Job, TargetSetting, access, main
 
 COMPILERS = {
     "takes": "print(100, 'dpas')",

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from collectives import ITEMS, MATRIX, kernel, results, samples, typed_cases, untyped_cases, wrong_lanes
 
 import coopmat
 from coopmat.devices import DeviceInfo
 from coopmat.spirv.module import Module
-
-sys.path.append(str(Path(__file__).parents[2] / "runtime"))
-from collectives import samples, typed_cases, untyped_cases
-from test_collectives_on_device import ITEMS, MATRIX, kernel, results, wrong_lanes
 
 ROUTES = {"one": 1, "scratch": 8}
 OF_SUBGROUPS = {"SubgroupDispatch", "SubgroupSize", "Groups", "GroupNonUniform", "SubgroupShuffleINTEL"}

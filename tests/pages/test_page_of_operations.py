@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coopmat.matrices.variants import COMPONENT_TYPES
+from pages.operations import OPERATIONS, cell, document, native
 
-from .operations import OPERATIONS, cell, document, native
+from coopmat.matrices.variants import COMPONENT_TYPES
 
 ROOT = Path(__file__).parents[2]
 

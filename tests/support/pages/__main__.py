@@ -8,7 +8,7 @@ from pathlib import Path
 from . import builtins, diagnostics, operations, warnings
 
 PAGES = {page.__name__.rpartition(".")[2]: page.document for page in (builtins, diagnostics, operations, warnings)}
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
 def main(names: list[str]) -> None:

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pages.diagnostics import document, findings
+from pages.error_codes import FAMILIES, ErrorCode
 
 from coopmat.diagnostics import Severity
-
-from .diagnostics import document, findings
-from .error_codes import FAMILIES, ErrorCode
 
 ROOT = Path(__file__).parents[2]
 ROWS = [(row, before) for _, before, rows in FAMILIES for row in rows]
@@ -56,7 +55,7 @@ def test_every_code_has_one_row() -> None:
     found = told()
     assert len(found) > 100 and found.keys() >= UNREACHED
     missing = {code: file for code, file in found.items() if code not in codes and code not in UNREACHED}
-    assert not missing, f"codes without a row in tests/pages/error_codes: {missing}"
+    assert not missing, f"codes without a row in tests/support/pages/error_codes: {missing}"
     assert set(codes) - found.keys() <= {"error-limit", "nesting-too-deep"}, "rows that nothing tells"
 
 

@@ -6,13 +6,15 @@ that take part, and read from lanes that do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from differential import FLOATS, NUMPY, Array
+from differential import FLOATS, NUMPY, Array, Launch, execute
+
+from coopmat.devices import DeviceInfo
 
 ADD, MUL, MIN, MAX = np.add, np.multiply, np.minimum, np.maximum
 ARITHMETIC: dict[str, Any] = {"add": ADD, "mul": MUL, "min": MIN, "max": MAX}
@@ -281,3 +283,64 @@ def untyped_cases(size: int) -> Iterator[Case]:
                     else Expected(np.zeros(x.shape, np.uint64), on)
                 ),
             )
+
+
+# --- kernels that call them
+
+LOCAL = 64
+ITEMS = 2 * LOCAL
+# Where a module has matrices, `--matrices one` makes subgroups of one.
+MATRIX = """
+kernel void matrix() { float __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 1, 1,
+    CLK_COOPERATIVE_MATRIX_A))) m = coop_mat_init(0.0f); }
+"""
+# Which lanes take part: all of them, and some of each subgroup.
+FLOWS = {"true": lambda lane: lane >= 0, "lane % 3 != 1": lambda lane: lane % 3 != 1}
+
+
+def kernel(name: str, t: str, cases: Sequence[Case], condition: str, attributes: str) -> str:
+    lines = [
+        f"{attributes} kernel void {name}(global const {t} *xs, global const int *ps, global {t} *out_{t},",
+        f"    {', '.join(f'global {r} *out_{r}' for r in ('int', 'uint') if r != t)}) {{",
+        f"    size_t i = get_global_id(0); {t} x = xs[i]; int p = ps[i];",
+        "    uint lane = get_sub_group_local_id();",
+        f"    if ({condition}) {{ uint4 b = sub_group_ballot(p);",
+    ]
+    for number, case in enumerate(cases):
+        lines.append(f"        out_{case.result}[{number} * {ITEMS} + i] = {case.expression};")
+    return "\n".join([*lines, "    }", "}", ""])
+
+
+def wrong_lanes(
+    cases: Sequence[Case], condition: str, size: int, inputs: Sequence[Array], found: dict[str, Array]
+) -> dict[str, str]:
+    """By expression: the first lane where a kernel's result is not the expected one."""
+    lane = np.arange(ITEMS).reshape(-1, size) % size
+    active = np.broadcast_to(FLOWS[condition](lane), lane.shape)
+    x, p = (values.reshape(lane.shape) for values in inputs)
+    wrong = {}
+    for number, case in enumerate(cases):
+        expected = case.reference(x, p, active)
+        got = found[case.result][number].reshape(lane.shape)
+        want = expected.values.astype(got.dtype)
+        bad = expected.defined & (got != want)
+        if bad.any():
+            at = tuple(np.argwhere(bad)[0])
+            wrong[case.expression] = f"if ({condition}) {case.expression}: {got[at]!r} not {want[at]!r} at {at}"
+    return wrong
+
+
+Job = tuple[str, list[Case]]
+
+
+def results(
+    device: DeviceInfo, program: bytes | str, t: str, jobs: Sequence[Job], inputs: Sequence[Array]
+) -> list[dict[str, Array]]:
+    """Of every kernel its buffers of results, by element type."""
+    names = list(dict.fromkeys((t, "int", "uint")))
+    launches = []
+    for name, cases in jobs:
+        outs = [np.full((len(cases), ITEMS), 77, NUMPY[r]) for r in names]
+        launches.append(Launch(name, [*inputs, *outs], (ITEMS,), (LOCAL,)))
+    found = execute(device, program, launches)
+    return [{name: result[2 + i] for i, name in enumerate(names)} for result in found]

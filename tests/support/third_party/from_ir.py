@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import zlib
-from pathlib import Path
+
+from matrix_programs import PRELUDE, Target
+from matrix_table import table
+from optimise import optimised
 
 import coopmat
+from coopmat.ir.dialects import DIALECTS
 
 from .execution import Case
 from .memory import Buffer
-
-for _room in ("matrices", "ir"):
-    sys.path.append(str(Path(__file__).parents[2] / _room))
-from matrix_programs import PRELUDE, Target  # noqa: E402
-from matrix_table import table  # noqa: E402
-from optimise import optimised  # noqa: E402
-
-from coopmat.ir.dialects import DIALECTS  # noqa: E402
 
 # What native modules stage in local memory, for subgroups of one size.
 _LEFT_OUT = {"checked", "private", "packed"}
