@@ -18,12 +18,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out what is marked slow, unless it is asked for: by --all, by -m, or by its own name."""
-    if config.getoption("--all") or config.getoption("-m") or any("[" in word for word in config.args):
+    for item in items:
+        if _needs_device(item):
+            item.add_marker("device")
+    if config.getoption("--all") or "slow" in config.getoption("-m") or any("[" in word for word in config.args):
         return
     left_out = [item for item in items if item.get_closest_marker("slow") is not None]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item.get_closest_marker("slow") is None]
+
+
+def _needs_device(item: pytest.Item) -> bool:
+    """Whether it takes a device as an argument, or its module asks for some itself."""
+    named = {getattr(value, "__module__", None) for value in vars(getattr(item, "module", object)).values()}
+    asked = {"device", "dead_pocl"}.intersection(getattr(item, "fixturenames", ()))
+    return bool(asked) or "opencl_devices" in named
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Checks who may import whom: `python tools/import_lint.py coopmat`.
+"""Checks who may import whom, and that no circle has more than CIRCLE files: `python tools/import_lint.py coopmat`.
 
 A room is a package or module directly below `coopmat`. Every import counts, also one inside a function: the
 direction of knowledge is what matters, not the time of loading.
@@ -15,6 +15,8 @@ from pathlib import Path
 _BELOW_IR = {"budgets", "diagnostics", "matrices", "frontend"}
 _STAGES = _BELOW_IR | {"ir", "spirv", "opencl_c"}
 _COMPILER = _STAGES | {"compiler", "options"}
+# The most files that may import one another in a circle.
+CIRCLE = 10
 ALLOWED: dict[str, set[str]] = {
     "budgets": set(),
     "cache": set(),
@@ -28,14 +30,13 @@ ALLOWED: dict[str, set[str]] = {
     "ir": _BELOW_IR,
     "spirv": _BELOW_IR | {"ir", "native_profiles"},
     "opencl_c": _BELOW_IR | {"features"},
-    "host": _BELOW_IR | {"ir"},
     "compiler": _STAGES | {"features", "options"},
     "devices": {"cache", "diagnostics", "features", "matrices", "native_profiles"},
-    "runtime": _COMPILER | {"cache", "devices", "features", "host"},
-    "cts": _COMPILER | {"devices", "host", "runtime"},
-    "cli": _COMPILER | {"cache", "devices", "host", "runtime", "cts", "__init__"},
+    "runtime": _COMPILER | {"cache", "devices", "features"},
+    "cts": _COMPILER | {"devices", "runtime"},
+    "cli": _COMPILER | {"cache", "devices", "runtime", "cts", "__init__"},
     "__main__": {"cli"},
-    "__init__": _COMPILER | {"devices", "host", "runtime"},
+    "__init__": _COMPILER | {"devices", "runtime"},
 }
 
 
@@ -50,6 +51,46 @@ def violations(package: Path) -> Iterator[str]:
         for line, target in _imports(file, (package.name, *parts), package):
             if target != room and target not in ALLOWED[room]:
                 yield f"{file}:{line}: '{room}' may not import '{target}'"
+
+
+def circles(package: Path) -> Iterator[str]:
+    """The files of every circle of imports that is too large; what only a type checker imports does not count."""
+    files = {_name(file, package): file for file in sorted(package.rglob("*.py"))}
+    graph = {name: set(_files(file, name, package, files)) - {name} for name, file in files.items()}
+    reach = {name: _reachable(name, graph) for name in graph}
+    seen: set[str] = set()
+    for name in graph:
+        circle = sorted({other for other in reach[name] if name in reach[other]} | {name})
+        if len(circle) > CIRCLE and name not in seen:
+            yield f"{files[name]}:1: a circle of {len(circle)} files: {', '.join(circle)}"
+        seen.update(circle)
+
+
+def _name(file: Path, package: Path) -> str:
+    return ".".join((package.name, *file.relative_to(package).with_suffix("").parts)).removesuffix(".__init__")
+
+
+def _files(file: Path, name: str, package: Path, files: dict[str, Path]) -> Iterator[str]:
+    tree = ast.parse(file.read_text(encoding="utf-8"), str(file))
+    checked = (node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))
+    aside = {id(inner) for node in checked for inner in ast.walk(node)}
+    here = name.split(".") if file.name == "__init__.py" else name.split(".")[:-1]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and id(node) not in aside:
+            base = here[: len(here) - node.level + 1] if node.level else []
+            path = ".".join([*base, *(node.module.split(".") if node.module else ())])
+            for alias in node.names:
+                yield from [item for item in (f"{path}.{alias.name}", path) if item in files][:1]
+
+
+def _reachable(start: str, graph: dict[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    work = [start]
+    while work:
+        new = graph[work.pop()] - found
+        found |= new
+        work += new
+    return found
 
 
 def _imports(file: Path, module: tuple[str, ...], package: Path) -> Iterator[tuple[int, str]]:
@@ -75,7 +116,8 @@ def _room(path: tuple[str, ...], line: int, package: Path) -> Iterator[tuple[int
 
 
 def main(arguments: list[str]) -> int:
-    found = [message for argument in arguments for message in violations(Path(argument))]
+    packages = [Path(argument) for argument in arguments]
+    found = [message for package in packages for check in (violations, circles) for message in check(package)]
     print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0
 

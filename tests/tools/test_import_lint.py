@@ -72,3 +72,17 @@ def test_the_exit_status_tells(package, capsys):
     assert import_lint.main([str(package())]) == 0
     assert import_lint.main([str(package(frontend__bad="import coopmat.cli"))]) == 1
     assert "may not import 'cli'" in capsys.readouterr().out
+
+
+def test_a_circle_of_more_than_three_files_is_found(package, monkeypatch):
+    monkeypatch.setattr(import_lint, "CIRCLE", 3)
+    chain = {f"frontend__{name}": f"from .{then} import x" for name, then in ("ab", "bc", "cd", "da")}
+    (message,) = import_lint.circles(package(**chain))
+    assert "a circle of 4 files: coopmat.frontend.a, coopmat.frontend.b" in message
+    chain["frontend__d"] = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .a import x"
+    assert list(import_lint.circles(package(**chain))) == []
+
+
+def test_a_circle_of_three_files_is_allowed(package):
+    chain = {f"frontend__{name}": f"def f():\n    from .{then} import x" for name, then in ("ab", "bc", "ca")}
+    assert list(import_lint.circles(package(**chain))) == []
