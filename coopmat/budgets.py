@@ -34,7 +34,7 @@ _ROWS = (
     Budget("expansion-work", 10_000_000, "tokens", "what all levels of all expansions of a source make"),
     Budget("type-members", 1_000_000, "members", "a type of a module in SPIR-V, those of its members counted, too"),
     Budget("constant-members", 65_536, "members", "a constant with matrices of a module in SPIR-V"),
-    Budget("library-functions", 1_000, "functions of the matrix library", "what a module calls, one for each shape"),
+    Budget("library-functions", 600, "functions of the matrix library", "what a module calls, one for each shape"),
     Budget(
         "inlined-instructions",
         1_000_000,
