@@ -61,7 +61,7 @@ def findings() -> Iterator[Finding]:
 
 
 def _packages() -> Iterator[Finding]:
-    for package in ("llvmlite", "pyopencl", "lark", "pcpp", "numpy"):
+    for package in ("llvmlite", "pyopencl", "lark", "numpy"):
         try:
             yield Finding(package, True, importlib.metadata.version(package))
         except importlib.metadata.PackageNotFoundError:

@@ -5,18 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostics
 from . import tokens as tk
 from .conditions import ConditionError, evaluate
+from .expansion import DYNAMIC, Expander
 from .tokens import Token
 
-if TYPE_CHECKING:
-    from .macro_engine import MacroEngine
-
-#: Macros without a fixed replacement; pcpp expands them itself.
-DYNAMIC = frozenset({"__LINE__", "__COUNTER__"})
 #: clang's names, with or without `__` around them: what `__has_extension(X)` and `__has_feature(X)` hold for.
 EXTENSIONS = frozenset(
     {"matrix_types", "c_static_assert", "c_generic_selections", "attribute_ext_vector_type", "attribute_overloadable"}
@@ -38,7 +33,7 @@ class Conditionals(ABC):
     """The `#if` part of the preprocessor; the rest of it provides what is only declared here."""
 
     diagnostics: Diagnostics
-    engine: MacroEngine
+    expander: Expander
     enabled: bool
     pending: list[Token]
 
@@ -86,7 +81,7 @@ class Conditionals(ABC):
         return self.is_defined(macro) == name.value.endswith("ifdef")
 
     def is_defined(self, name: str) -> bool:
-        return name in self.engine.macros or name in DYNAMIC or name in _EXTENSION_TESTS
+        return name in self.expander.macros or name in DYNAMIC or name in _EXTENSION_TESTS
 
     def evaluate(self, name: Token, rest: list[Token]) -> bool:
         if not rest:
@@ -118,7 +113,7 @@ class Conditionals(ABC):
                     raise ConditionError("'defined' takes a macro name", token)
                 at += 3 if bracketed else 1
                 token = Token(tk.INTEGER, str(int(self.is_defined(operand[0].value))), token.span)
-            elif token.value.startswith("__has_") and values[:1] == ["("] and token.value not in self.engine.macros:
+            elif token.value.startswith("__has_") and values[:1] == ["("] and token.value not in self.expander.macros:
                 holds = token.value in _EXTENSION_TESTS and values[2:] == [")"] and values[1].strip("_") in EXTENSIONS
                 while at < len(tokens) and tokens[at].value != ")":
                     at += 1

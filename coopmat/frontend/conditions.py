@@ -1,7 +1,4 @@
-"""The constant expressions of `#if`: 64-bit integers, signed or unsigned (C99, section 6.10.1).
-
-pcpp's own evaluator divides through floating point and shifts by any amount, so it is not used.
-"""
+"""The constant expressions of `#if`: 64-bit integers, signed or unsigned (C99, section 6.10.1)."""
 
 from __future__ import annotations
 
@@ -182,7 +179,7 @@ def evaluate(tokens: list[Token]) -> bool:
 
 def value(tokens: list[Token]) -> int:
     """The value of a fully macro-expanded constant expression of a directive. Raises ConditionError."""
-    evaluator = _Evaluator([token for token in tokens if token.type not in (tk.SPACE, tk.BLOCK_COMMENT)])
+    evaluator = _Evaluator(tokens)
     result = evaluator.conditional(live=True)
     extra = evaluator.peek()
     if extra is not None:

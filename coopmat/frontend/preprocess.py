@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .. import budgets
 from ..diagnostics import Diagnostics, Note, Span
 from . import comments
 from . import tokens as tk
-from .conditionals import DYNAMIC, Condition, Conditionals
+from .conditionals import Condition, Conditionals
+from .expansion import Expander, ExpansionLimit, InvalidMacro, Unterminated, defined, definition, predefine
 from .sources import Region, SourceFile, add_presumed, find_include, open_source
 from .stream import TokenStream, quoted
-from .tokens import Token, tokenize, with_blanks
-
-if TYPE_CHECKING:
-    from .macro_engine import MacroEngine
+from .tokens import Token
 
 __all__ = ["PreprocessOptions", "TokenStream", "preprocess"]
 
@@ -30,7 +28,6 @@ DEEPEST_INCLUDE = 200
 MOST_INCLUDES = 10_000
 _RESERVED = frozenset({"defined", "__FILE__", "__LINE__", "__COUNTER__", "__DATE__", "__TIME__"})
 _NAME = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
-_DEEPEST_ARGUMENTS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +71,8 @@ class _File:
 
 
 class _Driver(Conditionals):
-    def __init__(self, engine: MacroEngine, options: PreprocessOptions, diagnostics: Diagnostics) -> None:
-        self.engine = engine
+    def __init__(self, expander: Expander, options: PreprocessOptions, diagnostics: Diagnostics) -> None:
+        self.expander = expander
         self.options = options
         self.diagnostics = diagnostics
         self.out: list[Token] = []
@@ -101,7 +98,7 @@ class _Driver(Conditionals):
         self.set_file(source.name)
 
     def set_file(self, name: str) -> None:
-        self.engine.define_line(f'__FILE__ "{quoted(name)}"')
+        self.expander.define(f'__FILE__ "{quoted(name)}"')
 
     def run(self) -> None:
         try:
@@ -149,88 +146,31 @@ class _Driver(Conditionals):
     # --- text ---
 
     def flush(self) -> None:
-        """Expand the text lines since the last directive that matters to them."""
-        pending, out, macros = self.pending, self.out, self.engine.macros
-        self.pending = []
-        at, end = 0, len(pending)
-        while at < end:
-            token = pending[at]
-            if token.type == tk.ID and (token.value in macros or token.value in DYNAMIC):
-                at = self.expand_at(pending, at)
-            elif token.type == tk.BAD:
-                self.bad_token(token)
-                at += 1
-            else:
-                out.append(token)
-                at += 1
-
-    def expand_at(self, tokens: list[Token], at: int) -> int:
-        """Expand the macro use at an index onto the output; the index after it."""
-        end = self.use_end(tokens, tokens[at], at + 1)
-        if end is None:
-            self.error(
-                "unterminated-invocation",
-                f"unterminated argument list of macro '{tokens[at].value}'",
-                tokens[at].span,
-            )
-            raise _Stop
-        result = self.expand(tokens[at:end])
-        # The expansion may end in the name of a macro whose arguments follow in the text.
-        while result and end < len(tokens) and tokens[end].value == "(" and self.may_call(result[-1]):
-            after = self.use_end(tokens, result[-1], end)
-            if after is None:
-                break
-            self.emit(result[:-1])
-            result, end = self.expand([result[-1], *tokens[end:after]]), after
-        self.emit(result)
-        return end
-
-    def may_call(self, token: Token) -> bool:
-        painted = getattr(token, "expanded_from", ())
-        return token.type == tk.ID and token.value in self.engine.macros and token.value not in painted
-
-    def use_end(self, tokens: list[Token], name: Token, at: int) -> int | None:
-        """The index after a use of the macro `name`, whose arguments would start at `at`; None if they never end."""
-        macro = self.engine.macros.get(name.value)
-        if macro is None or macro.arglist is None or at >= len(tokens) or tokens[at].value != "(":
-            return at
-        depth = 0
-        for index in range(at, len(tokens)):
-            value = tokens[index].value
-            if value == "(":
-                depth += 1
-            elif value == ")":
-                depth -= 1
-                if depth == 0:
-                    return index + 1
-        return None
-
-    def emit(self, tokens: list[Token]) -> None:
-        for token in tokens:
+        """Expands the text lines since the last directive that matters to them."""
+        pending, self.pending = self.pending, []
+        for token in self.expanded(pending):
             if token.type == tk.BAD:
                 self.bad_token(token)
             else:
                 self.out.append(token)
 
-    def expand(self, tokens: list[Token]) -> list[Token]:
-        from .macro_engine import ExpansionLimit
-
-        place = tokens[0].span
+    def expanded(self, tokens: list[Token]) -> list[Token]:
         try:
-            _check_nesting(tokens)
-            found = self.engine.expand(tokens)
-            if len(found) > 1 and place is not None:
-                self.diagnostics.keep_text(place)
-            return found
+            return self.expander.expand(tokens)
+        except Unterminated as error:
+            message = f"unterminated argument list of macro '{error.name.value}'"
+            self.error("unterminated-invocation", message, error.name.span)
         except ExpansionLimit as error:
-            what = f"macro '{tokens[0].value}' expands to too much"
-            self.error("expansion-too-large", f"{what}, more than {budgets.told(error.budget)}", place)
+            what = f"{self.in_use()} expands to too much"
+            self.error("expansion-too-large", f"{what}, more than {budgets.told(error.budget)}", self.expander.place)
         except RecursionError:
-            self.error("expansion-too-deep", f"macro '{tokens[0].value}' is nested too deeply", place)
-        except (IndexError, ValueError, TypeError, AttributeError):
-            # pcpp checks little of what it is given.
-            self.error("invalid-expansion", f"macro '{tokens[0].value}' cannot be expanded", place)
+            self.error("expansion-too-deep", f"{self.in_use()} is nested too deeply", self.expander.place)
         raise _Stop
+
+    def in_use(self) -> str:
+        use = self.expander.use
+        assert use is not None
+        return f"macro '{use.value}'"
 
     def bad_token(self, token: Token) -> None:
         first = token.value[0]
@@ -307,22 +247,14 @@ class _Driver(Conditionals):
         if macro in _RESERVED:
             self.error("invalid-macro-name", f"'{macro}' cannot be redefined", rest[0].span)
             return
-        body = rest[1:]
-        if body and body[0].value == "(" and not body[0].spaced:
-            bad, body = _parameters(body)
-            if bad is not None:
-                self.error("invalid-macro", "invalid parameter list of a macro", bad.span)
-                return
-        elif body:
-            # Between the name and the replacement pcpp wants a blank.
-            body[0].spaced = True
-        for end in (body[:1], body[-1:]):
-            if end and end[0].type == tk.PASTE:
-                self.error("invalid-macro", "'##' cannot stand at either end of a macro", end[0].span)
-                return
-        previous = self.engine.macros.get(macro)
-        self.engine.define_tokens(with_blanks(rest))
-        if previous is not None and _differ(previous, self.engine.macros[macro]):
+        try:
+            made = definition(rest)
+        except InvalidMacro as error:
+            self.error("invalid-macro", error.message, error.token.span)
+            return
+        previous = self.expander.macros.get(macro)
+        self.expander.macros[macro] = made
+        if previous is not None and previous.form != made.form:
             notes = (Note("previous definition is here", previous.place),) if previous.place else ()
             self.diagnostics.warning("macro-redefined", f"'{macro}' macro redefined", rest[0].span, notes=notes)
 
@@ -332,7 +264,7 @@ class _Driver(Conditionals):
         if macro in _RESERVED:
             self.error("invalid-macro-name", f"'{macro}' cannot be undefined", rest[0].span)
         elif macro is not None:
-            self.engine.macros.pop(macro, None)
+            self.expander.macros.pop(macro, None)
             self.extra(name, rest[1:])
 
     def include(self, name: Token, rest: list[Token]) -> None:
@@ -455,88 +387,41 @@ _DIRECTIVES = {
 }
 
 
-def _check_nesting(tokens: list[Token]) -> None:
-    """Refuses arguments nested deeper than the parser would take them, before pcpp expands each level again."""
-    depth = 0
-    for token in tokens:
-        depth += (token.value == "(") - (token.value == ")")
-        if depth > _DEEPEST_ARGUMENTS:
-            raise RecursionError
-
-
-def _parameters(tokens: list[Token]) -> tuple[Token | None, list[Token]]:
-    """Check `(a, b, ...)`: the first wrong token, and what follows the list."""
-    at, want_name = 1, True
-    if len(tokens) > 1 and tokens[1].value == ")":
-        return None, tokens[2:]
-    seen: set[str] = set()
-    while at < len(tokens):
-        token = tokens[at]
-        if want_name:
-            if token.value == "...":
-                closed = at + 1 < len(tokens) and tokens[at + 1].value == ")"
-                return (None, tokens[at + 2 :]) if closed else (token, [])
-            if token.type != tk.ID or token.value in seen:
-                return token, []
-            seen.add(token.value)
-        elif token.value == ")":
-            return None, tokens[at + 1 :]
-        elif token.value == "...":
-            closed = at + 1 < len(tokens) and tokens[at + 1].value == ")"
-            return (None, tokens[at + 2 :]) if closed else (token, [])
-        elif token.value != ",":
-            return token, []
-        want_name = not want_name
-        at += 1
-    return tokens[-1], []
-
-
-def _differ(a: object, b: object) -> bool:
-    def form(macro: object) -> tuple[object, list[str]]:
-        return getattr(macro, "arglist"), [token.value for token in getattr(macro, "value")]  # noqa: B009
-
-    return form(a) != form(b)
-
-
 def preprocess(source: str | bytes, name: str, options: PreprocessOptions, diagnostics: Diagnostics) -> TokenStream:
     """The tokens of a source text called `name` (its place decides where quoted includes are looked for).
 
     Every text that is read is added to `diagnostics.sources`. Raises TooManyErrors as the collector does.
     """
-    from .macro_engine import new_engine
-
     opened = open_source(source, name, False, diagnostics)
     if opened is None:
         return TokenStream([], Span(name, 1, 1, 1, 1), [name], False)
-    engine = new_engine(
-        options.cl_std,
-        tuple(sorted(options.extensions.items())),
-        options.fast_relaxed_math,
-        lambda message, place: diagnostics.error("invalid-macro-use", message, place),
+    expander = Expander(
+        lambda message, place: diagnostics.error("invalid-macro-use", message, place), diagnostics.keep_text
     )
-    driver = _Driver(engine, options, diagnostics)
+    predefine(expander, options.cl_std, tuple(sorted(options.extensions.items())), options.fast_relaxed_math)
+    driver = _Driver(expander, options, diagnostics)
     for macro, value in options.defines:
         define_option(driver, macro, value)
     for macro in options.undefines:
-        engine.macros.pop(macro, None)
+        expander.macros.pop(macro, None)
     driver.enter(opened)
     driver.run()
     text = opened.text
     line, column = text.count("\n") + 1, len(text) - text.rfind("\n")
     end, absent = Span(name, line, column, line, column), list(dict.fromkeys(driver.absent))
-    return TokenStream(driver.out, end, driver.dependencies, driver.complete, absent, engine.macros)
+    return TokenStream(driver.out, end, driver.dependencies, driver.complete, absent, expander.macros)
 
 
 def define_option(driver: _Driver, macro: str, value: str) -> None:
     """A macro of the command line; what is wrong with it has no place in a file."""
-    line = f"{macro} {value.splitlines()[0] if value else ''}"
-    tokens = [token for token in tokenize(line) if token.type != tk.SPACE]
     name = macro.partition("(")[0]
-    well_formed = _NAME.match(name) and name not in _RESERVED and (name == macro or _parameters(tokens[1:])[0] is None)
-    if not well_formed:
-        driver.error("invalid-macro-name", f"-D {macro}: not a macro name", None)
-        return
-    driver.engine.define_line(line)
+    if _NAME.match(name) and name not in _RESERVED:
+        with suppress(InvalidMacro):
+            made = defined(f"{macro} {value.splitlines()[0] if value else ''}")
+            if (name == macro) == (made.parameters is None):
+                driver.expander.macros[name] = made
+                return
+    driver.error("invalid-macro-name", f"-D {macro}: not a macro name", None)
 
 
 def name_span(name: Token) -> Span:

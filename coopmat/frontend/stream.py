@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..diagnostics import Span
 from . import tokens as tk
+from .expansion import Macro
 from .tokens import Token
 
 # Macros whose replacement depends on where, and when, they are used.
@@ -27,8 +27,8 @@ class TokenStream:
     dependencies: list[str]
     complete: bool
     absent: list[str] = field(default_factory=list)
-    #: Those that are defined at the end, by name: pcpp's, with their `text`.
-    macros: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    #: Those that are defined at the end, by name.
+    macros: Mapping[str, Macro] = field(default_factory=dict, repr=False, compare=False)
 
     def to_text(self) -> str:
         """What `-E` prints: with line markers, and such that it comes back as the same tokens."""

@@ -1,7 +1,4 @@
-"""Preprocessing tokens with exact positions, and the scanner that makes them.
-
-The categories in `Token.type` are spelled as pcpp spells them, because its macro engine reads them.
-"""
+"""Preprocessing tokens with exact positions, and the scanner that makes them."""
 
 from __future__ import annotations
 
@@ -11,59 +8,34 @@ from collections.abc import Iterator
 
 from ..diagnostics import Span
 
-ID, INTEGER, FLOAT = "CPP_ID", "CPP_INTEGER", "CPP_FLOAT"
-STRING, CHAR, SPACE = "CPP_STRING", "CPP_CHAR", "CPP_WS"
-LINE_COMMENT, BLOCK_COMMENT = "CPP_COMMENT2", "CPP_COMMENT1"
+ID, INTEGER, FLOAT = "IDENTIFIER", "INTEGER", "FLOAT"
+STRING, CHAR = "STRING", "CHAR"
 PRAGMA, PUNCTUATOR = "PRAGMA", "PUNCTUATOR"
 #: A character, or an unterminated literal or comment, that starts no token.
 BAD = "BAD"
-#: `##` alone has a category of its own, since pcpp looks for it.
-PASTE = "CPP_DPOUND"
+#: `##`.
+PASTE = "PASTE"
 
 
 class Token:
     """One preprocessing token: `type` (category), `value` (text), `span`, and whether blanks stood before it.
 
     `span` is where the user wrote it; a token out of a macro's body has the span of the macro's use. In the
-    body of a macro that is not expanded yet it is None.
+    body of a macro that is not expanded yet it is None. A `painted` identifier is no macro, whatever its name (C11
+    6.10.3.4).
     """
 
-    __slots__ = ("expanded_from", "spaced", "span", "type", "value")
+    __slots__ = ("painted", "spaced", "span", "type", "value")
 
-    expanded_from: list[str]
-
-    def __init__(self, type: str, value: str, span: Span | None, spaced: bool = False) -> None:
+    def __init__(self, type: str, value: str, span: Span | None, spaced: bool = False, painted: bool = False) -> None:
         self.type = type
         self.value = value
         self.span = span
         self.spaced = spaced
-
-    def __copy__(self) -> Token:
-        copy = Token(self.type, self.value, self.span, self.spaced)
-        # pcpp appends to this list, so that copies must not share it.
-        if hasattr(self, "expanded_from"):
-            copy.expanded_from = list(self.expanded_from)
-        return copy
+        self.painted = painted
 
     def __repr__(self) -> str:
         return f"Token({self.type}, {self.value!r}, {self.span})"
-
-    # pcpp reads and writes a line and a file on every token; ours are in the span, which it must not change.
-    @property
-    def lineno(self) -> int:
-        return self.span.line if self.span is not None else 0
-
-    @lineno.setter
-    def lineno(self, value: int) -> None:
-        pass
-
-    @property
-    def source(self) -> str:
-        return self.span.file if self.span is not None else ""
-
-    @source.setter
-    def source(self, value: str) -> None:
-        pass
 
 
 _PUNCTUATORS = (
@@ -176,49 +148,15 @@ def _category(group: str | None, value: str) -> str:
     return _TYPES[group or "bad"]
 
 
-class PcppLexer:
-    """What pcpp asks of a lexer: tokens of a small text, blanks and comments included."""
-
-    lineno = 1
-
-    def __init__(self) -> None:
-        self._tokens: Iterator[Token] = iter(())
-
-    def clone(self) -> PcppLexer:
-        return PcppLexer()
-
-    def input(self, text: str) -> None:
-        if not text:
-            # Pasting two empty arguments gives this, which pcpp expects to be one token.
-            self._tokens = iter([Token(SPACE, "", None)])
-        elif _SPLICE.fullmatch(text):
-            self._tokens = iter([Token("CPP_LINECONT", text[1:-1], None)])
-        else:
-            self._tokens = _with_blanks(text)
-
-    def token(self) -> Token | None:
-        return next(self._tokens, None)
-
-
-_BLANKS = {"space": SPACE, "newline": SPACE, "line_comment": LINE_COMMENT, "comment": BLOCK_COMMENT}
-
-
-def _with_blanks(text: str) -> Iterator[Token]:
+def scanned(text: str, span: Span | None) -> list[Token]:
+    """The tokens of a text that is in no file; all get the same span."""
+    tokens: list[Token] = []
+    spaced = False
     for match in _SCAN.finditer(text):
         group, value = match.lastgroup, match.group()
-        yield Token(_BLANKS.get(group or "") or _category(group, value), value, None)
-
-
-def tokenize(text: str) -> list[Token]:
-    """The tokens of one line, with blank tokens, as pcpp's define() takes them."""
-    return list(_with_blanks(text))
-
-
-def with_blanks(tokens: list[Token]) -> list[Token]:
-    """The tokens with a blank token wherever `spaced` says so (not before the first)."""
-    out = tokens[:1]
-    for token in tokens[1:]:
-        if token.spaced:
-            out.append(Token(SPACE, " ", token.span))
-        out.append(token)
-    return out
+        if group in ("space", "newline", "line_comment", "comment"):
+            spaced = True
+            continue
+        tokens.append(Token(_category(group, value), _DIGRAPHS.get(value, value), span, spaced))
+        spaced = False
+    return tokens

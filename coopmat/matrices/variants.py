@@ -99,6 +99,10 @@ class ComponentType:
     def __str__(self) -> str:
         return self.name
 
+    def __repr__(self) -> str:
+        # Short, since names of functions are made of what they work on.
+        return self.name
+
 
 def may_multiply(*components: ComponentType) -> bool:
     """Whether a multiply-add takes them together, as A, B, C and result: all integers, or all floating point.

@@ -28,7 +28,7 @@ generated_source = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(generated_source)
 generate = generated_source.generate
 
-HEAVY = {"llvmlite", "numpy", "pcpp", "pyopencl", "click", "rich", "lark", "platformdirs"}
+HEAVY = {"llvmlite", "numpy", "pyopencl", "click", "rich", "lark", "platformdirs"}
 
 
 def _lower(source: str) -> float:

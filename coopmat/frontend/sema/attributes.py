@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from ...diagnostics import Span
 from .. import conditions, syntax
-from ..tokens import tokenize
+from ..tokens import scanned
 from ..types import RecordType, Type, align_of
 from .context import Context, plural
 from .values import integer_constant
@@ -160,7 +160,7 @@ def unroll_pragma(c: Context, text: str, span: Span) -> int | None:
         return 0
     # As in a condition: other names than macros count as 0.
     with suppress(conditions.ConditionError):
-        factor = conditions.value(tokenize(text.partition("unroll")[2]))
+        factor = conditions.value(scanned(text.partition("unroll")[2], None))
         if factor > 0:
             return factor
     c.fail("pragma", "'#pragma unroll' takes nothing or a positive number", span)

@@ -1,0 +1,458 @@
+"""Macros and their expansion (C11 6.10.3), bounded, with positions kept.
+
+Text is read from a stack: below the source's tokens, above them the replacements that are being read. While a macro's
+replacement is on the stack its name is not replaced, and stays so for good where it was met; since arguments are read
+through the stack, they may begin in a replacement and end in the text after it.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .. import budgets
+from ..diagnostics import Span
+from . import macros as predefined
+from . import tokens as tk
+from .tokens import Token
+
+#: Macros without a fixed replacement.
+DYNAMIC = frozenset({"__LINE__", "__COUNTER__"})
+VARIADIC = "__VA_ARGS__"
+_DEEPEST_ARGUMENTS = 256
+
+
+class ExpansionLimit(Exception):
+    """Raised when macro expansion makes too much; `budget` is the one that is used up."""
+
+    def __init__(self, budget: str) -> None:
+        super().__init__(budget)
+        self.budget = budget
+
+
+class Unterminated(Exception):
+    """Raised when the text ends inside the arguments of a macro; `name` is its token."""
+
+    def __init__(self, name: Token) -> None:
+        super().__init__(name.value)
+        self.name = name
+
+
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    """A token of a replacement. `argument` numbers the parameter that it names; `stringized` where `#` precedes it."""
+
+    token: Token
+    argument: int | None = None
+    stringized: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """`parameters` is None for a macro that is used without a list; the last of a `variadic` one takes what is left,
+    commas included. `groups` are the operands of the replacement, those joined by `##` together; `text` is the
+    definition as it was written, `place` its name's."""
+
+    name: str
+    parameters: tuple[str, ...] | None
+    variadic: bool
+    replacement: tuple[Token, ...]
+    groups: tuple[tuple[_Operand, ...], ...]
+    text: str
+    place: Span | None
+
+    @property
+    def form(self) -> object:
+        """What two definitions of one name have to have in common (C11 6.10.3, paragraph 2)."""
+        return self.parameters, self.variadic, [(token.value, token.spaced) for token in self.replacement]
+
+
+class _Source:
+    """Tokens that are being read; `macro` is the name that they replace."""
+
+    __slots__ = ("at", "macro", "tokens")
+
+    def __init__(self, tokens: Sequence[Token], macro: str = "") -> None:
+        self.tokens, self.macro, self.at = tokens, macro, 0
+
+
+@dataclass(slots=True)
+class _Room:
+    """What is left of the budgets of one use of a macro in the text."""
+
+    tokens: int
+    work: int
+    characters: int
+
+
+class Expander:
+    """The macros of one compilation, by name, and what they make of a text.
+
+    `report` is told what is wrong with a use, `expanded` the place of a use that made several tokens.
+    """
+
+    def __init__(self, report: Callable[[str, Span | None], None], expanded: Callable[[Span], None]) -> None:
+        self.macros: dict[str, Macro] = {}
+        self.report, self.expanded = report, expanded
+        self.work = budgets.limit("expansion-work")
+        self.counter = 0
+        # Names of macros whose replacements are being read.
+        self._open: set[str] = set()
+        self._depth = 0
+        # The use in the text that is being expanded; its place, which all that replacements make gets; and what it may
+        # still make.
+        self.use: Token | None = None
+        self.place: Span | None = None
+        self._room = _Room(0, 0, 0)
+
+    def define(self, text: str) -> None:
+        """Defines from "NAME replacement" or "NAME(parameters) replacement", which are well-formed."""
+        macro = defined(text)
+        self.macros[macro.name] = macro
+
+    def expand(self, tokens: Sequence[Token]) -> list[Token]:
+        """A text with its macros replaced. Raises ExpansionLimit, Unterminated, and RecursionError for arguments that
+        are nested too deeply."""
+        self._open.clear()
+        self._depth = 0
+        return self._read([_Source(tokens)])
+
+    def _read(self, stack: list[_Source]) -> list[Token]:
+        out: list[Token] = []
+        macros, outermost, start = self.macros, self._depth == 0, 0
+        in_use = False
+        while stack:
+            source = stack[-1]
+            if source.at == len(source.tokens):
+                self._close(stack.pop())
+                continue
+            if outermost and in_use and len(stack) == 1:
+                in_use = False
+                self._end_use(len(out) - start)
+            token = source.tokens[source.at]
+            source.at += 1
+            if token.type != tk.ID or (token.value not in macros and token.value not in DYNAMIC) or token.painted:
+                out.append(token)
+                continue
+            if outermost and len(stack) == 1:
+                in_use, start = True, len(out)
+                self.use, self.place = token, token.span
+                self._room = _Room(*(budgets.limit(f"macro-{name}") for name in ("tokens", "work", "characters")))
+            replacement = self._replacement(token, stack)
+            if replacement is None:
+                out.append(token)
+            else:
+                stack.append(replacement)
+                self._open.add(replacement.macro)
+            if len(out) - start > self._room.tokens:
+                raise ExpansionLimit("macro-tokens")
+        if outermost and in_use:
+            self._end_use(len(out) - start)
+        return out
+
+    def _end_use(self, count: int) -> None:
+        if count > self._room.tokens:
+            raise ExpansionLimit("macro-tokens")
+        if count > 1 and self.place is not None:
+            self.expanded(self.place)
+
+    def _close(self, source: _Source) -> None:
+        self._open.discard(source.macro)
+
+    def _replacement(self, token: Token, stack: list[_Source]) -> _Source | None:
+        """What is read in place of a name, and of the arguments after it; None where it stays."""
+        name = token.value
+        macro = self.macros.get(name)
+        if macro is None:
+            return _Source([self._dynamic(token)])
+        if name in self._open:
+            return _Source(_painted(token))
+        arguments: list[list[Token]] = []
+        if macro.parameters is not None:
+            if not _opens_list(stack):
+                return None
+            arguments = self._arguments(macro, token, stack)
+            if not self._fit(macro, arguments):
+                return _Source(_painted(token))
+        made = self._substituted(macro, token, arguments)
+        self._spend(made)
+        return _Source(made, name)
+
+    def _dynamic(self, token: Token) -> Token:
+        place = self.place or token.span
+        value = self.counter if token.value == "__COUNTER__" else place.line if place else 0
+        self.counter += token.value == "__COUNTER__"
+        return Token(tk.INTEGER, str(value), place, token.spaced)
+
+    def _spend(self, made: Sequence[Token]) -> None:
+        room, count = self._room, len(made) + 1
+        self.work -= count
+        room.work -= count
+        room.characters -= sum(len(token.value) for token in made)
+        for name, left in (
+            ("expansion-work", self.work),
+            ("macro-work", room.work),
+            ("macro-characters", room.characters),
+        ):
+            if left < 0:
+                raise ExpansionLimit(name)
+
+    # --- arguments
+
+    def _arguments(self, macro: Macro, name: Token, stack: list[_Source]) -> list[list[Token]]:
+        """Reads a list of arguments, from its parenthesis on."""
+        assert macro.parameters is not None
+        arguments: list[list[Token]] = [[]]
+        depth, deepest, last = 0, 0, len(macro.parameters) if macro.variadic else 0
+        while True:
+            while stack and stack[-1].at == len(stack[-1].tokens):
+                self._close(stack.pop())
+            if not stack:
+                raise Unterminated(name)
+            source = stack[-1]
+            token = source.tokens[source.at]
+            source.at += 1
+            value = token.value
+            if value == "(" and token.type == tk.PUNCTUATOR:
+                depth += 1
+                deepest = max(depth, deepest)
+                if depth == 1:
+                    continue
+            elif value == ")" and token.type == tk.PUNCTUATOR:
+                depth -= 1
+                if depth == 0:
+                    if deepest > _DEEPEST_ARGUMENTS:
+                        raise RecursionError
+                    return [] if not macro.parameters and arguments == [[]] else arguments
+            elif value == "," and depth == 1 and token.type == tk.PUNCTUATOR and len(arguments) != last:
+                arguments.append([])
+                continue
+            arguments[-1].append(token)
+
+    def _fit(self, macro: Macro, arguments: list[list[Token]]) -> bool:
+        """Whether a use has as many arguments as there are parameters; those of `...` may be left out."""
+        assert macro.parameters is not None
+        count, given = len(macro.parameters), len(arguments)
+        if macro.variadic and given == count - 1:
+            arguments.append([])
+            return True
+        if given == count:
+            return True
+        takes = f"at least {count - 1} arguments" if macro.variadic else f"{count} arguments, but {given} given"
+        self.report(f"macro '{macro.name}' takes {takes}", self.place)
+        return False
+
+    # --- replacements
+
+    def _substituted(self, macro: Macro, name: Token, arguments: list[list[Token]]) -> list[Token]:
+        out: list[Token] = []
+        expanded: dict[int, list[Token]] = {}
+        spaced = name.spaced
+        for group in macro.groups:
+            first = group[0]
+            spaced = spaced or (first.token.spaced and bool(out))
+            if len(group) > 1:
+                part = self._pasted(macro, group, arguments, out)
+            elif first.argument is None:
+                part = [self._placed(first.token)]
+            elif first.stringized:
+                part = [Token(tk.STRING, _stringized(arguments[first.argument]), self.place)]
+            else:
+                number = first.argument
+                if number not in expanded:
+                    expanded[number] = self._expanded_argument(arguments[number])
+                part = expanded[number]
+            if part:
+                out.append(_with_space(part[0], spaced))
+                out += part[1:]
+                spaced = False
+        return out
+
+    def _expanded_argument(self, argument: list[Token]) -> list[Token]:
+        if not any(token.type == tk.ID for token in argument):
+            return argument
+        self._depth += 1
+        if self._depth > _DEEPEST_ARGUMENTS:
+            raise RecursionError
+        found = self._read([_Source(argument)])
+        self._depth -= 1
+        return found
+
+    def _pasted(
+        self, macro: Macro, group: tuple[_Operand, ...], arguments: list[list[Token]], before: list[Token]
+    ) -> list[Token]:
+        """Operands of `##` as one token, or as what their text side by side gives. An empty operand is nothing."""
+        if _is_comma_before_rest(macro, group):
+            # GNU's `, ## __VA_ARGS__`: without further arguments the comma goes, too.
+            rest = arguments[-1]
+            return [self._placed(group[0].token), *rest] if rest else []
+        out: list[Token] = []
+        for operand in group:
+            if operand.argument is None:
+                part = [self._placed(operand.token)]
+            elif operand.stringized:
+                part = [Token(tk.STRING, _stringized(arguments[operand.argument]), self.place)]
+            else:
+                part = arguments[operand.argument]
+            if not part or operand is group[0] or not out:
+                out = [*out, *part]
+                continue
+            left = out.pop()
+            joined = left.value + part[0].value
+            self._spend([Token(tk.ID, joined, None)])
+            # What would begin a comment stays apart.
+            tokens = [left, part[0]] if joined in ("//", "/*") else tk.scanned(joined, self.place)
+            out += [_with_space(tokens[0], left.spaced), *tokens[1:], *part[1:]]
+        return out
+
+    def _placed(self, token: Token) -> Token:
+        return Token(token.type, token.value, self.place, token.spaced)
+
+
+def _painted(token: Token) -> list[Token]:
+    return [Token(token.type, token.value, token.span, token.spaced, painted=True)]
+
+
+def _with_space(token: Token, spaced: bool) -> Token:
+    if token.spaced == spaced:
+        return token
+    return Token(token.type, token.value, token.span, spaced, token.painted)
+
+
+def _opens_list(stack: list[_Source]) -> bool:
+    for source in reversed(stack):
+        if source.at < len(source.tokens):
+            token = source.tokens[source.at]
+            return token.value == "(" and token.type == tk.PUNCTUATOR
+    return False
+
+
+def _stringized(argument: list[Token]) -> str:
+    text = ""
+    for number, token in enumerate(argument):
+        before = argument[number - 1].span
+        apart = token.spaced or (before is not None and token.span is not None and token.span.line > before.end_line)
+        value = re.sub(r'(["\\])', r"\\\1", token.value) if token.type in (tk.STRING, tk.CHAR) else token.value
+        text += f"{' ' * (apart and number > 0)}{value}"
+    return f'"{text}"'
+
+
+def _is_comma_before_rest(macro: Macro, group: tuple[_Operand, ...]) -> bool:
+    """With nothing before it, as clang's OpenCL C has it, an empty rest is an empty argument."""
+    if not macro.variadic or macro.parameters is None or len(macro.parameters) < 2 or len(group) != 2:
+        return False
+    comma, rest = group
+    return comma.token.value == "," and rest.argument == len(macro.parameters) - 1 and not rest.stringized
+
+
+# --- definitions -----------------------------------------------------------------------------------
+
+
+class InvalidMacro(Exception):
+    """Raised for a definition that is none; `token` is where, `message` why."""
+
+    def __init__(self, message: str, token: Token) -> None:
+        super().__init__(message)
+        self.message, self.token = message, token
+
+
+def definition(tokens: Sequence[Token]) -> Macro:
+    """The macro that the tokens after `#define` make, from its name on. Raises InvalidMacro."""
+    name, body = tokens[0], list(tokens[1:])
+    parameters: list[str] | None = None
+    variadic = False
+    written = name.value
+    if body and body[0].value == "(" and not body[0].spaced:
+        parameters, variadic, end = _parameters(body)
+        written += _text(body[:end])
+        body = body[end:]
+    for token in body[:1] + body[-1:]:
+        if token.type == tk.PASTE:
+            raise InvalidMacro("'##' cannot stand at either end of a macro", token)
+    replacement = tuple(
+        Token(token.type, token.value, None, token.spaced and number > 0) for number, token in enumerate(body)
+    )
+    text = f"{written} {_text(body)}".rstrip()
+    named = None if parameters is None else tuple(parameters)
+    return Macro(name.value, named, variadic, replacement, tuple(_groups(replacement, named)), text, name.span)
+
+
+def defined(text: str) -> Macro:
+    """The macro of "NAME replacement" or "NAME(parameters) replacement". Raises InvalidMacro."""
+    return definition(tk.scanned(text, None))
+
+
+def _text(tokens: Sequence[Token]) -> str:
+    return "".join(" " * token.spaced + token.value for token in tokens).strip()
+
+
+def _parameters(tokens: Sequence[Token]) -> tuple[list[str], bool, int]:
+    """The names in `(a, b, ...)`, whether the last takes what is left, and the index after the list."""
+    names: list[str] = []
+    at, wants_name = 1, True
+    if len(tokens) > 1 and tokens[1].value == ")":
+        return names, False, 2
+    while at < len(tokens):
+        token = tokens[at]
+        if token.value == "...":
+            if at + 1 == len(tokens) or tokens[at + 1].value != ")":
+                break
+            # GNU's `rest...` has a name of its own.
+            return [*names, VARIADIC] if wants_name else names, True, at + 2
+        if wants_name and (token.type != tk.ID or token.value in names):
+            break
+        if wants_name:
+            names.append(token.value)
+        elif token.value == ")":
+            return names, False, at + 1
+        elif token.value != ",":
+            break
+        wants_name = not wants_name
+        at += 1
+    raise InvalidMacro("invalid parameter list of a macro", tokens[min(at, len(tokens) - 1)])
+
+
+def _groups(replacement: tuple[Token, ...], parameters: tuple[str, ...] | None) -> Iterator[tuple[_Operand, ...]]:
+    numbers = {name: number for number, name in enumerate(parameters or ())}
+    group: list[_Operand] = []
+    joins, at = True, 0
+    while at < len(replacement):
+        token = replacement[at]
+        after = replacement[at + 1] if at + 1 < len(replacement) else None
+        at += 1
+        if token.type == tk.PASTE:
+            joins = True
+            continue
+        operand = _Operand(token, numbers.get(token.value) if token.type == tk.ID else None)
+        if token.value == "#" and parameters is not None and after is not None and after.value in numbers:
+            operand = _Operand(token, numbers[after.value], stringized=True)
+            at += 1
+        if group and not joins:
+            yield tuple(group)
+            group = []
+        group.append(operand)
+        joins = False
+    if group:
+        yield tuple(group)
+
+
+# --- what is predefined ------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def _predefined(cl_std: str, extensions: tuple[tuple[str, bool], ...], relaxed: bool) -> dict[str, Macro]:
+    rows = [*predefined.FIXED, *predefined.option_macros(cl_std, dict(extensions), relaxed)]
+    return {macro.name: macro for macro in (defined(f"{name} {value}") for name, value in rows)}
+
+
+def predefine(
+    expander: Expander, cl_std: str, extensions: tuple[tuple[str, bool], ...], fast_relaxed_math: bool
+) -> None:
+    """Defines the macros that OpenCL C has (`macros`), and the time."""
+    expander.macros.update(_predefined(cl_std, extensions, fast_relaxed_math))
+    now = time.localtime()
+    expander.define(f'__DATE__ "{time.strftime("%b %d %Y", now)}"')
+    expander.define(f'__TIME__ "{time.strftime("%H:%M:%S", now)}"')
