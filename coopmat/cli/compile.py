@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -239,7 +238,7 @@ def _outputs(invocation: Invocation, kinds: list[str], matrices: str) -> dict[st
     for kind, output in outputs.items():
         if output == "-" and kind in KINDS and KINDS[kind].binary and sys.stdout.isatty():
             raise UsageError(f"'{kind}' is binary and standard output is a terminal; give -o FILE")
-        if output != "-" and os.path.exists(output) and os.path.exists(name) and os.path.samefile(output, name):  # noqa: PTH110, PTH121
+        if output != "-" and Path(output).exists() and Path(name).exists() and Path(output).samefile(name):
             raise UsageError(f"the output '{output}' is the input")
     return outputs
 

@@ -104,7 +104,7 @@ class SpirvModule(Module):
 
     def _lint(self, module: BinaryModule) -> None:
         """Valid modules may still do to matrices what devices refuse, or take in ways of their own."""
-        from ..spirv.legalize import lint
+        from ..spirv.matrix_lint import lint
 
         try:
             lint(module)

@@ -39,7 +39,8 @@ _DECIMAL = re.compile(
     r"(?P<digits>[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE](?P<exponent>[+-]?[0-9]+))?(?P<suffix>[A-Za-z_]\w*)?\Z"
 )
 _HEX = re.compile(
-    r"0[xX](?P<digits>[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP](?P<exponent>[+-]?[0-9]+)(?P<suffix>[A-Za-z_]\w*)?\Z"
+    r"0[xX](?P<digits>[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)"
+    r"[pP](?P<exponent>[+-]?[0-9]+)(?P<suffix>[A-Za-z_]\w*)?\Z"
 )
 _INTEGER_SUFFIXES = {"", "u", "l", "ul", "lu", "ll", "ull", "llu"}
 #: Longer numbers than this do not fit any type, and int() of them would be slow.

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from coopmat.diagnostics import InternalError
-from coopmat.spirv import device_faults, matrix_calls, pointees, vector_data, zeros
+from coopmat.spirv import device_faults, matrix_calls, matrix_lint, pointees, vector_data, zeros
 from coopmat.spirv.module import (
     OP,
     OPCODES,
@@ -47,8 +47,6 @@ _MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]
 _LOAD, _STORE = OP["OpCooperativeMatrixLoadKHR"], OP["OpCooperativeMatrixStoreKHR"]
 _CALL, _BITCAST, _DECORATE, _POINTER = OP["OpFunctionCall"], OP["OpBitcast"], OP["OpDecorate"], OP["OpTypePointer"]
 # Where the stride and the memory operands stand among the operands of a matrix load and store.
-_STRIDE_AT = {_LOAD: 2, _STORE: 3}
-_FIRST_MEMBER = {OP["OpTypeArray"], OP["OpTypeStruct"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +111,7 @@ def legalize(spirv: bytes) -> bytes:
         device_faults.avoid_device_faults(module)
         zeros.write_out(module)
         check_imports(module)
-        lint(module)
+        matrix_lint.lint(module)
         return module.to_bytes()
     except MalformedModule as error:
         raise InternalError("the SPIR-V backend made a malformed module", str(error)) from error
@@ -230,7 +228,7 @@ class _Legalizer:
                 made += self.through_pointer_to(wanted, item, pointees.POINTER_AT[item.opcode])
             else:
                 item = self.without_signs(item) if item.opcode == _MULTIPLY_ADD else item
-                made.append(_memory_operands(item) if item.opcode in _STRIDE_AT else item)
+                made.append(_memory_operands(item) if item.opcode in matrix_lint.STRIDE_AT else item)
         made = self.without_dead_bitcasts(made)
         first = next((n for n, item in enumerate(made) if item.opcode == OP["OpFunction"]), len(made))
         made[first:first] = self.new_globals
@@ -309,7 +307,7 @@ class _Legalizer:
     def through_pointer_to(self, wanted: int, item: Instruction, at: int) -> list[Instruction]:
         """`item`, whose pointer at `at` is made to point to the type `wanted`."""
         pointer = item.operands[at]
-        if _pointee(self.definitions, pointer).result == wanted:
+        if pointees.pointed_to(self.definitions, pointer).result == wanted:
             return [item]
         space = self.definitions[self.definitions[pointer].result_type or 0].operands[0]
         cast = Instruction(_BITCAST, (pointer,), self.pointer_type(space, wanted), self.module.new_id())
@@ -351,7 +349,7 @@ class _Legalizer:
             at = definition.operands[0] if definition.opcode == _BITCAST else None
         if base is None:
             raise InternalError("component access through a pointer that is not to a cooperative matrix")
-        kind = _pointee(self.definitions, base)
+        kind = pointees.pointed_to(self.definitions, base)
         depth = 0
         while kind.opcode != _MATRIX:
             kind, depth = self.definitions[kind.operands[0]], depth + 1
@@ -366,7 +364,7 @@ class _Legalizer:
         return chain, (_ALIGNED, self.definitions[component].operands[0] // 8)
 
     def first_leaf(self, pointer: int) -> Instruction:
-        return _first_leaf(self.definitions, _pointee(self.definitions, pointer))
+        return pointees.first_leaf(self.definitions, pointees.pointed_to(self.definitions, pointer))
 
     def pointer_type(self, space: int, pointee: int) -> int:
         if (space, pointee) not in self.pointers:
@@ -436,7 +434,7 @@ def _memory_operands(item: Instruction) -> Instruction:
     literal: what is left is the mask, without Aligned, which is only a promise. For an alignment that arrives
     see the module's docstring.
     """
-    at = _STRIDE_AT[item.opcode] + 1
+    at = matrix_lint.STRIDE_AT[item.opcode] + 1
     fixed, memory = item.operands[:at], item.operands[at:]
     if not memory:
         return item
@@ -444,86 +442,3 @@ def _memory_operands(item: Instruction) -> Instruction:
     log2, mask = mask >> _ALIGNMENT_SHIFT, mask & ((1 << _ALIGNMENT_SHIFT) - 1)
     new = (mask | _ALIGNED, 1 << log2) if log2 else (mask,) if mask else ()
     return Instruction(item.opcode, fixed + new, item.result_type, item.result)
-
-
-# --- checks --------------------------------------------------------------------------------------
-
-
-def _pointee(definitions: dict[int, Instruction], pointer: int) -> Instruction:
-    """The type that the value `pointer` points to; the type itself where it is no pointer."""
-    kind = definitions[definitions[pointer].result_type or 0]
-    return definitions[kind.operands[1]] if kind.opcode == _POINTER else kind
-
-
-def _first_leaf(definitions: dict[int, Instruction], kind: Instruction) -> Instruction:
-    """What lies at the start of an aggregate type."""
-    while kind.opcode in _FIRST_MEMBER and kind.operands:
-        kind = definitions[kind.operands[0]]
-    return kind
-
-
-def lint(module: Module) -> None:
-    """Raises InternalError for uses of cooperative matrices that spirv-val accepts and devices do not."""
-    if not any(item.opcode == _MATRIX for item in module.instructions):
-        return
-    definitions = module.definitions()
-    for item in module.instructions:
-        check = _CHECKS.get(item.opcode)
-        reason = (check(item, definitions) if check else None) or zeros.null_operand(item, definitions)
-        if reason:
-            raise InternalError(f"{item.name}: {reason}")
-
-
-def _check_select(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
-    return (
-        "cannot choose between cooperative matrices" if definitions[item.result_type or 0].opcode == _MATRIX else None
-    )
-
-
-def _check_scale(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
-    return "needs the capability Matrix, which OpenCL does not have"
-
-
-def _check_stride(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
-    at = _STRIDE_AT[item.opcode]
-    if at >= len(item.operands):
-        return None
-    kind = definitions[definitions[item.operands[at]].result_type or 0]
-    return None if kind == instruction("OpTypeInt", kind.result or 0, 64, 0) else "the stride is not a 64-bit integer"
-
-
-def _check_chain(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
-    kind = _pointee(definitions, item.operands[0])
-    for index in item.operands[2:]:
-        if kind.opcode == _MATRIX:
-            return "reaches into a cooperative matrix"
-        if kind.opcode == OP["OpTypeStruct"]:
-            member = definitions[index]
-            kind = definitions[kind.operands[member.operands[0] if member.operands else 0]]
-        else:
-            kind = definitions[kind.operands[0]]
-    return _check_pointer(item, definitions)
-
-
-def _check_pointer(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
-    """A matrix is opaque: its memory has no meaning as anything else."""
-    base = definitions[item.operands[0]]
-    if base.opcode != _BITCAST:
-        return None
-    before = _first_leaf(definitions, _pointee(definitions, base.operands[0]))
-    after = _first_leaf(definitions, _pointee(definitions, item.operands[0]))
-    if before.opcode == _MATRIX and after != before:
-        return "accesses a cooperative matrix's memory as another type"
-    return None
-
-
-_CHECKS = {
-    OP["OpSelect"]: _check_select,
-    OP["OpMatrixTimesScalar"]: _check_scale,
-    _LOAD: _check_stride,
-    _STORE: _check_stride,
-    OP["OpPtrAccessChain"]: _check_chain,
-    OP["OpInBoundsPtrAccessChain"]: _check_chain,
-    OP["OpLoad"]: _check_pointer,
-    OP["OpStore"]: _check_pointer,
-}

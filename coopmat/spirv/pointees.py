@@ -28,3 +28,16 @@ def pointee(item: Instruction, definitions: Mapping[int, Instruction]) -> int:
         # A flag is a 32-bit integer, as the scope is.
         return definitions[item.operands[1]].result_type or 0
     return item.result_type or 0
+
+
+def pointed_to(definitions: dict[int, Instruction], pointer: int) -> Instruction:
+    """The type that the value `pointer` points to; the type itself where it is no pointer."""
+    kind = definitions[definitions[pointer].result_type or 0]
+    return definitions[kind.operands[1]] if kind.opcode == OP["OpTypePointer"] else kind
+
+
+def first_leaf(definitions: dict[int, Instruction], kind: Instruction) -> Instruction:
+    """What lies at the start of an aggregate type."""
+    while kind.opcode in (OP["OpTypeArray"], OP["OpTypeStruct"]) and kind.operands:
+        kind = definitions[kind.operands[0]]
+    return kind

@@ -9,7 +9,8 @@ from spirv_samples import C, matrix
 from coopmat.diagnostics import InternalError
 from coopmat.spirv import tools, zeros
 from coopmat.spirv.emit import EmitOptions, emit
-from coopmat.spirv.legalize import PLACEHOLDERS, check_imports, legalize, lint
+from coopmat.spirv.legalize import PLACEHOLDERS, check_imports, legalize
+from coopmat.spirv.matrix_lint import lint
 from coopmat.spirv.module import OP, Module
 
 _STORE = "@_Z33__spirv_CooperativeMatrixStoreKHRPU3AS1fu8mf16x16Cil"

@@ -17,7 +17,8 @@ _OWN = re.compile(
 )
 # The same for the subgroup, whatever the arguments are.
 _SHARED = re.compile(
-    r"sub_group_(all|any|ballot|broadcast|broadcast_first|reduce_\w+)|sub_group_non_uniform_(all|any|all_equal|broadcast)"
+    r"sub_group_(all|any|ballot|broadcast|broadcast_first|reduce_\w+)"
+    r"|sub_group_non_uniform_(all|any|all_equal|broadcast)"
     r"|sub_group_non_uniform_reduce_\w+|work_group_(all|any|broadcast|reduce_\w+)"
 )
 # Values of other work-items: the same where they all have the same, whoever is asked; and, by `_FROM`, where all ask
