@@ -44,8 +44,9 @@ __all__ = [
 
 NO_CACHE = "COOPMAT_NO_CACHE"
 
-_MAGIC = b"coopmat entry 1\n"
+_MAGIC = b"coopmat entry 2\n"
 _DIGEST_SIZE = 32
+_SIZES, _FILE, _ABSENT = struct.Struct("<QQQ"), struct.Struct(f"<I{_DIGEST_SIZE}s"), bytes(_DIGEST_SIZE)
 _LENGTH = struct.Struct("<Q")
 
 
@@ -63,6 +64,13 @@ class Entry:
     facts: Any = None
     dependencies: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept(Entry):
+    """An entry as it was read, with the digests of its dependencies."""
+
+    digests: tuple[tuple[str, bytes], ...] = ()
 
 
 def key_of(parts: Mapping[str, object]) -> str:
@@ -100,7 +108,7 @@ _told: set[Path] = set()
 
 Check = Callable[[Entry], object]
 # What a file that somebody else wrote may lead to: its digest is right, and its header anything that JSON can say.
-_ABSURD = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError, MemoryError)
+_ABSURD = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError, MemoryError, struct.error)
 
 
 @dataclass(frozen=True)
@@ -121,8 +129,8 @@ class Cache:
             return None
         path = _path(directory, key)
         try:
-            header, payload = _parse(places.read_regular(path, upkeep.size_limit()))
-            entry = Entry(payload, header["facts"], tuple(name for name, _ in header["files"]), tuple(header["absent"]))
+            kept = _parse(places.read_regular(path, upkeep.size_limit()))
+            entry = Entry(kept.payload, kept.facts, kept.dependencies, kept.absent)
             check(entry)
         except OSError:
             return None
@@ -131,7 +139,7 @@ class Cache:
             with suppress(OSError):
                 path.unlink()
             return None
-        if not _holds(header):
+        if not _holds(kept):
             log("%s: an included file has changed", key, warn=False)
             return None
         with suppress(OSError):
@@ -237,41 +245,65 @@ def _lock(path: Path) -> int:
 
 
 # --- entries as files ------------------------------------------------------------------------------
+#
+# All numbers are little-endian, as a reader in C declares them:
+#
+#     char magic[16]; uint8_t digest[32];           BLAKE2b of all that follows
+#     uint64_t files_size, facts_size, payload_size;
+#     files: for each, uint32_t length; uint8_t digest[32]; char name[length];   a digest of zeros: no such file
+#     facts: JSON; payload
 
 
 def _format(entry: Entry) -> bytes:
-    files = [(name, _digest_of(name)) for name in entry.dependencies]
-    header = json.dumps({"facts": entry.facts, "files": files, "absent": entry.absent}).encode()
-    rest = _LENGTH.pack(len(header)) + header + entry.payload
+    files = [(name, _digest_of(name)) for name in entry.dependencies] + [(name, _ABSENT) for name in entry.absent]
+    table = b"".join(_FILE.pack(len(data := os.fsencode(name)), digest) + data for name, digest in files)
+    facts = json.dumps(entry.facts).encode()
+    rest = _SIZES.pack(len(table), len(facts), len(entry.payload)) + table + facts + entry.payload
     return _MAGIC + hashlib.blake2b(rest, digest_size=_DIGEST_SIZE).digest() + rest
 
 
-def _parse(data: bytes) -> tuple[dict[str, Any], bytes]:
+def _parse(data: bytes) -> _Kept:
     start = len(_MAGIC) + _DIGEST_SIZE
-    if not data.startswith(_MAGIC) or len(data) < start + _LENGTH.size:
+    if not data.startswith(_MAGIC) or len(data) < start + _SIZES.size:
         raise Damaged("it does not begin like an entry")
-    rest = data[start:]
-    if hashlib.blake2b(rest, digest_size=_DIGEST_SIZE).digest() != data[len(_MAGIC) : start]:
+    if hashlib.blake2b(data[start:], digest_size=_DIGEST_SIZE).digest() != data[len(_MAGIC) : start]:
         raise Damaged("its digest is another")
-    (length,) = _LENGTH.unpack_from(rest)
-    header = json.loads(rest[_LENGTH.size : _LENGTH.size + length])
-    names = [*header["absent"], *(part for name, digest in header["files"] for part in (name, digest))]
-    if "facts" not in header or not all(isinstance(name, str) for name in names):
-        raise Damaged("its header is another")
-    return header, rest[_LENGTH.size + length :]
+    sizes = _SIZES.unpack_from(data, start)
+    start += _SIZES.size
+    if start + sum(sizes) != len(data):
+        raise Damaged("its sizes are others")
+    facts = start + sizes[0]
+    files = tuple(_files(data[start:facts]))
+    dependencies = tuple((name, digest) for name, digest in files if digest != _ABSENT)
+    absent = tuple(name for name, digest in files if digest == _ABSENT)
+    payload = facts + sizes[1]
+    return _Kept(
+        data[payload:], json.loads(data[facts:payload]), tuple(name for name, _ in dependencies), absent, dependencies
+    )
 
 
-def _holds(header: Mapping[str, Any]) -> bool:
+def _files(table: bytes) -> Iterator[tuple[str, bytes]]:
+    at = 0
+    while at < len(table):
+        length, digest = _FILE.unpack_from(table, at)
+        at += _FILE.size + length
+        if at > len(table):
+            raise Damaged("a name is longer than its table")
+        yield os.fsdecode(table[at - length : at]), digest
+
+
+def _holds(entry: _Kept) -> bool:
+    """Whether the files that an entry depends on are as they were."""
     try:
-        return all(_digest_of(name) == digest for name, digest in header["files"]) and not any(
-            os.path.lexists(name) for name in header["absent"]
+        return all(_digest_of(name) == digest for name, digest in entry.digests) and not any(
+            os.path.lexists(name) for name in entry.absent
         )
     except (OSError, ValueError):
         return False
 
 
-def _digest_of(name: str) -> str:
+def _digest_of(name: str) -> bytes:
     """Of a file that was included, and may lie behind links; anything but a regular one may never end."""
     if not stat.S_ISREG(Path(name).stat().st_mode):
         raise OSError(errno.EINVAL, "not a regular file", name)
-    return hashlib.blake2b(Path(name).read_bytes(), digest_size=_DIGEST_SIZE).hexdigest()
+    return hashlib.blake2b(Path(name).read_bytes(), digest_size=_DIGEST_SIZE).digest()

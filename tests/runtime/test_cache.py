@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import multiprocessing
 import os
 import random
+import shutil
 import stat
+import struct
+import subprocess
 import tempfile
 import threading
 from collections.abc import Callable
@@ -131,44 +133,84 @@ def test_includes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "header",
+    ("table", "facts"),
     [
-        b"{}",
-        b"not json",
-        b"\xff",
-        b"[1]",
-        b'{"facts": 1, "files": [3], "absent": []}',
-        b'{"facts": 1, "files": ["ab", []], "absent": []}',
-        b'{"facts": 1, "files": [["a"]], "absent": []}',
-        b'{"facts": 1, "files": [["a", "b", "c"]], "absent": []}',
-        b'{"facts": 1, "files": {"a": "b"}, "absent": []}',
-        b'{"facts": 1, "files": [["a", 1]], "absent": []}',
-        b'{"facts": 1, "files": [], "absent": [[]]}',
-        b'{"facts": 1, "files": [], "absent": null}',
-        b"[" * 100_000,
-        b'{"facts": ' + b"9" * 5000 + b', "files": [], "absent": []}',
+        (b"", b"not json"),
+        (b"", b"\xff"),
+        (b"", b""),
+        (b"", b"[" * 100_000),
+        (b"", b"9" * 5000),
+        (b"\0", b"1"),
+        (struct.pack("<I", 5) + bytes(32) + b"four", b"1"),
+        (struct.pack("<I", 2**32 - 1) + bytes(32), b"1"),
+        (struct.pack("<I", 1) + bytes(range(32)) + b"\0", b"1"),
     ],
 )
-def test_headers_of_others(tmp_path: Path, header: bytes) -> None:
+def test_contents_of_others(tmp_path: Path, table: bytes, facts: bytes) -> None:
     cache = Cache(tmp_path)
     cache.put("abcd", Entry(b"p"))
     (path,) = entries(tmp_path)
-    path.write_bytes(entry_file(header))
+    path.write_bytes(entry_file(table, facts))
+    assert cache.get("abcd") is None
+    assert path.exists() == (table[-1:] == b"\0" and len(table) > 1)
+
+
+def entry_file(table: bytes, facts: bytes, *sizes: int) -> bytes:
+    """What anybody could write: its digest is right."""
+    rest = struct.pack("<QQQ", *(sizes or (len(table), len(facts), 1))) + table + facts + b"p"
+    return b"coopmat entry 2\n" + hashlib.blake2b(rest, digest_size=32).digest() + rest
+
+
+@pytest.mark.parametrize(
+    "sizes", [(2**64 - 1, 1, 1), (0, 2**64 - 1, 1), (0, 1, 2**64 - 1), (0, 0, 0), (2**63, 2**63, 2)]
+)
+def test_sizes_of_others(tmp_path: Path, sizes: tuple[int, int, int]) -> None:
+    cache = Cache(tmp_path)
+    cache.put("abcd", Entry(b"p"))
+    (path,) = entries(tmp_path)
+    path.write_bytes(entry_file(b"", b"1", *sizes))
     assert cache.get("abcd") is None and not path.exists()
 
 
-def entry_file(header: bytes, length: int | None = None) -> bytes:
-    """What anybody could write: its digest is right."""
-    rest = (len(header) if length is None else length).to_bytes(8, "little") + header + b"p"
-    return b"coopmat entry 1\n" + hashlib.blake2b(rest, digest_size=32).digest() + rest
+READER = """
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+struct head { char magic[16]; uint8_t digest[32]; uint64_t files_size, facts_size, payload_size; };
+struct file { uint32_t length; uint8_t digest[32]; };
+int main(int argc, char **argv)
+{
+    static char data[1 << 16];
+    struct head head;
+    struct file file;
+    FILE *input = fopen(argv[1], "rb");
+    size_t size = fread(data, 1, sizeof data, input), at = sizeof head;
+    memcpy(&head, data, sizeof head);
+    printf("%.15s %d\\n", head.magic, size == sizeof head + head.files_size + head.facts_size + head.payload_size);
+    for (uint64_t end = at + head.files_size; at < end; at += file.length) {
+        static const uint8_t absent[32];
+        memcpy(&file, data + at, sizeof file);
+        at += sizeof file;
+        printf("%.*s %s\\n", (int)file.length, data + at, memcmp(file.digest, absent, 32) ? "there" : "absent");
+    }
+    printf("%.*s %.*s\\n", (int)head.facts_size, data + at, (int)head.payload_size, data + at + head.facts_size);
+}
+"""
 
 
-def test_header_longer_than_its_file(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
-    cache.put("abcd", Entry(b"p"))
-    (path,) = entries(tmp_path)
-    path.write_bytes(entry_file(b'{"facts": 1, "files": [], "absent": []}', 2**64 - 1))
-    assert cache.get("abcd") is None
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compiler")
+def test_a_program_in_c_reads_an_entry(tmp_path: Path) -> None:
+    included = tmp_path / "a.h"
+    included.write_text("one")
+    cache = Cache(tmp_path / "cache")
+    cache.put("abcd", Entry(b"payload", {"n": 1}, (str(included),), ("nowhere/b.h",)))
+    (path,) = entries(tmp_path / "cache")
+    (tmp_path / "reader.c").write_text(READER)
+    program = tmp_path / "reader"
+    subprocess.run(["gcc", "-Wall", "-o", str(program), str(tmp_path / "reader.c")], check=True)
+    said = subprocess.run([str(program), str(path)], capture_output=True, text=True, check=True).stdout
+    expected = ["coopmat entry 2 1", f"{included} there", "nowhere/b.h absent", '{"n": 1} payload']
+    assert said.splitlines() == expected
 
 
 @pytest.mark.parametrize("facts", [{}, None, 3, [1], {"value": 1, "failure": 2}])
@@ -187,11 +229,11 @@ def test_dependencies_that_are_no_files(tmp_path: Path, name: str) -> None:
     (tmp_path / "directory").mkdir()
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     named = str(tmp_path / name)
-    header = json.dumps({"facts": 1, "files": [[named, "00"]], "absent": []}).encode()
+    table = struct.pack("<I", len(named.encode())) + b"d" * 32 + named.encode()
     cache = Cache(tmp_path)
     cache.put("abcd", Entry(b"p"))
     (path,) = entries(tmp_path)
-    path.write_bytes(entry_file(header))
+    path.write_bytes(entry_file(table, b"1"))
     assert cache.get("abcd") is None
 
 
