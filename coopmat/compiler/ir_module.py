@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..diagnostics import CompileError, Diagnostic, InternalError, Note, Severity, Span, TooManyErrors
 from .module import Module
-from .shared import collector, library, machine, tuning
+from .shared import collector, library, machine, spirv_library, tuning
 
 if TYPE_CHECKING:
     from ..frontend import syntax
     from ..frontend.preprocess import TokenStream
     from ..ir import LoweredModule
     from ..ir.dialects import Module as IrText
+    from ..ir.kernel_info import KernelInfo
 
 T = TypeVar("T")
+# Of what the lowering of SPIR-V refuses: the diagnostics' codes here.
+_CODES = {"spirv-operation": "ir-operation"}
 
 
 class IrModule(Module):
@@ -70,11 +73,14 @@ class IrModule(Module):
         )
 
         def run() -> LoweredModule:
-            return self._guarded(lambda: link(reread(text, self._read), wanted, library, self._place))
+            return self._guarded(lambda: link(reread(text, self._read), wanted, library))
 
         with collector:
-            lowered = self._timed("lower", run)
-        return self._told(lowered)
+            return self._timed("lower", run)
+
+    def _described(self) -> tuple[KernelInfo, ...]:
+        self._emitted  # noqa: B018
+        return self._kernels
 
     def _check_module(self, read: IrText) -> None:
         """As `_check_target`, of matrices in IR."""
@@ -98,11 +104,54 @@ class IrModule(Module):
         return places.find(self.sources.files.get(self.name, ""), self.name, line)
 
     def _emit(self) -> bytes:
+        from ..ir.dialects.kernels import spellings
+        from ..spirv.lowering import kernels_of, read
+
         try:
-            return super()._emit()
+            emitted = super()._emit()
         except InternalError as error:
             self._refuse_widths()
             raise self._not_emitted(error) from error
+        types = spellings(self._read)
+        if self.matrices != "native":
+            return self._without_matrices(emitted, types)
+        self._kernels = kernels_of(read(emitted), types)
+        return emitted
+
+    def _without_matrices(self, emitted: bytes, types: dict[str, list[str]]) -> bytes:
+        from ..matrices.lowering import check_count
+        from ..spirv.lowering import Refused, complete, prepare
+
+        size, known = self.options.sub_group_size, tuning(self.options)
+
+        def run() -> bytes:
+            prepared = prepare(emitted, self.matrices, size, known, types, without_bfloat16=True)
+            check_count(sum(map(len, prepared.instances.values())))
+            for code, message, kernel in prepared.notes:
+                self._findings.warning(code, message, self._head(kernel))
+            self._findings.raise_if_errors()
+            self._kernels = prepared.kernels
+            return complete(prepared, spirv_library())
+
+        try:
+            with collector:
+                return self._timed("lower matrices", run)
+        except Refused as error:
+            code = _CODES.get(error.code, "ir-not-supported")
+            span = self._of_instruction(error.function, error.message) or self._head(error.function)
+            raise self._refused(code, error.message, span) from error
+
+    def _head(self, function: str) -> Span | None:
+        return self._place(f'define @"{function}"(') if function else None
+
+    def _of_instruction(self, function: str, message: str) -> Span | None:
+        """The place of the first call in a function that may be of the instruction that a message begins with."""
+        word = message.partition(" ")[0].partition(":")[0].removeprefix("Op")
+        words = (word, "sub_group") if "roup" in word else (word,)
+        for item in next((f.instructions() for f in self._read.functions if f.name == function), ()):
+            if "call" in item.text and any(word in item.text for word in words):
+                return self._place(item.source)
+        return None
 
     def _refuse_widths(self) -> None:
         """Raises CompileError at the first instruction on integers of a width that SPIR-V lacks, if there is one."""

@@ -197,7 +197,10 @@ class Module:
 
     @_stage
     def _infos(self) -> tuple[KernelInfo, ...]:
-        return tuple(self._written.kernels if self.code == "c" else self._lowered.kernels)
+        return tuple(self._written.kernels if self.code == "c" else self._described())
+
+    def _described(self) -> tuple[KernelInfo, ...]:
+        return self._lowered.kernels
 
     @property
     def spirv_text(self) -> str:

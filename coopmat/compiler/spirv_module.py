@@ -98,7 +98,7 @@ class SpirvModule(Module):
             prepared = self._timed("lower", run)
         check_count(sum(map(len, prepared.instances.values())))
         self._prepared, self._kernels = prepared, prepared.kernels
-        for code, message in prepared.notes:
+        for code, message, _ in prepared.notes:
             self._findings.warning(code, message)
         self._findings.raise_if_errors()
 

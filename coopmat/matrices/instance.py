@@ -42,6 +42,11 @@ class Instance(ABC):
         """Functions that this one calls."""
         return ()
 
+    @property
+    def of_work_group(self) -> bool:
+        """Whether its matrices are of the scope of a work-group."""
+        return False
+
     def scratch_bytes(self, target: Target) -> int:
         """Of the local memory that a work-group's subgroups exchange values through: its address is then a parameter
         after those of the signature, `SCRATCH`."""

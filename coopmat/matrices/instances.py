@@ -39,6 +39,10 @@ class _OfMatrix(FromTemplate):
 
     matrix: MatrixType
 
+    @property
+    def of_work_group(self) -> bool:
+        return self.matrix.of_work_group
+
     def _matrix_definitions(self, target: Target, operation: str) -> dict[str, str]:
         m = self.matrix
         w, slots = target.width(m.columns), target.slots(m.columns)
@@ -385,6 +389,12 @@ class MultiplyAdd(FromTemplate):
             raise ValueError(f"the shapes of {a}, {b} and {c} do not fit")
         if len({m.component.kind for m in (a, b, c)}) != 1:
             raise ValueError(f"{a}, {b} and {c} mix integers and floating point")
+        if len({m.scope for m in (a, b, c)}) != 1:
+            raise ValueError(f"{a}, {b} and {c} are of different scopes")
+
+    @property
+    def of_work_group(self) -> bool:
+        return self.c.of_work_group
 
     @property
     def function_name(self) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from .module import OP, Instruction
 
 EXTENSION = "SPV_INTEL_joint_matrix"
-# Capabilities: the operands below, coordinates of components.
-BFLOAT16_COMPONENTS, INVOCATION = 6437, 6435
-CAPABILITIES = frozenset({BFLOAT16_COMPONENTS, INVOCATION})
+# Capabilities: the operands below, coordinates of components, the packed layout.
+BFLOAT16_COMPONENTS, INVOCATION, PACKED = 6437, 6435, 6434
+CAPABILITIES = frozenset({BFLOAT16_COMPONENTS, INVOCATION, PACKED})
 COORDINATES = OP["OpCooperativeMatrixGetElementCoordINTEL"]
 # Operands of multiply-adds: integers of 16 bits are bfloat16 in A and B, in C, in the result.
 _A_AND_B, _C, _RESULT = 0x40, 0x80, 0x100

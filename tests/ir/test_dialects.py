@@ -331,12 +331,14 @@ def test_kernels_of_several_subgroups_are_told_of_as_from_source(dialect: str, o
 
 
 def test_functions_of_kernels_of_several_subgroups_are_copied() -> None:
-    text = ir(compile_source(SEVERAL).llvm_ir, "--matrices", "lanes").llvm_ir
+    text = ir(compile_source(SEVERAL).llvm_ir, "--matrices", "lanes").spirv_text
+    functions = dict(re.findall(r"^ *(%\w+) = OpFunction .*?\n(.*?)OpFunctionEnd", text, re.MULTILINE | re.DOTALL))
+    calls = {name: re.findall(r"OpFunctionCall \S+ (%\w+)", body) for name, body in functions.items()}
     # For 8 and, for two kernels, for 16; each calls its own.
-    assert len(re.findall(r"^define [^@]*@deep(?:\.2)?\(", text, re.MULTILINE)) == 2
-    for name in ("work", "work.2"):
-        (body,) = re.findall(rf"^define [^@]*@{re.escape(name)}\(.*?^}}", text, re.MULTILINE | re.DOTALL)
-        assert ("@deep.2(" in body) == (name == "work.2")
+    works = {kernel: calls[f"%{kernel}"] for kernel in ("k8", "k16", "other")}
+    assert works["k16"] == works["other"] != works["k8"]
+    deep = [{callee for callee in calls[work] if calls[callee]} for (work,) in (works["k8"], works["k16"])]
+    assert deep[0] and deep[1] and not deep[0] & deep[1]
 
 
 def test_tiles_limit_work_groups() -> None:
@@ -379,10 +381,15 @@ def test_barriers_by_name(route: str, name: str, arguments: str) -> None:
 
 
 @pytest.mark.parametrize("route", ["one", "scratch"])
-def test_subgroup_functions_without_a_replacement(route: str) -> None:
+def test_instructions_of_subgroups(route: str) -> None:
+    """By the instruction's name, too."""
     text = RFC.replace("  ret void", "  %s = call i32 @_Z22__spirv_GroupBroadcastiii(i32 3, i32 %n, i32 0)\n  ret void")
     text += "declare i32 @_Z22__spirv_GroupBroadcastiii(i32, i32, i32)\n"
-    with pytest.raises(coopmat.CompileError, match=f"with --matrices {route} is not supported yet") as caught:
+    assert "OpGroupBroadcast" not in ir(text, "--matrices", route).spirv_text
+    text = text.replace("_Z22__spirv_GroupBroadcastiii", "_Z17__spirv_GroupIAddiii").replace(
+        "i32 3, i32 %n", "i32 3, i32 6"
+    )
+    with pytest.raises(coopmat.CompileError, match=r"OpGroupIAdd %.* the group operation 6 is not supported") as caught:
         ir(text, "--matrices", route).spirv  # noqa: B018
     (found,) = caught.value.diagnostics
     assert found.span is not None and found.span.line == 6

@@ -347,32 +347,17 @@ _MAKERS: dict[str, Callable[[_Expansion, Instruction], bool]] = {
 # --- the type ------------------------------------------------------------------------------------
 
 
-def as_bits(module: Module) -> None:
-    """Makes i16 of every bfloat of a module that was expanded, in place. Raises Malformed for functions that take one
-    and are not here."""
+def check(module: Module) -> None:
+    """Raises Malformed for functions that take or give a bfloat and are not here: devices need not know the type."""
     for head in module.declarations:
-        if _WORD.search(str(head)) and read_name(head.name) is None:
+        types = (head.type, *(argument.type for argument in head.arguments))
+        match = _INTRINSIC.fullmatch(head.name)
+        if (
+            any(map(_TYPE.fullmatch, types))
+            and read_name(head.name) is None
+            and not (match and match[1] in {*_IN_FLOAT, "fmuladd"})
+        ):
             message = (
                 f"a call of '{head.name}', which takes or gives a bfloat, is not supported where matrices are lowered"
             )
             raise Malformed("ir-not-supported", message, str(head))
-    for function in module.functions:
-        for item in function.instructions():
-            if "bfloat" in item.text:
-                item.text = _CLASS.sub("", _CHOICE.sub(r"\1", item.text))
-        head = function.head
-        head.before = _CLASS.sub("", head.before)
-        for argument in head.arguments:
-            argument.attributes = _CLASS.sub("", argument.attributes).strip()
-    module.map_text(_bits)
-    module.rest = [_bits(line) if line.startswith("!") else line for line in module.rest]
-
-
-def _bits(text: str) -> str:
-    def change(match: re.Match[str]) -> str:
-        if match[1]:
-            value = int(match[1], 16)
-            return str(value - (value >> 15 << 16))
-        return "i16" if match[2] else match[0]
-
-    return _BITS.sub(change, text) if "bfloat" in text or "0xR" in text else text

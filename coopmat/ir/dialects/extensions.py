@@ -9,8 +9,9 @@ from ...frontend import builtins
 from .operations import MENTION
 
 _BUILTIN = re.compile(r"@\"?_Z(\d{1,3})([a-zA-Z_]\w*)")
+_MATRICES = "SPV_KHR_cooperative_matrix"
 _WORDS = (
-    (re.compile(re.escape(MENTION)), "SPV_KHR_cooperative_matrix"),
+    (re.compile(re.escape(MENTION)), _MATRICES),
     (re.compile(r"\bbfloat\b"), "SPV_KHR_bfloat16"),
     (re.compile(r"__spirv_AtomicFAdd|= atomicrmw (?:volatile )?f(?:add|sub)\b"), "SPV_EXT_shader_atomic_float_add"),
     (
@@ -20,9 +21,12 @@ _WORDS = (
 )
 
 
-def needed(text: str) -> tuple[str, ...]:
-    """In alphabetical order."""
+def needed(text: str, matrices: str) -> tuple[str, ...]:
+    """In alphabetical order; `matrices` says whether they stay native."""
     found = {name for pattern, name in _WORDS if pattern.search(text)}
+    if matrices != "native" and _MATRICES in found:
+        # For packed layouts, which the lowering takes away.
+        found.add("SPV_INTEL_joint_matrix")
     for length, name in set(_BUILTIN.findall(text)):
         row = builtins.find(name[: int(length)])
         found |= set(row.extensions.split()) if row is not None else set()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ...matrices.strategies import STRATEGIES
 from ...matrices.variants import Layout
 from . import parameters
 from .addresses import LOST, Addresses
@@ -37,18 +36,18 @@ _CONSTANT = re.compile(
 )
 
 
-def prepare(module: Module) -> None:
-    """Rewrites in place: selects become branches, constants fills, a freeze its operand."""
+def prepare(module: Module, matrices: str) -> None:
+    """Rewrites in place: selects become branches, constants fills, a freeze its operand. What has no instruction is
+    refused where `matrices` are to stay native."""
     declared = {head.name for head in module.declarations}
-    # Of no matter how matrices are stored.
-    storage = Storage(STRATEGIES["one"], 1, module.types)
+    storage = Storage(module.types)
     if MENTION not in str(module):
         return
     plain = parameters.state(module, storage)
     for function in module.functions:
         addresses = Addresses(function, storage, plain[function.name])
         if addresses.known or addresses.unknown or any(MENTION in item.text for item in function.instructions()):
-            _Preparation(module, function, declared, addresses).run()
+            _Preparation(module, function, declared, addresses, matrices).run()
 
 
 def _type_at(text: str) -> str:
@@ -57,7 +56,10 @@ def _type_at(text: str) -> str:
 
 
 class _Preparation:
-    def __init__(self, module: Module, function: Function, declared: set[str], addresses: Addresses) -> None:
+    def __init__(
+        self, module: Module, function: Function, declared: set[str], addresses: Addresses, matrices: str
+    ) -> None:
+        self.matrices = matrices
         self.module, self.function, self.declared, self.addresses = module, function, declared, addresses
         # Variables by name, and their types.
         self.objects = {match[1]: _type_at(match[2]) for line in module.globals if (match := _VARIABLE.match(line))}
@@ -90,16 +92,28 @@ class _Preparation:
                 raise Malformed("ir-not-supported", message, item.source)
             indices = "".join(f", i32 {index}" for index in found[1])
             item.text = f"getelementptr {address.kind}, ptr {address.root}{indices}"
+        if item.opcode in ("load", "store"):
+            self.check_access(item)
         call = parse_call(item.text) if "call" in item.text else None
         if call is not None and call.name.startswith("llvm.mem"):
             return self.copy(item, call)
         return [item] if call is None or not _ACCESS.match(call.name) else self.with_element(item, call)
 
+    def check_access(self, item: Instruction) -> None:
+        first, second = operands(item.text)[:2]
+        kind = first if item.opcode == "load" else parse_argument(tokens(first)).type
+        address = parse_argument(tokens(second)).value
+        if self.addresses.storage.carries(kind):
+            self.addresses.check(address, item.source)
+        elif self.addresses.matrix_at(address):
+            message = "accessing the memory of a matrix as another type is not supported"
+            raise Malformed("ir-not-supported", message, item.source)
+
     def with_element(self, item: Instruction, call: Call) -> list[Instruction]:
         """A matrix is loaded from and stored to scalars: the backend wants the first one's address, not an array's."""
         pointer = call.arguments[0]
         layout = call.arguments[1 if "Load" in call.name else 2].value
-        if int(layout) >= Layout.PACKED:
+        if int(layout) >= Layout.PACKED and self.matrices == "native":
             message = f"the layout {layout} (packed) has no instruction: --matrices one, lanes or scratch"
             raise Malformed("ir-not-supported", message, item.source)
         kind, zeros = self.objects.get(pointer.value, ""), 1

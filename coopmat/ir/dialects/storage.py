@@ -1,4 +1,4 @@
-"""Types whose matrices are private storage: which they are, what they become, how large that is."""
+"""Types that have matrices in them: which they are, and where LLVM takes their members to be."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ...matrices.strategies import STRATEGIES, Strategy, storage_alignment, storage_components
-from ...matrices.variants import MatrixType
-from .operations import LLVM_NAMES, MENTION, TYPE, matrix_of
+from .operations import MENTION, TYPE
 from .text import Malformed, split, tokens
 
 _SIZES = {"half": 2, "bfloat": 2, "float": 4, "double": 8, "i1": 1}
@@ -17,16 +15,11 @@ _NAMED = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
 
 @dataclass(slots=True)
 class Storage:
-    """`types` are the module's named types. Sizes and alignments are in bytes, by the rules of SPIR-V's data layout.
-    Matrices of scope workgroup are spread over `work_items`."""
+    """`types` are the module's named types. Sizes and alignments are in bytes, by the rules of SPIR-V's data layout."""
 
-    strategy: Strategy
-    sub_group_size: int
     types: dict[str, str]
-    work_items: int = 1
     # Whether the module has objects with matrices and other members beside them: see `parameters`.
     mixed: bool = False
-    _layouts: dict[str, tuple[int, int]] = field(default_factory=dict)
     _opaque: dict[str, tuple[int, int]] = field(default_factory=dict)
     _carrying: dict[str, bool] = field(default_factory=dict)
 
@@ -45,35 +38,8 @@ class Storage:
             not self.carries(kind) or self.is_mixed(kind) for kind, _ in self.members(text)
         )
 
-    def of(self, matrix: MatrixType) -> str:
-        strategy, size = self.strategy, self.sub_group_size
-        if matrix.of_work_group:
-            strategy, size = STRATEGIES["scratch"], self.work_items
-        count = storage_components(strategy, matrix, size)
-        # Vectors give the storage its alignment inside records, too.
-        width = storage_alignment(strategy, matrix) // matrix.component.size
-        name = "i16" if matrix.component.name == "bf16" else LLVM_NAMES[matrix.component]
-        return f"[{count // width} x {name if width == 1 else f'<{width} x {name}>'}]"
-
-    def lowered(self, text: str) -> str:
-        """Text with the storage's type in place of each matrix type."""
-
-        def change(match: re.Match[str]) -> str:
-            matrix = matrix_of(match[0])
-            assert matrix is not None
-            return self.of(matrix)
-
-        return TYPE.sub(change, text) if MENTION in text else text
-
-    def layout(self, text: str) -> tuple[int, int]:
-        """Size and alignment of a type, with storage for its matrices."""
-        known = self._layouts.get(text)
-        if known is None:
-            known = self._layouts[text] = _layout(self.lowered(text), self.types, self.layout)
-        return known
-
     def opaque_layout(self, text: str) -> tuple[int, int]:
-        """As `layout`, where a matrix is what LLVM takes it for: eight bytes."""
+        """Size and alignment of a type, where a matrix is what LLVM takes it for: eight bytes."""
         known = self._opaque.get(text)
         if known is None:
             known = (8, 8) if TYPE.fullmatch(text) else _layout(text, self.types, self.opaque_layout)

@@ -12,6 +12,9 @@ target), then link each. `prepare` and `link` take some milliseconds.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from ...matrices.strategies import DEFAULT_TUNING, STRATEGIES, Tuning
 from ..device_faults import avoid_device_faults
 from ..module import Module
@@ -41,17 +44,24 @@ def read(binary: bytes) -> Module:
 
 
 def prepare(
-    binary: bytes, strategy: str, sub_group_size: int | None = None, tuning: Tuning = DEFAULT_TUNING
+    binary: bytes,
+    strategy: str,
+    sub_group_size: int | None = None,
+    tuning: Tuning = DEFAULT_TUNING,
+    spellings: Mapping[str, list[str]] = MappingProxyType({}),
+    without_bfloat16: bool = False,
 ) -> Prepared:
     """A valid module lowered for `strategy`, one of matrices.lowering.STRATEGIES. Raises Refused, MalformedModule.
 
     `sub_group_size` is for kernels with matrices that do not ask for a size themselves; by default that of `tuning`,
-    the device's.
+    the device's. `spellings` are OpenCL C's types of kernels' parameters, by kernel. bfloat16 becomes its bits in
+    modules with matrices, and in others where `without_bfloat16` says so.
     """
     module = read(binary)
     check_memory_model(module)
     avoid_device_faults(module)
-    return ModuleLowering(module, STRATEGIES[strategy].tuned(tuning), sub_group_size).run()
+    wanted = STRATEGIES[strategy].tuned(tuning)
+    return ModuleLowering(module, wanted, sub_group_size, spellings, without_bfloat16).run()
 
 
 def complete(prepared: Prepared, library: Library) -> bytes:

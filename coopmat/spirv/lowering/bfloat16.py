@@ -59,6 +59,8 @@ class Replaced:
 
     matrices: set[int] = field(default_factory=set)
     conversions: dict[int, Conversion] = field(default_factory=dict)
+    # Whether there was bfloat16 at all.
+    any: bool = False
 
 
 def replace(
@@ -70,6 +72,7 @@ def replace(
     types = {i.result or 0 for i in code if i.opcode == _FLOAT and i.operands == (16, _ENCODING)}
     if not types:
         return found
+    found.any = True
     definitions = module.definitions()
     found.matrices = {i.result or 0 for i in code if i.opcode == MATRIX and i.operands[0] in types}
     functions = list(functions)

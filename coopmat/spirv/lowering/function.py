@@ -15,6 +15,7 @@ from ...matrices.lowering import Fill, Instance, Target
 from ..module import OP, Instruction, id_positions
 from .pool import FUNCTION
 from .refusal import Refused, unsupported
+from .types import holding
 
 if TYPE_CHECKING:
     from .module_lowering import ModuleLowering
@@ -32,6 +33,8 @@ _HEAD = _LINES | {OP["OpFunction"], OP["OpFunctionParameter"]}
 _BEFORE_CODE = _LINES | {_VARIABLE, _LABEL}
 # What gives another address, or the same value, and makes no copy.
 _ALIASES = frozenset({OP["OpCompositeExtract"], OP["OpCopyObject"]})
+_CHOICES = frozenset({_PHI, OP["OpSelect"], OP["OpCopyObject"]})
+_PASSES = frozenset({_CALL, OP["OpReturnValue"]})
 _INLINE, _DONT_INLINE = 1, 2
 
 
@@ -193,17 +196,27 @@ class FunctionLowering:
 
     def call(self, instance: Instance, *arguments: int, result: int | None = None) -> int:
         """Of a library function; gives the id of the result."""
+        target = self._target(instance)
         made = LibraryCall(
-            self.target,
+            target,
             instance,
             [(argument, self._type(argument)) for argument in arguments],
             result if result is not None else self.module.new_id(),
         )
         self.results.add(made.result)
         self.module.touched = True
-        self.module.instances.setdefault(self.target, {})[instance.function_name] = instance
+        self.module.instances.setdefault(target, {})[instance.function_name] = instance
         self.out.append(made)
         return made.result
+
+    def _target(self, instance: Instance) -> Target:
+        """What a function is instantiated for: matrices of a work-group need its size."""
+        if not instance.of_work_group:
+            return self.target
+        if self.target not in self.module.of_work_groups:
+            message = "a matrix of scope workgroup is used where no kernel with reqd_work_group_size leads to"
+            raise Refused("spirv-not-supported", message)
+        return self.target.of_work_group()
 
     def _type(self, value: int) -> int:
         """Of what is in the rewritten function; 0 for what the library gave, which is what it takes."""
@@ -250,7 +263,7 @@ class FunctionLowering:
             if kind in self.types.matrices:
                 if n + 1 != len(path):
                     raise Refused("spirv-invalid", f"a component of type %{kind} has no members")
-                width = self.strategy.width(self.types.matrices[kind].columns)
+                width = self.width(kind)
                 indices += [self.pool.number(index)] if width == 1 else [*map(self.pool.number, divmod(index, width))]
             else:
                 indices.append(self.pool.number(index))
@@ -266,12 +279,19 @@ class FunctionLowering:
         if change is not None and change(self, item):
             return
         if self.views and self.names(item, self.views):
-            raise unsupported(item, "accessing the memory of a matrix as another type is not supported")
+            self._passes_on(item)
         if item.result in self.places or self.names_matrices(item):
             raise unsupported(item, "of a value with matrices is not supported")
         if self.module.subgroup_variables and self.names(item, self.module.subgroup_variables):
             raise unsupported(item, "of a variable that tells of subgroups is not supported")
         self.out.append(item)
+
+    def _passes_on(self, item: Instruction) -> None:
+        """Raises Refused where an instruction does more with the address of a matrix than to pass it on."""
+        if item.opcode in _CHOICES:
+            self.views.add(item.result or 0)
+        elif item.opcode not in _PASSES and not (item.opcode == _STORE and item.operands[0] not in self.views):
+            raise unsupported(item, "accessing the memory of a matrix as another type is not supported")
 
     def names_matrices(self, item: Instruction) -> bool:
         """Whether an operand is a value with matrices."""
@@ -284,6 +304,11 @@ class FunctionLowering:
 
     def carries(self, value: int) -> bool:
         return self.types.carries(self.types.of(value))
+
+    def width(self, kind: int) -> int:
+        """Components of the vectors that the rows of a matrix type are held in."""
+        matrix = self.types.matrices[kind]
+        return holding(self.strategy, matrix).width(matrix.columns)
 
 
 Change = Callable[[FunctionLowering, Instruction], bool]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from ...ir import KernelInfo, KernelParameter
 from ...matrices.lowering import Target
@@ -25,6 +27,8 @@ _OPENCL_C = {(_INT, 8): "char", (_INT, 16): "short", (_INT, 32): "int", (_INT, 6
 _OPENCL_C |= {(_FLOAT, 16): "half", (_FLOAT, 32): "float", (_FLOAT, 64): "double"}
 _UNSIGNED = {f"u{name}": name for name in ("char", "short", "int", "long")}
 _ACCESS = ("read_only", "write_only", "read_write")
+# Variables in local memory of our own native modules, by the number of subgroups that they have room for.
+_TILES = re.compile(r"coop_mat_tiles\.(\d{1,6})\.")
 _DIMENSIONS = {0: "image1d", 1: "image2d", 2: "image3d", 5: "image1d_buffer"}
 
 
@@ -38,7 +42,11 @@ class Kernel:
     local_size: tuple[int, ...] | None = None
     uses_matrices: bool = False
     uses_library: bool = False
+    # Whether there are matrices of the scope of a work-group.
+    of_work_group: bool = False
     target: Target | None = None
+    # The most subgroups for which there is room in tiles that our own IR stages native matrices through.
+    tiles: int | None = None
 
     @property
     def work_items(self) -> int | None:
@@ -70,10 +78,24 @@ def read_kernels(sections: Mapping[Section, list[Instruction]], constants: Const
     return found
 
 
-def users_of_matrices(functions: Mapping[int, Iterable[Instruction]], types: Types) -> set[int]:
-    """Functions that have to do with matrices, or call one that has."""
-    users = {function for function, code in functions.items() if any(_concerns_matrices(item, types) for item in code)}
+def users_of_matrices(functions: Mapping[int, Iterable[Instruction]], types: Types, kinds: Collection[int]) -> set[int]:
+    """Functions that have to do with matrices of these types, or call one that has."""
+    users = {f for f, code in functions.items() if kinds and any(_concerns(item, types, kinds) for item in code)}
     return with_callers(users, functions)
+
+
+def read_tiles(
+    kernels: Iterable[Kernel], functions: Mapping[int, list[Instruction]], sections: Mapping[Section, list[Instruction]]
+) -> None:
+    """Tells the kernels for how many subgroups of a work-group there is room in the tiles that they use."""
+    names = ((i.operands[0], decode_string(i.operands[1:])[0]) for i in sections[Section.NAME] if i.name == "OpName")
+    rooms = {variable: int(match[1]) for variable, name in names if (match := _TILES.match(name))}
+    for variable, room in rooms.items():
+        users = (f for f, code in functions.items() if any(variable in item.operands for item in code))
+        reached = with_callers(users, functions)
+        for kernel in kernels:
+            if kernel.function in reached:
+                kernel.tiles = min(room, kernel.tiles or room)
 
 
 def with_callers(found: Iterable[int], functions: Mapping[int, Iterable[object]]) -> set[int]:
@@ -92,12 +114,13 @@ def with_callers(found: Iterable[int], functions: Mapping[int, Iterable[object]]
     return known
 
 
-def _concerns_matrices(item: Instruction, types: Types) -> bool:
+def _concerns(item: Instruction, types: Types, kinds: Collection[int]) -> bool:
     if item.result_type is not None:
         kind = types.definitions[item.result_type]
-        if types.carries(kind.operands[1] if kind.opcode == _POINTER else kind.result):
+        whole = kind.operands[1] if kind.opcode == _POINTER else kind.result
+        if types.carries(whole) and any(part in kinds for part in types.matrices_in(whole)):
             return True
-    return item.name.startswith("OpCooperativeMatrix")
+    return item.name.startswith("OpCooperativeMatrixLength") and item.operands[0] in kinds
 
 
 # --- for a host ------------------------------------------------------------------------------------
@@ -108,15 +131,17 @@ def describe(
     functions: Mapping[int, list[Instruction]],
     sections: Mapping[Section, list[Instruction]],
     types: Types,
+    spellings: Mapping[str, list[str]] = MappingProxyType({}),
 ) -> tuple[KernelInfo, ...]:
-    """What the types and names tell. Integers count as signed where no kernel_arg_type string says otherwise."""
+    """What the types and names tell. Integers count as signed where neither a kernel_arg_type string nor `spellings`,
+    OpenCL C's types of each kernel's parameters, says otherwise."""
     names = {i.operands[0]: decode_string(i.operands[1:])[0] for i in sections[Section.NAME] if i.name == "OpName"}
     by_value = {
         i.operands[0]
         for i in sections[Section.ANNOTATION]
         if i.opcode == _DECORATE and i.operands[1:] == (_FUNC_PARAM_ATTR, _BY_VALUE)
     }
-    said = _said_types(sections)
+    said = {**_said_types(sections), **spellings}
     found = []
     for kernel in kernels:
         heads = [i for i in functions.get(kernel.function, []) if i.opcode == OP["OpFunctionParameter"]]
@@ -133,14 +158,21 @@ def describe(
         )
         size = kernel.local_size
         group = (size[0], size[1], size[2]) if size is not None and len(size) == 3 else None
-        target = kernel.target
-        sub_group = kernel.asked_size
-        most = None
-        if target is not None and (kernel.uses_matrices or kernel.uses_library):
-            sub_group = target.sub_group_size
-            most = target.work_items if target.strategy.scratch else None
-        found.append(KernelInfo(kernel.name, parameters, group, sub_group, kernel.uses_matrices, most))
+        sub_group, most = _limits(kernel)
+        uses = kernel.uses_matrices or kernel.of_work_group
+        found.append(KernelInfo(kernel.name, parameters, group, sub_group, uses, most))
     return tuple(found)
+
+
+def _limits(kernel: Kernel) -> tuple[int | None, int | None]:
+    """The size of the kernel's subgroups, and the most work-items of its work-groups."""
+    target, size, most = kernel.target, kernel.asked_size, None
+    if target is not None and (kernel.uses_matrices or kernel.uses_library):
+        size = target.sub_group_size
+        most = target.work_items if target.strategy.scratch else None
+    if kernel.tiles is not None and size is not None:
+        most = min(kernel.tiles * size, most or kernel.tiles * size)
+    return size, most
 
 
 def _said_types(sections: Mapping[Section, list[Instruction]]) -> dict[str, list[str]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from ...ir import KernelInfo
 from ...matrices.lowering import MAX_WORK_ITEMS, Instance, Strategy, Target
@@ -12,7 +13,7 @@ from .. import joint_matrix
 from ..module import OP, Instruction, Module, decode_string, id_positions
 from . import bfloat16, operations, subgroups, values
 from .function import Change, Code, FunctionLowering, LibraryCall
-from .kernels import SUBGROUP_SIZE, Kernel, describe, read_kernels, users_of_matrices, with_callers
+from .kernels import SUBGROUP_SIZE, Kernel, describe, read_kernels, read_tiles, users_of_matrices, with_callers
 from .pool import Pool
 from .refusal import Refused, unsupported
 from .sections import Section, entry_point, split
@@ -54,17 +55,27 @@ class Prepared:
     kernels: tuple[KernelInfo, ...]
     # Nothing had to be done: the module as it came.
     unchanged: bool = False
-    # Codes and messages of warnings.
-    notes: list[tuple[str, str]] = field(default_factory=list)
+    # Codes and messages of warnings, and the kernels' names that they are about.
+    notes: list[tuple[str, str, str]] = field(default_factory=list)
 
 
 class ModuleLowering:
-    def __init__(self, module: Module, strategy: Strategy, sub_group_size: int | None) -> None:
+    """`spellings` are OpenCL C's types of kernels' parameters, by kernel. bfloat16 becomes its bits in modules with
+    matrices, and in others where `without_bfloat16` says so."""
+
+    def __init__(
+        self,
+        module: Module,
+        strategy: Strategy,
+        sub_group_size: int | None,
+        spellings: Mapping[str, list[str]],
+        without_bfloat16: bool,
+    ) -> None:
         self.module, self._bound = module, module.bound
-        self.strategy, self.wanted_size = strategy, sub_group_size
+        self.strategy, self.wanted_size, self._spellings = strategy, sub_group_size, spellings
         self.sections, functions = split(module.instructions)
         self.bfloat16 = bfloat16.Replaced()
-        if any(item.opcode == MATRIX for item in self.sections[Section.GLOBAL]):
+        if without_bfloat16 or any(item.opcode == MATRIX for item in self.sections[Section.GLOBAL]):
             self.bfloat16 = bfloat16.replace(module, self.sections, functions)
         code = [*self.sections[Section.GLOBAL], *(item for body in functions for item in body)]
         self.definitions = {i.result: i for i in (*self.sections[Section.IMPORT], *code) if i.result is not None}
@@ -74,10 +85,13 @@ class ModuleLowering:
         self.functions = {code[0].result or 0: code for code in functions}
         self.has_matrices = bool(self.types.matrices)
         self.instances: dict[Target, dict[str, Instance]] = {}
-        self.replaces_subgroups = self.strategy.scratch or (self.strategy.one_work_item and self.has_matrices)
+        # Without matrices of subgroups there is no reason to have subgroups of one.
+        of_work_groups = {kind for kind, matrix in self.types.matrices.items() if matrix.of_work_group}
+        of_subgroups = self.types.matrices.keys() - of_work_groups
+        self.replaces_subgroups = self.strategy.scratch or (self.strategy.one_work_item and bool(of_subgroups))
         self.changes = {**_CHANGES, **subgroups.CHANGES} if self.replaces_subgroups else _CHANGES
         # Whether anything had to be done.
-        self.touched = self.has_matrices
+        self.touched = self.has_matrices or self.bfloat16.any
         # Ids that stand for something else now, and those of them that nothing defines.
         self.rewritten: set[int] = set()
         self.gone: set[int] = set()
@@ -96,7 +110,12 @@ class ModuleLowering:
         self._versions: dict[tuple[int, Target], int] = {}
         self._versioned: set[int] = set()
         self._waiting: deque[tuple[int, Target]] = deque()
-        self._users = users_of_matrices(self.functions, self.types)
+        self._of_subgroups, self._of_work_groups = (
+            users_of_matrices(self.functions, self.types, kinds) for kinds in (of_subgroups, of_work_groups)
+        )
+        self._users = self._of_subgroups | self._of_work_groups
+        # The targets of kernels that have matrices of a work-group, and say how large that is.
+        self.of_work_groups: set[Target] = set()
         self.kernels = self._kernels()
         self._entry_points = {kernel.function for kernel in self.kernels}
 
@@ -116,10 +135,12 @@ class ModuleLowering:
         callers = _callers_of_the_library(lowered)
         for kernel in self.kernels:
             kernel.uses_library = kernel.function in callers
-        kernels = describe(self.kernels, self.functions, self.sections, self.types)
-        sizes = [target.sub_group_size for function, target in self._versions if function in self._users]
+        read_tiles(self.kernels, self.functions, self.sections)
+        kernels = describe(self.kernels, self.functions, self.sections, self.types, self._spellings)
+        sizes = [target.sub_group_size for function, target in self._versions if function in self._of_subgroups]
         size = min(sizes, default=self.strategy.tuning.sub_group_size)
-        replaced = {item.result or 0: item for item in self.types.storage(self.strategy, size)}
+        items = min((target.work_items for target in self.of_work_groups), default=1)
+        replaced = {item.result or 0: item for item in self.types.storage(self.strategy, size, items)}
         self._finish(lowered)
         notes = self._notes()
         return Prepared(
@@ -135,7 +156,7 @@ class ModuleLowering:
             notes,
         )
 
-    def _notes(self) -> list[tuple[str, str]]:
+    def _notes(self) -> list[tuple[str, str, str]]:
         """Which specialisation constants can change nothing any more; whose subgroups become others."""
         decorated = {
             i.operands[0]: i.operands[2]
@@ -147,11 +168,11 @@ class ModuleLowering:
         if numbers:
             ids = ", ".join(map(str, numbers))
             message = f"specialisation constants (SpecId {ids}) of shapes and layouts of matrices keep their defaults"
-            found.append(("spirv-specialisation", message))
+            found.append(("spirv-specialisation", message, ""))
         for kernel in self.kernels:
             if self.strategy.one_work_item and kernel.uses_matrices and kernel.asked_size not in (None, 1):
                 message = f"kernel '{kernel.name}' asks for subgroups of {kernel.asked_size}, and --matrices one"
-                found.append(("sub-group-size", f"{message} makes them of one work-item"))
+                found.append(("sub-group-size", f"{message} makes them of one work-item", kernel.name))
         return found
 
     # --- functions -------------------------------------------------------------------------------
@@ -182,8 +203,20 @@ class ModuleLowering:
                 self._check_import(code)
                 done.append([*code])
             else:
-                done.append(FunctionLowering(self, code, target).run())
+                done.append(self._lowered(code, target))
         return done
+
+    def _lowered(self, code: list[Instruction], target: Target) -> Code:
+        try:
+            return FunctionLowering(self, code, target).run()
+        except Refused as error:
+            raise Refused(error.code, error.message, self._name(code[0].result)) from None
+
+    def _name(self, function: int | None) -> str:
+        """Empty where none is known."""
+        kernels = (kernel.name for kernel in self.kernels if kernel.function == function)
+        about = (i for i in self.sections[Section.NAME] if i.name == "OpName" and i.operands[0] == function)
+        return next(kernels, "") or next((decode_string(i.operands[1:])[0] for i in about), "")
 
     def _check_import(self, code: list[Instruction]) -> None:
         kind = self.definitions[code[0].operands[1]]
@@ -215,13 +248,29 @@ class ModuleLowering:
     # --- kernels ---------------------------------------------------------------------------------
 
     def _kernels(self) -> list[Kernel]:
-        found = read_kernels(self.sections, self.types.constants, self._users)
+        found = read_kernels(self.sections, self.types.constants, self._of_subgroups)
         for kernel in found:
-            kernel.target = self._target(kernel)
+            try:
+                kernel.target = self._target(kernel)
+                if kernel.function in self._of_work_groups:
+                    self._of_work_group(kernel, kernel.target)
+            except Refused as error:
+                raise Refused(error.code, error.message, kernel.name) from None
             kind = self.definitions[self.definitions[kernel.function].operands[1]]
             if any(map(self.types.carries, kind.operands)):
-                raise Refused("spirv-operation", f"kernel '{kernel.name}' has a matrix as a parameter")
+                raise Refused("spirv-operation", f"kernel '{kernel.name}' has a matrix as a parameter", kernel.name)
         return found
+
+    def _of_work_group(self, kernel: Kernel, target: Target) -> None:
+        """Of a kernel with matrices of its work-groups."""
+        if not kernel.work_items:
+            message = (
+                f"kernel '{kernel.name}' has matrices of scope workgroup, and does not say how large its work-groups "
+                "are (reqd_work_group_size)"
+            )
+            raise Refused("spirv-not-supported", message)
+        kernel.of_work_group, kernel.target = True, replace(target, work_items=kernel.work_items)
+        self.of_work_groups.add(kernel.target)
 
     def _target(self, kernel: Kernel | None) -> Target:
         if self.strategy.one_work_item:
@@ -277,7 +326,7 @@ class ModuleLowering:
         sections[Section.EXTENSION] = [
             i for i in sections[Section.EXTENSION] if decode_string(i.operands)[0] not in extensions
         ]
-        dead = self.gone | self.hidden
+        dead = self.gone | self.hidden | self.types.matrices.keys()
         sections[Section.NAME] = [i for i in sections[Section.NAME] if i.operands[0] not in dead]
         changed = self.rewritten | self.hidden
         sections[Section.ANNOTATION] = [
@@ -333,13 +382,15 @@ def _callers_of_the_library(functions: list[Code]) -> set[int]:
     return with_callers(callers, by_id)
 
 
-def kernels_of(module: Module) -> tuple[KernelInfo, ...]:
-    """Of a module as it is, which is not changed."""
+def kernels_of(module: Module, spellings: Mapping[str, list[str]] = MappingProxyType({})) -> tuple[KernelInfo, ...]:
+    """Of a module as it is, which is not changed. `spellings` are OpenCL C's types of kernels' parameters."""
     sections, code = split(module.instructions)
     types = Types(Pool(module, sections[Section.GLOBAL], module.definitions()))
     functions = {items[0].result or 0: items for items in code}
-    found = read_kernels(sections, types.constants, users_of_matrices(functions, types))
-    return describe(found, functions, sections, types)
+    users = users_of_matrices(functions, types, {i.result or 0 for i in types.pool.items if i.opcode == MATRIX})
+    found = read_kernels(sections, types.constants, users)
+    read_tiles(found, functions, sections)
+    return describe(found, functions, sections, types, spellings)
 
 
 def check_memory_model(module: Module) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...matrices import lowering as library
 from ...matrices.spelling import BFLOAT16
-from ...matrices.variants import OPENCL_C_LAYOUTS, Layout, MatrixType, Operands
+from ...matrices.variants import Layout, MatrixType, Operands
 from .. import joint_matrix
 from ..module import OP, Instruction
 from . import bfloat16, values
@@ -57,7 +57,7 @@ def _place(
 ) -> tuple[tuple[str, Layout, bool], int, int]:
     """Which instance it takes; the stride, in components; the address."""
     number, space = f.types.constants.value(layout), f.types.storage_class(pointer)
-    if number not in OPENCL_C_LAYOUTS:
+    if number not in list(Layout):
         raise unsupported(item, f"the layout {number} is not supported")
     if space not in _SPACES:
         raise unsupported(item, f"memory of storage class {space} is not supported")

@@ -6,11 +6,12 @@ from ..module import Instruction
 
 
 class Refused(Exception):
-    """The module has something in it that has no lowering, or is broken. `code` is the diagnostic's."""
+    """The module has something in it that has no lowering, or is broken. `code` is the diagnostic's; `function` the
+    name of the function that has it, empty where that is not known."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, function: str = "") -> None:
         super().__init__(message)
-        self.code, self.message = code, message
+        self.code, self.message, self.function = code, message, function
 
 
 def unsupported(item: Instruction, message: str) -> Refused:

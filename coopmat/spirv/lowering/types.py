@@ -6,7 +6,15 @@ from collections.abc import Container, Iterator, Sequence
 
 from ... import budgets
 from ...matrices.lowering import Strategy, storage_components
-from ...matrices.variants import COMPONENT_TYPES, SCOPE_SUBGROUP, ComponentType, MatrixType, Use
+from ...matrices.strategies import STRATEGIES
+from ...matrices.variants import (
+    COMPONENT_TYPES,
+    SCOPE_SUBGROUP,
+    SCOPE_WORKGROUP,
+    ComponentType,
+    MatrixType,
+    Use,
+)
 from ..module import OP, Instruction
 from . import limits
 from .constants import Constants
@@ -71,6 +79,21 @@ class Types:
             self._carries[kind] = known
         return known
 
+    def matrices_in(self, kind: int | None) -> Iterator[int]:
+        """The matrix types that a type is made of, itself included."""
+        item = self.definitions[kind or 0]
+        if item.opcode == MATRIX:
+            yield item.result or 0
+        for member in item.operands[:1] if item.opcode == _ARRAY else item.operands if item.opcode == _STRUCT else ():
+            yield from self.matrices_in(member)
+
+    def first(self, kind: int | None) -> int:
+        """The type of what a value of this type starts with."""
+        item = self.definitions[kind or 0]
+        while item.opcode in (_ARRAY, _STRUCT) and item.operands:
+            item = self.definitions[item.operands[0]]
+        return item.result or 0
+
     def member(self, kind: int, index: int) -> int:
         """The type of a member or element of an aggregate or vector."""
         item = self.definitions[kind]
@@ -127,28 +150,34 @@ class Types:
     def _matrix(self, item: Instruction, is_bfloat16: bool) -> MatrixType:
         component, *rest = item.operands
         scope, rows, columns, use = (self.constants.value(operand) for operand in rest)
-        if scope != SCOPE_SUBGROUP:
-            raise unsupported(item, f"matrices of scope {scope} are not supported, only of the subgroup's (3)")
+        if scope not in (SCOPE_SUBGROUP, SCOPE_WORKGROUP):
+            raise unsupported(item, f"matrices of scope {scope} are not supported: 3 (subgroup) and 2 (work-group) are")
         if use not in list(Use):
             raise unsupported(item, f"the use {use} is not supported")
         if rows * columns > _MOST_COMPONENTS:
             raise unsupported(item, f"a matrix of {rows} x {columns} is too large for private memory")
         try:
             kind = COMPONENT_TYPES["bf16"] if is_bfloat16 else self.component(component)
-            return MatrixType(kind, rows, columns, Use(use))
+            return MatrixType(kind, rows, columns, Use(use), scope)
         except ValueError as error:
             raise unsupported(item, str(error)) from None
 
-    def storage(self, strategy: Strategy, sub_group_size: int) -> Iterator[Instruction]:
-        """The types that take the place of the matrix types."""
+    def storage(self, strategy: Strategy, sub_group_size: int, work_items: int) -> Iterator[Instruction]:
+        """The types that take the place of the matrix types: those of a work-group are spread over `work_items`."""
         for kind, matrix in self.matrices.items():
-            element = self.elements(kind)
-            width = strategy.width(matrix.columns)
+            element, holder = self.elements(kind), holding(strategy, matrix)
+            width = holder.width(matrix.columns)
             if width > 1:
                 element = self.pool.intern("OpTypeVector", element, width)
-            count = self.pool.number(storage_components(strategy, matrix, sub_group_size) // width)
+            size = work_items if matrix.of_work_group else sub_group_size
+            count = self.pool.number(storage_components(holder, matrix, size) // width)
             yield Instruction(_ARRAY, (element, count), None, kind)
 
     def elements(self, kind: int) -> int:
         """The type of a matrix type's components."""
         return self.definitions[kind].operands[0]
+
+
+def holding(strategy: Strategy, matrix: MatrixType) -> Strategy:
+    """The strategy that holds a matrix: one of a work-group is spread over its work-items, whatever the others are."""
+    return STRATEGIES["scratch"] if matrix.of_work_group else strategy

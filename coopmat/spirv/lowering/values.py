@@ -166,7 +166,7 @@ def chain(f: FunctionLowering, item: Instruction) -> bool:
 def _component(f: FunctionLowering, item: Instruction, kind: int, path: list[int], index: int) -> None:
     """A matrix whose rows are vectors is looked at as components."""
     base = item.operands[0]
-    if f.strategy.width(f.types.matrices[kind].columns) == 1:
+    if f.width(kind) == 1:
         f.out.append(item)
         return
     space = f.types.storage_class(base)
@@ -179,16 +179,22 @@ def _component(f: FunctionLowering, item: Instruction, kind: int, path: list[int
 _POINTER_CHAINS = frozenset({OP["OpPtrAccessChain"], OP["OpInBoundsPtrAccessChain"]})
 
 
+# What gives a pointer of which the type tells nothing: front ends without types of pointers choose one.
+_FROM_ANYWHERE = frozenset(OP[f"Op{name}"] for name in ("Phi", "Select", "FunctionCall", "FunctionParameter", "Load"))
+
+
 def view(f: FunctionLowering, item: Instruction) -> bool:
     """A pointer to what has matrices as a pointer to something else, or back."""
     before, after = f.types.pointee_or_none(f.types.of(item.operands[0])), f.types.pointee_or_none(item.result_type)
     if f.types.carries(before) and after is not None and not f.types.carries(after):
-        f.views.add(item.result or 0)
+        # What an object starts with stays where it is.
+        if f.types.first(before) in f.types.matrices:
+            f.views.add(item.result or 0)
         f.out.append(item)
         return True
     if not f.types.carries(after) or f.types.carries(before):
         return False
-    if item.operands[0] not in f.views:
+    if item.operands[0] not in f.views and f.definitions[item.operands[0]].opcode not in _FROM_ANYWHERE:
         raise unsupported(item, "accessing other memory as that of a matrix is not supported")
     f.out.append(item)
     return True

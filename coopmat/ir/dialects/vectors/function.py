@@ -10,7 +10,6 @@ from ....matrices.trees import Tree
 from ... import LowerOptions
 from ..block_order import reverse_postorder
 from ..calls import LibraryCalls
-from ..lower import inlinable
 from ..text import (
     Argument,
     Block,
@@ -29,7 +28,7 @@ from ..text import (
 from . import instructions, pieces
 from .instructions import MATRIX
 from .nodes import Builder, Node, Vector, vector_of, wide_types
-from .texts import constant, contracts, incoming, sized, splat, variable
+from .texts import constant, contracts, incoming, inlinable, sized, splat, variable
 
 _COPY = "@llvm.memcpy.p0.p0.i64"
 _NAME = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
@@ -351,7 +350,7 @@ class Vectors:
         except KeyError:
             raise self.fail("a matrix in this address space is not supported") from None
         at = Instruction(None, "", self.source)
-        self.out.append(self.module.calls.call(at, tree, builder.arguments, "void", None))
+        self.out.append(self.module.calls.call(at, tree, builder.arguments))
 
     def settle(self, name: str) -> None:
         """Calls the tree of a pending value."""

@@ -102,3 +102,11 @@ def incoming(text: str) -> list[tuple[str, str]]:
         value, label = split(tokens(part[1:-1]))
         found.append(("".join(value), "".join(label)[1:].strip('"')))
     return found
+
+
+_NO_INLINING = re.compile(r" (?:noinline|optnone|minsize|optsize)\b")
+
+
+def inlinable(group: str) -> str:
+    """A group of attributes without those that keep a function from being inlined; no group is empty."""
+    return re.sub(r"\{ *\}$", "{ nounwind }", _NO_INLINING.sub("", group))
