@@ -26,7 +26,7 @@ from coopmat.diagnostics import InternalError
 from coopmat.spirv import emitter, growth
 from coopmat.spirv.tools import OUT_OF_MEMORY
 
-Passes = Literal["none", "sroa", "O1", "O2", "O3"]
+Passes = Literal["none", "sroa", "unroll", "O1", "O2", "O3"]
 SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
 _SCRIPT = Path(emitter.__file__)
 _CAN_FORK = hasattr(os, "fork")
@@ -42,9 +42,9 @@ class EmitOptions:
     """How to emit.
 
     `spirv_version` is the header's, and the triple's suffix. `extensions` are SPIR-V extension names; the backend
-    refuses what it would need and does not find there. `passes` runs on the module first: "none"; "sroa", the only
-    one that is right for modules with cooperative-matrix values; or a level of LLVM's own pipeline without its
-    vectorisers. `want` is a subset of {"spirv", "llvm_ir"}. `timeout` is in seconds, by default the budget's.
+    refuses what it would need and does not find there. `passes` runs on the module first: "none"; "sroa" or "unroll"
+    (short loops, too), which are right for modules with cooperative-matrix values; or a level of LLVM's own pipeline
+    without its vectorisers. `want` is a subset of {"spirv", "llvm_ir"}. `timeout` is in seconds, by default the budget's.
     """
 
     spirv_version: str = "1.4"

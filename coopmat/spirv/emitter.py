@@ -176,7 +176,13 @@ def _run_passes(module: Any, machine: Any, passes: str) -> None:
         manager = builder.getModulePassManager()
     else:
         manager = llvm.create_new_module_pass_manager()
-        if passes == "sroa":
+        if passes == "unroll":
+            # Loops over tiles of a kernel. An operation on matrices counts as a call, and is much more than that.
+            llvm.set_option("emitter", "--unroll-full-max-count=4")
+            manager.add_sroa_pass()
+            manager.add_loop_rotate_pass()
+            manager.add_loop_unroll_pass()
+        if passes in ("sroa", "unroll"):
             manager.add_sroa_pass()
         else:
             manager.add_always_inliner_pass()

@@ -273,6 +273,7 @@ _INLINE = (("inline", _as_it_is),)
 CHAINS: dict[str, tuple[tuple[str, Callable[[str, Collection[str]], str]], ...]] = {
     "none": (("none", _as_it_is),),
     "sroa": (("sroa", _as_it_is), ("none", _as_it_is)),
+    "unroll": (("unroll", _as_it_is), ("sroa", _as_it_is), ("none", _as_it_is)),
     "O1": (*_O1, *_INLINE),
     "O2": (("O2", _as_it_is), ("O2", _with_kept_truncations), *_O1[1:], *_INLINE),
     "O3": (("O3", _as_it_is), ("O3", _with_kept_truncations), *_O1[1:], *_INLINE),

@@ -32,9 +32,9 @@ def link(module: Module, options: LowerOptions, library: Library) -> LoweredModu
         bfloat16.check(module)
     bfloat16.expand(module)
     text = _with_library(module, [trees], options, library) if trees else str(module)
-    # What makes values of the trees' private objects is not safe on cooperative matrices.
-    # Neither is optimisation on bfloat, of which it makes arithmetic again.
-    passes = "none" if options.opt_disable else "sroa" if users or "bfloat" in text else "O1"
+    # Other optimisation is not safe on cooperative matrices, and makes arithmetic of bfloat again.
+    on_values = "sroa" if options.matrices == "native" else "unroll"
+    passes = "none" if options.opt_disable else on_values if users or "bfloat" in text else "O1"
     return LoweredModule(text, (), passes, extensions.needed(text, options.matrices))
 
 
