@@ -44,7 +44,8 @@ class EmitOptions:
     `spirv_version` is the header's, and the triple's suffix. `extensions` are SPIR-V extension names; the backend
     refuses what it would need and does not find there. `passes` runs on the module first: "none"; "sroa" or "unroll"
     (short loops, too), which are right for modules with cooperative-matrix values; or a level of LLVM's own pipeline
-    without its vectorisers. `want` is a subset of {"spirv", "llvm_ir"}. `timeout` is in seconds, by default the budget's.
+    without its vectorisers. `want` is a subset of {"spirv", "llvm_ir"}.
+    `timeout` is in seconds, by default the budget's.
     """
 
     spirv_version: str = "1.4"
