@@ -354,6 +354,8 @@ def test_tiles_limit_work_groups() -> None:
     for name, most in {"one": (16, 16, 16), "lanes": (128, 256, 256), "scratch": (128, 128, 256)}.items():
         assert tuple(found[name][kernel].max_work_items for kernel in ("k8", "k16", "other")) == most
         assert found[name]["plain"].max_work_items is None
+        spirv = coopmat.compile(compile_source(source).spirv, ["--matrices", name], name="in.spv", language="spv")
+        assert tuple(spirv.kernels[kernel].max_work_items for kernel in ("k8", "k16", "other")) == most
 
 
 def test_a_size_that_was_not_asked_for_has_a_place() -> None:

@@ -179,7 +179,7 @@ def _both(text: str, passes: str) -> EmitResult:
     return emit(text, options)
 
 
-@pytest.mark.parametrize("passes", ["none", "sroa", "O1", "O2", "O3"])
+@pytest.mark.parametrize("passes", ["none", "sroa", "unroll", "O1", "O2", "O3"])
 @pytest.mark.parametrize("name", CASES)
 def test_every_level_gives_valid_modules_of_legal_types(name: str, passes: str) -> None:
     result = _both(CASES[name], passes)
@@ -227,6 +227,45 @@ end:
     ir = emit(text, options).llvm_ir
     assert ir is not None
     assert "alloca" not in ir and "select" not in ir and f"phi {samples.C}" in ir
+
+
+def test_short_loops_over_matrices_are_unrolled() -> None:
+    """So that arrays of them become values; longer loops stay."""
+    matrix = 'target("spirv.CooperativeMatrixKHR", float, 3, 8, 8, 2)'
+    load, store = (
+        f"_Z{n}__spirv_CooperativeMatrix{name}"
+        for n, name in ((32, "LoadKHRPU3AS1filu6mf8x8C"), (33, "StoreKHRPU3AS1fu6mf8x8Cil"))
+    )
+    declared = f"""declare spir_func {matrix} @{load}(ptr addrspace(1), i32, i64)
+declare spir_func void @{store}(ptr addrspace(1), {matrix}, i32, i64)
+"""
+    body = f"""entry:
+  %list = alloca [4 x {matrix}]
+  %n = alloca i32
+  store i32 0, ptr %n
+  br label %test
+test:
+  %i = load i32, ptr %n
+  %more = icmp slt i32 %i, COUNT
+  br i1 %more, label %load, label %end
+load:
+  %m = call spir_func {matrix} @{load}(ptr addrspace(1) %p, i32 0, i64 8)
+  %there = getelementptr [4 x {matrix}], ptr %list, i32 0, i32 %i
+  store {matrix} %m, ptr %there
+  %next = add nsw i32 %i, 1
+  store i32 %next, ptr %n
+  br label %test
+end:
+  %last = load {matrix}, ptr %list
+  call spir_func void @{store}(ptr addrspace(1) %p, {matrix} %last, i32 0, i64 8)
+  ret void
+"""
+    text = f"define spir_kernel void @k(ptr addrspace(1) %p) {{\n{body}}}\n{declared}"
+    options = EmitOptions(extensions=samples.EXTENSIONS, passes="unroll", want=frozenset({"llvm_ir"}))
+    for count, loads in ((4, 4), (40, 1)):
+        done = emit(text.replace("COUNT", str(count)), options)
+        assert done.passes == "unroll" and done.llvm_ir is not None
+        assert (len(re.findall(r"= call .*LoadKHR", done.llvm_ir)), "alloca" in done.llvm_ir) == (loads, count == 40)
 
 
 def test_less_is_run_where_the_passes_make_illegal_types() -> None:

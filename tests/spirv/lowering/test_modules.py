@@ -216,6 +216,40 @@ def test_names_stay_with_what_is_left_of_values() -> None:
     assert '"matrix"' in text_ and '"ones"' not in text_
 
 
+@pytest.mark.parametrize("route", [("one",), ("lanes", "--sub-group-size", "8")])
+def test_packed_layouts(device: DeviceInfo, route: tuple[str, ...]) -> None:
+    """Of floats one lies in a pack: packed is by rows then, packed A by columns."""
+    for layout, order in (("two", "C"), ("three", "F")):
+        source = kernel("%result = OpFAdd %C %m %m", before="%three = OpConstant %uint 3")
+        source = source.replace(
+            STORE, f"OpCooperativeMatrixStoreKHR %p %result %{layout} %{'eight' if order == 'C' else 'four'}"
+        )
+        assert np.array_equal(run(device, lowered(source, *route), X), 2 * X.reshape(4, 8).ravel(order))
+
+
+@pytest.mark.parametrize("route", [("one",), ("lanes", "--sub-group-size", "8"), ("scratch",)])
+def test_matrices_of_work_groups(device: DeviceInfo, route: tuple[str, ...]) -> None:
+    """All work-items hold a part, whatever the subgroups; the kernel must say how many there are."""
+    of_work_group = kernel("%result = OpFAdd %C %m %m").replace(
+        "%scope = OpConstant %uint 3", "%scope = OpConstant %uint 2"
+    )
+    source = of_work_group.replace(ENTRY, f"{ENTRY}\nOpExecutionMode %k LocalSize 4 3 1")
+    module = lowered(source, *route)
+    (info,) = module.kernels.values()
+    assert info.uses_matrices and info.reqd_work_group_size == (4, 3, 1)
+    cl = opencl()
+    context = cl.Context([device.handle])
+    queue = cl.CommandQueue(context)
+    program = cl.Program(context, module.spirv).build(cache_dir=False)
+    buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, hostbuf=X)
+    program.k(queue, (4, 3), (4, 3), buffer)
+    result = np.empty_like(X)
+    cl.enqueue_copy(queue, result, buffer)
+    assert np.array_equal(result, 2 * X)
+    with pytest.raises(coopmat.CompileError, match="does not say how large its work-groups are"):
+        lowered(of_work_group, *route, "--no-validate")
+
+
 def test_specialisation_constants_keep_their_defaults() -> None:
     source = kernel("%result = OpFAdd %C %m %m").replace("%four = OpConstant ", "%four = OpSpecConstant ")
     source = source.replace("%void = OpTypeVoid", "OpDecorate %four SpecId 0\n%void = OpTypeVoid", 1)
