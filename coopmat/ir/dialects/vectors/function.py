@@ -1,197 +1,85 @@
-"""One function after the other without vectors that SPIR-V lacks and without llvm.matrix.*."""
+"""One function after the other without vectors that SPIR-V lacks and without llvm.matrix.*.
+
+Sums, products and transposes wait until their value is needed, or stored: then a tree is called that does all of it.
+The rest is done on single elements, which optimisation puts together again. Arguments and results of functions go
+through private memory, which inlining dissolves.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections.abc import Callable
 
-from ....matrices.strategies import STRATEGIES, Target
-from ....matrices.trees import Tree
-from ... import LowerOptions
 from ..block_order import reverse_postorder
-from ..calls import LibraryCalls
-from ..text import (
-    Argument,
-    Block,
-    Call,
-    Function,
-    Instruction,
-    Malformed,
-    Module,
-    Names,
-    operands,
-    parse_argument,
-    parse_call,
-    tokens,
-    type_end,
+from ..text import Argument, Call, Instruction, operands, parse_argument, parse_call, tokens
+from ..text import Function as TextFunction
+from .nodes import Node
+from .trees import MATRIX, OPERATORS, Trees
+from .types import (
+    Elements,
+    Vector,
+    align,
+    as_arrays,
+    constants,
+    incoming,
+    literal,
+    read,
+    vector_of,
+    wide_types,
 )
-from . import instructions, pieces
-from .instructions import MATRIX
-from .nodes import Builder, Node, Vector, vector_of, wide_types
-from .texts import constant, contracts, incoming, inlinable, sized, splat, variable
+from .writer import Lowering
 
-_COPY = "@llvm.memcpy.p0.p0.i64"
 _NAME = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
-_TREES = {"fadd": "add", "fsub": "sub", "fmul": "mul", "add": "add", "sub": "sub", "mul": "mul"}
-# Longer chains are cut.
-_MOST_DEPTH = 64
 _MOST_ELEMENTS = 65536
-_MOST_COPIED = 256
-_PURE = pieces.BINARY | pieces.UNARY | pieces.CASTS | pieces.COMPARISONS | {"phi", "select", "getelementptr", "load"}
-_PURE |= {
-    "extractelement",
-    "insertelement",
-    "shufflevector",
-    "bitcast",
-    "alloca",
-    "addrspacecast",
-    "inttoptr",
-    "ptrtoint",
-}
+_WRITES = frozenset({"store", "call", "tail", "notail", "musttail", "atomicrmw", "cmpxchg", "fence"})
 _LINKAGE = re.compile(
     r"\b(?:external|internal|private|weak|weak_odr|linkonce|linkonce_odr|dso_local|hidden|protected)\b ?"
 )
 
 
-def lower(module: Module, options: LowerOptions) -> LibraryCalls | None:
-    """Rewrites a module in place; gives the trees that it calls now. Raises Malformed for what has no lowering."""
-    heads = [*module.declarations, *(function.head for function in module.functions)]
-    texts = [str(head) for head in heads] + [i.text for f in module.functions for i in f.instructions()]
-    if not any(MATRIX in text or wide_types(text) for text in texts):
-        return None
-    lowering = _Module(module, options)
-    for function in module.functions:
-        Vectors(lowering, function).run()
-    module.declarations = [head for head in module.declarations if not _is_replaced(head)]
-    module.rest = [inlinable(line) if line.startswith("attributes ") else line for line in module.rest]
-    known = {head.name for head in module.declarations}
-    for head in (Call("declare", "void", _COPY, [Argument(t) for t in ("ptr", "ptr", "i64", "i1")]), *lowering.heads):
-        if head.name not in known:
-            known.add(head.name)
-            module.declarations.append(head)
-    module.globals = [variable(line) for line in module.globals]
-    for line in (*module.globals, *module.types.values()):
-        if wide_types(line):
-            raise Malformed(
-                "ir-not-supported", f"objects with {wide_types(line)[0]} in them are not supported yet", line
-            )
-    if lowering.exact:
-        # Nothing tells a driver about parts of a module.
-        module.rest = [line for line in module.rest if not line.startswith("!opencl.enable.FP_CONTRACT")]
-    return lowering.calls if lowering.calls.instances else None
+class Function(Trees):
+    """`known` are the elements of vectors that SPIR-V lacks, `aliases` the elements under their names in the text."""
 
-
-def _is_replaced(head: Call) -> bool:
-    if head.name.startswith(MATRIX):
-        return True
-    return head.name.startswith("llvm.") and any(wide_types(t) for t in (head.type, *(a.type for a in head.arguments)))
-
-
-class _Module:
-    """`exact`: whether there are operations that must not be contracted."""
-
-    def __init__(self, module: Module, options: LowerOptions) -> None:
-        self.options = options
-        self.calls = LibraryCalls(Target(STRATEGIES["one"], 1))
-        self.exact = False
-        self.heads: list[Call] = []
-        self.own = {f.name for f in module.functions if _has_wide(f.head)}
-        self.types = module.types
-
-
-def _has_wide(head: Call) -> bool:
-    return any(wide_types(text) for text in (head.type, *(argument.type for argument in head.arguments)))
-
-
-class Vectors:
-    def __init__(self, module: _Module, function: Function) -> None:
-        self.module, self.function = module, function
-        self.fresh = Names(function).fresh
-        # What the vectors are that are held in storage; where; and those of them that no tree was called for yet.
-        self.vectors: dict[str, Vector] = {}
-        self.places: dict[str, str] = {}
-        self.pending: dict[str, Node] = {}
+    def __init__(self, module: Lowering, function: TextFunction) -> None:
+        super().__init__(module, function)
+        self.known: dict[str, list[str]] = {}
+        self.aliases: dict[str, str] = {}
         self.splats: dict[str, str] = {}
-        self.uses: Counter[str] = Counter()
-        self.users: dict[str, tuple[Block, Instruction]] = {}
-        self.entry: list[Instruction] = []
-        self.allocas: list[Instruction] = []
-        self.edges: list[tuple[str, str, Vector, str]] = []
-        # Vectors made element by element: one that goes into the next only lends its storage.
-        self.inserted: dict[str, Block] = {}
-        self.block = function.blocks[0]
-        self.out: list[Instruction] = []
-        self.source = ""
-        self.result = ""
+        self.firsts: dict[str, str] = {}
+        self.phis: list[tuple[Instruction, Vector, list[Instruction]]] = []
+        self.result: Argument | None = None
 
     def run(self) -> None:
-        function = self.function
-        for block in function.blocks:
-            for item in block.instructions:
-                for name in _NAME.findall(item.text):
-                    self.uses[name] += 1
-                    self.users[name] = (block, item)
         self.find()
         self.head()
-        for block in reverse_postorder(function):
+        arrived, self.out = self.out, []
+        for block in reverse_postorder(self.function):
             self.out, self.block = [], block
-            self.phis(block)
             for item in block.instructions:
                 self.source = item.source
-                if item.opcode != "phi":
-                    self.instruction(item)
+                self.instruction(item)
             block.instructions = self.out
-        self.fill_edges()
-        function.blocks[0].instructions[:0] = [*self.allocas, *self.entry]
-
-    def fail(self, message: str, code: str = "ir-not-supported") -> Malformed:
-        return Malformed(code, message, self.source)
-
-    # --- which values
+        self.fill_phis()
+        self.function.blocks[0].instructions[:0] = [*self.allocas, *arrived]
+        for item in self.function.instructions():
+            if item.opcode == "phi":
+                item.text = self.renamed(item.text)
 
     def find(self) -> None:
-        """Vectors that SPIR-V lacks, and those that take part in operations of matrices."""
-        kinds: dict[str, Vector] = {}
-        for argument in self.function.head.arguments:
-            if vector := vector_of(argument.type):
-                kinds[argument.value] = vector
-        joined: list[list[str]] = []
-        matrices: set[str] = set()
-        for item in self.function.instructions():
-            self.source = item.source
-            vector = vector_of(self.result_type(item)) if item.result else None
-            if item.result and vector:
-                kinds[item.result] = vector
-            call = parse_call(item.text) if MATRIX in item.text else None
-            names = _NAME.findall(item.text)
-            if call is not None and call.name.startswith(MATRIX):
-                matrices |= {item.result or "", *names}
-            elif item.opcode in _TREES or item.opcode == "phi":
-                joined.append([item.result or "", *names])
-        while matrices and any(matrices & set(names) and not matrices >= set(names) for names in joined):
-            matrices |= {name for names in joined if matrices & set(names) for name in names}
-        self.vectors = {name: v for name, v in kinds.items() if v.is_wide or name in matrices}
-        self.source = str(self.function.head)
-        if any(vector.count > _MOST_ELEMENTS for vector in self.vectors.values()):
-            raise self.fail(f"vectors of more than {_MOST_ELEMENTS} elements are not supported")
-
-    def result_type(self, item: Instruction) -> str:
-        call = parse_call(item.text) if "call" in item.text else None
-        if call is not None:
-            return call.type
-        if item.opcode in ("phi", "insertelement", "load"):
-            words = tokens(operands(item.text)[0])
-            return "".join(words[: type_end(words, 0)])
-        if item.opcode == "shufflevector":
-            first, _, mask = operands(item.text)
-            vector, of = vector_of(parse_argument(tokens(first)).type), vector_of(parse_argument(tokens(mask)).type)
-            return str(Vector(of.count, vector.element)) if vector and of else ""
-        if item.opcode == "bitcast":
-            return item.text.rpartition(" to ")[2].partition(",")[0]
-        found = pieces.read(item.text) if "<" in item.text else None
-        return found.result if found is not None else ""
-
-    # --- heads
+        """Uses of values; and which vectors that SPIR-V has take part in operations of matrices."""
+        joined: list[set[str]] = []
+        for block in self.function.blocks:
+            for item in block.instructions:
+                names = _NAME.findall(item.text)
+                for name in names:
+                    self.uses[name] += 1
+                    self.users[name] = (block, item)
+                if MATRIX in item.text:
+                    self.matrices |= {item.result or "", *names}
+                elif item.opcode in OPERATORS or item.opcode == "phi":
+                    joined.append({item.result or "", *names})
+        while more := [names for names in joined if self.matrices & names and not self.matrices >= names]:
+            self.matrices |= set().union(*more)
 
     def head(self) -> None:
         head, self.source = self.function.head, str(self.function.head)
@@ -204,289 +92,329 @@ class Vectors:
             assert at is not None
             head.after = f"{head.after[: at.start()]} alwaysinline{head.after[at.start() :]}"
         for argument in head.arguments:
-            vector = self.vectors.get(argument.value)
-            if vector is not None and vector.is_wide:
-                self.places[argument.value] = argument.value
+            vector = self.wide(argument.type)
+            if vector is not None:
                 argument.type, argument.attributes = "ptr", ""
-            elif vector is not None:
-                place = self.places[argument.value] = self.allocate(vector, argument.value)
-                text = f"store {vector} {argument.value}, ptr {place}, align {vector.size}"
-                self.entry.append(Instruction(None, text, self.source))
-        if wide_types(head.type):
-            self.result = self.fresh("result.storage")
-            head.arguments.insert(0, Argument("ptr", self.result))
+                self.known[argument.value] = self.load(vector, argument)
+        if self.wide(head.type) is not None:
+            self.result = Argument("ptr", self.fresh("result"))
+            head.arguments.insert(0, self.result)
             head.type = "void"
 
     # --- pieces
 
-    def emit(self, text: str, result: str | None = None) -> None:
-        self.out.append(Instruction(result, text, self.source))
+    def wide(self, kind: str) -> Vector | None:
+        """None for types that SPIR-V has."""
+        vector = vector_of(kind)
+        if vector is not None and vector.is_wide and vector.count > _MOST_ELEMENTS:
+            raise self.fail(f"vectors of more than {_MOST_ELEMENTS} elements are not supported")
+        return vector if vector is not None and vector.is_wide else None
 
-    def allocate(self, vector: Vector, name: str) -> str:
-        result = self.fresh(f"{name.lstrip('%').strip(chr(34))}.storage")
-        self.allocas.append(Instruction(result, f"alloca {vector.storage}, align {vector.size}", self.source))
-        return result
+    def renamed(self, text: str) -> str:
+        return _NAME.sub(lambda match: self.aliases.get(match[0], match[0]), text) if self.aliases else text
 
-    def element(self, vector: Vector, base: str, index: str) -> str:
-        """The address of an element: `index` is typed."""
-        name = self.fresh("element")
-        self.emit(f"getelementptr inbounds {vector.stored}, ptr {base}, {index}", name)
-        return name
-
-    def copy(self, target: str, source: str, vector: Vector) -> None:
-        """From storage to storage, in the pieces that everything else is done in: LLVM would make an object that is
-        copied as a whole a single integer."""
-        stored = Vector(vector.count, vector.stored)
-        if vector.count > _MOST_COPIED:
-            pointers = f"ptr align {vector.size} {target}, ptr align {vector.size} {source}"
-            self.emit(f"call void {_COPY}({pointers}, i64 {vector.count * vector.size}, i1 false)")
-            return
-        for at, count in pieces.lengths(vector.count):
-            self.store(stored, target, at, count, self.load(stored, source, at, count))
-
-    def load(self, vector: Vector, base: str, at: int, count: int) -> str:
-        """Elements of storage as a value."""
-        address = self.element(vector, base, f"i64 {at}") if at else base
-        part = sized(vector, count)
-        if vector.element != "i1":
-            value = self.fresh("piece")
-            self.emit(f"load {part}, ptr {address}, align {vector.size}", value)
-            return value
-        bits, value = self.fresh("bits"), self.fresh("piece")
-        self.emit(f"load {sized(Vector(vector.count, 'i8'), count)}, ptr {address}, align 1", bits)
-        self.emit(f"trunc {sized(Vector(vector.count, 'i8'), count)} {bits} to {part}", value)
-        return value
-
-    def store(self, vector: Vector, base: str, at: int, count: int, value: str) -> None:
-        address = self.element(vector, base, f"i64 {at}") if at else base
-        part = sized(vector, count)
-        if vector.element == "i1":
-            bits = self.fresh("bits")
-            wide = sized(Vector(vector.count, "i8"), count)
-            self.emit(f"zext {part} {value} to {wide}", bits)
-            part, value = wide, bits
-        self.emit(f"store {part} {value}, ptr {address}, align {vector.size}")
-
-    def place(self, vector: Vector, value: str) -> str:
-        """The address of a value's storage."""
+    def parts(self, vector: Vector, value: str) -> list[str]:
         if value in self.pending:
             self.settle(value)
-        if value in self.places:
-            return self.places[value]
-        place = self.allocate(vector, "constant" if value[:1] != "%" else value)
-        if value in self.splats:
-            self.call(Node("broadcast", vector, value=Argument(vector.element, self.splats[value])), place)
-        elif value not in ("undef", "poison"):
-            for at, count in pieces.lengths(vector.count):
-                self.store(vector, place, at, count, constant(vector, value, at, count, self.fail))
-        return place
+        if value in self.known:
+            return self.known[value]
+        if value[:1] != "%":
+            found = constants(vector, value, self.fail)
+            return [literal(part, found[at : at + part.count]) for at, part in vector.parts]
+        if vector.is_wide:
+            raise self.fail(f"{value} is used where nothing leads to its definition")
+        return [value]
 
-    def value(self, vector: Vector, value: str) -> str:
-        """As a value of a size that SPIR-V has."""
-        if value not in self.vectors:
-            return value
-        return self.load(vector, self.place(vector, value), 0, vector.count)
+    def elements(self, vector: Vector, value: str) -> list[str]:
+        if value[:1] != "%":
+            return constants(vector, value, self.fail)
+        found = []
+        for (_, part), whole in zip(vector.parts, self.parts(vector, value), strict=True):
+            found += [self.element(part, whole, n) for n in range(part.count)]
+        return found
 
-    def give(self, item: Instruction, vector: Vector) -> str:
-        """The storage of a new value."""
-        assert item.result is not None
-        place = self.places.get(item.result)
-        if place is None:
-            place = self.places[item.result] = self.allocate(vector, item.result)
-        return place
+    def element(self, part: Vector, whole: str, n: int) -> str:
+        return whole if part.count == 1 else self.made(f"extractelement {part} {whole}, i64 {n}")
 
-    # --- trees
+    def splat(self, vector: Vector, value: str) -> str | None:
+        if value[:1] == "%":
+            return self.splats.get(value)
+        found = set(constants(vector, value, self.fail))
+        return found.pop() if len(found) == 1 else None
 
-    def node(self, argument: Argument) -> Node:
-        vector = vector_of(argument.type)
+    def give(self, result: str | None, vector: Vector, parts: list[str]) -> None:
+        """The value of an instruction."""
+        if vector.is_wide:
+            self.known[result or ""] = parts
+        else:
+            self.aliases[result or ""] = parts[0]
+
+    def assembled(self, part: Vector, elements: list[str]) -> str:
+        whole = elements[0] if part.count == 1 else "poison"
+        for n, element in enumerate(elements if part.count > 1 else ()):
+            if element != "poison":
+                whole = self.made(f"insertelement {part} {whole}, {part.element} {element}, i64 {n}")
+        return whole
+
+    # --- instructions
+
+    def instruction(self, item: Instruction) -> None:
+        if item.opcode != "phi":
+            item.text = self.renamed(item.text)
+        call = parse_call(item.text) if "call" in item.text else None
+        if call is not None and call.name.startswith(MATRIX):
+            self.matrix(item, call)
+        elif call is not None and call.name in self.module.own:
+            self.call(item, call)
+        elif not wide_types(item.text):
+            self.plain(item)
+        elif item.opcode not in _HANDLERS or not _HANDLERS[item.opcode](self, item):
+            self.each(item, read(item.text))
+
+    def plain(self, item: Instruction) -> None:
+        """What has to do with no such vector, but perhaps with a small matrix."""
+        if item.opcode in ("load", "store") and _HANDLERS[item.opcode](self, item):
+            return
+        found = read(item.text) if item.opcode in OPERATORS and item.result in self.matrices else None
+        if found is not None and vector_of(found.result) is not None:
+            self.elementwise(item, found)
+            return
+        for name in _NAME.findall(item.text):
+            if name in self.pending:
+                self.settle(name)
+        if item.opcode in _WRITES or "volatile" in item.text:
+            self.settle_loads()
+        self.out.append(item)
+
+    def each(self, item: Instruction, found: Elements | None) -> None:
+        """The same on every element."""
+        vectors = [vector_of(operand.type) for operand in found.operands] if found is not None else []
+        result = vector_of(found.result) if found is not None else None
+        if found is None or result is None or {v.count for v in vectors if v is not None} != {result.count}:
+            raise self.fail(f"'{item.opcode}' of {wide_types(item.text)[0]} is not supported yet")
+        for text in wide_types(item.text):
+            self.wide(text)
+        if item.opcode in OPERATORS and result.element != "i1":
+            self.elementwise(item, found)
+            return
+        columns = [
+            [Argument(str(part), value) for (_, part), value in zip(v.parts, self.parts(v, operand.value), strict=True)]
+            if v is not None
+            else [operand] * len(result.parts)
+            for v, operand in zip(vectors, found.operands, strict=True)
+        ]
+        values = []
+        for (_, part), *row in zip(result.parts, *columns, strict=True):
+            values.append(self.made(found.text(row, str(part))))
+            if found.intrinsic:
+                self.module.declare(found.name(str(part)), str(part), row)
+        self.give(item.result, result, values)
+
+    def phi(self, item: Instruction) -> bool:
+        words = re.match(r"phi ((?:[a-z]+ )*)(<.*?>)", item.text)
+        vector = self.wide(words[2]) if words is not None else None
+        if vector is None or item.result is None:
+            return False
+        parts = [Instruction(self.fresh("part"), "phi", item.source) for _ in vector.parts]
+        self.phis.append((item, vector, parts))
+        self.known[item.result] = [part.result or "" for part in parts]
+        self.out += parts
+        return True
+
+    def fill_phis(self) -> None:
+        """When every value has its elements."""
+        for item, vector, parts in self.phis:
+            self.source = item.source
+            sources = [(self.parts(vector, value), label) for value, label in incoming(item.text)]
+            for n, ((_, kind), part) in enumerate(zip(vector.parts, parts, strict=True)):
+                pairs = ", ".join(f"[ {values[n]}, {label} ]" for values, label in sources)
+                part.text = f"{item.text[: item.text.index('<')]}{kind} {pairs}"
+
+    def loaded(self, item: Instruction) -> bool:
+        kind, at = operands(item.text)[:2]
+        vector, pointer = vector_of(kind), parse_argument(tokens(at))
+        if vector is None or not (self.wide(kind) or item.result in self.matrices):
+            return False
+        node = Node("memory", vector, value=Argument(pointer.type, pointer.value))
+        node.volatile = bool(self.accessed(item, vector))
+        if align(item.text) < vector.size:
+            self.settle_loads()
+            node = Node("object", vector, value=self.allocate(vector))
+            self.copy(node.value, pointer, vector, self.accessed(item, vector))
+        self.hold(item, node)
+        if node.volatile and item.result in self.pending:
+            self.settle(item.result or "")
+        return True
+
+    def stored(self, item: Instruction) -> bool:
+        value, pointer = (parse_argument(tokens(text)) for text in operands(item.text)[:2])
+        vector = vector_of(value.type)
+        if vector is None or not (self.wide(value.type) or value.value in self.matrices):
+            return False
+        volatile = self.accessed(item, vector)
+        if value.value in ("undef", "poison"):
+            return True
+        root = self.node(value)
+        self.settle_loads()
+        if align(item.text) < vector.size:
+            self.copy(pointer, self.called(root, None).value, vector, volatile)
+            return True
+        out = Node("memory", vector, value=Argument(pointer.type, pointer.value))
+        out.volatile = bool(volatile)
+        self.call_tree(root, out, separate=not root.reads_memory)
+        return True
+
+    def accessed(self, item: Instruction, vector: Vector) -> str:
+        if vector.element == "i1":
+            raise self.fail(f"{vector} in memory is not supported")
+        return "volatile " if re.match(r"\w+ volatile ", item.text) else ""
+
+    def typed(self, item: Instruction) -> bool:
+        """What names a type in memory."""
+        self.emit(as_arrays(item.text), item.result)
+        return True
+
+    def extract(self, item: Instruction) -> bool:
+        whole, index = (parse_argument(tokens(text)) for text in operands(item.text))
+        vector = self.wide(whole.type)
+        if vector is None or item.result is None:
+            return False
+        parts = self.parts(vector, whole.value)
+        if index.value.isdigit():
+            number, part, n = _part_of(vector, int(index.value))
+            self.aliases[item.result] = self.element(part, parts[number], n)
+        else:
+            place = self.places.get(whole.value) or self.spilled(vector, parts)
+            one = Vector(1, vector.element)
+            self.aliases[item.result] = self.load_one(one, self.address(vector, place, str(index)))
+        return True
+
+    def insert(self, item: Instruction) -> bool:
+        whole, part, index = (parse_argument(tokens(text)) for text in operands(item.text))
+        vector = self.wide(whole.type)
         if vector is None:
-            raise self.fail(f"a vector of type {argument.type} is not supported yet")
-        if argument.value in self.pending:
-            return self.pending.pop(argument.value)
-        scalar = splat(argument.value, vector) or self.splats.get(argument.value)
-        if scalar is not None:
-            return Node("broadcast", vector, value=Argument(vector.element, scalar))
-        if argument.value in self.vectors or argument.value[:1] != "%":
-            return Node("object", vector, value=Argument("ptr", self.place(vector, argument.value)))
-        return Node("object", vector, value=Argument("ptr", self.spilled(vector, argument.value)))
+            return False
+        parts = list(self.parts(vector, whole.value))
+        if index.value.isdigit():
+            number, kind, n = _part_of(vector, int(index.value))
+            text = f"insertelement {kind} {parts[number]}, {part}, i64 {n}"
+            parts[number] = part.value if kind.count == 1 else self.made(text)
+            if index.value == "0":
+                self.firsts[item.result or ""] = part.value
+        else:
+            place = self.spilled(vector, parts)
+            self.store_one(Vector(1, vector.element), self.address(vector, place, str(index)), part.value)
+            parts = self.load(vector, place)
+        self.give(item.result, vector, parts)
+        return True
 
-    def spilled(self, vector: Vector, value: str) -> str:
-        place = self.allocate(vector, value)
-        self.store(vector, place, 0, vector.count, value)
-        return place
+    def shuffle(self, item: Instruction) -> bool:
+        first, second, mask = (parse_argument(tokens(text)) for text in operands(item.text))
+        vector, chosen = vector_of(first.type), vector_of(mask.type)
+        if vector is None or chosen is None:
+            return False
+        result = Vector(chosen.count, vector.element)
+        if mask.value == "zeroinitializer" and first.value in self.firsts:
+            elements = [self.firsts[first.value]] * result.count
+            self.splats[item.result or ""] = elements[0]
+        else:
+            numbers = constants(Vector(chosen.count, "i32"), mask.value, self.fail)
+            both = [*self.elements(vector, first.value), *self.elements(vector, second.value)]
+            elements = [both[int(number)] if number.isdigit() else "poison" for number in numbers]
+        parts = [self.assembled(part, elements[at : at + part.count]) for at, part in result.parts]
+        self.give(item.result, result, parts)
+        return True
 
-    def combined(self, node: Node) -> Node:
-        """A node whose parts agree on shapes and contraction, some of them stored for that."""
-        parts = []
-        shape, contract = node.shape, node.contract
-        for part in node.parts:
-            wanted = part.shape
-            if node.kind == "elementwise":
-                fits = shape is None or wanted in (None, shape)
-                shape = shape or wanted
-            else:
-                fits = True
-            if contract is None:
-                contract = part.contract
-            if not fits or part.contract not in (None, contract) or part.depth >= _MOST_DEPTH:
-                place = self.allocate(part.vector, "part")
-                self.call(part, place)
-                part = Node("object", part.vector, None if node.kind == "elementwise" else wanted)
-                part.value = Argument("ptr", place)
-            parts.append(part)
-        node.parts, node.shape, node.contract = tuple(parts), shape, contract
-        return node
+    def bitcast(self, item: Instruction) -> bool:
+        value, _, kind = item.text.removeprefix("bitcast ").rpartition(" to ")
+        source = parse_argument(tokens(value))
+        before, after = vector_of(source.type), vector_of(kind)
+        if "i1" in (before and before.element, after and after.element):
+            return False
+        if before is not None and after is not None and before.count == after.count:
+            kinds = zip(before.parts, after.parts, self.parts(before, source.value), strict=True)
+            cast = [self.made(f"bitcast {given} {part} to {wanted}") for (_, given), (_, wanted), part in kinds]
+            self.give(item.result, after, cast)
+            return True
+        widest = max((v for v in (before, after) if v is not None), key=lambda v: v.count * v.size)
+        place = self.allocate(widest)
+        if before is not None:
+            self.store(before, place, self.parts(before, source.value))
+        else:
+            self.emit(f"store {source}, {place}, align 8")
+        if after is not None:
+            self.give(item.result, after, self.load(after, place))
+        else:
+            self.emit(f"load {kind}, {place}, align 8", item.result)
+        return True
 
-    def call(self, root: Node, place: str) -> None:
-        """The tree of a value, into private storage of its own."""
-        self.call_to(root, Node("object", root.vector, value=Argument("ptr", place)), separate=True)
-
-    def call_to(self, root: Node, out: Node, *, separate: bool) -> None:
-        builder, options = Builder(), self.module.options
-        contract = options.contract_matrices or root.contract is not False
-        self.module.exact |= not contract
-        try:
-            tree: Tree = builder.tree(root, out, options.machine, contract, separate)
-        except KeyError:
-            raise self.fail("a matrix in this address space is not supported") from None
-        at = Instruction(None, "", self.source)
-        self.out.append(self.module.calls.call(at, tree, builder.arguments))
+    # --- values that wait
 
     def settle(self, name: str) -> None:
         """Calls the tree of a pending value."""
         node = self.pending.pop(name)
-        place = self.places[name] = self.allocate(node.vector, name)
-        self.call(node, place)
+        place = self.places[name] = self.allocate(node.vector)
+        self.call_tree(node, Node("object", node.vector, value=place), separate=True)
+        if node.vector.is_wide:
+            self.known[name] = self.load(node.vector, place)
+        else:
+            self.emit(f"load {node.vector}, {place}, align {node.vector.size}", name)
 
-    def settle_loads(self) -> None:
-        """Memory is about to be written to."""
-        for name in [name for name, node in self.pending.items() if node.reads_memory]:
-            self.settle(name)
-
-    def hold(self, item: Instruction, node: Node) -> None:
-        """The value of an instruction: kept for the tree that its only user makes, if that is one here."""
-        name = item.result
-        if name is None or not self.uses[name]:
-            return
-        block, user = self.users[name]
-        self.pending[name] = node
-        if self.uses[name] > 1 or block is not self.block or not self.makes_tree(user):
-            self.settle(name)
-
-    def makes_tree(self, item: Instruction) -> bool:
-        if item.opcode in _TREES:
-            return item.result in self.vectors
-        return item.opcode == "store" or MATRIX in item.text
-
-    # --- instructions
-
-    def phis(self, block: Block) -> None:
-        """What carries a vector is written at the end of each block before; and taken over here, so that phis may name
-        one another."""
-        taken = []
-        for item in [item for item in block.instructions if item.opcode == "phi"]:
-            vector = self.vectors.get(item.result or "")
-            if vector is None:
-                self.out.append(item)
-                continue
-            self.source = item.source
-            room = self.allocate(vector, f"{item.result}.next")
-            self.edges += [(label, room, vector, value) for value, label in incoming(item.text)]
-            taken.append((self.give(item, vector), room, vector))
-        for target, room, vector in taken:
-            self.copy(target, room, vector)
-
-    def fill_edges(self) -> None:
-        """When every value has its place."""
-        ends: dict[str, list[Instruction]] = {}
-        done: set[tuple[str, str]] = set()
-        for label, room, vector, value in self.edges:
-            if (label, room) not in done and value not in ("undef", "poison"):
-                done.add((label, room))
-                self.out = ends.setdefault(label, [])
-                place = self.place(vector, value)
-                self.copy(room, place, vector)
-        for block in self.function.blocks:
-            block.instructions[-1:-1] = ends.get(block.label, [])
-
-    def instruction(self, item: Instruction) -> None:
-        names = _NAME.findall(item.text)
-        involved = item.result in self.vectors or any(name in self.vectors for name in names)
-        if not (involved or MATRIX in item.text or wide_types(item.text)):
-            self.plain(item)
-            return
-        call = parse_call(item.text) if "call" in item.text else None
-        if call is not None and call.name.startswith(MATRIX):
-            instructions.matrix(self, item, call)
-        elif call is not None and call.name in self.module.own:
-            instructions.call_of_own(self, item, call)
-        elif item.opcode in _TREES and item.result in self.vectors and self.vectors[item.result].element != "i1":
-            self.elementwise(item)
-        elif item.opcode not in instructions.HANDLERS or not instructions.HANDLERS[item.opcode](self, item):
-            found = pieces.read(item.text)
-            if found is not None and self.is_of_elements(item, found):
-                self.in_pieces(item, found)
-            else:
-                self.as_values(item)
-
-    def plain(self, item: Instruction) -> None:
-        if item.opcode not in _PURE or "volatile" in item.text:
-            self.settle_loads()
-        self.out.append(item)
-
-    def as_values(self, item: Instruction) -> None:
-        """An instruction of vectors that SPIR-V has, some of them in storage."""
-        if wide_types(item.text):
-            raise self.fail(f"'{item.opcode}' of {wide_types(item.text)[0]} is not supported yet")
-        for name in dict.fromkeys(_NAME.findall(item.text)):
-            if name in self.vectors:
-                value = self.value(self.vectors[name], name)
-                item.text = re.sub(re.escape(name) + r"(?![-\w.$\"])", value, item.text)
-        self.plain(item)
-        if item.result in self.vectors:
-            vector = self.vectors[item.result]
-            self.store(vector, self.give(item, vector), 0, vector.count, item.result)
-
-    def elementwise(self, item: Instruction) -> None:
-        found = pieces.read(item.text)
-        assert found is not None
+    def elementwise(self, item: Instruction, found: Elements) -> None:
         parts = tuple(self.node(operand) for operand in found.operands)
-        vector = parts[0].vector
-        contract = contracts(item.text) if item.opcode[0] == "f" else None
-        node = Node("elementwise", vector, None, parts, contract, operator=_TREES[item.opcode])
-        self.hold(item, self.combined(node))
+        contract = self.contracts(found.before) if item.opcode[0] == "f" else None
+        operator = OPERATORS[item.opcode]
+        self.hold(item, self.combined(Node("elementwise", parts[0].vector, None, parts, contract, operator=operator)))
 
-    def is_of_elements(self, item: Instruction, found: pieces.Elements) -> bool:
-        counts = {vector.count for a in found.operands if (vector := vector_of(a.type)) is not None}
-        result = vector_of(found.result)
-        return result is not None and counts == {result.count}
+    # --- calls
 
-    def in_pieces(self, item: Instruction, found: pieces.Elements) -> None:
-        result = vector_of(found.result)
-        assert result is not None
-        vectors = {n: vector for n, a in enumerate(found.operands) if (vector := vector_of(a.type)) is not None}
-        for n, vector in vectors.items():
-            if found.operands[n].value in self.vectors:
-                self.place(vector, found.operands[n].value)
-        held = item.result in self.vectors
-        place = self.give(item, result) if held else ""
-        for at, count in pieces.lengths(result.count) if result.is_wide else [(0, result.count)]:
-            passed = [
-                Argument(sized(vectors[n], count), self.piece(vectors[n], a.value, at, count)) if n in vectors else a
-                for n, a in enumerate(found.operands)
-            ]
-            value = self.fresh("piece") if held else item.result
-            kind = sized(result, count)
-            if found.intrinsic:
-                head = Call("declare", kind, f"@{found.name(kind)}", [Argument(a.type) for a in passed])
-                self.module.heads.append(head)
-            self.emit(found.text(passed, kind), value)
-            if held:
-                self.store(result, place, at, count, value or "")
+    def call(self, item: Instruction, call: Call) -> None:
+        self.settle_loads()
+        call.before = re.sub(r"\b(?:musttail|tail|notail) ", "", call.before)
+        for argument in call.arguments:
+            vector = self.wide(argument.type)
+            if vector is not None:
+                # The callee only reads it.
+                argument.value = self.spilled(vector, self.parts(vector, argument.value)).value
+                argument.type, argument.attributes = "ptr", ""
+        result = self.wide(call.type)
+        if result is None:
+            self.emit(str(call), item.result)
+            return
+        place = self.allocate(result)
+        call.arguments.insert(0, place)
+        call.before = re.sub(r" (?:noundef|nofpclass\([^)]*\))", "", call.before)
+        call.type = "void"
+        self.emit(str(call))
+        self.give(item.result, result, self.load(result, place))
 
-    def piece(self, vector: Vector, value: str, at: int, count: int) -> str:
-        if value in self.vectors:
-            return self.load(vector, self.place(vector, value), at, count)
-        if value[:1] == "%" or value in ("undef", "poison"):
-            return value
-        return constant(vector, value, at, count, self.fail)
+    def ret(self, item: Instruction) -> bool:
+        value = parse_argument(tokens(operands(item.text)[0]))
+        vector = self.wide(value.type)
+        if vector is None or self.result is None:
+            return False
+        self.store(vector, self.result, self.parts(vector, value.value))
+        self.emit("ret void")
+        return True
+
+
+def _part_of(vector: Vector, index: int) -> tuple[int, Vector, int]:
+    """The number of the part that an element is in, that part, and which of its elements it is."""
+    index = min(index, vector.count - 1)
+    parts = list(enumerate(vector.parts))
+    number, (at, part) = next((n, found) for n, found in reversed(parts) if found[0] <= index)
+    return number, part, index - at
+
+
+_HANDLERS: dict[str, Callable[[Function, Instruction], bool]] = {
+    "phi": Function.phi,
+    "load": Function.loaded,
+    "store": Function.stored,
+    "alloca": Function.typed,
+    "getelementptr": Function.typed,
+    "extractelement": Function.extract,
+    "insertelement": Function.insert,
+    "shufflevector": Function.shuffle,
+    "bitcast": Function.bitcast,
+    "ret": Function.ret,
+}

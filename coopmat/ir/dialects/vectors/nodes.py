@@ -10,56 +10,9 @@ from ....matrices.trees import InMemory, Input, Machine, Term, Tree
 from ....matrices.variants import ComponentType
 from ..operations import COMPONENTS
 from ..text import Argument
+from .types import Vector
 
-_VECTOR = re.compile(r"<(\d+) x (i1|i8|i16|i32|i64|half|float|double)>")
-# What SPIR-V's vectors may have.
-SIZES = (2, 3, 4, 8, 16)
 Shape = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Vector:
-    """`<count x element>`, in LLVM's words."""
-
-    count: int
-    element: str
-
-    def __str__(self) -> str:
-        return f"<{self.count} x {self.element}>"
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether SPIR-V lacks it."""
-        return self.count not in SIZES
-
-    @property
-    def stored(self) -> str:
-        """An element's type in memory."""
-        return "i8" if self.element == "i1" else self.element
-
-    @property
-    def storage(self) -> str:
-        return f"[{self.count} x {self.stored}]"
-
-    @property
-    def size(self) -> int:
-        """Bytes of an element in memory."""
-        return {"half": 2, "float": 4, "double": 8}.get(self.stored) or int(self.stored[1:]) // 8
-
-    @property
-    def component(self) -> ComponentType:
-        """Integers with a sign: it makes no difference in trees, but for conversions."""
-        return COMPONENTS[self.element]
-
-
-def vector_of(text: str) -> Vector | None:
-    match = _VECTOR.fullmatch(text)
-    return Vector(int(match[1]), match[2]) if match else None
-
-
-def wide_types(text: str) -> list[str]:
-    """The vector types in a text that SPIR-V lacks."""
-    return [match[0] for match in _VECTOR.finditer(text) if int(match[1]) not in SIZES]
 
 
 @dataclass(slots=True)
@@ -113,7 +66,7 @@ class Builder:
     def tree(self, root: Node, out: Node, machine: Machine, contract: bool, separate: bool) -> Tree:
         """`out` is where the value goes, an object or memory."""
         shape = root.shape or (root.vector.count, 1)
-        component = root.component or root.vector.component
+        component = root.component or COMPONENTS[root.vector.element]
         term = self.term(root, shape)
         if root.kind in ("object", "memory", "broadcast"):
             component = term.element
@@ -122,7 +75,7 @@ class Builder:
         return Tree(term, tuple(self.inputs), target, machine, contract, separate)
 
     def term(self, node: Node, shape: Shape) -> Term:
-        component = node.component or node.vector.component
+        component = node.component or COMPONENTS[node.vector.element]
         common = (component, *(node.shape or shape))
         if node.kind in ("object", "memory"):
             memory = _in_memory(component, node.value, node.stride, common[1], node.volatile)
