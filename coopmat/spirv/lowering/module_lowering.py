@@ -85,10 +85,11 @@ class ModuleLowering:
         self.functions = {code[0].result or 0: code for code in functions}
         self.has_matrices = bool(self.types.matrices)
         self.instances: dict[Target, dict[str, Instance]] = {}
+        self._of_subgroups, self._of_work_groups = map(self._users_of, (False, True))
+        self._users = self._of_subgroups | self._of_work_groups
         # Without matrices of subgroups there is no reason to have subgroups of one.
-        of_work_groups = {kind for kind, matrix in self.types.matrices.items() if matrix.of_work_group}
-        of_subgroups = self.types.matrices.keys() - of_work_groups
-        self.replaces_subgroups = self.strategy.scratch or (self.strategy.one_work_item and bool(of_subgroups))
+        has_subgroups = any(not matrix.of_work_group for matrix in self.types.matrices.values())
+        self.replaces_subgroups = self.strategy.scratch or (self.strategy.one_work_item and has_subgroups)
         self.changes = {**_CHANGES, **subgroups.CHANGES} if self.replaces_subgroups else _CHANGES
         # Whether anything had to be done.
         self.touched = self.has_matrices or self.bfloat16.any
@@ -98,11 +99,8 @@ class ModuleLowering:
         self.constants = {
             i.result or 0 for i in self.pool.items if i.result_type is not None and self.types.carries(i.result_type)
         }
-        self.debug_sets = {
-            item.result
-            for item in self.sections[Section.IMPORT]
-            if decode_string(item.operands)[0].startswith(_DEBUG_SETS)
-        }
+        imports = self.sections[Section.IMPORT]
+        self.debug_sets = {i.result for i in imports if decode_string(i.operands)[0].startswith(_DEBUG_SETS)}
         self.subgroup_variables = self._subgroup_variables() if self.replaces_subgroups else {}
         # What no instruction may name but those that know about it.
         self.hidden = self.constants | self.subgroup_variables.keys()
@@ -110,14 +108,15 @@ class ModuleLowering:
         self._versions: dict[tuple[int, Target], int] = {}
         self._versioned: set[int] = set()
         self._waiting: deque[tuple[int, Target]] = deque()
-        self._of_subgroups, self._of_work_groups = (
-            users_of_matrices(self.functions, self.types, kinds) for kinds in (of_subgroups, of_work_groups)
-        )
-        self._users = self._of_subgroups | self._of_work_groups
         # The targets of kernels that have matrices of a work-group, and say how large that is.
         self.of_work_groups: set[Target] = set()
         self.kernels = self._kernels()
         self._entry_points = {kernel.function for kernel in self.kernels}
+
+    def _users_of(self, of_work_group: bool) -> set[int]:
+        """Functions that have to do with matrices of work-groups, or of subgroups."""
+        kinds = {kind for kind, matrix in self.types.matrices.items() if matrix.of_work_group == of_work_group}
+        return users_of_matrices(self.functions, self.types, kinds)
 
     def new_id(self) -> int:
         return self.module.new_id()
