@@ -126,7 +126,7 @@ def _library_lines(called: LibraryCalls, options: LowerOptions, library: Library
 
     check_count(len(called.instances))
     unit = library(instantiate(called.target, called.instances.values()))
-    found = [line for line in lower(unit, options, library).text.split("\n") if not re.match(r"![a-zA-Z]", line)]
+    found = [line for line in lower(unit, options).text.split("\n") if not re.match(r"![a-zA-Z]", line)]
     names = {_first_name(line) for line in found if line.startswith("define ")} if called.suffix else set()
 
     def rename(match: re.Match[str]) -> str:
