@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..diagnostics import Diagnostic, Span
+from ..diagnostics import Diagnostic
 from ..matrices.memory_rules import MemoryRules
 from ..matrices.strategies import DEFAULT_TUNING, STRATEGIES, Strategy, Tuning
-from ..matrices.trees import Machine, Tree
+from ..matrices.trees import Machine
 from .kernel_info import KernelInfo, KernelParameter
 
 __all__ = ["KernelInfo", "KernelParameter", "LowerOptions", "LoweredModule"]
@@ -20,14 +20,14 @@ DEFAULT_MACHINE = Machine()
 
 @dataclass(frozen=True, slots=True)
 class LowerOptions:
-    """`matrices` is "native" (cooperative-matrix operations) or a library strategy, one of STRATEGIES.
+    """`matrices` is "native" (cooperative-matrix operations) or a library strategy, one of STRATEGIES, which a pass on
+    the typed AST has lowered for.
 
     `spirv_version` is what the module will be emitted as: some builtins need a newer one than others.
     `sub_group_size` is for "lanes" and "scratch": None stands for the kernels' own, or that of `tuning`, which is
     the device's, where they name none.
     `contract_matrices`: expressions of Clang's matrix types are contracted whatever the pragma says; `machine` is what
-    their cost model knows, and `align_frames` says that it is a device's own. `flat_matrices`: values are vectors
-    instead, as the dialect `llvm` has them.
+    their cost model knows, and `align_frames` says that it is a device's own.
     `memory_rules` are the device's for native matrices, None where it has none.
     `float_flags` are LLVM's fast-math flags of floating-point operations; `opt_disable` is -cl-opt-disable.
     """
@@ -38,7 +38,6 @@ class LowerOptions:
     float_flags: tuple[str, ...] = ()
     opt_disable: bool = False
     contract_matrices: bool = False
-    flat_matrices: bool = False
     machine: Machine = DEFAULT_MACHINE
     align_frames: bool = False
     memory_rules: MemoryRules | None = None
@@ -47,6 +46,11 @@ class LowerOptions:
     def __post_init__(self) -> None:
         if self.matrices not in ("native", *STRATEGIES):
             raise ValueError(f"unknown lowering of matrices: {self.matrices!r}")
+
+    @property
+    def is_native(self) -> bool:
+        """Whether cooperative matrices are values; otherwise a library has been merged into the module."""
+        return self.matrices == "native"
 
     @property
     def strategy(self) -> Strategy:
@@ -59,8 +63,7 @@ class LoweredModule:
     """`text` is LLVM IR without triple and data layout, which emission sets.
 
     `passes` names the pipeline that must run before emission: "none"; "sroa", the only one that is safe on
-    cooperative matrices; or "O1", which library code needs. `extensions` are the SPIR-V extensions to allow. `trees`
-    are the expressions of Clang's matrix types, with their places.
+    cooperative matrices; or "O1", which library code needs. `extensions` are the SPIR-V extensions to allow.
     """
 
     text: str
@@ -68,4 +71,3 @@ class LoweredModule:
     passes: str
     extensions: tuple[str, ...]
     warnings: tuple[Diagnostic, ...] = ()
-    trees: tuple[tuple[Span | None, Tree], ...] = ()

@@ -11,6 +11,11 @@ from coopmat.compiler import compile as compile_source
 from coopmat.frontend import typed
 from coopmat.ir import LoweredModule, LowerOptions
 from coopmat.ir.lower import lower
+from coopmat.passes import Library, Pass, Report, run
+from coopmat.passes.matrices import Matrices
+from coopmat.passes.matrix_types import MatrixTypes
+from coopmat.passes.native import NO_RULES, NativeMatrices
+from coopmat.passes.small_floats import SmallFloats
 
 
 def unit_of(source: str) -> typed.Unit:
@@ -19,10 +24,20 @@ def unit_of(source: str) -> typed.Unit:
 
 def lower_source(source: str, **options: Any) -> LoweredModule:
     """The lowered module, which LLVM has accepted."""
-    module = lower(unit_of(source), LowerOptions(**options), unit_of)
+    module = lower_unit(unit_of(source), LowerOptions(**options), unit_of)
     with llvm.parse_assembly(module.text) as parsed:
         parsed.verify()
     return module
+
+
+def lower_unit(unit: typed.Unit, options: LowerOptions, library: Library) -> LoweredModule:
+    """As the compiler does it: the pass for the strategy first, where the options name one."""
+    wanted: list[Pass] = [MatrixTypes(library, options.machine, options.contract_matrices), SmallFloats(library)]
+    if options.is_native:
+        wanted.insert(0, NativeMatrices(library, options.memory_rules or NO_RULES, options.sub_group_size))
+    else:
+        wanted.insert(0, Matrices(options.strategy, library, options.sub_group_size))
+    return lower(run(unit, wanted, Report(), verify=True), options)
 
 
 def _machine() -> llvm.TargetMachine:

@@ -11,15 +11,13 @@ from llvmlite.ir.values import ArgumentAttributes
 from ...frontend import typed
 from ...frontend.matrix_overlaps import Overlaps
 from ...frontend.types import AddressSpace, Type
-from ...matrices.strategies import Target
 from .. import LowerOptions
 from ..instructions import Builder, variable
 from ..module import ModuleBuilder
 from ..type_map import I1, I64, VOID_TYPE, TypeMap
 
 if TYPE_CHECKING:
-    from .matrices import Matrices
-    from .places import MemoryPlace
+    from .places import MemoryPlace, Operand
     from .program import Program
 
 
@@ -30,16 +28,11 @@ class FunctionContext:
     nothing reaches: after a return, a jump or an endless loop there is no block, hence no code, until a label.
     """
 
-    def __init__(
-        self, program: Program, function: ir.Function, decl: typed.FunctionDecl, target: Target | None
-    ) -> None:
+    def __init__(self, program: Program, function: ir.Function, decl: typed.FunctionDecl) -> None:
         self.program = program
-        # What the kernel that this is for, or is called by, runs in; None where matrices are native.
-        self.target = target
         self.module: ModuleBuilder = program.module
         self.types: TypeMap = program.module.types
         self.options: LowerOptions = program.options
-        self.matrices: Matrices = program.matrices
         self.float_flags = _float_flags(program.options, decl)
         self.function = function
         self.decl = decl
@@ -49,7 +42,6 @@ class FunctionContext:
         # Where a result that is handled in memory goes.
         self.result: ir.Value | None = None
         self._overlaps: Overlaps | None = None
-        self.uses = program.uses_of(function)
         entry = function.append_basic_block("entry")
         self.builder = Builder(entry)
         self._entry = entry
@@ -66,6 +58,15 @@ class FunctionContext:
     def contract_matrices(self) -> bool:
         """Whether expressions of Clang's matrix types may be contracted."""
         return self.options.contract_matrices or bool(self.decl.attributes.get("fp_contract", True))
+
+    # --- values ----------------------------------------------------------------------------------
+
+    def operand(self, e: typed.Expr) -> Operand:
+        """As `expressions.operand`, for what that calls."""
+        return self.program.operand(self, e)
+
+    def rvalue(self, e: typed.Expr) -> ir.Value:
+        return self.program.rvalue(self, e)
 
     # --- memory ----------------------------------------------------------------------------------
 

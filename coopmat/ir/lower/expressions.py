@@ -11,9 +11,7 @@ from ...diagnostics import CompileError, Diagnostic, InternalError, Severity
 from ...frontend import builtins, matrix_trees, typed
 from ...frontend.typed import ConvertKind
 from ...frontend.types import (
-    BFLOAT16,
     BOOL,
-    FLOAT,
     AddressSpace,
     ConstantMatrixType,
     CoopMatrixType,
@@ -25,12 +23,11 @@ from ...frontend.types import (
     element_count,
 )
 from ..type_map import I32, I64, undefined
-from . import constants, images, initializers, matrix_types, matrix_vectors, places
+from . import constants, images, initializers, matrix_vectors, native, places
 from .builtins import lower_builtin
 from .conditions import branch_on, condition
 from .context import FunctionContext
 from .conversions import convert, shuffle
-from .matrices import Memory
 from .operators import (
     COMPARISONS,
     add_to_pointer,
@@ -50,15 +47,6 @@ from .statement_expressions import statement_expression
 _FRESH = (
     typed.Call,
     typed.Aggregate,
-    typed.MatrixLoad,
-    typed.MatrixMulAdd,
-    typed.MatrixFill,
-    typed.MatrixBinary,
-    typed.MatrixScale,
-    typed.MatrixNegate,
-    typed.MatrixConvert,
-    typed.MatrixOfVector,
-    *matrix_trees.TREES,
 )
 
 
@@ -148,25 +136,6 @@ def _extract_member(ctx: FunctionContext, e: typed.ExtractMember, record: places
     return record.member(ctx, e.index, False).read(ctx)
 
 
-def _matrix_binary(ctx: FunctionContext, e: typed.MatrixBinary, left: places.Operand) -> places.Operand:
-    return ctx.matrices.binary(ctx, _matrix(ctx, e.type), e.op, left, operand(ctx, e.right))
-
-
-def _matrix_scale(ctx: FunctionContext, e: typed.MatrixScale, matrix: places.Operand) -> places.Operand:
-    return ctx.matrices.scale(ctx, _matrix(ctx, e.type), matrix, rvalue(ctx, e.scalar))
-
-
-def _matrix_negate(ctx: FunctionContext, e: typed.MatrixNegate, value: places.Operand) -> places.Operand:
-    return ctx.matrices.negate(ctx, _matrix(ctx, e.type), value)
-
-
-def _matrix(ctx: FunctionContext, t: Type) -> CoopMatrixType:
-    if not isinstance(t, CoopMatrixType):
-        raise InternalError(f"'{t}' is no cooperative matrix")
-    ctx.uses.matrices = True
-    return t
-
-
 # --- leaves ----------------------------------------------------------------------------------------
 
 
@@ -177,7 +146,7 @@ def _constant(ctx: FunctionContext, e: typed.IntConst | typed.FloatConst) -> ir.
 def _zero(ctx: FunctionContext, e: typed.Zero) -> places.Operand:
     if isinstance(e.type, VoidType):
         return None  # the right side of a cast to void
-    if isinstance(e.type, ConstantMatrixType) and ctx.types.flat:
+    if isinstance(e.type, ConstantMatrixType):
         return ir.Constant(ctx.types.value(e.type), None)
     return _in_temporary(ctx, e) if ctx.types.in_memory(e.type) else zero(ctx, e.type)
 
@@ -226,10 +195,7 @@ def _assign(ctx: FunctionContext, e: typed.Assign) -> places.Operand:
     while isinstance(value, typed.Assign):
         targets.append(value.target)
         value = value.value
-    if matrix_trees.is_tree(value) and not ctx.types.flat:
-        result: places.Operand = matrix_types.assign(ctx, targets.pop(), value)
-    else:
-        result = operand(ctx, value)
+    result = operand(ctx, value)
     for target in reversed(targets):
         place = places.place(ctx, target)
         place.write(ctx, result)
@@ -240,17 +206,15 @@ def _assign(ctx: FunctionContext, e: typed.Assign) -> places.Operand:
 
 def _compound_assign(ctx: FunctionContext, e: typed.CompoundAssign) -> places.Operand:
     if isinstance(e.computation, ConstantMatrixType):
-        return _as_matrices(ctx).compound_assign(ctx, e)
+        return matrix_vectors.compound_assign(ctx, e)
     value = operand(ctx, e.value)
     place = places.place(ctx, e.target)
     old = place.read(ctx)
     t = e.computation
     if e.widen is not None:
         old = convert(ctx, e.widen, old, e.target.type, t)
-    if isinstance(t, CoopMatrixType) and e.op == "scalar_mul":
-        result = ctx.matrices.scale(ctx, t, old, value)
-    elif isinstance(t, CoopMatrixType):
-        result = ctx.matrices.binary(ctx, t, e.op, old, value)
+    if isinstance(t, CoopMatrixType):
+        result = native.binary(ctx, t, e.op, old, value)
     elif isinstance(t, PointerType):
         step = value if e.op == "add" else ctx.builder.binary("sub", ir.Constant(I64, 0), value)
         result = add_to_pointer(ctx, t, old, step)
@@ -268,10 +232,6 @@ def _inc_dec(ctx: FunctionContext, e: typed.IncDec) -> ir.Value:
     old = place.read(ctx)
     if isinstance(t, PointerType):
         new = add_to_pointer(ctx, t, old, ir.Constant(I64, e.step))
-    elif t == BFLOAT16:
-        wide = convert(ctx, typed.ConvertKind.FLOAT_TO_FLOAT, old, t, FLOAT)
-        new = arithmetic(ctx, "add", FLOAT, wide, splat(ctx, FLOAT, e.step))
-        new = convert(ctx, typed.ConvertKind.FLOAT_TO_FLOAT, new, FLOAT, t)
     else:
         new = arithmetic(ctx, "add", t, old, splat(ctx, t, e.step))
         if t == BOOL:
@@ -346,8 +306,7 @@ def _components(ctx: FunctionContext, t: Type, value: ir.Value) -> list[ir.Value
 
 def _call(ctx: FunctionContext, e: typed.Call) -> places.Operand:
     arguments = [_argument(ctx, argument) for argument in e.arguments]
-    function = ctx.program.callee(e.function, ctx.target)
-    ctx.uses.calls.add(function)
+    function = ctx.program.callee(e.function)
     if not ctx.types.in_memory(e.type):
         return ctx.builder.call(function, arguments)
     result = places.temporary(ctx, e.type)
@@ -370,11 +329,6 @@ def _argument(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
 def _builtin_call(ctx: FunctionContext, e: typed.BuiltinCall) -> places.Operand:
     arguments = [rvalue(ctx, argument) for argument in e.arguments]
     row = builtins.find(e.name)
-    if row is not None and row.subgroup:
-        ctx.uses.subgroups = True
-        value = ctx.matrices.substitute(ctx, e, arguments)
-        if value is not None:
-            return value
     if row is not None and row.spirv > ctx.options.spirv_version:
         text = f"'{e.name}' needs SPIR-V {row.spirv}, and {ctx.options.spirv_version} was asked for"
         raise CompileError([Diagnostic(Severity.ERROR, "spirv-version", text, e.span)])
@@ -383,67 +337,20 @@ def _builtin_call(ctx: FunctionContext, e: typed.BuiltinCall) -> places.Operand:
     return lower_builtin(ctx, e, arguments)
 
 
-def _matrix_load(ctx: FunctionContext, e: typed.MatrixLoad) -> places.Operand:
-    return ctx.matrices.load(ctx, _matrix(ctx, e.type), _matrix_memory(ctx, e))
-
-
-def _matrix_store(ctx: FunctionContext, e: typed.MatrixStore) -> None:
-    memory = _matrix_memory(ctx, e)
-    ctx.matrices.store(ctx, _matrix(ctx, e.matrix.type), memory, operand(ctx, e.matrix))
-
-
-def _matrix_memory(ctx: FunctionContext, e: typed.MatrixLoad | typed.MatrixStore) -> Memory:
-    assert isinstance(e.pointer.type, PointerType)
-    pointer, stride = rvalue(ctx, e.pointer), rvalue(ctx, e.stride)
-    bounds = None
-    if e.bounds is not None:
-        of = (e.bounds.row, e.bounds.column, e.bounds.rows, e.bounds.columns)
-        row, column, rows, columns = (rvalue(ctx, value) for value in of)
-        bounds = (row, column, rows, columns)
-    return Memory(pointer, e.layout, stride, e.pointer.type.qualifiers.volatile, bounds, e.span)
-
-
-def _matrix_convert(ctx: FunctionContext, e: typed.MatrixConvert, value: places.Operand) -> places.Operand:
-    _matrix(ctx, e.type)
-    return ctx.matrices.convert(ctx, e, value)
-
-
-def _matrix_coordinates(ctx: FunctionContext, e: typed.MatrixCoordinates) -> ir.Value:
-    return ctx.matrices.coordinates(ctx, e, rvalue(ctx, e.index))
-
-
-def _matrix_mul_add(ctx: FunctionContext, e: typed.MatrixMulAdd) -> places.Operand:
-    ctx.uses.matrices = True
-    return ctx.matrices.multiply_add(ctx, e, operand(ctx, e.a), operand(ctx, e.b), operand(ctx, e.c))
-
-
-def _matrix_fill(ctx: FunctionContext, e: typed.MatrixFill) -> places.Operand:
-    return ctx.matrices.fill(ctx, _matrix(ctx, e.type), rvalue(ctx, e.value))
-
-
-def _matrix_length(ctx: FunctionContext, e: typed.MatrixLength) -> ir.Value:
-    return ctx.matrices.length(ctx, _matrix(ctx, e.matrix))
-
-
-def _as_matrices(ctx: FunctionContext) -> Any:
-    """The module that lowers what has to do with Clang's matrix types."""
-    return matrix_vectors if ctx.types.flat else matrix_types
-
-
 def _vector_of_matrix(ctx: FunctionContext, e: typed.VectorOfMatrix) -> places.Operand:
-    return _as_matrices(ctx).vector_of_matrix(ctx, e)
+    return matrix_vectors.vector_of_matrix(ctx, e)
 
 
 def _matrix_of_vector(ctx: FunctionContext, e: typed.MatrixOfVector) -> places.Operand:
-    return _as_matrices(ctx).matrix_of_vector(ctx, e)
+    return matrix_vectors.matrix_of_vector(ctx, e)
 
 
 def _matrix_memory_store(ctx: FunctionContext, e: typed.MatrixMemoryStore) -> None:
-    _as_matrices(ctx).memory_store(ctx, e)
+    matrix_vectors.memory_store(ctx, e)
 
 
 def _matrix_tree(ctx: FunctionContext, e: typed.Expr) -> places.Operand:
-    return _as_matrices(ctx).value(ctx, e)
+    return matrix_vectors.value(ctx, e)
 
 
 def _compound_literal_value(ctx: FunctionContext, e: typed.LValue) -> places.Operand:
@@ -459,10 +366,7 @@ _STEPS: dict[type, Step] = {
     typed.ExtractSwizzle: (lambda e: e.operand, _extract_swizzle),
     typed.ExtractMember: (lambda e: e.operand, _extract_member),
     typed.Comma: (lambda e: e.left, _comma),
-    typed.MatrixBinary: (lambda e: e.left, _matrix_binary),
-    typed.MatrixScale: (lambda e: e.matrix, _matrix_scale),
-    typed.MatrixNegate: (lambda e: e.operand, _matrix_negate),
-    typed.MatrixConvert: (lambda e: e.operand, _matrix_convert),
+    **native.STEPS,
 }
 _LEAVES: dict[type, Callable[..., Any]] = {
     typed.IntConst: _constant,
@@ -484,12 +388,7 @@ _LEAVES: dict[type, Callable[..., Any]] = {
     typed.Aggregate: _in_temporary,
     typed.Call: _call,
     typed.BuiltinCall: _builtin_call,
-    typed.MatrixLoad: _matrix_load,
-    typed.MatrixCoordinates: _matrix_coordinates,
-    typed.MatrixStore: _matrix_store,
-    typed.MatrixMulAdd: _matrix_mul_add,
-    typed.MatrixFill: _matrix_fill,
-    typed.MatrixLength: _matrix_length,
+    **native.LEAVES,
     typed.VectorOfMatrix: _vector_of_matrix,
     typed.MatrixOfVector: _matrix_of_vector,
     typed.MatrixMemoryStore: _matrix_memory_store,

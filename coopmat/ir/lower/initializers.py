@@ -5,7 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from ...diagnostics import InternalError
-from ...frontend import matrix_trees, typed
+from ...frontend import typed
 from ...frontend.types import (
     EVENT,
     ArrayType,
@@ -18,7 +18,7 @@ from ...frontend.types import (
     size_of,
 )
 from ..type_map import I64
-from . import constants, expressions, matrix_types, places
+from . import constants, expressions, native, places
 from .context import FunctionContext
 from .operators import zero
 
@@ -37,8 +37,6 @@ def initialize(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Expr) -
         _aggregate(ctx, place, e)
     elif isinstance(e, typed.StringConst) or (isinstance(e, typed.Load) and isinstance(e.operand, typed.StringConst)):
         _from_constant(ctx, place, _constant(ctx, e))
-    elif matrix_trees.is_tree(e):
-        matrix_types.initialize(ctx, place, e)
     elif isinstance(e, typed.Conditional):
         _conditional(ctx, place, e)
     else:
@@ -49,8 +47,7 @@ def _zero(ctx: FunctionContext, place: places.MemoryPlace) -> None:
     t = place.type
     if isinstance(t, CoopMatrixType):
         # A null constant of a matrix does not survive SROA and the backend; a fill does.
-        ctx.uses.matrices = True
-        place.write(ctx, ctx.matrices.fill(ctx, t, zero(ctx, t.component)))
+        place.write(ctx, native.fill(ctx, t, zero(ctx, t.component)))
     elif contains_matrix(t) or (isinstance(t, ArrayType) and t.element == EVENT):
         for part in _parts(ctx, place):
             _zero(ctx, part)

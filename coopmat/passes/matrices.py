@@ -1,0 +1,279 @@
+"""Cooperative matrices by a library: each is a plain private object, and operations are calls of library functions.
+
+A call's result goes to a private object of its own, or straight to the one that it is assigned to. Under a strategy
+whose subgroup is not the device's, builtins of the subgroup are calls of the library, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..diagnostics import Span
+from ..frontend import builtins, typed
+from ..frontend.matrix_terms import matrix_type
+from ..frontend.nodes import children
+from ..frontend.typed import ConvertKind
+from ..frontend.types import (
+    ULONG,
+    ArrayType,
+    CoopMatrixType,
+    PointerType,
+    Type,
+    VectorType,
+)
+from ..matrices import half_bits, lowering
+from ..matrices.instance import Instance
+from ..matrices.strategies import Strategy, Target
+from ..matrices.variants import Layout, MatrixType, Operands
+from . import Library, Report
+from .calls import CallGraph
+from .functions import FunctionRewriter, elements, sequence
+from .library import LibraryCalls, passed
+from .nodes import copied
+from .pointers import decayed, load, member, named_space
+from .storage import Storage, names_matrix
+from .sub_groups import SubGroups, substitute
+
+
+@dataclass(frozen=True, slots=True)
+class Matrices:
+    """The pass. `asked` is --sub-group-size; `half_bits`: the device has halves in memory only."""
+
+    strategy: Strategy
+    library: Library
+    asked: int | None = None
+    half_bits: bool = False
+    name: str = "cooperative-matrices"
+    removes: tuple[type, ...] = (CoopMatrixType,)
+
+    def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
+        graph = CallGraph(unit, names_matrix)
+        groups = SubGroups(unit, graph, self.strategy, self.asked)
+        result = _Unit(unit, graph, groups, self).run()
+        report.warnings += groups.warnings
+        return result
+
+
+class _Unit:
+    """A unit on its way. Functions become one for each target that kernels call them with."""
+
+    def __init__(self, unit: typed.Unit, graph: CallGraph, groups: SubGroups, options: Matrices) -> None:
+        self.unit, self.graph, self.groups = unit, graph, groups
+        self.storage = Storage(options.strategy, groups.smallest_size, options.half_bits)
+        self.half_bits = options.half_bits
+        self.calls = LibraryCalls(options.library)
+        self._versions: dict[tuple[typed.FunctionDecl, Target], typed.FunctionDecl] = {}
+        # Callees first.
+        self._made: list[typed.FunctionDecl] = []
+
+    def run(self) -> typed.Unit:
+        roots = self.unit.kernels or [f for f in self.unit.functions if f.body is not None]
+        new = {decl: self.version(decl, self.groups.target(decl)) for decl in roots}
+        for decl in self.unit.kernels:
+            self.groups.settle(new[decl], decl)
+        order = {decl: number for number, decl in enumerate(self.unit.functions)}
+        sources = {made: source for (source, _), made in self._versions.items()}
+        functions = sorted(sources, key=lambda made: order[sources[made]])
+        objects = self.calls.pass_scratch(self._made)
+        library = self.calls.link()
+        records = [*self.storage.made, *library.records, *map(self.storage.record_type, self.unit.records)]
+        functions, variables = [*library.functions, *functions], [*self.unit.variables, *objects]
+        return replace(self.unit, functions=functions, variables=variables, records=records, has_matrices=False)
+
+    def version(self, decl: typed.FunctionDecl, target: Target) -> typed.FunctionDecl:
+        """What the function becomes where it is called by a kernel of this target."""
+        if decl.body is None:
+            return decl
+        known = self._versions.get((decl, target))
+        if known is None:
+            known = self._versions[decl, target] = self._new_version(decl, target)
+        return known
+
+    def _changes(self, decl: typed.FunctionDecl) -> bool:
+        graph = self.graph
+        return graph.uses(decl, "names_matrices") or (self.groups.replaces and graph.uses(decl, "subgroups"))
+
+    def _new_version(self, decl: typed.FunctionDecl, target: Target) -> typed.FunctionDecl:
+        for callee in self.graph.facts(decl).calls:
+            self.version(callee, target)
+        if not self._changes(decl):
+            return copied(decl) if decl.is_kernel else decl
+        new: typed.FunctionDecl = copied(decl)
+        if any(map(names_matrix, (decl.type.result, *decl.type.parameters))):
+            # Matrices become values only where everything is in one function.
+            new.attributes = {n: v for n, v in decl.attributes.items() if n != "noinline"} | {"always_inline": True}
+        _Function(self, new, target).rewrite()
+        self._made.append(new)
+        return new
+
+
+class _Function(FunctionRewriter):
+    """A function on its way, for one target."""
+
+    def __init__(self, unit: _Unit, decl: typed.FunctionDecl, target: Target) -> None:
+        super().__init__(decl, unit.storage.type)
+        self.unit, self.target = unit, target
+
+    def handlers(self) -> Mapping[type, Callable[..., Any]]:
+        return _WITH_SUBGROUPS if self.unit.groups.replaces else _HANDLERS
+
+    def _call(self, instance: Instance, arguments: Sequence[typed.Expr], span: Span) -> typed.Call:
+        return self.unit.calls.call(self.decl, self.target, self._own(instance), arguments, span)
+
+    def _own(self, instance: Any) -> Any:
+        return half_bits.in_bits(instance) if self.unit.half_bits else instance
+
+    # --- operations ------------------------------------------------------------------------------
+
+    def operation(self, e: typed.Expr, new: typed.Expr) -> typed.Expr:
+        """A call with the operands in their order; a matrix goes by its address, first the one that is the result."""
+        before: list[typed.Expr] = []
+        operands: list[typed.Expr] = []
+        for operand in _operands(new):
+            if self.unit.storage.is_made(operand.type):
+                effects, operand = self.address(operand)
+                before += effects
+            operands.append(named_space(operand))
+        instance = _INSTANCES[type(e)](e)
+        return self._result(instance, before, operands, e.type, e.span)
+
+    def _result(
+        self, instance: Instance, before: list[typed.Expr], operands: list[typed.Expr], t: Type, span: Span
+    ) -> typed.Expr:
+        if not isinstance(t, CoopMatrixType):
+            return sequence([*before, self._call(instance, operands, span)])
+        out = self.temporary(self.unit.storage.type(t), span)
+        return self.result(before, out, self._call(instance, [elements(out), *operands], span))
+
+    def zero(self, e: typed.Zero, new: typed.Zero) -> typed.Expr:
+        if not isinstance(e.type, CoopMatrixType):
+            return new
+        value = typed.Zero(e.span, e.type.component)
+        return self._result(lowering.Fill(matrix_type(e.type)), [], [value], e.type, e.span)
+
+    def element(self, e: typed.MatrixElement, new: typed.MatrixElement) -> typed.Expr:
+        index = typed.Convert(e.span, ULONG, ConvertKind.INT_TO_INT, new.index)
+        before: list[typed.Expr] = []
+        if isinstance(new.matrix, typed.CompoundLiteral):
+            before, pointer = self.address(new.matrix.initializer)
+        else:
+            parts = member(new.matrix, 0)
+            assert isinstance(parts.type, ArrayType)
+            if parts.type.element == new.type:
+                return typed.Index(e.span, new.type, e.place, parts, index)
+            pointer = decayed(parts)
+        assert isinstance(pointer.type, PointerType)
+        pointer = sequence([*before, passed(pointer, replace(pointer.type, pointee=new.type))])
+        return typed.Deref(e.span, new.type, e.place, typed.PointerAdd(e.span, pointer.type, pointer, index))
+
+    # --- assignments -----------------------------------------------------------------------------
+
+    def assign(self, e: typed.Assign, new: typed.Assign) -> typed.Expr:
+        return self.straight(new.target, new.value, e.span) or new
+
+    def compound_assign(self, e: typed.CompoundAssign, new: typed.CompoundAssign) -> typed.Expr:
+        if not isinstance(e.computation, CoopMatrixType):
+            return new
+        matrix = _of(e.computation)
+        scaled = e.op == "scalar_mul"
+        instance = lowering.ScalarMultiply(matrix) if scaled else lowering.Binary(matrix, e.op)
+        before, target = self.once(new.target)
+        value = new.value
+        if not scaled:
+            effects, value = self.address(value)
+            before += effects
+        out = elements(target)
+        return sequence([*before, self._call(instance, [out, out, value], e.span), load(target)])
+
+    # --- other calls -----------------------------------------------------------------------------
+
+    def call(self, e: typed.Call, new: typed.Call) -> typed.Expr:
+        function = self.unit.version(e.function, self.target)
+        if function is e.function:
+            return new
+        result: typed.Call = copied(new, function=function)
+        self.unit.calls.note_call(self.decl, result)
+        return result
+
+    def builtin(self, e: typed.BuiltinCall, new: typed.BuiltinCall) -> typed.Expr:
+        row = builtins.find(e.name)
+        if row is None or not row.subgroup:
+            return new
+        found = substitute(self.target.strategy, e)
+        arguments = new.arguments[: len(found.instance.signature.parameters)]
+        if not found.each:
+            return passed(self._call(found.instance, list(map(named_space, arguments)), e.span), e.type)
+        return self._each(found.instance, arguments, e)
+
+    def _each(self, instance: Instance, arguments: list[typed.Expr], e: typed.BuiltinCall) -> typed.Expr:
+        """A function of scalars for each component; what is evaluated once goes to variables."""
+        vector = e.parameters[0]
+        assert isinstance(vector, VectorType)
+        before: list[typed.Expr] = []
+        known: list[typed.Expr] = []
+        for argument in arguments:
+            effects, value = self.held(argument)
+            before += effects
+            known.append(value)
+        items: list[typed.Expr] = []
+        for i in range(vector.count):
+            parts = [
+                typed.ExtractSwizzle(a.span, vector.element, a, (i,)) if t == vector else a
+                for t, a in zip(e.parameters, known, strict=False)
+            ]
+            items.append(self._call(instance, parts, e.span))
+        return sequence([*before, typed.VectorLiteral(e.span, e.type, items)])
+
+
+def _of(t: Type) -> MatrixType:
+    assert isinstance(t, CoopMatrixType)
+    return matrix_type(t)
+
+
+def _access(e: typed.MatrixLoad | typed.MatrixStore) -> tuple[str, Layout, bool, bool]:
+    """The address space of the memory as far as it shows, and how it is accessed."""
+    pointer = named_space(e.pointer).type
+    assert isinstance(pointer, PointerType)
+    q = pointer.qualifiers
+    return str(q.space), Layout(e.layout), q.volatile, e.bounds is not None
+
+
+def _multiply_add(e: typed.MatrixMulAdd) -> Instance:
+    return lowering.MultiplyAdd(_of(e.a.type), _of(e.b.type), _of(e.c.type), Operands(e.operands))
+
+
+# The library's function for each operation.
+_INSTANCES: dict[type, Callable[[Any], Instance]] = {
+    typed.MatrixLoad: lambda e: lowering.Load(_of(e.type), *_access(e)),
+    typed.MatrixStore: lambda e: lowering.Store(_of(e.matrix.type), *_access(e)),
+    typed.MatrixFill: lambda e: lowering.Fill(_of(e.type)),
+    typed.MatrixLength: lambda e: lowering.Length(_of(e.matrix)),
+    typed.MatrixCoordinates: lambda e: lowering.Coord(_of(e.matrix)),
+    typed.MatrixMulAdd: _multiply_add,
+    typed.MatrixConvert: lambda e: lowering.Convert(_of(e.operand.type), _of(e.type).component, e.rounding, e.saturate),
+    typed.MatrixBinary: lambda e: lowering.Binary(_of(e.type), e.op),
+    typed.MatrixScale: lambda e: lowering.ScalarMultiply(_of(e.type)),
+    typed.MatrixNegate: lambda e: lowering.Negate(_of(e.type)),
+}
+
+
+def _operands(e: typed.Expr) -> Iterator[typed.Expr]:
+    """The operands of an operation, those that tell of bounds one by one."""
+    for child in children(e):
+        if isinstance(child, typed.MatrixBounds):
+            yield from _operands(child)
+        elif isinstance(child, typed.Expr):
+            yield child
+
+
+_HANDLERS: dict[type, Callable[..., Any]] = {
+    **dict.fromkeys(_INSTANCES, _Function.operation),
+    typed.Zero: _Function.zero,
+    typed.MatrixElement: _Function.element,
+    typed.Assign: _Function.assign,
+    typed.CompoundAssign: _Function.compound_assign,
+    typed.Call: _Function.call,
+}
+_WITH_SUBGROUPS = {**_HANDLERS, typed.BuiltinCall: _Function.builtin}
