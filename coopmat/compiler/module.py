@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .. import budgets
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ..matrices.memory_rules import MemoryRules
     from ..matrices.supported import Supported
     from ..opencl_c import Written
+    from ..passes import Pass, Report
 
 T = TypeVar("T")
 
@@ -174,10 +176,10 @@ class Module:
 
     @property
     def matrix_plans(self) -> str:
-        """How each expression of Clang's matrix types is calculated, in the order of the lowered text."""
+        """How each expression of Clang's matrix types is calculated, in the order of the source."""
         from ..matrices.trees.plan import plan
 
-        trees = self._written.trees if self.code == "c" else self._lowered.trees
+        trees = sorted(self._passed[1].trees, key=lambda item: (item[0].file, item[0].line, item[0].column))
         return "\n".join(f"{_where(span)}{plan(tree).describe()}" for span, tree in trees)
 
     @property
@@ -317,6 +319,53 @@ class Module:
             raise UsageError(f"--matrix-variants: {error}") from None
 
     @_stage
+    def _passed(self) -> tuple[typed.Unit, Report]:
+        """The typed AST without what the device does not have, and what the passes have to say."""
+        return self._pass(self._passes(self.code))
+
+    def _passed_for(self, code: str) -> tuple[typed.Unit, Report]:
+        """As for a device that is given that code."""
+        return self._passed if code == self.code else self._pass(self._passes(code))
+
+    def _passes(self, code: str, flat_matrices: bool = False) -> list[Pass]:
+        from ..matrices.strategies import STRATEGIES
+        from ..passes.matrices import Matrices
+        from ..passes.matrix_types import MatrixTypes
+        from ..passes.small_floats import SmallFloats
+
+        options, c = self.options, code == "c"
+        functions = partial(library, wrap=not c)
+        route = "one" if c and self.matrices == "native" else self.matrices
+        wanted: list[Pass] = []
+        if route != "native":
+            half_bits = c and "cl_khr_fp16" not in options.features
+            strategy = STRATEGIES[route].tuned(tuning(options))
+            wanted.append(Matrices(strategy, functions, options.sub_group_size, half_bits))
+        if not flat_matrices:
+            wanted.append(MatrixTypes(functions, machine(options), options.fp_contract == "matrix"))
+        return [*wanted, SmallFloats(functions)]
+
+    def _pass(self, wanted: list[Pass]) -> tuple[typed.Unit, Report]:
+        from .. import passes
+
+        unit, report = self.unit, passes.Report()
+        with collector:
+            unit = self._timed("passes", lambda: self._placed(lambda: passes.run(unit, wanted, report)))
+        for item in report.warnings:
+            self._findings.warning(item.code, item.message, item.span)
+        self._findings.raise_if_errors()
+        return unit, report
+
+    def _placed(self, run: Callable[[], T]) -> T:
+        """What `run` gives: it knows the places of its errors, but not the text that stands there."""
+        try:
+            return run()
+        except CompileError as error:
+            for item in error.diagnostics:
+                self._findings.add(item)
+            raise CompileError(self._findings.in_order(), self.sources) from None
+
+    @_stage
     def _lowered(self) -> LoweredModule:
         return self._lower()
 
@@ -324,14 +373,15 @@ class Module:
         from ..ir import LowerOptions
         from ..ir.lower import lower
 
-        unit, options = self.unit, self.options
+        options = self.options
+        flat = flat_matrices and self._pass(self._passes("spirv", flat_matrices=True))
+        unit, _ = flat or self._passed_for("spirv")
         wanted = LowerOptions(
             matrices=options.matrices,
             spirv_version=options.spirv_version,
             sub_group_size=options.sub_group_size,
             float_flags=options.float_flags,
             opt_disable=options.level == 0,
-            flat_matrices=flat_matrices,
             contract_matrices=options.fp_contract == "matrix",
             machine=machine(options),
             align_frames=options.matrix_registers is not None,
@@ -339,17 +389,8 @@ class Module:
             tuning=tuning(options),
         )
 
-        def run() -> LoweredModule:
-            try:
-                return lower(unit, wanted, library)
-            except CompileError as error:
-                # The lowering knows places, but not the text that stands there.
-                for item in error.diagnostics:
-                    self._findings.add(item)
-                raise CompileError(self._findings.in_order(), self.sources) from None
-
         with collector:
-            lowered = self._timed("lower", run)
+            lowered = self._timed("lower", lambda: self._placed(lambda: lower(unit, wanted, library)))
         return self._told(lowered)
 
     @_stage
@@ -365,34 +406,10 @@ class Module:
         from ..opencl_c import WriteOptions
         from ..opencl_c.write import write
 
-        unit, options = self.unit, self.options
-        matrices = "one" if self.matrices == "native" else self.matrices
-        has_half = "cl_khr_fp16" in options.features
-        wanted = WriteOptions(
-            matrices,
-            options.cl_std,
-            options.sub_group_size,
-            tuning(options),
-            has_half,
-            contract_matrices=options.fp_contract == "matrix",
-            machine=machine(options),
-        )
-
-        def run() -> Written:
-            try:
-                return write(unit, wanted)
-            except CompileError as error:
-                # As in the lowering.
-                for item in error.diagnostics:
-                    self._findings.add(item)
-                raise CompileError(self._findings.in_order(), self.sources) from None
-
+        unit, _ = self._passed_for("c")
+        wanted = WriteOptions(self.options.cl_std)
         with collector:
-            written = self._timed("write", run)
-        for item in written.warnings:
-            self._findings.warning(item.code, item.message, item.span)
-        self._findings.raise_if_errors()
-        return written
+            return self._timed("write", lambda: self._placed(lambda: write(unit, wanted)))
 
     def _told(self, lowered: LoweredModule) -> LoweredModule:
         for item in lowered.warnings:

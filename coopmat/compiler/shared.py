@@ -72,8 +72,9 @@ def tuning(options: CompileOptions) -> Tuning:
 
 
 @lru_cache(maxsize=64)
-def library(text: str) -> typed.Unit:
-    """The typed AST of matrix library text; kept, since the same matrices are asked for again and again."""
+def library(text: str, wrap: bool = True) -> typed.Unit:
+    """The typed AST of matrix library text; kept, since the same matrices are asked for again and again. `wrap`:
+    components of matrices wrap, whatever the calculation; the text says so itself, at greater length."""
     from ..features import Features
     from ..frontend.parse import parse
     from ..frontend.preprocess import PreprocessOptions, preprocess
@@ -82,8 +83,7 @@ def library(text: str) -> typed.Unit:
     findings = Diagnostics(no_warnings=True)
     standard = _LIBRARY_STANDARDS["__generic" in text]
     tokens = preprocess(text, "<matrix library>", PreprocessOptions(cl_std=standard), findings)
-    # Components of matrices wrap, whatever the calculation: none of the library's overflow is undefined.
-    unit = analyse(parse(tokens, findings), findings, Features.of(standard), wrap=True)
+    unit = analyse(parse(tokens, findings), findings, Features.of(standard), wrap=wrap)
     if findings.has_errors:
         raise InternalError("the matrix library does not compile", str(CompileError(findings.items, findings.sources)))
     return unit

@@ -67,8 +67,8 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family("spirv", lambda d: d.takes_spirv, Route("one", "the device takes SPIR-V")),
     Family(
-        # It does not know an intrinsic that its own LLVM puts where functions that give records are inlined, and calls
-        # vectors in packed records misaligned.
+        # It does not know an intrinsic that its own LLVM puts where functions are inlined, and calls vectors in packed
+        # records misaligned.
         "simulator",
         lambda d: "oclgrind" in d.platform.casefold(),
         Route(

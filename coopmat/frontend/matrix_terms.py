@@ -7,10 +7,11 @@ from functools import lru_cache
 from ..matrices.variants import COMPONENT_TYPES, MatrixType, Use
 from .types import CoopMatrixType
 
-_COMPONENTS = {component.opencl_c: component for component in COMPONENT_TYPES.values()}
+#: By the name of the scalar type.
+COMPONENTS = {component.opencl_c: component for component in COMPONENT_TYPES.values()}
 
 
 @lru_cache(maxsize=1024)
 def matrix_type(matrix: CoopMatrixType) -> MatrixType:
     """The same type."""
-    return MatrixType(_COMPONENTS[matrix.component.name], matrix.rows, matrix.columns, Use(int(matrix.use)))
+    return MatrixType(COMPONENTS[matrix.component.name], matrix.rows, matrix.columns, Use(int(matrix.use)))

@@ -14,7 +14,7 @@ from ..matrices import trees
 from ..matrices.trees import InMemory, Input, Machine, Term, Tree
 from ..matrices.variants import ComponentType
 from . import typed
-from .matrix_calls import COMPONENTS
+from .matrix_terms import COMPONENTS
 from .types import AddressSpace, ConstantMatrixType, MatrixLayout, PointerType, ScalarType, Type
 
 #: Of one tree, about: a function takes 254 parameters, and two for each place in memory. What has more is calculated

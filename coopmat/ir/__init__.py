@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..diagnostics import Diagnostic, Span
+from ..diagnostics import Diagnostic
 from ..matrices.memory_rules import MemoryRules
 from ..matrices.strategies import DEFAULT_TUNING, STRATEGIES, Strategy, Tuning
-from ..matrices.trees import Machine, Tree
+from ..matrices.trees import Machine
 from .kernel_info import KernelInfo, KernelParameter
 
 __all__ = ["KernelInfo", "KernelParameter", "LowerOptions", "LoweredModule"]
@@ -49,6 +49,11 @@ class LowerOptions:
             raise ValueError(f"unknown lowering of matrices: {self.matrices!r}")
 
     @property
+    def is_native(self) -> bool:
+        """Whether cooperative matrices are values; otherwise a library has been merged into the module."""
+        return self.matrices == "native"
+
+    @property
     def strategy(self) -> Strategy:
         """The library strategy, for the device. KeyError for native matrices."""
         return STRATEGIES[self.matrices].tuned(self.tuning)
@@ -59,8 +64,7 @@ class LoweredModule:
     """`text` is LLVM IR without triple and data layout, which emission sets.
 
     `passes` names the pipeline that must run before emission: "none"; "sroa", the only one that is safe on
-    cooperative matrices; or "O1", which library code needs. `extensions` are the SPIR-V extensions to allow. `trees`
-    are the expressions of Clang's matrix types, with their places.
+    cooperative matrices; or "O1", which library code needs. `extensions` are the SPIR-V extensions to allow.
     """
 
     text: str
@@ -68,4 +72,3 @@ class LoweredModule:
     passes: str
     extensions: tuple[str, ...]
     warnings: tuple[Diagnostic, ...] = ()
-    trees: tuple[tuple[Span | None, Tree], ...] = ()

@@ -56,9 +56,7 @@ def undefined(typ: ir.Type) -> ir.Constant:
 
 
 class MatrixStorage(Protocol):
-    """Variables that hold cooperative matrices. `in_memory`: a matrix's value is such a variable's address."""
-
-    in_memory: bool
+    """Variables that hold cooperative matrices."""
 
     def variable_type(self, matrix: CoopMatrixType) -> ir.Type: ...
 
@@ -68,15 +66,13 @@ class MatrixStorage(Protocol):
 class TypeMap:
     """The LLVM type of every type in one module. A bool is an i8, in memory and as a value.
 
-    `flat`: a value of Clang's matrix types is a vector, not the address of an object.
+    `bfloat16_bits`: a bfloat16 is its bits, since most devices have no other word for it.
     """
 
-    def __init__(self, context: ir.Context, matrices: MatrixStorage, flat: bool = False) -> None:
-        self.flat = flat
+    def __init__(self, context: ir.Context, matrices: MatrixStorage, bfloat16_bits: bool = False) -> None:
+        self.bfloat16_bits = bfloat16_bits
         self._context = context
         self._matrices = matrices
-        aggregates = (ArrayType, RecordType) if flat else (ArrayType, RecordType, ConstantMatrixType)
-        self._memory_types = (*aggregates, CoopMatrixType) if matrices.in_memory else aggregates
         # By identity, which is much cheaper than hashing; the entry keeps the type alive, so that its id stays its own.
         self._known: dict[int, tuple[Type, ir.Type]] = {}
         self._field_indices: dict[RecordType, list[int]] = {}
@@ -86,7 +82,7 @@ class TypeMap:
 
     def in_memory(self, t: Type) -> bool:
         """Whether the value of this type is handled as the address of an object that holds it."""
-        return isinstance(t, self._memory_types)
+        return isinstance(t, (ArrayType, RecordType))
 
     def of(self, t: Type) -> ir.Type:
         known = self._known.get(id(t))
@@ -123,8 +119,8 @@ class TypeMap:
         return self._field_indices[record][index]
 
     def _make(self, t: Type) -> ir.Type:
-        if t == BFLOAT16 and self._matrices.in_memory:
-            return ir.IntType(16)  # its bits: most devices have no other word for it
+        if t == BFLOAT16 and self.bfloat16_bits:
+            return ir.IntType(16)
         if isinstance(t, ScalarType):
             return _SCALARS[t.name]
         if isinstance(t, VectorType):

@@ -18,7 +18,7 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from .. import budgets
-from .bfloat16 import functions_called
+from . import bfloat16, half_bits
 from .instance import FromTemplate, Instance, Parameter, Signature, Written, parameters
 from .instances import (
     Binary,
@@ -96,7 +96,7 @@ def _add(parts: dict[str, str], instance: Instance, target: Target) -> None:
 
 def _add_from_template(parts: dict[str, str], instance: FromTemplate, target: Target) -> None:
     macros = instance.definitions(target)
-    for called in functions_called(macros.values()):
+    for called in (*bfloat16.functions_called(macros.values()), *half_bits.functions_called(macros.values())):
         _add(parts, called, target)
     section = library_sections(instance.file(target.strategy))[macros.pop("OP")]
     macros["NAME"] = instance.function_name

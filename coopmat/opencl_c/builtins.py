@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..frontend import builtins, typed
 from ..frontend.typed import ConvertKind
 from ..frontend.types import DOUBLE, FLOAT, INT, PointerType, ScalarType, Type
+from ..passes.pointers import named_space
 from . import conversions, literals
 from .text import Binds, Text, call
 
@@ -40,10 +41,6 @@ _OLDER = {("work_group_barrier", 1): "barrier"}
 
 def call_builtin(c: Context, e: typed.BuiltinCall) -> Text:
     row = builtins.find(e.name)
-    if row is not None and row.subgroup:
-        c.uses.subgroups = True
-        if c.program.sub_groups.replaces:
-            return c.program.matrices.substitute(c, e)
     if e.name == "printf":
         return _printf(c, e)
     name = _OLDER.get((e.name, len(e.arguments)), e.name)
@@ -66,7 +63,7 @@ def _argument(c: Context, e: typed.Expr, word: str, only: Type | None) -> Text:
         if e.value in _NAMED.get(word, ()):
             return Text(_NAMED[word][e.value])
     if isinstance(e.type, PointerType):
-        return c.value(conversions.named_space(e))
+        return c.value(named_space(e))
     return c.assigned(e) if only is not None and only == e.type else c.value(e)
 
 

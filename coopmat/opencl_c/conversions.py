@@ -6,15 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..frontend import typed
-from ..frontend.matrix_calls import COMPONENTS
 from ..frontend.sema.values import common_scalar
 from ..frontend.typed import ConvertKind
 from ..frontend.types import (
     BFLOAT16,
     BOOL,
     INT,
-    AddressSpace,
-    PointerType,
     ScalarType,
     Type,
     VectorType,
@@ -103,31 +100,13 @@ def assigned(e: typed.Expr) -> typed.Expr:
     return bare(e) if isinstance(e.type, ScalarType) and BFLOAT16 is not e.type else e
 
 
-def named_space(e: typed.Expr) -> typed.Expr:
-    """A pointer before it became one to the generic address space; the device's compiler has its own such functions."""
-    if isinstance(e, typed.Convert) and isinstance(e.type, PointerType):
-        if e.kind is ConvertKind.ADDRESS_SPACE and e.type.qualifiers.space is AddressSpace.GENERIC:
-            return e.operand
-        if e.kind is ConvertKind.POINTER and e.type.qualifiers.space is AddressSpace.GENERIC:
-            inner = named_space(e.operand)
-            if inner is not e.operand and isinstance(inner.type, PointerType):
-                q = e.type.qualifiers
-                space = inner.type.qualifiers.space
-                moved = type(q)(space, q.const, q.volatile, q.restrict)
-                return typed.Convert(e.span, PointerType(e.type.pointee, moved), ConvertKind.POINTER, inner)
-    return e
-
-
 # --- kinds -----------------------------------------------------------------------------------------
 
 
 def _numeric(c: Context, e: typed.Convert) -> Text:
-    source, target = e.operand.type, e.type
+    target = e.type
     if isinstance(target, VectorType):
         return _vector(c, e.operand, target)
-    if BFLOAT16 in (source, target):
-        assert isinstance(source, ScalarType) and isinstance(target, ScalarType)
-        return c.program.matrices.convert_scalar(c.value(e.operand), COMPONENTS[source.name], COMPONENTS[target.name])
     if isinstance(target, ScalarType) and target is not BOOL:
         inner = bare(e.operand)
         # (char)(int)x of a short x, say: the low bits are the same.

@@ -13,8 +13,6 @@ from ..frontend.types import (
     AddressSpace,
     ArrayType,
     AtomicType,
-    ConstantMatrixType,
-    CoopMatrixType,
     Field,
     ImageType,
     PointerType,
@@ -36,10 +34,6 @@ def spelled(program: Program, t: Type) -> str:
         return str(t)
     if isinstance(t, RecordType):
         return f"{t.kind} {program.names.record(t)}"
-    if isinstance(t, CoopMatrixType):
-        return program.matrices.type_name(t)
-    if isinstance(t, ConstantMatrixType):
-        return program.matrix_types.type_name(t)
     if isinstance(t, ImageType):
         if t.access == "read_write":
             program.needs.feature("CL2.0")

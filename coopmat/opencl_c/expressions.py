@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..frontend import typed
-from ..frontend.matrix_trees import TREES, is_tree
-from ..frontend.sema.values import common_scalar, kind_between
 from ..frontend.types import (
-    BFLOAT16,
     EVENT,
-    INT,
     ArrayType,
-    ConstantMatrixType,
-    CoopMatrixType,
     PointerType,
     RecordType,
     ScalarType,
@@ -25,7 +18,6 @@ from ..frontend.types import (
 )
 from . import builtins, conversions, literals
 from .declarations import declared, member, type_name
-from .once import simplified
 from .statement_expressions import statement_expression
 from .text import Binds, Text, call, constant
 
@@ -134,7 +126,18 @@ def _vector_select(c: Context, e: typed.VectorSelect) -> Text:
 
 
 def _comma(c: Context, e: typed.Comma) -> Text:
-    return Text(f"{effect(c, e.left).at(Binds.ASSIGN)}, {value(c, e.right).at(Binds.ASSIGN)}", Binds.COMMA)
+    return _comma_chain(c, e, value(c, e.right))
+
+
+def _comma_chain(c: Context, e: typed.Comma, last: Text) -> Text:
+    """The chain of left operands, whose values nobody reads, and the last value."""
+    parts = [last]
+    left = e.left
+    while isinstance(left, typed.Comma):
+        parts.append(effect(c, left.right))
+        left = left.left
+    parts.append(effect(c, left))
+    return Text(", ".join(part.at(Binds.ASSIGN) for part in reversed(parts)), Binds.COMMA)
 
 
 # --- changes -------------------------------------------------------------------------------------
@@ -142,26 +145,12 @@ def _comma(c: Context, e: typed.Comma) -> Text:
 
 def effect(c: Context, e: typed.Expr) -> Text:
     """An expression whose value nobody reads."""
-    if isinstance(e, typed.Assign) and isinstance(e.target, typed.MatrixElement):
-        return c.program.matrices.set(c, e.target, assigned(c, e.value))
-    if isinstance(e, typed.CompoundAssign) and isinstance(e.target, typed.MatrixElement):
-        return _in_two_steps(c, e)
-    if isinstance(e, typed.CompoundAssign) and isinstance(e.computation, ConstantMatrixType):
-        before, assignment = _of_matrices(c, e)
-        return Text(before + effect(c, assignment).at(Binds.ASSIGN), Binds.COMMA if before else Binds.ASSIGN)
-    if isinstance(e, typed.Assign) and isinstance(e.target.type, ConstantMatrixType) and is_tree(e.value):
-        return c.program.matrix_types.assign(c, e.target, e.value)
-    if isinstance(e, typed.IncDec) and _is_special(e.target):
-        return _in_two_steps(c, _as_assignment(e))
     if isinstance(e, typed.Comma):
-        return Text(f"{effect(c, e.left).at(Binds.ASSIGN)}, {effect(c, e.right).at(Binds.ASSIGN)}", Binds.COMMA)
+        return _comma_chain(c, e, effect(c, e.right))
     return _arm(c, e)
 
 
 def _assign(c: Context, e: typed.Assign) -> Text:
-    if isinstance(e.target, typed.MatrixElement):
-        before, target = simplified(c, e.target)
-        return _then_read(c, before, effect(c, replace(e, target=target)), target)
     return _assignment(place(c, e.target), "=", assigned(c, e.value))
 
 
@@ -169,27 +158,7 @@ def _assignment(target: Text, symbol: str, new: Text) -> Text:
     return Text(f"{target.prefix} {symbol} {new.at(Binds.ASSIGN)}", Binds.ASSIGN)
 
 
-def _of_matrices(c: Context, e: typed.CompoundAssign) -> tuple[str, typed.Assign]:
-    """As an assignment, and what has to come before."""
-    before, target = simplified(c, e.target)
-    own = typed.Load(e.span, target.type, target)
-    new: typed.Expr
-    if e.op == "product":
-        new = typed.MatrixProduct(e.span, e.computation, own, e.value)
-    else:
-        new = typed.MatrixElementwise(e.span, e.computation, e.op, own, e.value)
-    return before, typed.Assign(e.span, e.type, target, new)
-
-
 def _compound_assign(c: Context, e: typed.CompoundAssign) -> Text:
-    if isinstance(e.computation, ConstantMatrixType):
-        before, assignment = _of_matrices(c, e)
-        return Text(before + _assign(c, assignment).at(Binds.ASSIGN), Binds.COMMA if before else Binds.ASSIGN)
-    if isinstance(e.target, typed.MatrixElement):
-        before, target = simplified(c, e.target)
-        return _then_read(c, before, _in_two_steps(c, replace(e, target=target)), target)
-    if isinstance(e.computation, CoopMatrixType) or BFLOAT16 in (e.target.type, e.computation):
-        return _in_two_steps(c, e)
     symbol = _OPERATORS[e.op][0] + "="
     if e.op in ("shl", "shr"):
         return _assignment(place(c, e.target), symbol, value(c, conversions.amount(e.value)))
@@ -203,62 +172,11 @@ def _compound_assign(c: Context, e: typed.CompoundAssign) -> Text:
     return _assignment(place(c, e.target), symbol, value(c, new))
 
 
-def _in_two_steps(c: Context, e: typed.CompoundAssign) -> Text:
-    """`target = target op value`, where C has no such operator."""
-    before, target = simplified(c, e.target)
-    if before:
-        return Text(before + _in_two_steps(c, replace(e, target=target)).at(Binds.ASSIGN), Binds.COMMA)
-    new: typed.Expr = typed.Load(e.span, e.target.type, e.target)
-    if e.widen is not None:
-        new = typed.Convert(e.span, e.computation, e.widen, new)
-    if not isinstance(e.computation, CoopMatrixType):
-        new = typed.Binary(e.span, e.computation, e.op, new, e.value)
-    elif e.op == "scalar_mul":
-        new = typed.MatrixScale(e.span, e.computation, new, e.value)
-    else:
-        new = typed.MatrixBinary(e.span, e.computation, e.op, new, e.value)
-    if e.narrow is not None:
-        new = typed.Convert(e.span, e.target.type, e.narrow, new)
-    if isinstance(e.target, typed.MatrixElement):
-        return c.program.matrices.set(c, e.target, assigned(c, new))
-    return _assignment(place(c, e.target), "=", assigned(c, new))
-
-
-def _then_read(c: Context, before: str, change: Text, target: typed.LValue) -> Text:
-    return Text(f"{before}{change.at(Binds.ASSIGN)}, {place(c, target).at(Binds.ASSIGN)}", Binds.COMMA)
-
-
-def _is_special(target: typed.LValue) -> bool:
-    """Whether C's operators do not do to it what they should."""
-    return isinstance(target, typed.MatrixElement) or target.type is BFLOAT16
-
-
 def _inc_dec(c: Context, e: typed.IncDec) -> Text:
     symbol = "++" if e.step > 0 else "--"
-    if _is_special(e.target):
-        if e.prefix:
-            return value(c, _as_assignment(e))
-        old = place(c, c.temporary(e.target.type, e.span)).text
-        before, target = simplified(c, e.target)
-        change = effect(c, _as_assignment(replace(e, target=target))).at(Binds.ASSIGN)
-        return Text(f"{before}{old} = {place(c, target).at(Binds.ASSIGN)}, {change}, {old}", Binds.COMMA)
     if e.prefix:
         return Text(symbol + place(c, e.target).prefix, Binds.PREFIX)
     return Text(place(c, e.target).postfix + symbol)
-
-
-def _as_assignment(e: typed.IncDec) -> typed.CompoundAssign:
-    t = e.target.type
-    assert isinstance(t, ScalarType)
-    computation = common_scalar(t, INT)
-    widen = kind_between(t, computation)
-    one: typed.Expr = typed.IntConst(e.span, INT, 1)
-    if computation.is_float:
-        one = typed.FloatConst(e.span, computation, 1.0)
-    elif computation != INT:
-        one = typed.IntConst(e.span, computation, 1)
-    op = "add" if e.step > 0 else "sub"
-    return typed.CompoundAssign(e.span, t, op, e.target, one, computation, widen, kind_between(computation, t))
 
 
 # --- other values --------------------------------------------------------------------------------
@@ -268,9 +186,7 @@ def _zero(c: Context, e: typed.Zero) -> Text:
     t = e.type
     if isinstance(t, VoidType):
         return Text("(void)0", Binds.PREFIX)
-    if isinstance(t, CoopMatrixType):
-        return c.program.matrices.zero(c, t)
-    if isinstance(t, (ArrayType, RecordType, ConstantMatrixType)):
+    if isinstance(t, (ArrayType, RecordType)):
         return Text(f"({type_name(c.program, t)})" + initializer(c, e))
     if isinstance(t, ScalarType):
         return constant(literals.integer(0, t) if t.is_integer else literals.floating(0.0, t))
@@ -321,7 +237,7 @@ def _aggregate(c: Context, e: typed.Aggregate) -> Text:
 
 def _call(c: Context, e: typed.Call) -> Text:
     arguments = [assigned(c, argument) for argument in e.arguments]
-    return call(c.callee(e.function), *arguments, *c.hidden_arguments(e.function))
+    return call(c.program.names.function(e.function), *arguments)
 
 
 # --- initial values ------------------------------------------------------------------------------
@@ -329,12 +245,10 @@ def _call(c: Context, e: typed.Call) -> Text:
 
 def initializer(c: Context, e: typed.Expr) -> str:
     """Of an object of the expression's type."""
-    if isinstance(e, typed.Zero) and isinstance(e.type, (ArrayType, RecordType, ConstantMatrixType)):
+    if isinstance(e, typed.Zero) and isinstance(e.type, (ArrayType, RecordType)):
         return _zeros(c, e)
     if isinstance(e, typed.Aggregate):
-        text = "{" + ", ".join(_items(c, e)) + "}" if e.items else _zeros(c, typed.Zero(e.span, e.type))
-        # A record that holds an array.
-        return f"{{{text}}}" if e.items and isinstance(e.type, ConstantMatrixType) else text
+        return "{" + ", ".join(_items(c, e)) + "}" if e.items else _zeros(c, typed.Zero(e.span, e.type))
     if isinstance(e, typed.StringConst):
         return literals.string(e.value)
     if isinstance(e, typed.Load) and isinstance(e.operand, typed.StringConst):
@@ -348,8 +262,6 @@ def _zeros(c: Context, e: typed.Zero) -> str:
     inner: Type | None = None
     if isinstance(t, ArrayType):
         inner = t.element
-    elif isinstance(t, ConstantMatrixType):
-        return f"{{{{{initializer(c, typed.Zero(e.span, t.element))}}}}}"
     elif isinstance(t, RecordType):
         inner = t.fields[0].type if t.fields else None
     if inner is None:
@@ -405,9 +317,7 @@ def _string(c: Context, e: typed.StringConst) -> Text:
 
 def _compound_literal(c: Context, e: typed.CompoundLiteral) -> Text:
     inner = initializer(c, e.initializer)
-    if isinstance(e.type, (RecordType, CoopMatrixType)) and not isinstance(
-        e.initializer, (typed.Aggregate, typed.Zero)
-    ):
+    if isinstance(e.type, RecordType) and not isinstance(e.initializer, (typed.Aggregate, typed.Zero)):
         # The record that a call gave: its members can be read as they are.
         return value(c, e.initializer)
     if not inner.startswith("{"):
@@ -421,14 +331,6 @@ def _without_object(c: Context, e: typed.CompoundLiteral) -> str:
     return (place(c, e) if aggregate else assigned(c, e.initializer)).at(Binds.ASSIGN)
 
 
-def _matrix_element(c: Context, e: typed.MatrixElement) -> Text:
-    return c.program.matrices.get(c, e)
-
-
-def _tree(c: Context, e: typed.Expr) -> Text:
-    return c.program.matrix_types.value(c, e)
-
-
 _PLACES: dict[type, Callable[[Any, Any], Text]] = {
     typed.VarRef: _var_ref,
     typed.Deref: _deref,
@@ -437,8 +339,6 @@ _PLACES: dict[type, Callable[[Any, Any], Text]] = {
     typed.Swizzle: _swizzle,
     typed.StringConst: _string,
     typed.CompoundLiteral: _compound_literal,
-    typed.MatrixElement: _matrix_element,
-    typed.MatrixSubscript: lambda c, e: c.program.matrix_types.element(c, e),
 }
 _VALUES: dict[type, Callable[[Any, Any], Text]] = {
     typed.IntConst: conversions.integer,
@@ -465,19 +365,5 @@ _VALUES: dict[type, Callable[[Any, Any], Text]] = {
     typed.Aggregate: _aggregate,
     typed.Call: _call,
     typed.BuiltinCall: builtins.call_builtin,
-    typed.MatrixLoad: lambda c, e: c.program.matrices.load(c, e),
-    typed.MatrixStore: lambda c, e: c.program.matrices.store(c, e),
-    typed.MatrixMulAdd: lambda c, e: c.program.matrices.multiply_add(c, e),
-    typed.MatrixFill: lambda c, e: c.program.matrices.fill(c, e),
-    typed.MatrixLength: lambda c, e: c.program.matrices.length(c, e),
-    typed.MatrixCoordinates: lambda c, e: c.program.matrices.coordinates(c, e),
-    typed.MatrixConvert: lambda c, e: c.program.matrices.convert(c, e),
-    typed.MatrixBinary: lambda c, e: c.program.matrices.binary(c, e),
-    typed.MatrixScale: lambda c, e: c.program.matrices.scale(c, e),
-    typed.MatrixNegate: lambda c, e: c.program.matrices.negate(c, e),
-    **dict.fromkeys(TREES, _tree),
-    typed.MatrixMemoryStore: lambda c, e: c.program.matrix_types.store(c, e),
-    typed.MatrixOfVector: lambda c, e: c.program.matrix_types.of_vector(c, e),
-    typed.VectorOfMatrix: lambda c, e: c.program.matrix_types.to_vector(c, e),
     **_PLACES,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..frontend import builtins, typed
 from ..frontend.types import RecordType
+from ..passes.storage import LIBRARY_NAME
 
 # Words of later versions and of compilers, which an older source may use as names.
 _WORDS = frozenset(
@@ -21,43 +22,43 @@ class Names:
 
     def __init__(self) -> None:
         self._used: set[str] = set()
-        self._functions: dict[tuple[typed.FunctionDecl, object], str] = {}
+        self._functions: dict[typed.FunctionDecl, str] = {}
         self._variables: dict[typed.VarDecl, str] = {}
         self._records: dict[RecordType, str] = {}
 
     def keep(self, decl: typed.FunctionDecl) -> None:
         """A kernel's name, which hosts ask for."""
-        self._functions[decl, None] = decl.name
+        self._functions[decl] = decl.name
         self._used.add(decl.name)
 
-    def function(self, decl: typed.FunctionDecl, version: object = None) -> str:
-        """`version` tells apart what one function becomes for different kernels."""
-        if decl.is_kernel:
-            version = None
-        found = self._functions.get((decl, version))
+    def function(self, decl: typed.FunctionDecl) -> str:
+        found = self._functions.get(decl)
         if found is None:
-            found = self._functions[decl, version] = self.unique(decl.name)
+            own = decl.span.file == LIBRARY_NAME
+            found = self._functions[decl] = self._numbered(decl.name) if own else self.unique(decl.name)
         return found
 
     def variable(self, decl: typed.VarDecl) -> str:
-        """Scopes are the source's, so that the same name may stand for several variables."""
+        """Scopes are the source's, so that the same name may stand for several variables. Names of passes have a
+        dot."""
         found = self._variables.get(decl)
         if found is None:
-            found = self._variables[decl] = decl.name if _is_free(decl.name) else f"{LIBRARY_PREFIX}v_{decl.name}"
+            name = decl.name if _is_free(decl.name) else f"{LIBRARY_PREFIX}v_{decl.name}"
+            if "." in name:
+                name = LIBRARY_PREFIX + decl.name.replace(".", "")
+            found = self._variables[decl] = name
         return found
-
-    def made(self, decl: typed.VarDecl) -> None:
-        """For a variable that has its name from here."""
-        self._variables[decl] = decl.name
 
     def rename(self, decl: typed.VarDecl) -> None:
         """For a variable that leaves the scope which tells it from others of its name."""
-        self._variables[decl] = f"{LIBRARY_PREFIX}s{len(self._variables)}_{decl.name}"
+        self._variables[decl] = f"{LIBRARY_PREFIX}s{len(self._variables)}_{decl.name.replace('.', '')}"
 
     def record(self, record: RecordType) -> str:
         found = self._records.get(record)
         if found is None:
-            found = self._records[record] = self.unique(record.name or f"{record.kind}_{len(self._records)}")
+            name = record.name or f"{record.kind}_{len(self._records)}"
+            own = record.span.file == LIBRARY_NAME
+            found = self._records[record] = self._numbered(name) if own else self.unique(name)
         return found
 
     def unique(self, wanted: str) -> str:
@@ -66,6 +67,15 @@ class Names:
         while name in self._used:
             number += 1
             name = f"{LIBRARY_PREFIX}u{number}_{wanted}"
+        self._used.add(name)
+        return name
+
+    def _numbered(self, wanted: str) -> str:
+        """A name of the library's: what one text defines for different targets is told apart by numbers."""
+        name, number = wanted, 1
+        while name in self._used:
+            number += 1
+            name = f"{wanted}_{number}"
         self._used.add(name)
         return name
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..frontend import typed
 from ..frontend.types import INT, AddressSpace, ScalarType, VoidType
-from . import expressions, literals, matrix_types
+from . import expressions, literals
 from .conversions import integer
 from .declarations import variable
 from .text import Binds
@@ -77,7 +77,7 @@ def _simple(c: Context, s: typed.Stmt) -> str:
 
 
 def _declaration(c: Context, s: typed.DeclStmt) -> None:
-    _line(c, s, (matrix_types.declaration(c, s.decl) or declaration(c, s.decl)) + ";")
+    _line(c, s, declaration(c, s.decl) + ";")
 
 
 def declaration(c: Context, decl: typed.VarDecl) -> str:

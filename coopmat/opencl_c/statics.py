@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import fields
-from typing import Any
 
 from ..diagnostics import Span
 from ..frontend import typed
+from ..frontend.nodes import walk
 from ..frontend.types import AddressSpace
 from .context import Program
 
@@ -40,37 +39,13 @@ def sort_out(program: Program) -> list[typed.VarDecl]:
 def _all_variables(unit: typed.Unit) -> Iterator[typed.VarDecl]:
     yield from unit.variables
     for function in unit.functions:
-        yield from function.parameters
-        work: list[Any] = [function.body]
-        while work:
-            node = work.pop()
-            if isinstance(node, typed.DeclStmt):
-                yield node.decl
-                work.append(node.decl.initializer)
-            elif isinstance(node, (list, tuple, typed.Stmt, typed.Expr)):
-                work.extend(node if isinstance(node, (list, tuple)) else _inner(node))
+        yield from (node for node in walk(*function.parameters, function.body) if isinstance(node, typed.VarDecl))
 
 
 def _named_in(function: typed.FunctionDecl) -> set[typed.VarDecl]:
     """The variables of static storage that a function's body names."""
-    found: set[typed.VarDecl] = set()
-    work: list[Any] = [function.body]
-    while work:
-        node = work.pop()
-        if isinstance(node, (list, tuple)):
-            work.extend(node)
-        elif isinstance(node, typed.VarRef):
-            if node.decl.storage == "static":
-                found.add(node.decl)
-        elif isinstance(node, typed.DeclStmt):
-            work.append(node.decl.initializer)
-        elif isinstance(node, (typed.Stmt, typed.Expr)):
-            work.extend(_inner(node))
-    return found
-
-
-def _inner(node: Any) -> Iterator[Any]:
-    return (getattr(node, item.name) for item in fields(node) if item.name not in ("span", "type"))
+    references = (node.decl for node in walk(function.body) if isinstance(node, typed.VarRef))
+    return {decl for decl in references if decl.storage == "static"}
 
 
 def _within(inner: Span, outer: Span) -> bool:

@@ -57,8 +57,6 @@ class Function:
 
 
 class NoMatrices:
-    in_memory = False
-
     def variable_type(self, matrix: CoopMatrixType) -> ir.Type:
         raise AssertionError(matrix)
 

@@ -11,6 +11,8 @@ from coopmat.compiler import compile as compile_source
 from coopmat.frontend import typed
 from coopmat.ir import LoweredModule, LowerOptions
 from coopmat.ir.lower import lower
+from coopmat.passes import Library, Report, run
+from coopmat.passes.matrices import Matrices
 
 
 def unit_of(source: str) -> typed.Unit:
@@ -19,10 +21,18 @@ def unit_of(source: str) -> typed.Unit:
 
 def lower_source(source: str, **options: Any) -> LoweredModule:
     """The lowered module, which LLVM has accepted."""
-    module = lower(unit_of(source), LowerOptions(**options), unit_of)
+    module = lower_unit(unit_of(source), LowerOptions(**options), unit_of)
     with llvm.parse_assembly(module.text) as parsed:
         parsed.verify()
     return module
+
+
+def lower_unit(unit: typed.Unit, options: LowerOptions, library: Library) -> LoweredModule:
+    """As the compiler does it: the pass for the strategy first, where the options name one."""
+    if not options.is_native:
+        wanted = [Matrices(options.strategy, library, options.sub_group_size)]
+        unit = run(unit, wanted, Report(), verify=True)
+    return lower(unit, options, library)
 
 
 def _machine() -> llvm.TargetMachine:

@@ -6,7 +6,7 @@ import re
 import sys
 
 import pytest
-from ir_support import lower_source, unit_of
+from ir_support import lower_source, lower_unit, unit_of
 
 from coopmat.diagnostics import CompileError, Span
 from coopmat.frontend import typed
@@ -123,7 +123,7 @@ def test_by_reference(strategy: str, size: int, storage: int) -> None:
         return unit_of(text)
 
     options = LowerOptions(matrices=strategy, sub_group_size=size if strategy != "one" else None)
-    module = lower(unit_of(GEMM), options, library)
+    module = lower_unit(unit_of(GEMM), options, library)
     assert "target(" not in module.text
     assert "__spirv_CooperativeMatrix" not in module.text
     assert module.passes == "O1"
@@ -133,7 +133,7 @@ def test_by_reference(strategy: str, size: int, storage: int) -> None:
     defined = re.findall(r'define internal spir_func void @"(cm_\w+)"[^{\n]*alwaysinline', module.text)
     assert sorted(defined) == sorted(re.findall(r"CM_NAME (\w+)", asked[0]))
     assert len(defined) == 5
-    width = storage // int(re.search(r'%"sum" = alloca \[(\d+) x', module.text)[1])
+    width = storage // int(re.search(r'%"struct.cm_float_16x16_accumulator" = type {\[(\d+) x', module.text)[1])
     assert width == (16 if strategy == "one" else 1)
     if strategy != "lanes":
         assert "sub_group_size" not in module.text

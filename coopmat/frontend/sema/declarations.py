@@ -141,6 +141,7 @@ def base_type(c: Context, s: syntax.Specifiers) -> Base:
     else:
         t = _words(c, s)
     _check_element(c, t, s.span)
+    c.unit.has_bfloat16 |= t is BFLOAT16
     by_name = s.typedef_name is not None and s.typedef_name.text not in BUILTIN_TYPES
     t = images.with_access(c, t, access, s.span, by_name=by_name)
     return Base(apply_matrix_attributes(c, t, s.attributes, s), qualifiers, s, explicit, alignment)

@@ -28,7 +28,6 @@ from .declarations import (
     FunctionDecl,
     Unit,
     VarDecl,
-    uses_matrices,
 )
 from .expressions import (
     AddressOf,
@@ -173,5 +172,4 @@ __all__ = [
     "VectorSelect",
     "While",
     "Zero",
-    "uses_matrices",
 ]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from ..nodes import Node, walk
-from ..types import FunctionType, Qualifiers, RecordType, Type, contains_matrix
+from ..nodes import Node
+from ..types import FunctionType, Qualifiers, RecordType, Type
 from .base import Expr
-from .expressions import Call
 from .statements import Block
+
+if TYPE_CHECKING:
+    from ..kernel_info import KernelInfo
 
 
 @dataclass(eq=False, slots=True)
@@ -33,6 +36,7 @@ class FunctionDecl(Node):
 
     attributes: reqd_work_group_size and work_group_size_hint -> (x, y, z), intel_reqd_sub_group_size -> n,
     vec_type_hint -> Type; always_inline, noinline -> True; fp_contract -> False.
+    `info` is what hosts need to know of a kernel, where a pass has decided on it.
     """
 
     name: str
@@ -42,32 +46,22 @@ class FunctionDecl(Node):
     internal: bool
     attributes: dict[str, object] = field(default_factory=dict)
     body: Block | None = None
+    info: KernelInfo | None = None
 
 
 @dataclass(slots=True)
 class Unit:
     """A translation unit: functions in order of definition (prototypes last), program-scope variables, records.
-    `has_matrices`: a type of cooperative matrices is named somewhere."""
+    `has_matrices`, `has_matrix_types`, `has_bfloat16`: a type of cooperative matrices, one of Clang's matrix types,
+    bfloat16 is named somewhere."""
 
     functions: list[FunctionDecl]
     variables: list[VarDecl]
     records: list[RecordType]
     has_matrices: bool = False
+    has_matrix_types: bool = False
+    has_bfloat16: bool = False
 
     @property
     def kernels(self) -> list[FunctionDecl]:
         return [f for f in self.functions if f.is_kernel and f.body is not None]
-
-
-def uses_matrices(function: FunctionDecl) -> bool:
-    """Whether the function, or one that it calls, has an expression or a variable that is or holds a matrix."""
-    seen = {function}
-    work = [function]
-    while work:
-        for node in walk(work.pop().body):
-            if isinstance(node, (Expr, VarDecl)) and contains_matrix(node.type):
-                return True
-            if isinstance(node, Call) and node.function not in seen:
-                seen.add(node.function)
-                work.append(node.function)
-    return False

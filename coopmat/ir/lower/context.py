@@ -11,14 +11,13 @@ from llvmlite.ir.values import ArgumentAttributes
 from ...frontend import typed
 from ...frontend.matrix_overlaps import Overlaps
 from ...frontend.types import AddressSpace, Type
-from ...matrices.strategies import Target
 from .. import LowerOptions
 from ..instructions import Builder, variable
 from ..module import ModuleBuilder
 from ..type_map import I1, I64, VOID_TYPE, TypeMap
 
 if TYPE_CHECKING:
-    from .matrices import Matrices
+    from .native import NativeMatrices
     from .places import MemoryPlace
     from .program import Program
 
@@ -30,16 +29,12 @@ class FunctionContext:
     nothing reaches: after a return, a jump or an endless loop there is no block, hence no code, until a label.
     """
 
-    def __init__(
-        self, program: Program, function: ir.Function, decl: typed.FunctionDecl, target: Target | None
-    ) -> None:
+    def __init__(self, program: Program, function: ir.Function, decl: typed.FunctionDecl) -> None:
         self.program = program
-        # What the kernel that this is for, or is called by, runs in; None where matrices are native.
-        self.target = target
         self.module: ModuleBuilder = program.module
         self.types: TypeMap = program.module.types
         self.options: LowerOptions = program.options
-        self.matrices: Matrices = program.matrices
+        self.matrices: NativeMatrices = program.matrices
         self.float_flags = _float_flags(program.options, decl)
         self.function = function
         self.decl = decl

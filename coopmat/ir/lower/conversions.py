@@ -7,9 +7,8 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from ...frontend.typed import ConvertKind
-from ...frontend.types import BFLOAT16, BOOL, FLOAT, ScalarType, Type, VectorType, element_count, element_type
+from ...frontend.types import BFLOAT16, BOOL, ScalarType, Type, VectorType, element_count, element_type
 from ..type_map import I32, undefined
-from . import bfloat16
 from .context import FunctionContext
 from .operators import from_truth, is_signed, is_true
 
@@ -18,21 +17,7 @@ Conversion = Callable[[FunctionContext, ir.Value, Type, Type], ir.Value]
 
 def convert(ctx: FunctionContext, kind: ConvertKind, value: ir.Value, source: Type, target: Type) -> ir.Value:
     """`value` of type `source` as one of `target`. Every kind but DECAY, TO_BOOL of conditions and MATRIX."""
-    if kind in _NUMERIC and BFLOAT16 in (source, target):
-        return _bfloat16(ctx, kind, value, source, target)
     return _CONVERSIONS[kind](ctx, value, source, target)
-
-
-_NUMERIC = (ConvertKind.INT_TO_FLOAT, ConvertKind.FLOAT_TO_INT, ConvertKind.FLOAT_TO_FLOAT)
-
-
-def _bfloat16(ctx: FunctionContext, kind: ConvertKind, value: ir.Value, source: Type, target: Type) -> ir.Value:
-    if source == target:
-        return value
-    if target == BFLOAT16:
-        return bfloat16.from_number(ctx, value, source)
-    value = bfloat16.to_float(ctx, value)
-    return value if target == FLOAT else convert(ctx, kind, value, FLOAT, target)
 
 
 def _bits(t: Type) -> int:
@@ -99,6 +84,8 @@ def _bitcast(ctx: FunctionContext, value: ir.Value, source: Type, target: Type) 
     """A vector of three counts as four components, the last one undefined."""
     if source == target:
         return value
+    if BFLOAT16 in (source, target) and not ctx.types.bfloat16_bits:
+        ctx.module.extensions.add("SPV_KHR_bfloat16")
     have, want = element_count(source), element_count(target)
     if have == want:
         return ctx.builder.bitcast(value, ctx.types.of(target))

@@ -11,9 +11,7 @@ from ...diagnostics import CompileError, Diagnostic, InternalError, Severity
 from ...frontend import builtins, matrix_trees, typed
 from ...frontend.typed import ConvertKind
 from ...frontend.types import (
-    BFLOAT16,
     BOOL,
-    FLOAT,
     AddressSpace,
     ConstantMatrixType,
     CoopMatrixType,
@@ -25,12 +23,12 @@ from ...frontend.types import (
     element_count,
 )
 from ..type_map import I32, I64, undefined
-from . import constants, images, initializers, matrix_types, matrix_vectors, places
+from . import constants, images, initializers, matrix_vectors, places
 from .builtins import lower_builtin
 from .conditions import branch_on, condition
 from .context import FunctionContext
 from .conversions import convert, shuffle
-from .matrices import Memory
+from .native import Memory
 from .operators import (
     COMPARISONS,
     add_to_pointer,
@@ -50,15 +48,6 @@ from .statement_expressions import statement_expression
 _FRESH = (
     typed.Call,
     typed.Aggregate,
-    typed.MatrixLoad,
-    typed.MatrixMulAdd,
-    typed.MatrixFill,
-    typed.MatrixBinary,
-    typed.MatrixScale,
-    typed.MatrixNegate,
-    typed.MatrixConvert,
-    typed.MatrixOfVector,
-    *matrix_trees.TREES,
 )
 
 
@@ -177,7 +166,7 @@ def _constant(ctx: FunctionContext, e: typed.IntConst | typed.FloatConst) -> ir.
 def _zero(ctx: FunctionContext, e: typed.Zero) -> places.Operand:
     if isinstance(e.type, VoidType):
         return None  # the right side of a cast to void
-    if isinstance(e.type, ConstantMatrixType) and ctx.types.flat:
+    if isinstance(e.type, ConstantMatrixType):
         return ir.Constant(ctx.types.value(e.type), None)
     return _in_temporary(ctx, e) if ctx.types.in_memory(e.type) else zero(ctx, e.type)
 
@@ -226,10 +215,7 @@ def _assign(ctx: FunctionContext, e: typed.Assign) -> places.Operand:
     while isinstance(value, typed.Assign):
         targets.append(value.target)
         value = value.value
-    if matrix_trees.is_tree(value) and not ctx.types.flat:
-        result: places.Operand = matrix_types.assign(ctx, targets.pop(), value)
-    else:
-        result = operand(ctx, value)
+    result = operand(ctx, value)
     for target in reversed(targets):
         place = places.place(ctx, target)
         place.write(ctx, result)
@@ -240,7 +226,7 @@ def _assign(ctx: FunctionContext, e: typed.Assign) -> places.Operand:
 
 def _compound_assign(ctx: FunctionContext, e: typed.CompoundAssign) -> places.Operand:
     if isinstance(e.computation, ConstantMatrixType):
-        return _as_matrices(ctx).compound_assign(ctx, e)
+        return matrix_vectors.compound_assign(ctx, e)
     value = operand(ctx, e.value)
     place = places.place(ctx, e.target)
     old = place.read(ctx)
@@ -268,10 +254,6 @@ def _inc_dec(ctx: FunctionContext, e: typed.IncDec) -> ir.Value:
     old = place.read(ctx)
     if isinstance(t, PointerType):
         new = add_to_pointer(ctx, t, old, ir.Constant(I64, e.step))
-    elif t == BFLOAT16:
-        wide = convert(ctx, typed.ConvertKind.FLOAT_TO_FLOAT, old, t, FLOAT)
-        new = arithmetic(ctx, "add", FLOAT, wide, splat(ctx, FLOAT, e.step))
-        new = convert(ctx, typed.ConvertKind.FLOAT_TO_FLOAT, new, FLOAT, t)
     else:
         new = arithmetic(ctx, "add", t, old, splat(ctx, t, e.step))
         if t == BOOL:
@@ -346,7 +328,7 @@ def _components(ctx: FunctionContext, t: Type, value: ir.Value) -> list[ir.Value
 
 def _call(ctx: FunctionContext, e: typed.Call) -> places.Operand:
     arguments = [_argument(ctx, argument) for argument in e.arguments]
-    function = ctx.program.callee(e.function, ctx.target)
+    function = ctx.program.callee(e.function)
     ctx.uses.calls.add(function)
     if not ctx.types.in_memory(e.type):
         return ctx.builder.call(function, arguments)
@@ -370,11 +352,6 @@ def _argument(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
 def _builtin_call(ctx: FunctionContext, e: typed.BuiltinCall) -> places.Operand:
     arguments = [rvalue(ctx, argument) for argument in e.arguments]
     row = builtins.find(e.name)
-    if row is not None and row.subgroup:
-        ctx.uses.subgroups = True
-        value = ctx.matrices.substitute(ctx, e, arguments)
-        if value is not None:
-            return value
     if row is not None and row.spirv > ctx.options.spirv_version:
         text = f"'{e.name}' needs SPIR-V {row.spirv}, and {ctx.options.spirv_version} was asked for"
         raise CompileError([Diagnostic(Severity.ERROR, "spirv-version", text, e.span)])
@@ -425,25 +402,20 @@ def _matrix_length(ctx: FunctionContext, e: typed.MatrixLength) -> ir.Value:
     return ctx.matrices.length(ctx, _matrix(ctx, e.matrix))
 
 
-def _as_matrices(ctx: FunctionContext) -> Any:
-    """The module that lowers what has to do with Clang's matrix types."""
-    return matrix_vectors if ctx.types.flat else matrix_types
-
-
 def _vector_of_matrix(ctx: FunctionContext, e: typed.VectorOfMatrix) -> places.Operand:
-    return _as_matrices(ctx).vector_of_matrix(ctx, e)
+    return matrix_vectors.vector_of_matrix(ctx, e)
 
 
 def _matrix_of_vector(ctx: FunctionContext, e: typed.MatrixOfVector) -> places.Operand:
-    return _as_matrices(ctx).matrix_of_vector(ctx, e)
+    return matrix_vectors.matrix_of_vector(ctx, e)
 
 
 def _matrix_memory_store(ctx: FunctionContext, e: typed.MatrixMemoryStore) -> None:
-    _as_matrices(ctx).memory_store(ctx, e)
+    matrix_vectors.memory_store(ctx, e)
 
 
 def _matrix_tree(ctx: FunctionContext, e: typed.Expr) -> places.Operand:
-    return _as_matrices(ctx).value(ctx, e)
+    return matrix_vectors.value(ctx, e)
 
 
 def _compound_literal_value(ctx: FunctionContext, e: typed.LValue) -> places.Operand:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from ...diagnostics import InternalError
-from ...frontend import matrix_trees, typed
+from ...frontend import typed
 from ...frontend.types import (
     EVENT,
     ArrayType,
@@ -18,7 +18,7 @@ from ...frontend.types import (
     size_of,
 )
 from ..type_map import I64
-from . import constants, expressions, matrix_types, places
+from . import constants, expressions, places
 from .context import FunctionContext
 from .operators import zero
 
@@ -37,8 +37,6 @@ def initialize(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Expr) -
         _aggregate(ctx, place, e)
     elif isinstance(e, typed.StringConst) or (isinstance(e, typed.Load) and isinstance(e.operand, typed.StringConst)):
         _from_constant(ctx, place, _constant(ctx, e))
-    elif matrix_trees.is_tree(e):
-        matrix_types.initialize(ctx, place, e)
     elif isinstance(e, typed.Conditional):
         _conditional(ctx, place, e)
     else:

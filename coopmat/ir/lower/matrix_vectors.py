@@ -14,9 +14,10 @@ from llvmlite.ir.values import ArgumentAttributes
 
 from ...diagnostics import InternalError
 from ...frontend import typed
-from ...frontend.types import AddressSpace, ConstantMatrixType, MatrixLayout, ScalarType, Type, VectorType
+from ...frontend.typed import ConvertKind
+from ...frontend.types import ULONG, AddressSpace, ConstantMatrixType, MatrixLayout, ScalarType, Type, VectorType
 from ..type_map import I1, I32, I64, VOID_TYPE, undefined
-from . import conversions, expressions, matrix_types, places
+from . import conversions, expressions, places
 from .address_spaces import known_pointer
 from .context import FunctionContext, space_of
 
@@ -192,7 +193,7 @@ def _part(ctx: FunctionContext, e: typed.MatrixPart) -> ir.Value:
         numbers = [_number(source, *at) for at in _places_of_part(source, e.which, e.index.value)]
         return conversions.shuffle(ctx, whole, numbers)
     result: ir.Value = undefined(ctx.types.value(e.type))
-    for i, at in enumerate(_indices_of_part(ctx, source, e.which, matrix_types.index(ctx, e.index))):
+    for i, at in enumerate(_indices_of_part(ctx, source, e.which, index(ctx, e.index))):
         result = ctx.builder.insert_element(result, ctx.builder.extract_element(whole, at), ir.Constant(I32, i))
     return result
 
@@ -200,14 +201,14 @@ def _part(ctx: FunctionContext, e: typed.MatrixPart) -> ir.Value:
 def _with_part(ctx: FunctionContext, e: typed.MatrixWithPart) -> ir.Value:
     t = _matrix(e.operand.type)
     result = expressions.rvalue(ctx, e.operand)
-    index = matrix_types.index(ctx, e.index)
+    number_ = index(ctx, e.index)
     if e.which == "element":
         assert e.column is not None
-        at = _index(ctx, t, index, matrix_types.index(ctx, e.column))
+        at = _index(ctx, t, number_, index(ctx, e.column))
         result = ctx.builder.insert_element(result, expressions.rvalue(ctx, e.part), at)
         return _in_layout(ctx, result, t, _matrix(e.type).layout)
     part = expressions.rvalue(ctx, e.part)
-    for i, at in enumerate(_indices_of_part(ctx, t, e.which, index)):
+    for i, at in enumerate(_indices_of_part(ctx, t, e.which, number_)):
         element = ctx.builder.extract_element(part, ir.Constant(I32, i))
         result = ctx.builder.insert_element(result, element, at)
     return _in_layout(ctx, result, t, _matrix(e.type).layout)
@@ -234,7 +235,7 @@ def _number(t: ConstantMatrixType, row: int, column: int) -> int:
 
 def _index(ctx: FunctionContext, t: ConstantMatrixType, row: ir.Value, column: ir.Value) -> ir.Value:
     major, minor = (row, column) if t.layout is MatrixLayout.ROW_MAJOR else (column, row)
-    return matrix_types.number(ctx, major, _order(t)[0], minor)
+    return number(ctx, major, _order(t)[0], minor)
 
 
 # --- memory ----------------------------------------------------------------------------------------
@@ -356,3 +357,31 @@ _HANDLERS: dict[type, Callable[[FunctionContext, Any], ir.Value]] = {
     typed.MatrixWithPart: _with_part,
     typed.MatrixMemoryLoad: _memory_load,
 }
+
+
+# --- elements of objects ------------------------------------------------------------------------------
+
+
+def element(ctx: FunctionContext, matrix: places.MemoryPlace, row: ir.Value, column: ir.Value) -> places.MemoryPlace:
+    """The element of the object; indices are 64 bits wide."""
+    t = _matrix(matrix.type)
+    by_rows = t.layout is MatrixLayout.ROW_MAJOR
+    major, minor = (row, column) if by_rows else (column, row)
+    pointer = ctx.builder.element(matrix.pointer, ctx.types.of(t), [places.ZERO, number(ctx, major, t.stride, minor)])
+    return places.MemoryPlace(pointer, t.element, min(matrix.align, ctx.types.align(t.element)), matrix.volatile)
+
+
+def number(ctx: FunctionContext, line: ir.Value, length: int, at: ir.Value) -> ir.Value:
+    """Of an element `at` a line, where lines are `length` apart."""
+    if isinstance(line, ir.Constant):
+        start = ir.Constant(I64, line.constant * length)
+        if isinstance(at, ir.Constant):
+            return ir.Constant(I64, start.constant + at.constant)
+    else:
+        start = ctx.builder.binary("mul", line, ir.Constant(I64, length))
+    return ctx.builder.binary("add", start, at)
+
+
+def index(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
+    """An integer as 64 bits."""
+    return conversions.convert(ctx, ConvertKind.INT_TO_INT, expressions.rvalue(ctx, e), e.type, ULONG)

@@ -9,7 +9,8 @@ backend takes the pointer's element type.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
@@ -20,14 +21,29 @@ from ...frontend.types import BFLOAT16, FLOAT, HALF, USHORT, AddressSpace, CoopM
 from ...matrices import native_library
 from ...matrices.memory_rules import MemoryRules
 from ...matrices.native_library import TILE_ALIGN, ClampedConvert, Function, StagedLoad, StagedStore
-from ...matrices.strategies import Target
 from ...matrices.variants import Layout
 from ..module import ModuleBuilder
 from ..target_types import TargetType, cooperative_matrix_type
 from ..type_map import I32, I64, VOID_TYPE, undefined
 from .context import FunctionContext, space_of
-from .matrices import Memory
-from .places import MemoryPlace, Operand
+
+if TYPE_CHECKING:
+    from .places import Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Where a matrix is loaded from or stored to. `pointer` is to its component type, in its own address space;
+    `stride` (i64) counts components; `layout` is SPIR-V's number, 2 for packed. `bounds`, of a checked access, are row,
+    column, rows and columns, as i32: see `typed.MatrixBounds`."""
+
+    pointer: ir.Value
+    layout: int
+    stride: ir.Value
+    volatile: bool = False
+    bounds: tuple[ir.Value, ir.Value, ir.Value, ir.Value] | None = None
+    span: Span | None = None
+
 
 EXTENSION = "SPV_KHR_cooperative_matrix"
 BFLOAT16_EXTENSION = "SPV_KHR_bfloat16"
@@ -87,16 +103,13 @@ def _vendor(matrix: CoopMatrixType) -> str:
 
 
 class NativeMatrices:
-    """See `Matrices`."""
-
-    in_memory = False
+    """Operations on matrices as values. Operand masks are SPIR-V's numbers; what has no lowering is a CompileError."""
 
     def __init__(self, sub_groups: int, module: ModuleBuilder | None = None) -> None:
         self.module = module
         self._types: dict[CoopMatrixType, TargetType] = {}
         # Functions of the library that are called, by name; how many subgroups a work-group may have.
-        # By target, of which there is none, and name.
-        self.functions: dict[tuple[Target | None, str], ir.Function] = {}
+        self.functions: dict[str, ir.Function] = {}
         self.sub_groups = sub_groups
         self._wanted: dict[str, Function] = {}
         self._rooms: dict[tuple[ScalarType, int], ir.GlobalVariable] = {}
@@ -223,24 +236,18 @@ class NativeMatrices:
     ) -> None:
         ctx.call(f"__cm_set_{tag(matrix)}", VOID_TYPE, [variable, index, value])
 
-    def copy(self, ctx: FunctionContext, matrix: CoopMatrixType, target: MemoryPlace, source: MemoryPlace) -> None:
-        raise InternalError("a native matrix is a value, which has no place to copy from")
-
-    def substitute(self, ctx: FunctionContext, e: typed.BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-        return None
-
     # --- the library -----------------------------------------------------------------------------
 
-    def library_text(self, target: Target | None, names: Iterable[str]) -> str:
+    def library_text(self, names: Iterable[str]) -> str:
         """OpenCL C that defines these functions."""
         return native_library.instantiate(self._wanted[name] for name in names)
 
     def _call(self, ctx: FunctionContext, wanted: Function, result: ir.Type, arguments: Sequence[Operand]) -> ir.Value:
         name = wanted.function_name
-        function = self.functions.get((None, name))
+        function = self.functions.get(name)
         if function is None:
             function = ctx.module.define(name, result, [argument.type for argument in arguments])
-            self.functions[None, name] = function
+            self.functions[name] = function
             self._wanted[name] = wanted
         ctx.uses.calls.add(function)
         return ctx.builder.call(function, arguments)

@@ -22,7 +22,7 @@ from ...frontend.types import (
     size_of,
 )
 from ..type_map import I32, I64
-from . import expressions, images, initializers, matrix_types, matrix_vectors
+from . import expressions, images, initializers, matrix_vectors
 from .context import FunctionContext
 
 
@@ -161,8 +161,8 @@ def memory(ctx: FunctionContext, e: typed.LValue) -> MemoryPlace:
         if isinstance(step, typed.Member):
             result = result.member(ctx, step.index, step.place.volatile)
         elif isinstance(step, typed.MatrixSubscript):
-            at = [matrix_types.index(ctx, index) for index in (step.row, step.column)]
-            result = matrix_types.element(ctx, result, *at)
+            at = [matrix_vectors.index(ctx, index) for index in (step.row, step.column)]
+            result = matrix_vectors.element(ctx, result, *at)
         else:
             result = result.element(ctx, expressions.rvalue(ctx, step.index))
             result.volatile |= step.place.volatile
@@ -208,16 +208,9 @@ def _swizzle(ctx: FunctionContext, e: typed.Swizzle) -> SwizzlePlace:
 def copy(ctx: FunctionContext, target: MemoryPlace, source: MemoryPlace) -> None:
     """Copy an object of a type that is handled in memory."""
     t = target.type
-    if contains_matrix(t):
-        _copy_with_matrices(ctx, target, source)
-    elif size_of(t):
-        ctx.copy_bytes(target, source, size_of(t))
-
-
-def _copy_with_matrices(ctx: FunctionContext, target: MemoryPlace, source: MemoryPlace) -> None:
-    t = target.type
-    if isinstance(t, CoopMatrixType):
-        ctx.matrices.copy(ctx, t, target, source)
+    if not contains_matrix(t):
+        if size_of(t):
+            ctx.copy_bytes(target, source, size_of(t))
     elif isinstance(t, ArrayType):
         for i in range(t.size or 0):
             at = ir.Constant(I64, i)

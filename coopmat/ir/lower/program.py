@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from llvmlite import ir
 
 from ...diagnostics import CompileError, Diagnostic, InternalError, Severity, Span
 from ...frontend import builtins, typed
 from ...frontend.kernel_info import KernelInfo, describe, sub_group_size
-from ...frontend.sub_groups import KernelSubGroups, SubGroups
-from ...frontend.types import AddressSpace, ArrayType, PointerType, RecordType, Type, contains_matrix, is_opaque
-from ...matrices.strategies import Target
+from ...frontend.types import AddressSpace, ArrayType, PointerType, RecordType, contains_matrix, is_opaque
 from .. import LoweredModule, LowerOptions
 from ..instructions import PointeeAttributes
 from ..module import ModuleBuilder
 from ..type_map import VOID_TYPE, TypeMap
 from . import constants, kernels
-from .by_reference import MatricesByReference
 from .context import FunctionContext
-from .matrices import Matrices
-from .matrix_types import TreeFunctions
 from .native import NativeMatrices
 from .places import MemoryPlace
 from .statements import lower_body
@@ -31,10 +26,11 @@ Library = Callable[[str], typed.Unit]
 
 @dataclass(slots=True)
 class Uses:
-    """What a function does itself; `calls` are the functions that may do more. `tiles`: it stages native matrices."""
+    """What a function does itself; `calls` are the functions that may do more. `tiles`: it stages native matrices;
+    `trees`: it calls functions of expressions of Clang's matrix types."""
 
     matrices: bool = False
-    subgroups: bool = False
+    trees: bool = False
     tiles: bool = False
     calls: set[ir.Function] = field(default_factory=set)
 
@@ -48,57 +44,43 @@ class Program:
         self._library = library
         # Of the statement being lowered.
         self.span: Span | None = None
-        self.trees = TreeFunctions()
         context = ir.Context()
-        self.by_reference: MatricesByReference | None = None
-        self.sub_groups: SubGroups | None = None
-        if options.matrices == "native":
-            native = NativeMatrices(kernels.most_sub_groups(unit.kernels, options.sub_group_size))
-            self.matrices: Matrices = native
-            self.library_functions: MatricesByReference | NativeMatrices = native
-            self.module = native.module = ModuleBuilder(context, TypeMap(context, native, options.flat_matrices))
-        else:
-            self.sub_groups = SubGroups(unit, options.matrices, options.sub_group_size, options.tuning)
-            self.by_reference = MatricesByReference(options.strategy, self.sub_groups.smallest_size)
-            self.matrices = self.library_functions = self.by_reference
-            types = TypeMap(context, self.by_reference, options.flat_matrices)
-            self.module = self.by_reference.module = ModuleBuilder(context, types)
-        # Kernels that run in different subgroups call different functions.
-        self._functions: dict[tuple[typed.FunctionDecl, Target | None], ir.Function] = {}
+        self.matrices = NativeMatrices(kernels.most_sub_groups(unit.kernels, options.sub_group_size))
+        types = TypeMap(context, self.matrices, bfloat16_bits=not options.is_native)
+        self.module = self.matrices.module = ModuleBuilder(context, types)
+        self._functions: dict[typed.FunctionDecl, ir.Function] = {}
         self._uses: dict[ir.Function, Uses] = {}
         self._objects: dict[typed.VarDecl, ir.GlobalVariable] = {}
-        self._waiting: list[tuple[ir.Function, typed.FunctionDecl, Target | None]] = []
-        self._library_done: set[tuple[Target | None, str]] = set()
+        self._waiting: list[tuple[ir.Function, typed.FunctionDecl]] = []
+        self._library_done: set[str] = set()
 
     def lower(self) -> LoweredModule:
         heads = {decl: kernels.declare(self, decl) for decl in self.unit.kernels}
         for decl, function in heads.items():
-            self._define(function, decl, self._target(decl))
+            self._define(function, decl)
         if not heads:
             for decl in self.unit.functions:
                 if decl.body is not None:
-                    self.callee(decl, self._target(decl))
+                    self.callee(decl)
         self._lower_waiting()
         while self._lower_library():
             self._lower_waiting()
         infos = tuple(self._finish_kernel(decl, function) for decl, function in heads.items())
-        if self.by_reference is not None:
+        if not self.options.is_native:
             passes = "O1"
-            self.by_reference.finish()
-        elif self.trees.functions and not self.unit.has_matrices and not self.options.opt_disable:
+        elif self.has_trees and not self.unit.has_matrices and not self.options.opt_disable:
             # No cooperative matrix is in the way of what makes values of the trees' private objects.
             passes = "O1"
         else:
             passes = "none" if self.options.opt_disable else "sroa"
         extensions = tuple(sorted(self.module.extensions))
-        warnings = tuple(self.sub_groups.warnings) if self.sub_groups is not None else ()
-        return LoweredModule(self.module.finish(), infos, passes, extensions, warnings, tuple(self.trees.told))
+        return LoweredModule(self.module.finish(), infos, passes, extensions)
 
     # --- functions -------------------------------------------------------------------------------
 
-    def callee(self, decl: typed.FunctionDecl, target: Target | None) -> ir.Function:
+    def callee(self, decl: typed.FunctionDecl) -> ir.Function:
         """The function to call for `decl`; its body is lowered later. A kernel gets a second one to be called."""
-        function = self._functions.get((decl, target))
+        function = self._functions.get(decl)
         if function is None:
             if decl.body is None:
                 text = f"function '{decl.name}' is declared but not defined"
@@ -108,15 +90,15 @@ class Program:
             result = types.value(decl.type.result)
             if types.in_memory(decl.type.result):
                 result, parameters = VOID_TYPE, [types.parameter(decl.type.result), *parameters]
-            inline = self._must_inline(decl) or bool(decl.attributes.get("always_inline"))
+            inline = bool(decl.attributes.get("always_inline"))
             # A name that LLVM takes for a library function or a builtin is not to be had for a user's own.
             name = decl.name if builtins.find(decl.name) is None else f"{decl.name}.user"
             function = self.module.define(name, result, parameters, inline=inline)
             if decl.attributes.get("noinline") and not inline:
                 function.attributes.add("noinline")
             self._describe_pointees(function, decl)
-            self._functions[decl, target] = function
-            self._waiting.append((function, decl, target))
+            self._functions[decl] = function
+            self._waiting.append((function, decl))
         return function
 
     def _describe_pointees(self, function: ir.Function, decl: typed.FunctionDecl) -> None:
@@ -133,11 +115,9 @@ class Program:
             if pointee is not None and (pointee is t or contains_matrix(pointee)):
                 argument.attributes = PointeeAttributes("byref", types.of(pointee), types.align(pointee))
 
-    def _must_inline(self, decl: typed.FunctionDecl) -> bool:
-        """Matrices by reference become values only where everything is in one function."""
-        if self.by_reference is None:
-            return False
-        return any(_mentions_matrix(t) for t in (decl.type.result, *decl.type.parameters))
+    @property
+    def has_trees(self) -> bool:
+        return any(uses.trees for uses in self._uses.values())
 
     def uses_of(self, function: ir.Function) -> Uses:
         return self._uses.setdefault(function, Uses())
@@ -146,11 +126,12 @@ class Program:
         while self._waiting:
             self._define(*self._waiting.pop(0))
 
-    def _define(self, function: ir.Function, decl: typed.FunctionDecl, target: Target | None) -> None:
+    def _define(self, function: ir.Function, decl: typed.FunctionDecl) -> None:
         if decl.body is None:
             raise InternalError(f"function '{decl.name}' has no body")
         self.module.contract &= bool(decl.attributes.get("fp_contract", True))
-        ctx = FunctionContext(self, function, decl, target)
+        ctx = FunctionContext(self, function, decl)
+        ctx.uses.trees = bool(decl.attributes.get("matrix_trees"))
         arguments = list(function.args)
         if self.module.types.in_memory(decl.type.result):
             ctx.result = arguments.pop(0)
@@ -175,53 +156,35 @@ class Program:
 
     def _lower_library(self) -> bool:
         """Lower the library functions that were called since the last time; whether there were any."""
-        found = False
-        for library in (self.library_functions, self.trees):
-            heads: dict[Target | None, dict[str, ir.Function]] = {}
-            for (target, name), function in library.functions.items():
-                if (target, name) not in self._library_done:
-                    heads.setdefault(target, {})[name] = function
-                    self._library_done.add((target, name))
-            for target, functions in heads.items():
-                self._lower_functions(library.library_text(target, functions), functions, target)
-            found |= bool(heads)
-        return found
+        heads = {name: f for name, f in self.matrices.functions.items() if name not in self._library_done}
+        self._library_done.update(heads)
+        if heads:
+            self._lower_functions(self.matrices.library_text(heads), heads)
+        return bool(heads)
 
-    def _lower_functions(self, text: str, heads: dict[str, ir.Function], target: Target | None) -> None:
+    def _lower_functions(self, text: str, heads: dict[str, ir.Function]) -> None:
         """The library's text gives these functions their bodies."""
         unit = self._library(text)
         found = {decl.name: decl for decl in unit.functions if decl.body is not None}
         for name, function in heads.items():
             if name not in found:
                 raise InternalError(f"the matrix library does not define '{name}'")
-            self._functions[found[name], target] = function
+            self._functions[found[name]] = function
         for name, function in heads.items():
-            self._define(function, found[name], target)
+            self._define(function, found[name])
 
     # --- kernels ---------------------------------------------------------------------------------
 
-    @property
-    def replaces_subgroups(self) -> bool:
-        """Whether the subgroup builtins speak of the strategy's subgroups, not of the device's."""
-        return self.sub_groups is not None and self.sub_groups.replaces
-
-    def _target(self, decl: typed.FunctionDecl) -> Target | None:
-        return None if self.sub_groups is None else self.sub_groups.target(decl)
-
     def _finish_kernel(self, decl: typed.FunctionDecl, function: ir.Function) -> KernelInfo:
         uses = self._all_uses(function)
-        has_trees = not uses.calls.isdisjoint(self.trees.functions.values())
-        if self.options.align_frames and has_trees and any(map(kernels.has_loop, uses.calls)):
+        if self.options.align_frames and uses.trees and any(map(kernels.has_loop, uses.calls)):
             kernels.align_frame(function, self.options.machine.register_bits)
-        if self.sub_groups is not None:
-            found = self.sub_groups.of_kernel(decl, matrices=uses.matrices, subgroups=uses.subgroups)
-        else:
-            size, most = sub_group_size(decl), None
-            if uses.tiles and size is not None and isinstance(self.matrices, NativeMatrices):
-                most = self.matrices.sub_groups * size
-            found = KernelSubGroups(size, size, most)
-        kernels.attach_metadata(self, function, decl, found.attribute)
-        return describe(decl, found.size, uses.matrices, found.most)
+        size, most = sub_group_size(decl), None
+        if uses.tiles and size is not None:
+            most = self.matrices.sub_groups * size
+        kernels.attach_metadata(self, function, decl, size)
+        info = decl.info or describe(decl, size, uses.matrices)
+        return info if most is None else replace(info, max_work_items=most)
 
     def _all_uses(self, function: ir.Function) -> Uses:
         """Of a function and all that it may call."""
@@ -234,8 +197,8 @@ class Program:
             result.calls.add(here)
             uses = self.uses_of(here)
             result.matrices |= uses.matrices
-            result.subgroups |= uses.subgroups
             result.tiles |= uses.tiles
+            result.trees |= uses.trees
             work.extend(uses.calls)
         return result
 
@@ -272,9 +235,3 @@ class Program:
         result = self.module.global_variable(name, value.type, AddressSpace.CONSTANT, value, align)
         result.unnamed_addr = True
         return result
-
-
-def _mentions_matrix(t: Type) -> bool:
-    while isinstance(t, PointerType):
-        t = t.pointee
-    return contains_matrix(t)

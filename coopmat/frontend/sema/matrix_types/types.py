@@ -88,6 +88,7 @@ def make(c: Context, matrix: ConstantMatrixType, span: Span) -> ConstantMatrixTy
     if matrix.storage_elements > MOST_STORED:
         message = f"a matrix takes the space of at most {MOST_STORED} elements, not {matrix.storage_elements}"
         c.fail("matrix-type-shape", message, span)
+    c.unit.has_matrix_types = True
     return matrix
 
 

@@ -1,15 +1,18 @@
+%"struct.cm_int_2x2_accumulator" = type {[2 x <2 x i32>]}
 define spir_kernel void @"k"(ptr addrspace(1) %"c") convergent nounwind
 {
 entry:
   %"c.addr" = alloca ptr addrspace(1), align 8
-  %"m" = alloca [2 x <2 x i32>], align 8
-  %".5" = alloca [2 x <2 x i32>], align 8
+  %"m" = alloca %"struct.cm_int_2x2_accumulator", align 8
   store ptr addrspace(1) %"c", ptr %"c.addr", align 8
-  %".4" = load ptr addrspace(1), ptr %"c.addr", align 8
-  call spir_func void @"cm_load_2x2_C_s32_global_rowm"(ptr %".5", ptr addrspace(1) %".4", i64 2)
-  call void @"llvm.memcpy.p0.p0.i64"(ptr align 8 %"m", ptr align 8 %".5", i64 16, i1 0)
+  %".4" = getelementptr inbounds %"struct.cm_int_2x2_accumulator", ptr %"m", i32 0, i32 0
+  %".5" = getelementptr inbounds [2 x <2 x i32>], ptr %".4", i64 0, i64 0
+  %".6" = load ptr addrspace(1), ptr %"c.addr", align 8
+  call spir_func void @"cm_load_2x2_C_s32_global_rowm"(ptr %".5", ptr addrspace(1) %".6", i64 2)
   %".8" = load ptr addrspace(1), ptr %"c.addr", align 8
-  call spir_func void @"cm_store_2x2_C_s32_global_rowm"(ptr addrspace(1) %".8", ptr %"m", i64 2)
+  %".9" = getelementptr inbounds %"struct.cm_int_2x2_accumulator", ptr %"m", i32 0, i32 0
+  %".10" = getelementptr inbounds [2 x <2 x i32>], ptr %".9", i64 0, i64 0
+  call spir_func void @"cm_store_2x2_C_s32_global_rowm"(ptr addrspace(1) %".8", ptr %".10", i64 2)
   ret void
 }
 
@@ -72,8 +75,6 @@ for.step:
 for.end:
   ret void
 }
-
-declare void @"llvm.memcpy.p0.p0.i64"(ptr %".1", ptr %".2", i64 %".3", i1 %".4") nounwind
 
 define internal spir_func void @"cm_store_2x2_C_s32_global_rowm"(ptr addrspace(1) %"p", ptr %"m", i64 %"stride") alwaysinline convergent nounwind
 {

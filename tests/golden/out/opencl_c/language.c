@@ -4,17 +4,17 @@ struct inner {
     int2 v;
 };
 #line 4 "language.cl"
-union union_2 {
+union union_1 {
     float f;
     uint u;
 };
 #line 4 "language.cl"
-struct struct_0 {
+struct struct_2 {
     struct inner in[2];
-    union union_2 cm_unnamed1;
+    union union_1 cm_unnamed1;
 } __attribute__((packed));
 #line 5 "language.cl"
-__constant struct struct_0 table = {{{97, (int2)(1, 2)}}, {0x1.99999ap-4f}};
+__constant struct struct_2 table = {{{97, (int2)(1, 2)}}, {0x1.99999ap-4f}};
 __constant float powers[5] = {1.5f, 0.09375f, -0.0f, 0x1.93e594p+99f, INFINITY};
 __constant sampler_t nearest = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
 
@@ -39,7 +39,7 @@ static float cm_u2_twice(float v)
 #line 50 "language.cl"
 static int later(int x);
 #line 20 "language.cl"
-__kernel __attribute__((reqd_work_group_size(16, 1, 1))) void statements(__global int *out, __global const float4 *in, __local int *tile, read_only image2d_t image, const struct struct_0 o)
+__kernel __attribute__((reqd_work_group_size(16, 1, 1))) void statements(__global int *out, __global const float4 *in, __local int *tile, read_only image2d_t image, const struct struct_2 o)
 {
     __local float scratch[16];
     const int x = get_global_id(0); const int last = get_global_size(0) - 1;
@@ -81,7 +81,7 @@ __kernel __attribute__((reqd_work_group_size(16, 1, 1))) void statements(__globa
 
 static int later(int x)
 {
-    struct struct_0 o = {.cm_unnamed1 = {.u = 7}};
+    struct struct_2 o = {.cm_unnamed1 = {.u = 7}};
     o.in[0] = (struct inner){1, (int2)(2)};
     const int size = 36;
     return o.in[0].v.y * 36 + (x ? o.cm_unnamed1.u : 1u);

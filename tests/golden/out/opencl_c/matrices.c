@@ -1,210 +1,173 @@
-#line 1 "<matrix library>"
-#define CM_UNROLL _Pragma("unroll")
 #ifndef CM_INLINE
 #define CM_INLINE inline __attribute__((always_inline))
 #endif
-typedef struct { char part[16] __attribute__((aligned(4))); } cm_char_4x4_a;
-typedef struct { uchar part[16] __attribute__((aligned(4))); } cm_uchar_4x4_b;
-typedef struct { int part[16] __attribute__((aligned(16))); } cm_int_4x4_accumulator;
-typedef struct { float part[16] __attribute__((aligned(16))); } cm_float_4x4_accumulator;
-static inline __attribute__((always_inline)) void cm_add_4x4_C_f32(__private float *out, __private const float *a, __private const float *b)
+#line 1 "<matrix library>"
+struct cm_float_4x4_accumulator {
+    float4 part[4];
+};
+#line 1 "<matrix library>"
+struct cm_char_4x4_a {
+    char4 part[4];
+};
+#line 1 "<matrix library>"
+struct cm_uchar_4x4_b {
+    uchar4 part[4];
+};
+#line 1 "<matrix library>"
+struct cm_int_4x4_accumulator {
+    int4 part[4];
+};
+#line 6 "matrices.cl"
+struct pair {
+    struct cm_float_4x4_accumulator first;
+    struct cm_float_4x4_accumulator second;
+};
+#line 15 "<matrix library>"
+static CM_INLINE void cm_add_4x4_C_f32(__private float *out, __private const float *a, __private const float *b)
 {
-    CM_UNROLL for (int i = 0; i < 4 * 4; i += 4)
-        (*(__private float4 *)((out) + (i))) = (((*(__private const float4 *)((a) + (i)))) + ((*(__private const float4 *)((b) + (i)))));
+    _Pragma("unroll") for (int i = 0; i < 16; i += 4)
+        *(__private float4 *)(out + i) = *(__private const float4 *)(a + i) + *(__private const float4 *)(b + i);
 }
-static inline __attribute__((always_inline)) void cm_fill_4x4_C_f32(__private float *out, float value)
+#line 36 "<matrix library>"
+static CM_INLINE void cm_fill_4x4_C_f32(__private float *out, float value)
 {
-    CM_UNROLL for (int i = 0; i < 4 * 4; i += 4)
-        (*(__private float4 *)((out) + (i))) = (float4)(value);
+    _Pragma("unroll") for (int i = 0; i < 16; i += 4)
+        *(__private float4 *)(out + i) = (float4)(value);
 }
-static inline __attribute__((always_inline)) void cm_fill_4x4_C_s32(__private int *out, int value)
+#line 56 "<matrix library>"
+static CM_INLINE void cm_fill_4x4_C_s32(__private int *out, int value)
 {
-    CM_UNROLL for (int i = 0; i < 4 * 4; i += 4)
-        (*(__private int4 *)((out) + (i))) = (int4)(value);
+    _Pragma("unroll") for (int i = 0; i < 16; i += 4)
+        *(__private int4 *)(out + i) = (int4)(value);
 }
-static inline __attribute__((always_inline)) float cm_get_4x4_C_f32(__private const float *m, uint i)
-{
-    return m[i];
-}
-static inline __attribute__((always_inline)) uint cm_get_sub_group_size(void)
+#line 70 "<matrix library>"
+static CM_INLINE uint cm_get_sub_group_size(void)
 {
     return 1;
 }
-static inline __attribute__((always_inline)) uint cm_length_4x4_C_f32(void)
+#line 83 "<matrix library>"
+static CM_INLINE uint cm_length_4x4_C_f32(void)
 {
-    return 4 * 4;
+    return 16;
 }
-static inline __attribute__((always_inline)) void cm_load_4x4_A_s8_global_rowm(__private char *out, __global const char *p, size_t stride)
+#line 107 "<matrix library>"
+static CM_INLINE void cm_load_4x4_A_s8_global_rowm(__private char *out, __global const char *p, ulong stride)
 {
-    CM_UNROLL for (int r = 0; r < 4; ++r)
-        CM_UNROLL for (int c = 0; c < 4; c += 4)
-            (*(__private char4 *)((out) + (r * 4 + c))) = vload4(0, p + ((size_t)(r) * stride + (size_t)(c)));
+    _Pragma("unroll") for (int r = 0; r < 4; ++r) {
+        _Pragma("unroll") for (int c = 0; c < 4; c += 4)
+            *(__private char4 *)(out + (r * 4 + c)) = vload4(0, p + (r * stride + c));
+    }
 }
-static inline __attribute__((always_inline)) void cm_load_4x4_B_u8_global_rowm(__private uchar *out, __global const uchar *p, size_t stride)
+#line 138 "<matrix library>"
+static CM_INLINE void cm_load_4x4_B_u8_global_rowm(__private uchar *out, __global const uchar *p, ulong stride)
 {
-    CM_UNROLL for (int r = 0; r < 4; ++r)
-        CM_UNROLL for (int c = 0; c < 4; c += 4)
-            (*(__private uchar4 *)((out) + (r * 4 + c))) = vload4(0, p + ((size_t)(r) * stride + (size_t)(c)));
+    _Pragma("unroll") for (int r = 0; r < 4; ++r) {
+        _Pragma("unroll") for (int c = 0; c < 4; c += 4)
+            *(__private uchar4 *)(out + (r * 4 + c)) = vload4(0, p + (r * stride + c));
+    }
 }
-static inline __attribute__((always_inline)) void cm_load_4x4_B_u8_global_rowm_checked(__private uchar *out, __global const uchar *p, size_t stride, uint row, uint column, uint rows, uint columns)
+#line 170 "<matrix library>"
+static CM_INLINE void cm_load_4x4_B_u8_global_rowm_checked(__private uchar *out, __global const uchar *p, ulong stride, uint row, uint column, uint rows, uint columns)
 {
-    if (((row) < (rows) && (uint)(4) <= (rows) - (row)) && ((column) < (columns) && (uint)(4) <= (columns) - (column)) && row % 1 == 0)
-        cm_load_4x4_B_u8_global_rowm(out, p + (((size_t)row + (0)) * stride + ((size_t)column + (0))), stride);
-    else
-        CM_UNROLL for (int r = 0; r < 4; ++r)
-            CM_UNROLL for (int c = 0; c < 4; ++c)
-                out[r * 4 + c] = (((row) < (rows) && (uint)((r) + 1) <= (rows) - (row)) && ((column) < (columns) && (uint)((c) + 1) <= (columns) - (column))) ? p[(((size_t)row + (r)) * stride + ((size_t)column + (c)))] : (uchar)0;
-}
-static inline __attribute__((always_inline)) void cm_load_4x4_C_f32_global_rowm(__private float *out, __global const float *p, size_t stride)
-{
-    CM_UNROLL for (int r = 0; r < 4; ++r)
-        CM_UNROLL for (int c = 0; c < 4; c += 4)
-            (*(__private float4 *)((out) + (r * 4 + c))) = vload4(0, p + ((size_t)(r) * stride + (size_t)(c)));
-}
-static inline __attribute__((always_inline)) void cm_mul_add_4x4x4_s8xu8_s32_13(__private int *out, __private const char *a, __private const uchar *b, __private const int *c)
-{
-    uint4 sum[4][4 / 4];
-    CM_UNROLL for (int i = 0; i < 4; ++i)
-        CM_UNROLL for (int j = 0; j < 4 / 4; ++j)
-            sum[i][j] = as_uint4((*(__private const int4 *)((c) + (i * 4 + j * 4))));
-    CM_UNROLL for (int k = 0; k < 4; ++k) {
-        uint4 y[4 / 4];
-        CM_UNROLL for (int j = 0; j < 4 / 4; ++j)
-            y[j] = convert_uint4((*(__private const uchar4 *)((b) + (k * 4 + j * 4))));
-        CM_UNROLL for (int i = 0; i < 4; ++i) {
-            const uint4 x = (uint4)(as_uint(convert_int(a[i * 4 + k])));
-            CM_UNROLL for (int j = 0; j < 4 / 4; ++j)
-                sum[i][j] = ((x) * (y[j]) + (sum[i][j]));
+    if (row < rows && 4 <= rows - row && (column < columns && 4 <= columns - column) && row % 1 == 0)
+        cm_load_4x4_B_u8_global_rowm(out, p + ((row + 0UL) * stride + (column + 0UL)), stride);
+    else {
+        _Pragma("unroll") for (int r = 0; r < 4; ++r) {
+            _Pragma("unroll") for (int c = 0; c < 4; ++c)
+                out[r * 4 + c] = row < rows && r + 1 <= rows - row && (column < columns && c + 1 <= columns - column) ? (int)p[(row + (ulong)r) * stride + (column + (ulong)c)] : 0;
         }
     }
-    CM_UNROLL for (int i = 0; i < 4; ++i)
-        CM_UNROLL for (int j = 0; j < 4 / 4; ++j)
-            (*(__private int4 *)((out) + (i * 4 + j * 4))) =
-                as_int4(sum[i][j]);
 }
-static inline __attribute__((always_inline)) void cm_negate_4x4_C_f32(__private float *out, __private const float *m)
+#line 205 "<matrix library>"
+static CM_INLINE void cm_load_4x4_C_f32_global_rowm(__private float *out, __global const float *p, ulong stride)
 {
-    CM_UNROLL for (int i = 0; i < 4 * 4; i += 4)
-        (*(__private float4 *)((out) + (i))) = (-((*(__private const float4 *)((m) + (i)))));
+    _Pragma("unroll") for (int r = 0; r < 4; ++r) {
+        _Pragma("unroll") for (int c = 0; c < 4; c += 4)
+            *(__private float4 *)(out + (r * 4 + c)) = vload4(0, p + (r * stride + c));
+    }
 }
-static inline __attribute__((always_inline)) void cm_scalar_mul_4x4_C_f32(__private float *out, __private const float *m, float scalar)
+#line 242 "<matrix library>"
+static CM_INLINE void cm_mul_add_4x4x4_s8xu8_s32_13(__private int *out, __private const char *a, __private const uchar *b, __private const int *c)
 {
-    CM_UNROLL for (int i = 0; i < 4 * 4; i += 4)
-        (*(__private float4 *)((out) + (i))) = (((*(__private const float4 *)((m) + (i)))) * ((float4)(scalar)));
+    uint4 sum[4][1];
+    _Pragma("unroll") for (int i = 0; i < 4; ++i) {
+        _Pragma("unroll") for (int j = 0; j < 1; ++j)
+            sum[i][j] = as_uint4(*(__private const int4 *)(c + (i * 4 + j * 4)));
+    }
+#line 248 "<matrix library>"
+    _Pragma("unroll") for (int k = 0; k < 4; ++k) {
+        uint4 y[1];
+        _Pragma("unroll") for (int j = 0; j < 1; ++j)
+            y[j] = convert_uint4(*(__private const uchar4 *)(b + (k * 4 + j * 4)));
+        _Pragma("unroll") for (int i = 0; i < 4; ++i) {
+            const uint4 x = (uint4)(as_uint((int)a[i * 4 + k]));
+            _Pragma("unroll") for (int j = 0; j < 1; ++j)
+                sum[i][j] = x * y[j] + sum[i][j];
+        }
+    }
+    _Pragma("unroll") for (int i = 0; i < 4; ++i) {
+        _Pragma("unroll") for (int j = 0; j < 1; ++j)
+            *(__private int4 *)(out + (i * 4 + j * 4)) = as_int4(sum[i][j]);
+    }
 }
-static inline __attribute__((always_inline)) void cm_set_4x4_C_f32(__private float *m, uint i, float value)
+#line 292 "<matrix library>"
+static CM_INLINE void cm_negate_4x4_C_f32(__private float *out, __private const float *m)
 {
-    m[i] = value;
+    _Pragma("unroll") for (int i = 0; i < 16; i += 4)
+        *(__private float4 *)(out + i) = -*(__private const float4 *)(m + i);
 }
-static inline __attribute__((always_inline)) void cm_store_4x4_C_f32_global_rowm(__global float *p, __private const float *m, size_t stride)
+#line 316 "<matrix library>"
+static CM_INLINE void cm_scalar_mul_4x4_C_f32(__private float *out, __private const float *m, float scalar)
 {
-    CM_UNROLL for (int r = 0; r < 4; ++r)
-        CM_UNROLL for (int c = 0; c < 4; c += 4)
-            vstore4((*(__private const float4 *)((m) + (r * 4 + c))), 0, p + ((size_t)(r) * stride + (size_t)(c)));
+    _Pragma("unroll") for (int i = 0; i < 16; i += 4)
+        *(__private float4 *)(out + i) = *(__private const float4 *)(m + i) * scalar;
 }
-static inline __attribute__((always_inline)) void cm_store_4x4_C_s32_global_rowm(__global int *p, __private const int *m, size_t stride)
+#line 342 "<matrix library>"
+static CM_INLINE void cm_store_4x4_C_f32_global_rowm(__global float *p, __private const float *m, ulong stride)
 {
-    CM_UNROLL for (int r = 0; r < 4; ++r)
-        CM_UNROLL for (int c = 0; c < 4; c += 4)
-            vstore4((*(__private const int4 *)((m) + (r * 4 + c))), 0, p + ((size_t)(r) * stride + (size_t)(c)));
+    _Pragma("unroll") for (int r = 0; r < 4; ++r) {
+        _Pragma("unroll") for (int c = 0; c < 4; c += 4)
+            vstore4(*(__private const float4 *)(m + (r * 4 + c)), 0, p + (r * stride + c));
+    }
 }
-static inline __attribute__((always_inline)) void cm_sub_4x4_C_f32(__private float *out, __private const float *a, __private const float *b)
+#line 373 "<matrix library>"
+static CM_INLINE void cm_store_4x4_C_s32_global_rowm(__global int *p, __private const int *m, ulong stride)
 {
-    CM_UNROLL for (int i = 0; i < 4 * 4; i += 4)
-        (*(__private float4 *)((out) + (i))) = (((*(__private const float4 *)((a) + (i)))) - ((*(__private const float4 *)((b) + (i)))));
+    _Pragma("unroll") for (int r = 0; r < 4; ++r) {
+        _Pragma("unroll") for (int c = 0; c < 4; c += 4)
+            vstore4(*(__private const int4 *)(m + (r * 4 + c)), 0, p + (r * stride + c));
+    }
 }
-static inline __attribute__((always_inline)) int cm_sub_group_any(int predicate)
+#line 400 "<matrix library>"
+static CM_INLINE void cm_sub_4x4_C_f32(__private float *out, __private const float *a, __private const float *b)
+{
+    _Pragma("unroll") for (int i = 0; i < 16; i += 4)
+        *(__private float4 *)(out + i) = *(__private const float4 *)(a + i) - *(__private const float4 *)(b + i);
+}
+#line 415 "<matrix library>"
+static CM_INLINE int cm_sub_group_any(int predicate)
 {
     return predicate != 0;
 }
-static CM_INLINE cm_char_4x4_a cm_load_4x4_A_s8_global_rowm_of(__global const char *p, size_t stride)
-{
-    cm_char_4x4_a result;
-    cm_load_4x4_A_s8_global_rowm(result.part, p, stride);
-    return result;
-}
-static CM_INLINE cm_uchar_4x4_b cm_load_4x4_B_u8_global_rowm_checked_of(__global const uchar *p, size_t stride, uint row, uint column, uint rows, uint columns)
-{
-    cm_uchar_4x4_b result;
-    cm_load_4x4_B_u8_global_rowm_checked(result.part, p, stride, row, column, rows, columns);
-    return result;
-}
-static CM_INLINE cm_int_4x4_accumulator cm_fill_4x4_C_s32_of(int value)
-{
-    cm_int_4x4_accumulator result;
-    cm_fill_4x4_C_s32(result.part, value);
-    return result;
-}
-static CM_INLINE cm_int_4x4_accumulator cm_mul_add_4x4x4_s8xu8_s32_13_of_c(__private const char *a, __private const uchar *b, cm_int_4x4_accumulator c)
-{
-    cm_int_4x4_accumulator result;
-    cm_mul_add_4x4x4_s8xu8_s32_13(result.part, a, b, c.part);
-    return result;
-}
-static CM_INLINE cm_float_4x4_accumulator cm_load_4x4_C_f32_global_rowm_of(__global const float *p, size_t stride)
-{
-    cm_float_4x4_accumulator result;
-    cm_load_4x4_C_f32_global_rowm(result.part, p, stride);
-    return result;
-}
-static CM_INLINE cm_float_4x4_accumulator cm_fill_4x4_C_f32_of(float value)
-{
-    cm_float_4x4_accumulator result;
-    cm_fill_4x4_C_f32(result.part, value);
-    return result;
-}
-static CM_INLINE cm_float_4x4_accumulator cm_sub_4x4_C_f32_of(__private const float *a, __private const float *b)
-{
-    cm_float_4x4_accumulator result;
-    cm_sub_4x4_C_f32(result.part, a, b);
-    return result;
-}
-static CM_INLINE cm_float_4x4_accumulator cm_scalar_mul_4x4_C_f32_of_m(cm_float_4x4_accumulator m, float scalar)
-{
-    cm_float_4x4_accumulator result;
-    cm_scalar_mul_4x4_C_f32(result.part, m.part, scalar);
-    return result;
-}
-static CM_INLINE cm_float_4x4_accumulator cm_negate_4x4_C_f32_of(__private const float *m)
-{
-    cm_float_4x4_accumulator result;
-    cm_negate_4x4_C_f32(result.part, m);
-    return result;
-}
-static CM_INLINE cm_float_4x4_accumulator cm_add_4x4_C_f32_of_a_b(cm_float_4x4_accumulator a, cm_float_4x4_accumulator b)
-{
-    cm_float_4x4_accumulator result;
-    cm_add_4x4_C_f32(result.part, a.part, b.part);
-    return result;
-}
-static CM_INLINE cm_float_4x4_accumulator cm_add_4x4_C_f32_of(__private const float *a, __private const float *b)
-{
-    cm_float_4x4_accumulator result;
-    cm_add_4x4_C_f32(result.part, a, b);
-    return result;
-}
-#line 6 "matrices.cl"
-struct pair {
-    cm_float_4x4_accumulator first;
-    cm_float_4x4_accumulator second;
-};
 #line 8 "matrices.cl"
-static CM_INLINE cm_float_4x4_accumulator halved(cm_float_4x4_accumulator m)
+static CM_INLINE struct cm_float_4x4_accumulator halved(struct cm_float_4x4_accumulator m)
 {
     for (uint i = 0; i < cm_length_4x4_C_f32(); i++)
-        cm_set_4x4_C_f32(m.part, i, cm_get_4x4_C_f32(m.part, i) / 2.0f);
+        ((__private float *)m.part)[i] /= 2.0f;
     return m;
 }
 
 __kernel void program(__global const char *a, __global const uchar *b, __global float *c, __global int *d, uint n)
 {
-    cm_char_4x4_a x = cm_load_4x4_A_s8_global_rowm_of(a, n);
-    cm_uchar_4x4_b y = cm_load_4x4_B_u8_global_rowm_checked_of(b, n, 1, 2, 3, 4);
-    cm_int_4x4_accumulator z = cm_mul_add_4x4x4_s8xu8_s32_13_of_c(x.part, y.part, cm_fill_4x4_C_s32_of(3));
-    cm_store_4x4_C_s32_global_rowm(d, z.part, 4);
-    struct pair p = {cm_load_4x4_C_f32_global_rowm_of(c, 4), cm_fill_4x4_C_f32_of(1.0f)};
-    __private cm_float_4x4_accumulator *which = n ? &p.first : &p.second;
-    *which = cm_add_4x4_C_f32_of_a_b(cm_scalar_mul_4x4_C_f32_of_m(halved(cm_sub_4x4_C_f32_of(p.first.part, p.second.part)), 0.5f), cm_negate_4x4_C_f32_of(p.second.part));
-    p.second = cm_add_4x4_C_f32_of(p.second.part, (*which).part);
-    cm_store_4x4_C_f32_global_rowm(c, p.second.part, cm_sub_group_any(n > 3) ? cm_get_sub_group_size() * 4 : 8u);
+#line 16 "matrices.cl"
+    struct cm_int_4x4_accumulator cm_t2; struct cm_float_4x4_accumulator cm_t4; struct cm_float_4x4_accumulator cm_t5; struct cm_float_4x4_accumulator cm_t6; struct cm_float_4x4_accumulator cm_t7; struct cm_float_4x4_accumulator cm_t8; struct cm_float_4x4_accumulator cm_t9; struct cm_float_4x4_accumulator cm_t10;
+    struct cm_char_4x4_a x; cm_load_4x4_A_s8_global_rowm((__private char *)x.part, a, n);
+    struct cm_uchar_4x4_b y; cm_load_4x4_B_u8_global_rowm_checked((__private uchar *)y.part, b, n, 1, 2, 3, 4);
+    struct cm_int_4x4_accumulator z; cm_fill_4x4_C_s32((__private int *)cm_t2.part, 3), cm_mul_add_4x4x4_s8xu8_s32_13((__private int *)z.part, (__private const char *)x.part, (__private const uchar *)y.part, (__private const int *)cm_t2.part);
+    cm_store_4x4_C_s32_global_rowm(d, (__private const int *)z.part, 4);
+    struct pair p = {(cm_load_4x4_C_f32_global_rowm((__private float *)cm_t4.part, c, 4), cm_t4), (cm_fill_4x4_C_f32((__private float *)cm_t5.part, 1.0f), cm_t5)};
+    __private struct cm_float_4x4_accumulator *which = n ? &p.first : &p.second;
+    *which = (cm_t7 = halved((cm_sub_4x4_C_f32((__private float *)cm_t6.part, (__private const float *)p.first.part, (__private const float *)p.second.part), cm_t6)), cm_scalar_mul_4x4_C_f32((__private float *)cm_t8.part, (__private const float *)cm_t7.part, 0.5f), cm_negate_4x4_C_f32((__private float *)cm_t9.part, (__private const float *)p.second.part), cm_add_4x4_C_f32((__private float *)cm_t10.part, (__private const float *)cm_t8.part, (__private const float *)cm_t9.part), cm_t10);
+    cm_add_4x4_C_f32((__private float *)p.second.part, (__private const float *)p.second.part, (__private const float *)which->part);
+    cm_store_4x4_C_f32_global_rowm(c, (__private const float *)p.second.part, cm_sub_group_any(n > 3) ? cm_get_sub_group_size() * 4 : 8u);
 }

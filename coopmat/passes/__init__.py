@@ -1,0 +1,49 @@
+"""Passes from typed AST to typed AST: each takes a valid unit and gives a valid one (`coopmat.passes.verify`).
+
+A pass is a frozen dataclass with a `name` and `run(unit, report)`. What it is given it leaves as it is: nodes that
+change are made anew, and everything else is shared between the units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ..diagnostics import Diagnostic, Span
+from ..frontend import typed
+from ..matrices.trees import Tree
+
+__all__ = ["Library", "Pass", "Report", "run"]
+
+#: Compiles OpenCL C text of the matrix library to a typed unit, which may be one that others have, too.
+Library = Callable[[str], typed.Unit]
+
+
+@dataclass(slots=True)
+class Report:
+    """What passes have to say besides the unit that they give."""
+
+    warnings: list[Diagnostic] = field(default_factory=list)
+    # The expressions of Clang's matrix types, with their places.
+    trees: list[tuple[Span, Tree]] = field(default_factory=list)
+
+
+class Pass(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
+        """The unit after the pass. Raises CompileError for what is not supported."""
+        ...
+
+
+def run(unit: typed.Unit, passes: Iterable[Pass], report: Report, *, verify: bool = False) -> typed.Unit:
+    """The unit after all passes. With `verify` an InternalError says what a pass did wrong."""
+    from .verify import check
+
+    for item in passes:
+        unit = item.run(unit, report)
+        if verify:
+            check(unit, item.name)
+    return unit

@@ -1,0 +1,85 @@
+"""What functions do, themselves and through those that they call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..frontend import builtins, typed
+from ..frontend.nodes import walk
+from ..frontend.types import Type, contains_matrix
+
+
+@dataclass(slots=True)
+class Facts:
+    """Of one function. `matrices`: it has values or variables that are or hold cooperative matrices; `names_matrices`:
+    that, or pointers to such; `subgroups`: it calls builtins of the subgroup; `calls` are the functions that it calls
+    itself."""
+
+    matrices: bool = False
+    names_matrices: bool = False
+    subgroups: bool = False
+    calls: dict[typed.FunctionDecl, None] = field(default_factory=dict)
+
+
+class CallGraph:
+    """Of a unit; `names_matrix` says whether a type does."""
+
+    def __init__(self, unit: typed.Unit, names_matrix: Callable[[Type], bool]) -> None:
+        self._names_matrix = names_matrix
+        # By identity, which is much cheaper than hashing; the entry keeps the type alive.
+        self._types: dict[int, tuple[Type, bool]] = {}
+        self._has_matrices = unit.has_matrices
+        self._facts = {f: self._of(f) for f in unit.functions if f.body is not None}
+        self._reached: dict[typed.FunctionDecl, tuple[typed.FunctionDecl, ...]] = {}
+
+    def _of(self, function: typed.FunctionDecl) -> Facts:
+        facts = Facts()
+        for decl in function.parameters:
+            self._see(facts, decl.type)
+        self._see(facts, function.type.result)
+        assert function.body is not None
+        for node in walk(function.body):
+            if isinstance(node, typed.VarDecl):
+                self._see(facts, node.type)
+            elif isinstance(node, typed.Expr):
+                self._see(facts, node.matrix if isinstance(node, typed.MatrixLength) else node.type)
+                if isinstance(node, typed.Call):
+                    facts.calls.setdefault(node.function)
+                elif isinstance(node, typed.BuiltinCall):
+                    row = builtins.find(node.name)
+                    facts.subgroups |= row is not None and row.subgroup
+                elif isinstance(node, typed.MatrixCoordinates):
+                    facts.matrices = facts.names_matrices = True
+        return facts
+
+    def _see(self, facts: Facts, t: Type) -> None:
+        if not self._has_matrices:
+            return
+        known = self._types.get(id(t))
+        if known is None:
+            known = self._types[id(t)] = (t, self._names_matrix(t))
+        if known[1]:
+            facts.names_matrices = True
+            facts.matrices |= contains_matrix(t)
+
+    def facts(self, function: typed.FunctionDecl) -> Facts:
+        return self._facts.get(function) or Facts()
+
+    def reached(self, function: typed.FunctionDecl) -> tuple[typed.FunctionDecl, ...]:
+        """The function and all that it may call."""
+        known = self._reached.get(function)
+        if known is None:
+            found: dict[typed.FunctionDecl, None] = {}
+            work = [function]
+            while work:
+                here = work.pop()
+                if here not in found:
+                    found[here] = None
+                    work.extend(reversed(self.facts(here).calls))
+            known = self._reached[function] = tuple(found)
+        return known
+
+    def uses(self, function: typed.FunctionDecl, what: str) -> bool:
+        """Whether it or one that it calls does: the name of a field of `Facts`."""
+        return any(getattr(self.facts(here), what) for here in self.reached(function))

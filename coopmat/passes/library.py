@@ -1,0 +1,154 @@
+"""Calls of the matrix library: made first, linked to the library's typed AST once all of them are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..diagnostics import InternalError, Span
+from ..frontend import typed
+from ..frontend.typed import ConvertKind
+from ..frontend.types import (
+    BFLOAT16,
+    FLOATS,
+    INTEGERS,
+    PLAIN,
+    SIZE_T,
+    ULONG,
+    USHORT,
+    VECTOR_SIZES,
+    VOID,
+    AddressSpace,
+    ArrayType,
+    FunctionType,
+    PointerType,
+    Qualifiers,
+    Type,
+    with_count,
+)
+from ..matrices import lowering
+from ..matrices.instance import SCRATCH, Instance, Parameter
+from ..matrices.strategies import Target
+from . import Library
+from .storage import LIBRARY_SPAN
+
+_VALUES: dict[str, Type] = {
+    "size_t": SIZE_T,
+    "void": VOID,
+    **{str(t): t for scalar in (*INTEGERS, *FLOATS) for t in (with_count(scalar, n) for n in (1, *VECTOR_SIZES))},
+}
+_SPACES = {str(space): space for space in AddressSpace}
+_LOCAL = Qualifiers(AddressSpace.LOCAL)
+_SCRATCH_POINTER = PointerType(ULONG, _LOCAL)
+_UNLINKED = typed.FunctionDecl(LIBRARY_SPAN, "unlinked", FunctionType(VOID, ()), [], False, True)
+
+
+class LibraryCalls:
+    """Of one unit. Local memory that library functions exchange values through is a kernel's own, and other functions
+    take a pointer to it as their last parameter."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._instances: dict[Target, dict[str, Instance]] = {}
+        self._calls: list[tuple[Target, str, typed.Call]] = []
+        self._callers: dict[typed.FunctionDecl, list[typed.Call]] = {}
+        self._scratch: dict[typed.FunctionDecl, typed.VarDecl] = {}
+        self._bytes: dict[typed.FunctionDecl, int] = {}
+
+    def call(
+        self,
+        caller: typed.FunctionDecl,
+        target: Target,
+        instance: Instance,
+        arguments: Sequence[typed.Expr],
+        span: Span,
+    ) -> typed.Call:
+        """A call in the body of `caller` of the instance for `target`."""
+        signature, name = instance.signature, instance.function_name
+        self._instances.setdefault(target, {})[name] = instance
+        given = [passed(a, parameter_type(p)) for a, p in zip(arguments, signature.parameters, strict=True)]
+        size = instance.scratch_bytes(target)
+        if size:
+            given.append(self._scratch_pointer(caller, span))
+            self._bytes[caller] = max(self._bytes.get(caller, 0), size)
+        result = typed.Call(span, _VALUES[signature.returns], _UNLINKED, given)
+        self._calls.append((target, name, result))
+        return result
+
+    def note_call(self, caller: typed.FunctionDecl, call: typed.Call) -> None:
+        """Says that `caller` calls a function of the unit's own, which may have to be told of local memory."""
+        self._callers.setdefault(caller, []).append(call)
+
+    def link(self) -> typed.Unit:
+        """Gives all calls their functions: the library's, which are returned with their records."""
+        lowering.check_count(sum(map(len, self._instances.values())))
+        result = typed.Unit([], [], [])
+        linked: dict[tuple[Target, str], typed.FunctionDecl] = {}
+        for target, instances in self._instances.items():
+            unit = self._library(lowering.instantiate(target, instances.values()))
+            result.functions += unit.functions
+            result.records += unit.records
+            linked.update({(target, f.name): f for f in unit.functions if f.body is not None})
+        for target, name, call in self._calls:
+            if (target, name) not in linked:
+                raise InternalError(f"the matrix library does not define '{name}'")
+            call.function = linked[target, name]
+        return result
+
+    # --- local memory ----------------------------------------------------------------------------
+
+    def pass_scratch(self, functions: Sequence[typed.FunctionDecl]) -> list[typed.VarDecl]:
+        """Gives the functions, callees first, their parameters for local memory; the kernels' objects."""
+        objects = []
+        for function in functions:
+            for call in self._callers.get(function, ()):
+                size = self._bytes.get(call.function, 0)
+                if size:
+                    call.arguments = [*call.arguments, self._scratch_pointer(function, call.span)]
+                    self._bytes[function] = max(self._bytes.get(function, 0), size)
+            if function in self._scratch:
+                objects += self._declare_scratch(function, self._bytes[function])
+        return objects
+
+    def _scratch_pointer(self, function: typed.FunctionDecl, span: Span) -> typed.Expr:
+        decl = self._scratch.get(function)
+        if decl is None:
+            storage = "automatic" if function.is_kernel else "parameter"
+            decl = typed.VarDecl(function.span, f"{SCRATCH.name}.pointer", _SCRATCH_POINTER, PLAIN, storage)
+            self._scratch[function] = decl
+        return typed.Load(span, decl.type, typed.VarRef(span, decl.type, PLAIN, decl))
+
+    def _declare_scratch(self, function: typed.FunctionDecl, size: int) -> list[typed.VarDecl]:
+        decl = self._scratch[function]
+        if not function.is_kernel:
+            function.parameters = [*function.parameters, decl]
+            function.type = replace(function.type, parameters=(*function.type.parameters, decl.type))
+            return []
+        assert function.body is not None
+        span = function.body.span
+        memory = ArrayType(ULONG, -(-size // 8))
+        home = typed.VarDecl(span, f"{SCRATCH.name}.memory", memory, _LOCAL, "static", alignment=16)
+        array = typed.VarRef(span, memory, _LOCAL, home)
+        decl.initializer = typed.Convert(span, decl.type, ConvertKind.DECAY, array)
+        function.body = typed.Block(span, [typed.DeclStmt(span, decl), *function.body.items])
+        return [home]
+
+
+def parameter_type(p: Parameter) -> Type:
+    value = _VALUES[p.type]
+    return value if p.space is None else PointerType(value, Qualifiers(_SPACES[p.space], p.const, p.volatile))
+
+
+def passed(e: typed.Expr, t: Type) -> typed.Expr:
+    """A value of the library's type: bfloat16 is its bits there, and a pointer points to components."""
+    if e.type == BFLOAT16 and t == USHORT:
+        return typed.Convert(e.span, t, ConvertKind.BITCAST, e)
+    if not isinstance(t, PointerType):
+        return e
+    assert isinstance(e.type, PointerType)
+    if e.type.qualifiers.space is not t.qualifiers.space:
+        moved = PointerType(e.type.pointee, replace(e.type.qualifiers, space=t.qualifiers.space))
+        e = typed.Convert(e.span, moved, ConvertKind.ADDRESS_SPACE, e)
+    if e.type.pointee == t.pointee:  # type: ignore[attr-defined]
+        return e
+    return typed.Convert(e.span, t, ConvertKind.POINTER, e)

@@ -1,0 +1,128 @@
+"""Arithmetic of floating-point types that devices have in memory only: functions on their bits, from the library.
+
+A bfloat16 stays one where it is loaded, stored and passed; whatever is calculated is so in float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..diagnostics import Span
+from ..frontend import typed
+from ..frontend.matrix_terms import COMPONENTS
+from ..frontend.sema.values import kind_between
+from ..frontend.typed import ConvertKind
+from ..frontend.types import BFLOAT16, FLOAT, USHORT, ScalarType, Type
+from ..matrices.bfloat16 import Bfloat16Function
+from ..matrices.spelling import INEXACT_IN_FLOAT
+from ..matrices.strategies import STRATEGIES, Target
+from . import Library, Report
+from .functions import FunctionRewriter, sequence
+from .library import LibraryCalls
+from .nodes import copied
+from .pointers import load
+from .storage import LIBRARY_NAME
+
+_TARGET = Target(STRATEGIES["one"], 1)
+
+
+@dataclass(frozen=True, slots=True)
+class SmallFloats:
+    """The pass."""
+
+    library: Library
+    name: str = "small-floats"
+
+    def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
+        if not unit.has_bfloat16:
+            return unit
+        calls = LibraryCalls(self.library)
+        functions = {f: f if f.span.file == LIBRARY_NAME else copied(f) for f in unit.functions}
+        for source, new in functions.items():
+            if new is not source and new.body is not None:
+                _Function(new, functions, calls).rewrite()
+        return replace(unit, functions=[*calls.link().functions, *functions.values()])
+
+
+class _Function(FunctionRewriter):
+    """A function on its way."""
+
+    def __init__(
+        self,
+        decl: typed.FunctionDecl,
+        functions: Mapping[typed.FunctionDecl, typed.FunctionDecl],
+        calls: LibraryCalls,
+    ) -> None:
+        super().__init__(decl, lambda t: t)
+        self.functions, self.calls = functions, calls
+
+    def handlers(self) -> Mapping[type, Callable[..., Any]]:
+        return _HANDLERS
+
+    def _call(self, what: str, x: typed.Expr, span: Span) -> typed.Expr:
+        return self.calls.call(self.decl, _TARGET, Bfloat16Function(what, 1), [x], span)
+
+    def convert(self, e: typed.Convert, new: typed.Convert) -> typed.Expr:
+        if e.kind not in _NUMERIC or BFLOAT16 not in (e.type, e.operand.type):
+            return new
+        return self._converted(new.operand, e.type, e.span)
+
+    def _converted(self, x: typed.Expr, t: Type, span: Span) -> typed.Expr:
+        """From or to bfloat16, rounded once: what is not exact in a float becomes one whose last bit is odd first."""
+        source = x.type
+        assert isinstance(source, ScalarType) and isinstance(t, ScalarType)
+        if source == t:
+            return x
+        if t != BFLOAT16:
+            bits = typed.Convert(span, USHORT, ConvertKind.BITCAST, x)
+            return _convert(self._call("to_float", bits, span), t, span)
+        component = COMPONENTS.get(source.name)
+        if component in INEXACT_IN_FLOAT:
+            x = self._call(f"{component}_to_odd", x, span)
+        rounded = self._call("from_float_rte", _convert(x, FLOAT, span), span)
+        return typed.Convert(span, BFLOAT16, ConvertKind.BITCAST, rounded)
+
+    def compound_assign(self, e: typed.CompoundAssign, new: typed.CompoundAssign) -> typed.Expr:
+        if e.target.type != BFLOAT16:
+            return new
+        before, target = self.once(new.target)
+        own = self._converted(load(target), e.computation, e.span)
+        result = typed.Binary(e.span, e.computation, e.op, own, new.value)
+        value = self._converted(result, BFLOAT16, e.span)
+        return sequence([*before, typed.Assign(e.span, e.type, target, value)])
+
+    def inc_dec(self, e: typed.IncDec, new: typed.IncDec) -> typed.Expr:
+        if e.target.type != BFLOAT16:
+            return new
+        before, target = self.once(new.target)
+        result: list[typed.Expr] = []
+        own: typed.Expr = load(target)
+        if not e.prefix:
+            known = self.temporary(BFLOAT16, e.span)
+            before.append(typed.Assign(e.span, BFLOAT16, known, own))
+            own, result = load(known), [load(known)]
+        one = typed.FloatConst(e.span, FLOAT, float(e.step))
+        total = typed.Binary(e.span, FLOAT, "add", self._converted(own, FLOAT, e.span), one)
+        change = typed.Assign(e.span, BFLOAT16, target, self._converted(total, BFLOAT16, e.span))
+        return sequence([*before, change, *result])
+
+    def call(self, e: typed.Call, new: typed.Call) -> typed.Expr:
+        function = self.functions.get(e.function, e.function)
+        return new if function is e.function else copied(new, function=function)
+
+
+_NUMERIC = (ConvertKind.INT_TO_FLOAT, ConvertKind.FLOAT_TO_INT, ConvertKind.FLOAT_TO_FLOAT)
+_HANDLERS: dict[type, Callable[..., Any]] = {
+    typed.Convert: _Function.convert,
+    typed.CompoundAssign: _Function.compound_assign,
+    typed.IncDec: _Function.inc_dec,
+    typed.Call: _Function.call,
+}
+
+
+def _convert(x: typed.Expr, t: ScalarType, span: Span) -> typed.Expr:
+    """Of a number that is no bfloat16."""
+    kind = kind_between(x.type, t)
+    return x if kind is None else typed.Convert(span, t, kind, x)

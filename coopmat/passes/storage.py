@@ -1,0 +1,142 @@
+"""The types of units whose matrices are plain objects: records of components or elements."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..diagnostics import Span
+from ..frontend.matrix_terms import matrix_type
+from ..frontend.types import (
+    BFLOAT16,
+    HALF,
+    PLAIN,
+    USHORT,
+    ArrayType,
+    CoopMatrixType,
+    Field,
+    FunctionType,
+    PointerType,
+    RecordType,
+    Type,
+    with_count,
+)
+from ..matrices import lowering
+from ..matrices.strategies import Strategy
+
+#: Where nodes stand that the source does not have.
+LIBRARY_NAME = "<matrix library>"
+LIBRARY_SPAN = Span(LIBRARY_NAME, 1, 1, 1, 1)
+
+
+class PlainTypes:
+    """The types of a unit without those of a class, `own`: records, which `make` gives, take their places."""
+
+    own: type
+
+    def __init__(self) -> None:
+        # By identity, which is much cheaper than hashing; the entry keeps the type alive.
+        self._known: dict[int, tuple[Type, Type]] = {}
+        self._made: dict[Type, RecordType] = {}
+        self._ids: set[int] = set()
+        self._records: dict[RecordType, RecordType] = {}
+
+    def make(self, t: Type) -> RecordType:
+        raise NotImplementedError
+
+    @property
+    def made(self) -> list[RecordType]:
+        """The new records."""
+        return list(self._made.values())
+
+    def is_made(self, t: Type) -> bool:
+        return id(t) in self._ids
+
+    def type(self, t: Type) -> Type:
+        """The type itself where it says nothing of what is replaced."""
+        known = self._known.get(id(t))
+        if known is None:
+            known = self._known[id(t)] = (t, self._replaced(t) if names(t, self.own) else t)
+        return known[1]
+
+    def record_type(self, t: RecordType) -> RecordType:
+        """As `type`."""
+        result = self.type(t)
+        assert isinstance(result, RecordType)
+        return result
+
+    def _replaced(self, t: Type) -> Type:
+        if isinstance(t, self.own):
+            return self._of_own(t)
+        if isinstance(t, ArrayType):
+            return replace(t, element=self.type(t.element))
+        if isinstance(t, PointerType):
+            return replace(t, pointee=self.type(t.pointee))
+        if isinstance(t, FunctionType):
+            return FunctionType(self.type(t.result), tuple(map(self.type, t.parameters)), t.variadic)
+        return self._record(t) if isinstance(t, RecordType) else t
+
+    def _of_own(self, t: Type) -> RecordType:
+        found = self._made.get(t)
+        if found is None:
+            found = self._made[t] = self.make(t)
+            self._ids.add(id(found))
+        return found
+
+    def _record(self, t: RecordType) -> RecordType:
+        found = self._records.get(t)
+        if found is None:
+            # Nothing of a cooperative matrix may be misaligned.
+            packed = t.packed and not t.holds_matrix
+            found = self._records[t] = RecordType(t.kind, t.name, t.span, packed=packed, alignment=t.alignment)
+            if t.fields is not None:
+                items = [replace(f, type=self.type(f.type), packed=f.packed and not t.holds_matrix) for f in t.fields]
+                found.complete(items)
+        return found
+
+
+class Storage(PlainTypes):
+    """Cooperative matrices as private objects, with room for what is held in subgroups of `sub_group_size`, which are
+    the smallest; `half_bits`: halves in matrices are bit patterns."""
+
+    own = CoopMatrixType
+
+    def __init__(self, strategy: Strategy, sub_group_size: int, half_bits: bool = False) -> None:
+        super().__init__()
+        self._strategy, self._size, self._half_bits = strategy, sub_group_size, half_bits
+
+    def make(self, t: Type) -> RecordType:
+        assert isinstance(t, CoopMatrixType)
+        m = matrix_type(t)
+        count = lowering.storage_components(self._strategy, m, self._size)
+        # Vectors give the object its alignment, and LLVM an idea of what is accessed at a time.
+        width = self._strategy.width(t.columns)
+        bits = t.component == BFLOAT16 or (self._half_bits and t.component == HALF)
+        parts = ArrayType(with_count(USHORT if bits else t.component, width), count // width)
+        name = f"cm_{t.component}_{t.rows}x{t.columns}_{t.use.name.lower()}"
+        result = RecordType("struct", name, LIBRARY_SPAN)
+        result.complete([Field("part", parts, PLAIN, LIBRARY_SPAN)])
+        return result
+
+
+def names_matrix(t: Type) -> bool:
+    """Whether the type says something of cooperative matrices, also behind pointers."""
+    return names(t, CoopMatrixType)
+
+
+def names(t: Type, own: type) -> bool:
+    """Whether the type is of the class, or made of such a type, also behind pointers."""
+    work, seen = [t], set()
+    while work:
+        inner = work.pop()
+        if isinstance(inner, own):
+            return True
+        if isinstance(inner, ArrayType):
+            work.append(inner.element)
+        elif isinstance(inner, PointerType):
+            work.append(inner.pointee)
+        elif isinstance(inner, FunctionType):
+            work += [inner.result, *inner.parameters]
+        elif isinstance(inner, RecordType) and inner not in seen:
+            seen.add(inner)
+            work += [item.type for item in inner.fields or ()]
+    return False

@@ -1,0 +1,118 @@
+"""Which subgroups a unit's kernels run in where matrices are lowered to a library, and what builtins of the subgroup
+become where that is not the device's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..diagnostics import CompileError, Diagnostic, InternalError, Severity
+from ..frontend import typed
+from ..frontend.kernel_info import describe, sub_group_size, work_items
+from ..frontend.matrix_terms import COMPONENTS
+from ..frontend.types import PointerType, ScalarType, Type, VectorType, element_type
+from ..matrices import lowering
+from ..matrices.instance import Instance
+from ..matrices.strategies import MAX_WORK_ITEMS, Strategy, Target
+from ..matrices.variants import ComponentType
+from .calls import CallGraph
+
+_SIZE = "intel_reqd_sub_group_size"
+
+
+class SubGroups:
+    """Of `unit`, whose functions are in `graph`; `asked` is --sub-group-size."""
+
+    def __init__(self, unit: typed.Unit, graph: CallGraph, strategy: Strategy, asked: int | None) -> None:
+        self.unit, self.graph, self.strategy, self.asked = unit, graph, strategy, asked
+        self.warnings: list[Diagnostic] = []
+
+    def target(self, decl: typed.FunctionDecl) -> Target:
+        """What the library is instantiated for where this kernel calls it."""
+        strategy = self.strategy
+        if strategy.one_work_item:
+            return Target(strategy, 1)
+        size = self.asked or sub_group_size(decl) or strategy.tuning.sub_group_size
+        items = work_items(decl) if strategy.scratch else None
+        return Target(strategy, size, items or MAX_WORK_ITEMS)
+
+    @cached_property
+    def smallest_size(self) -> int:
+        """What the storage of matrices is laid out for: the smallest subgroups that a kernel with matrices has."""
+        if self.strategy.one_work_item:
+            return 1
+        if self.asked is not None:
+            return self.asked
+        usual = self.strategy.tuning.sub_group_size
+        kernels = [decl for decl in self.unit.kernels if self.graph.uses(decl, "matrices")]
+        return min((sub_group_size(decl) or usual for decl in kernels), default=usual)
+
+    @cached_property
+    def replaces(self) -> bool:
+        """Whether the subgroup builtins speak of the strategy's subgroups, not of the device's."""
+        if not self.strategy.one_work_item:
+            return self.strategy.scratch
+        # Without matrices there is no reason to have subgroups of one.
+        return any(self.graph.uses(decl, "matrices") for decl in self.unit.kernels or self.unit.functions)
+
+    def settle(self, kernel: typed.FunctionDecl, source: typed.FunctionDecl) -> None:
+        """Says on a `kernel` what is decided for the one in the source: the size that the device is told of, and what
+        hosts need to know. Raises CompileError for two sizes; adds to `warnings`."""
+        target = self.target(source)
+        matrices, subgroups = (self.graph.uses(source, what) for what in ("matrices", "subgroups"))
+        asked = attribute = size = sub_group_size(source)
+        most = None
+        if self._runs_in(target, matrices, subgroups):
+            size = target.sub_group_size
+            attribute = None if self.strategy.one_work_item else size
+            most = target.work_items if self.strategy.scratch else None
+            if asked is not None and asked != size:
+                self._tell_of_other_size(source, asked, target)
+        elif subgroups and asked is None and not (self.strategy.one_work_item or self.strategy.scratch):
+            attribute = size = self.asked
+        kernel.attributes = {name: value for name, value in source.attributes.items() if name != _SIZE}
+        # A device without subgroups need not know the attribute.
+        if attribute is not None and not self.strategy.scratch:
+            kernel.attributes[_SIZE] = attribute
+        kernel.info = describe(source, size, matrices, most)
+
+    def _runs_in(self, target: Target, matrices: bool, subgroups: bool) -> bool:
+        """Whether it matters to a kernel that its subgroups are the target's."""
+        if target.strategy.one_work_item:
+            return (matrices or subgroups) and self.replaces
+        return matrices or (subgroups and target.strategy.scratch)
+
+    def _tell_of_other_size(self, decl: typed.FunctionDecl, asked: int, target: Target) -> None:
+        text = f"kernel '{decl.name}' asks for subgroups of {asked}, and "
+        if not target.strategy.one_work_item:
+            text += f"--sub-group-size asks for {target.sub_group_size}: different sizes are not supported yet"
+            raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, decl.span)])
+        text += f"--matrices {target.strategy.name} makes them of one work-item"
+        self.warnings.append(Diagnostic(Severity.WARNING, "sub-group-size", text, decl.span))
+
+
+@dataclass(frozen=True, slots=True)
+class Substitute:
+    """A library function for a subgroup builtin; it takes the first of the builtin's parameters. `each`: it is for
+    scalars, and the builtin's vectors want it for each component."""
+
+    instance: Instance
+    each: bool
+
+
+def substitute(strategy: Strategy, e: typed.BuiltinCall) -> Substitute:
+    """Where the strategy's subgroups are not the device's."""
+    first = e.parameters[0] if e.parameters else None
+    instance = lowering.substitute_builtin(strategy, e.name, _component(first))
+    if instance is None:
+        # The device's own would speak of subgroups that are not there.
+        raise InternalError(f"'{e.name}' has no meaning for --matrices {strategy.name}")
+    parameters = instance.signature.parameters
+    each = bool(parameters) and isinstance(first, VectorType) and parameters[0].type == first.element.name
+    return Substitute(instance, each)
+
+
+def _component(t: Type | None) -> ComponentType | None:
+    """Of a scalar, a vector, or what a pointer is to."""
+    element = element_type(t.pointee if isinstance(t, PointerType) else t) if t is not None else None
+    return COMPONENTS.get(element.name) if isinstance(element, ScalarType) else None
