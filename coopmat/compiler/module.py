@@ -331,13 +331,16 @@ class Module:
         from ..matrices.strategies import STRATEGIES
         from ..passes.matrices import Matrices
         from ..passes.matrix_types import MatrixTypes
+        from ..passes.native import NO_RULES, NativeMatrices
         from ..passes.small_floats import SmallFloats
 
         options, c = self.options, code == "c"
         functions = partial(library, wrap=not c)
         route = "one" if c and self.matrices == "native" else self.matrices
         wanted: list[Pass] = []
-        if route != "native":
+        if route == "native":
+            wanted.append(NativeMatrices(functions, self._memory_rules() or NO_RULES, options.sub_group_size))
+        else:
             half_bits = c and "cl_khr_fp16" not in options.features
             strategy = STRATEGIES[route].tuned(tuning(options))
             wanted.append(Matrices(strategy, functions, options.sub_group_size, half_bits))
@@ -390,7 +393,7 @@ class Module:
         )
 
         with collector:
-            lowered = self._timed("lower", lambda: self._placed(lambda: lower(unit, wanted, library)))
+            lowered = self._timed("lower", lambda: self._placed(lambda: lower(unit, wanted)))
         return self._told(lowered)
 
     @_stage

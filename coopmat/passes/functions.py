@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ..diagnostics import InternalError, Span
@@ -10,17 +11,24 @@ from ..frontend import typed
 from ..frontend.types import PLAIN, ArrayType, RecordType, Type
 from .nodes import Handler, Parts, Rewriter, copied
 from .pointers import address_of, decayed, is_simple, load, member, variable
+from .storage import LIBRARY_NAME
 
 
 class FunctionRewriter:
-    """Makes the parameters and the body of `decl` anew, which is a copy of a function; `map_type` gives the new types.
+    """Makes the parameters and the body of `decl` anew, which is a copy of a function; `map_type` gives the new types,
+    `functions` are those that are called in place of others.
 
     `handlers` are methods, by the class of a node. Functions of a library give objects their values by an address, the
     first argument: `result` makes such calls, whose object is the one that is assigned to where that is a variable.
     """
 
-    def __init__(self, decl: typed.FunctionDecl, map_type: Callable[[Type], Type]) -> None:
-        self.decl, self.map_type = decl, map_type
+    def __init__(
+        self,
+        decl: typed.FunctionDecl,
+        map_type: Callable[[Type], Type],
+        functions: Mapping[typed.FunctionDecl, typed.FunctionDecl] = MappingProxyType({}),
+    ) -> None:
+        self.decl, self.map_type, self.functions = decl, map_type, functions
         self._variables: dict[typed.VarDecl, typed.VarDecl] = {}
         self._temporaries: dict[typed.VarDecl, None] = {}
         # The calls that give temporaries their values.
@@ -44,11 +52,16 @@ class FunctionRewriter:
             typed.VarDecl: self._declaration,
             typed.ExprStmt: self._statement,
             typed.Block: self._block,
+            typed.Call: self._call_of,
             **own,
         }
         body = Rewriter(handlers, self.map_type, self.parts()).rewrite(decl.body)
         objects = [typed.DeclStmt(body.span, made) for made in self._temporaries]
         decl.body = typed.Block(body.span, [*objects, *body.items]) if objects else body
+
+    def _call_of(self, e: typed.Call, new: typed.Call) -> typed.Expr:
+        function = self.functions.get(e.function, e.function)
+        return new if function is e.function else copied(new, function=function)
 
     # --- variables -------------------------------------------------------------------------------
 
@@ -152,6 +165,11 @@ class FunctionRewriter:
                     item.decl.initializer = None
                     items.append(typed.ExprStmt(item.span, straight.left))
         return new if len(items) == len(new.items) else typed.Block(s.span, items)
+
+
+def copies(unit: typed.Unit) -> dict[typed.FunctionDecl, typed.FunctionDecl]:
+    """The functions of a unit, each with one that is to be made anew: itself where it is the library's."""
+    return {f: f if f.span.file == LIBRARY_NAME else copied(f) for f in unit.functions}
 
 
 def elements(record: typed.LValue) -> typed.Expr:

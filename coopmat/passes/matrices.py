@@ -6,13 +6,14 @@ whose subgroup is not the device's, builtins of the subgroup are calls of the li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..diagnostics import Span
 from ..frontend import builtins, typed
 from ..frontend.matrix_terms import matrix_type
+from ..frontend.nodes import children
 from ..frontend.typed import ConvertKind
 from ..frontend.types import (
     ULONG,
@@ -25,7 +26,7 @@ from ..frontend.types import (
 from ..matrices import half_bits, lowering
 from ..matrices.instance import Instance
 from ..matrices.strategies import Strategy, Target
-from ..matrices.variants import Layout, Operands
+from ..matrices.variants import Layout, MatrixType, Operands
 from . import Library, Report
 from .calls import CallGraph
 from .functions import FunctionRewriter, elements, sequence
@@ -123,69 +124,33 @@ class _Function(FunctionRewriter):
     def _own(self, instance: Any) -> Any:
         return half_bits.in_bits(instance) if self.unit.half_bits else instance
 
-    def _operation(
-        self, instance: Instance, operands: Sequence[typed.Expr], e: typed.Expr, out: bool = True
-    ) -> typed.Expr:
-        """A call, with matrices among its operands; where there is an `out`, the value of that."""
+    # --- operations ------------------------------------------------------------------------------
+
+    def operation(self, e: typed.Expr, new: typed.Expr) -> typed.Expr:
+        """A call with the operands in their order; a matrix goes by its address, first the one that is the result."""
         before: list[typed.Expr] = []
-        arguments: list[typed.Expr] = []
-        for operand in operands:
+        operands: list[typed.Expr] = []
+        for operand in _operands(new):
             if self.unit.storage.is_made(operand.type):
                 effects, operand = self.address(operand)
                 before += effects
-            arguments.append(operand)
-        if not out:
-            return sequence([*before, self._call(instance, arguments, e.span)])
-        result = self.temporary(self.unit.storage.type(e.type), e.span)
-        return self.result(before, result, self._call(instance, [elements(result), *arguments], e.span))
+            operands.append(named_space(operand))
+        instance = _INSTANCES[type(e)](e)
+        return self._result(instance, before, operands, e.type, e.span)
 
-    # --- operations ------------------------------------------------------------------------------
-
-    def load(self, e: typed.MatrixLoad, new: typed.MatrixLoad) -> typed.Expr:
-        matrix = matrix_type(_matrix(e.type))
-        pointer, access = _memory(new)
-        return self._operation(lowering.Load(matrix, *access), [pointer, *_place(new)], e)
-
-    def store(self, e: typed.MatrixStore, new: typed.MatrixStore) -> typed.Expr:
-        matrix = matrix_type(_matrix(e.matrix.type))
-        pointer, access = _memory(new)
-        operands = [pointer, new.matrix, *_place(new)]
-        return self._operation(lowering.Store(matrix, *access), operands, e, out=False)
-
-    def fill(self, e: typed.MatrixFill, new: typed.MatrixFill) -> typed.Expr:
-        return self._operation(lowering.Fill(matrix_type(_matrix(e.type))), [new.value], e)
+    def _result(
+        self, instance: Instance, before: list[typed.Expr], operands: list[typed.Expr], t: Type, span: Span
+    ) -> typed.Expr:
+        if not isinstance(t, CoopMatrixType):
+            return sequence([*before, self._call(instance, operands, span)])
+        out = self.temporary(self.unit.storage.type(t), span)
+        return self.result(before, out, self._call(instance, [elements(out), *operands], span))
 
     def zero(self, e: typed.Zero, new: typed.Zero) -> typed.Expr:
         if not isinstance(e.type, CoopMatrixType):
             return new
         value = typed.Zero(e.span, e.type.component)
-        return self._operation(lowering.Fill(matrix_type(e.type)), [value], e)
-
-    def length(self, e: typed.MatrixLength, new: typed.MatrixLength) -> typed.Expr:
-        return self._call(lowering.Length(matrix_type(e.matrix)), [], e.span)
-
-    def coordinates(self, e: typed.MatrixCoordinates, new: typed.MatrixCoordinates) -> typed.Expr:
-        return self._call(lowering.Coord(matrix_type(e.matrix)), [new.index], e.span)
-
-    def multiply_add(self, e: typed.MatrixMulAdd, new: typed.MatrixMulAdd) -> typed.Expr:
-        a, b, c = (matrix_type(_matrix(m.type)) for m in (e.a, e.b, e.c))
-        instance = lowering.MultiplyAdd(a, b, c, Operands(e.operands))
-        return self._operation(instance, [new.a, new.b, new.c], e)
-
-    def convert(self, e: typed.MatrixConvert, new: typed.MatrixConvert) -> typed.Expr:
-        to = matrix_type(_matrix(e.type)).component
-        instance = lowering.Convert(matrix_type(_matrix(e.operand.type)), to, e.rounding, e.saturate)
-        return self._operation(instance, [new.operand], e)
-
-    def binary(self, e: typed.MatrixBinary, new: typed.MatrixBinary) -> typed.Expr:
-        return self._operation(lowering.Binary(matrix_type(_matrix(e.type)), e.op), [new.left, new.right], e)
-
-    def scale(self, e: typed.MatrixScale, new: typed.MatrixScale) -> typed.Expr:
-        instance = lowering.ScalarMultiply(matrix_type(_matrix(e.type)))
-        return self._operation(instance, [new.matrix, new.scalar], e)
-
-    def negate(self, e: typed.MatrixNegate, new: typed.MatrixNegate) -> typed.Expr:
-        return self._operation(lowering.Negate(matrix_type(_matrix(e.type))), [new.operand], e)
+        return self._result(lowering.Fill(matrix_type(e.type)), [], [value], e.type, e.span)
 
     def element(self, e: typed.MatrixElement, new: typed.MatrixElement) -> typed.Expr:
         index = typed.Convert(e.span, ULONG, ConvertKind.INT_TO_INT, new.index)
@@ -210,7 +175,7 @@ class _Function(FunctionRewriter):
     def compound_assign(self, e: typed.CompoundAssign, new: typed.CompoundAssign) -> typed.Expr:
         if not isinstance(e.computation, CoopMatrixType):
             return new
-        matrix = matrix_type(e.computation)
+        matrix = _of(e.computation)
         scaled = e.op == "scalar_mul"
         instance = lowering.ScalarMultiply(matrix) if scaled else lowering.Binary(matrix, e.op)
         before, target = self.once(new.target)
@@ -261,40 +226,53 @@ class _Function(FunctionRewriter):
         return sequence([*before, typed.VectorLiteral(e.span, e.type, items)])
 
 
+def _of(t: Type) -> MatrixType:
+    assert isinstance(t, CoopMatrixType)
+    return matrix_type(t)
+
+
+def _access(e: typed.MatrixLoad | typed.MatrixStore) -> tuple[str, Layout, bool, bool]:
+    """The address space of the memory as far as it shows, and how it is accessed."""
+    pointer = named_space(e.pointer).type
+    assert isinstance(pointer, PointerType)
+    q = pointer.qualifiers
+    return str(q.space), Layout(e.layout), q.volatile, e.bounds is not None
+
+
+def _multiply_add(e: typed.MatrixMulAdd) -> Instance:
+    return lowering.MultiplyAdd(_of(e.a.type), _of(e.b.type), _of(e.c.type), Operands(e.operands))
+
+
+# The library's function for each operation.
+_INSTANCES: dict[type, Callable[[Any], Instance]] = {
+    typed.MatrixLoad: lambda e: lowering.Load(_of(e.type), *_access(e)),
+    typed.MatrixStore: lambda e: lowering.Store(_of(e.matrix.type), *_access(e)),
+    typed.MatrixFill: lambda e: lowering.Fill(_of(e.type)),
+    typed.MatrixLength: lambda e: lowering.Length(_of(e.matrix)),
+    typed.MatrixCoordinates: lambda e: lowering.Coord(_of(e.matrix)),
+    typed.MatrixMulAdd: _multiply_add,
+    typed.MatrixConvert: lambda e: lowering.Convert(_of(e.operand.type), _of(e.type).component, e.rounding, e.saturate),
+    typed.MatrixBinary: lambda e: lowering.Binary(_of(e.type), e.op),
+    typed.MatrixScale: lambda e: lowering.ScalarMultiply(_of(e.type)),
+    typed.MatrixNegate: lambda e: lowering.Negate(_of(e.type)),
+}
+
+
+def _operands(e: typed.Expr) -> Iterator[typed.Expr]:
+    """The operands of an operation, those that tell of bounds one by one."""
+    for child in children(e):
+        if isinstance(child, typed.MatrixBounds):
+            yield from _operands(child)
+        elif isinstance(child, typed.Expr):
+            yield child
+
+
 _HANDLERS: dict[type, Callable[..., Any]] = {
-    typed.MatrixLoad: _Function.load,
-    typed.MatrixStore: _Function.store,
-    typed.MatrixFill: _Function.fill,
+    **dict.fromkeys(_INSTANCES, _Function.operation),
     typed.Zero: _Function.zero,
-    typed.MatrixLength: _Function.length,
-    typed.MatrixCoordinates: _Function.coordinates,
-    typed.MatrixMulAdd: _Function.multiply_add,
-    typed.MatrixConvert: _Function.convert,
-    typed.MatrixBinary: _Function.binary,
-    typed.MatrixScale: _Function.scale,
-    typed.MatrixNegate: _Function.negate,
     typed.MatrixElement: _Function.element,
     typed.Assign: _Function.assign,
     typed.CompoundAssign: _Function.compound_assign,
     typed.Call: _Function.call,
 }
 _WITH_SUBGROUPS = {**_HANDLERS, typed.BuiltinCall: _Function.builtin}
-
-
-def _matrix(t: Type) -> CoopMatrixType:
-    assert isinstance(t, CoopMatrixType)
-    return t
-
-
-def _memory(new: typed.MatrixLoad | typed.MatrixStore) -> tuple[typed.Expr, tuple[str, Layout, bool, bool]]:
-    """The pointer as far as its address space shows, and which instance it needs."""
-    pointer = named_space(new.pointer)
-    assert isinstance(pointer.type, PointerType)
-    q = pointer.type.qualifiers
-    return pointer, (str(q.space), Layout(new.layout), q.volatile, new.bounds is not None)
-
-
-def _place(new: typed.MatrixLoad | typed.MatrixStore) -> list[typed.Expr]:
-    """What tells of the memory after its address."""
-    b = new.bounds
-    return [new.stride] if b is None else [new.stride, b.row, b.column, b.rows, b.columns]

@@ -16,6 +16,7 @@ from ..frontend import matrix_trees, typed
 from ..frontend.kernel_info import describe, sub_group_size
 from ..frontend.matrix_overlaps import Overlaps
 from ..frontend.matrix_trees import Expression, Leaf, MemoryLeaf, ObjectLeaf, ScalarLeaf
+from ..frontend.nodes import walk
 from ..frontend.typed import ConvertKind
 from ..frontend.types import (
     PLAIN,
@@ -34,13 +35,14 @@ from ..matrices.strategies import STRATEGIES, Target
 from ..matrices.trees import Machine
 from . import Library, Report
 from .calls import CallGraph
-from .functions import FunctionRewriter, element, elements, sequence
+from .functions import FunctionRewriter, copies, element, elements, sequence
 from .library import LibraryCalls
 from .nodes import Handler, Parts, Rewriter, copied
 from .pointers import load, named_space
-from .storage import LIBRARY_NAME, LIBRARY_SPAN, PlainTypes, names_matrix
+from .storage import LIBRARY_SPAN, PlainTypes, names_matrix
 
 # Trees are the same functions whatever the cooperative matrices of a kernel run as.
+_LOOPS = (typed.For, typed.While, typed.DoWhile)
 _TARGET = Target(STRATEGIES["one"], 1)
 
 
@@ -80,14 +82,15 @@ class _Unit:
         self.unit, self.options, self.report = unit, options, report
         self.types = _Types()
         self.calls = LibraryCalls(options.library)
-        self.functions: dict[typed.FunctionDecl, typed.FunctionDecl] = {}
+        # Functions with expressions of matrices.
+        self.callers: set[typed.FunctionDecl] = set()
+        self.functions = copies(unit)
         self.variables: dict[typed.VarDecl, typed.VarDecl] = {}
 
     def run(self) -> typed.Unit:
         unit, types = self.unit, self.types
         graph = CallGraph(unit, names_matrix)
         self.variables = {decl: copied(decl, type=types.type(decl.type)) for decl in unit.variables}
-        self.functions = {f: f if f.span.file == LIBRARY_NAME else copied(f) for f in unit.functions}
         for decl in unit.variables:
             if decl.initializer is not None:
                 self.variables[decl].initializer = self._constant(decl.initializer)
@@ -102,7 +105,18 @@ class _Unit:
         library = self.calls.link()
         records = [*types.made, *library.records, *map(types.record_type, unit.records)]
         functions, variables = [*library.functions, *self.functions.values()], list(self.variables.values())
-        return replace(unit, functions=functions, variables=variables, records=records, has_matrix_types=False)
+        result = replace(unit, functions=functions, variables=variables, records=records)
+        self._mark_loops(result)
+        return result
+
+    def _mark_loops(self, unit: typed.Unit) -> None:
+        """Says of kernels whether there are loops around or in expressions of matrices."""
+        graph = CallGraph(unit, lambda t: False)
+        for kernel in unit.kernels:
+            reached = graph.reached(kernel)
+            nodes = (node for function in reached for node in walk(function.body))
+            if not self.callers.isdisjoint(reached) and any(isinstance(node, _LOOPS) for node in nodes):
+                kernel.attributes = {**kernel.attributes, "matrix_loops": True}
 
     def _constant(self, e: typed.Expr) -> typed.Expr:
         """An initial value of static storage."""
@@ -119,7 +133,7 @@ class _Function(FunctionRewriter):
     """A function on its way. Its expressions of matrices are taken as a whole, by their leaves."""
 
     def __init__(self, unit: _Unit, source: typed.FunctionDecl, decl: typed.FunctionDecl) -> None:
-        super().__init__(decl, unit.types.type)
+        super().__init__(decl, unit.types.type, unit.functions)
         self.unit, self.source = unit, source
         # By the identity of what they are of.
         self._expressions: dict[int, Expression] = {}
@@ -207,8 +221,7 @@ class _Function(FunctionRewriter):
             separate=separate,
         )
         self.unit.report.trees.append((span, tree))
-        # For who optimises the module.
-        self.decl.attributes = {**self.decl.attributes, "matrix_trees": True}
+        self.unit.callers.add(self.decl)
         return self.unit.calls.call(self.decl, _TARGET, tree, [*to, *args.arguments], span)
 
     def _is_separate(self, out: ObjectLeaf | MemoryLeaf, args: _Arguments) -> bool:
@@ -306,9 +319,6 @@ class _Function(FunctionRewriter):
     def aggregate(self, e: typed.Aggregate, new: typed.Aggregate) -> typed.Expr:
         return _aggregate(e, new)
 
-    def call(self, e: typed.Call, new: typed.Call) -> typed.Expr:
-        return copied(new, function=self.unit.functions[e.function])  # type: ignore[no-any-return]
-
 
 _HANDLERS: dict[type, Callable[..., Any]] = {
     **dict.fromkeys(matrix_trees.TREES, _Function.tree),
@@ -319,7 +329,6 @@ _HANDLERS: dict[type, Callable[..., Any]] = {
     typed.VectorOfMatrix: _Function.to_vector,
     typed.MatrixOfVector: _Function.of_vector,
     typed.Aggregate: _Function.aggregate,
-    typed.Call: _Function.call,
 }
 
 

@@ -19,11 +19,9 @@ from ..matrices.bfloat16 import Bfloat16Function
 from ..matrices.spelling import INEXACT_IN_FLOAT
 from ..matrices.strategies import STRATEGIES, Target
 from . import Library, Report
-from .functions import FunctionRewriter, sequence
+from .functions import FunctionRewriter, copies, sequence
 from .library import LibraryCalls
-from .nodes import copied
 from .pointers import load
-from .storage import LIBRARY_NAME
 
 _TARGET = Target(STRATEGIES["one"], 1)
 
@@ -39,7 +37,7 @@ class SmallFloats:
         if not unit.has_bfloat16:
             return unit
         calls = LibraryCalls(self.library)
-        functions = {f: f if f.span.file == LIBRARY_NAME else copied(f) for f in unit.functions}
+        functions = copies(unit)
         for source, new in functions.items():
             if new is not source and new.body is not None:
                 _Function(new, functions, calls).rewrite()
@@ -55,8 +53,8 @@ class _Function(FunctionRewriter):
         functions: Mapping[typed.FunctionDecl, typed.FunctionDecl],
         calls: LibraryCalls,
     ) -> None:
-        super().__init__(decl, lambda t: t)
-        self.functions, self.calls = functions, calls
+        super().__init__(decl, lambda t: t, functions)
+        self.calls = calls
 
     def handlers(self) -> Mapping[type, Callable[..., Any]]:
         return _HANDLERS
@@ -108,17 +106,12 @@ class _Function(FunctionRewriter):
         change = typed.Assign(e.span, BFLOAT16, target, self._converted(total, BFLOAT16, e.span))
         return sequence([*before, change, *result])
 
-    def call(self, e: typed.Call, new: typed.Call) -> typed.Expr:
-        function = self.functions.get(e.function, e.function)
-        return new if function is e.function else copied(new, function=function)
-
 
 _NUMERIC = (ConvertKind.INT_TO_FLOAT, ConvertKind.FLOAT_TO_INT, ConvertKind.FLOAT_TO_FLOAT)
 _HANDLERS: dict[type, Callable[..., Any]] = {
     typed.Convert: _Function.convert,
     typed.CompoundAssign: _Function.compound_assign,
     typed.IncDec: _Function.inc_dec,
-    typed.Call: _Function.call,
 }
 
 

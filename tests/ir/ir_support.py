@@ -11,8 +11,11 @@ from coopmat.compiler import compile as compile_source
 from coopmat.frontend import typed
 from coopmat.ir import LoweredModule, LowerOptions
 from coopmat.ir.lower import lower
-from coopmat.passes import Library, Report, run
+from coopmat.passes import Library, Pass, Report, run
 from coopmat.passes.matrices import Matrices
+from coopmat.passes.matrix_types import MatrixTypes
+from coopmat.passes.native import NO_RULES, NativeMatrices
+from coopmat.passes.small_floats import SmallFloats
 
 
 def unit_of(source: str) -> typed.Unit:
@@ -29,10 +32,12 @@ def lower_source(source: str, **options: Any) -> LoweredModule:
 
 def lower_unit(unit: typed.Unit, options: LowerOptions, library: Library) -> LoweredModule:
     """As the compiler does it: the pass for the strategy first, where the options name one."""
-    if not options.is_native:
-        wanted = [Matrices(options.strategy, library, options.sub_group_size)]
-        unit = run(unit, wanted, Report(), verify=True)
-    return lower(unit, options, library)
+    wanted: list[Pass] = [MatrixTypes(library, options.machine, options.contract_matrices), SmallFloats(library)]
+    if options.is_native:
+        wanted.insert(0, NativeMatrices(library, options.memory_rules or NO_RULES, options.sub_group_size))
+    else:
+        wanted.insert(0, Matrices(options.strategy, library, options.sub_group_size))
+    return lower(run(unit, wanted, Report(), verify=True), options)
 
 
 def _machine() -> llvm.TargetMachine:

@@ -297,7 +297,7 @@ def test_long_chains() -> None:
     )
     function = typed.FunctionDecl(HERE, "f", FunctionType(INT, (INT,)), [decl], False, False, body=body)
     assert count // 10 > sys.getrecursionlimit()
-    text = lower(typed.Unit([function], [], []), LowerOptions(), unit_of).text
+    text = lower(typed.Unit([function], [], []), LowerOptions()).text
     assert text.count(" = add nsw i32") == 2 * (count + 2)
 
 
@@ -321,7 +321,7 @@ def test_program_scope_variables_and_address_spaces() -> None:
     total = typed.Binary(HERE, INT, "add", value(counter), value(unset))
     body = typed.Block(HERE, [typed.Return(HERE, total)])
     function = typed.FunctionDecl(HERE, "f", FunctionType(INT, ()), [], False, False, body=body)
-    text = lower(typed.Unit([function], [counter, unset], []), LowerOptions(), unit_of).text
+    text = lower(typed.Unit([function], [counter, unset], []), LowerOptions()).text
     assert '@"counter" = internal addrspace(1) global i32 3, align 4' in text
     assert '@"unset" = internal addrspace(1) global i32 0, align 4' in text
     assert 'addrspacecast ptr addrspace(1) @"counter" to ptr addrspace(4)' in text

@@ -56,7 +56,7 @@ def types() -> st.SearchStrategy[Type]:
 def test_layout(members: list[Type], packed: bool, alignment: int | None) -> None:
     struct = record("struct", members, packed, alignment)
     context = ir.Context()
-    mapped = TypeMap(context, NativeMatrices(1))
+    mapped = TypeMap(context, NativeMatrices())
     module = ir.Module(context=context)
     ir.GlobalVariable(module, mapped.of(struct), "it")
     module.data_layout = LAYOUT
@@ -84,7 +84,7 @@ def test_layout_is_the_backends() -> None:
 
 
 def test_names_of_records_are_kept_apart() -> None:
-    mapped = TypeMap(ir.Context(), NativeMatrices(1))
+    mapped = TypeMap(ir.Context(), NativeMatrices())
     first, second = (RecordType("struct", "S", HERE) for _ in range(2))
     first.complete([Field("a", INTEGERS[0], Qualifiers(), HERE)])
     second.complete([Field("a", INTEGERS[4], Qualifiers(), HERE)])

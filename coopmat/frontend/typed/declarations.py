@@ -35,7 +35,8 @@ class FunctionDecl(Node):
     """A function; `body` is None for a prototype only. Parameters and result are passed by value.
 
     attributes: reqd_work_group_size and work_group_size_hint -> (x, y, z), intel_reqd_sub_group_size -> n,
-    vec_type_hint -> Type; always_inline, noinline -> True; fp_contract -> False.
+    vec_type_hint -> Type; always_inline, noinline -> True; fp_contract -> False. Passes add matrix_loops -> True: there
+    are loops and expressions of Clang's matrix types.
     `info` is what hosts need to know of a kernel, where a pass has decided on it.
     """
 

@@ -72,7 +72,7 @@ def _library_lines(called: LibraryCalls, options: LowerOptions, library: Library
 
     check_count(len(called.instances))
     unit = library(instantiate(called.target, called.instances.values()))
-    found = [line for line in lower(unit, options, library).text.split("\n") if not re.match(r"![a-zA-Z]", line)]
+    found = [line for line in lower(unit, options).text.split("\n") if not re.match(r"![a-zA-Z]", line)]
     return [
         f"{line} alwaysinline" if line.startswith("define ") and "alwaysinline" not in line else line
         for line in _own_types(found)

@@ -17,8 +17,7 @@ from ..module import ModuleBuilder
 from ..type_map import I1, I64, VOID_TYPE, TypeMap
 
 if TYPE_CHECKING:
-    from .native import NativeMatrices
-    from .places import MemoryPlace
+    from .places import MemoryPlace, Operand
     from .program import Program
 
 
@@ -34,7 +33,6 @@ class FunctionContext:
         self.module: ModuleBuilder = program.module
         self.types: TypeMap = program.module.types
         self.options: LowerOptions = program.options
-        self.matrices: NativeMatrices = program.matrices
         self.float_flags = _float_flags(program.options, decl)
         self.function = function
         self.decl = decl
@@ -44,7 +42,6 @@ class FunctionContext:
         # Where a result that is handled in memory goes.
         self.result: ir.Value | None = None
         self._overlaps: Overlaps | None = None
-        self.uses = program.uses_of(function)
         entry = function.append_basic_block("entry")
         self.builder = Builder(entry)
         self._entry = entry
@@ -61,6 +58,15 @@ class FunctionContext:
     def contract_matrices(self) -> bool:
         """Whether expressions of Clang's matrix types may be contracted."""
         return self.options.contract_matrices or bool(self.decl.attributes.get("fp_contract", True))
+
+    # --- values ----------------------------------------------------------------------------------
+
+    def operand(self, e: typed.Expr) -> Operand:
+        """As `expressions.operand`, for what that calls."""
+        return self.program.operand(self, e)
+
+    def rvalue(self, e: typed.Expr) -> ir.Value:
+        return self.program.rvalue(self, e)
 
     # --- memory ----------------------------------------------------------------------------------
 

@@ -23,12 +23,11 @@ from ...frontend.types import (
     element_count,
 )
 from ..type_map import I32, I64, undefined
-from . import constants, images, initializers, matrix_vectors, places
+from . import constants, images, initializers, matrix_vectors, native, places
 from .builtins import lower_builtin
 from .conditions import branch_on, condition
 from .context import FunctionContext
 from .conversions import convert, shuffle
-from .native import Memory
 from .operators import (
     COMPARISONS,
     add_to_pointer,
@@ -137,25 +136,6 @@ def _extract_member(ctx: FunctionContext, e: typed.ExtractMember, record: places
     return record.member(ctx, e.index, False).read(ctx)
 
 
-def _matrix_binary(ctx: FunctionContext, e: typed.MatrixBinary, left: places.Operand) -> places.Operand:
-    return ctx.matrices.binary(ctx, _matrix(ctx, e.type), e.op, left, operand(ctx, e.right))
-
-
-def _matrix_scale(ctx: FunctionContext, e: typed.MatrixScale, matrix: places.Operand) -> places.Operand:
-    return ctx.matrices.scale(ctx, _matrix(ctx, e.type), matrix, rvalue(ctx, e.scalar))
-
-
-def _matrix_negate(ctx: FunctionContext, e: typed.MatrixNegate, value: places.Operand) -> places.Operand:
-    return ctx.matrices.negate(ctx, _matrix(ctx, e.type), value)
-
-
-def _matrix(ctx: FunctionContext, t: Type) -> CoopMatrixType:
-    if not isinstance(t, CoopMatrixType):
-        raise InternalError(f"'{t}' is no cooperative matrix")
-    ctx.uses.matrices = True
-    return t
-
-
 # --- leaves ----------------------------------------------------------------------------------------
 
 
@@ -233,10 +213,8 @@ def _compound_assign(ctx: FunctionContext, e: typed.CompoundAssign) -> places.Op
     t = e.computation
     if e.widen is not None:
         old = convert(ctx, e.widen, old, e.target.type, t)
-    if isinstance(t, CoopMatrixType) and e.op == "scalar_mul":
-        result = ctx.matrices.scale(ctx, t, old, value)
-    elif isinstance(t, CoopMatrixType):
-        result = ctx.matrices.binary(ctx, t, e.op, old, value)
+    if isinstance(t, CoopMatrixType):
+        result = native.binary(ctx, t, e.op, old, value)
     elif isinstance(t, PointerType):
         step = value if e.op == "add" else ctx.builder.binary("sub", ir.Constant(I64, 0), value)
         result = add_to_pointer(ctx, t, old, step)
@@ -329,7 +307,6 @@ def _components(ctx: FunctionContext, t: Type, value: ir.Value) -> list[ir.Value
 def _call(ctx: FunctionContext, e: typed.Call) -> places.Operand:
     arguments = [_argument(ctx, argument) for argument in e.arguments]
     function = ctx.program.callee(e.function)
-    ctx.uses.calls.add(function)
     if not ctx.types.in_memory(e.type):
         return ctx.builder.call(function, arguments)
     result = places.temporary(ctx, e.type)
@@ -358,48 +335,6 @@ def _builtin_call(ctx: FunctionContext, e: typed.BuiltinCall) -> places.Operand:
     if row is not None:
         ctx.module.extensions.update(row.extensions.split())
     return lower_builtin(ctx, e, arguments)
-
-
-def _matrix_load(ctx: FunctionContext, e: typed.MatrixLoad) -> places.Operand:
-    return ctx.matrices.load(ctx, _matrix(ctx, e.type), _matrix_memory(ctx, e))
-
-
-def _matrix_store(ctx: FunctionContext, e: typed.MatrixStore) -> None:
-    memory = _matrix_memory(ctx, e)
-    ctx.matrices.store(ctx, _matrix(ctx, e.matrix.type), memory, operand(ctx, e.matrix))
-
-
-def _matrix_memory(ctx: FunctionContext, e: typed.MatrixLoad | typed.MatrixStore) -> Memory:
-    assert isinstance(e.pointer.type, PointerType)
-    pointer, stride = rvalue(ctx, e.pointer), rvalue(ctx, e.stride)
-    bounds = None
-    if e.bounds is not None:
-        of = (e.bounds.row, e.bounds.column, e.bounds.rows, e.bounds.columns)
-        row, column, rows, columns = (rvalue(ctx, value) for value in of)
-        bounds = (row, column, rows, columns)
-    return Memory(pointer, e.layout, stride, e.pointer.type.qualifiers.volatile, bounds, e.span)
-
-
-def _matrix_convert(ctx: FunctionContext, e: typed.MatrixConvert, value: places.Operand) -> places.Operand:
-    _matrix(ctx, e.type)
-    return ctx.matrices.convert(ctx, e, value)
-
-
-def _matrix_coordinates(ctx: FunctionContext, e: typed.MatrixCoordinates) -> ir.Value:
-    return ctx.matrices.coordinates(ctx, e, rvalue(ctx, e.index))
-
-
-def _matrix_mul_add(ctx: FunctionContext, e: typed.MatrixMulAdd) -> places.Operand:
-    ctx.uses.matrices = True
-    return ctx.matrices.multiply_add(ctx, e, operand(ctx, e.a), operand(ctx, e.b), operand(ctx, e.c))
-
-
-def _matrix_fill(ctx: FunctionContext, e: typed.MatrixFill) -> places.Operand:
-    return ctx.matrices.fill(ctx, _matrix(ctx, e.type), rvalue(ctx, e.value))
-
-
-def _matrix_length(ctx: FunctionContext, e: typed.MatrixLength) -> ir.Value:
-    return ctx.matrices.length(ctx, _matrix(ctx, e.matrix))
 
 
 def _vector_of_matrix(ctx: FunctionContext, e: typed.VectorOfMatrix) -> places.Operand:
@@ -431,10 +366,7 @@ _STEPS: dict[type, Step] = {
     typed.ExtractSwizzle: (lambda e: e.operand, _extract_swizzle),
     typed.ExtractMember: (lambda e: e.operand, _extract_member),
     typed.Comma: (lambda e: e.left, _comma),
-    typed.MatrixBinary: (lambda e: e.left, _matrix_binary),
-    typed.MatrixScale: (lambda e: e.matrix, _matrix_scale),
-    typed.MatrixNegate: (lambda e: e.operand, _matrix_negate),
-    typed.MatrixConvert: (lambda e: e.operand, _matrix_convert),
+    **native.STEPS,
 }
 _LEAVES: dict[type, Callable[..., Any]] = {
     typed.IntConst: _constant,
@@ -456,12 +388,7 @@ _LEAVES: dict[type, Callable[..., Any]] = {
     typed.Aggregate: _in_temporary,
     typed.Call: _call,
     typed.BuiltinCall: _builtin_call,
-    typed.MatrixLoad: _matrix_load,
-    typed.MatrixCoordinates: _matrix_coordinates,
-    typed.MatrixStore: _matrix_store,
-    typed.MatrixMulAdd: _matrix_mul_add,
-    typed.MatrixFill: _matrix_fill,
-    typed.MatrixLength: _matrix_length,
+    **native.LEAVES,
     typed.VectorOfMatrix: _vector_of_matrix,
     typed.MatrixOfVector: _matrix_of_vector,
     typed.MatrixMemoryStore: _matrix_memory_store,

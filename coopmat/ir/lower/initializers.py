@@ -18,7 +18,7 @@ from ...frontend.types import (
     size_of,
 )
 from ..type_map import I64
-from . import constants, expressions, places
+from . import constants, expressions, native, places
 from .context import FunctionContext
 from .operators import zero
 
@@ -47,8 +47,7 @@ def _zero(ctx: FunctionContext, place: places.MemoryPlace) -> None:
     t = place.type
     if isinstance(t, CoopMatrixType):
         # A null constant of a matrix does not survive SROA and the backend; a fill does.
-        ctx.uses.matrices = True
-        place.write(ctx, ctx.matrices.fill(ctx, t, zero(ctx, t.component)))
+        place.write(ctx, native.fill(ctx, t, zero(ctx, t.component)))
     elif contains_matrix(t) or (isinstance(t, ArrayType) and t.element == EVENT):
         for part in _parts(ctx, place):
             _zero(ctx, part)

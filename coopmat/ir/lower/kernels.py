@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
 from llvmlite.ir.instructions import AllocaInstr
 
 from ...frontend import typed
-from ...frontend.kernel_info import sub_group_size
 from ...frontend.types import PointerType, Type
 from ..instructions import Builder, PointeeAttributes, variable
 from ..type_map import I32, VOID_TYPE, undefined
@@ -57,37 +55,6 @@ def align_frame(function: ir.Function, bits: int) -> None:
     builder = Builder(entry)
     builder.position_before(next(item for item in entry.instructions if not isinstance(item, AllocaInstr)))
     builder.store(ir.Constant(I32, 0), slot, align=size, volatile=True)
-
-
-def has_loop(function: ir.Function) -> bool:
-    """Whether a branch goes back, in the order in which the blocks were made."""
-    numbers = {id(block): number for number, block in enumerate(function.blocks)}
-    return any(
-        isinstance(target, ir.Block) and numbers[id(target)] <= number
-        for number, block in enumerate(function.blocks)
-        for target in (block.terminator.operands if block.terminator is not None else ())
-    )
-
-
-_SMALLEST_SUB_GROUP = 8
-_MOST_SUB_GROUPS = 16
-
-
-def most_sub_groups(decls: Iterable[typed.FunctionDecl], size: int | None) -> int:
-    """How many subgroups a work-group of these kernels may have.
-
-    It follows from reqd_work_group_size and the subgroups' size (theirs, or else `size`, or 8, which no device that we
-    know goes below). A kernel that does not tell is taken to have no more than 16 (docs/routes.md).
-    """
-    most = 0
-    for decl in decls:
-        items = decl.attributes.get("reqd_work_group_size")
-        if isinstance(items, tuple):
-            each = sub_group_size(decl) or size or _SMALLEST_SUB_GROUP
-            most = max(most, -(-math.prod(items) // each))
-        else:
-            most = max(most, _MOST_SUB_GROUPS)
-    return most or _MOST_SUB_GROUPS
 
 
 def attach_metadata(program: Program, function: ir.Function, decl: typed.FunctionDecl, size: int | None) -> None:

@@ -22,7 +22,7 @@ from ...frontend.types import (
     size_of,
 )
 from ..type_map import I32, I64
-from . import expressions, images, initializers, matrix_vectors
+from . import expressions, images, initializers, matrix_vectors, native
 from .context import FunctionContext
 
 
@@ -118,10 +118,10 @@ class MatrixElementPlace:
     index: ir.Value
 
     def read(self, ctx: FunctionContext) -> Operand:
-        return ctx.matrices.get(ctx, self.matrix, self.variable, self.index)
+        return native.get(ctx, self.matrix, self.variable, self.index)
 
     def write(self, ctx: FunctionContext, value: Operand) -> None:
-        ctx.matrices.set(ctx, self.matrix, self.variable, self.index, value)
+        native.set(ctx, self.matrix, self.variable, self.index, value)
 
 
 Place: TypeAlias = MemoryPlace | SwizzlePlace | MatrixElementPlace | images.Handle
@@ -143,7 +143,6 @@ def place(ctx: FunctionContext, e: typed.LValue) -> Place:
     if isinstance(e, typed.MatrixElement):
         matrix = e.matrix.type
         assert isinstance(matrix, CoopMatrixType)
-        ctx.uses.matrices = True
         variable = memory(ctx, e.matrix)
         return MatrixElementPlace(matrix, variable.pointer, expressions.rvalue(ctx, e.index))
     return memory(ctx, e)

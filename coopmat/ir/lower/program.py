@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-
 from llvmlite import ir
 
 from ...diagnostics import CompileError, Diagnostic, InternalError, Severity, Span
@@ -15,44 +12,31 @@ from .. import LoweredModule, LowerOptions
 from ..instructions import PointeeAttributes
 from ..module import ModuleBuilder
 from ..type_map import VOID_TYPE, TypeMap
-from . import constants, kernels
+from . import constants, expressions, kernels
 from .context import FunctionContext
 from .native import NativeMatrices
 from .places import MemoryPlace
 from .statements import lower_body
 
-Library = Callable[[str], typed.Unit]
-
-
-@dataclass(slots=True)
-class Uses:
-    """What a function does itself; `calls` are the functions that may do more. `tiles`: it stages native matrices;
-    `trees`: it calls functions of expressions of Clang's matrix types."""
-
-    matrices: bool = False
-    trees: bool = False
-    tiles: bool = False
-    calls: set[ir.Function] = field(default_factory=set)
-
 
 class Program:
     """One unit and one module. `lower` is all that is to be called from outside this package."""
 
-    def __init__(self, unit: typed.Unit, options: LowerOptions, library: Library) -> None:
+    operand = staticmethod(expressions.operand)
+    rvalue = staticmethod(expressions.rvalue)
+
+    def __init__(self, unit: typed.Unit, options: LowerOptions) -> None:
         self.options = options
         self.unit = unit
-        self._library = library
         # Of the statement being lowered.
         self.span: Span | None = None
         context = ir.Context()
-        self.matrices = NativeMatrices(kernels.most_sub_groups(unit.kernels, options.sub_group_size))
-        types = TypeMap(context, self.matrices, bfloat16_bits=not options.is_native)
-        self.module = self.matrices.module = ModuleBuilder(context, types)
+        matrices = NativeMatrices()
+        types = TypeMap(context, matrices, bfloat16_bits=not options.is_native)
+        self.module = matrices.module = ModuleBuilder(context, types)
         self._functions: dict[typed.FunctionDecl, ir.Function] = {}
-        self._uses: dict[ir.Function, Uses] = {}
         self._objects: dict[typed.VarDecl, ir.GlobalVariable] = {}
         self._waiting: list[tuple[ir.Function, typed.FunctionDecl]] = []
-        self._library_done: set[str] = set()
 
     def lower(self) -> LoweredModule:
         heads = {decl: kernels.declare(self, decl) for decl in self.unit.kernels}
@@ -63,12 +47,10 @@ class Program:
                 if decl.body is not None:
                     self.callee(decl)
         self._lower_waiting()
-        while self._lower_library():
-            self._lower_waiting()
         infos = tuple(self._finish_kernel(decl, function) for decl, function in heads.items())
         if not self.options.is_native:
             passes = "O1"
-        elif self.has_trees and not self.unit.has_matrices and not self.options.opt_disable:
+        elif self.unit.has_matrix_types and not self.unit.has_matrices and not self.options.opt_disable:
             # No cooperative matrix is in the way of what makes values of the trees' private objects.
             passes = "O1"
         else:
@@ -115,13 +97,6 @@ class Program:
             if pointee is not None and (pointee is t or contains_matrix(pointee)):
                 argument.attributes = PointeeAttributes("byref", types.of(pointee), types.align(pointee))
 
-    @property
-    def has_trees(self) -> bool:
-        return any(uses.trees for uses in self._uses.values())
-
-    def uses_of(self, function: ir.Function) -> Uses:
-        return self._uses.setdefault(function, Uses())
-
     def _lower_waiting(self) -> None:
         while self._waiting:
             self._define(*self._waiting.pop(0))
@@ -131,7 +106,6 @@ class Program:
             raise InternalError(f"function '{decl.name}' has no body")
         self.module.contract &= bool(decl.attributes.get("fp_contract", True))
         ctx = FunctionContext(self, function, decl)
-        ctx.uses.trees = bool(decl.attributes.get("matrix_trees"))
         arguments = list(function.args)
         if self.module.types.in_memory(decl.type.result):
             ctx.result = arguments.pop(0)
@@ -154,53 +128,14 @@ class Program:
             MemoryPlace(pointer, decl.type, align).write(ctx, argument)
         ctx.variables[decl] = MemoryPlace(pointer, decl.type, align, decl.qualifiers.volatile)
 
-    def _lower_library(self) -> bool:
-        """Lower the library functions that were called since the last time; whether there were any."""
-        heads = {name: f for name, f in self.matrices.functions.items() if name not in self._library_done}
-        self._library_done.update(heads)
-        if heads:
-            self._lower_functions(self.matrices.library_text(heads), heads)
-        return bool(heads)
-
-    def _lower_functions(self, text: str, heads: dict[str, ir.Function]) -> None:
-        """The library's text gives these functions their bodies."""
-        unit = self._library(text)
-        found = {decl.name: decl for decl in unit.functions if decl.body is not None}
-        for name, function in heads.items():
-            if name not in found:
-                raise InternalError(f"the matrix library does not define '{name}'")
-            self._functions[found[name]] = function
-        for name, function in heads.items():
-            self._define(function, found[name])
-
     # --- kernels ---------------------------------------------------------------------------------
 
     def _finish_kernel(self, decl: typed.FunctionDecl, function: ir.Function) -> KernelInfo:
-        uses = self._all_uses(function)
-        if self.options.align_frames and uses.trees and any(map(kernels.has_loop, uses.calls)):
+        if self.options.align_frames and decl.attributes.get("matrix_loops"):
             kernels.align_frame(function, self.options.machine.register_bits)
-        size, most = sub_group_size(decl), None
-        if uses.tiles and size is not None:
-            most = self.matrices.sub_groups * size
+        size = sub_group_size(decl)
         kernels.attach_metadata(self, function, decl, size)
-        info = decl.info or describe(decl, size, uses.matrices)
-        return info if most is None else replace(info, max_work_items=most)
-
-    def _all_uses(self, function: ir.Function) -> Uses:
-        """Of a function and all that it may call."""
-        result = Uses()
-        work = [function]
-        while work:
-            here = work.pop()
-            if here in result.calls:
-                continue
-            result.calls.add(here)
-            uses = self.uses_of(here)
-            result.matrices |= uses.matrices
-            result.tiles |= uses.tiles
-            result.trees |= uses.trees
-            work.extend(uses.calls)
-        return result
+        return decl.info or describe(decl, size, uses_matrices=False)
 
     # --- objects ---------------------------------------------------------------------------------
 
@@ -209,7 +144,9 @@ class Program:
         known = self._objects.get(decl)
         if known is None:
             space = decl.qualifiers.space
-            name = f"{function}.{decl.name}" if space is AddressSpace.LOCAL else decl.name
+            # What passes make has a dot in its name already.
+            is_own = space is AddressSpace.LOCAL and "." not in decl.name
+            name = f"{function}.{decl.name}" if is_own else decl.name
             align = max(self.module.types.align(decl.type), decl.alignment or 1)
             if self.options.memory_rules is not None and isinstance(decl.type, (ArrayType, RecordType)):
                 align = max(align, self.options.memory_rules.placement)

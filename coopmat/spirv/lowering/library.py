@@ -106,7 +106,7 @@ class Library:
         unit = self._compile_text(instantiate(target, instances))
         size = None if target.strategy.one_work_item else target.sub_group_size
         options = LowerOptions(target.strategy.name, SPIRV_VERSION, size)
-        text = lower(unit, options, self._compile_text).text
+        text = lower(unit, options).text
         names = {instance.function_name for instance in instances}
         text = _HEAD.sub(lambda match: "define " if match[1] in names else match[0], text)
         spirv = emit(text, EmitOptions(SPIRV_VERSION, (), "O1")).spirv
