@@ -56,8 +56,8 @@ class CompileOptions:
     number of the vector registers that the cost model of matrix types counts on (None: those of `trees.Machine`).
     `native_profile` names what takes native modules (None: the device's, or khr where no device is known).
     `validate` says whether spirv-val sees the module (None: a module with native matrices must be valid, any other is
-    validated where a spirv-val is at hand); input in SPIR-V is validated unless it is False. `budgets` are names of
-    `coopmat.budgets` with their numbers.
+    validated where a spirv-val is at hand); input in SPIR-V is validated unless it is False. `verify_passes`: the typed
+    AST is checked after each pass. `budgets` are names of `coopmat.budgets` with their numbers.
     """
 
     defines: tuple[tuple[str, str], ...] = ()
@@ -94,6 +94,7 @@ class CompileOptions:
     wrap: bool = False
     matrix_registers: tuple[int, int] | None = None
     native_profile: str | None = None
+    verify_passes: bool = False
     budgets: tuple[tuple[str, int], ...] = ()
 
     @classmethod
@@ -321,6 +322,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("--target-env=", "separate", _target_env),
     Flag(f"{budgets.OPTION}=", "separate", _budget),
     Flag("--validate", "plain", _set("validate", True)),
+    Flag("--verify-passes", "plain", _set("verify_passes", True)),
     Flag("--no-validate", "plain", _set("validate", False)),
     Flag("-D", "separate", _define),
     Flag("-U", "separate", _undefine),

@@ -8,12 +8,17 @@ from contextlib import contextmanager
 import pytest
 from opencl_devices import NoDevice, device_listed, full_device
 
+from coopmat import passes
 from coopmat.devices import DeviceInfo
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="run the tests that are marked slow, too")
     parser.addoption("--update-golden", action="store_true", help="write the outputs under tests/golden/out anew")
+
+
+def pytest_configure() -> None:
+    passes.ALWAYS_VERIFY = True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

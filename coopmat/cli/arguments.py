@@ -82,7 +82,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag(
         ("--print-after",),
         "print_after",
-        "Print what preprocess, parse, analyse, lower, matrices or emit did.",
+        "Print what preprocess, parse, analyse, lower, matrices, emit or a pass on the typed AST did.",
         "STAGE",
     ),
     Flag(("--source",), "inputs", "The input, as the conformance suite names it.", "FILE"),

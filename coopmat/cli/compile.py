@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coopmat import budgets
+from coopmat import budgets, passes
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
 from coopmat.options import CompileOptions, UsageError
 
@@ -44,6 +44,11 @@ KINDS = {
 }
 KINDS_TO_COME = ("ptx", "obj")
 
+
+def _after_pass(module: Module, name: str) -> str:
+    return module.typed_ast_after(name)
+
+
 STAGES: dict[str, Callable[[Module], str]] = {
     "preprocess": lambda module: module.preprocessed,
     "parse": lambda module: module.ast,
@@ -51,6 +56,7 @@ STAGES: dict[str, Callable[[Module], str]] = {
     "matrices": lambda module: module.matrix_plans,
     "lower": lambda module: module.llvm_ir,
     "emit": lambda module: module.spirv_text,
+    **{name: partial(_after_pass, name=name) for name in passes.NAMES},
 }
 
 
@@ -306,6 +312,7 @@ _COMPILER_HELP = {
     "(flat vectors), intel-opaque, intel-spirv, llvm.",
     "-D -U -I -cl-std= -cl-ext= -cl-... -Werror -w -W<name> -Wno-<name> -O0..-O3 -g": "As in clang and OpenCL.",
     "--spirv-version V, --target-env E": "The module's version, and what spirv-val checks it against.",
+    "--verify-passes": "Check the typed AST after each pass on it.",
     "--validate, --no-validate": "Without either, native modules must be valid, and lowered ones are validated "
     "where a spirv-val is at hand.",
     "-ferror-limit=N": "Stop after N errors (0: never).",

@@ -155,6 +155,18 @@ class Module:
 
         return dump(self.unit)
 
+    def typed_ast_after(self, name: str) -> str:
+        """The typed AST after the pass of that name. Raises UsageError where there is no such pass on the route."""
+        from .. import passes
+        from ..frontend.typed_dump import dump
+
+        wanted = self._passes(self.code)
+        names = [item.name for item in wanted]
+        if name not in names:
+            raise UsageError(f"--print-after={name}: this route has {', '.join(names)}")
+        unit = self.unit
+        return dump(self._bounded(lambda: passes.run(unit, wanted[: names.index(name) + 1], passes.Report())))
+
     @property
     def llvm_ir(self) -> str:
         return self._bounded(self._llvm_ir)
@@ -351,9 +363,9 @@ class Module:
     def _pass(self, wanted: list[Pass]) -> tuple[typed.Unit, Report]:
         from .. import passes
 
-        unit, report = self.unit, passes.Report()
+        unit, report, verify = self.unit, passes.Report(), self.options.verify_passes
         with collector:
-            unit = self._timed("passes", lambda: self._placed(lambda: passes.run(unit, wanted, report)))
+            unit = self._timed("passes", lambda: self._placed(lambda: passes.run(unit, wanted, report, verify=verify)))
         for item in report.warnings:
             self._findings.warning(item.code, item.message, item.span)
         self._findings.raise_if_errors()

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from ..diagnostics import Diagnostic, Span
-from ..frontend import typed
-from ..matrices.trees import Tree
+if TYPE_CHECKING:
+    from ..diagnostics import Diagnostic, Span
+    from ..frontend import typed
+    from ..matrices.trees import Tree
 
-__all__ = ["Library", "Pass", "Report", "run"]
+__all__ = ["NAMES", "Library", "Pass", "Report", "run"]
 
+#: What the passes are called, for --print-after.
+NAMES = ("native-matrices", "cooperative-matrices", "matrix-types", "small-floats")
+#: For tests: units are verified after each pass, whatever is asked for.
+ALWAYS_VERIFY = False
 #: Compiles OpenCL C text of the matrix library to a typed unit, which may be one that others have, too.
-Library = Callable[[str], typed.Unit]
+Library = Callable[[str], "typed.Unit"]
 
 
 @dataclass(slots=True)
@@ -30,8 +35,13 @@ class Report:
 
 
 class Pass(Protocol):
+    """`removes` are the classes of types that a unit no longer has after it."""
+
     @property
     def name(self) -> str: ...
+
+    @property
+    def removes(self) -> tuple[type, ...]: ...
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
         """The unit after the pass. Raises CompileError for what is not supported."""
@@ -42,8 +52,10 @@ def run(unit: typed.Unit, passes: Iterable[Pass], report: Report, *, verify: boo
     """The unit after all passes. With `verify` an InternalError says what a pass did wrong."""
     from .verify import check
 
+    removed: tuple[type, ...] = ()
     for item in passes:
         unit = item.run(unit, report)
-        if verify:
-            check(unit, item.name)
+        removed += item.removes
+        if verify or ALWAYS_VERIFY:
+            check(unit, item.name, removed)
     return unit

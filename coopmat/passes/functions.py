@@ -31,6 +31,7 @@ class FunctionRewriter:
         self.decl, self.map_type, self.functions = decl, map_type, functions
         self._variables: dict[typed.VarDecl, typed.VarDecl] = {}
         self._temporaries: dict[typed.VarDecl, None] = {}
+        self._count = 0
         # The calls that give temporaries their values.
         self._results: dict[typed.VarDecl, typed.Call] = {}
 
@@ -90,7 +91,8 @@ class FunctionRewriter:
 
     def temporary(self, t: Type, span: Span) -> typed.VarRef:
         """A new object of the function's; no name of the source has a dot."""
-        decl = typed.VarDecl(span, f"t.{len(self._temporaries)}", t, PLAIN, "automatic")
+        decl = typed.VarDecl(span, f"t.{self._count}", t, PLAIN, "automatic")
+        self._count += 1
         self._temporaries[decl] = None
         return variable(decl)
 

@@ -45,7 +45,8 @@ class Matrices:
     library: Library
     asked: int | None = None
     half_bits: bool = False
-    name: str = "matrices"
+    name: str = "cooperative-matrices"
+    removes: tuple[type, ...] = (CoopMatrixType,)
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
         graph = CallGraph(unit, names_matrix)

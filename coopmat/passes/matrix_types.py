@@ -55,6 +55,7 @@ class MatrixTypes:
     machine: Machine = field(default_factory=Machine)
     contract: bool = False
     name: str = "matrix-types"
+    removes: tuple[type, ...] = (ConstantMatrixType,)
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
         if not unit.has_matrix_types:

@@ -36,7 +36,8 @@ class NativeMatrices:
     library: Library
     rules: MemoryRules = NO_RULES
     asked: int | None = None
-    name: str = "native"
+    name: str = "native-matrices"
+    removes: tuple[type, ...] = ()
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
         return _Unit(unit, self).run() if unit.has_matrices else unit

@@ -32,6 +32,7 @@ class SmallFloats:
 
     library: Library
     name: str = "small-floats"
+    removes: tuple[type, ...] = ()
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
         if not unit.has_bfloat16:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from coopmat import passes
 from coopmat.cli import app
 
 GOOD = b"kernel void twice(global int *a) { a[get_global_id(0)] *= FACTOR; }\n"
@@ -390,3 +391,12 @@ def test_an_internal_error_is_70_and_says_what_to_report(monkeypatch, tmp_path, 
         text = capsys.readouterr().err
         assert told in text and "please report" in text
         assert not output.exists()
+
+
+def test_the_typed_ast_is_printed_after_each_pass(coopmat, good):
+    options = ["--matrices", "one", "--verify-passes", "-fsyntax-only"]
+    for name in passes.NAMES[1:]:
+        result = coopmat("compile", "-DFACTOR=2", *options, f"--print-after={name}", good)
+        assert result.status == 0 and f"// after {name}\nkernel function" in result.err, result.err
+    refused = coopmat("compile", "-DFACTOR=2", *options, "--print-after=native-matrices", good)
+    assert refused.status == 2 and "cooperative-matrices, matrix-types, small-floats" in refused.err
