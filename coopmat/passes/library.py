@@ -140,11 +140,12 @@ def parameter_type(p: Parameter) -> Type:
 
 
 def passed(e: typed.Expr, t: Type) -> typed.Expr:
-    """A value of the library's type: bfloat16 is its bits there, and a pointer points to components."""
+    """A value of the library's type: bfloat16 is its bits there, integers may have another sign, and a pointer points to
+    components."""
     if e.type == BFLOAT16 and t == USHORT:
         return typed.Convert(e.span, t, ConvertKind.BITCAST, e)
     if not isinstance(t, PointerType):
-        return e
+        return e if e.type == t else typed.Convert(e.span, t, ConvertKind.INT_TO_INT, e)
     assert isinstance(e.type, PointerType)
     if e.type.qualifiers.space is not t.qualifiers.space:
         moved = PointerType(e.type.pointee, replace(e.type.qualifiers, space=t.qualifiers.space))

@@ -204,7 +204,7 @@ class _Function(FunctionRewriter):
         found = substitute(self.target.strategy, e)
         arguments = new.arguments[: len(found.instance.signature.parameters)]
         if not found.each:
-            return self._call(found.instance, list(map(named_space, arguments)), e.span)
+            return passed(self._call(found.instance, list(map(named_space, arguments)), e.span), e.type)
         return self._each(found.instance, arguments, e)
 
     def _each(self, instance: Instance, arguments: list[typed.Expr], e: typed.BuiltinCall) -> typed.Expr:
