@@ -20,14 +20,14 @@ DEFAULT_MACHINE = Machine()
 
 @dataclass(frozen=True, slots=True)
 class LowerOptions:
-    """`matrices` is "native" (cooperative-matrix operations) or a library strategy, one of STRATEGIES.
+    """`matrices` is "native" (cooperative-matrix operations) or a library strategy, one of STRATEGIES, which a pass on
+    the typed AST has lowered for.
 
     `spirv_version` is what the module will be emitted as: some builtins need a newer one than others.
     `sub_group_size` is for "lanes" and "scratch": None stands for the kernels' own, or that of `tuning`, which is
     the device's, where they name none.
     `contract_matrices`: expressions of Clang's matrix types are contracted whatever the pragma says; `machine` is what
-    their cost model knows, and `align_frames` says that it is a device's own. `flat_matrices`: values are vectors
-    instead, as the dialect `llvm` has them.
+    their cost model knows, and `align_frames` says that it is a device's own.
     `memory_rules` are the device's for native matrices, None where it has none.
     `float_flags` are LLVM's fast-math flags of floating-point operations; `opt_disable` is -cl-opt-disable.
     """
@@ -38,7 +38,6 @@ class LowerOptions:
     float_flags: tuple[str, ...] = ()
     opt_disable: bool = False
     contract_matrices: bool = False
-    flat_matrices: bool = False
     machine: Machine = DEFAULT_MACHINE
     align_frames: bool = False
     memory_rules: MemoryRules | None = None

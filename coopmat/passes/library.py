@@ -140,7 +140,7 @@ def parameter_type(p: Parameter) -> Type:
 
 
 def passed(e: typed.Expr, t: Type) -> typed.Expr:
-    """A value of the library's type: bfloat16 is its bits there, integers may have another sign, and a pointer points to
+    """A value of the library's type: bfloat16 is its bits there, integers may have another sign, pointers point to
     components."""
     if e.type == BFLOAT16 and t == USHORT:
         return typed.Convert(e.span, t, ConvertKind.BITCAST, e)
