@@ -245,6 +245,6 @@ def test_the_intermediate_layout_is_chosen_for_a_chain() -> None:
     small, large = trees["3x3"], trees["64x64"]
     assert "for (" not in small and "[" not in small
     # By tiles, which reorders memory's accesses: a check at run time, and where nothing overlaps no temporary.
-    overlapping, _, apart = large.partition("\n    else {")
+    overlapping, _, apart = large.partition("\n    } else {")
     assert re.search(r"\n    if \(", overlapping) and "for (" in apart
     assert re.search(r"\bt1\b", overlapping) and not re.search(r"\bt1\b", apart)
