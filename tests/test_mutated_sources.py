@@ -6,8 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import coopmat
 from coopmat import CompileError

@@ -22,25 +22,14 @@ from pathlib import Path
 from typing import Any
 
 from . import places, upkeep
-from .places import CACHE_DIRECTORY, cache_directory
-from .upkeep import CACHE_SIZE
+from .places import CACHE_DIRECTORY as CACHE_DIRECTORY, cache_directory as cache_directory
+from .upkeep import CACHE_SIZE as CACHE_SIZE
 
 try:
     import fcntl
 except ImportError:  # not on Windows, where processes may do the same work at the same time
     fcntl = None  # type: ignore[assignment]
 
-__all__ = [
-    "CACHE_DIRECTORY",
-    "CACHE_SIZE",
-    "NO_CACHE",
-    "Cache",
-    "Damaged",
-    "Entry",
-    "cache_directory",
-    "key_of",
-    "package_version",
-]
 
 NO_CACHE = "COOPMAT_NO_CACHE"
 

@@ -10,24 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..diagnostics import TooManyErrors
-from ..options import CompileOptions, UsageError
-from .ir_module import IrModule
-from .module import Module
+from ..options import CompileOptions as CompileOptions, UsageError as UsageError
+from .ir_module import IrModule as IrModule
+from .module import Module as Module
 from .shared import collector
-from .spirv_module import SpirvModule, complete_together
-
-__all__ = [
-    "CompileOptions",
-    "IrModule",
-    "Module",
-    "SpirvModule",
-    "UsageError",
-    "compile",
-    "complete_together",
-    "language_of",
-    "preprocess_only",
-    "recompile",
-]
+from .spirv_module import SpirvModule as SpirvModule, complete_together as complete_together
 
 
 def preprocess_only(source: str | bytes, options: CompileOptions, *, name: str) -> Module:

@@ -2,23 +2,8 @@
 
 from __future__ import annotations
 
-from .context import context
-from .environment import opencl, prepare
-from .query import DeviceInfo, from_key_values, list_devices
-from .select import by_preference, require_health, select
-from .table import Route, native_profile_for, route_for
-
-__all__ = [
-    "DeviceInfo",
-    "Route",
-    "by_preference",
-    "context",
-    "from_key_values",
-    "list_devices",
-    "native_profile_for",
-    "opencl",
-    "prepare",
-    "require_health",
-    "route_for",
-    "select",
-]
+from .context import context as context
+from .environment import opencl as opencl, prepare as prepare
+from .query import DeviceInfo as DeviceInfo, from_key_values as from_key_values, list_devices as list_devices
+from .select import by_preference as by_preference, require_health as require_health, select as select
+from .table import Route as Route, native_profile_for as native_profile_for, route_for as route_for

@@ -15,8 +15,7 @@ from functools import lru_cache
 
 from .. import budgets
 from ..diagnostics import Span
-from . import macros as predefined
-from . import tokens as tk
+from . import macros as predefined, tokens as tk
 from .tokens import Token
 
 #: Macros without a fixed replacement.

@@ -9,9 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..diagnostics import Diagnostics
-from . import syntax as ast
-from . import tables as lalr
-from . import tokens as tk
+from . import syntax as ast, tables as lalr, tokens as tk
 from .build import Scopes, TooDeep
 from .declarations import Builder
 from .stream import TokenStream

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from .. import budgets
 from ..diagnostics import Diagnostics, Note, Span
-from . import comments
-from . import tokens as tk
+from . import comments, tokens as tk
 from .conditionals import Condition, Conditionals
 from .expansion import Expander, ExpansionLimit, InvalidMacro, Unterminated, defined, definition, predefine
 from .sources import Region, SourceFile, add_presumed, find_include, open_source

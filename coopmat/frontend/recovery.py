@@ -11,9 +11,7 @@ import difflib
 from typing import TYPE_CHECKING
 
 from ..diagnostics import FixIt, Label, Note, Span
-from . import syntax as ast
-from . import tables as lalr
-from . import tokens as tk
+from . import syntax as ast, tables as lalr, tokens as tk
 from .build import ForHead
 from .foreign_names import NAMES, TYPES
 from .tokens import Token

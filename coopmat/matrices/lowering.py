@@ -19,53 +19,37 @@ from types import MappingProxyType
 
 from .. import budgets
 from . import bfloat16, half_bits
-from .instance import FromTemplate, Instance, Parameter, Signature, Written, parameters
-from .instances import (
-    Binary,
-    Convert,
-    Coord,
-    Fill,
-    Get,
-    Length,
-    Load,
-    MultiplyAdd,
-    Negate,
-    ScalarMultiply,
-    Set,
-    Store,
+from .instance import (
+    FromTemplate,
+    Instance as Instance,
+    Parameter as Parameter,
+    Signature as Signature,
+    Written,
+    parameters as parameters,
 )
-from .strategies import MAX_WORK_ITEMS, STRATEGIES, Strategy, Target, storage_alignment, storage_components
-from .subgroup_builtins import SubgroupBuiltin, substitute_builtin
-
-__all__ = [
-    "MAX_WORK_ITEMS",
-    "STRATEGIES",
-    "Binary",
-    "Convert",
-    "Coord",
-    "Fill",
-    "Get",
-    "Instance",
-    "Length",
-    "Load",
-    "MultiplyAdd",
-    "Negate",
-    "Parameter",
-    "ScalarMultiply",
-    "Set",
-    "Signature",
-    "Store",
-    "Strategy",
-    "SubgroupBuiltin",
-    "Target",
-    "check_count",
-    "instantiate",
-    "library_sections",
-    "parameters",
-    "storage_alignment",
-    "storage_components",
-    "substitute_builtin",
-]
+from .instances import (
+    Binary as Binary,
+    Convert as Convert,
+    Coord as Coord,
+    Fill as Fill,
+    Get as Get,
+    Length as Length,
+    Load as Load,
+    MultiplyAdd as MultiplyAdd,
+    Negate as Negate,
+    ScalarMultiply as ScalarMultiply,
+    Set as Set,
+    Store as Store,
+)
+from .strategies import (
+    MAX_WORK_ITEMS as MAX_WORK_ITEMS,
+    STRATEGIES as STRATEGIES,
+    Strategy as Strategy,
+    Target as Target,
+    storage_alignment as storage_alignment,
+    storage_components as storage_components,
+)
+from .subgroup_builtins import SubgroupBuiltin as SubgroupBuiltin, substitute_builtin as substitute_builtin
 
 
 def check_count(functions: int) -> None:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coopmat.devices import DeviceInfo, opencl
-from coopmat.devices import probe as process
+from coopmat.devices import DeviceInfo, opencl, probe as process
 from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.matrices import reference
 from coopmat.matrices.supported import parse_variants

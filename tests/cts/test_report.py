@@ -11,8 +11,7 @@ import pytest
 from test_profile import CPU
 
 from coopmat.cts.outcome import Outcome, Results, Status
-from coopmat.cts.report import html, junit
-from coopmat.cts.report import json as json_report
+from coopmat.cts.report import html, json as json_report, junit
 from coopmat.cts.report.features import Features, features
 from coopmat.cts.report.text import TextReport
 from coopmat.cts.schedule import Settings

@@ -8,12 +8,10 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from coopmat.diagnostics import Diagnostics, Span, render_text
-from coopmat.frontend import syntax as ast
-from coopmat.frontend import tables
+from coopmat.frontend import syntax as ast, tables
 from coopmat.frontend.parse import parse
 from coopmat.frontend.preprocess import PreprocessOptions, preprocess
 

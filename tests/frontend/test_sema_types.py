@@ -6,8 +6,7 @@ import struct
 import subprocess
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sema_support import analysed, constant, dumped, expect, expression, good, type_of
 
 import coopmat

@@ -7,8 +7,7 @@ import math
 import struct
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from ir_support import Jit
 
 INT_MAX, INT_MIN = 2**31 - 1, -(2**31)

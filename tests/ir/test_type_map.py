@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import llvmlite.binding as llvm
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from llvmlite import ir
 
 from coopmat.diagnostics import Span

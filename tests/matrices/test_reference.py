@@ -8,8 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from coopmat.matrices import reference
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixShape, Operands, default_operands

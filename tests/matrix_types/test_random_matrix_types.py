@@ -6,8 +6,7 @@ import re
 from random import Random
 
 import pytest
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import Phase, given, settings, strategies as st
 from opencl_devices import device_of
 from random_matrices.kernels import Features
 from random_matrices.meaning import ELEMENTS

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from coopmat.diagnostics import CompileError
 from coopmat.runtime.data import make_array, make_scalar, sizes_of

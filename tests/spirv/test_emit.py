@@ -15,8 +15,7 @@ import spirv_samples as samples
 
 from coopmat.budgets import Exceeded
 from coopmat.diagnostics import InternalError
-from coopmat.spirv import emit as emit_module
-from coopmat.spirv import tools
+from coopmat.spirv import emit as emit_module, tools
 from coopmat.spirv.emit import SPIRV_VERSIONS, EmitOptions, emit
 from coopmat.spirv.legalize import legalize
 from coopmat.spirv.module import Module

@@ -5,8 +5,7 @@ import struct
 
 import pytest
 import spirv_samples as samples
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from coopmat.spirv import tools
 from coopmat.spirv.emit import EmitOptions, emit

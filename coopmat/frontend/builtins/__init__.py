@@ -30,28 +30,15 @@ from . import (
     work_group,
     work_item,
 )
-from .conversions import ConversionName, parse_as, parse_conversion
-from .resolve import Ambiguous, NoMatch, best_of, converts, resolve_row
-from .rows import NOT_YET, SUPPORTED, Builtin, Overload, overloads
-
-__all__ = [
-    "FAMILIES",
-    "NOT_YET",
-    "SUPPORTED",
-    "Ambiguous",
-    "Builtin",
-    "ConversionName",
-    "NoMatch",
-    "Overload",
-    "best_of",
-    "converts",
-    "find",
-    "names",
-    "overloads",
-    "parse_as",
-    "parse_conversion",
-    "resolve",
-]
+from .conversions import ConversionName as ConversionName, parse_as as parse_as, parse_conversion as parse_conversion
+from .resolve import Ambiguous as Ambiguous, NoMatch as NoMatch, best_of as best_of, converts as converts, resolve_row
+from .rows import (
+    NOT_YET as NOT_YET,
+    SUPPORTED as SUPPORTED,
+    Builtin as Builtin,
+    Overload as Overload,
+    overloads as overloads,
+)
 
 FAMILIES = (
     work_item,

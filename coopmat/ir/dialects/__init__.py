@@ -5,28 +5,12 @@ All functions take and give LLVM's own print of a module (`coopmat.spirv.emit.re
 
 from __future__ import annotations
 
-from . import intel, joint_matrix, metadata, places
-from .canonical import canonicalize
-from .intel import modern
-from .operations import MENTION
-from .text import Malformed, Module, parse_module
+from . import intel, joint_matrix, metadata, places as places
+from .canonical import canonicalize as canonicalize
+from .intel import modern as modern
+from .operations import MENTION as MENTION
+from .text import Malformed as Malformed, Module as Module, parse_module as parse_module
 from .write import write
-
-__all__ = [
-    "DIALECTS",
-    "INTEL",
-    "MENTION",
-    "Malformed",
-    "Module",
-    "canonicalize",
-    "modern",
-    "parse_module",
-    "places",
-    "read",
-    "read_module",
-    "reread",
-    "rewrite",
-]
 
 DIALECTS = ("khr", "rfc", "clang")
 INTEL = tuple(intel.FORMS)

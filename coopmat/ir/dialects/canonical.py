@@ -20,8 +20,8 @@ from .operations import (
     read_name,
     spelled,
     tag,
+    type_text as matrix_text,
 )
-from .operations import type_text as matrix_text
 from .text import Argument, Call, Function, Instruction, Malformed, Module, Names, parse_call, quoted
 
 LAYOUTS = {0: "row major", 1: "column major", 2: "packed", 3: "packed A"}

@@ -15,8 +15,7 @@ from ...matrices.memory_rules import MemoryRules
 from ...matrices.supported import Supported, multiply_add
 from ...matrices.variants import MatrixType, Operands, Variant
 from . import kernels
-from .operations import COMPONENTS, LLVM_NAMES, MENTION, matrix_of, read_name
-from .operations import TYPE as TYPE_TEXT
+from .operations import COMPONENTS, LLVM_NAMES, MENTION, TYPE as TYPE_TEXT, matrix_of, read_name
 from .text import Call, Function, Module, parse_call
 
 _NAMED = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")

@@ -12,8 +12,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from .block_order import reverse_postorder
-from .text import Argument, Function, Instruction, Malformed, Module, Names, operands, parse_argument, parse_call
-from .text import tokens as tokens_of
+from .text import (
+    Argument,
+    Function,
+    Instruction,
+    Malformed,
+    Module,
+    Names,
+    operands,
+    parse_argument,
+    parse_call,
+    tokens as tokens_of,
+)
 
 _WIDE = re.compile(r"(?<![\w.%@$\"-])i(\d{2,})\b")
 _INTEGER = re.compile(r"i(\d+)")

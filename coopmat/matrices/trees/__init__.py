@@ -7,36 +7,19 @@ means.
 
 from __future__ import annotations
 
-from .machine import Machine
+from .machine import Machine as Machine
 from .terms import (
-    Broadcast,
-    Converted,
-    Elementwise,
-    InMemory,
-    Input,
-    Object,
-    Part,
-    Product,
-    Term,
-    Transposed,
-    WithElement,
-    WithPart,
+    Broadcast as Broadcast,
+    Converted as Converted,
+    Elementwise as Elementwise,
+    InMemory as InMemory,
+    Input as Input,
+    Object as Object,
+    Part as Part,
+    Product as Product,
+    Term as Term,
+    Transposed as Transposed,
+    WithElement as WithElement,
+    WithPart as WithPart,
 )
-from .tree import Tree
-
-__all__ = [
-    "Broadcast",
-    "Converted",
-    "Elementwise",
-    "InMemory",
-    "Input",
-    "Machine",
-    "Object",
-    "Part",
-    "Product",
-    "Term",
-    "Transposed",
-    "Tree",
-    "WithElement",
-    "WithPart",
-]
+from .tree import Tree as Tree

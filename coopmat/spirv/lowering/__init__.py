@@ -18,24 +18,11 @@ from types import MappingProxyType
 from ...matrices.strategies import DEFAULT_TUNING, STRATEGIES, Tuning
 from ..device_faults import avoid_device_faults
 from ..module import Module
-from .library import Library
-from .limits import check_types
-from .link import link
-from .module_lowering import ModuleLowering, Prepared, check_memory_model, kernels_of
-from .refusal import Refused
-
-__all__ = [
-    "Library",
-    "Prepared",
-    "Refused",
-    "check_types",
-    "complete",
-    "kernels_of",
-    "link",
-    "lower",
-    "prepare",
-    "read",
-]
+from .library import Library as Library
+from .limits import check_types as check_types
+from .link import link as link
+from .module_lowering import ModuleLowering, Prepared as Prepared, check_memory_model, kernels_of as kernels_of
+from .refusal import Refused as Refused
 
 
 def read(binary: bytes) -> Module:

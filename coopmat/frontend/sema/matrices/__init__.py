@@ -1,20 +1,11 @@
 """Cooperative matrices: the type attribute, the operators, the builtins (shared language reference, section 1)."""
 
-from .builtins import BUILTINS, call
-from .expected import needs_target, target_beside
-from .operators import binary, compound_assign, negate
-from .types import ENUMERATORS, apply_attribute, predeclared, require_extension
-
-__all__ = [
-    "BUILTINS",
-    "ENUMERATORS",
-    "apply_attribute",
-    "binary",
-    "call",
-    "compound_assign",
-    "needs_target",
-    "negate",
-    "predeclared",
-    "require_extension",
-    "target_beside",
-]
+from .builtins import BUILTINS as BUILTINS, call as call
+from .expected import needs_target as needs_target, target_beside as target_beside
+from .operators import binary as binary, compound_assign as compound_assign, negate as negate
+from .types import (
+    ENUMERATORS as ENUMERATORS,
+    apply_attribute as apply_attribute,
+    predeclared as predeclared,
+    require_extension as require_extension,
+)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from ....matrices.variants import MatrixType
-from ..operations import read_name as read_canonical
-from ..operations import spelled, tag, type_text
+from ..operations import read_name as read_canonical, spelled, tag, type_text
 from ..text import Argument, Call, Function, Instruction, Malformed, Module, Names, operands, parse_call, quoted
 from . import operands as operation
 from .flow import BINARY, CASTS, RETURNED, Flow, incoming, result_type, splat, typed, without_flags

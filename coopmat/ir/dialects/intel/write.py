@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ....matrices.variants import ComponentType, MatrixType
-from ..operations import LLVM_NAMES, ROWS, Row, matrix_of, tag, type_text
-from ..operations import read_name as read_canonical
+from ..operations import LLVM_NAMES, ROWS, Row, matrix_of, read_name as read_canonical, tag, type_text
 from ..text import (
     Argument,
     Block,

@@ -11,8 +11,7 @@ import re
 from collections.abc import Callable
 
 from ..block_order import reverse_postorder
-from ..text import Argument, Call, Instruction, operands, parse_argument, parse_call, tokens
-from ..text import Function as TextFunction
+from ..text import Argument, Call, Function as TextFunction, Instruction, operands, parse_argument, parse_call, tokens
 from .nodes import Node
 from .trees import MATRIX, OPERATORS, Trees
 from .types import (

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from .language import LANGUAGE
 from .matrices import MATRICES, PRELUDE
-from .matrix_types import MATRIX_TYPES
-from .matrix_types import PRELUDE as MATRIX_TYPES_PRELUDE
+from .matrix_types import MATRIX_TYPES, PRELUDE as MATRIX_TYPES_PRELUDE
 from .rows import ErrorCode
 from .text import TEXT
 
