@@ -92,7 +92,10 @@ class _Unit:
         return known
 
     def _changes(self, decl: typed.FunctionDecl) -> bool:
+        """Whether it, or what it calls, is made anew; a kernel always is, for what is decided on it."""
         graph = self.graph
+        if any(callee.is_kernel for function in graph.reached(decl) for callee in graph.facts(function).calls):
+            return True
         return graph.uses(decl, "names_matrices") or (self.groups.replaces and graph.uses(decl, "subgroups"))
 
     def _new_version(self, decl: typed.FunctionDecl, target: Target) -> typed.FunctionDecl:

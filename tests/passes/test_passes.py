@@ -91,6 +91,14 @@ def test_kernels_of_other_subgroups_get_functions_of_their_own() -> None:
     assert [f.name for f in unit.functions].count("doubled") == 2
 
 
+def test_kernels_that_call_kernels_call_those_of_the_new_unit() -> None:
+    source = "kernel void a(global int *x) { *x = 1; } kernel void b(global int *x) { a(x); }"
+    for made in (Matrices(STRATEGIES["one"], library), NativeMatrices(library)):
+        unit = run(_unit(source), [made], Report(), verify=True)
+        (call,) = (node for node in walk(_function(unit, "b").body) if isinstance(node, typed.Call))
+        assert call.function is _function(unit, "a")
+
+
 def test_accesses_that_are_staged_are_calls_of_functions_on_native_matrices() -> None:
     source = SOURCE.replace("coop_mat_load(p, ", "coop_mat_load_checked(p, ").replace(
         "MAJOR, 4) };", "MAJOR, 4, 0, 0, 3, 3) };"
