@@ -37,7 +37,7 @@ _ROWS = (
     Budget("library-functions", 600, "functions of the matrix library", "what a module calls, one for each shape"),
     Budget(
         "inlined-instructions",
-        1_000_000,
+        400_000,
         "instructions",
         "what inlining and unrolling would make of a module; beyond it neither is forced, which is no error",
     ),
