@@ -102,6 +102,11 @@ class FunctionRewriter:
             return [], target
         if isinstance(target, typed.Swizzle):
             raise InternalError("components of a vector have no address", str(target.span))
+        if isinstance(target, typed.MatrixElement):
+            # Nor has a component of a native matrix one.
+            before, matrix = self.once(target.matrix)
+            more, index = self.held(target.index)
+            return [*before, *more], copied(target, matrix=matrix, index=index)
         pointer = address_of(target)
         known = self.temporary(pointer.type, target.span)
         place = typed.Deref(target.span, target.type, target.place, load(known))

@@ -115,12 +115,17 @@ def with_callers(found: Iterable[int], functions: Mapping[int, Iterable[object]]
 
 
 def _concerns(item: Instruction, types: Types, kinds: Collection[int]) -> bool:
-    if item.result_type is not None:
-        kind = types.definitions[item.result_type]
-        whole = kind.operands[1] if kind.opcode == _POINTER else kind.result
-        if types.carries(whole) and any(part in kinds for part in types.matrices_in(whole)):
-            return True
-    return item.name.startswith("OpCooperativeMatrixLength") and item.operands[0] in kinds
+    if item.name.startswith("OpCooperativeMatrixLength"):
+        return item.operands[0] in kinds
+    found = item.result_type
+    if item.name in ("OpStore", "OpCooperativeMatrixStoreKHR"):
+        # What is stored may be a constant, which no instruction of the function makes.
+        found = types.definitions[item.operands[1]].result_type
+    if found is None:
+        return False
+    kind = types.definitions[found]
+    whole = kind.operands[1] if kind.opcode == _POINTER else kind.result
+    return types.carries(whole) and any(part in kinds for part in types.matrices_in(whole))
 
 
 # --- for a host ------------------------------------------------------------------------------------
