@@ -32,10 +32,15 @@ HEAVY = {"llvmlite", "numpy", "pyopencl", "click", "rich", "lark", "platformdirs
 
 
 def _lower(source: str) -> float:
-    """CPU seconds of this process, to LLVM IR."""
-    start = time.process_time()
-    coopmat.compile(source, ["-w"]).llvm_ir  # noqa: B018
-    return time.process_time() - start
+    """CPU seconds of this process, to LLVM IR, without the collector, whose share is that of earlier tests."""
+    gc.collect()
+    gc.disable()
+    try:
+        start = time.process_time()
+        coopmat.compile(source, ["-w"]).llvm_ir  # noqa: B018
+        return time.process_time() - start
+    finally:
+        gc.enable()
 
 
 def _validate(source: str) -> float:
@@ -60,8 +65,8 @@ def test_generated_sources_are_exact_and_repeatable():
 
 
 def test_time_is_linear_to_llvm_ir():
-    # Eight times the lines; half as much again for caches, and for a machine that others use.
-    assert _ratio(_lower, generate(500), generate(4000)) < 12
+    # Eight times the lines, and as much again for caches, and for a machine that others use; quadratic were 64.
+    assert _ratio(_lower, generate(500), generate(4000)) < 16
 
 
 def _many_functions(count: int) -> str:
