@@ -78,6 +78,7 @@ class Pool:
         ahead = {item.operands[0] for item in forward}
         yield from forward
         done: set[int | None] = set()
+        begun: set[int | None] = set()
         for start in rest.values():
             # (item, whether what it is made of is done)
             work = [(start, False)]
@@ -89,6 +90,9 @@ class Pool:
                     done.add(item.result)
                     yield item
                     continue
+                if item.result in begun:
+                    raise ValueError(f"%{item.result} is made of itself")
+                begun.add(item.result)
                 work.append((item, True))
                 work += [(rest[id_], False) for id_ in self._made_of(item, ahead) if id_ in rest and id_ not in done]
         yield from last

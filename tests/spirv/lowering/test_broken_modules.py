@@ -46,3 +46,28 @@ def test_instructions_left_out_and_cut_off() -> None:
         at = 4 * rng.randrange(5, len(binary) // 4)
         end = len(binary) if n % 4 == 0 else at + 4 * rng.randrange(1, 6)
         lowered(binary[:at] + binary[end:], rng.choice(["one", "lanes", "scratch"]))
+
+
+CIRCLE = """
+OpCapability Addresses
+OpCapability Kernel
+OpCapability CooperativeMatrixKHR
+OpExtension "SPV_KHR_cooperative_matrix"
+OpMemoryModel Physical64 OpenCL
+%u = OpTypeInt 32 0
+%two = OpConstant %u 2
+%three = OpConstant %u 3
+%m = OpTypeCooperativeMatrixKHR %u %three %two %two %two
+%array = OpTypeArray %u %two
+%a = OpConstantComposite %array %two %b
+%b = OpConstantComposite %array %a %two
+"""
+
+
+@pytest.mark.parametrize("strategy", ["one", "lanes", "scratch"])
+def test_constants_made_of_themselves_are_told(strategy: str) -> None:
+    """Putting them in order had no end."""
+    binary = assemble(CIRCLE, "spv1.4")
+    options = ["-w", "--no-validate", "--matrices", strategy]
+    with pytest.raises(coopmat.CompileError):
+        coopmat.compile(binary, options, language="spv").spirv  # noqa: B018
