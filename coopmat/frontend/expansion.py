@@ -254,11 +254,9 @@ class Expander:
             first = group[0]
             spaced = spaced or (first.token.spaced and bool(out))
             if len(group) > 1:
-                part = self._pasted(macro, group, arguments, out)
-            elif first.argument is None:
-                part = [self._placed(first.token)]
-            elif first.stringized:
-                part = [Token(tk.STRING, _stringized(arguments[first.argument]), self.place)]
+                part = self._pasted(macro, group, arguments)
+            elif first.argument is None or first.stringized:
+                part = self._unexpanded(first, arguments)
             else:
                 number = first.argument
                 if number not in expanded:
@@ -280,9 +278,7 @@ class Expander:
         self._depth -= 1
         return found
 
-    def _pasted(
-        self, macro: Macro, group: tuple[_Operand, ...], arguments: list[list[Token]], before: list[Token]
-    ) -> list[Token]:
+    def _pasted(self, macro: Macro, group: tuple[_Operand, ...], arguments: list[list[Token]]) -> list[Token]:
         """Operands of `##` as one token, or as what their text side by side gives. An empty operand is nothing."""
         if _is_comma_before_rest(macro, group):
             # GNU's `, ## __VA_ARGS__`: without further arguments the comma goes, too.
@@ -290,12 +286,7 @@ class Expander:
             return [self._placed(group[0].token), *rest] if rest else []
         out: list[Token] = []
         for operand in group:
-            if operand.argument is None:
-                part = [self._placed(operand.token)]
-            elif operand.stringized:
-                part = [Token(tk.STRING, _stringized(arguments[operand.argument]), self.place)]
-            else:
-                part = arguments[operand.argument]
+            part = self._unexpanded(operand, arguments)
             if not part or operand is group[0] or not out:
                 out = [*out, *part]
                 continue
@@ -306,6 +297,13 @@ class Expander:
             tokens = [left, part[0]] if joined in ("//", "/*") else tk.scanned(joined, self.place)
             out += [_with_space(tokens[0], left.spaced), *tokens[1:], *part[1:]]
         return out
+
+    def _unexpanded(self, operand: _Operand, arguments: list[list[Token]]) -> list[Token]:
+        """An operand as `##` takes it: of an argument the tokens as they were written."""
+        if operand.argument is None:
+            return [self._placed(operand.token)]
+        argument = arguments[operand.argument]
+        return [Token(tk.STRING, _stringized(argument), self.place)] if operand.stringized else argument
 
     def _placed(self, token: Token) -> Token:
         return Token(token.type, token.value, self.place, token.spaced)

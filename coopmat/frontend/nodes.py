@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from functools import cache
 from types import UnionType
 from typing import Annotated, TypeVar
 
@@ -34,8 +35,7 @@ def child_fields(kind: type[Node]) -> tuple[str, ...]:
     """The names of the fields that hold children, in order."""
     names = _FIELDS.get(kind)
     if names is None:
-        nodes = {subclass.__name__ for subclass in _subclasses(Node)}
-        nodes |= {name for name, value in vars(sys.modules[kind.__module__]).items() if _are_nodes(value)}
+        nodes = _node_names(kind.__module__)
         types = {item.name: str(item.type) for item in fields(kind)}
         names = _FIELDS[kind] = tuple(
             name
@@ -43,6 +43,13 @@ def child_fields(kind: type[Node]) -> tuple[str, ...]:
             if not text.startswith("Reference[") and not nodes.isdisjoint(re.findall(r"\w+", text))
         )
     return names
+
+
+@cache
+def _node_names(module: str) -> frozenset[str]:
+    """The names that stand for kinds of nodes in the annotations of a module."""
+    kinds = {subclass.__name__ for subclass in _subclasses(Node)}
+    return frozenset(kinds | {name for name, value in vars(sys.modules[module]).items() if _are_nodes(value)})
 
 
 def _are_nodes(value: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +15,7 @@ from .pointers import address_of, decayed, is_simple, load, member, variable
 from .storage import LIBRARY_NAME
 
 
-class FunctionRewriter:
+class FunctionRewriter(ABC):
     """Makes the parameters and the body of `decl` anew, which is a copy of a function; `map_type` gives the new types,
     `functions` are those that are called in place of others.
 
@@ -35,8 +36,9 @@ class FunctionRewriter:
         # The calls that give temporaries their values.
         self._results: dict[typed.VarDecl, typed.Call] = {}
 
+    @abstractmethod
     def handlers(self) -> Mapping[type, Callable[..., Any]]:
-        raise NotImplementedError
+        """What becomes of nodes, by their class."""
 
     def parts(self) -> Mapping[type, Parts]:
         """What is below nodes that are not made of their children."""

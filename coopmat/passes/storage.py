@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 
 from ..diagnostics import Span
@@ -28,7 +29,7 @@ LIBRARY_NAME = "<matrix library>"
 LIBRARY_SPAN = Span(LIBRARY_NAME, 1, 1, 1, 1)
 
 
-class PlainTypes:
+class PlainTypes(ABC):
     """The types of a unit without those of a class, `own`: records, which `make` gives, take their places."""
 
     own: type
@@ -40,8 +41,9 @@ class PlainTypes:
         self._ids: set[int] = set()
         self._records: dict[RecordType, RecordType] = {}
 
+    @abstractmethod
     def make(self, t: Type) -> RecordType:
-        raise NotImplementedError
+        """The record for a type of the class."""
 
     @property
     def made(self) -> list[RecordType]:

@@ -12,10 +12,10 @@ import resource
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
+from timing import processor_seconds
 
 import coopmat
 from coopmat.compiler.shared import collector as _collector
@@ -32,15 +32,8 @@ HEAVY = {"llvmlite", "numpy", "pyopencl", "click", "rich", "lark", "platformdirs
 
 
 def _lower(source: str) -> float:
-    """CPU seconds of this process, to LLVM IR, without the collector, whose share is that of earlier tests."""
-    gc.collect()
-    gc.disable()
-    try:
-        start = time.process_time()
-        coopmat.compile(source, ["-w"]).llvm_ir  # noqa: B018
-        return time.process_time() - start
-    finally:
-        gc.enable()
+    """CPU seconds of this process, to LLVM IR."""
+    return processor_seconds(lambda: coopmat.compile(source, ["-w"]).llvm_ir)
 
 
 def _validate(source: str) -> float:

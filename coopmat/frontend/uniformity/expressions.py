@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import Any
@@ -31,7 +32,7 @@ _PARTS = (typed.Index, typed.Member, typed.Swizzle, typed.MatrixSubscript)
 _CONSTANTS = (typed.IntConst, typed.FloatConst, typed.Zero, typed.StringConst)
 
 
-class Expressions(Walk):
+class Expressions(Walk, ABC):
     """Each method is a step that gives a Value."""
 
     def store(self, target: typed.LValue, value: Value, span: Span) -> Step:
@@ -163,8 +164,8 @@ class Expressions(Walk):
         self.control = outside
         return value
 
-    def statement(self, s: typed.Stmt | None) -> Step:
-        raise NotImplementedError
+    @abstractmethod
+    def statement(self, s: typed.Stmt | None) -> Step: ...
 
     def nested(self, e: typed.StatementExpression) -> Step:
         yield self.statement(e.body)

@@ -16,7 +16,6 @@ Library = Callable[[str], typed.Unit]
 
 _NODE = re.compile(r"!(\d+)\b")
 _TYPE = re.compile(r"%\"?([^\" =]+)\"? = type ")
-_NAME = re.compile(r"@(?:\"([^\"]*)\"|([-\w.$]+))")
 
 
 def link(module: Module, options: LowerOptions, library: Library) -> LoweredModule:
@@ -31,7 +30,7 @@ def link(module: Module, options: LowerOptions, library: Library) -> LoweredModu
     else:
         bfloat16.check(module)
     bfloat16.expand(module)
-    text = _with_library(module, [trees], options, library) if trees else str(module)
+    text = _with_library(module, trees, options, library) if trees else str(module)
     # Other optimisation is not safe on cooperative matrices, and makes arithmetic of bfloat again.
     on_values = "sroa" if options.matrices == "native" else "unroll"
     passes = "none" if options.opt_disable else on_values if users or "bfloat" in text else "O1"
@@ -41,20 +40,19 @@ def link(module: Module, options: LowerOptions, library: Library) -> LoweredModu
 # --- the library ---------------------------------------------------------------------------------
 
 
-def _with_library(module: Module, calls: list[LibraryCalls], options: LowerOptions, library: Library) -> str:
+def _with_library(module: Module, called: LibraryCalls, options: LowerOptions, library: Library) -> str:
     own = {function.name: function for function in module.functions}
     known = {head.name for head in module.declarations} | own.keys()
     lines = str(module).split("\n")
-    for called in calls:
-        first = _next_node(lines)
-        for line in _library_lines(called, options, library):
-            name = _first_name(line) if line.startswith(("define ", "declare ")) else None
-            if line.startswith("declare ") and name in known:
-                continue
-            if line.startswith("define ") and name in own:
-                _refuse_twice(name, [str(own[name].head)])
-            known |= {name} if name else set()
-            lines.append(_renumbered(line, first))
+    first = _next_node(lines)
+    for line in _library_lines(called, options, library):
+        head = parse_head(line) if line.startswith(("define ", "declare ")) else None
+        if head is not None and line.startswith("declare ") and head.name in known:
+            continue
+        if head is not None and line.startswith("define ") and head.name in own:
+            message = f"'{head.name}' is the name of a part of the matrix library"
+            raise Malformed("ir-not-supported", message, str(own[head.name].head))
+        lines.append(_renumbered(line, first))
     return "\n".join(lines)
 
 
@@ -90,17 +88,3 @@ def _own_types(lines: list[str]) -> list[str]:
         return f'%"cm.{match[0][1:].strip(chr(34))}"'
 
     return [pattern.sub(rename, line) if "%" in line else line for line in lines]
-
-
-def _first_name(line: str) -> str | None:
-    """Of a global variable, or of a function by its head."""
-    if line.startswith("@"):
-        match = _NAME.match(line)
-        return (match[1] or match[2]) if match else None
-    head = parse_head(line)
-    return head.name if head is not None else None
-
-
-def _refuse_twice(name: str, lines: list[str]) -> None:
-    if lines:
-        raise Malformed("ir-not-supported", f"'{name}' is the name of a part of the matrix library", lines[0])

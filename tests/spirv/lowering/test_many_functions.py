@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
-import time
-
 import pytest
 from test_modules import text
+from timing import processor_seconds
 
 from coopmat.spirv.lowering import kernels_of, prepare, read
 from coopmat.spirv.tools import assemble
@@ -42,16 +40,11 @@ def _unused(count: int) -> str:
 
 
 def _seconds(binary: bytes) -> float:
-    # The collector's time depends on the objects of the tests before this one.
-    gc.collect()
-    gc.disable()
-    try:
-        start = time.process_time()
+    def run() -> None:
         kernels_of(read(binary))
         prepare(binary, "lanes", None)
-        return time.process_time() - start
-    finally:
-        gc.enable()
+
+    return processor_seconds(run)
 
 
 @pytest.mark.parametrize("make", [_chain, _kernels, _unused])
