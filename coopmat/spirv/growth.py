@@ -1,16 +1,20 @@
 """What LLVM would make of a module that says much in little: functions that must be inlined, loops that must be
 unrolled, inside one another.
 
-    text = bounded(text, 400_000)     # the same module, in which nothing of this is forced where it makes more
+    text = bounded(text, 400_000, 1000)     # the same module, in which this is held back where it makes more
 
-LLVM takes more than proportional time for the functions that come of it. Where nothing is forced, its own estimate of
-what is worth it decides, and a device's compiler may still do what it finds right.
+LLVM takes more than proportional time for the functions that come of it, and time that grows with the square of their
+loops, one after another (3,000 take 26 s). Of what is held back a device's compiler may still do what it finds right:
+LLVM's SPIR-V says nothing of it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+
+from coopmat.spirv import llvm_text
 
 _CALL = re.compile(r"\bcall\b[^@\n]*@(?:\"([^\"\n]*)\"|([-\w.$]+))\(")
 _HEAD = re.compile(r"^define\b[^@\n]*@(?:\"([^\"\n]*)\"|([-\w.$]+))\(")
@@ -20,59 +24,88 @@ _BACK = re.compile(r"\bbr .*label %(?:\"([^\"\n]*)\"|([-\w.$]+)), !llvm\.loop !(
 _LOOP = re.compile(r"^!(\d+) = distinct !\{(.*)\}", re.MULTILINE)
 _FORCED = re.compile(r"^!(\d+) = !\{ ?!\"llvm\.loop\.unroll\.(?:full|enable)\" ?\}", re.MULTILINE)
 _UNROLL = re.compile(r"(?<=!\"llvm\.loop\.unroll\.)(?:full|enable)(?=\")")
-_ATTRIBUTE = re.compile(r"^(define\b.*?|attributes #\d+ = \{.*?) alwaysinline\b", re.MULTILINE)
+_FORCED_GROUP = re.compile(r"^(attributes #\d+ = \{.*?) alwaysinline\b", re.MULTILINE)
 _GROUP = re.compile(r"^attributes #(\d+) = \{.* alwaysinline\b", re.MULTILINE)
+_TARGET = re.compile(r"\blabel %(?:\"([^\"\n]*)\"|([-\w.$]+))")
 _MOST = 1 << 62
+# LLVM inlines of itself what it estimates at up to 225, an instruction at about 5.
+_SMALL = 60
 # What a call that is inlined costs LLVM besides the function's own instructions: copies and variables to dissolve, of
 # which it takes more than proportional time (measured: 3,000 calls of functions of six instructions take as long as two
 # million instructions without).
 _CALL_COST = 1000
 
 
-def bounded(text: str, most: int) -> str:
-    """Of LLVM IR, as llvmlite or LLVM print it."""
-    if "alwaysinline" not in text and "llvm.loop.unroll" not in text:
+def bounded(text: str, instructions: int, loops: int) -> str:
+    """Of LLVM IR, as llvmlite or LLVM print it: with no more than these in a function, as far as inlining and unrolling
+    make them. A function that has more loops by itself is not optimised."""
+    forces = "alwaysinline" in text or "llvm.loop.unroll" in text
+    if not forces and text.count(" br ") + _SMALL * text.count(" call ") <= loops:
         return text
-    return text if instructions(text) <= most else _ATTRIBUTE.sub(r"\1", _UNROLL.sub("disable", text))
+    functions = _read(text)
+    is_large = _total(functions) > instructions
+    has_loops = max(_with_callees(functions, "loops", _may_be_inlined, 0).values(), default=0) > loops
+    if not is_large and not has_loops:
+        return text
+
+    def mark(head: re.Match[str]) -> str:
+        function = functions[head[2].strip('"')]
+        if function.loops > loops:
+            return f"{head[1]} optnone{llvm_text.not_inlined(head[3])}"
+        if (has_loops and function.loops) or (is_large and function.inlined):
+            return f"{head[1]}{llvm_text.not_inlined(head[3])}"
+        return head[0]
+
+    text = llvm_text.HEAD.sub(mark, text)
+    return _FORCED_GROUP.sub(r"\1", _UNROLL.sub("disable", text)) if is_large else text
 
 
 @dataclass(slots=True)
 class _Function:
-    """`calls` are the functions called, and how often."""
+    """`calls` are the functions called, and how often; `inlined`: must be, `kept`: must not be."""
 
     inlined: bool
+    kept: bool = False
     size: int = 0
+    loops: int = 0
     calls: list[tuple[str, int]] = field(default_factory=list)
 
 
 def instructions(text: str) -> int:
     """How many the module has once all is inlined and unrolled that must be; an estimate, for loops of which the number
     of rounds does not show."""
-    functions = _read(text)
+    return _total(_read(text))
+
+
+def _total(functions: dict[str, _Function]) -> int:
+    sizes = _with_callees(functions, "size", lambda function: function.inlined, _CALL_COST)
+    return min(sum(size for name, size in sizes.items() if not functions[name].inlined), _MOST)
+
+
+def _may_be_inlined(function: _Function) -> bool:
+    return function.inlined or (not function.kept and function.size <= _SMALL)
+
+
+def _with_callees(
+    functions: dict[str, _Function], what: str, joins: Callable[[_Function], bool], cost: int
+) -> dict[str, int]:
+    """What each function has of it, with what is called and joins it; calls in circles count once."""
     sizes: dict[str, int] = {}
-    total = 0
-    for name, function in functions.items():
-        size = _inlined_size(name, functions, sizes)
-        total += 0 if function.inlined else size
-    return min(total, _MOST)
-
-
-def _inlined_size(root: str, functions: dict[str, _Function], sizes: dict[str, int]) -> int:
-    """With what is called and must be inlined; calls in circles count once."""
-    work = [(root, False)]
     begun: set[str] = set()
+    work = [(name, False) for name in functions]
     while work:
         name, is_ready = work.pop()
         if name in sizes:
             continue
-        called = [(c, n) for c, n in functions[name].calls if c in functions and functions[c].inlined]
+        called = [(c, n) for c, n in functions[name].calls if c in functions and joins(functions[c])]
         if is_ready:
-            sizes[name] = min(functions[name].size + sum((sizes.get(c, 0) + _CALL_COST) * n for c, n in called), _MOST)
+            own = getattr(functions[name], what)
+            sizes[name] = min(own + sum((sizes.get(c, 0) + cost) * n for c, n in called), _MOST)
         elif name not in begun:
             begun.add(name)
             work.append((name, True))
             work += [(c, False) for c, _ in called if c not in sizes]
-    return sizes[root]
+    return sizes
 
 
 def _read(text: str) -> dict[str, _Function]:
@@ -85,7 +118,8 @@ def _read(text: str) -> dict[str, _Function]:
         if line.startswith("define "):
             match = _HEAD.match(line)
             inlined = " alwaysinline" in line or any(n in groups for n in re.findall(r"#(\d+)", line))
-            functions[_name(match) if match else line] = current = _Function(inlined)
+            kept = " noinline" in line
+            functions[_name(match) if match else line] = current = _Function(inlined, kept)
             lines = []
         elif line == "}" and lines is not None:
             _measure(current, lines, unrolled)
@@ -97,6 +131,8 @@ def _read(text: str) -> dict[str, _Function]:
 
 def _measure(function: _Function, lines: list[str], unrolled: set[str]) -> None:
     starts, ends = _loops(lines, unrolled) if unrolled else ({}, {})
+    labels: set[str] = set()
+    heads: set[str] = set()
     times = 1
     for at, line in enumerate(lines):
         for rounds in starts.get(at, ()):
@@ -104,8 +140,13 @@ def _measure(function: _Function, lines: list[str], unrolled: set[str]) -> None:
         function.size = min(function.size + times, _MOST)
         if "call " in line and (match := _CALL.search(line)):
             function.calls.append((_name(match), min(times, _MOST)))
+        elif not line.startswith(" "):
+            labels.update(_name(match) for match in (_LABEL.match(line),) if match)
+        elif " br " in line:
+            heads.update(name for match in _TARGET.finditer(line) if (name := _name(match)) in labels)
         for rounds in ends.get(at, ()):
             times //= rounds
+    function.loops = len(heads)
 
 
 def _loops(lines: list[str], unrolled: set[str]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:

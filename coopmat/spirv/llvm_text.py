@@ -84,7 +84,7 @@ _NESTED = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
 # A constant expression over a variable is left as it is: the backend takes the type from it.
 _VARIABLE = re.compile(r"\b(?:getelementptr|addrspacecast|ptrtoint)[\w ]* " + _NESTED + r"|(@(?:\"[^\"]*\"|[\w.$-]+))")
 # A function's definition up to its parameters' end, its name, and the attributes.
-_HEAD = re.compile(
+HEAD = re.compile(
     r"^(define .*?@(\"[^\"]*\"|[\w.$-]+)" + _NESTED + r"(?: (?:local_)?unnamed_addr)?)(.*)$", re.MULTILINE
 )
 # The entry block's label and variables, which must stay first.
@@ -207,20 +207,20 @@ def _call(kind: str, operand: str) -> str:
 
 def apart(ir: str, odd: Collection[str]) -> str:
     """As `_with_kept_truncations`, and nothing is inlined: a probe for what is odd by itself."""
-    return _HEAD.sub(lambda head: head[1] + _not_inlined(head[3]), _with_kept_truncations(ir, odd))
+    return HEAD.sub(lambda head: head[1] + not_inlined(head[3]), _with_kept_truncations(ir, odd))
 
 
 def with_odd_ones_out(ir: str, odd: Collection[str]) -> str:
     """As `_with_kept_truncations`, and these functions are not optimised; the others are."""
 
     def mark(head: re.Match[str]) -> str:
-        return f"{head[1]} optnone{_not_inlined(head[3])}" if head[2].strip('"') in odd else head[0]
+        return f"{head[1]} optnone{not_inlined(head[3])}" if head[2].strip('"') in odd else head[0]
 
-    return _HEAD.sub(mark, _with_kept_truncations(ir, odd))
+    return HEAD.sub(mark, _with_kept_truncations(ir, odd))
 
 
-def _not_inlined(attributes: str) -> str:
-    """With a mark where it is not the user's wish."""
+def not_inlined(attributes: str) -> str:
+    """A function's attributes, with a mark where it is not the user's wish, which `released` takes back."""
     if re.search(r"\bnoinline\b", attributes):
         return attributes
     return ' noinline "coopmat.apart"' + attributes.replace(" alwaysinline", "")
@@ -254,7 +254,7 @@ def functions_of_illegal_types(ir: str) -> set[str]:
     found: set[str] = set()
     if illegal_types(ir):
         for function in _FUNCTION.finditer(ir):
-            head = _HEAD.match(function[0])
+            head = HEAD.match(function[0])
             if head is not None and illegal_types(function[0]):
                 found.add(head[2].strip('"'))
     return found
