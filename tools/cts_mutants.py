@@ -119,7 +119,13 @@ MUTANTS = (
         "(uint2)(i % CM_ROWS, CM_LANE * CM_SLOTS + i / CM_ROWS)",
     ),
     Mutant("wrong-component-read", "one", _ONE, "return m[i];", "return m[i > 0 ? i - 1 : 0];"),
-    Mutant("component-not-written", "lanes", _LANES, "    m[i] = value;", "    if (i != 0)\n        m[i] = value;"),
+    Mutant(
+        "component-not-written",
+        "lanes",
+        _LANES,
+        "{\n    out[i] = value;",
+        "{\n    if (i != 0)\n        out[i] = value;",
+    ),
     Mutant(
         "subgroups-share-memory",
         "scratch",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from . import spelling
 from .instance import FromTemplate, Instance, Parameter, Signature
 from .strategies import Target
-from .variants import ComponentType, Layout, MatrixType, Operands, Use
+from .variants import CAST, ComponentType, Conversion, Layout, MatrixType, Operands, Use
 
 # Steps (multiply-adds, of vectors where the strategy has them; accesses) in straight-line code: beyond the first, the
 # loop over K stays a loop, beyond the second every loop does. LLVM and the device's compiler take more than
@@ -195,95 +196,115 @@ class Store(_Memory):
         return self.space == "private" and not target.strategy.one_work_item
 
 
-@dataclass(frozen=True, slots=True)
-class Fill(_OfMatrix):
-    """`void f(private T *out, T value)`"""
+class _Plain(_OfMatrix):
+    """Base of those that no more than their matrix type tells apart. `section` is the library's; `parameters` are names
+    that tell their types."""
+
+    __slots__ = ()
+    section: ClassVar[str]
+    parameters: ClassVar[str]
+    result: ClassVar[str] = "void"
 
     @property
     def function_name(self) -> str:
-        return _name("fill", self.matrix)
+        return _name(self.section.lower(), self.matrix)
 
     @property
     def signature(self) -> Signature:
         t = self.matrix.component
-        return Signature("void", (_private("out", t), Parameter("value", t.library_c)))
+        types = {
+            "out": _private("out", t),
+            **{name: _private(name, t, True) for name in "mab"},
+            **{name: Parameter(name, t.library_c) for name in ("value", "scalar")},
+            "i": Parameter("i", "uint"),
+        }
+        result = t.library_c if self.result == "T" else self.result
+        return Signature(result, tuple(types[name] for name in self.parameters.split()))
 
     def definitions(self, target: Target) -> dict[str, str]:
-        return self._matrix_definitions(target, "FILL")
+        return self._matrix_definitions(target, self.section)
+
+
+class Fill(_Plain):
+    """`void f(private T *out, T value)`"""
+
+    section, parameters = "FILL", "out value"
+
+
+class ScalarMultiply(_Plain):
+    """`void f(private T *out, const private T *m, T scalar)`"""
+
+    section, parameters = "SCALAR_MUL", "out m scalar"
+
+    def definitions(self, target: Target) -> dict[str, str]:
+        body = spelling.binary("mul", self.matrix.component, target.width(self.matrix.columns))
+        return self._matrix_definitions(target, self.section) | {"MAP(x, y)": body}
+
+
+class Length(_Plain):
+    """`uint f(void)`: components that this work-item holds; they are the first of its storage."""
+
+    section, parameters, result = "LENGTH", "", "uint"
+
+
+class Get(_Plain):
+    """`T f(const private T *m, uint i)`"""
+
+    section, parameters, result = "GET", "m i", "T"
+
+
+class Set(_Plain):
+    """`void f(private T *out, uint i, T value)`"""
+
+    section, parameters = "SET", "out i value"
+
+
+class Coord(_Plain):
+    """`uint2 f(uint i)`: row and column of component i of this work-item."""
+
+    section, parameters, result = "COORD", "i", "uint2"
 
 
 @dataclass(frozen=True, slots=True)
-class Binary(_OfMatrix):
+class Binary(_Plain):
     """`void f(private T *out, const private T *a, const private T *b)`; `operator`: add, sub, mul, div."""
 
+    section, parameters = "BINARY", "out a b"
     operator: str
 
     @property
     def function_name(self) -> str:
         return _name(self.operator, self.matrix)
 
-    @property
-    def signature(self) -> Signature:
-        t = self.matrix.component
-        return Signature("void", (_private("out", t), _private("a", t, True), _private("b", t, True)))
-
     def definitions(self, target: Target) -> dict[str, str]:
         body = spelling.binary(self.operator, self.matrix.component, target.width(self.matrix.columns))
-        return self._matrix_definitions(target, "BINARY") | {"MAP(x, y)": body}
+        return self._matrix_definitions(target, self.section) | {"MAP(x, y)": body}
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarMultiply(_OfMatrix):
-    """`void f(private T *out, const private T *m, T scalar)`"""
-
-    @property
-    def function_name(self) -> str:
-        return _name("scalar_mul", self.matrix)
-
-    @property
-    def signature(self) -> Signature:
-        t = self.matrix.component
-        return Signature("void", (_private("out", t), _private("m", t, True), Parameter("scalar", t.library_c)))
-
-    def definitions(self, target: Target) -> dict[str, str]:
-        body = spelling.binary("mul", self.matrix.component, target.width(self.matrix.columns))
-        return self._matrix_definitions(target, "SCALAR_MUL") | {"MAP(x, y)": body}
-
-
-@dataclass(frozen=True, slots=True)
-class Negate(_OfMatrix):
+class Negate(_Plain):
     """`void f(private T *out, const private T *m)`"""
+
+    section, parameters = "UNARY", "out m"
 
     @property
     def function_name(self) -> str:
         return _name("negate", self.matrix)
 
-    @property
-    def signature(self) -> Signature:
-        t = self.matrix.component
-        return Signature("void", (_private("out", t), _private("m", t, True)))
-
     def definitions(self, target: Target) -> dict[str, str]:
-        w = target.width(self.matrix.columns)
-        body = spelling.negation(self.matrix.component, w)
-        return self._matrix_definitions(target, "UNARY") | _from(target, self.matrix) | {"MAP(x)": body}
+        body = spelling.negation(self.matrix.component, target.width(self.matrix.columns))
+        return self._matrix_definitions(target, self.section) | _from(target, self.matrix) | {"MAP(x)": body}
 
 
 @dataclass(frozen=True, slots=True)
 class Convert(_OfMatrix):
-    """`void f(private T *out, const private S *m)`: from `matrix`, of components S, to the same shape of `to`.
-
-    As a C cast, or with `rounding` ("rte", "rtz", "rtp", "rtn") and `saturate` as OpenCL's convert_ functions.
-    """
+    """`void f(private T *out, const private S *m)`: from `matrix`, of components S, to the same shape of `to`."""
 
     to: ComponentType
-    rounding: str = ""
-    saturate: bool = False
+    how: Conversion = CAST
 
     @property
     def function_name(self) -> str:
-        how = ["sat"] * self.saturate + [self.rounding] * bool(self.rounding)
-        return _name("convert", self.matrix, self.to.name, *how)
+        return _name("convert", self.matrix, self.to.name, *self.how.words)
 
     @property
     def signature(self) -> Signature:
@@ -291,9 +312,14 @@ class Convert(_OfMatrix):
 
     def definitions(self, target: Target) -> dict[str, str]:
         w = target.width(self.matrix.columns)
-        body = spelling.convert("x", self.matrix.component, self.to, w, self.rounding, self.saturate)
-        out = Negate(replace(self.matrix, component=self.to)).definitions(target)
-        return out | _from(target, self.matrix) | {"MAP(x)": body}
+        body = spelling.convert("x", self.matrix.component, self.to, w, self.how.rounding, self.how.saturate)
+        result = replace(self.matrix, component=self.to)
+        return Negate(result).definitions(target) | _from(target, self.matrix) | {"MAP(x)": body}
+
+
+def conversion(source: MatrixType, result: MatrixType, how: Conversion) -> Instance:
+    """The function that makes a matrix of type `result` of one of type `source`."""
+    return Convert(source, result.component, how)
 
 
 def _from(target: Target, matrix: MatrixType) -> dict[str, str]:
@@ -301,72 +327,6 @@ def _from(target: Target, matrix: MatrixType) -> dict[str, str]:
     if target.strategy.vectors:
         out["FROM_V"] = spelling.vector(matrix.component, target.width(matrix.columns))
     return out
-
-
-@dataclass(frozen=True, slots=True)
-class Length(_OfMatrix):
-    """`uint f(void)`: components that this work-item holds; they are the first of its storage."""
-
-    @property
-    def function_name(self) -> str:
-        return _name("length", self.matrix)
-
-    @property
-    def signature(self) -> Signature:
-        return Signature("uint", ())
-
-    def definitions(self, target: Target) -> dict[str, str]:
-        return self._matrix_definitions(target, "LENGTH")
-
-
-@dataclass(frozen=True, slots=True)
-class Get(_OfMatrix):
-    """`T f(const private T *m, uint i)`"""
-
-    @property
-    def function_name(self) -> str:
-        return _name("get", self.matrix)
-
-    @property
-    def signature(self) -> Signature:
-        t = self.matrix.component
-        return Signature(t.library_c, (_private("m", t, True), Parameter("i", "uint")))
-
-    def definitions(self, target: Target) -> dict[str, str]:
-        return self._matrix_definitions(target, "GET")
-
-
-@dataclass(frozen=True, slots=True)
-class Set(_OfMatrix):
-    """`void f(private T *m, uint i, T value)`"""
-
-    @property
-    def function_name(self) -> str:
-        return _name("set", self.matrix)
-
-    @property
-    def signature(self) -> Signature:
-        t = self.matrix.component
-        return Signature("void", (_private("m", t), Parameter("i", "uint"), Parameter("value", t.library_c)))
-
-    def definitions(self, target: Target) -> dict[str, str]:
-        return self._matrix_definitions(target, "SET")
-
-
-@dataclass(frozen=True, slots=True)
-class Coord(_OfMatrix):
-    """`uint2 f(uint i)`: row and column of component i of this work-item."""
-
-    @property
-    def function_name(self) -> str:
-        return _name("coord", self.matrix)
-
-    @property
-    def signature(self) -> Signature:
-        return Signature("uint2", (Parameter("i", "uint"),))
-
-    def definitions(self, target: Target) -> dict[str, str]:
-        return self._matrix_definitions(target, "COORD")
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ from .instances import (
     ScalarMultiply as ScalarMultiply,
     Set as Set,
     Store as Store,
+    conversion as conversion,
 )
 from .strategies import (
     MAX_WORK_ITEMS as MAX_WORK_ITEMS,

@@ -255,7 +255,7 @@ _INSTANCES: dict[type, Callable[[Any], Instance]] = {
     typed.MatrixLength: lambda e: lowering.Length(_of(e.matrix)),
     typed.MatrixCoordinates: lambda e: lowering.Coord(_of(e.matrix)),
     typed.MatrixMulAdd: _multiply_add,
-    typed.MatrixConvert: lambda e: lowering.Convert(_of(e.operand.type), _of(e.type).component, e.rounding, e.saturate),
+    typed.MatrixConvert: lambda e: lowering.conversion(_of(e.operand.type), _of(e.type), e.how),
     typed.MatrixBinary: lambda e: lowering.Binary(_of(e.type), e.op),
     typed.MatrixScale: lambda e: lowering.ScalarMultiply(_of(e.type)),
     typed.MatrixNegate: lambda e: lowering.Negate(_of(e.type)),

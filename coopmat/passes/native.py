@@ -141,7 +141,7 @@ class _Function(FunctionRewriter):
         source, target = e.operand.type, e.type
         assert isinstance(source, CoopMatrixType) and isinstance(target, CoopMatrixType)
         here, there = source.component, target.component
-        if here.is_float or there.is_float or not e.saturate or here.signed == there.signed:
+        if here.is_float or there.is_float or not e.how.saturate or here.signed == there.signed:
             return new
         wanted = ClampedConvert(matrix_type(source), matrix_type(target).component)
         return self.unit.call(wanted, target, [new.operand], e.span)

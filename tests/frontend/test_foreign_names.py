@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from coopmat import CompileError, compile
+from coopmat.frontend.builtins.matrix import BUILTINS
 from coopmat.frontend.foreign_names import CONSTANTS, FUNCTIONS, TYPES
-from coopmat.frontend.sema.matrices.builtins import BUILTINS
 
 START = """
 #define SG CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP

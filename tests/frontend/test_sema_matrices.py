@@ -10,6 +10,7 @@ from coopmat.diagnostics import render_text
 from coopmat.frontend import typed
 from coopmat.frontend.typed_dump import dump
 from coopmat.frontend.types import CoopMatrixType, MatrixUse
+from coopmat.matrices.variants import Conversion
 
 SUBGROUP = "CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP"
 USE_A = "CLK_COOPERATIVE_MATRIX_A"
@@ -468,9 +469,9 @@ def test_overloads_of_conversions_say_how_they_round() -> None:
     for suffix in ("", "_sat", "_rte", "_rtz", "_rtp", "_rtn", "_sat_rte", "_sat_rtz", "_sat_rtp", "_sat_rtn"):
         e = expression(f"ci = coop_mat_convert{suffix}(c)", "C c, CI ci", MATRICES + MORE)
         assert isinstance(e, typed.Assign) and isinstance(e.value, typed.MatrixConvert)
-        assert (e.value.rounding, e.value.saturate) == (suffix.removeprefix("_sat")[1:], "_sat" in suffix)
+        assert (e.value.how.rounding, e.value.how.saturate) == (suffix.removeprefix("_sat")[1:], "_sat" in suffix)
     e = expression("(CI)c", "C c", MATRICES + MORE)
-    assert isinstance(e, typed.MatrixConvert) and (e.rounding, e.saturate) == ("", False)
+    assert isinstance(e, typed.MatrixConvert) and e.how == Conversion()
 
 
 def test_bounds_are_of_type_uint() -> None:

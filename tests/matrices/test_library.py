@@ -16,7 +16,16 @@ from on_device import ROW, Builder, Case, run
 from coopmat.devices import DeviceInfo
 from coopmat.matrices import instances, lowering, reference
 from coopmat.matrices.reference import Array
-from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Layout, MatrixShape, MatrixType, Operands, Use
+from coopmat.matrices.variants import (
+    COMPONENT_TYPES,
+    ComponentType,
+    Conversion,
+    Layout,
+    MatrixShape,
+    MatrixType,
+    Operands,
+    Use,
+)
 
 SIZES = (1, 2, 3, 4, 5, 7, 8, 16, 32)
 ALL_TYPES = list(COMPONENT_TYPES.values())
@@ -268,7 +277,7 @@ def convert_case(
     build = Builder(*target)
     build.matrix("x", matrix, x)
     result = MatrixType(to, matrix.rows, matrix.columns, matrix.use)
-    build.call(lowering.Convert(matrix, to, rounding, saturate), build.declare("y", result), "x")
+    build.call(lowering.Convert(matrix, to, Conversion(rounding, saturate)), build.declare("y", result), "x")
     build.store("y", result)
     expected = reference.convert(x, to, rounding, saturate)
     name = f"convert {matrix} to {to} {rounding} {'sat' if saturate else ''}"
@@ -348,7 +357,7 @@ def to_bfloat16_case(target, rng, source: ComponentType, rounding: str) -> Case:
     build = Builder(*target)
     build.matrix("x", matrix, x)
     result = MatrixType(BF16, matrix.rows, matrix.columns, matrix.use)
-    build.call(lowering.Convert(matrix, BF16, rounding), build.declare("y", result), "x")
+    build.call(lowering.Convert(matrix, BF16, Conversion(rounding)), build.declare("y", result), "x")
     build.store("y", result)
     expected = rounded(x, rounding)
     return build.case(f"convert {matrix} to bf16 {rounding}", lambda results: same_bfloat16(results[1], expected))
@@ -362,7 +371,7 @@ def from_bfloat16_case(target, rng, to: ComponentType, rounding: str, saturate: 
     build = Builder(*target)
     build.matrix("x", matrix, x)
     result = MatrixType(to, matrix.rows, matrix.columns, matrix.use)
-    build.call(lowering.Convert(matrix, to, rounding, saturate), build.declare("y", result), "x")
+    build.call(lowering.Convert(matrix, to, Conversion(rounding, saturate)), build.declare("y", result), "x")
     build.store("y", result)
     expected = reference.convert(widened(x), to, rounding, saturate)
     return build.case(f"convert {matrix} to {to} {rounding}", lambda results: equal(results[1], expected))

@@ -10,7 +10,7 @@ from coopmat.frontend import builtins
 from coopmat.matrices import lowering
 from coopmat.matrices.lowering import STRATEGIES
 from coopmat.matrices.strategies import Target
-from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands, Use
+from coopmat.matrices.variants import COMPONENT_TYPES, Conversion, Layout, MatrixType, Operands, Use
 
 C = COMPONENT_TYPES
 ONE, LANES, SCRATCH = STRATEGIES["one"], STRATEGIES["lanes"], STRATEGIES["scratch"]
@@ -28,7 +28,7 @@ INSTANCES = [
     lowering.ScalarMultiply(ACC),
     lowering.Negate(ACC),
     lowering.Convert(ACC, C["f16"]),
-    lowering.Convert(ACC, C["u8"], "", True),
+    lowering.Convert(ACC, C["u8"], Conversion(saturate=True)),
     lowering.Length(A),
     lowering.Get(A),
     lowering.Set(A),
@@ -162,7 +162,7 @@ def test_different_instances_have_different_names():
     others = [
         lowering.Load(A, "global", Layout.COLUMN_MAJOR),
         lowering.Load(A, "local", Layout.ROW_MAJOR),
-        lowering.Convert(ACC, C["f16"], "rtz"),
+        lowering.Convert(ACC, C["f16"], Conversion("rtz")),
         lowering.Convert(ACC, C["u8"]),
         lowering.Binary(ACC, "mul"),
         lowering.Fill(MatrixType(C["u32"], 8, 12, Use.ACCUMULATOR)),
@@ -210,7 +210,7 @@ def test_multiply_adds_are_checked():
 def test_bfloat16_is_held_as_bits():
     fill = lowering.Fill(MatrixType(C["bf16"], 4, 4, Use.A))
     assert spelled(fill, TARGETS[0]).endswith("(__private ushort *out, ushort value)")
-    text = lowering.instantiate(TARGETS[0], [lowering.Convert(ACC, C["bf16"], "rtz")])
+    text = lowering.instantiate(TARGETS[0], [lowering.Convert(ACC, C["bf16"], Conversion("rtz"))])
     assert "bfloat16" not in text and "CM_NAME cm_bf16_s32_to_odd_4" in text and "cm_bf16_from_float_rtz_4" in text
 
 

@@ -28,6 +28,7 @@ from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
     OPENCL_C_LAYOUTS,
+    Conversion,
     Layout,
     MatrixShape,
     MatrixType,
@@ -235,7 +236,9 @@ def converted(s: Situation, t: str, to: str, rounding: str, saturate: bool) -> C
     if t == "bf16":
         values &= 0xBF7F if saturate else 0x3F7F
     make.matrix("x", matrix, values)
-    make.build.call(lowering.Convert(matrix, C[to], rounding, saturate), make.build.declare("y", result), "x")
+    make.build.call(
+        lowering.Convert(matrix, C[to], Conversion(rounding, saturate)), make.build.declare("y", result), "x"
+    )
     if to == "bf16":
         numbers = values.astype(np.float32)
         bits = numbers.view(np.uint32)

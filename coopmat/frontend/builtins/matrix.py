@@ -1,40 +1,73 @@
-"""Cooperative-matrix functions: rows for names and documentation only.
+"""Cooperative-matrix functions: a row for each name.
 
 Their signatures depend on matrix types and on constants, so semantic analysis checks and types the calls itself
-(`typed.MatrixLoad` and its siblings); `T` here is a component type, `M` a matrix type.
+(`typed.MatrixLoad` and its siblings); `T` here is a component type, `M` and `M2` are matrix types that the context
+gives where they are the result's.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from ...matrices.variants import CAST, Conversion
 from .conversions import ROUNDINGS
 from .rows import Builtin
 
 SECTION = "cl_khr_cooperative_matrix"
 
-#: The conversions by name: how each rounds ("": as a cast does), and whether it saturates.
-CONVERSIONS: dict[str, tuple[str, bool]] = {
-    f"coop_mat_convert{'_sat' * saturate}{'_' * bool(rounding)}{rounding}": (rounding, saturate)
-    for saturate in (False, True)
-    for rounding in ("", *ROUNDINGS)
-}
+
+@dataclass(frozen=True, slots=True)
+class MatrixBuiltin:
+    """`operation` says what analyses the call; the last parameter of a signature may be left out where it stands in
+    brackets. `how` is that of a conversion."""
+
+    operation: str
+    signature: str
+    how: Conversion = CAST
+
+    @property
+    def name(self) -> str:
+        return self.signature.partition("(")[0].split()[-1]
+
+    @property
+    def arguments(self) -> tuple[int, ...]:
+        """The counts that it takes."""
+        most = self.signature.count(",") + 1
+        return (most - 1, most) if "[" in self.signature else (most,)
+
+    @property
+    def has_type_of_context(self) -> bool:
+        return self.signature.split()[0] in ("M", "M2")
+
+    @property
+    def operand_of_type(self) -> int | None:
+        """The argument whose matrix type is the result's."""
+        result = self.signature.split()[0]
+        parameters = [part.split()[0] for part in self.signature.partition("(")[2].split(", ")]
+        return parameters.index(result) if result in parameters else None
+
+
+def _conversion(saturate: bool, rounding: str) -> MatrixBuiltin:
+    how = Conversion(rounding, saturate)
+    return MatrixBuiltin("convert", f"M2 {'_'.join(('coop_mat_convert', *how.words))}(M m)", how)
+
+
+_ACCESS = "coop_matrix_layout_t layout, size_t stride"
 _BOUNDS = "uint row, uint column, uint rows, uint columns"
-
+_ROWS = (
+    MatrixBuiltin("load", f"M coop_mat_load(const T *p, {_ACCESS})"),
+    MatrixBuiltin("store", f"void coop_mat_store(T *p, M m, {_ACCESS})"),
+    MatrixBuiltin("multiply_add", "C coop_mat_mulAdd(A a, B b, C c[, coop_matrix_operands_t operands])"),
+    MatrixBuiltin("multiply_add", "C coop_matmul_add(A a, B b, C c[, coop_matrix_operands_t operands])"),
+    MatrixBuiltin("init", "M coop_mat_init(T x)"),
+    MatrixBuiltin("length", "uint coop_mat_length(M)"),
+    *(_conversion(saturate, rounding) for saturate in (False, True) for rounding in ("", *ROUNDINGS)),
+    MatrixBuiltin("coordinates", "uint2 coop_mat_coord(M, uint i)"),
+    MatrixBuiltin("load", f"M coop_mat_load_checked(const T *p, {_ACCESS}, {_BOUNDS})"),
+    MatrixBuiltin("store", f"void coop_mat_store_checked(T *p, M m, {_ACCESS}, {_BOUNDS})"),
+)
+BUILTINS: dict[str, MatrixBuiltin] = {row.name: row for row in _ROWS}
 #: Every name with its signature.
-DOCUMENTED: dict[str, str] = {
-    "coop_mat_load": "M coop_mat_load(const T *p, coop_matrix_layout_t layout, size_t stride)",
-    "coop_mat_store": "void coop_mat_store(T *p, M m, coop_matrix_layout_t layout, size_t stride)",
-    "coop_mat_mulAdd": "C coop_mat_mulAdd(A a, B b, C c[, coop_matrix_operands_t operands])",
-    "coop_matmul_add": "C coop_matmul_add(A a, B b, C c[, coop_matrix_operands_t operands])",
-    "coop_mat_init": "M coop_mat_init(T x)",
-    "coop_mat_length": "uint coop_mat_length(M)",
-    **{name: f"M2 {name}(M m)" for name in CONVERSIONS},
-    "coop_mat_coord": "uint2 coop_mat_coord(M, uint i)",
-    "coop_mat_load_checked": (
-        f"M coop_mat_load_checked(const T *p, coop_matrix_layout_t layout, size_t stride, {_BOUNDS})"
-    ),
-    "coop_mat_store_checked": (
-        f"void coop_mat_store_checked(T *p, M m, coop_matrix_layout_t layout, size_t stride, {_BOUNDS})"
-    ),
-}
+DOCUMENTED: dict[str, str] = {name: row.signature for name, row in BUILTINS.items()}
 
-TABLE = tuple(Builtin(name, (), SECTION, lowering="analysis", convergent=True) for name in DOCUMENTED)
+TABLE = tuple(Builtin(name, (), SECTION, lowering="analysis", convergent=True) for name in BUILTINS)

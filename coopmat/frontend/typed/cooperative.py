@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...matrices.variants import CAST, Conversion
 from ..types import CoopMatrixType
 from .base import Expr, LValue
 
@@ -85,12 +86,10 @@ class MatrixCoordinates(Expr):
 
 @dataclass(slots=True)
 class MatrixConvert(Expr):
-    """The operand's components converted to those of `type`: scope, shape and use are the same. As a cast does it, or
-    with `rounding` (rte, rtz, rtp, rtn) and `saturate` as OpenCL's convert_ functions."""
+    """The operand's components converted to those of `type`: scope, shape and use are the same."""
 
     operand: Expr
-    rounding: str = ""
-    saturate: bool = False
+    how: Conversion = CAST
 
 
 @dataclass(slots=True)

@@ -233,8 +233,8 @@ def _convert(ctx: FunctionContext, e: typed.MatrixConvert, value: ir.Value) -> i
     tags = (tag(source), tag(target))
     integers = not here.is_float and not there.is_float
     # From integers to integers everything is exact, up to what saturation cuts off; so is a wider type.
-    saturate = e.saturate and not there.is_float and not (integers and there.bits > here.bits)
-    rounding = "" if integers else e.rounding
+    saturate = e.how.saturate and not there.is_float and not (integers and there.bits > here.bits)
+    rounding = "" if integers else e.how.rounding
     if not saturate and not rounding:
         return ctx.call(_name(instruction, *tags), typ, [value])
     words = [instruction, *(["sat"] if saturate else []), *([rounding] if rounding else []), *tags]

@@ -157,9 +157,9 @@ CM_FUNCTION CM_T CM_NAME(__private const CM_T *m, uint i)
 #endif // CM_OP_GET
 
 #ifdef CM_OP_SET
-CM_FUNCTION void CM_NAME(__private CM_T *m, uint i, CM_T value)
+CM_FUNCTION void CM_NAME(__private CM_T *out, uint i, CM_T value)
 {
-    m[i] = value;
+    out[i] = value;
 }
 #endif // CM_OP_SET
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...matrices import lowering as library
 from ...matrices.spelling import BFLOAT16
-from ...matrices.variants import Layout, MatrixType, Operands
+from ...matrices.variants import Conversion, Layout, MatrixType, Operands
 from .. import joint_matrix
 from ..module import OP, Instruction
 from . import bfloat16, values
@@ -150,7 +150,7 @@ def convert(f: FunctionLowering, item: Instruction) -> bool:
     source_signed, result_signed, saturates = _CONVERSIONS[item.name.removeprefix("Op")]
     source = _as(_matrix(f, f.types.of(item.operands[0])), source_signed)
     result = _matrix(f, item.result_type).component.with_sign(result_signed)
-    instance = library.Convert(source, result, rounding, saturates or saturates_too)
+    instance = library.Convert(source, result, Conversion(rounding, saturates or saturates_too))
     f.call(instance, item.result, f.place(item.operands[0]))
     return True
 

@@ -17,6 +17,7 @@ from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE, STRATEGIES, Targ
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
     ComponentType,
+    Conversion,
     Layout,
     MatrixType,
     Operands,
@@ -120,12 +121,12 @@ OPERATIONS = (
     Operation(
         "conversion",
         "o = (O)c; coop_mat_store(q, o, 0, 16ul);",
-        lambda t: lowering.Convert(matrix(t), _other(t), "", False),
+        lambda t: lowering.Convert(matrix(t), _other(t)),
     ),
     Operation(
         "conversion, saturated",
         "u = coop_mat_convert_sat(c); coop_mat_store(r, u, 0, 16ul);",
-        lambda t: lowering.Convert(matrix(t), COMPONENT_TYPES["u8"], "", True),
+        lambda t: lowering.Convert(matrix(t), COMPONENT_TYPES["u8"], Conversion(saturate=True)),
     ),
     Operation("multiply-add", "x = coop_mat_mulAdd(a, b, x);", _multiply(False)),
     Operation("multiply-add, saturating", "x = coop_mat_mulAdd(a, b, x, MASK);", _multiply(True), integers=True),

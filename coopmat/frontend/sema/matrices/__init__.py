@@ -1,6 +1,7 @@
 """Cooperative matrices: the type attribute, the operators, the builtins (shared language reference, section 1)."""
 
-from .builtins import BUILTINS as BUILTINS, call as call
+from ...builtins.matrix import BUILTINS as BUILTINS
+from .builtins import call as call
 from .expected import needs_target as needs_target, target_beside as target_beside
 from .operators import binary as binary, compound_assign as compound_assign, negate as negate
 from .types import (

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from ....diagnostics import Note
 from ... import syntax
+from ...builtins.matrix import BUILTINS
 from ...types import CoopMatrixType, Type
 from ..context import UNKNOWN, Context
 
 # Operators whose other operand must have the same type. A product takes scalars too, so it says nothing.
 _SAME_TYPE = ("+", "-", "/")
-_MULTIPLY_ADD = ("coop_mat_mulAdd", "coop_matmul_add")
 
 
 def from_context(name: str) -> bool:
     """Whether the call of this builtin has the type that its context asks for."""
-    return name in ("coop_mat_load", "coop_mat_load_checked", "coop_mat_init") or name.startswith("coop_mat_convert")
+    return name in BUILTINS and BUILTINS[name].has_type_of_context
 
 
 def needs_target(c: Context, node: syntax.Initializer) -> bool:
@@ -31,8 +31,8 @@ def needs_target(c: Context, node: syntax.Initializer) -> bool:
             node = last.expression
         elif isinstance(node, syntax.Unary) and node.op == "-":
             node = node.operand
-        elif isinstance(node, syntax.Call) and _called(c, node) in _MULTIPLY_ADD and len(node.arguments) >= 3:
-            node = node.arguments[2]
+        elif isinstance(node, syntax.Call) and (operand := _operand_of_type(c, node)) is not None:
+            node = operand
         else:
             break
     if isinstance(node, syntax.Call):
@@ -54,6 +54,13 @@ def _called(c: Context, node: syntax.Call) -> str:
     while isinstance(callee, syntax.Paren):
         callee = callee.inner
     return callee.name if isinstance(callee, syntax.Identifier) and c.scope.find(callee.name) is None else ""
+
+
+def _operand_of_type(c: Context, node: syntax.Call) -> syntax.Expression | None:
+    """The argument whose matrix type is the call's."""
+    row = BUILTINS.get(_called(c, node))
+    number = None if row is None else row.operand_of_type
+    return node.arguments[number] if number is not None and number < len(node.arguments) else None
 
 
 def target_beside(op: str, other: Type | None, expected: Type | None) -> Type | None:
