@@ -8,7 +8,7 @@ from typing import ClassVar
 from . import spelling
 from .instance import FromTemplate, Instance, Parameter, Signature
 from .strategies import Target
-from .variants import CAST, ComponentType, Conversion, Layout, MatrixType, Operands, Use
+from .variants import ComponentType, Layout, MatrixType, Operands, Use
 
 # Steps (multiply-adds, of vectors where the strategy has them; accesses) in straight-line code: beyond the first, the
 # loop over K stays a loop, beyond the second every loop does. LLVM and the device's compiler take more than
@@ -20,6 +20,26 @@ BODY_LIMIT = 512
 SCALAR_LIMIT = 128
 # Bytes of local memory that a multiply-add's exchange may take, unless a single row needs more.
 SCRATCH_LIMIT = 16384
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """How a matrix becomes one of another type: as a C cast does it, or with `rounding` ("rte", "rtz", "rtp", "rtn")
+    and `saturate` as OpenCL's convert_ functions."""
+
+    rounding: str = ""
+    saturate: bool = False
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """As they stand in names: ("sat", "rte")."""
+        return ("sat",) * self.saturate + ((self.rounding,) if self.rounding else ())
+
+    def __str__(self) -> str:
+        return "_".join(self.words) or "cast"
+
+
+CAST = Conversion()
 
 
 def _name(operation: str, matrix: MatrixType, *rest: str) -> str:

@@ -202,26 +202,6 @@ class MatrixShape:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversion:
-    """How a matrix becomes one of another type: as a C cast does it, or with `rounding` ("rte", "rtz", "rtp", "rtn")
-    and `saturate` as OpenCL's convert_ functions."""
-
-    rounding: str = ""
-    saturate: bool = False
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """As they stand in names: ("sat", "rte")."""
-        return ("sat",) * self.saturate + ((self.rounding,) if self.rounding else ())
-
-    def __str__(self) -> str:
-        return "_".join(self.words) or "cast"
-
-
-CAST = Conversion()
-
-
-@dataclass(frozen=True, slots=True)
 class MatrixType:
     """A cooperative matrix type; OpenCL C's are of scope subgroup. ValueError where a dimension is out of range."""
 

@@ -15,11 +15,11 @@ from on_device import ROW, Builder, Case, run
 
 from coopmat.devices import DeviceInfo
 from coopmat.matrices import instances, lowering, reference
+from coopmat.matrices.instances import Conversion
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
     ComponentType,
-    Conversion,
     Layout,
     MatrixShape,
     MatrixType,

@@ -8,9 +8,10 @@ import pytest
 
 from coopmat.frontend import builtins
 from coopmat.matrices import lowering
+from coopmat.matrices.instances import Conversion
 from coopmat.matrices.lowering import STRATEGIES
 from coopmat.matrices.strategies import Target
-from coopmat.matrices.variants import COMPONENT_TYPES, Conversion, Layout, MatrixType, Operands, Use
+from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands, Use
 
 C = COMPONENT_TYPES
 ONE, LANES, SCRATCH = STRATEGIES["one"], STRATEGIES["lanes"], STRATEGIES["scratch"]

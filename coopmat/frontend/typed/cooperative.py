@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...matrices.variants import CAST, Conversion
+from ...matrices.instances import CAST, Conversion
 from ..types import CoopMatrixType
 from .base import Expr, LValue
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...matrices import lowering as library
+from ...matrices.instances import Conversion
 from ...matrices.spelling import BFLOAT16
-from ...matrices.variants import Conversion, Layout, MatrixType, Operands
+from ...matrices.variants import Layout, MatrixType, Operands
 from .. import joint_matrix
 from ..module import OP, Instruction
 from . import bfloat16, values

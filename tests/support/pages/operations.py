@@ -13,11 +13,11 @@ from coopmat.diagnostics import CompileError
 from coopmat.matrices import lowering
 from coopmat.matrices.bfloat16 import functions_called
 from coopmat.matrices.instance import FromTemplate
+from coopmat.matrices.instances import Conversion
 from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE, STRATEGIES, Target
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
     ComponentType,
-    Conversion,
     Layout,
     MatrixType,
     Operands,
