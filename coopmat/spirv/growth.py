@@ -11,7 +11,7 @@ LLVM's SPIR-V says nothing of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from coopmat.spirv import llvm_text
@@ -22,8 +22,9 @@ _LABEL = re.compile(r"^(?:\"([^\"\n]*)\"|([-\w.$]+)):")
 _COMPARISON = re.compile(r"\bicmp \w+ i\d+ %[^,]+, (\d{1,9})$")
 _BACK = re.compile(r"\bbr .*label %(?:\"([^\"\n]*)\"|([-\w.$]+)), !llvm\.loop !(\d+)")
 _LOOP = re.compile(r"^!(\d+) = distinct !\{(.*)\}", re.MULTILINE)
-_FORCED = re.compile(r"^!(\d+) = !\{ ?!\"llvm\.loop\.unroll\.(?:full|enable)\" ?\}", re.MULTILINE)
-_UNROLL = re.compile(r"(?<=!\"llvm\.loop\.unroll\.)(?:full|enable)(?=\")")
+_HOW = r"(?:full\"|enable\"|count\", ?i32 (\d+))"
+_FORCED = re.compile(rf"^!(\d+) = !\{{ ?!\"llvm\.loop\.unroll\.{_HOW} ?\}}", re.MULTILINE)
+_UNROLL = re.compile(rf"(?<=!\"llvm\.loop\.unroll\.){_HOW}")
 _FORCED_GROUP = re.compile(r"^(attributes #\d+ = \{.*?) alwaysinline\b", re.MULTILINE)
 _GROUP = re.compile(r"^attributes #(\d+) = \{.* alwaysinline\b", re.MULTILINE)
 _TARGET = re.compile(r"\blabel %(?:\"([^\"\n]*)\"|([-\w.$]+))")
@@ -57,7 +58,7 @@ def bounded(text: str, instructions: int, loops: int) -> str:
         return head[0]
 
     text = llvm_text.HEAD.sub(mark, text)
-    return _FORCED_GROUP.sub(r"\1", _UNROLL.sub("disable", text)) if is_large else text
+    return _FORCED_GROUP.sub(r"\1", _UNROLL.sub('disable"', text)) if is_large else text
 
 
 @dataclass(slots=True)
@@ -109,8 +110,13 @@ def _with_callees(
 
 
 def _read(text: str) -> dict[str, _Function]:
-    forced = {match[1] for match in _FORCED.finditer(text)}
-    unrolled = {m[1] for m in _LOOP.finditer(text) if any(n in forced for n in re.findall(r"!(\d+)", m[2])[1:])}
+    forced = {match[1]: int(match[2] or _MOST) for match in _FORCED.finditer(text)}
+    unrolled = {
+        loop[1]: forced[number]
+        for loop in _LOOP.finditer(text)
+        for number in re.findall(r"!(\d+)", loop[2])[1:]
+        if number in forced
+    }
     groups = {match[1] for match in _GROUP.finditer(text)}
     functions: dict[str, _Function] = {}
     lines: list[str] | None = None
@@ -129,7 +135,7 @@ def _read(text: str) -> dict[str, _Function]:
     return functions
 
 
-def _measure(function: _Function, lines: list[str], unrolled: set[str]) -> None:
+def _measure(function: _Function, lines: list[str], unrolled: Mapping[str, int]) -> None:
     starts, ends = _loops(lines, unrolled) if unrolled else ({}, {})
     labels: set[str] = set()
     heads: set[str] = set()
@@ -149,7 +155,7 @@ def _measure(function: _Function, lines: list[str], unrolled: set[str]) -> None:
     function.loops = len(heads)
 
 
-def _loops(lines: list[str], unrolled: set[str]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+def _loops(lines: list[str], unrolled: Mapping[str, int]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
     """The rounds of the loops that begin and end at a line."""
     starts: dict[int, list[int]] = {}
     ends: dict[int, list[int]] = {}
@@ -160,10 +166,15 @@ def _loops(lines: list[str], unrolled: set[str]) -> tuple[dict[int, list[int]], 
         elif "!llvm.loop" in line and (match := _BACK.search(line)) and match[3] in unrolled:
             start = labels.get(_name(match))
             if start is not None:
-                rounds = _rounds(lines, start, at)
+                rounds = _copies(_rounds(lines, start, at), unrolled[match[3]])
                 starts.setdefault(start, []).append(rounds)
                 ends.setdefault(at, []).append(rounds)
     return starts, ends
+
+
+def _copies(rounds: int, most: int) -> int:
+    """Of a loop's body; `rounds` is 1 where the number does not show."""
+    return most if rounds == 1 and most < _MOST else min(rounds, most)
 
 
 def _rounds(lines: list[str], start: int, end: int) -> int:

@@ -205,6 +205,17 @@ attributes #0 = { alwaysinline nounwind }
     assert growth.instructions(less) < 30
 
 
+@pytest.mark.parametrize("bound", ["4000001", "n"])
+@pytest.mark.parametrize("pragma", ["4000001", ""])
+def test_unrolling_without_end(pragma, bound):
+    """`#pragma unroll 4000001` was found by the campaign of mutated inputs."""
+    source = f"""kernel void k(global int *p, int n) {{
+#pragma unroll {pragma}
+for (int i = 0; i < {bound}; i++) p[i] += i; }}"""
+    module = coopmat.compile(source, ["-w"])
+    assert module.spirv and module.timings["emit"] < 12
+
+
 _LOOP = "for (int i = 0; i < n; i++) p[i] += i;\n"
 _MANY = {
     "loops": f"kernel void k(global int *p, int n) {{\n{_LOOP * 3000}}}",

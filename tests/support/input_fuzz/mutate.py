@@ -123,12 +123,22 @@ def _shape(line: str) -> str:
 def _steps(before: str, after: str) -> list[int]:
     """By how much each number grows, and only by what is an index."""
     pairs = zip(_NUMBER.findall(before), _NUMBER.findall(after), strict=True)
-    return [int(b) - int(a) if abs(int(b) - int(a)) < 9 else 0 for a, b in pairs]
+    return [_step(a, b) if len(a + b) < 40 else 0 for a, b in pairs]
+
+
+def _step(before: str, after: str) -> int:
+    step = int(after) - int(before)
+    return step if abs(step) < 9 else 0
 
 
 def _moved(line: str, steps: list[int]) -> str:
     found = iter(steps)
-    return _NUMBER.sub(lambda match: str(int(match[0]) + next(found, 0)), line)
+
+    def move(match: re.Match[str]) -> str:
+        step = next(found, 0)
+        return str(int(match[0]) + step) if step else match[0]
+
+    return _NUMBER.sub(move, line)
 
 
 def _first_name(line: str) -> str:
