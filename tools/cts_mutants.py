@@ -126,6 +126,15 @@ MUTANTS = (
         "{\n    out[i] = value;",
         "{\n    if (i != 0)\n        out[i] = value;",
     ),
+    Mutant("transpose-of-nothing", "one", _ONE, "= m[c * CM_ROWS + r];", "= m[r * CM_COLUMNS + c];"),
+    Mutant(
+        "transpose-from-the-first-slot",
+        "lanes",
+        _LANES,
+        "m[r / CM_SG * CM_COLUMNS + c]), r % CM_SG)",
+        "m[c]), r % CM_SG)",
+    ),
+    Mutant("transpose-to-all-lanes", "scratch", _SCRATCH, "if (c % CM_SG == lane)", "if (c <= CM_SG)"),
     Mutant(
         "subgroups-share-memory",
         "scratch",

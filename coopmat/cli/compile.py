@@ -205,7 +205,7 @@ def _device(invocation: Invocation, options: CompileOptions) -> DeviceInfo | Non
     from coopmat.devices import from_key_values, select
 
     if invocation.device_info is not None:
-        return from_key_values(Path(invocation.device_info).read_text(encoding="utf-8"), invocation.device_info)
+        return from_key_values(read_source(invocation.device_info).decode(), invocation.device_info)
     return select(invocation.device)
 
 

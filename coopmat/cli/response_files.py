@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from coopmat import budgets
 from coopmat.options import UsageError
 
 
@@ -26,6 +27,8 @@ def _words(argument: str, within: tuple[Path, ...]) -> Iterator[str]:
         return
     if path.resolve() in within:
         raise UsageError(f"the response file {path} holds itself")
+    if path.stat().st_size > budgets.limit("source-bytes"):
+        raise UsageError(f"the response file {path} is larger than {budgets.told('source-bytes')}")
     try:
         words = shlex.split(path.read_text(encoding="utf-8"))
     except ValueError as error:  # an open quotation mark, or no text at all

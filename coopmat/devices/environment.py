@@ -172,7 +172,7 @@ def vendor_directory(icds: dict[str, str]) -> Path:
     for root in (cache_directory, private_temporary_directory):
         try:
             directory = private_directory(root()) / name
-            directory.mkdir(parents=True, exist_ok=True)
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             for file, text in icds.items():
                 _write_once(directory / file, text + "\n")
             return directory

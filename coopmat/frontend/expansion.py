@@ -249,14 +249,16 @@ class Expander:
     def _substituted(self, macro: Macro, name: Token, arguments: list[list[Token]]) -> list[Token]:
         out: list[Token] = []
         expanded: dict[int, list[Token]] = {}
+        # Long arguments may be named thousands of times.
+        strings: dict[int, str] = {}
         spaced = name.spaced
         for group in macro.groups:
             first = group[0]
             spaced = spaced or (first.token.spaced and bool(out))
             if len(group) > 1:
-                part = self._pasted(macro, group, arguments)
+                part = self._pasted(macro, group, arguments, strings)
             elif first.argument is None or first.stringized:
-                part = self._unexpanded(first, arguments)
+                part = self._unexpanded(first, arguments, strings)
             else:
                 number = first.argument
                 if number not in expanded:
@@ -278,7 +280,9 @@ class Expander:
         self._depth -= 1
         return found
 
-    def _pasted(self, macro: Macro, group: tuple[_Operand, ...], arguments: list[list[Token]]) -> list[Token]:
+    def _pasted(
+        self, macro: Macro, group: tuple[_Operand, ...], arguments: list[list[Token]], strings: dict[int, str]
+    ) -> list[Token]:
         """Operands of `##` as one token, or as what their text side by side gives. An empty operand is nothing."""
         if _is_comma_before_rest(macro, group):
             # GNU's `, ## __VA_ARGS__`: without further arguments the comma goes, too.
@@ -286,7 +290,7 @@ class Expander:
             return [self._placed(group[0].token), *rest] if rest else []
         out: list[Token] = []
         for operand in group:
-            part = self._unexpanded(operand, arguments)
+            part = self._unexpanded(operand, arguments, strings)
             if not part or operand is group[0] or not out:
                 out = [*out, *part]
                 continue
@@ -298,12 +302,17 @@ class Expander:
             out += [_with_space(tokens[0], left.spaced), *tokens[1:], *part[1:]]
         return out
 
-    def _unexpanded(self, operand: _Operand, arguments: list[list[Token]]) -> list[Token]:
-        """An operand as `##` takes it: of an argument the tokens as they were written."""
-        if operand.argument is None:
+    def _unexpanded(self, operand: _Operand, arguments: list[list[Token]], strings: dict[int, str]) -> list[Token]:
+        """An operand as `##` takes it: of an argument the tokens as they were written. `strings` are the arguments that
+        became some already."""
+        number = operand.argument
+        if number is None:
             return [self._placed(operand.token)]
-        argument = arguments[operand.argument]
-        return [Token(tk.STRING, _stringized(argument), self.place)] if operand.stringized else argument
+        if not operand.stringized:
+            return arguments[number]
+        if number not in strings:
+            strings[number] = _stringized(arguments[number])
+        return [Token(tk.STRING, strings[number], self.place)]
 
     def _placed(self, token: Token) -> Token:
         return Token(token.type, token.value, self.place, token.spaced)
@@ -328,6 +337,7 @@ def _opens_list(stack: list[_Source]) -> bool:
 
 
 def _stringized(argument: list[Token]) -> str:
+    """The spelling of an argument as a string literal (C11 6.10.3.2)."""
     text = ""
     for number, token in enumerate(argument):
         before = argument[number - 1].span

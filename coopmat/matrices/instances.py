@@ -25,14 +25,18 @@ SCRATCH_LIMIT = 16384
 @dataclass(frozen=True, slots=True)
 class Conversion:
     """How a matrix becomes one of another type: as a C cast does it, or with `rounding` ("rte", "rtz", "rtp", "rtn")
-    and `saturate` as OpenCL's convert_ functions."""
+    and `saturate` as OpenCL's convert_ functions. `transposed`: rows become columns, and nothing else changes but the
+    use."""
 
     rounding: str = ""
     saturate: bool = False
+    transposed: bool = False
 
     @property
     def words(self) -> tuple[str, ...]:
         """As they stand in names: ("sat", "rte")."""
+        if self.transposed:
+            return ("transposed",)
         return ("sat",) * self.saturate + ((self.rounding,) if self.rounding else ())
 
     def __str__(self) -> str:
@@ -52,6 +56,22 @@ def _private(name: str, component: ComponentType, const: bool = False) -> Parame
 
 def _each(count: int, vectors: bool = True) -> str:
     return "CM_UNROLL" if count <= (BODY_LIMIT if vectors else SCALAR_LIMIT) else "CM_ROLL"
+
+
+def _travelling(t: ComponentType) -> dict[str, str]:
+    """Components on their way to other lanes, as integers of 32 or 64 bits: every device with subgroups broadcasts
+    these."""
+    bits = spelling.integer(t.bits, signed=False)
+    wide = spelling.integer(max(32, t.bits), signed=False)
+    return {
+        "W_OF(x)": f"({wide.library_c})({spelling.reinterpret('x', t, bits, 1)})",
+        "T_OF(x)": spelling.reinterpret(f"({bits.library_c})(x)", bits, t, 1),
+    }
+
+
+def _bytes_of_row(target: Target, t: ComponentType) -> int:
+    """A component of each work-item in the largest work-group."""
+    return target.sub_groups * target.sub_group_size * t.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,21 +216,15 @@ class Store(_Memory):
         if not self._all(target):
             barrier = {} if target.strategy.one_work_item else {"BARRIER": target.barrier(self.space)}
             return self._memory_definitions(target, "STORE") | barrier
-        m, t = self.matrix, self.matrix.component
+        m = self.matrix
         out = self._memory_definitions(target, "STORE_ALL")
         out["EACH"] = _each(m.rows * m.columns)
-        if not target.strategy.scratch:
-            # Integers of 32 or 64 bits: every device with subgroups broadcasts these.
-            bits = spelling.integer(t.bits, signed=False)
-            wide = spelling.integer(max(32, t.bits), signed=False)
-            out["W_OF(x)"] = f"({wide.library_c})({spelling.reinterpret('x', t, bits, 1)})"
-            out["T_OF(x)"] = spelling.reinterpret(f"({bits.library_c})(x)", bits, t, 1)
-        return out
+        return out | _travelling(m.component)
 
     def scratch_bytes(self, target: Target) -> int:
         if not self._all(target) or not target.strategy.scratch:
             return 0
-        return target.sub_groups * target.sub_group_size * self.matrix.component.size
+        return _bytes_of_row(target, self.matrix.component)
 
     def _all(self, target: Target) -> bool:
         return self.space == "private" and not target.strategy.one_work_item
@@ -337,8 +351,24 @@ class Convert(_OfMatrix):
         return Negate(result).definitions(target) | _from(target, self.matrix) | {"MAP(x)": body}
 
 
+class Transpose(_Plain):
+    """`void f(private T *out, const private T *m)`: m transposed, `matrix` being the result."""
+
+    section, parameters = "TRANSPOSE", "out m"
+
+    def definitions(self, target: Target) -> dict[str, str]:
+        m = self.matrix
+        each = _each(m.rows * m.columns, target.strategy.vectors)
+        return self._matrix_definitions(target, self.section) | {"EACH": each} | _travelling(m.component)
+
+    def scratch_bytes(self, target: Target) -> int:
+        return _bytes_of_row(target, self.matrix.component) if target.strategy.scratch else 0
+
+
 def conversion(source: MatrixType, result: MatrixType, how: Conversion) -> Instance:
     """The function that makes a matrix of type `result` of one of type `source`."""
+    if how.transposed:
+        return Transpose(result)
     return Convert(source, result.component, how)
 
 

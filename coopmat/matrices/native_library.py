@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from .lowering import library_sections
 from .memory_rules import MOST_PLACED, MemoryRules
-from .variants import ComponentType, Layout, MatrixType
+from .variants import ComponentType, Layout, MatrixType, Use
 
 FILE = "native.cl"
 TILE_ALIGN = MOST_PLACED
@@ -146,6 +146,21 @@ class StagedStore(_Staged):
 
     def definitions(self) -> dict[str, str]:
         return self._definitions("STORE")
+
+
+@dataclass(frozen=True, slots=True)
+class StagedTranspose(_Staged):
+    """`M2 f(M m, local T *tiles)`: the transpose, for `use`."""
+
+    use: Use = Use.ACCUMULATOR
+
+    @property
+    def function_name(self) -> str:
+        return _name("transpose", self.matrix, self.use.letter)
+
+    def definitions(self) -> dict[str, str]:
+        result = MatrixType(self.matrix.component, self.matrix.columns, self.matrix.rows, self.use)
+        return self._definitions("TRANSPOSE") | {"TO": spelled(result)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,13 @@ from ..frontend.types import Type, contains_matrix
 @dataclass(slots=True)
 class Facts:
     """Of one function. `matrices`: it has values or variables that are or hold cooperative matrices; `names_matrices`:
-    that, or pointers to such; `subgroups`: it calls builtins of the subgroup; `calls` are the functions that it calls
-    itself."""
+    that, or pointers to such; `subgroups`: it calls builtins of the subgroup; `calls_kernel`: it calls one as a
+    function; `calls` are the functions that it calls itself."""
 
     matrices: bool = False
     names_matrices: bool = False
     subgroups: bool = False
+    calls_kernel: bool = False
     calls: dict[typed.FunctionDecl, None] = field(default_factory=dict)
 
 
@@ -32,6 +33,7 @@ class CallGraph:
         self._has_matrices = unit.has_matrices
         self._facts = {f: self._of(f) for f in unit.functions if f.body is not None}
         self._reached: dict[typed.FunctionDecl, tuple[typed.FunctionDecl, ...]] = {}
+        self._users: dict[str, set[typed.FunctionDecl]] = {}
 
     def _of(self, function: typed.FunctionDecl) -> Facts:
         facts = Facts()
@@ -46,6 +48,7 @@ class CallGraph:
                 self._see(facts, node.matrix if isinstance(node, typed.MatrixLength) else node.type)
                 if isinstance(node, typed.Call):
                     facts.calls.setdefault(node.function)
+                    facts.calls_kernel |= node.function.is_kernel
                 elif isinstance(node, typed.BuiltinCall):
                     row = builtins.find(node.name)
                     facts.subgroups |= row is not None and row.subgroup
@@ -82,4 +85,30 @@ class CallGraph:
 
     def uses(self, function: typed.FunctionDecl, what: str) -> bool:
         """Whether it or one that it calls does: the name of a field of `Facts`."""
-        return any(getattr(self.facts(here), what) for here in self.reached(function))
+        if what not in self._users:
+            callers: dict[typed.FunctionDecl, list[typed.FunctionDecl]] = {}
+            for caller, facts in self._facts.items():
+                for callee in facts.calls:
+                    callers.setdefault(callee, []).append(caller)
+            work = [here for here, facts in self._facts.items() if getattr(facts, what)]
+            users = self._users[what] = set(work)
+            while work:
+                new = set(callers.get(work.pop(), ())) - users
+                users |= new
+                work += new
+        return function in self._users[what]
+
+    def callees_first(self, function: typed.FunctionDecl) -> list[typed.FunctionDecl]:
+        """The function, which is the last, and all that it may call, each behind what it calls."""
+        done: dict[typed.FunctionDecl, None] = {}
+        begun: set[typed.FunctionDecl] = set()
+        work = [(function, False)]
+        while work:
+            here, is_ready = work.pop()
+            if is_ready:
+                done[here] = None
+            elif here not in begun:
+                begun.add(here)
+                work.append((here, True))
+                work += [(callee, False) for callee in reversed(self.facts(here).calls) if callee not in begun]
+        return list(done)

@@ -86,21 +86,19 @@ class _Unit:
         """What the function becomes where it is called by a kernel of this target."""
         if decl.body is None:
             return decl
-        known = self._versions.get((decl, target))
-        if known is None:
-            known = self._versions[decl, target] = self._new_version(decl, target)
-        return known
+        if (decl, target) not in self._versions:
+            # Chains of calls may be longer than Python's stack.
+            for callee in self.graph.callees_first(decl):
+                if callee.body is not None and (callee, target) not in self._versions:
+                    self._versions[callee, target] = self._new_version(callee, target)
+        return self._versions[decl, target]
 
     def _changes(self, decl: typed.FunctionDecl) -> bool:
         """Whether it, or what it calls, is made anew; a kernel always is, for what is decided on it."""
-        graph = self.graph
-        if any(callee.is_kernel for function in graph.reached(decl) for callee in graph.facts(function).calls):
-            return True
-        return graph.uses(decl, "names_matrices") or (self.groups.replaces and graph.uses(decl, "subgroups"))
+        reasons = ("calls_kernel", "names_matrices", *(["subgroups"] if self.groups.replaces else []))
+        return any(self.graph.uses(decl, reason) for reason in reasons)
 
     def _new_version(self, decl: typed.FunctionDecl, target: Target) -> typed.FunctionDecl:
-        for callee in self.graph.facts(decl).calls:
-            self.version(callee, target)
         if not self._changes(decl):
             return copied(decl) if decl.is_kernel else decl
         new: typed.FunctionDecl = copied(decl)

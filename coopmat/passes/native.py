@@ -15,7 +15,7 @@ from ..frontend.matrix_terms import matrix_type
 from ..frontend.types import UINT, AddressSpace, ArrayType, CoopMatrixType, PointerType, Qualifiers, Type
 from ..matrices import native_library
 from ..matrices.memory_rules import MemoryRules
-from ..matrices.native_library import TILE_ALIGN, ClampedConvert, Function, StagedLoad, StagedStore
+from ..matrices.native_library import TILE_ALIGN, ClampedConvert, Function, StagedLoad, StagedStore, StagedTranspose
 from ..matrices.variants import Layout
 from . import Library, Report
 from .calls import CallGraph
@@ -140,6 +140,11 @@ class _Function(FunctionRewriter):
     def convert(self, e: typed.MatrixConvert, new: typed.MatrixConvert) -> typed.Expr:
         source, target = e.operand.type, e.type
         assert isinstance(source, CoopMatrixType) and isinstance(target, CoopMatrixType)
+        if e.how.transposed:
+            self.unit.staging.add(self.source)
+            matrix, use = matrix_type(source), matrix_type(target).use
+            function = StagedTranspose(matrix, "local", Layout.ROW_MAJOR, rules=self.unit.rules, use=use)
+            return self.unit.call(function, target, [new.operand, self.unit.tiles(source, e.span)], e.span)
         here, there = source.component, target.component
         if here.is_float or there.is_float or not e.how.saturate or here.signed == there.signed:
             return new

@@ -96,8 +96,11 @@ def emit(ir_text: str, options: EmitOptions | None = None) -> EmitResult:
         ir_text = growth.bounded(ir_text, budgets.limit("inlined-instructions"), budgets.limit("optimised-loops"))
     start = time.perf_counter()
     text = ir_text.encode()
-    fields, blobs = _emitter.request(request, text) if _CAN_FORK else _request_once(request, text)
-    _check_budgets(fields)
+    fields, blobs = _answer(request, text)
+    if "died" in fields and options.passes.startswith("O"):
+        # Of its optimiser, as of rows of blocks that do not converge: what is not optimised is right, too.
+        unoptimised, blobs = _answer({**request, "passes": "none"}, text)
+        fields = unoptimised if "died" not in unoptimised and "error" not in unoptimised else fields
     if "died" in fields or "error" in fields:
         raise _error(fields, ir_text)
     spirv, ir = blobs
@@ -108,6 +111,13 @@ def emit(ir_text: str, options: EmitOptions | None = None) -> EmitResult:
         fields["passes"],
         seconds,
     )
+
+
+def _answer(request: emitter.Request, text: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    """What the emitter says. Raises budgets.Exceeded."""
+    fields, blobs = _emitter.request(request, text) if _CAN_FORK else _request_once(request, text)
+    _check_budgets(fields)
+    return fields, blobs
 
 
 class _Limits(TypedDict):
@@ -146,9 +156,7 @@ def reprint(ir_text: str, options: EmitOptions | None = None) -> str:
         "want": ["llvm_ir"],
         **_limits(options),
     }
-    text = ir_text.encode()
-    fields, blobs = _emitter.request(request, text) if _CAN_FORK else _request_once(request, text)
-    _check_budgets(fields)
+    fields, blobs = _answer(request, ir_text.encode())
     if "died" in fields:
         told = [line for line in fields["stderr"].splitlines() if line.strip()]
         raise RefusedIR(f"LLVM {fields['died']} on this text" + (f": {told[0]}" if told else ""))

@@ -131,8 +131,9 @@ class Module:
     byte_order: str = "<"
 
     @classmethod
-    def parse(cls, data: bytes) -> Module:
-        """Raises MalformedModule. Accepts both byte orders and keeps the one it found."""
+    def parse(cls, data: bytes, before_functions: bool = False) -> Module:
+        """Raises MalformedModule. Accepts both byte orders and keeps the one it found. `before_functions`: what comes
+        before them only."""
         if len(data) < 4 * _HEADER_WORDS or len(data) % 4:
             raise MalformedModule(f"{len(data)} bytes are no SPIR-V module")
         order = next((o for o in "<>" if struct.unpack_from(o + "I", data)[0] == MAGIC), None)
@@ -141,6 +142,7 @@ class Module:
         words = struct.unpack(f"{order}{len(data) // 4}I", data)
         _, version, generator, bound, schema = words[:_HEADER_WORDS]
         module = cls(version, bound, [], generator, schema, order)
+        stop = OP["OpFunction"] if before_functions else None
         at, end, append = _HEADER_WORDS, len(words), module.instructions.append
         while at < end:
             length, number = words[at] >> 16, words[at] & 0xFFFF
@@ -148,6 +150,8 @@ class Module:
             if opcode is None or length == 0 or at + length > end:
                 what = "is cut off" if opcode is not None else f"has the unknown opcode {number}"
                 raise MalformedModule(f"the instruction at word {at} {what}")
+            if number == stop:
+                break
             append(_split(opcode, words[at + 1 : at + length]))
             at += length
         return module

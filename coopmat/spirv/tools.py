@@ -6,6 +6,7 @@ the extension and would refuse everything we make. Without an able one nothing i
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -18,7 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coopmat import budgets
-from coopmat.spirv.module import Module, encode_string, instruction, with_unique_names
+from coopmat.spirv.limits import check_types
+from coopmat.spirv.module import MalformedModule, Module, encode_string, instruction, with_unique_names
+from coopmat.spirv.refusal import Refused
 
 ENVIRONMENT_VARIABLE = "COOPMAT_SPIRV_TOOLS"
 PROGRAMS = ("spirv-val", "spirv-dis", "spirv-as", "spirv-opt")
@@ -214,9 +217,12 @@ def target_env_for(spirv_version: str, spirv: bytes = b"") -> str:
 def validate(spirv: bytes, target_env: str, tools: SpirvTools | None = None) -> list[str] | None:
     """None where spirv-val accepts the module, its messages otherwise.
 
-    Raises ToolsMissing where no able spirv-val is found, ToolError where it cannot be run.
+    Raises ToolsMissing where no able spirv-val is found, ToolError where it cannot be run, budgets.Exceeded where a
+    type has more members than spirv-val walks through in time.
     """
     tools = tools or need_tools()
+    with contextlib.suppress(MalformedModule, Refused):
+        check_types(Module.parse(spirv, before_functions=True))
     arguments = ("--target-env", target_env, "-")
     if tools.run("spirv-val", *arguments, data=with_unique_names(spirv)).returncode == 0:
         return None

@@ -120,6 +120,15 @@ def test_a_response_file_for_every_command(run, place):
         assert status == 0 and f"Usage: coopmat {command}" in out
 
 
+def test_response_files_and_facts_of_devices_are_bounded(run, place):
+    with (place / "large").open("wb") as file:
+        file.truncate(20 << 30)
+    assert "is larger than 67,108,864 bytes" in run("compile", "@large")[2]
+    (place / "k.cl").write_text("kernel void k() {}")
+    status, _, err = run("compile", "k.cl", "--device-info", "large")
+    assert status == 1 and "the budget source-bytes" in err
+
+
 def test_what_is_no_response_file(run, place):
     assert expand(["@gone", "@", "a@b"]) == ["@gone", "@", "a@b"]
     status, _, error = run("compile", "@gone")

@@ -12,7 +12,7 @@ import pytest
 
 import coopmat
 from coopmat import budgets
-from coopmat.spirv import growth, tools
+from coopmat.spirv import emit as emit_module, growth, tools
 from coopmat.spirv.emit import EmitOptions, emit
 from coopmat.spirv.tools import ToolError, find_tools
 
@@ -235,7 +235,43 @@ def test_loops_one_after_another(source, matrices):
     assert "DontInline" not in module.spirv_text
 
 
+def test_records_that_double_are_not_validated():
+    """spirv-val walks through all members of every type."""
+    lines = [f"struct S{i} {{ struct S{i - 1} a, b; }};" for i in range(1, 43)]
+    source = "\n".join(["struct S0 { float x; };", *lines, "kernel void k(global struct S42 *p) { p[2] = p[3]; }"])
+    assert budget_of(refused(source, "--validate")) == "type-members"
+    assert coopmat.compile(source, ["--no-validate"]).spirv
+
+
+def test_argument_that_is_made_a_string_many_times():
+    """Found by the campaign of mutated inputs: each `#a` was made anew."""
+    lines = ["#define S(a) " + "#a a " * 2000, "#define T0(a) S(a)", "#define T1(a) T0(S(a) a)", 'T1("a")']
+    start = time.process_time()
+    assert budget_of(refused("\n".join(lines)), "expansion-too-large")
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("matrices", ["native", "one", "lanes", "scratch"])
+def test_chains_of_calls_are_longer_than_the_stack(matrices):
+    functions = [f"void f{i}(global int *a) {{ f{i - 1}(a); }}" for i in range(1, 700)]
+    source = "\n".join(["void f0(global int *a) { a[0]++; }", *functions, "kernel void k(global int *a) { f699(a); }"])
+    assert coopmat.compile(source, ["-w", "--matrices", matrices, "--no-validate"]).spirv
+
+
 # --- processes ---
+
+
+def test_what_the_optimiser_dies_of_is_not_optimised(monkeypatch):
+    """As of thousands of conditional expressions in a row, which SimplifyCFG gives up on with an assertion."""
+    answer, asked = emit_module._answer, []
+
+    def fail_to_optimise(request, text):
+        asked.append(request["passes"])
+        return ({"died": "died with SIGABRT", "stderr": ""}, []) if request["passes"] == "O1" else answer(request, text)
+
+    monkeypatch.setattr(emit_module, "_answer", fail_to_optimise)
+    assert coopmat.compile("kernel void k(global int *a) { a[0] = 1; }", ["--matrices", "one"]).spirv
+    assert asked == ["O1", "none"]
 
 
 def test_time_of_the_emitter():

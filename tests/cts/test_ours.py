@@ -20,7 +20,7 @@ from coopmat.matrices.supported import parse_variants
 from coopmat.matrices.variants import COMPONENT_TYPES, MatrixType, Use
 
 OURS = (
-    *("scalar_mul", "element_access", "coord", "init_runtime", "load_checked", "store_checked"),
+    *("transpose", "scalar_mul", "element_access", "coord", "init_runtime", "load_checked", "store_checked"),
     *("control_flow", "nested_struct", "two_subgroups"),
 )
 PROFILE = profile_for(CPU, "lanes")

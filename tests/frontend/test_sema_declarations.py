@@ -301,6 +301,7 @@ def test_kernel_attributes() -> None:
     ("marked", "codes"),
     [
         ("kernel __attribute__((§reqd_work_group_size(8, 4))) void f(void) { }", ["attribute"]),
+        ("kernel __attribute__((reqd_work_group_size(§0x10000, 0x10000, 1))) void f(void) { }", ["attribute"]),
         ("kernel __attribute__((reqd_work_group_size(8, §0, 1))) void f(void) { }", ["attribute"]),
         ("kernel __attribute__((intel_reqd_sub_group_size(§-1))) void f(void) { }", ["attribute"]),
         ("kernel __attribute__((§vec_type_hint(3))) void f(void) { }", ["attribute"]),

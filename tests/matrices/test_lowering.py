@@ -8,7 +8,7 @@ import pytest
 
 from coopmat.frontend import builtins
 from coopmat.matrices import lowering
-from coopmat.matrices.instances import Conversion
+from coopmat.matrices.instances import Conversion, Transpose
 from coopmat.matrices.lowering import STRATEGIES
 from coopmat.matrices.strategies import Target
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands, Use
@@ -30,6 +30,7 @@ INSTANCES = [
     lowering.Negate(ACC),
     lowering.Convert(ACC, C["f16"]),
     lowering.Convert(ACC, C["u8"], Conversion(saturate=True)),
+    Transpose(ACC),
     lowering.Length(A),
     lowering.Get(A),
     lowering.Set(A),

@@ -16,6 +16,7 @@ from coopmat.matrices.native_library import (
     ClampedConvert,
     StagedLoad,
     StagedStore,
+    StagedTranspose,
     instantiate,
     spelled,
     tile_components,
@@ -113,6 +114,47 @@ def _place(layout: Layout, r: int, c: int, stride: int, size: int) -> int:
         Layout.COLUMN_MAJOR: c * stride + r,
         Layout.PACKED: r // pack * stride + c * pack + r % pack,
     }[layout]
+
+
+TRANSPOSE = """
+// run: kernel=k global=(32) local=(32) a={source}[2,4,6]:zeros b={source}[2,6,4]:zeros
+{library}
+typedef {matrix} FROM;
+typedef {wanted} TO;
+kernel __attribute__((reqd_work_group_size(32, 1, 1))) __attribute__((intel_reqd_sub_group_size(16)))
+void k(global {t} *a, global {t} *b)
+{{
+    local {t} tiles[{tiles}];
+    FROM m = coop_mat_load(a + get_sub_group_id() * 24, 0, 6ul);
+    TO n = {name}(m, tiles);
+    coop_mat_store(b + get_sub_group_id() * 24, n, 0, 4ul);
+}}
+"""
+
+
+@pytest.mark.parametrize("use", Use)
+@pytest.mark.parametrize("component", ["s8", "u16", "f32"])
+def test_staged_transposes(device: DeviceInfo, component: str, use: Use) -> None:
+    if SUB_GROUP not in device.sub_group_sizes:
+        pytest.skip("the device has no subgroups of 16")
+    t = COMPONENT_TYPES[component]
+    matrix = MatrixType(t, 4, 6, Use.B)
+    rules = MemoryRules(16, 4)
+    function = StagedTranspose(matrix, "local", Layout.ROW_MAJOR, rules=rules, use=use)
+    source = TRANSPOSE.format(
+        source={"f32": "f32", "s8": "i8", "u16": "u16"}[component],
+        library=instantiate([function]),
+        matrix=spelled(matrix),
+        wanted=spelled(MatrixType(t, 6, 4, use)),
+        t=t.opencl_c,
+        tiles=tile_components(matrix, rules) * SUB_GROUPS,
+        name=function.function_name,
+    )
+    (run,) = parse_header(source, "transpose.cl")
+    a = np.arange(48).astype(t.numpy).reshape(2, 4, 6)
+    options = ["--matrices", "lanes", "-w"]
+    result = run_source(source.encode(), "transpose.cl", run, device, options, arrays={"a": a}).after["b"]
+    np.testing.assert_array_equal(np.asarray(result), a.transpose(0, 2, 1))
 
 
 CONVERT = """

@@ -62,6 +62,7 @@ _ROWS = (
     MatrixBuiltin("init", "M coop_mat_init(T x)"),
     MatrixBuiltin("length", "uint coop_mat_length(M)"),
     *(_conversion(saturate, rounding) for saturate in (False, True) for rounding in ("", *ROUNDINGS)),
+    MatrixBuiltin("convert", "M2 coop_mat_transpose(M m)", Conversion(transposed=True)),
     MatrixBuiltin("coordinates", "uint2 coop_mat_coord(M, uint i)"),
     MatrixBuiltin("load", f"M coop_mat_load_checked(const T *p, {_ACCESS}, {_BOUNDS})"),
     MatrixBuiltin("store", f"void coop_mat_store_checked(T *p, M m, {_ACCESS}, {_BOUNDS})"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 
 from ...diagnostics import Span
@@ -69,6 +70,9 @@ def _integers(c: Context, item: syntax.Attribute, count: int) -> list[int]:
     for value, argument in zip(values, arguments, strict=True):
         if value <= 0:
             c.fail("attribute", f"an argument of '{item.name}' must be positive, not {value}", argument.span)
+    if math.prod(values) >> 32:
+        message = f"'{item.name}' of {math.prod(values)} is more than 32 bits have room for"
+        c.fail("attribute", message, arguments[0].span)
     return values
 
 

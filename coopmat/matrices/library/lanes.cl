@@ -94,6 +94,25 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 }
 #endif // CM_OP_UNARY
 
+// CM_ROWS and CM_COLUMNS are the result's: its row r was a column, which lane r % CM_SG holds. The lanes call it
+// together.
+#ifdef CM_OP_TRANSPOSE
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m)
+{
+    CM_T t[CM_SLOTS * CM_ROWS];
+    CM_EACH for (int r = 0; r < CM_ROWS; ++r)
+        CM_EACH for (int c = 0; c < CM_COLUMNS; ++c) {
+            const CM_T x = CM_T_OF(sub_group_broadcast(CM_W_OF(m[r / CM_SG * CM_COLUMNS + c]), r % CM_SG));
+            if (c % CM_SG == CM_LANE)
+                t[c / CM_SG * CM_ROWS + r] = x;
+        }
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+        if (CM_HOLDS(s))
+            CM_EACH for (int i = s * CM_ROWS; i < (s + 1) * CM_ROWS; ++i)
+                out[i] = t[i];
+}
+#endif // CM_OP_TRANSPOSE
+
 // A is CM_M x CM_K of CM_A, B is CM_K x CM_N of CM_B, C and the result are CM_M x CM_N of CM_C; CM_SLOTS are those of
 // B and C. The sum is kept as CM_SUM: floating point at C's precision or better, integers modulo 2^bits. CM_WIDEN_A, _B
 // convert to that; CM_BEGIN(c) starts a sum, CM_END(sum, c) is the result.

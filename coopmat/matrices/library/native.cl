@@ -74,6 +74,17 @@ CM_FUNCTION void CM_NAME(
 }
 #endif // CM_OP_STORE
 
+#ifdef CM_OP_TRANSPOSE
+CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m, __local CM_T *tiles)
+{
+    __local CM_T *tile = tiles + get_sub_group_id() * CM_PITCH;
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    coop_mat_store(tile, m, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, (ulong)CM_ROW);
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    return coop_mat_load(tile, CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR, (ulong)CM_ROW);
+}
+#endif // CM_OP_TRANSPOSE
+
 #ifdef CM_OP_CLAMP // into the bounds of another integer type first: the conversion itself then loses nothing
 CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m)
 {

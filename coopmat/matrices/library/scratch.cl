@@ -44,6 +44,29 @@ CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE, __
 #endif // CM_OP_STORE_ALL
 
 // As in lanes.cl.
+#ifdef CM_OP_TRANSPOSE
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m, __local ulong *scratch)
+{
+    CM_T t[CM_SLOTS * CM_ROWS];
+    __local CM_T *share = CM_SHARE(CM_T, 1);
+    const int lane = CM_LANE;
+    CM_EACH for (int first = 0; first < CM_ROWS; first += CM_SG)
+        CM_EACH for (int c = 0; c < CM_COLUMNS; ++c) {
+            share[lane] = m[first / CM_SG * CM_COLUMNS + c];
+            CM_EXCHANGE;
+            if (c % CM_SG == lane)
+                CM_EACH for (int r = first; r < first + CM_SG && r < CM_ROWS; ++r)
+                    t[c / CM_SG * CM_ROWS + r] = share[r - first];
+            CM_EXCHANGE;
+        }
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+        if (CM_HOLDS(s))
+            CM_EACH for (int i = s * CM_ROWS; i < (s + 1) * CM_ROWS; ++i)
+                out[i] = t[i];
+}
+#endif // CM_OP_TRANSPOSE
+
+// As in lanes.cl.
 #ifdef CM_OP_MUL_ADD
 CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c, __local ulong *scratch)
 {

@@ -115,6 +115,18 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 }
 #endif // CM_OP_UNARY
 
+#ifdef CM_OP_TRANSPOSE // CM_ROWS and CM_COLUMNS are the result's
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m)
+{
+    CM_T t[CM_ROWS * CM_COLUMNS];
+    CM_EACH for (int r = 0; r < CM_ROWS; ++r)
+        CM_EACH for (int c = 0; c < CM_COLUMNS; ++c)
+            t[r * CM_COLUMNS + c] = m[c * CM_ROWS + r];
+    CM_EACH for (int i = 0; i < CM_ROWS * CM_COLUMNS; ++i)
+        out[i] = t[i];
+}
+#endif // CM_OP_TRANSPOSE
+
 // A is CM_M x CM_K of CM_A, B is CM_K x CM_N of CM_B, C and the result are CM_M x CM_N of CM_C; rows of B and C are
 // accessed as CM_B_V and CM_C_V. The sum is kept in vectors CM_SUM_V: floating point at C's precision or better,
 // integers modulo 2^bits. CM_WIDEN_A, _B convert to that; CM_BEGIN(c) starts a sum, CM_END(sum, c) is the result.

@@ -17,12 +17,12 @@ from types import MappingProxyType
 
 from ...matrices.strategies import DEFAULT_TUNING, STRATEGIES, Tuning
 from ..device_faults import avoid_device_faults
+from ..limits import check_types as check_types
 from ..module import Module
+from ..refusal import Refused as Refused
 from .library import Library as Library
-from .limits import check_types as check_types
 from .link import link as link
 from .module_lowering import ModuleLowering, Prepared as Prepared, check_memory_model, kernels_of as kernels_of
-from .refusal import Refused as Refused
 
 
 def read(binary: bytes) -> Module:

@@ -12,8 +12,8 @@ from ...matrices.bfloat16 import Bfloat16Function
 from ...matrices.spelling import BFLOAT16, INEXACT_IN_FLOAT
 from ...matrices.variants import COMPONENT_TYPES, ComponentType
 from ..module import OP, Instruction, Module, id_positions
+from ..refusal import unsupported
 from .function import FunctionLowering
-from .refusal import unsupported
 from .sections import Section
 from .types import MATRIX
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ..module import OP, OPCODES, Instruction, MalformedModule
-from .refusal import Refused, label
+from ..refusal import Refused, label
 
 _SPECIALISED = frozenset(OP[f"OpSpecConstant{kind}"] for kind in ("", "True", "False", "Op"))
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from ...matrices.lowering import Fill, Instance, Target
 from ..module import OP, Instruction, id_positions
+from ..refusal import Refused, unsupported
 from .pool import FUNCTION
-from .refusal import Refused, unsupported
 from .types import holding
 
 if TYPE_CHECKING:

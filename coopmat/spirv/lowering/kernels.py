@@ -11,8 +11,8 @@ from types import MappingProxyType
 from ...ir import KernelInfo, KernelParameter
 from ...matrices.lowering import Target
 from ..module import OP, Instruction, decode_string
+from ..refusal import Refused, label
 from .constants import Constants
-from .refusal import Refused, label
 from .sections import Section
 from .types import Types
 

@@ -11,11 +11,11 @@ from ...ir import KernelInfo
 from ...matrices.lowering import MAX_WORK_ITEMS, Instance, Strategy, Target
 from .. import joint_matrix
 from ..module import OP, Instruction, Module, decode_string, id_positions
+from ..refusal import Refused, unsupported
 from . import bfloat16, operations, subgroups, values
 from .function import Change, Code, FunctionLowering, LibraryCall
 from .kernels import SUBGROUP_SIZE, Kernel, describe, read_kernels, read_tiles, users_of_matrices, with_callers
 from .pool import Pool
-from .refusal import Refused, unsupported
 from .sections import Section, entry_point, split
 from .types import MATRIX, Types
 

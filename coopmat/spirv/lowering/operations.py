@@ -10,9 +10,9 @@ from ...matrices.spelling import BFLOAT16
 from ...matrices.variants import Layout, MatrixType, Operands
 from .. import joint_matrix
 from ..module import OP, Instruction
+from ..refusal import Refused, label, unsupported
 from . import bfloat16, values
 from .function import Change, FunctionLowering
-from .refusal import Refused, label, unsupported
 
 # By SPIR-V's storage class.
 _SPACES = {0: "constant", 4: "local", 5: "global", 7: "private", 8: "generic"}

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ...matrices.lowering import Instance, substitute_builtin
 from ...matrices.variants import COMPONENT_TYPES, ComponentType
 from ..module import OP, Instruction
+from ..refusal import unsupported
 from .function import Change, FunctionLowering
-from .refusal import unsupported
 
 _SUBGROUP, _WORKGROUP = 3, 2  # scopes
 _BOOL, _INT, _FLOAT, _VECTOR = (OP[f"OpType{name}"] for name in ("Bool", "Int", "Float", "Vector"))

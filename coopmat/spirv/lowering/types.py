@@ -15,11 +15,11 @@ from ...matrices.variants import (
     MatrixType,
     Use,
 )
+from .. import limits
 from ..module import OP, Instruction
-from . import limits
+from ..refusal import Refused, label, unsupported
 from .constants import Constants
 from .pool import Pool
-from .refusal import Refused, label, unsupported
 
 MATRIX = OP["OpTypeCooperativeMatrixKHR"]
 _ARRAY, _STRUCT, _POINTER, _VECTOR = (OP[f"OpType{name}"] for name in ("Array", "Struct", "Pointer", "Vector"))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..module import OP, Instruction
+from ..refusal import Refused, label, unsupported
 from .function import Change, FunctionLowering
 from .pool import FUNCTION
-from .refusal import Refused, label, unsupported
 from .subgroups import query
 
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from ...native_profiles import NativeProfile
 from .. import joint_matrix
 from ..lowering import bfloat16
-from ..lowering.refusal import unsupported
 from ..lowering.sections import Section
 from ..module import OP, Instruction, encode_string, id_positions
+from ..refusal import unsupported
 from .parts import Parts
 
 _MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]

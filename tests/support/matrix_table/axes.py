@@ -51,6 +51,7 @@ PARTS = {
         Part("private", f"{_TINY} float a[4]; coop_mat_store(a, m, ROW, 2);"),
         Part("generic", f"{_TINY} float *q = p; coop_mat_store(q, m, ROW, 2);", ("native",)),
         Part("checked", f"{_TINY} m = coop_mat_load_checked(p, ROW, 2, 0, 0, 1, 1);"),
+        Part("transpose", f"{_TINY} m = coop_mat_transpose(m);"),
         Part("coord", f"{_TINY} uint2 at = coop_mat_coord(m, 0);"),
         Part("convert", f"{_TINY} COOP(int, 2, 2, B) n; n = coop_mat_convert_sat(m);"),
     )

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from coopmat.cts import values
 from coopmat.matrices import meaning
-from coopmat.matrices.variants import ComponentType, Use
+from coopmat.matrices.variants import ComponentType, MatrixType, Use
 
 from .axes import draw_matrix, types
 from .rows import Key, Row, Writer, key
@@ -22,6 +22,8 @@ def rows() -> Iterator[Row]:
         yield _casts(source, [t for t in types() if t.name == "bf16"], Use(n % 3))
         for m, to in enumerate(types()):
             yield _builtins(source, to, Use((n + m) % 3))
+        for use in Use:
+            yield _transpose(source, use)
 
 
 def forms(to: ComponentType) -> Iterator[tuple[str, bool]]:
@@ -64,3 +66,17 @@ def _builtins(source: ComponentType, to: ComponentType, use: Use) -> Row:
             w.result(case, f"y{n}", result, wanted)
 
     return Row(f"conversions of {source} to {to}", tuple(keys.values()), write)
+
+
+def _transpose(component: ComponentType, use: Use) -> Row:
+    case = key("coop_mat_transpose", type=component, use=use.name)
+
+    def write(w: Writer) -> None:
+        matrix = draw_matrix(w.rng, component, use, 0.3)
+        x = values.whole_range(w.rng, component, matrix.rows, matrix.columns)
+        w.matrix("x", matrix, x)
+        result = MatrixType(component, matrix.columns, matrix.rows, Use(w.rng.integers(3)))
+        w.line(f"{w.type('T', result)} y = coop_mat_transpose(x);")
+        w.result(case, "y", result, x.T)
+
+    return Row(f"transposes of {component} {use.name}", (case,), write)

@@ -30,6 +30,7 @@ OF_BUILTIN: dict[str, tuple[str, ...]] = {
     "coop_mat_init": ("fill", "fill with a constant"),
     "coop_mat_length": ("coop_mat_length",),
     "coop_mat_coord": ("coop_mat_coord",),
+    "coop_mat_transpose": ("coop_mat_transpose",),
     **dict.fromkeys(CONVERSIONS, ("coop_mat_convert",)),
 }
 # What the typed program has for matrices, and the operations that make it.
@@ -42,7 +43,7 @@ OF_NODE: dict[str, tuple[str, ...]] = {
     "MatrixFill": ("fill",),
     "MatrixLength": ("coop_mat_length",),
     "MatrixCoordinates": ("coop_mat_coord",),
-    "MatrixConvert": ("cast", "coop_mat_convert"),
+    "MatrixConvert": ("cast", "coop_mat_convert", "coop_mat_transpose"),
     "MatrixBinary": ("+", "-", "*", "/"),
     "MatrixScale": ("m * s", "s * m"),
     "MatrixNegate": ("unary -",),
@@ -107,6 +108,8 @@ def required(route: str) -> Iterator[tuple[str, tuple[str, ...], set[Feature]]]:
     if there("coord"):
         yield product("coop_mat_coord", type=kinds, use=uses)
     yield product("cast", type=kinds, to=kinds)
+    if there("transpose"):
+        yield product("coop_mat_transpose", type=kinds, use=uses)
     if there("convert"):
         yield product("coop_mat_convert", type=kinds, to=kinds)
         yield product("coop_mat_convert", type=kinds, rounding=ROUNDINGS, saturate=(True, False))

@@ -32,6 +32,7 @@ _PARTS = {
     "checked": "checked",
     "coop_mat_coord": "coord",
     "coop_mat_convert": "convert",
+    "coop_mat_transpose": "transpose",
 }
 
 

@@ -13,7 +13,7 @@ from coopmat.diagnostics import CompileError
 from coopmat.matrices import lowering
 from coopmat.matrices.bfloat16 import functions_called
 from coopmat.matrices.instance import FromTemplate
-from coopmat.matrices.instances import Conversion
+from coopmat.matrices.instances import Conversion, Transpose
 from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE, STRATEGIES, Target
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
@@ -128,6 +128,7 @@ OPERATIONS = (
         "u = coop_mat_convert_sat(c); coop_mat_store(r, u, 0, 16ul);",
         lambda t: lowering.Convert(matrix(t), COMPONENT_TYPES["u8"], Conversion(saturate=True)),
     ),
+    Operation("transpose", "c = coop_mat_transpose(c);", lambda t: Transpose(matrix(t))),
     Operation("multiply-add", "x = coop_mat_mulAdd(a, b, x);", _multiply(False)),
     Operation("multiply-add, saturating", "x = coop_mat_mulAdd(a, b, x, MASK);", _multiply(True), integers=True),
 )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from ....diagnostics import Note
+from ....diagnostics import Note, Span
 from ... import syntax, typed
 from ...builtins.matrix import BUILTINS
 from ...typed import Expr
-from ...types import UINT, ScalarType, Type, VectorType
+from ...types import UINT, CoopMatrixType, ScalarType, Type, VectorType
 from ..context import Context, plural
 from ..conversions import check_matrix_conversion, matrix_index
+from ..hints import declared_here
 from ..values import convert_arithmetic, rvalue
 from . import memory, multiply
 from .arguments import matrix_argument, matrix_or_type
@@ -52,11 +54,22 @@ def _convert(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
     how = BUILTINS[node.callee.name].how
     result = target(c, node, expected)
     value = matrix_argument(c, node.arguments[0])
-    check_matrix_conversion(c, value, result, node.span)
+    if how.transposed:
+        _check_transpose(c, value, result, node.span)
+    else:
+        check_matrix_conversion(c, value, result, node.span)
     if how.saturate and result.component.is_float:
         message = f"nothing saturates to floating point: '{value.type}' to '{result}'"
         c.fail("coop-mat-saturation", message, node.span, notes=[Note("leave '_sat' out")])
     return typed.MatrixConvert(node.span, result, value, how)
+
+
+def _check_transpose(c: Context, value: Expr, result: CoopMatrixType, span: Span) -> None:
+    source = value.type
+    assert isinstance(source, CoopMatrixType)
+    if result != replace(source, rows=source.columns, columns=source.rows, use=result.use):
+        message = f"a transpose exchanges rows and columns, and keeps the component type: '{source}' to '{result}'"
+        c.fail("coop-mat-conversion", message, span, notes=declared_here(value))
 
 
 _ANALYSES: dict[str, Callable[[Context, syntax.Call, Type | None], Expr]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..module import Instruction
+from .module import Instruction
 
 
 class Refused(Exception):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ... import budgets
-from ..module import OP, Instruction, Module
+from coopmat import budgets
+
+from .module import OP, Instruction, Module
 from .refusal import Refused, label
 
 _ARRAY, _STRUCT = OP["OpTypeArray"], OP["OpTypeStruct"]
@@ -22,7 +23,8 @@ MOST_IDS = 1 << 22
 
 
 def check_types(module: Module) -> None:
-    """Raises Refused for a type that contains itself, Exceeded for one of too many members."""
+    """Raises Refused for a type that contains itself, Exceeded for one of too many members. spirv-val walks through all
+    members of a type, of each member of each type."""
     if module.bound > MOST_IDS:
         raise Refused("spirv-not-supported", f"the module's bound of {module.bound} is more than {MOST_IDS} ids")
     definitions = {i.result: i for i in module.instructions if i.result is not None and i.opcode in _PARTS}
