@@ -117,7 +117,7 @@ class Runner:
         compiled = [self._compile_alone(batch, item) for item in batch.items]
         modules = [found[1] for found in compiled if not isinstance(found[1], Exception)]
         with suppress(Exception):  # what is wrong shows with the module whose it is
-            compiler.complete_together(modules)
+            compiler.link_together(modules)
         share = (time.perf_counter() - start) / len(batch.items)
         for number, (variant, module) in enumerate(compiled):
             self.tell("build", number)
