@@ -24,7 +24,7 @@ ALLOWED: dict[str, set[str]] = {
     "native_profiles": set(),
     "warning_options": set(),
     "diagnostics": {"warning_options"},
-    "options": {"budgets", "features", "native_profiles"},
+    "options": {"budgets", "features", "matrices", "native_profiles"},
     "matrices": {"budgets", "diagnostics"},
     "frontend": {"budgets", "cache", "diagnostics", "features", "matrices"},
     "passes": _BELOW_IR,

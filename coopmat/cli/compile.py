@@ -13,6 +13,7 @@ import click
 
 from coopmat import budgets, passes
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
+from coopmat.matrices.strategies import STRATEGIES
 from coopmat.options import CompileOptions, UsageError
 
 from . import verbose
@@ -301,7 +302,7 @@ def _help() -> str:
 
 
 _COMPILER_HELP = {
-    "--matrices HOW": "native (default), one, lanes, scratch, or auto: what the device would get.",
+    "--matrices HOW": f"native (default), {', '.join(STRATEGIES)}, or auto: what the device would get.",
     "--matrix-variants LIST": "The multiply-adds that the device has, by name, blanks between; see docs/routes.md.",
     "--matrix-pointer-alignment BYTES, --matrix-stride-multiple BYTES": "What the device wants of matrices in memory.",
     "--native-profile NAME": "What takes native matrices: khr (default), or igc, Intel's GPU compiler.",

@@ -17,6 +17,7 @@ from coopmat.devices import DeviceInfo, health, opencl
 from coopmat.devices.sub_groups import chooses_size, kernel_size
 from coopmat.diagnostics import CompileError, InternalError
 from coopmat.matrices.reference import Array
+from coopmat.matrices.strategies import IN_SUB_GROUPS, STRATEGIES
 from coopmat.runtime import driver
 from coopmat.runtime.launch import resolve_options
 from coopmat.spirv.tools import SpirvTools, ToolError, assemble, need_tools
@@ -137,7 +138,7 @@ class Runner:
     def _fitted(self, batch: Batch, variants: list[Prepared], built: list[Built]) -> tuple[list[Prepared], list[Built]]:
         """Where the device chooses the subgroups, and runs all of the kernels in others than those that they were made
         for: made once more, for these. Raises Misfit where they differ."""
-        if batch.route != "lanes" or not chooses_size(self.device):
+        if batch.route not in IN_SUB_GROUPS or not chooses_size(self.device):
             return variants, built
         sizes = {kernel_size(b.kernel, self.device, (b.lanes or 0,)) for b in built}
         if sizes == {batch.sub_group_size}:
@@ -237,7 +238,7 @@ class Runner:
         return Prepared(item, experiment, writer.text)
 
     def _options(self, batch: Batch) -> CompileOptions:
-        size = batch.sub_group_size if batch.route in ("lanes", "scratch") else None
+        size = batch.sub_group_size if batch.route in STRATEGIES and not STRATEGIES[batch.route].one_work_item else None
         options = CompileOptions(matrices=batch.route, sub_group_size=size, code=self.settings.code)
         return resolve_options(options, self.device)
 
@@ -245,7 +246,7 @@ class Runner:
     def _build_options(batch: Batch) -> list[str]:
         """Most of the time goes to the device's optimiser. Lowered modules in the mode "spirv" go without, where no
         subgroups hang on it; those in the mode "c" have it."""
-        plain = batch.mode == "spirv" and batch.route in ("one", "scratch")
+        plain = batch.mode == "spirv" and batch.route in STRATEGIES and batch.route not in IN_SUB_GROUPS
         return ["-cl-opt-disable"] if plain else []
 
     def _build(self, module: compiler.Module, batch: Batch, variants: Sequence[Prepared]) -> list[Built]:
@@ -273,7 +274,7 @@ class Runner:
         if lanes is None:
             lanes = kernel_size(built.kernel, self.device, (64,))
         local = experiment.sub_groups * lanes
-        if route == "lanes" and (actual := kernel_size(built.kernel, self.device, (local,))) != lanes:
+        if route in IN_SUB_GROUPS and (actual := kernel_size(built.kernel, self.device, (local,))) != lanes:
             raise Misfit(f"compiled for subgroups of {lanes}, the device runs {local} in subgroups of {actual}")
         buffers = [self._argument(argument) for argument in experiment.arguments]
         built.kernel.set_args(*buffers)

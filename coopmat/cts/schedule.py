@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coopmat.devices import DeviceInfo, route_for
+from coopmat.matrices.strategies import ROUTES
 from coopmat.options import UsageError
 
 from .operations.base import Case, Operation
 from .outcome import Outcome, Status
-from .profile import ROUTES, Profile, profile_for
+from .profile import Profile, profile_for
 
 SELECTIONS = ("wimpy", "default", "exhaustive")
 MODES = ("c", "spirv")

@@ -15,6 +15,7 @@ from coopmat.devices.sub_groups import usual_size
 from coopmat.devices.variants import variants_for
 from coopmat.diagnostics import CompileError
 from coopmat.features import LANGUAGE_VERSIONS
+from coopmat.matrices.strategies import IN_SUB_GROUPS
 from coopmat.matrices.trees.machine import registers_of
 from coopmat.options import CompileOptions
 
@@ -97,7 +98,7 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
     options = replace(options, fma=route.fma, guarded_loads=route.guarded_loads)
     lacking = {name: False for name in _RARE if name not in device.extensions}
     options = replace(options, extensions={**lacking, **options.extensions})
-    if options.matrices == "lanes":
+    if options.matrices in IN_SUB_GROUPS:
         options = _in_sub_groups(options, device)
     if options.code == "c":
         return _for_own_compiler(options, device)

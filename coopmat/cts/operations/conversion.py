@@ -12,7 +12,7 @@ from coopmat.matrices import meaning
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType
 
-from ..experiment import Experiment, matrix_input, matrix_output
+from ..experiment import Experiment
 from ..profile import Profile
 from ..values import convertible
 from ..writers import Writer
@@ -67,12 +67,7 @@ def _experiment(setting: Setting) -> Experiment:
     source, target = conversion.source, conversion.target
     values = _values(setting.random(), source.component, target.component, source.rows, source.columns)
     result = meaning.convert(values, source.component, target.component)
-    return Experiment(
-        [
-            matrix_input("x", setting.place("x", source), values),
-            matrix_output("out", setting.place("out", target), result),
-        ]
-    )
+    return Experiment([setting.input("x", source, values), setting.output("out", target, result)])
 
 
 def _values(rng: np.random.Generator, source: ComponentType, to: ComponentType, *shape: int) -> Array:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 
+from coopmat.matrices.strategies import ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES
 
 from ..outcome import Outcome, Results, Status, worst
@@ -34,7 +35,7 @@ class View:
 _TYPES = tuple(COMPONENT_TYPES)
 VIEWS = (
     View("t", "Tests by component type", _TYPES, lambda o, f: (o.test, f.component)),
-    View("r", "Tests by route", ("native", "one", "lanes", "scratch"), lambda o, f: (o.test, o.route)),
+    View("r", "Tests by route", ROUTES, lambda o, f: (o.test, o.route)),
     View("u", "Tests by use", ("A", "B", "C"), lambda o, f: (o.test, f.use)),
     View(
         "m", "Multiply-adds: A × B by accumulator", _TYPES, lambda o, f: (f.pairing, f.component if f.pairing else "")

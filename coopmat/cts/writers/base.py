@@ -24,15 +24,6 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class VariableArray:
-    """Several matrices of one type in private memory."""
-
-    matrix: MatrixType
-    name: str
-    count: int
-
-
-@dataclass(frozen=True)
 class Parameter:
     """Of a function: a matrix by value, or a pointer to one in private memory."""
 
@@ -40,13 +31,9 @@ class Parameter:
     pointer: bool = False
 
 
-@dataclass(frozen=True)
-class Function:
-    """Without a result where `result` is None."""
-
-    name: str
-    parameters: tuple[Parameter, ...]
-    result: MatrixType | None
+# What writes a function's statements: it gets a variable for each parameter, the function's own where it was passed by
+# value, and gives what the function returns.
+Body = Callable[[Sequence[Variable]], "Value | None"]
 
 
 def local_argument(name: str, place: Place) -> Argument:
@@ -125,12 +112,8 @@ class Writer(ABC):
         """A new one, which holds `value`."""
 
     @abstractmethod
-    def array(self, matrix: MatrixType, count: int) -> VariableArray:
-        """A new one, which holds nothing yet."""
-
-    @abstractmethod
-    def item(self, array: VariableArray, index: Value) -> Variable:
-        """Of `repeat`, or `number`."""
+    def array(self, matrix: MatrixType, count: int) -> Callable[[Value], Variable]:
+        """A new one, which holds nothing yet: its items by their index, of `repeat` or `number`."""
 
     @abstractmethod
     def read(self, variable: Variable) -> Value: ...
@@ -166,18 +149,10 @@ class Writer(ABC):
 
     @abstractmethod
     def function(
-        self,
-        name: str,
-        parameters: Sequence[Parameter],
-        result: MatrixType | None,
-        body: Callable[[Sequence[Variable]], Value | None],
-    ) -> Function:
-        """`body` gets a variable for each parameter, the function's own where it was passed by value, and gives
-        what the function returns."""
-
-    @abstractmethod
-    def call(self, function: Function, *arguments: Value | Variable) -> Value:
-        """Variables for the parameters that are pointers."""
+        self, name: str, parameters: Sequence[Parameter], result: MatrixType | None, body: Body
+    ) -> Callable[..., Value]:
+        """What writes a call of a new one, without a result where `result` is None; it takes variables for the
+        parameters that are pointers, values for the others."""
 
     # --- pieces
 
