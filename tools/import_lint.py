@@ -31,7 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "ir": _BELOW_IR,
     "spirv": _BELOW_IR | {"ir", "native_profiles"},
     "opencl_c": _BELOW_IR | {"features", "passes"},
-    "compiler": _STAGES | {"features", "options"},
+    "compiler": _STAGES | {"cache", "features", "options"},
     "devices": {"cache", "diagnostics", "features", "matrices", "native_profiles"},
     "runtime": _COMPILER | {"cache", "devices", "features"},
     "cts": _COMPILER | {"devices", "runtime"},
