@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 
+_KINDS = {"f": "float", "i": "int", "s": "int", "u": "uint"}
 TYPES: dict[str, np.dtype[Any]] = {
-    "f16": np.dtype(np.float16),
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    **{f"i{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)},
-    **{f"s{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)},
-    **{f"u{bits}": np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)},
+    f"{letter}{bits}": np.dtype(f"{kind}{bits}")
+    for letter, kind in _KINDS.items()
+    for bits in (8, 16, 32, 64)
+    if (letter, bits) != ("f", 8)
 }
 
 MAX_ELEMENTS = 1 << 27

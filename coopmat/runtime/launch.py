@@ -17,6 +17,7 @@ from coopmat.diagnostics import CompileError
 from coopmat.features import LANGUAGE_VERSIONS
 from coopmat.matrices.strategies import IN_SUB_GROUPS
 from coopmat.matrices.trees.machine import registers_of
+from coopmat.matrices.variants import COMPONENT_TYPES
 from coopmat.options import CompileOptions
 
 from .checks import CheckResult, run_check
@@ -265,21 +266,15 @@ def _argument_values(run: Run, kernel: Kernel, names: Mapping[str, Any], arrays:
     return values
 
 
-OPENCL_TYPES = {
-    "half": "f16",
-    "float": "f32",
-    "double": "f64",
-    **{name: f"i{bits}" for name, bits in (("char", 8), ("short", 16), ("int", 32), ("long", 64))},
-    **{name: f"u{bits}" for name, bits in (("uchar", 8), ("ushort", 16), ("uint", 32), ("ulong", 64))},
-}
-"""OpenCL C's scalar types by the names that a header has for them."""
+# OpenCL C's scalar types by the names that a header has for them.
+_TYPES = {row.opencl_c: row.name.replace("s", "i") for row in COMPONENT_TYPES.values() if not row.is_bits}
 
 
 def _require_type(value: Any, parameter: KernelParameter, where: Piece | None) -> None:
     """A buffer of another type would be read as if it were the right one."""
     if isinstance(value, LocalMemory):
         return
-    wanted = OPENCL_TYPES.get(parameter.scalar or "")
+    wanted = _TYPES.get(parameter.scalar or "")
     if wanted is not None and value.dtype != TYPES[wanted]:
         message = f"parameter '{parameter.name}' is {parameter.type_name}: give it {wanted}, not {value.dtype.name}"
         raise header_error(message, where)

@@ -26,22 +26,34 @@ class BuildError(Exception):
     `device_failure` is why the device cannot even build an empty kernel; None where it can, and the module is at fault.
     """
 
-    diagnostics: Sequence[Diagnostic] = ()
-    sources: SourceMap | None = None
-
     def __init__(
-        self, device: str, options: str, log: str, source_path: str, device_failure: str | None = None
+        self,
+        device: str,
+        options: str,
+        log: str,
+        source_path: str,
+        device_failure: str | None = None,
+        diagnostics: Sequence[Diagnostic] = (),
+        sources: SourceMap | None = None,
     ) -> None:
         self.device, self.options, self.log, self.source_path = device, options, log, source_path
         self.device_failure = device_failure
-        given = f" (options: {options})" if options else ""
-        text = f"{device} could not build the program{given}:\n{log}"
+        self.diagnostics, self.sources = list(diagnostics), sources
+        with_options = f" (options: {options})" if options else ""
+        text = f"{device} could not build the program{with_options}:\n{log}"
         if device_failure is not None:
             text = f"{device} {health.CANNOT_BUILD}, so no program at all:\n{device_failure}"
         super().__init__(f"{text}\n(the code is saved as {source_path})")
 
+    @classmethod
+    def of(cls, error: driver.DriverError, options: str) -> BuildError:
+        """What a driver refused, whose code is kept."""
+        told = error.device_failure, error.diagnostics, error.sources
+        return cls(error.device.label, options, str(error), error.keep(), *told)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.device, self.options, self.log, self.source_path, self.device_failure)
+        fields = (self.device, self.options, self.log, self.source_path, self.device_failure)
+        return type(self), (*fields, self.diagnostics, self.sources)
 
 
 class Program:
@@ -73,9 +85,7 @@ def _build(context: Any, module: Module, device: DeviceInfo) -> Any:
     try:
         return driver.build(context, module, device)
     except driver.DriverError as error:
-        failed = BuildError(device.label, error.options, str(error), error.keep(), error.device_failure)
-        failed.diagnostics, failed.sources = error.diagnostics, error.sources
-        raise failed from error.error
+        raise BuildError.of(error, error.options) from error.error
 
 
 @dataclass(frozen=True)
