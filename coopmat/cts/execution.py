@@ -128,7 +128,7 @@ class Runner:
                     raise module
                 assert variant is not None
                 built = self._build(module, batch, [variant])
-                (variant,), (kernel,) = self._fitted(batch.only(number), [variant], built)
+                (variant,), (kernel,) = self._fitted(batch.part(number, number + 1), [variant], built)
             except Exception as error:
                 seconds = share + time.perf_counter() - start
                 done(self._failed(batch, batch.items[number], variant, seconds, _explain(error)))

@@ -54,13 +54,13 @@ class AssemblyWriter(Writer):
     # --- the module
 
     def text(self, kernel: str = KERNEL) -> str:
-        void, signature = self.once("OpTypeVoid"), self._signature()
+        types = [self.pointer(a.space, self.pointee(a)) for a in self.experiment.arguments]
+        void = self.once("OpTypeVoid")
+        signature = self.once(" ".join(["OpTypeFunction", void, *types]))
         if self.sub_group_size is not None:
             self.capabilities.add("SubgroupDispatch")
-        parameters = [
-            f"%{a.name} = OpFunctionParameter {self.pointer(a.space, self.pointee(a))}"
-            for a in self.experiment.arguments
-        ]
+        names = [argument.name for argument in self.experiment.arguments]
+        parameters = [f"%{name} = OpFunctionParameter {t}" for name, t in zip(names, types, strict=True)]
         lines = [
             *(f"OpCapability {name}" for name in sorted(self.capabilities - {"Linkage"})),
             *(f'OpExtension "{name}"' for name in sorted(self.extensions)),
@@ -74,10 +74,6 @@ class AssemblyWriter(Writer):
         lines += self.functions
         lines += [f"%kernel = OpFunction {void} None {signature}", *parameters, "%entry = OpLabel"]
         return "\n".join([*lines, *self.variables, *self.code, "OpReturn", "OpFunctionEnd", ""])
-
-    def _signature(self) -> str:
-        types = [self.pointer(a.space, self.pointee(a)) for a in self.experiment.arguments]
-        return self.once(" ".join(["OpTypeFunction", self.once("OpTypeVoid"), *types]))
 
     def fresh(self) -> Value:
         self._count += 1
@@ -123,7 +119,7 @@ class AssemblyWriter(Writer):
         return self.once(f"OpTypePointer {_STORAGE.get(space, space)} {pointee}")
 
     def pointee(self, argument: Argument) -> str:
-        scalar, width = argument.place.pointee if argument.place is not None else (argument.component, 1)
+        scalar, width = argument.pointee
         if width == 1:
             return self.scalar(scalar)
         if width > 4:
@@ -167,7 +163,8 @@ class AssemblyWriter(Writer):
 
     def copy_array(self, source: Argument, target: Argument) -> None:
         truth, zero = self.once("OpTypeBool"), self.uint(0)
-        ids = [self._scalar_built_in(name) for name in ("SubgroupId", "SubgroupLocalInvocationId")]
+        uint = self.once("OpTypeInt 32 0")
+        ids = [self._read_built_in(name, uint) for name in ("SubgroupId", "SubgroupLocalInvocationId")]
         first = self.emit("OpLogicalAnd", truth, *(self.emit("OpIEqual", truth, number, zero) for number in ids))
         inside, behind = self.fresh(), self.fresh()
         self._label(inside, f"OpBranchConditional {first} {inside} {behind}")
@@ -328,10 +325,6 @@ class AssemblyWriter(Writer):
         ulong = self.once("OpTypeInt 64 0")
         vector = self._read_built_in(name, self.once(f"OpTypeVector {ulong} 3"))
         return self.emit("OpCompositeExtract", ulong, vector, 0)
-
-    def _scalar_built_in(self, name: str) -> Value:
-        """Of 32 bits."""
-        return self._read_built_in(name, self.once("OpTypeInt 32 0"))
 
     def _read_built_in(self, name: str, kind: str) -> Value:
         variable = f"%built_in_{name}"

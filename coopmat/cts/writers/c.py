@@ -68,7 +68,7 @@ class CWriter(Writer):
 
     @staticmethod
     def pointee(argument: Argument) -> str:
-        scalar, width = argument.place.pointee if argument.place is not None else (argument.component, 1)
+        scalar, width = argument.pointee
         return scalar.opencl_c + (str(width) if width > 1 else "")
 
     def type(self, matrix: MatrixType) -> str:
