@@ -75,13 +75,9 @@ def settings_for(device: DeviceInfo, given: Mapping[str, Any]) -> Settings:
     return Settings(
         device=device.index,
         default_route=route_for(device).matrices,
-        seed=given["seed"],
         selection="exhaustive" if given["exhaustive"] else "wimpy" if wimpy else "default",
-        tolerance=given["tolerance"],
-        timeout=given["timeout"],
-        keep=given["keep"],
-        code=given["code"],
         chosen=given["device"] or "",
+        **{name: given[name] for name in ("seed", "tolerance", "timeout", "keep", "code")},
     )
 
 
@@ -97,11 +93,7 @@ def conduct(settings: Settings, device: DeviceInfo, given: Mapping[str, Any]) ->
     results = run(
         settings,
         device,
-        tests=given["tests"],
-        variants=given["variants"],
-        routes=given["routes"],
-        jobs=given["jobs"],
-        fail_fast=given["fail_fast"],
+        **{name: given[name] for name in ("tests", "variants", "routes", "jobs", "fail_fast")},
         arguments=sys.argv[1:],
         started=text.started,
         done=text.done,
