@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar, overload
@@ -62,9 +62,6 @@ class Profile:
     def suffix(self, sub_group_size: int | None) -> str:
         """What the name of a variant ends with, so that it says in subgroups of which size it runs."""
         return f".sg{sub_group_size}" if sub_group_size is not None and self.route != "one" else ""
-
-    def types(self) -> Iterator[tuple[MatrixType, int | None]]:
-        yield from self.matrix_types
 
 
 def profile_for(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from coopmat.devices import DeviceInfo, health, opencl
@@ -16,7 +14,6 @@ from .launch_rules import LaunchRules, launch_error
 
 if TYPE_CHECKING:
     from coopmat.compiler import Module
-    from coopmat.ir.kernel_info import KernelInfo
 
 
 class BuildError(Exception):
@@ -70,7 +67,7 @@ class Program:
         self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
         self.module, self._program = fitted(module, device, lambda found: _build(self.context, found, device))
 
-    def kernel(self, name: str | None = None) -> Kernel:
+    def kernel(self, name: str | None = None) -> LaunchRules:
         """The kernel of that name; without one, the only kernel there is."""
         known = self.module.kernels
         if name is None and len(known) == 1:
@@ -78,7 +75,7 @@ class Program:
         if name is None or name not in known:
             what = f"there is no kernel '{name}'" if name else "the program has several kernels; name one"
             raise launch_error(f"{what}; the kernels are: {', '.join(known) or 'none'}", "unknown-kernel")
-        return Kernel(self, known[name], opencl().Kernel(self._program, name))
+        return LaunchRules(known[name], self.device, opencl().Kernel(self._program, name))
 
 
 def _build(context: Any, module: Module, device: DeviceInfo) -> Any:
@@ -86,25 +83,3 @@ def _build(context: Any, module: Module, device: DeviceInfo) -> Any:
         return driver.build(context, module, device)
     except driver.DriverError as error:
         raise BuildError.of(error, error.options) from error.error
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """One kernel of a built program."""
-
-    program: Program
-    info: KernelInfo
-    handle: Any
-
-    @cached_property
-    def rules(self) -> LaunchRules:
-        return LaunchRules(self.info, self.program.device, self.handle)
-
-    @property
-    def sub_group_size(self) -> int:
-        """See `LaunchRules`."""
-        return self.rules.sub_group_size
-
-    def local_size_for(self, global_size: Sequence[int], local_size: Sequence[int] | None) -> tuple[int, ...] | None:
-        """See `LaunchRules`."""
-        return self.rules.local_size_for(global_size, local_size)

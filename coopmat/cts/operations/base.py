@@ -142,7 +142,7 @@ class Operation:
 
 def type_cases(profile: Profile) -> Iterable[Case]:
     """A variant for each matrix type."""
-    for matrix, size in profile.types():
+    for matrix, size in profile.matrix_types:
         yield Case(matrix.name + profile.suffix(size), size, matrix)
 
 

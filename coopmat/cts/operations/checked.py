@@ -49,7 +49,7 @@ def _bounds(matrix: MatrixType) -> list[Bounds]:
 
 def _cases(profile: Profile) -> Iterable[Case]:
     """A variant for each matrix type, in one layout; in all of them where the profile is exhaustive."""
-    for matrix, size in profile.types():
+    for matrix, size in profile.matrix_types:
         if matrix.rows * matrix.columns > _MOST and not (profile.is_native or profile.exhaustive):
             continue
         layouts = [Layout.ROW_MAJOR, Layout.COLUMN_MAJOR, *([Layout.PACKED] if matrix.use is Use.B else [])]

@@ -32,7 +32,7 @@ def _cases(profile: Profile) -> Iterable[Case]:
     """Each pair of component types with one of the source's matrix types, or, where there are few of these, some of the
     pairs, of which each has a target; where the profile is exhaustive, all with all."""
     sources: dict[ComponentType, list[tuple[MatrixType, int | None]]] = {}
-    for matrix, size in profile.types():
+    for matrix, size in profile.matrix_types:
         sources.setdefault(matrix.component, []).append((matrix, size))
     for number, (source, types) in enumerate(sources.items()):
         most = len(COMPONENT_TYPES) if profile.exhaustive else _EACH * len(types)

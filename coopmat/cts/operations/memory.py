@@ -103,7 +103,7 @@ _PLAIN = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR)
 
 def _copy_cases(profile: Profile, packed: bool = True) -> Iterable[Case]:
     """A few of the pairs of layouts for each type."""
-    for matrix, size in profile.types():
+    for matrix, size in profile.matrix_types:
         layouts = (*_PLAIN, Layout.PACKED) if packed and matrix.use == Use.B else _PLAIN
         pairs = [(source, target) for source in layouts for target in layouts]
         for source, target in dealt(profile, f"copy {matrix}", pairs, 2):
@@ -195,7 +195,7 @@ def _pointee_cases(profile: Profile, store: bool) -> Iterable[Case]:
     word = "store" if store else "load"
     own: list[Case] = []
     others: list[Case] = []
-    for matrix, size in profile.types():
+    for matrix, size in profile.matrix_types:
         # There are no vectors of bfloat16 in OpenCL C.
         vectors = [] if matrix.component.name == "bf16" else [Pointee(width) for width in _WIDTHS]
         found = _other_pointees(profile, matrix)

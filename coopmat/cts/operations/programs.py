@@ -33,7 +33,7 @@ def _type_cases(profile: Profile) -> Iterator[Case]:
     """As `type_cases`; of lowered matrices, which may have any shape, small ones: how many rows there are makes no
     difference to programs, but to the time that devices take to compile them."""
     found: dict[str, Case] = {}
-    for matrix, size in profile.types():
+    for matrix, size in profile.matrix_types:
         if not profile.is_native:
             matrix = replace(matrix, rows=min(matrix.rows, _MOST_ROWS), columns=min(matrix.columns, _MOST_COLUMNS))
         case = Case(matrix.name + profile.suffix(size), size, matrix)

@@ -34,8 +34,6 @@ _OPERANDS = {
 class AssemblyWriter(Writer):
     """`code` is the kernel's body; types, constants and variables of the module are made once, by `once`."""
 
-    mode = "spirv"
-
     def __init__(self, experiment: Experiment, sub_group_size: int | None) -> None:
         super().__init__(experiment, sub_group_size)
         self.capabilities = {"Kernel", "Addresses", "Linkage", "CooperativeMatrixKHR", "Int8", "Int16", "Int64"}

@@ -24,8 +24,6 @@ _OPERANDS = {
 class CWriter(Writer):
     """`outside` stands before the kernel, `lines` in it; operations that only OpenCL C has write to them directly."""
 
-    mode = "c"
-
     def __init__(self, experiment: Experiment, sub_group_size: int | None) -> None:
         super().__init__(experiment, sub_group_size)
         self.outside: list[str] = []
