@@ -253,10 +253,10 @@ class Runner:
         """Builds one program. Raises whatever goes wrong."""
         program = driver.build(self.context, module, self.device, self._build_options(batch))
         infos = module.kernels
-        names = _kernel_names(variants)
-        kernels = [self.cl.Kernel(program, name) for name in names]
-        sizes = [infos[name].sub_group_size or batch.sub_group_size for name in names]
-        return [Built(kernel, size) for kernel, size in zip(kernels, sizes, strict=True)]
+        return [
+            Built(self.cl.Kernel(program, name), infos[name].sub_group_size or batch.sub_group_size)
+            for name in _kernel_names(variants)
+        ]
 
     def _compile(self, batch: Batch, variants: Sequence[Prepared]) -> compiler.Module:
         options = self._options(batch)
@@ -308,18 +308,20 @@ def _kernel_names(variants: Sequence[Prepared]) -> list[str]:
     return [KERNEL] if len(variants) == 1 else [f"{KERNEL}{number:02}" for number in range(len(variants))]
 
 
+# What stopped a variant before it ran, by the error.
+_REASONS: tuple[tuple[type[Exception], str], ...] = (
+    (CompileError, "it does not compile:\n"),
+    (Misfit, ""),
+    (InternalError, "internal error: "),
+    (ToolError, "it does not assemble:\n"),
+    (driver.DriverError, "the device does not build it:\n"),
+)
+
+
 def _explain(error: Exception) -> str:
-    """What stopped a variant before it ran."""
-    if isinstance(error, CompileError):
-        return f"it does not compile:\n{error}"
-    if isinstance(error, Misfit):
-        return str(error)
-    if isinstance(error, InternalError):
-        return f"internal error: {error}"
-    if isinstance(error, ToolError):
-        return f"it does not assemble:\n{error}"
     if isinstance(error, driver.DriverError) and error.device_failure is not None:
         return f"the device {health.CANNOT_BUILD}:\n{error.device_failure}"
-    if isinstance(error, driver.DriverError):
-        return f"the device does not build it:\n{error}"
+    for kind, reason in _REASONS:
+        if isinstance(error, kind):
+            return f"{reason}{error}"
     return "internal error:\n" + "".join(traceback.format_exception(error, limit=-8))

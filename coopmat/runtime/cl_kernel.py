@@ -146,17 +146,14 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         if not 0 <= index < len(self._info.parameters):
             return super().get_arg_info(index, param_name)
         p = self._info.parameters[index]
-        spaces = cl.kernel_arg_address_qualifier
-        if param_name == names.NAME:
-            return p.name
-        if param_name == names.TYPE_NAME:
-            return p.type_name
-        if param_name == names.ADDRESS_QUALIFIER:
-            return getattr(spaces, p.address_space.upper(), spaces.PRIVATE)
-        if param_name == names.ACCESS_QUALIFIER:
-            access = cl.kernel_arg_access_qualifier
-            return getattr(access, p.access.upper(), access.NONE)
-        return super().get_arg_info(index, param_name)
+        spaces, access = cl.kernel_arg_address_qualifier, cl.kernel_arg_access_qualifier
+        answers = {
+            names.NAME: p.name,
+            names.TYPE_NAME: p.type_name,
+            names.ADDRESS_QUALIFIER: getattr(spaces, p.address_space.upper(), spaces.PRIVATE),
+            names.ACCESS_QUALIFIER: getattr(access, p.access.upper(), access.NONE),
+        }
+        return answers[param_name] if param_name in answers else super().get_arg_info(index, param_name)
 
     def get_sub_group_info(self, device: Any, param: int, input_value: Any = None) -> Any:
         """As the route means it: subgroups of one work-item on `one`, those made of work-items on `scratch`, otherwise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,7 +37,12 @@ def _cases(profile: Profile) -> Iterable[Case]:
     for number, (source, types) in enumerate(sources.items()):
         most = len(COMPONENT_TYPES) if profile.exhaustive else _EACH * len(types)
         for target in _targets(source, number, most):
-            cases = [case for matrix, size in types for case in _case(profile, matrix, target, size)]
+            pairs = [(matrix, replace(matrix, component=target), size) for matrix, size in types]
+            cases = [
+                Case(f"{matrix.name}.{to.name}{profile.suffix(size)}", size, Conversion(matrix, to))
+                for matrix, to, size in pairs
+                if profile.has_type(to, size)
+            ]
             first = zlib.crc32(f"{source} {target}".encode()) % max(1, len(cases))
             yield from cases if profile.exhaustive else cases[first : first + 1]
 
@@ -48,12 +53,6 @@ def _targets(source: ComponentType, number: int, most: int) -> Iterable[Componen
     step = max(1, len(others) // most)
     turned = others[number % len(others) :] + others[: number % len(others)]
     return turned[::step][:most]
-
-
-def _case(profile: Profile, matrix: MatrixType, to: ComponentType, size: int | None) -> Iterable[Case]:
-    target = MatrixType(to, matrix.rows, matrix.columns, matrix.use)
-    if profile.has_type(target, size):
-        yield Case(f"{matrix.name}.{target.name}{profile.suffix(size)}", size, Conversion(matrix, target))
 
 
 def _has_bfloat16_and_integers(case: Case) -> bool:

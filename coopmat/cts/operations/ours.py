@@ -133,11 +133,6 @@ def _write_elements(setting: Setting, w: CWriter) -> None:
 # --- coord: the coordinates of all work-items' components are those of the matrix, each once
 
 
-def _codes(rows: Array, columns: Array) -> Array:
-    """Numbers that every component type can hold, and that differ between near components."""
-    return np.asarray((rows * 5 + columns * 3) & 127)
-
-
 _COORD_LINES = """\
 for (uint i = 0; i < coop_mat_length({m}); i++) {{
     uint2 at = coop_mat_coord({m}, i);
@@ -159,7 +154,9 @@ def _coord_experiment(setting: Setting) -> Experiment:
     counts[GUARD : GUARD + size + 1] = 0
     once = counts.copy()
     once[GUARD : GUARD + size] = 1
-    codes = meaning.narrow(component, _codes(*np.indices((matrix.rows, matrix.columns))))
+    rows, columns = np.indices((matrix.rows, matrix.columns))
+    # Numbers that every component type can hold, and that differ between near components.
+    codes = meaning.narrow(component, (rows * 5 + columns * 3) & 127)
     outputs = setting.outputs({"out": values["x"], "codes": codes})
     return Experiment([*setting.inputs(values), Argument("counts", uint, counts, once), *outputs])
 
