@@ -10,12 +10,13 @@ from typing import Any
 
 from . import budgets
 from .features import LANGUAGE_VERSIONS, Features
+from .matrices.strategies import ROUTES
 from .native_profiles import KHR, NATIVE_PROFILES, NativeProfile
 
 SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
 CL_STANDARDS = tuple(LANGUAGE_VERSIONS)
 FP_CONTRACT = ("on", "off", "matrix")
-MATRICES = ("native", "one", "lanes", "scratch", "auto")
+MATRICES = (*ROUTES, "auto")
 DIALECTS = ("khr", "rfc", "clang", "intel", "intel-opaque", "intel-spirv", "llvm")
 CODES = ("auto", "spirv", "c")
 

@@ -55,13 +55,6 @@ class Entry:
     absent: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept(Entry):
-    """An entry as it was read, with the digests of its dependencies."""
-
-    digests: tuple[tuple[str, bytes], ...] = ()
-
-
 def key_of(parts: Mapping[str, object]) -> str:
     """A key: hexadecimal digits that say the same of the same parts only. Bytes, and what JSON holds, are parts."""
     digest = hashlib.blake2b(digest_size=_DIGEST_SIZE)
@@ -96,6 +89,7 @@ _told: set[Path] = set()
 
 
 Check = Callable[[Entry], object]
+Files = tuple[tuple[str, bytes], ...]
 # What a file that somebody else wrote may lead to: its digest is right, and its header anything that JSON can say.
 _ABSURD = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError, MemoryError, struct.error)
 
@@ -118,8 +112,7 @@ class Cache:
             return None
         path = _path(directory, key)
         try:
-            kept = _parse(places.read_regular(path, upkeep.size_limit()))
-            entry = Entry(kept.payload, kept.facts, kept.dependencies, kept.absent)
+            entry, files = _parse(places.read_regular(path, upkeep.size_limit()))
             check(entry)
         except OSError:
             return None
@@ -128,7 +121,7 @@ class Cache:
             with suppress(OSError):
                 path.unlink()
             return None
-        if not _holds(kept):
+        if not _hold(files):
             log("%s: an included file has changed", key, warn=False)
             return None
         with suppress(OSError):
@@ -251,7 +244,8 @@ def _format(entry: Entry) -> bytes:
     return _MAGIC + hashlib.blake2b(rest, digest_size=_DIGEST_SIZE).digest() + rest
 
 
-def _parse(data: bytes) -> _Kept:
+def _parse(data: bytes) -> tuple[Entry, Files]:
+    """The entry, and the files that it depends on with their digests. Raises Damaged, and whatever JSON does."""
     start = len(_MAGIC) + _DIGEST_SIZE
     if not data.startswith(_MAGIC) or len(data) < start + _SIZES.size:
         raise Damaged("it does not begin like an entry")
@@ -263,12 +257,9 @@ def _parse(data: bytes) -> _Kept:
         raise Damaged("its sizes are others")
     facts = start + sizes[0]
     files = tuple(_files(data[start:facts]))
-    dependencies = tuple((name, digest) for name, digest in files if digest != _ABSENT)
-    absent = tuple(name for name, digest in files if digest == _ABSENT)
+    names = tuple(tuple(name for name, digest in files if (digest == _ABSENT) is absent) for absent in (False, True))
     payload = facts + sizes[1]
-    return _Kept(
-        data[payload:], json.loads(data[facts:payload]), tuple(name for name, _ in dependencies), absent, dependencies
-    )
+    return Entry(data[payload:], json.loads(data[facts:payload]), *names), files
 
 
 def _files(table: bytes) -> Iterator[tuple[str, bytes]]:
@@ -281,11 +272,11 @@ def _files(table: bytes) -> Iterator[tuple[str, bytes]]:
         yield os.fsdecode(table[at - length : at]), digest
 
 
-def _holds(entry: _Kept) -> bool:
+def _hold(files: Files) -> bool:
     """Whether the files that an entry depends on are as they were."""
     try:
-        return all(_digest_of(name) == digest for name, digest in entry.digests) and not any(
-            os.path.lexists(name) for name in entry.absent
+        return all(
+            not os.path.lexists(name) if digest == _ABSENT else _digest_of(name) == digest for name, digest in files
         )
     except (OSError, ValueError):
         return False

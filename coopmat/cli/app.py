@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from coopmat import __version__
+
 from .report import Reporter
 from .response_files import expand
 from .status import ExitStatus, run_guarded
@@ -41,16 +43,8 @@ class _Commands(click.Group):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
 
-def _print_version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
-    if value and not ctx.resilient_parsing:
-        from coopmat import __version__
-
-        click.echo(f"coopmat {__version__}")
-        ctx.exit()
-
-
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
-@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Show it.")
+@click.version_option(__version__, prog_name="coopmat", message="%(prog)s %(version)s", help="Show it.")
 def group() -> None:
     """Cooperative matrices for OpenCL C: a compiler to SPIR-V, with lowerings for every device."""
 

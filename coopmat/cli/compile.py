@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter, methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import click
 
 from coopmat import budgets, passes
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
+from coopmat.matrices.strategies import STRATEGIES
 from coopmat.options import CompileOptions, UsageError
 
 from . import verbose
@@ -45,18 +47,14 @@ KINDS = {
 KINDS_TO_COME = ("ptx", "obj")
 
 
-def _after_pass(module: Module, name: str) -> str:
-    return module.typed_ast_after(name)
-
-
 STAGES: dict[str, Callable[[Module], str]] = {
-    "preprocess": lambda module: module.preprocessed,
-    "parse": lambda module: module.ast,
-    "analyse": lambda module: module.typed_ast,
-    "matrices": lambda module: module.matrix_plans,
-    "lower": lambda module: module.llvm_ir,
-    "emit": lambda module: module.spirv_text,
-    **{name: partial(_after_pass, name=name) for name in passes.NAMES},
+    "preprocess": attrgetter("preprocessed"),
+    "parse": attrgetter("ast"),
+    "analyse": attrgetter("typed_ast"),
+    "matrices": attrgetter("matrix_plans"),
+    "lower": attrgetter("llvm_ir"),
+    "emit": attrgetter("spirv_text"),
+    **{name: methodcaller("typed_ast_after", name) for name in passes.NAMES},
 }
 
 
@@ -123,13 +121,10 @@ def _check_several(each: Sequence[Invocation], kinds: list[str], options: Compil
 _KIND_OF_WORD = {None: "spv", "-emit-llvm": "ll", "-S": "spvasm", "-c": "spv"}
 
 
-def _words(invocation: Invocation) -> list[tuple[str, bool]]:
-    return [("-emit-llvm", invocation.llvm), ("-S", invocation.assembly), ("-c", invocation.object)]
-
-
 def _kinds(invocation: Invocation) -> list[str]:
     """The kinds to write, checked against the other flags."""
-    word = next((word for word, given in _words(invocation) if given), None)
+    words = {"-emit-llvm": invocation.llvm, "-S": invocation.assembly, "-c": invocation.object}
+    word = next((word for word, is_there in words.items() if is_there), None)
     if word is not None and invocation.emit:
         raise UsageError(f"{word} and --emit exclude each other")
     kinds = invocation.emit.split(",") if invocation.emit else [_KIND_OF_WORD[word]]
@@ -301,7 +296,7 @@ def _help() -> str:
 
 
 _COMPILER_HELP = {
-    "--matrices HOW": "native (default), one, lanes, scratch, or auto: what the device would get.",
+    "--matrices HOW": f"native (default), {', '.join(STRATEGIES)}, or auto: what the device would get.",
     "--matrix-variants LIST": "The multiply-adds that the device has, by name, blanks between; see docs/routes.md.",
     "--matrix-pointer-alignment BYTES, --matrix-stride-multiple BYTES": "What the device wants of matrices in memory.",
     "--native-profile NAME": "What takes native matrices: khr (default), or igc, Intel's GPU compiler.",

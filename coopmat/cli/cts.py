@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coopmat.matrices.strategies import ROUTES
+
 from .files import write_outputs
 from .status import ExitStatus
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
     Render = Callable[[Results, Settings], str]
 
-_ROUTES = ("native", "one", "lanes", "scratch")
 # As in upstream's runner: where its results go, and that a few variants will do.
 _RESULTS, _WIMPY = "CL_CONFORMANCE_RESULTS_FILENAME", "CL_WIMPY_MODE"
 
@@ -30,8 +31,8 @@ _RESULTS, _WIMPY = "CL_CONFORMANCE_RESULTS_FILENAME", "CL_WIMPY_MODE"
 def _routes(ctx: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(value.split(","))) if value else ()
     for name in names:
-        if name not in _ROUTES:
-            raise click.BadParameter(f"'{name}' is not one of {', '.join(_ROUTES)}", ctx, parameter)
+        if name not in ROUTES:
+            raise click.BadParameter(f"'{name}' is not one of {', '.join(ROUTES)}", ctx, parameter)
     return names
 
 
@@ -41,7 +42,7 @@ def _routes(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 @click.option("-l", "--list", "as_list", is_flag=True, help="List the tests; with TEST or --variant their variants.")
 @click.option("-w", "--wimpy", is_flag=True, help=f"A few variants of each test; so does {_WIMPY} in the environment.")
 @click.option("--exhaustive", is_flag=True, help="Every variant instead of a covering selection.")
-@click.option("--route", "routes", callback=_routes, metavar="R", help=f"{', '.join(_ROUTES)}; several with commas.")
+@click.option("--route", "routes", callback=_routes, metavar="R", help=f"{', '.join(ROUTES)}; several with commas.")
 @click.option("--device", metavar="D", help="Part of a platform's or device's name, or platform:device numbers.")
 @click.option("-j", "--jobs", type=click.IntRange(1), default=1, metavar="N", help="Variants at a time.")
 @click.option("--seed", type=click.IntRange(0), default=0, metavar="S", help="Of inputs and of the selection.")
@@ -74,13 +75,9 @@ def settings_for(device: DeviceInfo, given: Mapping[str, Any]) -> Settings:
     return Settings(
         device=device.index,
         default_route=route_for(device).matrices,
-        seed=given["seed"],
         selection="exhaustive" if given["exhaustive"] else "wimpy" if wimpy else "default",
-        tolerance=given["tolerance"],
-        timeout=given["timeout"],
-        keep=given["keep"],
-        code=given["code"],
         chosen=given["device"] or "",
+        **{name: given[name] for name in ("seed", "tolerance", "timeout", "keep", "code")},
     )
 
 
@@ -96,11 +93,7 @@ def conduct(settings: Settings, device: DeviceInfo, given: Mapping[str, Any]) ->
     results = run(
         settings,
         device,
-        tests=given["tests"],
-        variants=given["variants"],
-        routes=given["routes"],
-        jobs=given["jobs"],
-        fail_fast=given["fail_fast"],
+        **{name: given[name] for name in ("tests", "variants", "routes", "jobs", "fail_fast")},
         arguments=sys.argv[1:],
         started=text.started,
         done=text.done,

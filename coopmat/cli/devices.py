@@ -11,6 +11,7 @@ from coopmat.devices import DeviceInfo, by_preference, health, list_devices, nat
 from coopmat.devices.environment import INSTALL_COMMAND
 from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.devices.sub_groups import sub_group_sizes
+from coopmat.matrices.strategies import IN_SUB_GROUPS, STRATEGIES
 
 from .status import ExitStatus
 
@@ -92,7 +93,7 @@ def _matrices(device: DeviceInfo) -> dict[str, object]:
     return {
         "native_variants": (_names(device) if native else []),
         "proven_variants": _proven(device),
-        "lowerings": ["one", *(["lanes"] if device.sub_groups else []), "scratch"],
+        "lowerings": [name for name in STRATEGIES if device.sub_groups or name not in IN_SUB_GROUPS],
         "pointer_alignment": device.pointer_alignment if native else 1,
         "stride_multiple": device.stride_multiple if native else 1,
     }

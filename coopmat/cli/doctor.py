@@ -62,10 +62,8 @@ def findings() -> Iterator[Finding]:
 
 def _packages() -> Iterator[Finding]:
     for package in ("llvmlite", "pyopencl", "lark", "numpy"):
-        try:
-            yield Finding(package, True, importlib.metadata.version(package))
-        except importlib.metadata.PackageNotFoundError:
-            yield Finding(package, False, "not installed", f"pip install {package}")
+        version = _version(package)
+        yield Finding(package, version is not None, version or "not installed", f"pip install {package}")
 
 
 def _spirv_tools() -> Iterator[Finding]:
@@ -120,17 +118,17 @@ def _health(devices: list[DeviceInfo]) -> Iterator[Finding]:
 def _remedy(device: DeviceInfo) -> str:
     """The LLVM in PoCL's wheel has no name for processors newer than itself, and no setting gives it one."""
     is_wheel = device.platform == "Portable Computing Language" and device.driver.startswith("3.0")
-    if not is_wheel or not _is_installed(_POCL_WHEEL):
+    if not is_wheel or _version(_POCL_WHEEL) is None:
         return ""
     return f"python -m pip uninstall {_POCL_WHEEL}"
 
 
-def _is_installed(package: str) -> bool:
+def _version(package: str) -> str | None:
+    """The version of a package that is installed; None where it is not."""
     try:
-        importlib.metadata.version(package)
+        return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        return False
-    return True
+        return None
 
 
 def _install_spirv_tools() -> int:

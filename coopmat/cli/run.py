@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coopmat.diagnostics import CompileError, Diagnostic, Note, Severity, SourceMap
+from coopmat.matrices.strategies import ROUTES
 from coopmat.options import UsageError
 
 from .arguments import compile_options
@@ -53,25 +54,13 @@ class _CommandLine:
 @click.option("--device", metavar="D", help="Part of a platform's or device's name, or platform:device numbers.")
 @click.option("--repeat", type=click.IntRange(1), default=1, help="Launch N times; the time is the median.")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="End it after that time.")
-@click.option("--matrices", metavar="HOW", default="auto", help="native, one, lanes, scratch, or auto: the device's.")
-@click.option("--arg", "given", multiple=True, metavar="NAME=FILE.npy", help="An argument, or NAME=TYPE[SHAPE]:FILL.")
+@click.option("--matrices", metavar="HOW", default="auto", help=f"{', '.join(ROUTES)}, or auto: the device's.")
+@click.option("--arg", "values", multiple=True, metavar="NAME=FILE.npy", help="An argument, or NAME=TYPE[SHAPE]:FILL.")
 @click.option("--out", "outs", multiple=True, metavar="NAME=FILE.npy", help="Save an argument after the launch.")
 @click.option("--check", "checks", multiple=True, metavar="CHECK", help="Check this instead of the header's checks.")
 @click.option("--global", "global_size", metavar="SIZES", help="Global size, instead of the header's.")
 @click.option("--local", "local_size", metavar="SIZES", help="Local size, instead of the header's.")
-def command(
-    arguments: tuple[str, ...],
-    kernel: str | None,
-    device: str | None,
-    repeat: int,
-    timeout: float | None,
-    matrices: str,
-    given: tuple[str, ...],
-    outs: tuple[str, ...],
-    checks: tuple[str, ...],
-    global_size: str | None,
-    local_size: str | None,
-) -> int:
+def command(arguments: tuple[str, ...], **given: Any) -> int:
     """Compile FILE, run it as its header says, check and time it.
 
     The header's `// run:` and `// check:` lines say what to launch and what must come out.
@@ -81,17 +70,17 @@ def command(
         click.echo(click.get_current_context().get_help())
         return ExitStatus.DONE
     files = [argument for argument in arguments if argument == "-" or not argument.startswith("-")]
-    flags = ["--matrices", matrices, *(argument for argument in arguments if argument not in files)]
+    flags = ["--matrices", given["matrices"], *(argument for argument in arguments if argument not in files)]
     compile_options(flags, [name for option in command.params for name in option.opts])
     if len(files) != 1:
         found = f", not {len(files)} ({', '.join(files)})" if files else ""
         raise UsageError(f"one input file is needed{found}; a compiler flag's value is joined to it (-DK=256)")
-    if timeout is not None:
-        return run_limited(click.get_current_context(), timeout)
-    line = _CommandLine(kernel, given, checks, global_size, local_size)
+    if given["timeout"] is not None:
+        return run_limited(click.get_current_context(), given["timeout"])
+    line = _CommandLine(*(given[name] for name in ("kernel", "values", "checks", "global_size", "local_size")))
     try:
-        results = _run_all(files[0], line, flags, device, repeat)
-        _save(outs, results)
+        results = _run_all(files[0], line, flags, given["device"], given["repeat"])
+        _save(given["outs"], results)
     except CompileError as error:
         sources = error.sources or SourceMap()
         for name, text in line.sources.files.items():

@@ -46,8 +46,5 @@ def command(invocation: Invocation, outputs: Mapping[str, str]) -> str:
     words += [*invocation.options, name]
     own = [output for kind, output in outputs.items() if kind != "d" or len(outputs) == 1]
     words += ["-o", own[0]] if len(own) == 1 else []
-    return "".join(f' "{_escaped(word)}"' for word in words) + "\n"
-
-
-def _escaped(word: str) -> str:
-    return word.replace("\\", "\\\\").replace('"', '\\"')
+    escapes = str.maketrans({"\\": "\\\\", '"': '\\"'})
+    return "".join(f' "{word.translate(escapes)}"' for word in words) + "\n"

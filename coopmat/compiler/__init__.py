@@ -11,22 +11,21 @@ from pathlib import Path
 
 from ..diagnostics import TooManyErrors
 from ..options import CompileOptions as CompileOptions, UsageError as UsageError
-from .ir_module import IrModule as IrModule
+from .from_spirv import link_together as link_together
 from .module import Module as Module
+from .pipelines import PIPELINES
 from .shared import collector
-from .spirv_module import SpirvModule as SpirvModule, complete_together as complete_together
 
 
 def preprocess_only(source: str | bytes, options: CompileOptions, *, name: str) -> Module:
     """A Module of which only the preprocessor ran; its findings raise CompileError."""
     module = Module(source, name, options)
     with suppress(TooManyErrors), collector:
-        module._tokens  # noqa: B018
-    module._findings.raise_if_errors()
+        module.result("tokens")
+    module.findings.raise_if_errors()
     return module
 
 
-_KINDS = {"cl": Module, "ir": IrModule, "spv": SpirvModule}
 _SUFFIXES = {".ll": "ir", ".spv": "spv", ".spvasm": "spv"}
 
 
@@ -61,18 +60,13 @@ def compile(
     parsed = options if isinstance(options, CompileOptions) else CompileOptions.from_arguments(options)
     if parsed.matrices == "auto":
         parsed = replace(parsed, matrices="native")
-    module = _KINDS.get(language, Module)(source, name, parsed)
+    module = Module(source, name, parsed, language if language in PIPELINES else "cl")
     if parsed.debug:
         module.warn("unused-command-line-argument", "-g: debug information is not supported yet")
-    if isinstance(module, IrModule | SpirvModule):
-        module.check()
-        return module
-    with collector:
-        module.unit  # noqa: B018
+    module.check()
     return module
 
 
 def recompile(module: Module, options: CompileOptions) -> Module:
     """The source of a module, compiled with other options. Raises CompileError, UsageError."""
-    language = next(name for name, kind in _KINDS.items() if type(module) is kind)
-    return compile(module._source, options, name=module.name, language=language)
+    return compile(module.source, options, name=module.name, language=module.language)

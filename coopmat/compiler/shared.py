@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -91,7 +92,14 @@ def library(text: str, wrap: bool = True) -> typed.Unit:
 
 @lru_cache(maxsize=1)
 def spirv_library() -> Library:
-    """The matrix library as SPIR-V, for all modules of this process."""
+    """The matrix library as SPIR-V, for all modules of this process; its instances are kept in the cache on disk."""
     from ..spirv.lowering import Library
 
-    return Library(library)
+    return Library(library, _kept)
+
+
+def _kept(text: str, build: Callable[[], bytes]) -> bytes:
+    from ..cache import Cache, Entry, key_of, package_version
+
+    key = key_of({"kind": "matrix library", "version": package_version(), "text": text})
+    return Cache.of_environment().get_or_build(key, lambda: Entry(build())).payload

@@ -46,16 +46,12 @@ def fault(argument: Argument, got: Array) -> str:
     return "\n".join(lines)
 
 
-def _wanted(argument: Argument) -> Array:
-    return argument.before if argument.expected is None else argument.expected
-
-
 def _shown(argument: Argument, values: Array) -> Array:
     return np.asarray(meaning.widen(argument.component, values))
 
 
 def _positions(argument: Argument, got: Array, wrong: Array) -> list[str]:
-    found, wanted = (_shown(argument, array.ravel()) for array in (got, _wanted(argument)))
+    found, wanted = (_shown(argument, array.ravel()) for array in (got, argument.wanted))
     places = np.flatnonzero(wrong)
     lines = [f"  {where(argument, int(at))}: {found[at]!s}, not {wanted[at]!s}" for at in places[:POSITIONS]]
     return lines + ([f"  and {places.size - POSITIONS} more"] if places.size > POSITIONS else [])
@@ -90,7 +86,7 @@ def _matrices(argument: Argument, got: Array, wrong: Array) -> list[str]:
     if (rows.stop - rows.start, columns.stop - columns.start) != indices.shape:
         clip = f" (rows {rows.start} to {rows.stop - 1}, columns {columns.start} to {columns.stop - 1})"
     lines = []
-    for title, array in (("expected", _wanted(argument)), ("got", got)):
+    for title, array in (("expected", argument.wanted), ("got", got)):
         matrix = _shown(argument, array.ravel()[indices])[rows, columns]
         lines.append(f"  {title}, {argument.place.matrix.name}{clip}:")
         lines += [f"    {line}" for line in _grid(matrix, wrong[indices][rows, columns])]

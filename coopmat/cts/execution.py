@@ -17,6 +17,7 @@ from coopmat.devices import DeviceInfo, health, opencl
 from coopmat.devices.sub_groups import chooses_size, kernel_size
 from coopmat.diagnostics import CompileError, InternalError
 from coopmat.matrices.reference import Array
+from coopmat.matrices.strategies import IN_SUB_GROUPS, STRATEGIES
 from coopmat.runtime import driver
 from coopmat.runtime.launch import resolve_options
 from coopmat.spirv.tools import SpirvTools, ToolError, assemble, need_tools
@@ -117,7 +118,7 @@ class Runner:
         compiled = [self._compile_alone(batch, item) for item in batch.items]
         modules = [found[1] for found in compiled if not isinstance(found[1], Exception)]
         with suppress(Exception):  # what is wrong shows with the module whose it is
-            compiler.complete_together(modules)
+            compiler.link_together(modules)
         share = (time.perf_counter() - start) / len(batch.items)
         for number, (variant, module) in enumerate(compiled):
             self.tell("build", number)
@@ -127,7 +128,7 @@ class Runner:
                     raise module
                 assert variant is not None
                 built = self._build(module, batch, [variant])
-                (variant,), (kernel,) = self._fitted(batch.only(number), [variant], built)
+                (variant,), (kernel,) = self._fitted(batch.part(number, number + 1), [variant], built)
             except Exception as error:
                 seconds = share + time.perf_counter() - start
                 done(self._failed(batch, batch.items[number], variant, seconds, _explain(error)))
@@ -137,7 +138,7 @@ class Runner:
     def _fitted(self, batch: Batch, variants: list[Prepared], built: list[Built]) -> tuple[list[Prepared], list[Built]]:
         """Where the device chooses the subgroups, and runs all of the kernels in others than those that they were made
         for: made once more, for these. Raises Misfit where they differ."""
-        if batch.route != "lanes" or not chooses_size(self.device):
+        if batch.route not in IN_SUB_GROUPS or not chooses_size(self.device):
             return variants, built
         sizes = {kernel_size(b.kernel, self.device, (b.lanes or 0,)) for b in built}
         if sizes == {batch.sub_group_size}:
@@ -237,7 +238,7 @@ class Runner:
         return Prepared(item, experiment, writer.text)
 
     def _options(self, batch: Batch) -> CompileOptions:
-        size = batch.sub_group_size if batch.route in ("lanes", "scratch") else None
+        size = batch.sub_group_size if batch.route in STRATEGIES and not STRATEGIES[batch.route].one_work_item else None
         options = CompileOptions(matrices=batch.route, sub_group_size=size, code=self.settings.code)
         return resolve_options(options, self.device)
 
@@ -245,17 +246,17 @@ class Runner:
     def _build_options(batch: Batch) -> list[str]:
         """Most of the time goes to the device's optimiser. Lowered modules in the mode "spirv" go without, where no
         subgroups hang on it; those in the mode "c" have it."""
-        plain = batch.mode == "spirv" and batch.route in ("one", "scratch")
+        plain = batch.mode == "spirv" and batch.route in STRATEGIES and batch.route not in IN_SUB_GROUPS
         return ["-cl-opt-disable"] if plain else []
 
     def _build(self, module: compiler.Module, batch: Batch, variants: Sequence[Prepared]) -> list[Built]:
         """Builds one program. Raises whatever goes wrong."""
         program = driver.build(self.context, module, self.device, self._build_options(batch))
         infos = module.kernels
-        names = _kernel_names(variants)
-        kernels = [self.cl.Kernel(program, name) for name in names]
-        sizes = [infos[name].sub_group_size or batch.sub_group_size for name in names]
-        return [Built(kernel, size) for kernel, size in zip(kernels, sizes, strict=True)]
+        return [
+            Built(self.cl.Kernel(program, name), infos[name].sub_group_size or batch.sub_group_size)
+            for name in _kernel_names(variants)
+        ]
 
     def _compile(self, batch: Batch, variants: Sequence[Prepared]) -> compiler.Module:
         options = self._options(batch)
@@ -273,7 +274,7 @@ class Runner:
         if lanes is None:
             lanes = kernel_size(built.kernel, self.device, (64,))
         local = experiment.sub_groups * lanes
-        if route == "lanes" and (actual := kernel_size(built.kernel, self.device, (local,))) != lanes:
+        if route in IN_SUB_GROUPS and (actual := kernel_size(built.kernel, self.device, (local,))) != lanes:
             raise Misfit(f"compiled for subgroups of {lanes}, the device runs {local} in subgroups of {actual}")
         buffers = [self._argument(argument) for argument in experiment.arguments]
         built.kernel.set_args(*buffers)
@@ -307,18 +308,20 @@ def _kernel_names(variants: Sequence[Prepared]) -> list[str]:
     return [KERNEL] if len(variants) == 1 else [f"{KERNEL}{number:02}" for number in range(len(variants))]
 
 
+# What stopped a variant before it ran, by the error.
+_REASONS: tuple[tuple[type[Exception], str], ...] = (
+    (CompileError, "it does not compile:\n"),
+    (Misfit, ""),
+    (InternalError, "internal error: "),
+    (ToolError, "it does not assemble:\n"),
+    (driver.DriverError, "the device does not build it:\n"),
+)
+
+
 def _explain(error: Exception) -> str:
-    """What stopped a variant before it ran."""
-    if isinstance(error, CompileError):
-        return f"it does not compile:\n{error}"
-    if isinstance(error, Misfit):
-        return str(error)
-    if isinstance(error, InternalError):
-        return f"internal error: {error}"
-    if isinstance(error, ToolError):
-        return f"it does not assemble:\n{error}"
     if isinstance(error, driver.DriverError) and error.device_failure is not None:
         return f"the device {health.CANNOT_BUILD}:\n{error.device_failure}"
-    if isinstance(error, driver.DriverError):
-        return f"the device does not build it:\n{error}"
+    for kind, reason in _REASONS:
+        if isinstance(error, kind):
+            return f"{reason}{error}"
     return "internal error:\n" + "".join(traceback.format_exception(error, limit=-8))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -91,10 +91,19 @@ class Argument:
     def is_output(self) -> bool:
         return self.expected is not None or self.look is not None
 
+    @property
+    def pointee(self) -> tuple[ComponentType, int]:
+        """What the kernel's pointer points to: a scalar, and how many of them."""
+        return (self.component, 1) if self.place is None else self.place.pointee
+
+    @property
+    def wanted(self) -> Array:
+        """What it must hold after the launch."""
+        return self.before if self.expected is None else self.expected
+
     def wrong(self, got: Array) -> Array:
         """Where `got` is not what it must be."""
-        wanted = self.before if self.expected is None else self.expected
-        return meaning.wrong_places(self.component, got, wanted, self.tolerance)
+        return meaning.wrong_places(self.component, got, self.wanted, self.tolerance)
 
 
 def matrix_input(name: str, place: Place, values: Array) -> Argument:
@@ -122,6 +131,3 @@ class Experiment:
 
     def argument(self, name: str) -> Argument:
         return next(argument for argument in self.arguments if argument.name == name)
-
-    def with_argument(self, changed: Argument) -> Experiment:
-        return replace(self, arguments=[changed if a.name == changed.name else a for a in self.arguments])

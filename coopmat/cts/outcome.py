@@ -17,12 +17,8 @@ class Status(Enum):
     NOT_SUPPORTED = "not supported"
 
 
-# What upstream's runner prints and writes for each.
-LINES: Mapping[Status, str] = {
-    Status.PASSED: "passed",
-    Status.FAILED: "FAILED",
-    Status.NOT_SUPPORTED: "test not supported",
-}
+# What upstream's runner writes for each.
+UPSTREAM: Mapping[Status, str] = {Status.PASSED: "pass", Status.FAILED: "fail", Status.NOT_SUPPORTED: "skip"}
 
 
 @dataclass(frozen=True)
@@ -46,6 +42,16 @@ def worst(outcomes: Iterable[Outcome]) -> Status:
     """Failed if one is, else passed if one is: what is not supported is no fault."""
     found = {outcome.status for outcome in outcomes}
     return next((s for s in (Status.FAILED, Status.PASSED) if s in found), Status.NOT_SUPPORTED)
+
+
+def count(outcomes: Iterable[Outcome]) -> dict[Status, int]:
+    """How many outcomes there are of each status."""
+    counts = Counter(outcome.status for outcome in outcomes)
+    return {status: counts[status] for status in Status}
+
+
+def seconds(outcomes: Iterable[Outcome]) -> float:
+    return sum(outcome.seconds for outcome in outcomes)
 
 
 @dataclass
@@ -77,17 +83,20 @@ class Results:
         """Whether anything was: a run of what is not supported tells nothing of the device."""
         return any(outcome.status is not Status.NOT_SUPPORTED for outcome in self.outcomes)
 
-    def by_test(self) -> dict[str, list[Outcome]]:
-        found: dict[str, list[Outcome]] = {}
+    def groups(self) -> dict[tuple[str, str], list[Outcome]]:
+        """The outcomes of each test on each route."""
+        result: dict[tuple[str, str], list[Outcome]] = {}
         for outcome in self.outcomes:
-            found.setdefault(outcome.test, []).append(outcome)
-        return found
+            result.setdefault((outcome.test, outcome.route), []).append(outcome)
+        return result
 
     def tests(self) -> dict[str, Status]:
         """What became of each test, on all routes together."""
-        return {test: worst(outcomes) for test, outcomes in self.by_test().items()}
+        statuses: dict[str, list[Outcome]] = {}
+        for (test, _), outcomes in self.groups().items():
+            statuses.setdefault(test, []).extend(outcomes)
+        return {test: worst(outcomes) for test, outcomes in statuses.items()}
 
     def counts(self) -> dict[Status, int]:
-        """Of variants."""
-        counts = Counter(outcome.status for outcome in self.outcomes)
-        return {status: counts[status] for status in Status}
+        """How many variants passed, failed, are not supported."""
+        return count(self.outcomes)

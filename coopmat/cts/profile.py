@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar, overload
@@ -11,13 +11,12 @@ from coopmat.devices import DeviceInfo
 from coopmat.devices.sub_groups import sub_group_sizes
 from coopmat.devices.variants import component_types
 from coopmat.matrices import emulated
-from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE
+from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE, IN_SUB_GROUPS, ROUTES, STRATEGIES
 from coopmat.matrices.supported import Supported
 from coopmat.matrices.variants import MatrixType, Variant
 
-ROUTES = ("native", "one", "lanes", "scratch")
 # Those whose code a device's compiler takes several times as long over: they get half as many variants.
-SLOW = ("lanes", "scratch")
+SLOW = tuple(strategy.name for strategy in STRATEGIES.values() if not strategy.one_work_item)
 Item = TypeVar("Item", bound="Variant | MatrixType")
 # In a work-item, whose code has no loops: of 1024 a device's compiler needed 20 seconds.
 _MOST_COMPONENTS = 256
@@ -64,9 +63,6 @@ class Profile:
         """What the name of a variant ends with, so that it says in subgroups of which size it runs."""
         return f".sg{sub_group_size}" if sub_group_size is not None and self.route != "one" else ""
 
-    def types(self) -> Iterator[tuple[MatrixType, int | None]]:
-        yield from self.matrix_types
-
 
 def profile_for(
     device: DeviceInfo, route: str, wimpy: bool = False, exhaustive: bool = False, seed: int = 0
@@ -99,8 +95,8 @@ def profile_for(
 
 
 def _light(route: str, dealt: _Dealt[Item]) -> tuple[tuple[Item, int], ...]:
-    """With `lanes`, in subgroups so large that no work-item holds more than `_MOST_COMPONENTS` of a matrix."""
-    if route != "lanes":
+    """In the device's subgroups, those so large that no work-item holds more than `_MOST_COMPONENTS` of a matrix."""
+    if route not in IN_SUB_GROUPS:
         return tuple(dealt)
     return tuple(
         (item, next((s for s in sorted(dealt.sizes) if s >= size and _components(item) <= _MOST_COMPONENTS * s), size))
@@ -117,12 +113,12 @@ def _components(item: Variant | MatrixType) -> int:
 def _sub_group_sizes(device: DeviceInfo, route: str) -> tuple[int, ...]:
     if route not in ROUTES:
         raise ValueError(f"there is no route '{route}'; there are {', '.join(ROUTES)}")
-    if route == "one":
+    if STRATEGIES[route].one_work_item:
         return (1,)
-    if route == "scratch":
+    if route not in IN_SUB_GROUPS:
         return emulated.SUB_GROUP_SIZES
     if not device.sub_groups:
-        raise ValueError(f"{device.label} has no subgroups for the route 'lanes'")
+        raise ValueError(f"{device.label} has no subgroups for the route '{route}'")
     sizes = sub_group_sizes(device)
     known = tuple(size for size in sizes if size <= max(emulated.SUB_GROUP_SIZES))
     return known or sizes or (DEFAULT_SUB_GROUP_SIZE,)

@@ -37,13 +37,7 @@ def run(
     begin = time.monotonic()
     catalogue = Catalogue(settings, device)
     plan = schedule(catalogue, select_items(catalogue, tests, routes, variants))
-    options = {
-        "seed": settings.seed,
-        "selection": settings.selection,
-        "tolerance": settings.tolerance,
-        "timeout": settings.timeout,
-        "jobs": jobs,
-    }
+    options = {name: getattr(settings, name) for name in ("seed", "selection", "tolerance", "timeout")} | {"jobs": jobs}
     routes = list(routes) or [settings.default_route]
     results = Results(device, routes, list(arguments), options, plan.size, datetime.now().astimezone())
 

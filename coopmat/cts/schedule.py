@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coopmat.devices import DeviceInfo, route_for
+from coopmat.matrices.strategies import ROUTES
 from coopmat.options import UsageError
 
 from .operations.base import Case, Operation
 from .outcome import Outcome, Status
-from .profile import ROUTES, Profile, profile_for
+from .profile import Profile, profile_for
 
 SELECTIONS = ("wimpy", "default", "exhaustive")
 MODES = ("c", "spirv")
@@ -50,6 +51,10 @@ class Settings:
         words += ["--code", self.code] if self.code != "auto" else []
         return " ".join(words)
 
+    def repeat(self, outcome: Outcome) -> str:
+        """The whole command that repeats what an outcome is of."""
+        return f"coopmat cts {self.command(outcome.test, outcome.variant, outcome.route)}"
+
 
 @dataclass(frozen=True)
 class Item:
@@ -76,20 +81,17 @@ class Batch:
     def test(self, item: Item) -> str:
         return f"{self.mode}_{item.operation}"
 
+    def part(self, start: int, end: int | None = None) -> Batch:
+        return replace(self, items=self.items[start:end])
+
     def halves(self) -> tuple[Batch, Batch]:
         middle = len(self.items) // 2
-        return replace(self, items=self.items[:middle]), replace(self, items=self.items[middle:])
+        return self.part(0, middle), self.part(middle)
 
     def in_sub_groups_of(self, size: int) -> Batch:
         """The same variants, of the same names, in subgroups of another size."""
         items = tuple(replace(item, case=replace(item.case, sub_group_size=size)) for item in self.items)
         return replace(self, sub_group_size=size, items=items)
-
-    def rest(self, start: int) -> Batch:
-        return replace(self, items=self.items[start:])
-
-    def only(self, number: int) -> Batch:
-        return replace(self, items=self.items[number : number + 1])
 
     def outcome(self, item: Item, status: Status, seconds: float = 0.0, log: str = "") -> Outcome:
         return Outcome(self.test(item), item.variant, self.route, status, seconds, log)

@@ -244,7 +244,7 @@ class Pool:
             self._stop = self._done(replace(request.outcome, directory=kept))
         elif worker.step == "between":
             if worker.position < len(request.items):
-                self._queue.appendleft(request.rest(worker.position))
+                self._queue.appendleft(request.part(worker.position))
         elif worker.step == "build" and worker.item is None and len(request.items) > 1:
             self._queue.extendleft(reversed(request.halves()))
         else:
@@ -252,10 +252,9 @@ class Pool:
 
     def _blame(self, batch: Batch, position: int, seconds: float, log: str) -> None:
         if position + 1 < len(batch.items):
-            self._queue.appendleft(batch.rest(position + 1))
-        item = batch.items[position]
-        alone = replace(batch, items=(item,))
-        self._queue.appendleft(Keep(alone, batch.outcome(item, Status.FAILED, seconds, log)))
+            self._queue.appendleft(batch.part(position + 1))
+        outcome = batch.outcome(batch.items[position], Status.FAILED, seconds, log)
+        self._queue.appendleft(Keep(batch.part(position, position + 1), outcome))
 
 
 _DOING = {

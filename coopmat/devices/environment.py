@@ -12,14 +12,15 @@ import hashlib
 import os
 import platform
 import sys
-import tempfile
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from coopmat.cache.places import cache_directory, private_directory, private_temporary_directory
+from coopmat.cache.upkeep import write_whole
 
 from .relocate import without_blanks
 
@@ -61,6 +62,13 @@ def opencl() -> Any:
     import pyopencl
 
     return pyopencl
+
+
+def quietly(program: Any, options: Sequence[str], devices: Sequence[Any]) -> Any:
+    """Builds a program of pyopencl's; drivers log on success, and pyopencl would warn about that."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return program.build(" ".join(options).encode(), list(devices))
 
 
 @cache
@@ -189,11 +197,4 @@ def _write_once(path: Path, text: str) -> None:
             return
     except (OSError, UnicodeDecodeError):
         pass
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, path)  # noqa: PTH105 - both are strings from mkstemp
-    except BaseException:
-        os.unlink(temporary)  # noqa: PTH108
-        raise
+    write_whole(path, text.encode())

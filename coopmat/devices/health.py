@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import logging
 import struct
-import warnings
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from . import probe
-from .environment import opencl
+from .environment import opencl, quietly
 from .query import DeviceInfo
 
 CANNOT_BUILD = "cannot build an empty kernel"
@@ -58,9 +57,7 @@ def try_empty_kernel(device: DeviceInfo, _argument: str) -> str:
     make = cl._cl._create_program_with_il if device.takes_spirv else cl._cl._Program
     program = make(context, code.decode() if make is cl._cl._Program else code)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of logs on success
-            program.build(b"", [device.handle])
+        quietly(program, (), [device.handle])
     except cl.Error as error:
         return _log(program, device.handle) or str(error)
     try:

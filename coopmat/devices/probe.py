@@ -62,13 +62,18 @@ def ask(
     Raises NotAsked where the process does not come as far as the device.
     """
     kept, key = Cache.of_environment() if cache is None else cache, _key(device, function, argument)
+
+    def build() -> Entry:
+        answer = _try(device, function, argument, time_limit)
+        return Entry(b"", {"value": answer.value, "failure": answer.failure})
+
     if kept.directory is None:
         if anew or key not in _unkept:
-            _unkept[key] = _entry(_try(device, function, argument, time_limit))
+            _unkept[key] = build()
         return _answer(_unkept[key])
     if not anew:
-        return _answer(kept.get_or_build(key, lambda: _entry(_try(device, function, argument, time_limit)), _answer))
-    entry = _entry(_try(device, function, argument, time_limit))
+        return _answer(kept.get_or_build(key, build, _answer))
+    entry = build()
     kept.put(key, entry)
     return _answer(entry)
 
@@ -95,10 +100,6 @@ def _key(device: DeviceInfo, function: str, argument: str) -> str:
 
 def _identity(device: DeviceInfo) -> list[str]:
     return [device.platform, device.name, device.version, device.driver]
-
-
-def _entry(answer: Answer) -> Entry:
-    return Entry(b"", {"value": answer.value, "failure": answer.failure})
 
 
 def _answer(entry: Entry) -> Answer:

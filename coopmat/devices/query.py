@@ -100,7 +100,7 @@ def list_devices() -> list[DeviceInfo]:
 def describe(device: Any, index: str = "") -> DeviceInfo:
     """What a pyopencl device says about itself."""
     extensions = frozenset(str(device.extensions).split())
-    il_versions = _get(device, "il_version", "")
+    floats = _get(device, "native_vector_width_float", 0)
     return DeviceInfo(
         index=index,
         platform=device.platform.name.strip(),
@@ -108,7 +108,7 @@ def describe(device: Any, index: str = "") -> DeviceInfo:
         kind=_kind(device),
         version=device.version.strip(),
         driver=device.driver_version.strip(),
-        spirv_versions=_spirv_versions(il_versions),
+        spirv_versions=_spirv_versions(_get(device, "il_version", "")),
         sub_groups=_get(device, "max_num_sub_groups", 0) > 0,
         sub_group_sizes=_sub_group_sizes(device, extensions),
         extensions=extensions,
@@ -118,15 +118,11 @@ def describe(device: Any, index: str = "") -> DeviceInfo:
         local_memory=device.local_mem_size,
         **(_native(device) if COOPERATIVE_MATRIX in extensions else {}),
         opencl_c=_language(_get(device, "opencl_c_version", "")),
-        vector_bits=_vector_bits(_get(device, "native_vector_width_float", 0)),
+        # A device that calculates with scalars tells nothing of its registers.
+        vector_bits=32 * floats if floats > 1 else 0,
         address_bits=_get(device, "address_bits", 64),
         handle=device,
     )
-
-
-def _vector_bits(floats: int) -> int:
-    """A device that calculates with scalars tells nothing of its registers."""
-    return 32 * floats if floats > 1 else 0
 
 
 def _native(device: Any) -> dict[str, Any]:
@@ -182,8 +178,7 @@ def from_key_values(text: str, name: str) -> DeviceInfo:
             continue
         key, equals, value = line.partition("=")
         if not equals or not re.fullmatch(r"\w+", key.strip()):
-            message = f"{name}:{number}: a device information file holds KEY=VALUE lines"
-            raise CompileError([Diagnostic(Severity.ERROR, "device-info", message)])
+            raise _refused(f"{name}:{number}: a device information file holds KEY=VALUE lines")
         values[key.strip()] = value.strip().strip('"')
     return _from_mapping(values, name)
 
@@ -223,8 +218,7 @@ def _probable_il(values: Mapping[str, str], extensions: frozenset[str]) -> str:
 
 def _address_bits(text: str, name: str) -> int:
     if text not in ("32", "64"):
-        message = f"{name}: CL_DEVICE_ADDRESS_BITS: '{text}' is neither 32 nor 64"
-        raise CompileError([Diagnostic(Severity.ERROR, "device-info", message)])
+        raise _refused(f"{name}: CL_DEVICE_ADDRESS_BITS: '{text}' is neither 32 nor 64")
     return int(text)
 
 
@@ -233,8 +227,7 @@ def _bytes(values: Mapping[str, str], key: str, name: str) -> int | None:
     if text is None:
         return None
     if not re.fullmatch(r"0*[1-9][0-9]{0,8}", text):
-        message = f"{name}: {key}: '{text}' is no number of bytes"
-        raise CompileError([Diagnostic(Severity.ERROR, "device-info", message)])
+        raise _refused(f"{name}: {key}: '{text}' is no number of bytes")
     return int(text)
 
 
@@ -242,5 +235,8 @@ def _variants(text: str, name: str) -> tuple[Variant, ...]:
     try:
         return parse_variants(text)
     except ValueError as error:
-        message = f"{name}: {_VARIANTS}: {error}"
-        raise CompileError([Diagnostic(Severity.ERROR, "device-info", message)]) from None
+        raise _refused(f"{name}: {_VARIANTS}: {error}") from None
+
+
+def _refused(message: str) -> CompileError:
+    return CompileError([Diagnostic(Severity.ERROR, "device-info", message)])

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import logging
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE
 
 from . import probe
-from .environment import opencl
+from .environment import opencl, quietly
 from .query import REQUIRED_SUB_GROUP_SIZE, DeviceInfo
 from .raw import raw_device_info
 
@@ -83,9 +82,7 @@ def measure(device: DeviceInfo, _argument: str = "") -> list[int]:
     cl = opencl()
     context = cl.Context([device.handle])
     program = cl._cl._Program(context, _SOURCE)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # drivers log on success
-        program.build(b"", [device.handle])
+    quietly(program, (), [device.handle])
     handle = cl.Kernel(program, "probe")
     most = int(handle.get_work_group_info(cl.kernel_work_group_info.WORK_GROUP_SIZE, device.handle))
     try:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE
 from coopmat.native_profiles import KHR
 
 from .query import COOPERATIVE_MATRIX, DeviceInfo
 from .sub_groups import sub_group_sizes
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +35,21 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
-    """Devices that get the same route."""
+class Row(Generic[T]):
+    """Devices that get the same."""
 
     name: str
     has: Callable[[DeviceInfo], bool]
-    route: Route
+    value: T
 
 
-FAMILIES: tuple[Family, ...] = (
-    Family(
+FAMILIES: tuple[Row[Route], ...] = (
+    Row(
         "cooperative-matrix",
         lambda d: d.takes_spirv and COOPERATIVE_MATRIX in d.extensions,
         Route("native", f"the device has {COOPERATIVE_MATRIX}"),
     ),
-    Family(
+    Row(
         # Its library has no fma, of whatever type: "nir_shader not fully linked" is all that it says. In loops it loads
         # scalars from addresses that do not differ between work-items whatever the condition, beyond buffers, too.
         "rusticl-cpu",
@@ -54,19 +57,19 @@ FAMILIES: tuple[Family, ...] = (
         lambda d: d.takes_spirv and d.kind == "CPU" and d.platform == "rusticl" and d.sub_groups,
         Route("lanes", "rusticl on a CPU: its vectors are subgroups", fma=False, guarded_loads=False),
     ),
-    Family(
+    Row(
         # On CPUs a subgroup is a SIMD vector either way, and without its limits whole matrices fit any launch.
         "spirv-cpu",
         lambda d: d.takes_spirv and d.kind == "CPU",
         Route("one", "a CPU that takes SPIR-V: one work-item holds whole matrices"),
     ),
-    Family(
+    Row(
         "spirv-sub-groups",
         lambda d: d.takes_spirv and d.sub_groups and DEFAULT_SUB_GROUP_SIZE in sub_group_sizes(d),
         Route("lanes", f"the device takes SPIR-V and has subgroups of {DEFAULT_SUB_GROUP_SIZE}"),
     ),
-    Family("spirv", lambda d: d.takes_spirv, Route("one", "the device takes SPIR-V")),
-    Family(
+    Row("spirv", lambda d: d.takes_spirv, Route("one", "the device takes SPIR-V")),
+    Row(
         # It does not know an intrinsic that its own LLVM puts where functions are inlined, and calls vectors in packed
         # records misaligned.
         "simulator",
@@ -80,38 +83,30 @@ FAMILIES: tuple[Family, ...] = (
             packed_members=False,
         ),
     ),
-    Family(
+    Row(
         # Its functions are compiled for other processors than its LLVM takes newer ones for, so that the two disagree
         # on how vectors of 512 bits are passed; of four components none has more than 256.
         "pocl",
         lambda d: d.platform == "Portable Computing Language",
         Route("one", "PoCL that takes OpenCL C only", "c", 1, widest=4),
     ),
-    Family("opencl-c", lambda d: True, Route("one", "the device takes OpenCL C only", "c", 1)),
+    Row("opencl-c", lambda d: True, Route("one", "the device takes OpenCL C only", "c", 1)),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Consumer:
-    """Devices whose compiler takes native modules in one form: the name of a `NativeProfile`."""
-
-    name: str
-    has: Callable[[DeviceInfo], bool]
-    native_profile: str
-
-
-CONSUMERS: tuple[Consumer, ...] = (
+# Devices whose compilers take native modules in one form: names of `NativeProfile`s.
+CONSUMERS: tuple[Row[str], ...] = (
     # Intel's own driver: another one for the same GPU has another compiler.
-    Consumer("intel-gpu", lambda d: d.kind == "GPU" and d.platform.startswith("Intel(R)"), "igc"),
-    Consumer("any", lambda d: True, KHR.name),
+    Row("intel-gpu", lambda d: d.kind == "GPU" and d.platform.startswith("Intel(R)"), "igc"),
+    Row("any", lambda d: True, KHR.name),
 )
 
 
 def native_profile_for(device: DeviceInfo) -> str:
     """The profile of this device's compiler."""
-    return next(consumer.native_profile for consumer in CONSUMERS if consumer.has(device))
+    return next(row.value for row in CONSUMERS if row.has(device))
 
 
 def route_for(device: DeviceInfo) -> Route:
     """The route of this device, and why."""
-    return next(family.route for family in FAMILIES if family.has(device))
+    return next(row.value for row in FAMILIES if row.has(device))

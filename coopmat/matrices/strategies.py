@@ -69,6 +69,11 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     }
 )
 
+# What may become of matrices: native ones, or a lowering.
+ROUTES = ("native", *STRATEGIES)
+# Lowerings whose subgroups are the device's own.
+IN_SUB_GROUPS = tuple(name for name, row in STRATEGIES.items() if not (row.one_work_item or row.scratch))
+
 
 def storage_components(strategy: Strategy, matrix: MatrixType, sub_group_size: int) -> int:
     """Components of private storage that each work-item needs for a matrix."""

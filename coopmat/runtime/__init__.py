@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from .launch import RunResult, launch, resolve_options, run_file, run_source
-from .program import BuildError, Kernel, Program
+from .program import BuildError, Program
 from .runheader import parse_header
 
 __all__ = [
     "BuildError",
-    "Kernel",
     "Program",
     "RunResult",
     "launch",

@@ -11,21 +11,10 @@ import numpy as np
 
 from coopmat.devices import opencl
 from coopmat.frontend.kernel_info import KernelInfo, KernelParameter
+from coopmat.matrices.variants import COMPONENT_TYPES
 
 # OpenCL C's scalar types as numpy has them.
-NUMPY: dict[str, Any] = {
-    "char": np.int8,
-    "uchar": np.uint8,
-    "short": np.int16,
-    "ushort": np.uint16,
-    "int": np.int32,
-    "uint": np.uint32,
-    "long": np.int64,
-    "ulong": np.uint64,
-    "half": np.float16,
-    "float": np.float32,
-    "double": np.float64,
-}
+_NUMPY = {row.opencl_c: np.dtype(row.numpy) for row in COMPONENT_TYPES.values() if not row.is_bits}
 
 
 class Misfit(Exception):
@@ -78,12 +67,12 @@ def _fitted(parameter: KernelParameter, value: Any, loose: bool) -> Any:
         return value
     if isinstance(value, (cl.MemoryObjectHolder, cl.SVMPointer, cl.LocalMemory)) or value is None:
         _refuse("needs a value", value)
-    wanted_type = NUMPY.get(parameter.scalar or "") if parameter.scalar == parameter.type_name else None
+    wanted_type = _NUMPY.get(parameter.scalar or "") if parameter.scalar == parameter.type_name else None
     if wanted_type is None:
         return _bytes(parameter, value)
     if isinstance(value, (np.generic, np.ndarray)) and value.size == 1 and value.dtype.kind != "V":
-        return _numpy_number(np.dtype(wanted_type), value.reshape(())[()], loose)
-    return _number(np.dtype(wanted_type), value)
+        return _numpy_number(wanted_type, value.reshape(())[()], loose)
+    return _number(wanted_type, value)
 
 
 def _check_pointer(parameter: KernelParameter, value: Any) -> None:

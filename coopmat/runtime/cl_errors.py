@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pyopencl as cl
 
-from coopmat.diagnostics import CompileError, Diagnostic, SourceMap, render_text
+from coopmat.diagnostics import CompileError, render_text
 
 from .program import BuildError
 
 _cl = cl._cl
 
 
-class ProgramCompileError(CompileError, cl.RuntimeError):  # type: ignore[misc]
+class _Told:
+    """An error whose text stands in `_text`, and in a record of pyopencl's."""
+
+    _text: str
+
+    def __str__(self) -> str:
+        return self._text
+
+
+class ProgramCompileError(_Told, CompileError, cl.RuntimeError):  # type: ignore[misc]
     """A CompileError that is a failed build of pyopencl's too: `code` is BUILD_PROGRAM_FAILURE."""
 
     def __init__(self, error: CompileError) -> None:
@@ -22,64 +30,38 @@ class ProgramCompileError(CompileError, cl.RuntimeError):  # type: ignore[misc]
         self._text = str(error)
         self.args = (record(self._text),)
 
-    def __str__(self) -> str:
-        return self._text
-
     def __reduce__(self) -> Any:
         return CompileError, (self.diagnostics, self.sources)
 
 
-class ProgramBuildError(BuildError, cl.RuntimeError):  # type: ignore[misc]
-    """A BuildError that is a failed build of pyopencl's too. `diagnostics` are what the log says of the source."""
+class ProgramBuildError(_Told, BuildError, cl.RuntimeError):  # type: ignore[misc]
+    """A BuildError that is a failed build of pyopencl's too; its text says what the log tells of the source."""
 
-    def __init__(
-        self,
-        device: str,
-        options: str,
-        log: str,
-        source_path: str,
-        device_failure: str | None = None,
-        diagnostics: Sequence[Diagnostic] = (),
-        sources: SourceMap | None = None,
-    ) -> None:
-        BuildError.__init__(self, device, options, log, source_path, device_failure)
-        self.diagnostics, self.sources = list(diagnostics), sources
-        told = render_text(self.diagnostics, sources) if self.diagnostics else ""
-        self._text = BuildError.__str__(self) + (f"\n{told}" if told else "")
+    def __init__(self, *fields: Any) -> None:
+        BuildError.__init__(self, *fields)
+        told = render_text(self.diagnostics, self.sources) if self.diagnostics else ""
+        self._text = BaseException.__str__(self) + (f"\n{told}" if told else "")
         self.args = (record(self._text),)
 
-    def __str__(self) -> str:
-        return self._text
 
-    def __reduce__(self) -> Any:
-        kind, fields = BuildError.__reduce__(self)
-        return kind, (*fields, self.diagnostics, self.sources)
-
-
-class ArgumentError(cl.LogicError, TypeError):  # type: ignore[misc]
+class ArgumentError(_Told, cl.LogicError, TypeError):  # type: ignore[misc]
     """A call whose arguments do not fit the kernel; str() names the kernel, the argument, what it needs and got."""
 
     def __init__(self, message: str) -> None:
         super().__init__(record(message, cl.status_code.INVALID_ARG_VALUE, "clSetKernelArg"))
         self._text = message
 
-    def __str__(self) -> str:
-        return self._text
-
     def __reduce__(self) -> Any:
         return type(self), (self._text,)
 
 
-class LaunchError(CompileError, cl.LogicError):  # type: ignore[misc]
+class LaunchError(_Told, CompileError, cl.LogicError):  # type: ignore[misc]
     """Sizes that a kernel cannot be launched with, such as ones that make partial subgroups; str() names them."""
 
     def __init__(self, error: CompileError) -> None:
         CompileError.__init__(self, error.diagnostics, error.sources)
         self._text = str(error)
         self.args = (record(self._text, cl.status_code.INVALID_WORK_GROUP_SIZE, "clEnqueueNDRangeKernel"),)
-
-    def __str__(self) -> str:
-        return self._text
 
     def __reduce__(self) -> Any:
         return type(self), (CompileError(self.diagnostics, self.sources),)

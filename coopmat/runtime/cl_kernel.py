@@ -5,7 +5,8 @@ from __future__ import annotations
 import operator
 import re
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -97,7 +98,10 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         g_times_l: bool = False,
         **others: Any,
     ) -> Any:
-        given = self._fitted(arguments)
+        try:
+            given = self._fitted(arguments)
+        except Misfit as misfit:
+            raise ArgumentError(str(misfit)) from None
         sizes = self._whole("global", global_size, 0)
         local = None if local_size is None else self._whole("local", local_size, 1)
         if local is not None and g_times_l:
@@ -112,19 +116,12 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
             raise self._named(error, at, queue.device) from error
 
     def set_args(self, *arguments: Any) -> None:
-        given = self._fitted(arguments)
-        try:
-            super().set_args(*given)
-        except (cl.Error, RuntimeError) as error:
-            raise self._named(error) from error
+        with self._errors():
+            super().set_args(*self._fitted(arguments))
 
     def set_arg(self, index: int, value: Any) -> None:
-        try:
+        with self._errors(f"argument {index + 1}"):
             super().set_arg(index, fitted_one(self._info, index, value))
-        except Misfit as misfit:
-            raise ArgumentError(str(misfit)) from None
-        except (cl.Error, RuntimeError) as error:
-            raise self._named(error, f"argument {index + 1}") from error
 
     def set_arg_types(self, arg_types: Sequence[Any]) -> None:
         """As pyopencl's: numbers of any type are taken for arguments that are given one here."""
@@ -149,17 +146,14 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         if not 0 <= index < len(self._info.parameters):
             return super().get_arg_info(index, param_name)
         p = self._info.parameters[index]
-        spaces = cl.kernel_arg_address_qualifier
-        if param_name == names.NAME:
-            return p.name
-        if param_name == names.TYPE_NAME:
-            return p.type_name
-        if param_name == names.ADDRESS_QUALIFIER:
-            return getattr(spaces, p.address_space.upper(), spaces.PRIVATE)
-        if param_name == names.ACCESS_QUALIFIER:
-            access = cl.kernel_arg_access_qualifier
-            return getattr(access, p.access.upper(), access.NONE)
-        return super().get_arg_info(index, param_name)
+        spaces, access = cl.kernel_arg_address_qualifier, cl.kernel_arg_access_qualifier
+        answers = {
+            names.NAME: p.name,
+            names.TYPE_NAME: p.type_name,
+            names.ADDRESS_QUALIFIER: getattr(spaces, p.address_space.upper(), spaces.PRIVATE),
+            names.ACCESS_QUALIFIER: getattr(access, p.access.upper(), access.NONE),
+        }
+        return answers[param_name] if param_name in answers else super().get_arg_info(index, param_name)
 
     def get_sub_group_info(self, device: Any, param: int, input_value: Any = None) -> Any:
         """As the route means it: subgroups of one work-item on `one`, those made of work-items on `scratch`, otherwise
@@ -183,10 +177,17 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         types = self._types or ()
         if any(t is not None and not _is_number(t) for t in types):
             return arguments  # of types that only pyopencl knows, such as its arrays, which may be two arguments each
+        return fitted(self._info, arguments, [t is not None for t in types])
+
+    @contextmanager
+    def _errors(self, at: str = "", device: Any = None) -> Iterator[None]:
+        """Raises pyopencl's errors with what they are about, ArgumentError for what does not fit."""
         try:
-            return fitted(self._info, arguments, [t is not None for t in types])
+            yield
         except Misfit as misfit:
             raise ArgumentError(str(misfit)) from None
+        except (cl.Error, RuntimeError) as error:
+            raise self._named(error, at, device) from error
 
     def _whole(self, which: str, sizes: Sequence[int], least: int) -> tuple[int, ...]:
         try:

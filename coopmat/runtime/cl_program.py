@@ -166,9 +166,7 @@ def build_matrices(
     except CompileError as error:
         raise ProgramCompileError(error) from None
     except DriverError as error:
-        given = (error.device.label, shlex.join(words), str(error.error), error.keep())
-        told = (error.diagnostics, error.sources)
-        raise ProgramBuildError(*given, error.device_failure, *told) from error.error
+        raise ProgramBuildError.of(error, shlex.join(words)) from error.error
     except UsageError as error:
         found = Diagnostic(Severity.ERROR, "usage", str(error))
         raise ProgramCompileError(CompileError([found])) from None

@@ -121,11 +121,12 @@ def build(
     """
     cache = Cache.of_environment() if cache is None else cache
     parsed, for_device = split_options(options)
-    jobs = [_Job(context, describe(handle), (source, name), parsed, for_device, cache) for handle in handles]
+    devices = [describe(handle) for handle in handles]
+    jobs = [_Job(context, d, source, name, resolve_options(parsed, d), for_device, cache) for d in devices]
     for anew in (False, True):
         made = tuple(job.run(anew) for job in jobs)
-        if (program := _just_built(context, jobs)) is not None:
-            return Built(program, made)
+        if len(jobs) == len(context.devices) == 1 and jobs[0].program is not None:
+            return Built(jobs[0].program, made)
         try:
             return Built(_from_binaries(context, jobs, for_device), made)
         except opencl().Error as error:
@@ -134,11 +135,6 @@ def build(
                 raise
             logger.warning("the device's code was refused, and is built again: %s", error)
     raise AssertionError("built anew or not")
-
-
-def _just_built(context: Any, jobs: Sequence[_Job]) -> Any:
-    """The program, where it was built just now and in this context."""
-    return jobs[0].program if len(jobs) == len(context.devices) == 1 else None
 
 
 def _from_binaries(context: Any, jobs: Sequence[_Job], options: Sequence[str]) -> Any:
@@ -166,24 +162,19 @@ def cache_key(
     )
 
 
+@dataclass(eq=False)
 class _Job:
     """One device's build. `binary` is the device's code; `program` is there where it was built just now."""
 
-    def __init__(
-        self,
-        context: Any,
-        device: DeviceInfo,
-        source: tuple[str, str],
-        options: CompileOptions,
-        for_device: Sequence[str],
-        cache: Cache,
-    ) -> None:
-        self.context, self.device, self.cache = context, device, cache
-        self.source, self.name = source
-        self.options = resolve_options(options, device)
-        self.for_device = for_device
-        self.program: Any = None
-        self.binary = b""
+    context: Any
+    device: DeviceInfo
+    source: str
+    name: str
+    options: CompileOptions
+    for_device: Sequence[str]
+    cache: Cache
+    program: Any = None
+    binary: bytes = b""
 
     def run(self, anew: bool) -> DeviceBuild:
         self.program = None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from coopmat.cache import upkeep
 from coopmat.compiler import Module
 from coopmat.devices import DeviceInfo, health, opencl, route_for
+from coopmat.devices.environment import quietly as quietly
 from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.diagnostics import Diagnostic, SourceMap
 from coopmat.opencl_c import logs
@@ -80,10 +80,3 @@ def build(context: Any, module: Module, device: DeviceInfo, options: Sequence[st
     except cl.Error as error:
         told = logs.diagnostics(str(error), module.sources, code.decode()) if in_c else ()
         raise DriverError(device, error, code, " ".join(words), told, module.sources) from error
-
-
-def quietly(program: Any, options: Sequence[str], devices: Sequence[Any]) -> Any:
-    """Builds a program of pyopencl's; drivers log on success, and pyopencl would warn about that."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return program.build(" ".join(options).encode(), list(devices))

@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 
+_KINDS = {"f": "float", "i": "int", "s": "int", "u": "uint"}
 TYPES: dict[str, np.dtype[Any]] = {
-    "f16": np.dtype(np.float16),
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    **{f"i{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)},
-    **{f"s{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)},
-    **{f"u{bits}": np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)},
+    f"{letter}{bits}": np.dtype(f"{kind}{bits}")
+    for letter, kind in _KINDS.items()
+    for bits in (8, 16, 32, 64)
+    if (letter, bits) != ("f", 8)
 }
 
 MAX_ELEMENTS = 1 << 27
@@ -61,7 +60,7 @@ _SIZES: dict[str, Callable[..., float]] = {
     "outer": lambda a, b: float(np.size(a)) * float(np.size(b)),
 }
 
-_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -75,13 +74,9 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.BitAnd: operator.and_,
     ast.BitOr: operator.or_,
     ast.BitXor: operator.xor,
-}
-_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
     ast.Invert: operator.invert,
-}
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -132,13 +127,15 @@ def evaluate(text: str, names: Mapping[str, Any]) -> Any:
 
 
 class _Evaluator:
+    """A method for each class of nodes that is allowed, named after it."""
+
     def __init__(self, text: str, names: Mapping[str, Any]) -> None:
         self._bytes = text.encode()
         self._names = names
         self._depth = 0
 
     def value(self, node: ast.expr) -> Any:
-        handler = _HANDLERS.get(type(node))
+        handler = getattr(self, f"visit_{type(node).__name__}", None)
         if handler is None:
             raise self.error(node, f"{type(node).__name__} is not allowed in an expression")
         self._depth += 1
@@ -147,7 +144,7 @@ class _Evaluator:
         try:
             # Overflow and invalid are what a device does silently too; the check shows their results.
             with np.errstate(all="ignore"):
-                value = handler(self, node)
+                value = handler(node)
             if isinstance(value, np.ndarray) and value.dtype == object:
                 raise self.error(node, "the elements fit no number type")
             return value
@@ -164,12 +161,12 @@ class _Evaluator:
         end = len(self._bytes[: node.end_col_offset or node.col_offset + 1].decode(errors="replace"))
         return EvaluationError(message, start, max(end, start + 1))
 
-    def constant(self, node: ast.Constant) -> Any:
+    def visit_Constant(self, node: ast.Constant) -> Any:
         if node.value is None or node.value is Ellipsis or isinstance(node.value, (bool, int, float)):
             return node.value
         raise self.error(node, f"a {type(node.value).__name__} is not allowed in an expression")
 
-    def name(self, node: ast.Name) -> Any:
+    def visit_Name(self, node: ast.Name) -> Any:
         for table in (self._names, TYPES, _CONSTANTS):
             if node.id in table:
                 return table[node.id]
@@ -177,16 +174,18 @@ class _Evaluator:
             raise self.error(node, f"'{node.id}' is a function: call it")
         raise self.error(node, f"unknown name '{node.id}'")
 
-    def sequence(self, node: ast.Tuple | ast.List) -> Any:
-        items = [self.value(item) for item in node.elts]
-        return tuple(items) if isinstance(node, ast.Tuple) else items
+    def visit_Tuple(self, node: ast.Tuple) -> Any:
+        return tuple(self.value(item) for item in node.elts)
 
-    def unary(self, node: ast.UnaryOp) -> Any:
-        if type(node.op) not in _UNARY:
+    def visit_List(self, node: ast.List) -> Any:
+        return [self.value(item) for item in node.elts]
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        if type(node.op) not in _OPERATORS:
             raise self.error(node, "'not' is not allowed in an expression; use ~")
-        return _UNARY[type(node.op)](self._number(node.operand))
+        return _OPERATORS[type(node.op)](self._number(node.operand))
 
-    def binary(self, node: ast.BinOp) -> Any:
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
         left, right = self._number(node.left), self._number(node.right)
         if isinstance(left, int) and isinstance(right, int):
             self._limit_integers(node, left, right)
@@ -194,7 +193,7 @@ class _Evaluator:
             self._limit_product(node, left, right)
         else:
             self._limit_broadcast(node, left, right)
-        return _BINARY[type(node.op)](left, right)
+        return _OPERATORS[type(node.op)](left, right)
 
     def _limit_integers(self, node: ast.BinOp, left: int, right: int) -> None:
         bits = {
@@ -219,12 +218,12 @@ class _Evaluator:
         inner = np.shape(left)[-1:] or (1,)
         self._limit_elements(node, np.size(left) * columns[0] / max(inner[0], 1))
 
-    def compare(self, node: ast.Compare) -> Any:
-        if len(node.ops) != 1 or type(node.ops[0]) not in _COMPARE:
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        if len(node.ops) != 1 or type(node.ops[0]) not in _OPERATORS:
             raise self.error(node, "only one of == != < <= > >= at a time")
         left, right = self._number(node.left), self._number(node.comparators[0])
         self._limit_broadcast(node, left, right)
-        return _COMPARE[type(node.ops[0])](left, right)
+        return _OPERATORS[type(node.ops[0])](left, right)
 
     def _number(self, node: ast.expr) -> Any:
         value = self.value(node)
@@ -232,7 +231,7 @@ class _Evaluator:
             return value
         raise self.error(node, "this is neither a number nor an array (a list is written array([...]))")
 
-    def attribute(self, node: ast.Attribute) -> Any:
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
         if node.attr not in _ATTRIBUTES:
             raise self.error(node, f"attribute '{node.attr}' is not allowed in an expression")
         return getattr(self._array(node.value), node.attr)
@@ -243,7 +242,7 @@ class _Evaluator:
             raise self.error(node, "this is not an array")
         return value
 
-    def subscript(self, node: ast.Subscript) -> Any:
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
         value = self.value(node.value)
         if not isinstance(value, (np.ndarray, np.generic, tuple)):
             raise self.error(node, "this has no elements")
@@ -257,7 +256,7 @@ class _Evaluator:
             return tuple(self._index(item) for item in node.elts)
         return _whole(self.value(node))
 
-    def call(self, node: ast.Call) -> Any:
+    def visit_Call(self, node: ast.Call) -> Any:
         arguments = [self.value(argument) for argument in node.args]
         if any(keyword.arg is None for keyword in node.keywords):
             raise self.error(node, "** is not allowed in an expression")
@@ -293,17 +292,3 @@ def _whole(value: Any) -> Any:
 
 def _count(shape: Any) -> float:
     return math.prod(float(extent) for extent in np.atleast_1d(shape))
-
-
-_HANDLERS: dict[type[ast.expr], Callable[[_Evaluator, Any], Any]] = {
-    ast.Constant: _Evaluator.constant,
-    ast.Name: _Evaluator.name,
-    ast.Tuple: _Evaluator.sequence,
-    ast.List: _Evaluator.sequence,
-    ast.UnaryOp: _Evaluator.unary,
-    ast.BinOp: _Evaluator.binary,
-    ast.Compare: _Evaluator.compare,
-    ast.Attribute: _Evaluator.attribute,
-    ast.Subscript: _Evaluator.subscript,
-    ast.Call: _Evaluator.call,
-}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from coopmat import compiler
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.devices.sub_groups import chooses_size, kernel_size
+from coopmat.matrices.strategies import IN_SUB_GROUPS
 
 if TYPE_CHECKING:
     from coopmat.compiler import Module
@@ -22,7 +23,7 @@ def fitted(module: Module, device: DeviceInfo, build: Callable[[Module], Any]) -
     the source is compiled and built once more, for that size. What does not fit then is refused when it is launched.
     """
     program = build(module)
-    if module.matrices != "lanes" or module.options.sub_group_size is not None or not chooses_size(device):
+    if module.matrices not in IN_SUB_GROUPS or module.options.sub_group_size is not None or not chooses_size(device):
         return module, program
     size = _other_size(module, device, program)
     if size is None:

@@ -15,19 +15,24 @@ from coopmat.devices.sub_groups import usual_size
 from coopmat.devices.variants import variants_for
 from coopmat.diagnostics import CompileError
 from coopmat.features import LANGUAGE_VERSIONS
+from coopmat.matrices.strategies import IN_SUB_GROUPS
 from coopmat.matrices.trees.machine import registers_of
+from coopmat.matrices.variants import COMPONENT_TYPES
 from coopmat.options import CompileOptions
 
 from .checks import CheckResult, run_check
 from .data import Array, integer_of, make_array, make_scalar, shape_of, sizes_of
 from .evaluator import TYPES
-from .launch_rules import launch_error
-from .program import Kernel, Program
+from .launch_rules import LaunchRules, launch_error
+from .program import Program
 from .runheader import WORK, Argument, Piece, Run, header_error, parse_header, with_source
 
 if TYPE_CHECKING:
     from coopmat.compiler import Module
     from coopmat.ir.kernel_info import KernelParameter
+
+Names = Mapping[str, Any]
+Sizes = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +102,7 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
     options = replace(options, fma=route.fma, guarded_loads=route.guarded_loads)
     lacking = {name: False for name in _RARE if name not in device.extensions}
     options = replace(options, extensions={**lacking, **options.extensions})
-    if options.matrices == "lanes":
+    if options.matrices in IN_SUB_GROUPS:
         options = _in_sub_groups(options, device)
     if options.code == "c":
         return _for_own_compiler(options, device)
@@ -215,14 +220,14 @@ def launch(program: Program, run: Run, *, repeat: int = 1, arrays: Mapping[str, 
     )
 
 
-def _symbols(run: Run, kernel: Kernel) -> dict[str, Any]:
+def _symbols(run: Run, kernel: LaunchRules) -> dict[str, Any]:
     names: dict[str, Any] = {"sg": kernel.sub_group_size}
     for name, piece in run.symbols:
         names[name] = integer_of(piece, names)
     return names
 
 
-def _work_sizes(run: Run, kernel: Kernel, names: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+def _work_sizes(run: Run, kernel: LaunchRules, names: Names) -> tuple[Sizes, Sizes | None]:
     if run.global_size is None:
         raise header_error("the run has no global=", run.whole)
     global_size = sizes_of(run.global_size, names, "global size")
@@ -239,7 +244,7 @@ class LocalMemory:
     size: int
 
 
-def _argument_values(run: Run, kernel: Kernel, names: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict[str, Any]:
+def _argument_values(run: Run, kernel: LaunchRules, names: Names, arrays: Mapping[str, Array]) -> dict[str, Any]:
     """An array, scalar or LocalMemory for every parameter, in the kernel's order."""
     given = {argument.name.text: argument for argument in run.arguments}
     parameters = {parameter.name: parameter for parameter in kernel.info.parameters}
@@ -264,21 +269,15 @@ def _argument_values(run: Run, kernel: Kernel, names: Mapping[str, Any], arrays:
     return values
 
 
-OPENCL_TYPES = {
-    "half": "f16",
-    "float": "f32",
-    "double": "f64",
-    **{name: f"i{bits}" for name, bits in (("char", 8), ("short", 16), ("int", 32), ("long", 64))},
-    **{name: f"u{bits}" for name, bits in (("uchar", 8), ("ushort", 16), ("uint", 32), ("ulong", 64))},
-}
-"""OpenCL C's scalar types by the names that a header has for them."""
+# OpenCL C's scalar types by the names that a header has for them.
+_TYPES = {row.opencl_c: row.name.replace("s", "i") for row in COMPONENT_TYPES.values() if not row.is_bits}
 
 
 def _require_type(value: Any, parameter: KernelParameter, where: Piece | None) -> None:
     """A buffer of another type would be read as if it were the right one."""
     if isinstance(value, LocalMemory):
         return
-    wanted = OPENCL_TYPES.get(parameter.scalar or "")
+    wanted = _TYPES.get(parameter.scalar or "")
     if wanted is not None and value.dtype != TYPES[wanted]:
         message = f"parameter '{parameter.name}' is {parameter.type_name}: give it {wanted}, not {value.dtype.name}"
         raise header_error(message, where)
@@ -287,7 +286,7 @@ def _require_type(value: Any, parameter: KernelParameter, where: Piece | None) -
         raise header_error(message, where)
 
 
-def _value(argument: Argument, parameter: KernelParameter, names: Mapping[str, Any]) -> Any:
+def _value(argument: Argument, parameter: KernelParameter, names: Names) -> Any:
     """Which kind of argument the header must give follows from the parameter."""
     wants_local = parameter.is_pointer and parameter.address_space == "local"
     kind = f"parameter '{parameter.name}' is {parameter.type_name}"
@@ -305,7 +304,7 @@ def _value(argument: Argument, parameter: KernelParameter, names: Mapping[str, A
     return make_scalar(argument, names) if argument.shape is None else make_array(argument, names)
 
 
-def _set_arguments(program: Program, kernel: Kernel, values: Mapping[str, Any]) -> dict[str, Any]:
+def _set_arguments(program: Program, kernel: LaunchRules, values: Names) -> dict[str, Any]:
     """Set every argument; the buffers by name. Pointers get buffers, everything else goes by value."""
     cl = opencl()
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
@@ -323,7 +322,7 @@ def _set_arguments(program: Program, kernel: Kernel, values: Mapping[str, Any]) 
 
 
 def _launch_once(
-    program: Program, kernel: Kernel, global_size: Sequence[int], local_size: Sequence[int] | None
+    program: Program, kernel: LaunchRules, global_size: Sequence[int], local_size: Sequence[int] | None
 ) -> float:
     event = opencl().enqueue_nd_range_kernel(program.queue, kernel.handle, global_size, local_size)
     event.wait()

@@ -49,7 +49,7 @@ class LaunchRules:
             return int(self.info.sub_group_size)
         if not self.device.sub_groups:
             return 1
-        return self._device_sub_group_size(self.info.reqd_work_group_size or (64,))
+        return kernel_size(self.handle, self.device, tuple(self.info.reqd_work_group_size or (64,)))
 
     @property
     def _only_asks(self) -> bool:
@@ -57,9 +57,6 @@ class LaunchRules:
         info = self.info
         plain = not info.uses_matrices and info.max_work_items is None and info.sub_group_size != 1
         return plain and self.device.sub_groups and chooses_size(self.device)
-
-    def _device_sub_group_size(self, local_size: Sequence[int]) -> int:
-        return kernel_size(self.handle, self.device, tuple(local_size))
 
     def local_size_for(self, global_size: Sequence[int], local_size: Sequence[int] | None) -> tuple[int, ...] | None:
         """The local size to launch with, checked; None leaves it to the device.
@@ -111,9 +108,7 @@ class LaunchRules:
         require_size(self.handle, self.info, self.device, local_size)
         query = opencl().kernel_sub_group_info.SUB_GROUP_COUNT_FOR_NDRANGE
         count = int(self.handle.get_sub_group_info(self.device.handle, query, list(local_size)))
-        items = 1
-        for extent in local_size:
-            items *= extent
+        items = math.prod(local_size)
         if count * size != items:
             message = f"local size {local_size} makes {count} subgroups of up to {size} work-items out of {items}"
             raise launch_error(f"{message}: partial subgroups cannot hold a matrix", "partial-subgroup")

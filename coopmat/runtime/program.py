@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from coopmat.devices import DeviceInfo, health, opencl
@@ -16,7 +14,6 @@ from .launch_rules import LaunchRules, launch_error
 
 if TYPE_CHECKING:
     from coopmat.compiler import Module
-    from coopmat.ir.kernel_info import KernelInfo
 
 
 class BuildError(Exception):
@@ -26,22 +23,34 @@ class BuildError(Exception):
     `device_failure` is why the device cannot even build an empty kernel; None where it can, and the module is at fault.
     """
 
-    diagnostics: Sequence[Diagnostic] = ()
-    sources: SourceMap | None = None
-
     def __init__(
-        self, device: str, options: str, log: str, source_path: str, device_failure: str | None = None
+        self,
+        device: str,
+        options: str,
+        log: str,
+        source_path: str,
+        device_failure: str | None = None,
+        diagnostics: Sequence[Diagnostic] = (),
+        sources: SourceMap | None = None,
     ) -> None:
         self.device, self.options, self.log, self.source_path = device, options, log, source_path
         self.device_failure = device_failure
-        given = f" (options: {options})" if options else ""
-        text = f"{device} could not build the program{given}:\n{log}"
+        self.diagnostics, self.sources = list(diagnostics), sources
+        with_options = f" (options: {options})" if options else ""
+        text = f"{device} could not build the program{with_options}:\n{log}"
         if device_failure is not None:
             text = f"{device} {health.CANNOT_BUILD}, so no program at all:\n{device_failure}"
         super().__init__(f"{text}\n(the code is saved as {source_path})")
 
+    @classmethod
+    def of(cls, error: driver.DriverError, options: str) -> BuildError:
+        """What a driver refused, whose code is kept."""
+        told = error.device_failure, error.diagnostics, error.sources
+        return cls(error.device.label, options, str(error), error.keep(), *told)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.device, self.options, self.log, self.source_path, self.device_failure)
+        fields = (self.device, self.options, self.log, self.source_path, self.device_failure)
+        return type(self), (*fields, self.diagnostics, self.sources)
 
 
 class Program:
@@ -58,7 +67,7 @@ class Program:
         self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
         self.module, self._program = fitted(module, device, lambda found: _build(self.context, found, device))
 
-    def kernel(self, name: str | None = None) -> Kernel:
+    def kernel(self, name: str | None = None) -> LaunchRules:
         """The kernel of that name; without one, the only kernel there is."""
         known = self.module.kernels
         if name is None and len(known) == 1:
@@ -66,35 +75,11 @@ class Program:
         if name is None or name not in known:
             what = f"there is no kernel '{name}'" if name else "the program has several kernels; name one"
             raise launch_error(f"{what}; the kernels are: {', '.join(known) or 'none'}", "unknown-kernel")
-        return Kernel(self, known[name], opencl().Kernel(self._program, name))
+        return LaunchRules(known[name], self.device, opencl().Kernel(self._program, name))
 
 
 def _build(context: Any, module: Module, device: DeviceInfo) -> Any:
     try:
         return driver.build(context, module, device)
     except driver.DriverError as error:
-        failed = BuildError(device.label, error.options, str(error), error.keep(), error.device_failure)
-        failed.diagnostics, failed.sources = error.diagnostics, error.sources
-        raise failed from error.error
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """One kernel of a built program."""
-
-    program: Program
-    info: KernelInfo
-    handle: Any
-
-    @cached_property
-    def rules(self) -> LaunchRules:
-        return LaunchRules(self.info, self.program.device, self.handle)
-
-    @property
-    def sub_group_size(self) -> int:
-        """See `LaunchRules`."""
-        return self.rules.sub_group_size
-
-    def local_size_for(self, global_size: Sequence[int], local_size: Sequence[int] | None) -> tuple[int, ...] | None:
-        """See `LaunchRules`."""
-        return self.rules.local_size_for(global_size, local_size)
+        raise BuildError.of(error, error.options) from error.error

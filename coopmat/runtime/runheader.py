@@ -22,6 +22,7 @@ values after the launch, on the right with those before. `sg` is the kernel's su
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -137,27 +138,19 @@ _CONTINUATION = re.compile(r"\s*//  +\S")
 
 
 def _directives(source: str, file: str) -> Iterator[tuple[str, Piece]]:
-    kind, pieces = "", list[Piece]()
+    groups: list[tuple[str, list[Piece]]] = []
+    goes_on = False
     for number, line in enumerate(source.split("\n"), 1):
         line = line.rstrip("\r")
+        more = _CONTINUATION.match(line) if goes_on else None
         if start := _DIRECTIVE.match(line):
-            if kind:
-                yield kind, _joined(pieces)
-            kind = start.group(1)
-            pieces = [Piece.of(line[start.end() :], file, number, start.end() + 1)]
-        elif kind and (more := _CONTINUATION.match(line)):
-            pieces.append(Piece.of(" " + line[more.end() - 1 :], file, number, more.end() - 1))
-        elif kind:
-            yield kind, _joined(pieces)
-            kind = ""
-    if kind:
-        yield kind, _joined(pieces)
-
-
-def _joined(pieces: list[Piece]) -> Piece:
-    text = "".join(piece.text for piece in pieces)
-    places = tuple(place for piece in pieces for place in piece.places)
-    return Piece(text, pieces[0].file, places).part(0)
+            groups.append((start.group(1), [Piece.of(line[start.end() :], file, number, start.end() + 1)]))
+        elif more is not None:
+            groups[-1][1].append(Piece.of(" " + line[more.end() - 1 :], file, number, more.end() - 1))
+        goes_on = bool(start or more)
+    for kind, pieces in groups:
+        text = "".join(piece.text for piece in pieces)
+        yield kind, Piece(text, file, tuple(place for piece in pieces for place in piece.places)).part(0)
 
 
 # --- run lines -----------------------------------------------------------------------------------
@@ -213,22 +206,24 @@ def parse_argument(piece: Piece) -> Argument:
     return run.arguments[0]
 
 
+def _depths(text: str) -> Iterator[int]:
+    """How many parentheses and brackets are open behind each character."""
+    return itertools.accumulate((c in _OPENING) - (c in _CLOSING) for c in text)
+
+
 def _fields(piece: Piece) -> Iterator[Piece]:
     """The parts between blanks; blanks inside parentheses and brackets do not count."""
-    depth, start = 0, None
-    for i, c in enumerate(piece.text):
-        if c.isspace() and depth == 0:
-            if start is not None:
-                yield piece.part(start, i)
-            start = None
-            continue
-        start = i if start is None else start
-        depth += (c in _OPENING) - (c in _CLOSING)
+    depth = start = 0
+    for i, depth in enumerate(_depths(piece.text)):
         if depth < 0:
-            raise header_error(f"'{c}' without its opening", piece, i, i + 1)
+            raise header_error(f"'{piece.text[i]}' without its opening", piece, i, i + 1)
+        if depth == 0 and piece.text[i].isspace():
+            if start < i:
+                yield piece.part(start, i)
+            start = i + 1
     if depth:
-        raise header_error("a parenthesis or bracket is never closed", piece, start or 0)
-    if start is not None:
+        raise header_error("a parenthesis or bracket is never closed", piece, start)
+    if start < len(piece.text):
         yield piece.part(start)
 
 
@@ -253,9 +248,7 @@ def _argument(name: Piece, type_name: str, value: Piece, after_type: int) -> Arg
 
 
 def _matching(piece: Piece, opening: int) -> int:
-    depth = 0
-    for i in range(opening, len(piece.text)):
-        depth += (piece.text[i] in _OPENING) - (piece.text[i] in _CLOSING)
+    for i, depth in enumerate(_depths(piece.text[opening:]), opening):
         if depth == 0:
             return i
     raise header_error("a parenthesis or bracket is never closed", piece, opening)
@@ -290,9 +283,8 @@ def parse_check(piece: Piece) -> Check:
 
 def _operators(text: str) -> Iterator[tuple[int, str]]:
     """The first `~` or `==` outside parentheses."""
-    depth = 0
-    for i, c in enumerate(text):
-        depth += (c in _OPENING) - (c in _CLOSING)
-        if depth == 0 and (c == "~" or text.startswith("==", i)):
-            yield i, "~" if c == "~" else "=="
-            return
+    for i, depth in enumerate(_depths(text)):
+        for word in ("~", "=="):
+            if depth == 0 and text.startswith(word, i):
+                yield i, word
+                return

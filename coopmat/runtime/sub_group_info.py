@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coopmat.devices import opencl
-from coopmat.matrices.strategies import STRATEGIES
+from coopmat.matrices.strategies import IN_SUB_GROUPS, STRATEGIES
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,7 @@ class SubGroups:
 
 def emulated(route: str, sub_group_size: int | None) -> bool:
     """Whether a kernel that was compiled by this route, for that size, has other subgroups than the device's."""
-    strategy = STRATEGIES.get(route)
-    return strategy is not None and sub_group_size is not None and (strategy.one_work_item or strategy.scratch)
+    return sub_group_size is not None and route in STRATEGIES and route not in IN_SUB_GROUPS
 
 
 _ANSWERS: dict[str, Callable[[SubGroups, Any], Any]] = {

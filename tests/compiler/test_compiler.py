@@ -6,10 +6,13 @@ import pickle
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 import coopmat
+from coopmat.cache import CACHE_DIRECTORY, NO_CACHE
+from coopmat.compiler.shared import spirv_library
 from coopmat.diagnostics import render_text
 from coopmat.options import DIALECTS, CompileOptions
 from coopmat.spirv.tools import ToolsMissing
@@ -149,3 +152,18 @@ def test_importing_is_quick_and_loads_nothing_heavy():
     )
     result = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert float(result.stdout) < 1  # 0.25 s is the aim; machines that run tests are busy
+
+
+def test_instances_of_the_matrix_library_are_kept_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CACHE_DIRECTORY, str(tmp_path))
+    monkeypatch.delenv(NO_CACHE, raising=False)
+    native = coopmat.compile(KERNEL, ["-DN=4"]).spirv
+    try:
+        spirv_library.cache_clear()
+        first = coopmat.compile(native, ["--matrices", "one"], language="spv").spirv
+        assert len([path for path in (tmp_path / "entries").rglob("*") if path.is_file()]) == 1
+        spirv_library.cache_clear()
+        monkeypatch.delattr("coopmat.spirv.lowering.library.emit")
+        assert coopmat.compile(native, ["--matrices", "one"], language="spv").spirv == first
+    finally:
+        spirv_library.cache_clear()

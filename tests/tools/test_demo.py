@@ -67,7 +67,7 @@ def test_one_bad_kernel_fails_the_whole(run, source, told):
 
 
 def test_a_module_that_was_not_validated_is_never_called_so(run, monkeypatch):
-    monkeypatch.setattr(compiler.Module, "_validate", lambda self, binary: None)
+    monkeypatch.setattr(compiler.Module, "validate", lambda self: None)
     result = run(KERNEL)
     assert result.exit_code == 1
     assert "NOT validated" in rows(result)["scale"]

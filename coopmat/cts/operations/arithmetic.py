@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 from coopmat.matrices import meaning
-from coopmat.matrices.variants import MatrixType
+from coopmat.matrices.reference import Array
 
-from ..experiment import Experiment, matrix_input, matrix_output
-from ..values import divisors, whole_range
+from ..experiment import Experiment
+from ..values import divisors
 from ..writers import Writer
-from .base import Operation, Setting, is_bfloat16, type_cases
+from .base import Operation, Setting, is_bfloat16, of_matrices, type_cases
 
 
 def _binary(operator: str) -> Operation:
     def experiment(setting: Setting) -> Experiment:
-        matrix: MatrixType = setting.parameters
-        rng, component = setting.random(), matrix.component
-        x, y = (whole_range(rng, component, matrix.rows, matrix.columns) for _ in range(2))
+        matrix, values = setting.parameters, setting.drawn("xy")
+        tolerance: Array | float = 0.0
         if operator == "div":
-            y = divisors(component, y)
-        result = meaning.binary(component, operator, x, y)
-        tolerance = meaning.division_tolerance(component, result) if operator == "div" else 0.0
-        return Experiment(
-            [
-                matrix_input("x", setting.place("x", matrix), x),
-                matrix_input("y", setting.place("y", matrix), y),
-                matrix_output("out", setting.place("out", matrix), result, tolerance),
-            ]
-        )
+            values["y"] = divisors(matrix.component, values["y"])
+        result = meaning.binary(matrix.component, operator, *values.values())
+        if operator == "div":
+            tolerance = meaning.division_tolerance(matrix.component, result)
+        return Experiment([*setting.inputs(values), setting.output("out", matrix, result, tolerance)])
 
     def write(setting: Setting, w: Writer) -> None:
         x, y, out = w.experiment.arguments
@@ -35,15 +29,7 @@ def _binary(operator: str) -> Operation:
     return Operation(operator, type_cases, experiment, write, not_spirv=is_bfloat16)
 
 
-def _negate_experiment(setting: Setting) -> Experiment:
-    matrix: MatrixType = setting.parameters
-    x = whole_range(setting.random(), matrix.component, matrix.rows, matrix.columns)
-    return Experiment(
-        [
-            matrix_input("x", setting.place("x", matrix), x),
-            matrix_output("out", setting.place("out", matrix), meaning.negate(matrix.component, x)),
-        ]
-    )
+_negate_experiment = of_matrices(lambda component, x: {"out": meaning.negate(component, x)}, "x")
 
 
 def _write_negate(setting: Setting, w: Writer) -> None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
 
+from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import ComponentType, Layout, MatrixType
 
-from ..experiment import GUARD, Experiment, Place, pointee_size
+from ..experiment import GUARD, Argument, Experiment, Place, matrix_input, matrix_output, pointee_size
 from ..profile import SLOW, Profile
-from ..writers import Writer
+from ..values import whole_range
 
 T = TypeVar("T")
 # Variants of a test, unless all of them are asked for.
@@ -80,10 +81,48 @@ class Setting:
         """What strides and places in memory are multiples of, in bytes."""
         return self.profile.stride_multiple, self.profile.pointer_alignment
 
+    def input(self, name: str, matrix: MatrixType, values: Array, layout: Layout | None = None) -> Argument:
+        """A buffer that a matrix is loaded from, somewhere in it."""
+        return matrix_input(name, self.place(name, matrix, layout), values)
+
+    def output(
+        self, name: str, matrix: MatrixType, values: Array, tolerance: Array | float = 0.0, layout: Layout | None = None
+    ) -> Argument:
+        """A buffer that a matrix is stored to, somewhere in it."""
+        return matrix_output(name, self.place(name, matrix, layout), values, tolerance)
+
+    def drawn(self, names: Iterable[str], draw: Draw = whole_range) -> dict[str, Array]:
+        """Values by name for matrices of the type that the case is about."""
+        rng, matrix = self.random(), self.parameters
+        return {name: draw(rng, matrix.component, matrix.rows, matrix.columns) for name in names}
+
+    def inputs(self, values: Mapping[str, Array]) -> list[Argument]:
+        """Buffers with matrices of the type that the case is about."""
+        return [self.input(name, self.parameters, array) for name, array in values.items()]
+
+    def outputs(self, values: Mapping[str, Array]) -> list[Argument]:
+        return [self.output(name, self.parameters, array) for name, array in values.items()]
+
+
+Draw = Callable[..., Array]
+
+
+def of_matrices(results: Callable[..., Mapping[str, Array]], names: str = "xy") -> Callable[[Setting], Experiment]:
+    """Experiments with matrices of one type: those of these names go in, and what `results` makes of the component type
+    and of them comes out."""
+
+    def experiment(setting: Setting) -> Experiment:
+        values = setting.drawn(names)
+        outputs = results(setting.parameters.component, *values.values())
+        return Experiment([*setting.inputs(values), *setting.outputs(outputs)])
+
+    return experiment
+
 
 @dataclass(frozen=True)
 class Operation:
-    """`cases` are the variants on a device; `experiment` the buffers of one; `write` makes its kernel.
+    """`cases` are the variants on a device; `experiment` the buffers of one; `write` makes its kernel with a `Writer`,
+    where there is the mode "c" alone with a `CWriter`.
 
     `modes`: "spirv" and "c", or "c" alone for what SPIR-V has no instruction for; `not_spirv` tells the cases that the
     mode "spirv" leaves out of the others.
@@ -92,7 +131,7 @@ class Operation:
     name: str
     cases: Callable[[Profile], Iterable[Case]]
     experiment: Callable[[Setting], Experiment]
-    write: Callable[[Setting, Writer], None]
+    write: Callable[[Setting, Any], None]
     modes: tuple[str, ...] = ("spirv", "c")
     not_spirv: Callable[[Case], bool] = lambda case: False
 
@@ -103,7 +142,7 @@ class Operation:
 
 def type_cases(profile: Profile) -> Iterable[Case]:
     """A variant for each matrix type."""
-    for matrix, size in profile.types():
+    for matrix, size in profile.matrix_types:
         yield Case(matrix.name + profile.suffix(size), size, matrix)
 
 

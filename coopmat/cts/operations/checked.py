@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,9 +13,9 @@ from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Use
 from ..experiment import Argument, Experiment, Place, matrix_input
 from ..profile import Profile
 from ..values import whole_range
-from ..writers import Writer
+from ..writers.c import CWriter
 from .base import Case, Operation, Setting, dealt
-from .stack import Stack, access, opencl_c
+from .stack import Stack, access
 
 Bounds = tuple[int, int, int, int]
 
@@ -48,7 +49,7 @@ def _bounds(matrix: MatrixType) -> list[Bounds]:
 
 def _cases(profile: Profile) -> Iterable[Case]:
     """A variant for each matrix type, in one layout; in all of them where the profile is exhaustive."""
-    for matrix, size in profile.types():
+    for matrix, size in profile.matrix_types:
         if matrix.rows * matrix.columns > _MOST and not (profile.is_native or profile.exhaustive):
             continue
         layouts = [Layout.ROW_MAJOR, Layout.COLUMN_MAJOR, *([Layout.PACKED] if matrix.use is Use.B else [])]
@@ -58,7 +59,7 @@ def _cases(profile: Profile) -> Iterable[Case]:
 
 def _larger(matrix: MatrixType) -> MatrixType:
     """What the tile is a part of."""
-    return MatrixType(matrix.component, matrix.rows + _MORE_ROWS, matrix.columns + _MORE_COLUMNS, matrix.use)
+    return replace(matrix, rows=matrix.rows + _MORE_ROWS, columns=matrix.columns + _MORE_COLUMNS)
 
 
 def _seen(bounds: Bounds, shape: tuple[int, int]) -> tuple[Array, Array, Array]:
@@ -97,8 +98,7 @@ def _load_experiment(setting: Setting) -> Experiment:
     return Experiment([matrix_input("x", x, values), _where(_bounds(matrix)), out.output(tiles)])
 
 
-def _write_load(setting: Setting, writer: Writer) -> None:
-    w = opencl_c(writer)
+def _write_load(setting: Setting, w: CWriter) -> None:
     x, out = _load_places(setting)
 
     def body() -> None:
@@ -126,8 +126,7 @@ def _store_experiment(setting: Setting) -> Experiment:
     return Experiment([matrix_input("x", x, values), _where(bounds), Argument("out", component, before, expected)])
 
 
-def _write_store(setting: Setting, writer: Writer) -> None:
-    w = opencl_c(writer)
+def _write_store(setting: Setting, w: CWriter) -> None:
     _, out = _store_places(setting)
     m = w.load(w.experiment.argument("x"))
     call = f"coop_mat_store_checked({out.pointer('n')}, {m}, {out.access}, {_GIVEN});"

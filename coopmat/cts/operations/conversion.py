@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from coopmat.matrices import meaning
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType
 
-from ..experiment import Experiment, matrix_input, matrix_output
+from ..experiment import Experiment
 from ..profile import Profile
 from ..values import convertible
 from ..writers import Writer
@@ -32,12 +32,17 @@ def _cases(profile: Profile) -> Iterable[Case]:
     """Each pair of component types with one of the source's matrix types, or, where there are few of these, some of the
     pairs, of which each has a target; where the profile is exhaustive, all with all."""
     sources: dict[ComponentType, list[tuple[MatrixType, int | None]]] = {}
-    for matrix, size in profile.types():
+    for matrix, size in profile.matrix_types:
         sources.setdefault(matrix.component, []).append((matrix, size))
     for number, (source, types) in enumerate(sources.items()):
         most = len(COMPONENT_TYPES) if profile.exhaustive else _EACH * len(types)
         for target in _targets(source, number, most):
-            cases = [case for matrix, size in types for case in _case(profile, matrix, target, size)]
+            pairs = [(matrix, replace(matrix, component=target), size) for matrix, size in types]
+            cases = [
+                Case(f"{matrix.name}.{to.name}{profile.suffix(size)}", size, Conversion(matrix, to))
+                for matrix, to, size in pairs
+                if profile.has_type(to, size)
+            ]
             first = zlib.crc32(f"{source} {target}".encode()) % max(1, len(cases))
             yield from cases if profile.exhaustive else cases[first : first + 1]
 
@@ -48,12 +53,6 @@ def _targets(source: ComponentType, number: int, most: int) -> Iterable[Componen
     step = max(1, len(others) // most)
     turned = others[number % len(others) :] + others[: number % len(others)]
     return turned[::step][:most]
-
-
-def _case(profile: Profile, matrix: MatrixType, to: ComponentType, size: int | None) -> Iterable[Case]:
-    target = MatrixType(to, matrix.rows, matrix.columns, matrix.use)
-    if profile.has_type(target, size):
-        yield Case(f"{matrix.name}.{target.name}{profile.suffix(size)}", size, Conversion(matrix, target))
 
 
 def _has_bfloat16_and_integers(case: Case) -> bool:
@@ -67,12 +66,7 @@ def _experiment(setting: Setting) -> Experiment:
     source, target = conversion.source, conversion.target
     values = _values(setting.random(), source.component, target.component, source.rows, source.columns)
     result = meaning.convert(values, source.component, target.component)
-    return Experiment(
-        [
-            matrix_input("x", setting.place("x", source), values),
-            matrix_output("out", setting.place("out", target), result),
-        ]
-    )
+    return Experiment([setting.input("x", source, values), setting.output("out", target, result)])
 
 
 def _values(rng: np.random.Generator, source: ComponentType, to: ComponentType, *shape: int) -> Array:

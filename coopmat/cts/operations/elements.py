@@ -5,54 +5,28 @@ Of bfloat16 components are moved only: SPIR-V has no arithmetic on them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from coopmat.matrices import meaning
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import ComponentType, MatrixType
 
-from ..experiment import Experiment, matrix_input, matrix_output
 from ..profile import SLOW, Profile
-from ..values import whole_range
 from ..writers import Parameter, Value, Variable, Writer
-from .base import Case, Operation, Setting, type_cases
-
-Meaning = Callable[[ComponentType, Array, Array], dict[str, Array]]
-
-
-def _experiment(results: Meaning) -> Callable[[Setting], Experiment]:
-    """Two matrices go in, x and y, and what `results` makes of them comes out."""
-
-    def experiment(setting: Setting) -> Experiment:
-        matrix: MatrixType = setting.parameters
-        rng = setting.random()
-        inputs = {name: whole_range(rng, matrix.component, matrix.rows, matrix.columns) for name in ("x", "y")}
-        outputs = results(matrix.component, *inputs.values())
-        return Experiment(
-            [
-                *(matrix_input(name, setting.place(name, matrix), values) for name, values in inputs.items()),
-                *(matrix_output(name, setting.place(name, matrix), values) for name, values in outputs.items()),
-            ]
-        )
-
-    return experiment
-
-
-def _is_moved(component: ComponentType) -> bool:
-    return component.is_bits
+from .base import Case, Operation, Setting, of_matrices, type_cases
 
 
 def _sum(component: ComponentType, x: Array, y: Array) -> Array:
     """x + y; where components are only moved, y."""
-    return y if _is_moved(component) else meaning.binary(component, "add", x, y)
+    return y if component.is_bits else meaning.binary(component, "add", x, y)
 
 
 def _sum_of_scalars(w: Writer, component: ComponentType, x: Value, y: Value) -> Value:
-    return y if _is_moved(component) else w.add_scalars(component, x, y)
+    return y if component.is_bits else w.add_scalars(component, x, y)
 
 
 def _sum_of_matrices(w: Writer, matrix: MatrixType, x: Value, y: Value) -> Value:
-    return y if _is_moved(matrix.component) else w.binary("add", matrix, x, y)
+    return y if matrix.component.is_bits else w.binary("add", matrix, x, y)
 
 
 # --- composite: component by component
@@ -111,13 +85,13 @@ def _write_array(setting: Setting, w: Writer) -> None:
     x, y, out, kept = w.experiment.arguments
     matrix: MatrixType = setting.parameters
     matrices = w.array(matrix, 3)
-    first, second, third = (w.item(matrices, w.number(index)) for index in range(3))
+    first, second, third = (matrices(w.number(index)) for index in range(3))
     for variable, argument in ((first, x), (second, y), (third, y)):
         w.assign(variable, w.load(argument))
 
     def add_matrix(which: Value) -> None:
         def add(i: Value) -> None:
-            term = w.component(w.item(matrices, which), i)
+            term = w.component(matrices(which), i)
             w.set_component(third, i, _sum_of_scalars(w, matrix.component, w.component(third, i), term))
 
         w.each_component(matrix, add)
@@ -147,14 +121,14 @@ def _write_functions(setting: Setting, w: Writer) -> None:
 
     def add_to_pointee(parameters: Sequence[Variable]) -> None:
         target, other = parameters
-        w.assign(target, w.call(total, w.read(target), w.read(other)))
+        w.assign(target, total(w.read(target), w.read(other)))
 
     by_value = Parameter(matrix)
     total = w.function("sum", [by_value, by_value], matrix, add_to_own)
     accumulate = w.function("accumulate", [Parameter(matrix, pointer=True), by_value], None, add_to_pointee)
     variable = w.declare(matrix, w.load(x))
-    result = w.call(total, w.read(variable), w.load(y))
-    w.call(accumulate, variable, result)
+    result = total(w.read(variable), w.load(y))
+    accumulate(variable, result)
     w.store(out, result)
     w.store(changed, w.read(variable))
 
@@ -172,8 +146,8 @@ def _array_cases(profile: Profile) -> Iterable[Case]:
 
 
 OPERATIONS = (
-    Operation("composite", type_cases, _experiment(_composite), _write_composite),
-    Operation("composite_array", _array_cases, _experiment(_array), _write_array),
-    Operation("composite_rvalue", type_cases, _experiment(_rvalue), _write_rvalue),
-    Operation("func", type_cases, _experiment(_functions), _write_functions),
+    Operation("composite", type_cases, of_matrices(_composite), _write_composite),
+    Operation("composite_array", _array_cases, of_matrices(_array), _write_array),
+    Operation("composite_rvalue", type_cases, of_matrices(_rvalue), _write_rvalue),
+    Operation("func", type_cases, of_matrices(_functions), _write_functions),
 )

@@ -3,24 +3,66 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
+from coopmat.matrices import meaning
 from coopmat.matrices.meaning import narrow
 from coopmat.matrices.reference import Array
-from coopmat.matrices.variants import ComponentType, Variant
+from coopmat.matrices.variants import ComponentType, MatrixType, Operands, Variant, default_operands
 
+from ..profile import Profile
 from ..values import whole_range
+from .base import Case, thinned
 
 
-@dataclass(frozen=True)
-class Inputs:
+class Inputs(NamedTuple):
     """A, B and C."""
 
     a: Array
     b: Array
     c: Array
+
+
+def types_of(variant: Variant) -> tuple[MatrixType, MatrixType, MatrixType]:
+    """Those of A, B, and C with the result: OpenCL C and SPIR-V have one for both."""
+    return variant.matrix_types()[:3]
+
+
+def operands_of(variant: Variant) -> Operands:
+    mask = default_operands(variant.a, variant.b, variant.c)
+    return mask | Operands.SATURATING if variant.saturating else mask
+
+
+def product(variant: Variant, inputs: Inputs) -> tuple[Array, Array]:
+    """The result, and how far a device may be off."""
+    return meaning.mul_add((variant.a, variant.b, variant.c), *inputs, operands_of(variant))
+
+
+def multiply_add_cases(
+    profile: Profile,
+    keep: Callable[[Variant], bool],
+    products: float = math.inf,
+    suffix: str = "",
+    most: int = 0,
+    first: int = 0,
+) -> Iterator[Case]:
+    """At most so many of the multiply-adds that `keep` is true for; lowered ones of up to so many `products` of
+    components. `first` makes the choice another one."""
+    found = [
+        Case(f"{variant.name}{suffix}{profile.suffix(size)}", size, variant)
+        for variant, size in profile.multiply_adds
+        if variant.c == variant.result
+        and keep(variant)
+        and (profile.is_native or variant.m * variant.n * variant.k <= products)
+    ]
+    yield from thinned(profile, found, most, first)
+
+
+def is_plain(variant: Variant) -> bool:
+    return not variant.saturating
 
 
 def plain(rng: np.random.Generator, variant: Variant) -> Inputs:
@@ -51,7 +93,7 @@ def wrapping(rng: np.random.Generator, variant: Variant) -> Inputs:
     """Integers over their whole range, the extremes among them; about half of the results overflow at least."""
     a = whole_range(rng, variant.a, variant.m, variant.k)
     b = whole_range(rng, variant.b, variant.k, variant.n)
-    products = _objects(a) @ _objects(b)
+    products = a.astype(object) @ b.astype(object)
     return Inputs(a, b, _addends(rng, variant.c, products).astype(variant.c.numpy))
 
 
@@ -63,8 +105,8 @@ def saturating(rng: np.random.Generator, variant: Variant) -> Inputs:
     """
     most = _most(variant.c)
     factor = max(1, math.isqrt(most // variant.k))
-    a = np.abs(_objects(_integers(rng, variant.a, factor, variant.m, variant.k)))
-    b = np.abs(_objects(_integers(rng, variant.b, factor, variant.k, variant.n)))
+    a = np.abs(_integers(rng, variant.a, factor, variant.m, variant.k).astype(object))
+    b = np.abs(_integers(rng, variant.b, factor, variant.k, variant.n).astype(object))
     # Where even factors of 1 are too many.
     a[:, most:] = 0
     a = a * _signs(rng, variant.a, variant.c.signed, variant.m)[:, None]
@@ -100,10 +142,6 @@ def _integers(rng: np.random.Generator, component: ComponentType, most: int, *sh
     """Of no greater magnitude."""
     high = min(most, _most(component))
     return rng.integers(-high if component.signed else 0, high, shape, component.numpy, endpoint=True)
-
-
-def _objects(values: Array) -> Array:
-    return values.astype(object)
 
 
 def _most(component: ComponentType) -> int:

@@ -12,7 +12,7 @@ from coopmat.matrices.meaning import narrow
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Layout, MatrixType, Use
 
-from ..experiment import GUARD, Argument, Experiment, Place, matrix_input, matrix_output, pattern
+from ..experiment import GUARD, Argument, Experiment, matrix_input, matrix_output, pattern
 from ..profile import Profile
 from ..values import specials, whole_range
 from ..writers import Writer
@@ -78,13 +78,9 @@ def _constants(setting: Setting) -> list[int | float]:
 
 def _constant_experiment(setting: Setting) -> Experiment:
     matrix: MatrixType = setting.parameters
-    arguments = []
-    for number, value in enumerate(_constants(setting)):
-        one = narrow(matrix.component, np.array(value))
-        name = f"out{number}"
-        values = np.full((matrix.rows, matrix.columns), one)
-        arguments.append(matrix_output(name, setting.place(name, matrix), values))
-    return Experiment(arguments)
+    constants = [narrow(matrix.component, np.array(value)) for value in _constants(setting)]
+    shape = (matrix.rows, matrix.columns)
+    return Experiment(setting.outputs({f"out{n}": np.full(shape, value) for n, value in enumerate(constants)}))
 
 
 def _write_constant(setting: Setting, w: Writer) -> None:
@@ -105,20 +101,14 @@ class Copy:
 _PLAIN = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR)
 
 
-def _copy_cases(profile: Profile) -> Iterable[Case]:
+def _copy_cases(profile: Profile, packed: bool = True) -> Iterable[Case]:
     """A few of the pairs of layouts for each type."""
-    return [case for matrix, size in profile.types() for case in _copies(profile, matrix, size)]
-
-
-def _copies(profile: Profile, matrix: MatrixType, size: int | None) -> Iterable[Case]:
-    return _pairs(profile, matrix, size, (*_PLAIN, Layout.PACKED) if matrix.use == Use.B else _PLAIN)
-
-
-def _pairs(profile: Profile, matrix: MatrixType, size: int | None, layouts: tuple[Layout, ...]) -> Iterable[Case]:
-    pairs = [(source, target) for source in layouts for target in layouts]
-    for source, target in dealt(profile, f"copy {matrix}", pairs, 2):
-        name = f"{matrix.name}.{source.short}.{target.short}{profile.suffix(size)}"
-        yield Case(name, size, Copy(matrix, source, target))
+    for matrix, size in profile.matrix_types:
+        layouts = (*_PLAIN, Layout.PACKED) if packed and matrix.use == Use.B else _PLAIN
+        pairs = [(source, target) for source in layouts for target in layouts]
+        for source, target in dealt(profile, f"copy {matrix}", pairs, 2):
+            name = f"{matrix.name}.{source.short}.{target.short}{profile.suffix(size)}"
+            yield Case(name, size, Copy(matrix, source, target))
 
 
 def _is_packed(case: Case) -> bool:
@@ -130,8 +120,8 @@ def _copy_experiment(setting: Setting) -> Experiment:
     copy: Copy = setting.parameters
     matrix = copy.matrix
     values = whole_range(setting.random(), matrix.component, matrix.rows, matrix.columns)
-    x, out = setting.place("x", matrix, copy.source), setting.place("out", matrix, copy.target)
-    return Experiment([matrix_input("x", x, values), matrix_output("out", out, values)], groups=2)
+    out = setting.output("out", matrix, values, layout=copy.target)
+    return Experiment([setting.input("x", matrix, values, copy.source), out], groups=2)
 
 
 def _write_copy(setting: Setting, w: Writer) -> None:
@@ -142,22 +132,13 @@ def _write_copy(setting: Setting, w: Writer) -> None:
 # --- copy_stride0: every row, or column, is the same
 
 
-def repeated(rng: np.random.Generator, place: Place) -> tuple[Place, Array]:
-    """The place with stride 0, and values that can lie there."""
-    place, matrix = replace(place, stride=0), place.matrix
-    memory = whole_range(rng, matrix.component, place.room)
-    return place, memory[place.indices()]
-
-
-def _stride0_cases(profile: Profile) -> Iterable[Case]:
-    return [case for matrix, size in profile.types() for case in _pairs(profile, matrix, size, _PLAIN)]
-
-
 def _stride0_experiment(setting: Setting) -> Experiment:
     copy: Copy = setting.parameters
-    place, values = repeated(setting.random(), setting.place("x", copy.matrix, copy.source))
-    out = setting.place("out", copy.matrix, copy.target)
-    return Experiment([matrix_input("x", place, values), matrix_output("out", out, values)])
+    place = replace(setting.place("x", copy.matrix, copy.source), stride=0)
+    memory = whole_range(setting.random(), copy.matrix.component, place.room)
+    values = memory[place.indices()]
+    out = setting.output("out", copy.matrix, values, layout=copy.target)
+    return Experiment([matrix_input("x", place, values), out])
 
 
 # --- copy_workgroup: through local memory
@@ -165,11 +146,8 @@ def _stride0_experiment(setting: Setting) -> Experiment:
 
 def _workgroup_experiment(setting: Setting) -> Experiment:
     """Two subgroups, both of which store the same; `whole` is what lies in local memory then, guards and all."""
-    matrix: MatrixType = setting.parameters
-    values = whole_range(setting.random(), matrix.component, matrix.rows, matrix.columns)
-    x, out, whole = (setting.place(name, matrix) for name in ("x", "out", "whole"))
-    outputs = [matrix_output("out", out, values), matrix_output("whole", whole, values)]
-    return Experiment([matrix_input("x", x, values), *outputs], sub_groups=2)
+    values = setting.drawn("x")
+    return Experiment([*setting.inputs(values), *setting.outputs(dict.fromkeys(("out", "whole"), values["x"]))], 2)
 
 
 def _write_workgroup(setting: Setting, w: Writer) -> None:
@@ -217,7 +195,7 @@ def _pointee_cases(profile: Profile, store: bool) -> Iterable[Case]:
     word = "store" if store else "load"
     own: list[Case] = []
     others: list[Case] = []
-    for matrix, size in profile.types():
+    for matrix, size in profile.matrix_types:
         # There are no vectors of bfloat16 in OpenCL C.
         vectors = [] if matrix.component.name == "bf16" else [Pointee(width) for width in _WIDTHS]
         found = _other_pointees(profile, matrix)
@@ -250,7 +228,7 @@ OPERATIONS = (
     Operation("length", type_cases, _length_experiment, _write_length),
     Operation("constant", type_cases, _constant_experiment, _write_constant),
     Operation("copy", _copy_cases, _copy_experiment, _write_copy, not_spirv=_is_packed),
-    Operation("copy_stride0", _stride0_cases, _stride0_experiment, _write_copy),
+    Operation("copy_stride0", lambda p: _copy_cases(p, False), _stride0_experiment, _write_copy),
     Operation("copy_workgroup", type_cases, _workgroup_experiment, _write_workgroup),
     Operation("multicomponent_load", lambda p: _pointee_cases(p, False), _pointee_experiment, _write_copy),
     Operation("multicomponent_store", lambda p: _pointee_cases(p, True), _pointee_experiment, _write_copy),

@@ -11,11 +11,10 @@ from coopmat.matrices import meaning
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType
 
-from ..experiment import GUARD, Argument, Experiment, matrix_input, matrix_output, pattern
+from ..experiment import GUARD, Argument, Experiment, pattern
 from ..values import moderate, specials, whole_range
-from ..writers import Writer
-from .base import Operation, Setting, dealt, type_cases
-from .stack import opencl_c
+from ..writers.c import CWriter
+from .base import Operation, Setting, dealt, of_matrices, type_cases
 
 _C = ("c",)
 
@@ -55,27 +54,17 @@ def _scalar_experiment(setting: Setting) -> Experiment:
     scalars = np.array([moderate(rng, component, 1)[0], rng.choice(_edges(component))], component.numpy)
     other, converted = _other_scalar(setting, component)
     factors = {"right": scalars[0], "left": converted[0], "assigned": scalars[1]}
+    results = {name: meaning.binary(component, "mul", x, _filled(matrix, factor)) for name, factor in factors.items()}
     return Experiment(
-        [
-            matrix_input("x", setting.place("x", matrix), x),
-            Argument("s", component, scalars),
-            other,
-            *(
-                matrix_output(
-                    name, setting.place(name, matrix), meaning.binary(component, "mul", x, _filled(matrix, factor))
-                )
-                for name, factor in factors.items()
-            ),
-        ]
+        [setting.input("x", matrix, x), Argument("s", component, scalars), other, *setting.outputs(results)]
     )
 
 
-def _write_scalar(setting: Setting, writer: Writer) -> None:
-    w, matrix = opencl_c(writer), setting.parameters
+def _write_scalar(setting: Setting, w: CWriter) -> None:
     x, _, _, right, left, assigned = w.experiment.arguments
     m = w.load(x)
-    w.store(right, w.variable(matrix, f"{m} * s[0]"))
-    w.store(left, w.variable(matrix, f"t[0] * {m}"))
+    w.store(right, w.variable(setting.parameters, f"{m} * s[0]"))
+    w.store(left, w.variable(setting.parameters, f"t[0] * {m}"))
     w.line(f"{m} *= s[1];")
     w.store(assigned, m)
 
@@ -89,20 +78,12 @@ def _init_experiment(setting: Setting) -> Experiment:
     scalars = rng.choice(_edges(component), 2, replace=False)
     other, converted = _other_scalar(setting, component)
     values = {"first": scalars[0], "second": scalars[1], "other": converted[0]}
-    return Experiment(
-        [
-            Argument("s", component, scalars),
-            other,
-            *(
-                matrix_output(name, setting.place(name, matrix), _filled(matrix, value))
-                for name, value in values.items()
-            ),
-        ]
-    )
+    results = {name: _filled(matrix, value) for name, value in values.items()}
+    return Experiment([Argument("s", component, scalars), other, *setting.outputs(results)])
 
 
-def _write_init(setting: Setting, writer: Writer) -> None:
-    w, matrix = opencl_c(writer), setting.parameters
+def _write_init(setting: Setting, w: CWriter) -> None:
+    matrix = setting.parameters
     kind, scalar = w.type(matrix), matrix.component.opencl_c
     w.outside.append(f"static {kind} @_fill({scalar} value) {{ return coop_mat_init(value); }}")
     w.store(w.experiment.argument("first"), w.variable(matrix, "coop_mat_init(s[0])"))
@@ -127,42 +108,24 @@ _ELEMENT_LINES = {
     False: ("{t}[i] = -{y}[i];", "{t}[i] += {x}[i];", "{t}[i] *= 3;"),
 }
 # From the front to the back and once more: every component comes back to its place.
-_EXCHANGE = (
-    "for (uint n = coop_mat_length({t}), turn = 0; turn < 2; turn++)",
-    "    for (uint i = 0; i < n / 2; i++) {{",
-    "        {s} saved = {t}[i];",
-    "        {t}[i] = {t}[n - 1 - i];",
-    "        {t}[n - 1 - i] = saved;",
-    "    }}",
-)
+_EXCHANGE = """\
+for (uint n = coop_mat_length({t}), turn = 0; turn < 2; turn++)
+    for (uint i = 0; i < n / 2; i++) {{
+        {s} saved = {t}[i];
+        {t}[i] = {t}[n - 1 - i];
+        {t}[n - 1 - i] = saved;
+    }}"""
+
+_element_experiment = of_matrices(lambda component, x, y: {"out": _elements(component, x, y), "kept": x})
 
 
-def _element_experiment(setting: Setting) -> Experiment:
-    matrix: MatrixType = setting.parameters
-    rng = setting.random()
-    x, y = (whole_range(rng, matrix.component, matrix.rows, matrix.columns) for _ in range(2))
-    return Experiment(
-        [
-            matrix_input("x", setting.place("x", matrix), x),
-            matrix_input("y", setting.place("y", matrix), y),
-            matrix_output("out", setting.place("out", matrix), _elements(matrix.component, x, y)),
-            matrix_output("kept", setting.place("kept", matrix), x),
-        ]
-    )
-
-
-def _write_elements(setting: Setting, writer: Writer) -> None:
-    w, matrix = opencl_c(writer), setting.parameters
+def _write_elements(setting: Setting, w: CWriter) -> None:
+    component = setting.parameters.component
     x, y, out, kept = w.experiment.arguments
-    names = {"x": w.load(x), "y": w.load(y), "t": w.variable(matrix, "coop_mat_init(0)")}
-    names["s"] = matrix.component.opencl_c
-    lines = _ELEMENT_LINES[matrix.component.is_integer]
-    w.line("for (uint i = 0; i < coop_mat_length({t}); i++) {{".format(**names))
-    for line in lines:
-        w.line("    " + line.format(**names))
-    w.line("}")
-    for line in _EXCHANGE:
-        w.line(line.format(**names))
+    names = {"x": w.load(x), "y": w.load(y), "t": w.variable(setting.parameters, "coop_mat_init(0)")}
+    lines = "\n".join(_ELEMENT_LINES[component.is_integer])
+    w.block("for (uint i = 0; i < coop_mat_length({t}); i++)".format(**names), lambda: w.lines_of(lines, **names))
+    w.lines_of(_EXCHANGE, **names, s=component.opencl_c)
     w.store(out, names["t"])
     w.store(kept, names["x"])
 
@@ -170,21 +133,15 @@ def _write_elements(setting: Setting, writer: Writer) -> None:
 # --- coord: the coordinates of all work-items' components are those of the matrix, each once
 
 
-def _codes(rows: Array, columns: Array) -> Array:
-    """Numbers that every component type can hold, and that differ between near components."""
-    return np.asarray((rows * 5 + columns * 3) & 127)
-
-
-_COORD_LINES = (
-    "for (uint i = 0; i < coop_mat_length({m}); i++) {{",
-    "    uint2 at = coop_mat_coord({m}, i);",
-    "    bool inside = at.x < {rows} && at.y < {columns};",
-    "    atomic_inc(counts + {guard} + (inside ? at.x * {columns} + at.y : {all}));",
-    "    if (inside)",
-    "        out[{offset} + {place}] = {m}[i];",
-    "    {n}[i] = (at.x * 5 + at.y * 3) & 127;",
-    "}}",
-)
+_COORD_LINES = """\
+for (uint i = 0; i < coop_mat_length({m}); i++) {{
+    uint2 at = coop_mat_coord({m}, i);
+    bool inside = at.x < {rows}u && at.y < {columns}u;
+    atomic_inc(counts + {guard} + (inside ? at.x * {columns}u + at.y : {all}u));
+    if (inside)
+        out[{offset} + {place}] = {m}[i];
+    {n}[i] = (at.x * 5 + at.y * 3) & 127;
+}}"""
 
 
 def _coord_experiment(setting: Setting) -> Experiment:
@@ -192,35 +149,27 @@ def _coord_experiment(setting: Setting) -> Experiment:
     matrix: MatrixType = setting.parameters
     component, size = matrix.component, matrix.rows * matrix.columns
     uint = COMPONENT_TYPES["u32"]
-    x = whole_range(setting.random(), component, matrix.rows, matrix.columns)
+    values = setting.drawn("x")
     counts = pattern(size + 1 + 2 * GUARD, uint)
     counts[GUARD : GUARD + size + 1] = 0
     once = counts.copy()
     once[GUARD : GUARD + size] = 1
-    codes = _codes(*np.indices((matrix.rows, matrix.columns)))
-    return Experiment(
-        [
-            matrix_input("x", setting.place("x", matrix), x),
-            Argument("counts", uint, counts, once),
-            matrix_output("out", setting.place("out", matrix), x),
-            matrix_output("codes", setting.place("codes", matrix), meaning.narrow(component, codes)),
-        ]
-    )
+    rows, columns = np.indices((matrix.rows, matrix.columns))
+    # Numbers that every component type can hold, and that differ between near components.
+    codes = meaning.narrow(component, (rows * 5 + columns * 3) & 127)
+    outputs = setting.outputs({"out": values["x"], "codes": codes})
+    return Experiment([*setting.inputs(values), Argument("counts", uint, counts, once), *outputs])
 
 
-def _write_coord(setting: Setting, writer: Writer) -> None:
-    w, matrix = opencl_c(writer), setting.parameters
+def _write_coord(setting: Setting, w: CWriter) -> None:
+    matrix = setting.parameters
     x, _, out, codes = w.experiment.arguments
-    assert out.place is not None
+    at = out.place
+    assert at is not None
     m, n = w.load(x), w.variable(matrix, "coop_mat_init(0)")
-    by_row = out.place.layout == 0
-    place = f"at.x * {out.place.stride} + at.y" if by_row else f"at.y * {out.place.stride} + at.x"
-    facts = {
-        **{"m": m, "n": n, "rows": f"{matrix.rows}u", "columns": f"{matrix.columns}u", "guard": GUARD},
-        **{"all": f"{matrix.rows * matrix.columns}u", "offset": out.place.offset, "place": place},
-    }
-    for line in _COORD_LINES:
-        w.line(line.format(**facts))
+    place = f"at.x * {at.stride} + at.y" if at.layout == 0 else f"at.y * {at.stride} + at.x"
+    sizes = {"rows": matrix.rows, "columns": matrix.columns, "all": matrix.rows * matrix.columns, "guard": GUARD}
+    w.lines_of(_COORD_LINES, m=m, n=n, **sizes, offset=at.offset, place=place)
     w.store(codes, n)
 
 
@@ -231,13 +180,10 @@ def _transpose_experiment(setting: Setting) -> Experiment:
     source: MatrixType = setting.parameters
     result = MatrixType(source.component, source.columns, source.rows, source.use)
     x = whole_range(setting.random(), source.component, source.rows, source.columns)
-    return Experiment(
-        [matrix_input("x", setting.place("x", source), x), matrix_output("out", setting.place("out", result), x.T)]
-    )
+    return Experiment([setting.input("x", source, x), setting.output("out", result, x.T)])
 
 
-def _write_transpose(setting: Setting, writer: Writer) -> None:
-    w = opencl_c(writer)
+def _write_transpose(setting: Setting, w: CWriter) -> None:
     x, out = w.experiment.arguments
     assert out.place is not None
     w.store(out, w.variable(out.place.matrix, f"coop_mat_transpose({w.load(x)})"))

@@ -9,22 +9,15 @@ import numpy as np
 
 from coopmat.matrices import meaning
 from coopmat.matrices.reference import Array
-from coopmat.matrices.variants import (
-    COMPONENT_TYPES,
-    ComponentType,
-    MatrixType,
-    Operands,
-    Variant,
-    default_operands,
-)
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Variant
 
-from ..experiment import Argument, Experiment, matrix_input, matrix_output
+from ..experiment import Argument, Experiment
 from ..profile import Profile
-from ..values import moderate, whole_range
-from ..writers import Writer
-from .base import Case, Operation, Setting, thinned
-from .inputs import plain
-from .stack import Stack, opencl_c
+from ..values import moderate
+from ..writers.c import CWriter
+from .base import Case, Operation, Setting, of_matrices
+from .inputs import Inputs, is_plain, multiply_add_cases, operands_of, plain, product, types_of
+from .stack import Stack
 
 _C = ("c",)
 # Multiply-adds that a test has besides its matrix types.
@@ -33,35 +26,19 @@ _MOST_ROWS, _MOST_COLUMNS, _MOST_PRODUCTS = 5, 16, 512
 
 
 def _multiply_adds(profile: Profile, suffix: str = "", first: int = 0) -> Iterator[Case]:
-    found = [
-        Case(f"{variant.name}{suffix}{profile.suffix(size)}", size, variant)
-        for variant, size in profile.multiply_adds
-        if variant.c == variant.result
-        and not variant.saturating
-        and (profile.is_native or variant.m * variant.n * variant.k <= _MOST_PRODUCTS)
-    ]
-    yield from thinned(profile, found, _FEW, first)
+    return multiply_add_cases(profile, is_plain, _MOST_PRODUCTS, suffix, _FEW, first)
 
 
 def _type_cases(profile: Profile) -> Iterator[Case]:
     """As `type_cases`; of lowered matrices, which may have any shape, small ones: how many rows there are makes no
     difference to programs, but to the time that devices take to compile them."""
     found: dict[str, Case] = {}
-    for matrix, size in profile.types():
+    for matrix, size in profile.matrix_types:
         if not profile.is_native:
             matrix = replace(matrix, rows=min(matrix.rows, _MOST_ROWS), columns=min(matrix.columns, _MOST_COLUMNS))
         case = Case(matrix.name + profile.suffix(size), size, matrix)
         found.setdefault(case.name, case)
     yield from found.values()
-
-
-def _types(variant: Variant) -> tuple[MatrixType, MatrixType, MatrixType]:
-    a, b, c, _ = variant.matrix_types()
-    return a, b, c
-
-
-def _operands(variant: Variant) -> Operands:
-    return default_operands(variant.a, variant.b, variant.c)
 
 
 def _control(values: Sequence[int]) -> Argument:
@@ -173,30 +150,20 @@ def _flow_experiment(setting: Setting) -> Experiment:
         return _sum_experiment(setting)
     matrix: MatrixType = setting.parameters
     rng, component = setting.random(), matrix.component
-    x, y = (moderate(rng, component, matrix.rows, matrix.columns) for _ in range(2))
+    values = {name: moderate(rng, component, matrix.rows, matrix.columns) for name in "xy"}
     walk = _walk(rng)
-    s, t = _walked(component, x, y, walk)
-    return Experiment(
-        [
-            _control(walk),
-            matrix_input("x", setting.place("x", matrix), x),
-            matrix_input("y", setting.place("y", matrix), y),
-            matrix_output("first", setting.place("first", matrix), s),
-            matrix_output("second", setting.place("second", matrix), t),
-        ]
-    )
+    s, t = _walked(component, values["x"], values["y"], walk)
+    return Experiment([_control(walk), *setting.inputs(values), *setting.outputs({"first": s, "second": t})])
 
 
-def _write_flow(setting: Setting, writer: Writer) -> None:
-    w = opencl_c(writer)
+def _write_flow(setting: Setting, w: CWriter) -> None:
     if isinstance(setting.parameters, Variant):
-        _write_sum(setting, writer)
+        _write_sum(setting, w)
         return
     _, x, y, first, second = w.experiment.arguments
     names = {"M": w.type(setting.parameters), "x": w.load(x), "y": w.load(y)}
     w.outside += _CHOOSE.format(**names).splitlines()
-    for line in _WALK.format(**names).splitlines():
-        w.line(line)
+    w.lines_of(_WALK, **names)
     w.store(first, "s")
     w.store(second, "t")
 
@@ -227,22 +194,22 @@ def _sum_experiment(setting: Setting) -> Experiment:
     taken = [k for k, way in enumerate(ways[: ways.index(_STOP)]) if way != _SKIP]
     stacks = _sum_stacks(setting)
     factors = [[_small(rng, stack.place.matrix) for _ in range(_BLOCKS)] for stack in stacks]
-    c = result = _small(rng, _types(variant)[2])
+    matrix = types_of(variant)[2]
+    c = result = _small(rng, matrix)
     for k in taken:
-        types = (variant.a, variant.b, variant.c)
-        result, _ = meaning.mul_add(types, factors[0][k], factors[1][k], result, _operands(variant))
+        result, _ = product(variant, Inputs(factors[0][k], factors[1][k], result))
     return Experiment(
         [
             _control([_BLOCKS, *ways]),
             *(stack.input(blocks) for stack, blocks in zip(stacks, factors, strict=True)),
-            matrix_input("c", setting.place("c", _types(variant)[2]), c),
-            matrix_output("out", setting.place("out", _types(variant)[2]), result),
+            setting.input("c", matrix, c),
+            setting.output("out", matrix, result),
         ]
     )
 
 
 def _sum_stacks(setting: Setting) -> list[Stack]:
-    a, b, _ = _types(setting.parameters)
+    a, b, _ = types_of(setting.parameters)
     return [Stack.of(setting, name, matrix, _BLOCKS) for name, matrix in (("a", a), ("b", b))]
 
 
@@ -252,23 +219,12 @@ def _small(rng: np.random.Generator, matrix: MatrixType) -> Array:
     return meaning.narrow(component, rng.integers(low, 2, (matrix.rows, matrix.columns)))
 
 
-def _write_sum(setting: Setting, writer: Writer) -> None:
-    w, variant = opencl_c(writer), setting.parameters
-    types = _types(variant)
+def _write_sum(setting: Setting, w: CWriter) -> None:
+    types = types_of(setting.parameters)
     a, b = _sum_stacks(setting)
     c = w.load(w.experiment.argument("c"))
-    names = {
-        "A": w.type(types[0]),
-        "B": w.type(types[1]),
-        "a": a.load("k"),
-        "b": b.load("k"),
-        "c": c,
-        "product": f"coop_mat_mulAdd(a_k, b_k, {c})",
-        "skip": _SKIP,
-        "stop": _STOP,
-    }
-    for line in _SUM.format(**names).splitlines():
-        w.line(line)
+    names = {"A": w.type(types[0]), "B": w.type(types[1]), "a": a.load("k"), "b": b.load("k"), "c": c}
+    w.lines_of(_SUM, **names, product=f"coop_mat_mulAdd(a_k, b_k, {c})", skip=_SKIP, stop=_STOP)
     w.store(w.experiment.argument("out"), c)
 
 
@@ -309,31 +265,17 @@ _MEMBERS = (
 )
 
 
-def _members(component: ComponentType, x: Array, y: Array, z: Array) -> list[Array]:
+def _members(component: ComponentType, x: Array, y: Array, z: Array) -> dict[str, Array]:
     """What `_STRUCT_BODY` leaves in `_MEMBERS`: tag is 3 after the turn, so that `_change` sets the second."""
-    return [x, z, x, z, z, x, meaning.negate(component, x), x, z]
+    values = [x, z, x, z, z, x, meaning.negate(component, x), x, z]
+    return {f"out{n}": value for n, value in enumerate(values)}
 
 
-def _struct_experiment(setting: Setting) -> Experiment:
-    matrix: MatrixType = setting.parameters
-    rng, component = setting.random(), matrix.component
-    inputs = {name: whole_range(rng, component, matrix.rows, matrix.columns) for name in "xyz"}
-    results = _members(component, *inputs.values())
-    return Experiment(
-        [
-            *(matrix_input(name, setting.place(name, matrix), values) for name, values in inputs.items()),
-            *(matrix_output(f"out{n}", setting.place(f"out{n}", matrix), values) for n, values in enumerate(results)),
-        ]
-    )
-
-
-def _write_struct(setting: Setting, writer: Writer) -> None:
-    w = opencl_c(writer)
+def _write_struct(setting: Setting, w: CWriter) -> None:
     x, y, z, *outputs = w.experiment.arguments
     names = {"M": w.type(setting.parameters), "x": w.load(x), "y": w.load(y), "z": w.load(z)}
     w.outside += _STRUCTS.format(**names).splitlines()
-    for line in _STRUCT_BODY.format(**names).splitlines():
-        w.line(line)
+    w.lines_of(_STRUCT_BODY, **names)
     for output, member in zip(outputs, _MEMBERS, strict=True):
         w.store(output, member)
 
@@ -354,41 +296,31 @@ def _subgroup_cases(profile: Profile) -> Iterable[Case]:
 def _subgroup_stacks(setting: Setting) -> tuple[int, list[Stack]]:
     """How many subgroups run in all, and where the matrices of each lie."""
     variant, count = setting.parameters
-    a, b, c = _types(variant)
-    total = 2 * count
+    a, b, c = types_of(variant)
     named = (("a", a), ("b", b), ("c", c), ("out", c))
-    return total, [Stack.of(setting, name, matrix, total) for name, matrix in named]
+    return 2 * count, [Stack.of(setting, name, matrix, 2 * count) for name, matrix in named]
 
 
 def _subgroup_experiment(setting: Setting) -> Experiment:
     variant, count = setting.parameters
     rng = setting.random()
-    total, (a, b, c, out) = _subgroup_stacks(setting)
+    total, (*stacks, out) = _subgroup_stacks(setting)
     inputs = [plain(rng, variant) for _ in range(total)]
-    types = (variant.a, variant.b, variant.c)
-    results = [meaning.mul_add(types, item.a, item.b, item.c, _operands(variant)) for item in inputs]
-    return Experiment(
-        [
-            a.input([item.a for item in inputs]),
-            b.input([item.b for item in inputs]),
-            c.input([item.c for item in inputs]),
-            out.output([result for result, _ in results], [tolerance for _, tolerance in results]),
-        ],
-        sub_groups=count,
-        groups=total // count,
-    )
+    results, tolerances = zip(*(product(variant, item) for item in inputs), strict=True)
+    buffers = [stack.input(matrices) for stack, matrices in zip(stacks, zip(*inputs, strict=True), strict=True)]
+    return Experiment([*buffers, out.output(results, tolerances)], sub_groups=count, groups=total // count)
 
 
-def _write_subgroups(setting: Setting, writer: Writer) -> None:
-    w, (variant, _) = opencl_c(writer), setting.parameters
-    _, (a, b, c, out) = _subgroup_stacks(setting)
+def _write_subgroups(setting: Setting, w: CWriter) -> None:
+    variant, _ = setting.parameters
+    _, (*stacks, out) = _subgroup_stacks(setting)
     w.line(f"uint number = {_NUMBER};")
-    x, y, z = (w.variable(s.place.matrix, s.load("number")) for s in (a, b, c))
-    w.line(out.store("number", w.multiply_add(_types(variant), x, y, z, _operands(variant))))
+    x, y, z = (w.variable(s.place.matrix, s.load("number")) for s in stacks)
+    w.line(out.store("number", w.multiply_add(types_of(variant), x, y, z, operands_of(variant))))
 
 
 OPERATIONS = (
     Operation("control_flow", _flow_cases, _flow_experiment, _write_flow, _C),
-    Operation("nested_struct", _type_cases, _struct_experiment, _write_struct, _C),
+    Operation("nested_struct", _type_cases, of_matrices(_members, "xyz"), _write_struct, _C),
     Operation("two_subgroups", _subgroup_cases, _subgroup_experiment, _write_subgroups, _C),
 )

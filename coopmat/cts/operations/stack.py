@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -12,14 +11,8 @@ from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import Layout, MatrixType
 
 from ..experiment import Argument, Place, pattern
-from ..writers import Writer
-from ..writers.c import LAYOUTS, CWriter
+from ..writers.c import LAYOUTS
 from .base import Setting
-
-
-def opencl_c(w: Writer) -> CWriter:
-    """The writer of an operation that only OpenCL C has."""
-    return cast(CWriter, w)
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 
+from coopmat.matrices.strategies import ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES
 
-from ..outcome import Outcome, Results, Status, worst
+from ..outcome import UPSTREAM, Outcome, Results, Status, count, seconds, worst
 from ..schedule import Settings
 from .features import Features, features
 from .json import describe
 from .text import printable, verdict
 
-_CLASSES = {Status.PASSED: "pass", Status.FAILED: "fail", Status.NOT_SUPPORTED: "skip"}
-_WORDS = {Status.PASSED: "passed", Status.FAILED: "FAILED", Status.NOT_SUPPORTED: "not supported"}
 # Lines of one log that go into the page; all of it is in the JSON report.
 _LOG_LINES = 80
 
@@ -34,7 +33,7 @@ class View:
 _TYPES = tuple(COMPONENT_TYPES)
 VIEWS = (
     View("t", "Tests by component type", _TYPES, lambda o, f: (o.test, f.component)),
-    View("r", "Tests by route", ("native", "one", "lanes", "scratch"), lambda o, f: (o.test, o.route)),
+    View("r", "Tests by route", ROUTES, lambda o, f: (o.test, o.route)),
     View("u", "Tests by use", ("A", "B", "C"), lambda o, f: (o.test, f.use)),
     View(
         "m", "Multiply-adds: A × B by accumulator", _TYPES, lambda o, f: (f.pairing, f.component if f.pairing else "")
@@ -66,8 +65,7 @@ def render(results: Results, settings: Settings) -> str:
 def _head(results: Results) -> str:
     state = "pass" if results.tested and not results.failures else "fail"
     counts = " ".join(
-        f'<span class="{_CLASSES[status]}">{count} {_WORDS[status]}</span>'
-        for status, count in results.counts().items()
+        f'<span class="{UPSTREAM[status]}">{count} {status.value}</span>' for status, count in results.counts().items()
     )
     facts = {
         "Device": results.device.label,
@@ -123,15 +121,14 @@ def _cell(view: View, row: str, column: str, outcomes: Sequence[Outcome]) -> str
     if not outcomes:
         return "<td class='none'>·</td>"
     status = worst(outcomes)
-    passed = sum(outcome.status is Status.PASSED for outcome in outcomes)
+    passed = count(outcomes)[Status.PASSED]
     text = f"{passed}/{len(outcomes)}" if status is not Status.NOT_SUPPORTED else "n/s"
     if status is Status.FAILED:
         text = f"✗ {text}"
     key = escape(f"{view.key}|{row}|{column}", quote=True)
-    seconds = sum(outcome.seconds for outcome in outcomes)
-    title = f"{row}, {column}: {_WORDS[status]}, {seconds:.2f} s"
+    title = f"{row}, {column}: {status.value}, {seconds(outcomes):.2f} s"
     return (
-        f"<td class='{_CLASSES[status]}'><a href='#{_anchor(outcomes[0])}' data-k=\"{key}\""
+        f"<td class='{UPSTREAM[status]}'><a href='#{_anchor(outcomes[0])}' data-k=\"{key}\""
         f' title="{escape(title, quote=True)}">{escape(text)}</a></td>'
     )
 
@@ -144,41 +141,33 @@ def _anchor(outcome: Outcome) -> str:
 
 
 def _tests(results: Results, settings: Settings) -> str:
-    groups: dict[tuple[str, str], list[Outcome]] = {}
-    for outcome in results.outcomes:
-        groups.setdefault((outcome.test, outcome.route), []).append(outcome)
     lines = ["<section><h2>All variants</h2>"]
-    for (test, route), outcomes in groups.items():
+    for (test, route), outcomes in results.groups().items():
         status = worst(outcomes)
-        passed = sum(outcome.status is Status.PASSED for outcome in outcomes)
-        seconds = sum(outcome.seconds for outcome in outcomes)
-        lines.append(
-            f"<details class='test' id='{_anchor(outcomes[0])}'><summary class='{_CLASSES[status]}'>{escape(test)}"
-            f" <small>{escape(route)}: {passed}/{len(outcomes)} passed, {_WORDS[status]}, {seconds:.2f} s</small>"
-            "</summary><ul>"
-        )
-        lines += _items(outcomes, settings)
-        lines.append("</ul></details>")
+        passed, time = count(outcomes)[Status.PASSED], seconds(outcomes)
+        lines += [
+            f"<details class='test' id='{_anchor(outcomes[0])}'><summary class='{UPSTREAM[status]}'>{escape(test)}"
+            f" <small>{escape(route)}: {passed}/{len(outcomes)} passed, {status.value}, {time:.2f} s</small>"
+            "</summary><ul>",
+            *_items(outcomes, settings),
+            "</ul></details>",
+        ]
     return "\n".join([*lines, "</section>"])
 
 
 def _items(outcomes: Iterable[Outcome], settings: Settings) -> Iterable[str]:
     for outcome in outcomes:
         about = features(outcome.variant)
-        keys = []
-        for view in VIEWS:
-            row, column = view.place(outcome, about)
-            if row and column:
-                keys.append(f"{view.key}|{row}|{column}")
+        places = ((view.key, *view.place(outcome, about)) for view in VIEWS)
+        keys = ["|".join(place) for place in places if all(place)]
         name = escape(outcome.variant or outcome.test)
-        line = f"{name} <small>{_WORDS[outcome.status]}, {outcome.seconds:.3f} s</small>"
+        line = f"{name} <small>{outcome.status.value}, {outcome.seconds:.3f} s</small>"
         if outcome.log:
-            command = f"coopmat cts {settings.command(outcome.test, outcome.variant, outcome.route)}"
             files_at = f"<p>files: {escape(outcome.directory)}</p>" if outcome.directory else ""
             shown = printable(outcome.log).splitlines()
             log = "\n".join([*shown[:_LOG_LINES], *(["..."] if len(shown) > _LOG_LINES else [])])
             line = (
-                f"<details><summary>{line}</summary><p><code>{escape(command)}</code></p>{files_at}"
+                f"<details><summary>{line}</summary><p><code>{escape(settings.repeat(outcome))}</code></p>{files_at}"
                 f"<pre>{escape(log)}</pre></details>"
             )
-        yield f'<li class="{_CLASSES[outcome.status]}" data-k="{escape(";".join(keys), quote=True)}">{line}</li>'
+        yield f'<li class="{UPSTREAM[outcome.status]}" data-k="{escape(";".join(keys), quote=True)}">{line}</li>'

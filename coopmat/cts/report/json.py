@@ -7,13 +7,12 @@ import json
 from coopmat.devices import DeviceInfo
 from coopmat.devices.sub_groups import sub_group_sizes
 
-from ..outcome import Outcome, Results, Status, worst
+from ..outcome import UPSTREAM, Outcome, Results, Status, count, seconds, worst
 from ..schedule import Settings
 from .text import verdict
 
 # Raised when what is there changes its meaning.
 VERSION = 1
-_UPSTREAM = {Status.PASSED: "pass", Status.FAILED: "fail", Status.NOT_SUPPORTED: "skip"}
 _KEYS = {Status.PASSED: "passed", Status.FAILED: "failed", Status.NOT_SUPPORTED: "not_supported"}
 
 
@@ -53,18 +52,15 @@ def describe(device: DeviceInfo) -> dict[str, object]:
 
 
 def _tests(results: Results) -> list[dict[str, object]]:
-    found: dict[tuple[str, str], list[Outcome]] = {}
-    for outcome in results.outcomes:
-        found.setdefault((outcome.test, outcome.route), []).append(outcome)
     return [
         {
             "test": test,
             "route": route,
             "status": _KEYS[worst(outcomes)],
-            **{key: sum(o.status is status for o in outcomes) for status, key in _KEYS.items()},
-            "seconds": round(sum(o.seconds for o in outcomes), 3),
+            **{_KEYS[status]: number for status, number in count(outcomes).items()},
+            "seconds": round(seconds(outcomes), 3),
         }
-        for (test, route), outcomes in found.items()
+        for (test, route), outcomes in results.groups().items()
     ]
 
 
@@ -77,11 +73,11 @@ def _outcome(outcome: Outcome, settings: Settings) -> dict[str, object]:
         "seconds": round(outcome.seconds, 4),
         "log": outcome.log,
         "directory": outcome.directory,
-        "repeat": f"coopmat cts {settings.command(outcome.test, outcome.variant, outcome.route)}",
+        "repeat": settings.repeat(outcome),
     }
 
 
 def render_upstream(results: Results, settings: Settings) -> str:
     """As CL_CONFORMANCE_RESULTS_FILENAME asks for it: a word for each test, all of its routes together."""
-    words = {test: _UPSTREAM[status] for test, status in results.tests().items()}
+    words = {test: UPSTREAM[status] for test, status in results.tests().items()}
     return json.dumps({"cmd": "coopmat cts", "results": words}, indent=1) + "\n"

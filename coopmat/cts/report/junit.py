@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-from ..outcome import Outcome, Results, Status
+from ..outcome import Outcome, Results, Status, count, seconds
 from ..schedule import Settings
 from .text import printable
 
 
 def render(results: Results, settings: Settings) -> str:
-    groups: dict[tuple[str, str], list[Outcome]] = {}
-    for outcome in results.outcomes:
-        groups.setdefault((outcome.test, outcome.route), []).append(outcome)
     root = ET.Element("testsuites", {"name": "coopmat cts", **_numbers(results.outcomes, results.seconds)})
-    for (test, route), outcomes in groups.items():
-        seconds = sum(outcome.seconds for outcome in outcomes)
+    for (test, route), outcomes in results.groups().items():
         attributes = {"name": f"{test}.{route}", "timestamp": results.started.isoformat(timespec="seconds")}
-        suite = ET.SubElement(root, "testsuite", {**attributes, **_numbers(outcomes, seconds)})
+        suite = ET.SubElement(root, "testsuite", {**attributes, **_numbers(outcomes, seconds(outcomes))})
         properties = ET.SubElement(suite, "properties")
         for name, value in {"device": results.device.label, "route": route, **results.options}.items():
             ET.SubElement(properties, "property", name=name, value=printable(str(value)))
@@ -33,13 +29,14 @@ def render(results: Results, settings: Settings) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _numbers(outcomes: list[Outcome], seconds: float) -> dict[str, str]:
+def _numbers(outcomes: list[Outcome], time: float) -> dict[str, str]:
+    counts = count(outcomes)
     return {
         "tests": str(len(outcomes)),
-        "failures": str(sum(outcome.status is Status.FAILED for outcome in outcomes)),
+        "failures": str(counts[Status.FAILED]),
         "errors": "0",
-        "skipped": str(sum(outcome.status is Status.NOT_SUPPORTED for outcome in outcomes)),
-        "time": f"{seconds:.3f}",
+        "skipped": str(counts[Status.NOT_SUPPORTED]),
+        "time": f"{time:.3f}",
     }
 
 
@@ -54,8 +51,7 @@ def _add_case(suite: ET.Element, outcome: Outcome, settings: Settings) -> None:
     if outcome.status is Status.FAILED:
         first = outcome.log.partition("\n")[0]
         failure = ET.SubElement(case, "failure", message=printable(first))
-        command = settings.command(outcome.test, outcome.variant, outcome.route)
         files = f"\nfiles: {outcome.directory}" if outcome.directory else ""
-        failure.text = printable(f"coopmat cts {command}\n{outcome.log}{files}")
+        failure.text = printable(f"{settings.repeat(outcome)}\n{outcome.log}{files}")
     elif outcome.status is Status.NOT_SUPPORTED:
         ET.SubElement(case, "skipped", message=printable(outcome.log))

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from ..outcome import LINES, Outcome, Results, Status
+from ..outcome import Outcome, Results, Status
 from ..schedule import Settings
 
 # What XML 1.0 has no way to write, and no page should have.
@@ -30,11 +30,10 @@ class TextReport:
     def done(self, outcome: Outcome) -> None:
         self._tell(outcome.test, outcome.variant, outcome.route)
         self._told = ""
-        lines = [LINES[outcome.status]]
-        if outcome.status is Status.NOT_SUPPORTED and outcome.log:
-            lines[0] += f" ({outcome.log})"
-        elif outcome.log:
-            lines += [f"    {line}" for line in outcome.log.splitlines()]
+        if outcome.status is Status.NOT_SUPPORTED:
+            lines = ["test not supported" + (f" ({outcome.log})" if outcome.log else "")]
+        else:
+            lines = [outcome.status.value, *(f"    {line}" for line in outcome.log.splitlines())]
         if outcome.directory:
             lines.append(f"    see {outcome.directory}")
         self._echo("\n".join(lines))

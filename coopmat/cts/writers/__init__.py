@@ -1,5 +1,5 @@
 """Kernels, written once: as OpenCL C (`c.CWriter`) or as SPIR-V assembly (`assembly.AssemblyWriter`)."""
 
-from .base import Function, Parameter, Value, Variable, VariableArray, Writer
+from .base import Parameter, Value, Variable, Writer
 
-__all__ = ["Function", "Parameter", "Value", "Variable", "VariableArray", "Writer"]
+__all__ = ["Parameter", "Value", "Variable", "Writer"]

@@ -10,7 +10,7 @@ from coopmat.matrices.memory_rules import MOST_PLACED
 from coopmat.matrices.variants import SCOPE_SUBGROUP, ComponentType, MatrixType, Operands
 
 from ..experiment import Argument, Experiment, Place
-from .base import KERNEL, Function, Parameter, Value, Variable, VariableArray, Writer, local_argument
+from .base import KERNEL, Body, Parameter, Value, Variable, Writer, local_argument
 
 _STORAGE = {"global": "CrossWorkgroup", "constant": "UniformConstant", "local": "Workgroup"}
 # Operators, for integers (unsigned, signed) and floating point.
@@ -34,8 +34,6 @@ _OPERANDS = {
 class AssemblyWriter(Writer):
     """`code` is the kernel's body; types, constants and variables of the module are made once, by `once`."""
 
-    mode = "spirv"
-
     def __init__(self, experiment: Experiment, sub_group_size: int | None) -> None:
         super().__init__(experiment, sub_group_size)
         self.capabilities = {"Kernel", "Addresses", "Linkage", "CooperativeMatrixKHR", "Int8", "Int16", "Int64"}
@@ -49,19 +47,18 @@ class AssemblyWriter(Writer):
         # Whole functions before the kernel.
         self.functions: list[str] = []
         self._globals: dict[str, str] = {}
-        self._locals: dict[str, str] = {}
         self._count = 0
 
     # --- the module
 
     def text(self, kernel: str = KERNEL) -> str:
-        void, signature = self.once("OpTypeVoid"), self._signature()
+        types = [self.pointer(a.space, self.pointee(a)) for a in self.experiment.arguments]
+        void = self.once("OpTypeVoid")
+        signature = self.once(" ".join(["OpTypeFunction", void, *types]))
         if self.sub_group_size is not None:
             self.capabilities.add("SubgroupDispatch")
-        parameters = [
-            f"%{a.name} = OpFunctionParameter {self.pointer(a.space, self.pointee(a))}"
-            for a in self.experiment.arguments
-        ]
+        names = [argument.name for argument in self.experiment.arguments]
+        parameters = [f"%{name} = OpFunctionParameter {t}" for name, t in zip(names, types, strict=True)]
         lines = [
             *(f"OpCapability {name}" for name in sorted(self.capabilities - {"Linkage"})),
             *(f'OpExtension "{name}"' for name in sorted(self.extensions)),
@@ -75,10 +72,6 @@ class AssemblyWriter(Writer):
         lines += self.functions
         lines += [f"%kernel = OpFunction {void} None {signature}", *parameters, "%entry = OpLabel"]
         return "\n".join([*lines, *self.variables, *self.code, "OpReturn", "OpFunctionEnd", ""])
-
-    def _signature(self) -> str:
-        types = [self.pointer(a.space, self.pointee(a)) for a in self.experiment.arguments]
-        return self.once(" ".join(["OpTypeFunction", self.once("OpTypeVoid"), *types]))
 
     def fresh(self) -> Value:
         self._count += 1
@@ -124,7 +117,7 @@ class AssemblyWriter(Writer):
         return self.once(f"OpTypePointer {_STORAGE.get(space, space)} {pointee}")
 
     def pointee(self, argument: Argument) -> str:
-        scalar, width = argument.place.pointee if argument.place is not None else (argument.component, 1)
+        scalar, width = argument.pointee
         if width == 1:
             return self.scalar(scalar)
         if width > 4:
@@ -144,16 +137,13 @@ class AssemblyWriter(Writer):
         """A pointer to a pointee of an argument, or of an array in local memory."""
         kind = self.pointer(argument.space, self.pointee(argument))
         if argument.space == "local":
-            return self.emit("OpInBoundsAccessChain", kind, self._local_array(argument), index)
+            return self.emit("OpInBoundsAccessChain", kind, f"%local_{argument.name}", index)
         return self.emit("OpInBoundsPtrAccessChain", kind, f"%{argument.name}", index)
-
-    def _local_array(self, argument: Argument) -> str:
-        return self._locals[argument.name]
 
     def local(self, name: str, place: Place) -> Argument:
         argument = local_argument(name, place)
         array = self.once(f"OpTypeArray {self.pointee(argument)} {self.uint(place.room)}")
-        variable = self._locals[name] = f"%local_{name}"
+        variable = f"%local_{name}"
         self._globals[f"OpVariable {self.pointer('local', array)} Workgroup ; {name}"] = variable
         self.interface.append(variable)
         self.decorations.append(f"OpDecorate {variable} Alignment {MOST_PLACED}")  # whatever a device wants of pointers
@@ -171,11 +161,12 @@ class AssemblyWriter(Writer):
 
     def copy_array(self, source: Argument, target: Argument) -> None:
         truth, zero = self.once("OpTypeBool"), self.uint(0)
-        ids = [self._scalar_built_in(name) for name in ("SubgroupId", "SubgroupLocalInvocationId")]
+        uint = self.once("OpTypeInt 32 0")
+        ids = [self._read_built_in(name, uint) for name in ("SubgroupId", "SubgroupLocalInvocationId")]
         first = self.emit("OpLogicalAnd", truth, *(self.emit("OpIEqual", truth, number, zero) for number in ids))
         inside, behind = self.fresh(), self.fresh()
         self._label(inside, f"OpBranchConditional {first} {inside} {behind}")
-        self.code.append(f"OpCopyMemory {self._local_array(target)} {self._local_array(source)}")
+        self.code.append(f"OpCopyMemory %local_{target.name} %local_{source.name}")
         self._label(behind, f"OpBranch {behind}")
 
     def barrier(self) -> None:
@@ -221,18 +212,19 @@ class AssemblyWriter(Writer):
         self.assign(variable, value)
         return variable
 
-    def array(self, matrix: MatrixType, count: int) -> VariableArray:
-        array = self.once(f"OpTypeArray {self.matrix(matrix)} {self.uint(count)}")
-        return VariableArray(matrix, self._function_variable(array), count)
+    def array(self, matrix: MatrixType, count: int) -> Callable[[Value], Variable]:
+        array = self._function_variable(self.once(f"OpTypeArray {self.matrix(matrix)} {self.uint(count)}"))
+
+        def item(index: Value) -> Variable:
+            kind = self.pointer("Function", self.matrix(matrix))
+            return Variable(matrix, self.emit("OpInBoundsAccessChain", kind, array, index))
+
+        return item
 
     def _function_variable(self, pointee: str) -> str:
         name = self.fresh()
         self.variables.append(f"{name} = OpVariable {self.pointer('Function', pointee)} Function")
         return name
-
-    def item(self, array: VariableArray, index: Value) -> Variable:
-        kind = self.pointer("Function", self.matrix(array.matrix))
-        return Variable(array.matrix, self.emit("OpInBoundsAccessChain", kind, array.name, index))
 
     def read(self, variable: Variable) -> Value:
         return self.emit("OpLoad", self.matrix(variable.matrix), variable.name)
@@ -286,12 +278,8 @@ class AssemblyWriter(Writer):
     # --- functions
 
     def function(
-        self,
-        name: str,
-        parameters: Sequence[Parameter],
-        result: MatrixType | None,
-        body: Callable[[Sequence[Variable]], Value | None],
-    ) -> Function:
+        self, name: str, parameters: Sequence[Parameter], result: MatrixType | None, body: Body
+    ) -> Callable[..., Value]:
         outer = self.code, self.variables, self.block
         self.code, self.variables, self.block = [], [], f"%{name}_entry"
         types = [self._parameter_type(p) for p in parameters]
@@ -312,16 +300,13 @@ class AssemblyWriter(Writer):
             "OpFunctionEnd",
         ]
         self.code, self.variables, self.block = outer
-        return Function(f"%{name}", tuple(parameters), result)
+        return lambda *arguments: self.emit(
+            "OpFunctionCall", kind, f"%{name}", *(a.name if isinstance(a, Variable) else a for a in arguments)
+        )
 
     def _parameter_type(self, parameter: Parameter) -> str:
         matrix = self.matrix(parameter.matrix)
         return self.pointer("Function", matrix) if parameter.pointer else matrix
-
-    def call(self, function: Function, *arguments: Value | Variable) -> Value:
-        kind = self.once("OpTypeVoid") if function.result is None else self.matrix(function.result)
-        names = [a.name if isinstance(a, Variable) else a for a in arguments]
-        return self.emit("OpFunctionCall", kind, function.name, *names)
 
     # --- pieces
 
@@ -338,10 +323,6 @@ class AssemblyWriter(Writer):
         ulong = self.once("OpTypeInt 64 0")
         vector = self._read_built_in(name, self.once(f"OpTypeVector {ulong} 3"))
         return self.emit("OpCompositeExtract", ulong, vector, 0)
-
-    def _scalar_built_in(self, name: str) -> Value:
-        """Of 32 bits."""
-        return self._read_built_in(name, self.once("OpTypeInt 32 0"))
 
     def _read_built_in(self, name: str, kind: str) -> Value:
         variable = f"%built_in_{name}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from coopmat.matrices.variants import ComponentType, MatrixType, Operands
 
@@ -24,15 +24,6 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class VariableArray:
-    """Several matrices of one type in private memory."""
-
-    matrix: MatrixType
-    name: str
-    count: int
-
-
-@dataclass(frozen=True)
 class Parameter:
     """Of a function: a matrix by value, or a pointer to one in private memory."""
 
@@ -40,13 +31,9 @@ class Parameter:
     pointer: bool = False
 
 
-@dataclass(frozen=True)
-class Function:
-    """Without a result where `result` is None."""
-
-    name: str
-    parameters: tuple[Parameter, ...]
-    result: MatrixType | None
+# What writes a function's statements: it gets a variable for each parameter, the function's own where it was passed by
+# value, and gives what the function returns.
+Body = Callable[[Sequence[Variable]], "Value | None"]
 
 
 def local_argument(name: str, place: Place) -> Argument:
@@ -55,132 +42,97 @@ def local_argument(name: str, place: Place) -> Argument:
     return Argument(name, component, pattern(place.room, component), place=place, space="local")
 
 
-class Writer(ABC):
+class Writer(Protocol):
     """Writes the kernel of one experiment, whose arguments are its parameters, statement by statement.
 
     `sub_group_size` is in work-items, None where the device chooses.
     """
 
-    mode: str
+    experiment: Experiment
+    sub_group_size: int | None
 
     def __init__(self, experiment: Experiment, sub_group_size: int | None) -> None:
         self.experiment = experiment
         self.sub_group_size = sub_group_size
 
-    @abstractmethod
     def text(self, kernel: str = KERNEL) -> str:
         """The whole source, with the kernel of this name; so named, several have no name in common (OpenCL C only)."""
 
     # --- memory
 
-    @abstractmethod
     def load(self, argument: Argument) -> Value:
         """The matrix at the argument's place."""
 
-    @abstractmethod
     def store(self, argument: Argument, value: Value) -> None:
         """At the argument's place."""
 
-    @abstractmethod
     def local(self, name: str, place: Place) -> Argument:
         """An array in local memory, of the place's room; it is no parameter, and holds nothing yet."""
 
-    @abstractmethod
     def copy_components(self, source: Argument, target: Argument) -> None:
         """The whole of an array, local or global, to another of the same room: each work-item copies some."""
 
-    @abstractmethod
     def copy_array(self, source: Argument, target: Argument) -> None:
         """The whole of an array in local memory to another: the first work-item of the first subgroup does it alone."""
 
-    @abstractmethod
     def barrier(self) -> None:
         """For local memory and all of the work-group."""
 
     # --- values
 
-    @abstractmethod
     def constant(self, matrix: MatrixType, value: int | float) -> Value:
         """Every component is `value`, which the component type can hold."""
 
-    @abstractmethod
     def binary(self, operator: str, matrix: MatrixType, x: Value, y: Value) -> Value:
         """`operator`: add, sub, mul, div."""
 
-    @abstractmethod
     def negate(self, matrix: MatrixType, x: Value) -> Value: ...
 
-    @abstractmethod
     def convert(self, matrix: MatrixType, to: ComponentType, x: Value) -> Value:
         """From `matrix` to the same shape and use of `to`, as by a C cast."""
 
-    @abstractmethod
     def multiply_add(self, types: Sequence[MatrixType], a: Value, b: Value, c: Value, operands: Operands) -> Value:
         """`types` are those of A, B and the accumulator; the mask is given as it is."""
 
     # --- private memory
 
-    @abstractmethod
     def declare(self, matrix: MatrixType, value: Value) -> Variable:
         """A new one, which holds `value`."""
 
-    @abstractmethod
-    def array(self, matrix: MatrixType, count: int) -> VariableArray:
-        """A new one, which holds nothing yet."""
+    def array(self, matrix: MatrixType, count: int) -> Callable[[Value], Variable]:
+        """A new one, which holds nothing yet: its items by their index, of `repeat` or `number`."""
 
-    @abstractmethod
-    def item(self, array: VariableArray, index: Value) -> Variable:
-        """Of `repeat`, or `number`."""
-
-    @abstractmethod
     def read(self, variable: Variable) -> Value: ...
 
-    @abstractmethod
     def assign(self, variable: Variable, value: Value) -> None: ...
 
-    @abstractmethod
     def component(self, variable: Variable, index: Value) -> Value:
         """One of this work-item's components: a scalar."""
 
-    @abstractmethod
     def set_component(self, variable: Variable, index: Value, scalar: Value) -> None: ...
 
-    @abstractmethod
     def add_scalars(self, component: ComponentType, x: Value, y: Value) -> Value: ...
 
     # --- control flow
 
-    @abstractmethod
     def number(self, value: int) -> Value:
         """An index that is known now."""
 
-    @abstractmethod
     def repeat(self, count: int, body: Callable[[Value], None]) -> None:
         """`body` writes what is done for 0 to count - 1: it is written once, and gets the index."""
 
-    @abstractmethod
     def each_component(self, matrix: MatrixType, body: Callable[[Value], None]) -> None:
         """The same for every index of this work-item's components of a matrix of this type."""
 
     # --- functions
 
-    @abstractmethod
     def function(
-        self,
-        name: str,
-        parameters: Sequence[Parameter],
-        result: MatrixType | None,
-        body: Callable[[Sequence[Variable]], Value | None],
-    ) -> Function:
-        """`body` gets a variable for each parameter, the function's own where it was passed by value, and gives
-        what the function returns."""
-
-    @abstractmethod
-    def call(self, function: Function, *arguments: Value | Variable) -> Value:
-        """Variables for the parameters that are pointers."""
+        self, name: str, parameters: Sequence[Parameter], result: MatrixType | None, body: Body
+    ) -> Callable[..., Value]:
+        """What writes a call of a new one, without a result where `result` is None; it takes variables for the
+        parameters that are pointers, values for the others."""
 
     # --- pieces
 
-    @abstractmethod
     def store_length(self, argument: Argument, matrix: MatrixType, offset: int) -> None:
         """Each work-item's number of components, a 32-bit integer, `offset` integers behind its global id."""

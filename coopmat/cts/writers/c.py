@@ -5,16 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from coopmat.matrices.variants import ComponentType, Layout, MatrixType, Operands
+from coopmat.matrices.variants import OPENCL_C_LAYOUTS, ComponentType, MatrixType, Operands
 
 from ..experiment import Argument, Experiment, Place
-from .base import KERNEL, Function, Parameter, Value, Variable, VariableArray, Writer, local_argument
+from .base import KERNEL, Body, Parameter, Value, Variable, Writer, local_argument
 
-LAYOUTS = {
-    Layout.ROW_MAJOR: "CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR",
-    Layout.COLUMN_MAJOR: "CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR",
-    Layout.PACKED: "CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED",
-}
+LAYOUTS = {layout: f"CLK_COOPERATIVE_MATRIX_LAYOUT_{layout.name}" for layout in OPENCL_C_LAYOUTS}
 _OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _OPERANDS = {
     Operands.A_SIGNED: "MATRIX_A_SIGNED",
@@ -27,8 +23,6 @@ _OPERANDS = {
 
 class CWriter(Writer):
     """`outside` stands before the kernel, `lines` in it; operations that only OpenCL C has write to them directly."""
-
-    mode = "c"
 
     def __init__(self, experiment: Experiment, sub_group_size: int | None) -> None:
         super().__init__(experiment, sub_group_size)
@@ -47,6 +41,11 @@ class CWriter(Writer):
     def line(self, text: str) -> None:
         """A statement, where we are."""
         self.lines.append("    " * self._depth + text)
+
+    def lines_of(self, template: str, **names: object) -> None:
+        """Statements, with names for what the template has in braces."""
+        for text in template.format(**names).splitlines():
+            self.line(text)
 
     def block(self, head: str, write: Callable[[], None]) -> None:
         """Statements in braces behind `head`."""
@@ -67,7 +66,7 @@ class CWriter(Writer):
 
     @staticmethod
     def pointee(argument: Argument) -> str:
-        scalar, width = argument.place.pointee if argument.place is not None else (argument.component, 1)
+        scalar, width = argument.pointee
         return scalar.opencl_c + (str(width) if width > 1 else "")
 
     def type(self, matrix: MatrixType) -> str:
@@ -148,13 +147,10 @@ class CWriter(Writer):
         self.line(f"{self.type(matrix)} {name} = {value};")
         return Variable(matrix, name)
 
-    def array(self, matrix: MatrixType, count: int) -> VariableArray:
+    def array(self, matrix: MatrixType, count: int) -> Callable[[Value], Variable]:
         name = self.fresh("n")
         self.line(f"{self.type(matrix)} {name}[{count}];")
-        return VariableArray(matrix, name, count)
-
-    def item(self, array: VariableArray, index: Value) -> Variable:
-        return Variable(array.matrix, f"{array.name}[{index}]")
+        return lambda index: Variable(matrix, f"{name}[{index}]")
 
     def read(self, variable: Variable) -> Value:
         return self.variable(variable.matrix, variable.name)
@@ -191,12 +187,8 @@ class CWriter(Writer):
     # --- functions
 
     def function(
-        self,
-        name: str,
-        parameters: Sequence[Parameter],
-        result: MatrixType | None,
-        body: Callable[[Sequence[Variable]], Value | None],
-    ) -> Function:
+        self, name: str, parameters: Sequence[Parameter], result: MatrixType | None, body: Body
+    ) -> Callable[..., Value]:
         names = [self.fresh("p") for _ in parameters]
         types = [self.type(p.matrix) + (" *" if p.pointer else " ") for p in parameters]
         variables = [Variable(p.matrix, f"(*{n})" if p.pointer else n) for p, n in zip(parameters, names, strict=True)]
@@ -208,15 +200,16 @@ class CWriter(Writer):
         head = "void" if result is None else self.type(result)
         signature = ", ".join(f"{t}{n}" for t, n in zip(types, names, strict=True))
         self.outside += [f"static {head} @_{name}({signature})", "{", *_indented(lines), "}"]
-        return Function(f"@_{name}", tuple(parameters), result)
 
-    def call(self, function: Function, *arguments: Value | Variable) -> Value:
-        written = [f"&{a.name}" if isinstance(a, Variable) else a for a in arguments]
-        expression = f"{function.name}({', '.join(written)})"
-        if function.result is not None:
-            return self.variable(function.result, expression)
-        self.line(f"{expression};")
-        return ""
+        def call(*arguments: Value | Variable) -> Value:
+            written = [f"&{a.name}" if isinstance(a, Variable) else a for a in arguments]
+            expression = f"@_{name}({', '.join(written)})"
+            if result is not None:
+                return self.variable(result, expression)
+            self.line(f"{expression};")
+            return ""
+
+        return call
 
     # --- pieces
 

@@ -18,6 +18,8 @@ from ..module import OP, Instruction, Module, decode_string, id_positions
 from .sections import Section, split
 
 CompileText = Callable[[str], typed.Unit]
+# Gives what is kept on disk under a key, or else what a function makes.
+Keep = Callable[[str, Callable[[], bytes]], bytes]
 # What modules that it is linked into must be at least.
 SPIRV_VERSION, VERSION_WORD = "1.2", 0x00010200
 _LINKAGE_ATTRIBUTES = 41
@@ -78,8 +80,8 @@ class Part:
 class Library:
     """Functions by target and name; `need` compiles what is missing. May be used from several threads."""
 
-    def __init__(self, compile_text: CompileText) -> None:
-        self._compile_text = compile_text
+    def __init__(self, compile_text: CompileText, keep: Keep = lambda key, build: build()) -> None:
+        self._compile_text, self._keep = compile_text, keep
         self._functions: dict[tuple[Target, str], LibraryFunction] = {}
         self._lock = threading.Lock()
 
@@ -101,14 +103,18 @@ class Library:
         return self._functions[target, name]
 
     def _compile(self, target: Target, instances: list[Instance]) -> bytes:
-        from ...ir.lower import lower
-
-        unit = self._compile_text(instantiate(target, instances))
+        source = instantiate(target, instances)
         size = None if target.strategy.one_work_item else target.sub_group_size
         options = LowerOptions(target.strategy.name, SPIRV_VERSION, size)
-        text = lower(unit, options).text
-        names = {instance.function_name for instance in instances}
-        text = _HEAD.sub(lambda match: "define " if match[1] in names else match[0], text)
-        spirv = emit(text, EmitOptions(SPIRV_VERSION, (), "O1")).spirv
-        assert spirv is not None
-        return legalize(spirv)
+        names = sorted(instance.function_name for instance in instances)
+
+        def build() -> bytes:
+            from ...ir.lower import lower
+
+            text = lower(self._compile_text(source), options).text
+            text = _HEAD.sub(lambda match: "define " if match[1] in names else match[0], text)
+            spirv = emit(text, EmitOptions(SPIRV_VERSION, (), "O1")).spirv
+            assert spirv is not None
+            return legalize(spirv)
+
+        return self._keep(f"{options} {names}\n{source}", build)

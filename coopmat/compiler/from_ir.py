@@ -1,0 +1,196 @@
+"""The stages of LLVM IR in any dialect: it enters behind the front end, and is emitted like our own.
+
+What LLVM or the dialects refuse in it is a CompileError with the place in the text, and so is whatever stages behind
+find wrong: they were handed it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from ..diagnostics import CompileError, InternalError, Note, Span
+from . import from_source
+from .shared import collector, library, spirv_library, tuning
+
+if TYPE_CHECKING:
+    from ..ir import LoweredModule
+    from ..ir.dialects import Module as IrText
+    from ..ir.kernel_info import KernelInfo
+    from .compilation import Compilation
+
+T = TypeVar("T")
+# Of what the lowering of SPIR-V refuses: the diagnostics' codes here.
+_CODES = {"spirv-operation": "ir-operation"}
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """`text` is canonical, as LLVM prints `module`."""
+
+    text: str
+    module: IrText
+
+
+@dataclass(frozen=True, slots=True)
+class Emission:
+    spirv: bytes
+    kernels: tuple[KernelInfo, ...]
+
+
+def read(c: Compilation) -> Read:
+    from ..ir import dialects
+    from ..ir.dialects.target_check import check, check_strides
+
+    def tell(code: str, text: tuple[str, list[Note]], line: str) -> None:
+        c.findings.error(code, text[0], _place(c, line), notes=text[1])
+
+    c.findings.check_options()
+    text = _source_text(c)
+    with collector:
+        module = c.timed("read", lambda: _guarded(c, lambda: dialects.read_module(_reprinted(c, text))))
+        c.check_device(module, check, check_strides, tell)
+        return Read(c.timed("read", lambda: _reprinted(c, str(module))), module)
+
+
+def lower(c: Compilation) -> LoweredModule:
+    from ..ir.dialects import reread
+    from ..ir.dialects.link import link
+
+    entry = c.result("read")
+    # Floating point, alignment and memory are as the text has them.
+    options = replace(from_source.lower_options(c), float_flags=(), align_frames=False, memory_rules=None)
+    with collector:
+        return c.timed("lower", lambda: _guarded(c, lambda: link(reread(entry.text, entry.module), options, library)))
+
+
+def emit(c: Compilation) -> Emission:
+    from ..ir.dialects.kernels import spellings
+    from ..spirv.lowering import kernels_of, read
+
+    module = c.result("read").module
+    try:
+        spirv = from_source.emit(c)
+    except InternalError as error:
+        _refuse_widths(c, module)
+        raise _not_emitted(c, error) from error
+    types = spellings(module)
+    if c.matrices != "native":
+        return _without_matrices(c, spirv, types)
+    return Emission(spirv, kernels_of(read(spirv), types))
+
+
+def _without_matrices(c: Compilation, emitted: bytes, types: dict[str, list[str]]) -> Emission:
+    from ..matrices.lowering import check_count
+    from ..spirv.lowering import Refused, complete, prepare
+
+    def run() -> Emission:
+        size = c.options.sub_group_size
+        prepared = prepare(emitted, c.matrices, size, tuning(c.options), types, without_bfloat16=True)
+        check_count(sum(map(len, prepared.instances.values())))
+        for code, message, kernel in prepared.notes:
+            c.findings.warning(code, message, _head(c, kernel))
+        c.findings.raise_if_errors()
+        return Emission(complete(prepared, spirv_library()), prepared.kernels)
+
+    try:
+        with collector:
+            return c.timed("lower matrices", run)
+    except Refused as error:
+        span = _of_instruction(c, error.function, error.message) or _head(c, error.function)
+        raise c.refused(_CODES.get(error.code, "ir-not-supported"), error.message, span) from error
+
+
+def validate(c: Compilation, binary: bytes) -> None:
+    """What goes wrong behind is in what we were given."""
+    try:
+        from_source.validate(c, binary)
+    except InternalError as error:
+        raise _not_emitted(c, error) from error
+
+
+# --- text --------------------------------------------------------------------------------------------
+
+
+def _source_text(c: Compilation) -> str:
+    from ..ir.dialects import places
+
+    try:
+        text = c.source if isinstance(c.source, str) else c.source.decode()
+        text.encode()
+    except UnicodeError:
+        raise c.refused("ir-syntax", f"{c.name} is not text in UTF-8") from None
+    c.sources.add(c.name, text)
+    if "\0" in text:
+        number = text[: text.index("\0")].count("\n") + 1
+        line = c.sources.line(c.name, number)
+        span = None if line is None else places.of_line(c.name, number, line)
+        raise c.refused("ir-syntax", "the text has a null character", span)
+    return text
+
+
+def _reprinted(c: Compilation, text: str) -> str:
+    from ..ir import dialects
+    from ..ir.dialects import places
+    from ..spirv.emit import RefusedIR, reprint
+
+    is_source = text == c.sources.files.get(c.name)
+    try:
+        return reprint(dialects.modern(text) if is_source else text)
+    except RefusedIR as error:
+        if not is_source:
+            raise InternalError("the IR that was read is not IR any more", error.message) from error
+        span = places.find(text, c.name, error.context)
+        if error.line:
+            span = Span(c.name, error.line, error.column, error.line, error.column + 1)
+        raise c.refused("ir-syntax", f"LLVM refuses this: {error.message}", span) from error
+
+
+# --- what is wrong, and where ------------------------------------------------------------------------
+
+
+def _guarded(c: Compilation, run: Callable[[], T]) -> T:
+    from ..ir.dialects import Malformed
+
+    try:
+        return run()
+    except Malformed as error:
+        raise c.refused(error.code, error.message, _place(c, error.line)) from error
+
+
+def _not_emitted(c: Compilation, error: InternalError) -> CompileError:
+    notes = (Note(error.details),) if error.details else ()
+    return c.refused("ir-not-supported", f"{c.name}: {error.message}", notes=notes)
+
+
+def _refuse_widths(c: Compilation, module: IrText) -> None:
+    """Raises CompileError at the first instruction on integers of a width that SPIR-V lacks, if there is one."""
+    from ..spirv.llvm_text import illegal_types
+
+    for function in module.functions:
+        for item in function.instructions():
+            odd = [kind for kind in illegal_types(item.text) if kind.startswith("i")]
+            if odd:
+                message = f"'{item.opcode}' of {odd[0]} is not supported: SPIR-V has integers of 8, 16, 32 and 64 bits"
+                raise c.refused("ir-not-supported", message, _place(c, item.source))
+
+
+def _place(c: Compilation, line: str) -> Span | None:
+    from ..ir.dialects import places
+
+    return places.find(c.sources.files.get(c.name, ""), c.name, line)
+
+
+def _head(c: Compilation, function: str) -> Span | None:
+    return _place(c, f'define @"{function}"(') if function else None
+
+
+def _of_instruction(c: Compilation, function: str, message: str) -> Span | None:
+    """The place of the first call in a function that may be of the instruction that a message begins with."""
+    word = message.partition(" ")[0].partition(":")[0].removeprefix("Op")
+    words = (word, "sub_group") if "roup" in word else (word,)
+    for item in next((f.instructions() for f in c.result("read").module.functions if f.name == function), ()):
+        if "call" in item.text and any(word in item.text for word in words):
+            return _place(c, item.source)
+    return None

@@ -1,0 +1,186 @@
+"""The stages of OpenCL C: it is preprocessed, parsed and analysed, loses what the route lowers, and is emitted."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from ..diagnostics import InternalError, TooManyErrors
+from .shared import collector, library, machine, tuning
+
+if TYPE_CHECKING:
+    from ..frontend import syntax, typed
+    from ..frontend.preprocess import TokenStream
+    from ..ir import LoweredModule, LowerOptions
+    from ..ir.kernel_info import KernelInfo
+    from ..opencl_c import Written
+    from ..passes import Pass, Report
+    from .compilation import Compilation
+
+
+def preprocess(c: Compilation) -> TokenStream:
+    from ..frontend.preprocess import PreprocessOptions, preprocess
+
+    c.findings.check_options()
+    options = c.options
+    wanted = PreprocessOptions(
+        defines=options.defines,
+        undefines=options.undefines,
+        include_dirs=options.include_dirs,
+        cl_std=options.cl_std,
+        extensions=options.extensions,
+        fast_relaxed_math=options.fast_relaxed_math,
+    )
+    return c.timed("preprocess", lambda: preprocess(c.source, c.name, wanted, c.findings))
+
+
+def parse(c: Compilation) -> syntax.TranslationUnit:
+    from ..frontend.parse import parse
+
+    tokens = c.result("tokens")
+    return c.timed("parse", lambda: parse(tokens, c.findings))
+
+
+def analyse(c: Compilation) -> typed.Unit:
+    """The typed AST of a source without errors; CompileError otherwise."""
+    from ..frontend import memory_check, target_check
+    from ..frontend.sema import analyse
+
+    options = c.options
+    flags = options.features, options.single_precision_constant, options.fp_contract != "off", options.wrap
+    with collector:
+        try:
+            tree = c.result("tree")
+            unit = c.timed("analyse", lambda: analyse(tree, c.findings, *flags))
+        except TooManyErrors:
+            c.findings.raise_if_errors()
+            raise
+        c.findings.raise_if_errors()
+        if unit.has_matrices:
+            c.check_device(unit, target_check.check, memory_check.check, c.findings)
+        return unit
+
+
+# --- the typed AST -----------------------------------------------------------------------------------
+
+
+def passes_for(c: Compilation, form: str) -> list[Pass]:
+    """What is done to the typed AST on the route before it becomes a form: "spirv"; "c"; or "flat", LLVM IR in which
+    values of Clang's matrix types are vectors. In C matrices are lowered by `one` where the options say native."""
+    from ..matrices.strategies import STRATEGIES
+    from ..passes.matrices import Matrices
+    from ..passes.matrix_types import MatrixTypes
+    from ..passes.native import NO_RULES, NativeMatrices
+    from ..passes.small_floats import SmallFloats
+
+    options, in_c = c.options, form == "c"
+    functions = partial(library, wrap=not in_c)
+    route = "one" if in_c and c.matrices == "native" else c.matrices
+    wanted: list[Pass] = []
+    if route == "native":
+        wanted.append(NativeMatrices(functions, c.memory_rules() or NO_RULES, options.sub_group_size))
+    else:
+        half_bits = in_c and "cl_khr_fp16" not in options.features
+        strategy = STRATEGIES[route].tuned(tuning(options))
+        wanted.append(Matrices(strategy, functions, options.sub_group_size, half_bits))
+    if form != "flat":
+        wanted.append(MatrixTypes(functions, machine(options), options.fp_contract == "matrix"))
+    return [*wanted, SmallFloats(functions)]
+
+
+def run_passes(c: Compilation, form: str) -> tuple[typed.Unit, Report]:
+    """The typed AST without what the form does not have, and what the passes have to say."""
+    from .. import passes
+
+    wanted, report, verify = passes_for(c, form), passes.Report(), c.options.verify_passes
+    unit = c.result("unit")
+    with collector:
+        unit = c.timed("passes", lambda: c.placed(lambda: passes.run(unit, wanted, report, verify=verify)))
+    c.warn_of(report.warnings)
+    return unit, report
+
+
+# --- what becomes of it ------------------------------------------------------------------------------
+
+
+def lower_options(c: Compilation) -> LowerOptions:
+    from ..ir import LowerOptions
+
+    options = c.options
+    return LowerOptions(
+        matrices=options.matrices,
+        spirv_version=options.spirv_version,
+        sub_group_size=options.sub_group_size,
+        float_flags=options.float_flags,
+        opt_disable=options.level == 0,
+        contract_matrices=options.fp_contract == "matrix",
+        machine=machine(options),
+        align_frames=options.matrix_registers is not None,
+        memory_rules=c.memory_rules(),
+        tuning=tuning(options),
+    )
+
+
+def lower(c: Compilation, form: str) -> LoweredModule:
+    from ..ir.lower import lower
+
+    unit, _ = c.result(f"passed {form}")
+    with collector:
+        lowered = c.timed("lower", lambda: c.placed(lambda: lower(unit, lower_options(c))))
+    c.warn_of(lowered.warnings)
+    return lowered
+
+
+def write(c: Compilation) -> Written:
+    from ..opencl_c import WriteOptions
+    from ..opencl_c.write import write
+
+    unit, _ = c.result("passed c")
+    with collector:
+        return c.timed("write", lambda: c.placed(lambda: write(unit, WriteOptions(c.options.cl_std))))
+
+
+def kernels(c: Compilation) -> tuple[KernelInfo, ...]:
+    return tuple(c.result("written" if c.code == "c" else "lowered").kernels)
+
+
+def emit(c: Compilation) -> bytes:
+    from ..spirv.aligned_accesses import with_alignment
+    from ..spirv.emit import EmitOptions, emit
+    from ..spirv.legalize import legalize
+
+    lowered = c.result("lowered")
+    passes = lowered.passes
+    if passes.startswith("O"):
+        passes = f"O{c.options.level}" if c.options.level else "none"
+    wanted = EmitOptions(c.options.spirv_version, lowered.extensions, cast(Any, passes))
+    emitted = c.timed("emit", lambda: emit(lowered.text, wanted)).spirv
+    assert emitted is not None
+    rules = c.memory_rules()
+    with collector:
+        spirv = c.timed("legalize", lambda: legalize(emitted))
+        if rules is not None:
+            spirv = with_alignment(spirv, rules.pointer_alignment)
+        return adapted(c, spirv) if c.matrices == "native" else spirv
+
+
+def adapted(c: Compilation, spirv: bytes) -> bytes:
+    """A native module as its consumer takes it. Raises CompileError for what cannot be said to that one."""
+    from ..spirv.lowering import Refused
+    from ..spirv.native import adapt
+
+    try:
+        return c.timed("adapt", lambda: adapt(spirv, c.options.consumer))
+    except Refused as error:
+        message = f"{c.name} cannot be native under the profile {c.options.consumer.name}: {error.message}"
+        raise c.refused("native-matrix", message) from error
+
+
+def validate(c: Compilation, binary: bytes) -> None:
+    from ..spirv.native import standard
+    from ..spirv.tools import target_env_for, validate
+
+    target_env = c.options.target_env or target_env_for(c.options.spirv_version, binary)
+    messages = validate(standard(binary), target_env)
+    if messages is not None:
+        raise InternalError(f"the SPIR-V made from {c.name} is not valid", "\n".join(messages))

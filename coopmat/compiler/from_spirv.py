@@ -1,0 +1,175 @@
+"""The stages of SPIR-V from any front end, a binary or assembly text: it goes through as it is, or loses its matrices.
+
+It is validated first, unless that is turned off; what spirv-val, or the lowering, does not take in it is a
+CompileError. Native matrices stay as they are, but for what their consumer needs in other words. The version stays the
+module's own, or becomes 1.2 where the library needs that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from .. import budgets
+from ..diagnostics import InternalError, Note
+from . import from_source
+from .shared import collector, spirv_library, tuning
+
+if TYPE_CHECKING:
+    from ..ir.kernel_info import KernelInfo
+    from ..matrices.lowering import Instance, Target
+    from ..spirv.lowering import Prepared
+    from ..spirv.module import Module
+    from .compilation import Compilation
+
+T = TypeVar("T")
+# What a module that nobody validated may lead to: ids without a definition, missing operands, types in circles.
+_BROKEN = (LookupError, ValueError, TypeError, OverflowError, RecursionError, AssertionError)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A native module as its consumer takes it, or one that is `prepared`, and lacks the library."""
+
+    kernels: tuple[KernelInfo, ...]
+    native: bytes = b""
+    prepared: Prepared | None = None
+
+
+def read(c: Compilation) -> Read:
+    """Reads and validates the module, and lowers it. Raises CompileError, ToolsMissing."""
+    return c.bounded(lambda: _read(c))
+
+
+def _read(c: Compilation) -> Read:
+    from ..spirv.lowering import check_types, read
+
+    c.findings.check_options()
+    binary = c.timed("read", lambda: _binary(c))
+    if len(binary) > budgets.limit("source-bytes"):
+        raise budgets.Exceeded("source-bytes", c.name)
+    module = _guarded(c, lambda: read(binary))
+    # spirv-val goes through all members of all types, too.
+    _guarded(c, lambda: check_types(module))
+    if _input_is_validated(c):
+        c.timed("validate input", lambda: _validate_input(c, binary))
+    with collector:
+        return _guarded(c, lambda: _native(c, binary, module)) if c.matrices == "native" else _prepared(c, binary)
+
+
+def _native(c: Compilation, binary: bytes, module: Module) -> Read:
+    """Raises CompileError where it is known that the device lacks something that is native in the module."""
+    from ..spirv.lowering import kernels_of, read
+    from ..spirv.lowering.target_check import check, check_strides
+    from ..spirv.matrix_lint import lint
+
+    def tell(code: str, message: str, notes: list[Note]) -> None:
+        c.findings.error(code, message, notes=notes)
+
+    result = Read(kernels_of(module), from_source.adapted(c, binary))
+    # What goes through as it is was validated on its way in.
+    c.validated = _input_is_validated(c) and result.native == binary
+    try:
+        lint(read(result.native))
+    except InternalError as error:
+        # Valid modules may still do to matrices what devices refuse, or take in ways of their own.
+        c.warn("spirv-matrices", error.message)
+    c.check_device(module, check, check_strides, tell)
+    return result
+
+
+def _prepared(c: Compilation, binary: bytes) -> Read:
+    from ..matrices.lowering import check_count
+    from ..spirv.lowering import prepare
+
+    size, known = c.options.sub_group_size, tuning(c.options)
+    prepared = c.timed("lower", lambda: _guarded(c, lambda: prepare(binary, c.matrices, size, known)))
+    check_count(sum(map(len, prepared.instances.values())))
+    for code, message, _ in prepared.notes:
+        c.findings.warning(code, message)
+    c.findings.raise_if_errors()
+    return Read(prepared.kernels, prepared=prepared)
+
+
+def emit(c: Compilation) -> bytes:
+    from ..spirv.lowering import complete
+
+    entry: Read = c.result("read")
+    prepared = entry.prepared
+    if prepared is None:
+        return entry.native
+    with collector:
+        return c.timed("link", lambda: _guarded(c, lambda: complete(prepared, spirv_library())))
+
+
+def link_together(compilations: Iterable[Compilation]) -> None:
+    """Compiles at once what these need of the matrix library; one by one, it takes much longer."""
+    needed: dict[Target, dict[str, Instance]] = {}
+    for c in compilations:
+        if c.language == "spv" and (prepared := c.result("read").prepared) is not None:
+            for target, instances in prepared.instances.items():
+                needed.setdefault(target, {}).update(instances)
+    for target, found in needed.items():
+        with collector:
+            spirv_library().need(target, found.values())
+
+
+def validate(c: Compilation, binary: bytes) -> None:
+    messages = _messages(c, binary)
+    if messages is not None:
+        raise InternalError(f"the SPIR-V that {c.name} was lowered to is not valid", "\n".join(messages))
+
+
+# --- the input ---------------------------------------------------------------------------------------
+
+
+def _input_is_validated(c: Compilation) -> bool:
+    """Whoever made it is not known here: it is, unless that is turned off."""
+    return c.options.validate is not False
+
+
+def _binary(c: Compilation) -> bytes:
+    from ..spirv.tools import ToolError, assemble
+
+    if isinstance(c.source, bytes) and not c.source.lstrip().startswith((b";", b"Op", b"%")):
+        return c.source
+    text = c.source if isinstance(c.source, str) else c.source.decode(errors="replace")
+    c.sources.add(c.name, text)
+    try:
+        return assemble(text, c.options.target_env or f"spv{c.options.spirv_version}")
+    except ToolError as error:
+        message = f"{c.name} is not the text of SPIR-V {c.options.spirv_version}"
+        raise c.refused("spirv-invalid", message, notes=(Note(str(error)),)) from error
+
+
+def _messages(c: Compilation, binary: bytes) -> list[str] | None:
+    from ..spirv.native import standard
+    from ..spirv.tools import validate
+
+    binary = standard(binary)
+    version = int.from_bytes(binary[4:8], "little" if binary[:1] == b"\x03" else "big")
+    return validate(binary, c.options.target_env or f"spv{version >> 16}.{version >> 8 & 255}")
+
+
+def _validate_input(c: Compilation, binary: bytes) -> None:
+    messages = _messages(c, binary)
+    if messages is not None:
+        raise c.refused("spirv-invalid", f"{c.name} is not valid SPIR-V", notes=tuple(map(Note, messages)))
+
+
+def _guarded(c: Compilation, run: Callable[[], T]) -> T:
+    from ..spirv.lowering import Refused
+    from ..spirv.module import MalformedModule
+
+    try:
+        return run()
+    except Refused as error:
+        raise c.refused(error.code, error.message) from error
+    except MalformedModule as error:
+        raise c.refused("spirv-invalid", f"{c.name} is not SPIR-V: {error}") from error
+    except _BROKEN as error:
+        if _input_is_validated(c):
+            raise
+        message = f"{c.name} is not valid SPIR-V, and was not to be validated ({type(error).__name__}: {error})"
+        raise c.refused("spirv-invalid", message) from error
