@@ -150,7 +150,6 @@ class Parser:
         entering = self.tables.entering
         depth = sum(entering[state] in _NESTING for state in self.states)
         if depth > DEEPEST:
-            assert token.span is not None
             raise TooDeep(token.span)
         self.check_depth_at = len(self.states) + DEEPEST - depth
 
@@ -190,6 +189,5 @@ def parse(stream: TokenStream, diagnostics: Diagnostics) -> ast.TranslationUnit:
     if not stream.tokens:
         return ast.TranslationUnit(end, [])
     first = stream.tokens[0].span
-    assert first is not None
     declarations = Parser(stream, diagnostics).run()
     return ast.TranslationUnit(first.to(end), declarations)

@@ -187,7 +187,7 @@ class Recovery:
         else:
             near = None if name in TYPES else self.nearest(name)
             notes = [Note(f"did you mean '{near}'?")] if near else _foreign(name)
-            fixits = [FixIt(token.span, near)] if near and token.span is not None else []
+            fixits = [FixIt(token.span, near)] if near else []
             self.error("unknown-type", f"unknown type name '{_shown(token)}'", token.span, notes=notes, fixits=fixits)
         # Said once; from here on it is a type.
         self.parser.scopes.names[0][name] = True
@@ -437,12 +437,10 @@ class Recovery:
 def _after(token: Token) -> Span:
     """The empty place right after a token."""
     span = token.span
-    assert span is not None
     return Span(span.file, span.end_line, span.end_column, span.end_line, span.end_column)
 
 
 def _here(opener: Token, what: str) -> list[Label]:
-    assert opener.span is not None
     return [Label(opener.span, f"'{opener.value}' {what}")]
 
 

@@ -164,7 +164,7 @@ def unroll_pragma(c: Context, text: str, span: Span) -> int | None:
         return 0
     # As in a condition: other names than macros count as 0.
     with suppress(conditions.ConditionError):
-        factor = conditions.value(scanned(text.partition("unroll")[2], None))
+        factor = conditions.value(scanned(text.partition("unroll")[2]))
         if factor > 0:
             return factor
     c.fail("pragma", "'#pragma unroll' takes nothing or a positive number", span)
