@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import NamedTuple
 
 from . import warning_options
 
@@ -31,8 +32,7 @@ class Severity(Enum):
         return self in (Severity.ERROR, Severity.FATAL)
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A half-open range of source text: from (line, column) up to, not including, (end_line, end_column)."""
 
     file: str
@@ -367,15 +367,7 @@ def to_json(items: Iterable[Diagnostic]) -> str:
 
 
 def _place(span: Span | None) -> dict[str, object]:
-    if span is None:
-        return {"file": None, "line": None, "column": None, "end_line": None, "end_column": None}
-    return {
-        "file": span.file,
-        "line": span.line,
-        "column": span.column,
-        "end_line": span.end_line,
-        "end_column": span.end_column,
-    }
+    return dict.fromkeys(Span._fields) if span is None else span._asdict()
 
 
 def _as_dict(item: Diagnostic) -> dict[str, object]:

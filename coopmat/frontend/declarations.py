@@ -11,8 +11,8 @@ from .tokens import ID, Token
 from .words import TERMINALS, plain
 
 _LISTS = {"TYPE_WORD": "type_words", "QUALIFIER": "qualifiers", "STORAGE": "storage", "FUNCTION_WORD": "functions"}
-#: The list of specifiers that a keyword goes to.
-_LIST_OF = {word: _LISTS[terminal] for word, terminal in TERMINALS.items() if terminal in _LISTS}
+#: The list of specifiers that a keyword goes to, and how it is written there.
+_KEYWORDS = {word: (_LISTS[kind], plain(word)) for word, kind in TERMINALS.items() if kind in _LISTS}
 
 
 class TagHead(NamedTuple):
@@ -45,8 +45,9 @@ class Builder(StatementBuilder):
             return _add_attributes(specifiers, item)
         if not isinstance(item, Token):
             specifiers.tag = item
-        elif name := _LIST_OF.get(item.value):
-            getattr(specifiers, name).append(_word(item))
+        elif keyword := _KEYWORDS.get(item.value):
+            name, text = keyword
+            getattr(specifiers, name).append(ast.Word(item.span, text))
         elif self.scopes.is_builtin(item.value):
             specifiers.type_words.append(ast.Word(item.span, item.value))
         else:
