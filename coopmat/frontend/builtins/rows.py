@@ -23,6 +23,7 @@ import itertools
 import re
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from ...diagnostics import InternalError
 from ..types import (
@@ -215,35 +216,9 @@ def _image(word: str) -> ImageType:
     return ImageType(name, _ACCESSES[access])
 
 
-def rows(
-    names: str,
-    *signatures: str,
-    section: str,
-    status: str = SUPPORTED,
-    lowering: str = "call",
-    convergent: bool = False,
-    pure: bool = False,
-    spirv: str = "1.0",
-    needs: str = "",
-    extensions: str = "",
-    subgroup: bool = False,
-    power_of_two: int | None = None,
-) -> tuple[Builtin, ...]:
-    """One row for each of the space-separated `names`; `@` in a signature stands for the name."""
-    return tuple(
-        Builtin(
-            name,
-            tuple(s.replace("@", name) for s in signatures),
-            section,
-            status,
-            lowering,
-            convergent,
-            pure,
-            spirv,
-            needs,
-            extensions,
-            subgroup,
-            power_of_two,
-        )
-        for name in names.split()
-    )
+def rows(names: str, *signatures: str, **columns: Any) -> tuple[Builtin, ...]:
+    """One row for each of the space-separated `names`; `@` in a signature stands for the name.
+
+    `columns` are the other fields of `Builtin`.
+    """
+    return tuple(Builtin(name, tuple(s.replace("@", name) for s in signatures), **columns) for name in names.split())
