@@ -12,11 +12,7 @@ from typing import Any
 from ..diagnostics import Span
 from . import syntax as ast
 from .tokens import Token
-from .words import TYPE_NAMES
-
-#: Binary operators by binding strength (C99, 6.5.5 to 6.5.14); all associate to the left.
-_LEVELS = ("||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %")
-PRECEDENCE = {op: level for level, ops in enumerate(_LEVELS) for op in ops.split()}
+from .words import PRECEDENCE, TYPE_NAMES
 
 
 def join(first: Span, last: Span) -> Span:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from ..diagnostics import FixIt, Label, Note, Span
+from ..diagnostics import Details, FixIt, Label, Note, Span
 from . import syntax as ast, tables as lalr, tokens as tk
 from .build import ForHead
 from .foreign_names import NAMES, TYPES
@@ -18,6 +18,8 @@ from .tokens import Token
 from .words import CPP_WORDS, TERMINALS
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from .parse import Parser
 
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
@@ -84,12 +86,9 @@ class Recovery:
         self.report(index)
         return self.resume(index)
 
-    def error(
-        self, code: str, message: str, span: Span | None, *, labels: list[Label] | None = None,
-        notes: list[Note] | None = None, fixits: list[FixIt] | None = None,
-    ) -> None:  # fmt: skip
+    def error(self, code: str, message: str, span: Span, **details: Unpack[Details]) -> None:
         self.errors += 1
-        self.diagnostics.error(code, message, span, labels=labels or (), notes=notes or (), fixits=fixits or ())
+        self.diagnostics.error(code, message, span, **details)
 
     # --- what would fit ---
 

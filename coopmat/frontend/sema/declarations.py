@@ -342,13 +342,7 @@ def parameters(c: Context, modifier: syntax.FunctionModifier) -> list[typed.VarD
     items = modifier.parameters or []
     if len(items) == 1 and _is_void(items[0]):
         items = []
-    result: list[typed.VarDecl] = []
-    for item in items:
-        with c.recover():
-            result.append(one_parameter(c, item))
-    if len(result) != len(items):
-        c.abandon()
-    c.parameters[id(modifier)] = result
+    result = c.parameters[id(modifier)] = c.each(items, lambda item: one_parameter(c, item))
     return result
 
 

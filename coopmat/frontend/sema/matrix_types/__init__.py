@@ -3,7 +3,7 @@ section 2)."""
 
 from .access import refuse_address as refuse_address, subscripted as subscripted
 from .builtins import BUILTINS as BUILTINS, call as call
-from .casts import cast as cast, mismatch as mismatch, refuse_list as refuse_list
+from .casts import cast as cast, refuse_list as refuse_list
 from .operators import binary as binary, compound_assign as compound_assign, refuse as refuse
 from .types import (
     apply_attribute as apply_attribute,
