@@ -126,9 +126,11 @@ class Recovery:
             if token.type == tk.PUNCTUATOR:
                 return "UNKNOWN"
             return "TYPE_NAME" if self.parser.scopes.is_type(token.value) else "IDENTIFIER"
-        return {tk.INTEGER: "INTEGER", tk.FLOAT: "FLOAT", tk.CHAR: "CHAR", tk.STRING: "STRING"}.get(
-            token.type, "UNKNOWN"
-        )
+        return token.type if token.type in (tk.INTEGER, tk.FLOAT, tk.CHAR, tk.STRING) else "UNKNOWN"
+
+    def text(self, index: int) -> str:
+        """That of a token; empty behind the last one."""
+        return self.tokens[index].value if index < len(self.tokens) else ""
 
     def open_brackets(self) -> list[Token]:
         """The brackets that are open at this point, outermost first."""
@@ -148,7 +150,7 @@ class Recovery:
     def unknown_type(self, index: int) -> int | None:
         """A name where a type belongs."""
         token = self.tokens[index]
-        following = self.tokens[index + 1].value if index + 1 < len(self.tokens) else ";"
+        following = self.text(index + 1) or ";"
         if not self.fits("TYPE_NAME"):
             return self.unknown_type_before(index)
         if following in _AFTER_VARIABLE:
@@ -202,7 +204,7 @@ class Recovery:
     def unsupported(self, index: int, terminal: str) -> int | None:
         """Parts of the language that are recognised but not there."""
         token = self.tokens[index]
-        following = self.tokens[index + 1].value if index + 1 < len(self.tokens) else ""
+        following = self.text(index + 1)
         if token.value in _ASSEMBLY and following in (*_ASSEMBLY_WORDS, "("):
             return self.inline_assembly(index)
         if terminal == "UNSUPPORTED":
@@ -235,11 +237,11 @@ class Recovery:
         notes = [Note("SPIR-V has none: call a builtin function, or leave it to other compilers by #ifndef __SPIRV__")]
         self.error("not-supported", "inline assembly is not supported", token.span, notes=notes)
         at = index + 1
-        while at < len(self.tokens) and self.tokens[at].value in _ASSEMBLY_WORDS:
+        while self.text(at) in _ASSEMBLY_WORDS:
             at += 1
-        end = self.group_end(at) if at < len(self.tokens) and self.tokens[at].value == "(" else at
+        end = self.group_end(at) if self.text(at) == "(" else at
         alone = self.fits("STORAGE") and not self.fits("IF")
-        return end + (alone and end < len(self.tokens) and self.tokens[end].value == ";")
+        return end + (alone and self.text(end) == ";")
 
     def insert(self, index: int, terminal: str) -> int | None:
         """Put in the `;`, `)` or `]` that makes the token fit."""
@@ -339,7 +341,7 @@ class Recovery:
 
     def type_in_expression(self, index: int) -> list[Note]:
         token = self.tokens[index]
-        following = self.tokens[index + 1].value if index + 1 < len(self.tokens) else ""
+        following = self.text(index + 1)
         if following == "(" and self.terminal(index) in ("TYPE_NAME", "TYPE_WORD"):
             return [Note(f"a value of a type is made with ({token.value})(...)")]
         return []
@@ -393,8 +395,7 @@ class Recovery:
                 if not braces:
                     return at + 1 if external else at
                 braces -= 1
-                following = tokens[at + 1].value if at + 1 < len(tokens) else ""
-                if not braces and not statement and following not in (";", ",", "=", ")", "__attribute__"):
+                if not braces and not statement and self.text(at + 1) not in (";", ",", "=", ")", "__attribute__"):
                     return at + 1
             elif value == ";" and not braces and not (in_for and parentheses):
                 return at + 1

@@ -27,15 +27,12 @@ from typing import Any
 
 from ...diagnostics import InternalError
 from ..types import (
-    BFLOAT16,
-    BOOL,
     EVENT,
     FLOATS,
     INT,
     INTEGERS,
     SAMPLER,
-    SIZE_T,
-    UINT,
+    SCALARS,
     VECTOR_SIZES,
     VOID,
     AddressSpace,
@@ -52,14 +49,6 @@ from ..types import (
 SUPPORTED = "supported"
 NOT_YET = "not supported yet"
 
-# The two enumerated parameter types are plain integers in this compiler (OpenCL C 3.0, section 6.15.8).
-SCALARS: dict[str, ScalarType] = {
-    **{t.name: t for t in (BOOL, BFLOAT16, *INTEGERS, *FLOATS)},
-    "size_t": SIZE_T,
-    "cl_mem_fence_flags": UINT,
-    "memory_scope": INT,
-    "memory_order": INT,
-}
 ELEMENT_SETS: dict[str, tuple[ScalarType, ...]] = {
     "integers": INTEGERS,
     "floats": FLOATS,

@@ -32,10 +32,10 @@ from .context import UNKNOWN, Context, FunctionState, SwitchState
 from .conversions import assign_convert, condition
 from .declarations import (
     Base,
-    alignment_of_base,
     declarator_type,
     declare_typedef,
     each_declarator,
+    own_alignment,
     static_assert,
 )
 from .initializers import folded, initialize, is_constant
@@ -159,8 +159,7 @@ def _local_variable(
     if is_opaque(t):
         return images.declare_variable(c, d, t, qualifiers, item.initializer)
     decl = typed.VarDecl(d.span, d.name, t, qualifiers, "automatic")
-    decl.alignment = attributes.for_variable(c, [*base.specifiers.attributes, *d.attributes])
-    decl.alignment = decl.alignment or alignment_of_base(base, d)
+    decl.alignment = own_alignment(c, base, d)
     _check_space(c, decl, static="static" in storage, initialised=item.initializer is not None)
     atomics.check_variable(c, decl, item.initializer.span if item.initializer is not None else None)
     open_array = isinstance(t, ArrayType) and t.size is None and item.initializer is not None
@@ -169,7 +168,7 @@ def _local_variable(
     if not open_array:
         c.declare(decl)  # in scope already within its own initialiser
     state = _state(c)
-    if not usage.has_unused([*base.specifiers.attributes, *d.attributes]):
+    if not usage.has_unused(base.marks(d)):
         state.locals.append(decl)
     if item.initializer is not None:
         decl.type, decl.initializer = initialize(c, t, item.initializer)
