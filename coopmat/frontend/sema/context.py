@@ -170,11 +170,13 @@ class FunctionState:
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What analyses the parts of a tree that any other part may hold: an expression, with the type that its context
-    asks for; a type's name; a compound statement. They are handed in, so that what calls them need not know them."""
+    asks for; a type's name; a compound statement; the declaration of a function in a block. They are handed in, so that
+    what calls them need not know them."""
 
     expression: Callable[[Context, syntax.Expression, Type | None], typed.Expr]
     type_name: Callable[[Context, syntax.TypeName], Type]
     block: Callable[[Context, syntax.Compound], typed.Block]
+    prototype: Callable[[Context, Any, syntax.InitDeclarator], typed.FunctionDecl]
 
 
 class Context:

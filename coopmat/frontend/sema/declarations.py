@@ -348,9 +348,12 @@ def _is_void(p: syntax.Parameter) -> bool:
 
 
 def each_declarator(
-    c: Context, node: syntax.Declaration, declare: Callable[[Base, syntax.InitDeclarator], None]
+    c: Context, node: syntax.Declaration, variable: Callable[[Base, syntax.InitDeclarator, Type, Qualifiers], None]
 ) -> None:
-    """`declare` for each declarator; where one has no meaning, its name is poisoned and the next one follows."""
+    """Declares types and functions, and by `variable` what else a declaration names.
+
+    Where a declarator has no meaning, its name is poisoned and the next one follows.
+    """
     try:
         base = base_type(c, node.specifiers)
     except Abandon:
@@ -359,7 +362,14 @@ def each_declarator(
         raise
     for item in node.declarators:
         try:
-            declare(base, item)
+            if any(word.text == "typedef" for word in node.specifiers.storage):
+                declare_typedef(c, base, item)
+                continue
+            t, qualifiers = declarator_type(c, base, item.declarator)
+            if isinstance(t, FunctionType):
+                c.rules.prototype(c, base, item)
+            else:
+                variable(base, item, t, qualifiers)
         except Abandon:
             c.poison(item.declarator.name, item.declarator.span)
 

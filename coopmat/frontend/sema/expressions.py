@@ -248,10 +248,6 @@ def _comma(c: Context, node: syntax.Comma, expected: Type | None) -> Expr:
 # --- calls, types as operands ----------------------------------------------------------------------
 
 
-def _call(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
-    return calls.call(c, node, expected)
-
-
 def _type_argument(c: Context, node: syntax.TypeArgument, expected: Type | None) -> Expr:
     c.fail("unexpected-type", "a type cannot stand here", node.span)
 
@@ -377,7 +373,7 @@ _HANDLERS: dict[type, Handler] = {
     syntax.Conditional: _conditional,
     syntax.Comma: _comma,
     syntax.StatementExpression: statement_expressions.statement_expression,
-    syntax.Call: _call,
+    syntax.Call: calls.call,
     syntax.TypeArgument: _type_argument,
     syntax.SizeOf: _size_of,
     syntax.GenericSelection: _generic,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from ...diagnostics import Note
 from ...features import PROGRAM_SCOPE
@@ -24,7 +25,6 @@ from .declarations import (
     Base,
     base_type,
     declarator_type,
-    declare_typedef,
     each_declarator,
     one_parameter,
     own_alignment,
@@ -58,7 +58,7 @@ def _external(c: Context, item: syntax.ExternalDeclaration) -> None:
     if isinstance(item, syntax.FunctionDefinition):
         _definition(c, item)
     elif isinstance(item, syntax.Declaration):
-        _declaration(c, item)
+        each_declarator(c, item, partial(_variable, c))
     elif isinstance(item, syntax.StaticAssert):
         static_assert(c, item)
     elif pragma(c, item) is not None:
@@ -104,22 +104,6 @@ def _report_recursion(c: Context, cycle: list[typed.FunctionDecl]) -> None:
 
 
 # --- declarations ----------------------------------------------------------------------------------
-
-
-def _declaration(c: Context, node: syntax.Declaration) -> None:
-    storage = {word.text for word in node.specifiers.storage}
-
-    def declare(base: Base, item: syntax.InitDeclarator) -> None:
-        if "typedef" in storage:
-            declare_typedef(c, base, item)
-            return
-        t, qualifiers = declarator_type(c, base, item.declarator)
-        if isinstance(t, FunctionType):
-            prototype(c, base, item)
-        else:
-            _variable(c, base, item, t, qualifiers)
-
-    each_declarator(c, node, declare)
 
 
 def _variable(c: Context, base: Base, item: syntax.InitDeclarator, t: Type, qualifiers: Qualifiers) -> None:

@@ -17,7 +17,6 @@ from ..types import (
     ArrayType,
     ConstantMatrixType,
     CoopMatrixType,
-    FunctionType,
     Qualifiers,
     ScalarType,
     Type,
@@ -32,8 +31,6 @@ from .context import UNKNOWN, Context, FunctionState, SwitchState
 from .conversions import assign_convert, condition
 from .declarations import (
     Base,
-    declarator_type,
-    declare_typedef,
     each_declarator,
     own_alignment,
     static_assert,
@@ -130,21 +127,12 @@ def local_declaration(c: Context, node: syntax.Declaration) -> list[typed.Stmt]:
     storage = {word.text for word in node.specifiers.storage}
     result: list[typed.Stmt] = []
 
-    def declare(base: Base, item: syntax.InitDeclarator) -> None:
-        if "typedef" in storage:
-            declare_typedef(c, base, item)
-            return
-        t, qualifiers = declarator_type(c, base, item.declarator)
-        if isinstance(t, FunctionType):
-            from .functions import prototype
-
-            prototype(c, base, item)
-            return
+    def variable(base: Base, item: syntax.InitDeclarator, t: Type, qualifiers: Qualifiers) -> None:
         decl = _local_variable(c, base, item, storage, t, qualifiers)
         if decl is not None:
             result.append(typed.DeclStmt(decl.span, decl))
 
-    each_declarator(c, node, declare)
+    each_declarator(c, node, variable)
     return result
 
 
