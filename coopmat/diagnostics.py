@@ -14,8 +14,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from . import warning_options
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Severity(Enum):
@@ -31,8 +35,7 @@ class Severity(Enum):
         return self in (Severity.ERROR, Severity.FATAL)
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A half-open range of source text: from (line, column) up to, not including, (end_line, end_column)."""
 
     file: str
@@ -91,6 +94,19 @@ class Diagnostic:
     labels: tuple[Label, ...] = ()
     notes: tuple[Note, ...] = ()
     fixits: tuple[FixIt, ...] = ()
+
+
+class Details(TypedDict, total=False):
+    """What a finding may have beside its message."""
+
+    labels: Iterable[Label]
+    notes: Iterable[Note]
+    fixits: Iterable[FixIt]
+
+
+def _diagnostic(severity: Severity, code: str, message: str, span: Span | None, details: Details) -> Diagnostic:
+    labels, notes = tuple(details.get("labels", ())), tuple(details.get("notes", ()))
+    return Diagnostic(severity, code, message, span, labels, notes, tuple(details.get("fixits", ())))
 
 
 class CompileError(Exception):
@@ -176,32 +192,13 @@ class Diagnostics:
     def has_errors(self) -> bool:
         return self.error_count > 0
 
-    def error(
-        self,
-        code: str,
-        message: str,
-        span: Span | None = None,
-        *,
-        labels: Iterable[Label] = (),
-        notes: Iterable[Note] = (),
-        fixits: Iterable[FixIt] = (),
-    ) -> None:
-        self.add(Diagnostic(Severity.ERROR, code, message, span, tuple(labels), tuple(notes), tuple(fixits)))
+    def error(self, code: str, message: str, span: Span | None = None, **details: Unpack[Details]) -> None:
+        self.add(_diagnostic(Severity.ERROR, code, message, span, details))
 
-    def warning(
-        self,
-        code: str,
-        message: str,
-        span: Span | None = None,
-        *,
-        labels: Iterable[Label] = (),
-        notes: Iterable[Note] = (),
-        fixits: Iterable[FixIt] = (),
-    ) -> None:
+    def warning(self, code: str, message: str, span: Span | None = None, **details: Unpack[Details]) -> None:
         as_error = self._states_at(span).get(code)
         if as_error is not None:
-            severity = Severity.ERROR if as_error else Severity.WARNING
-            self.add(Diagnostic(severity, code, message, span, tuple(labels), tuple(notes), tuple(fixits)))
+            self.add(_diagnostic(Severity.ERROR if as_error else Severity.WARNING, code, message, span, details))
 
     def check_options(self) -> None:
         """Tells of the -W options that name nothing; raises TooManyErrors as `add` does."""
@@ -281,12 +278,8 @@ class Diagnostics:
 
 _MAX_SHOWN = 160
 _MAX_MESSAGE = 400
-_COLOURS = {
-    Severity.NOTE: "\x1b[1;36m",
-    Severity.WARNING: "\x1b[1;35m",
-    Severity.ERROR: "\x1b[1;31m",
-    Severity.FATAL: "\x1b[1;31m",
-}
+_RED = "\x1b[1;31m"
+_COLOURS = {Severity.NOTE: "\x1b[1;36m", Severity.WARNING: "\x1b[1;35m", Severity.ERROR: _RED, Severity.FATAL: _RED}
 _BOLD, _GREEN, _RESET = "\x1b[1m", "\x1b[1;32m", "\x1b[0m"
 
 
@@ -367,15 +360,7 @@ def to_json(items: Iterable[Diagnostic]) -> str:
 
 
 def _place(span: Span | None) -> dict[str, object]:
-    if span is None:
-        return {"file": None, "line": None, "column": None, "end_line": None, "end_column": None}
-    return {
-        "file": span.file,
-        "line": span.line,
-        "column": span.column,
-        "end_line": span.end_line,
-        "end_column": span.end_column,
-    }
+    return dict.fromkeys(Span._fields) if span is None else span._asdict()
 
 
 def _as_dict(item: Diagnostic) -> dict[str, object]:
@@ -419,12 +404,5 @@ def to_sarif(items: Iterable[Diagnostic], version: str) -> str:
 
 
 def _sarif_place(span: Span) -> dict[str, object]:
-    return {
-        "artifactLocation": {"uri": span.file},
-        "region": {
-            "startLine": span.line,
-            "startColumn": span.column,
-            "endLine": span.end_line,
-            "endColumn": span.end_column,
-        },
-    }
+    names = ("startLine", "startColumn", "endLine", "endColumn")
+    return {"artifactLocation": {"uri": span.file}, "region": dict(zip(names, span[1:], strict=True))}

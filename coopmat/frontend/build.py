@@ -1,20 +1,18 @@
-"""What the parser does when it recognises a rule: one method a rule, each makes its node of the AST.
+"""What the parser does when it recognises a rule: a row for one that just makes a node of the AST, a method for others.
 
-Methods get the values of the rule's symbols in order: tokens for terminals. `Scopes` holds which names are types.
+Both get the values of the rule's symbols in order: tokens for terminals. `Scopes` holds which names are types.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 from ..diagnostics import Span
 from . import syntax as ast
 from .tokens import Token
-from .words import TYPE_NAMES, plain
-
-#: Binary operators by binding strength (C99, 6.5.5 to 6.5.14); all associate to the left.
-_LEVELS = ("||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %")
-PRECEDENCE = {op: level for level, ops in enumerate(_LEVELS) for op in ops.split()}
+from .words import PRECEDENCE, TYPE_NAMES
 
 
 def join(first: Span, last: Span) -> Span:
@@ -110,14 +108,39 @@ class Chain:
         nodes, operators = self.nodes, self.operators
         while operators and PRECEDENCE[operators[-1].value] >= lowest:
             right, operator, left = nodes.pop(), operators.pop(), nodes.pop()
-            nodes.append(ast.Binary(join(left.span, right.span), operator.value, _span(operator), left, right))
+            nodes.append(ast.Binary(join(left.span, right.span), operator.value, operator.span, left, right))
         return nodes[-1]
 
 
-def _span(token: Token) -> Span:
-    span = token.span
-    assert span is not None
-    return span
+class Text(int):
+    """The number of a symbol that is a token whose text is meant."""
+
+
+def node(kind: Callable[..., ast.Node], *fields: int | type[list[Any]] | None) -> staticmethod[..., ast.Node]:
+    """The row of a rule that makes a node: for each field the number of a symbol, None, or `list` for an empty list.
+
+    The node's span goes from the first symbol to the last.
+    """
+    getters = [_getter(field) for field in fields]
+    if len(getters) == 1:
+        only = getters[0]
+        return staticmethod(lambda *symbols: kind(join(symbols[0].span, symbols[-1].span), only(symbols)))
+    return staticmethod(
+        lambda *symbols: kind(join(symbols[0].span, symbols[-1].span), *[get(symbols) for get in getters])
+    )
+
+
+def _getter(field: int | type[list[Any]] | None) -> Callable[[Any], Any]:
+    if isinstance(field, Text):
+        return lambda symbols: symbols[field].value
+    if isinstance(field, int):
+        return itemgetter(field)
+    return lambda symbols: field and field()
+
+
+def leaf(kind: Callable[[Span, str], ast.Node]) -> staticmethod[[Token], ast.Node]:
+    """The row of a rule that is one token."""
+    return staticmethod(lambda token: kind(token.span, token.value))
 
 
 class ListBuilder:
@@ -151,7 +174,7 @@ class ListBuilder:
 
     def nothing(self, *parts: Any) -> None:
         if parts and isinstance(parts[0], Token) and parts[0].value == ";":
-            self.semicolons.append(_span(parts[0]))
+            self.semicolons.append(parts[0].span)
 
 
 class ExpressionBuilder(ListBuilder):
@@ -162,6 +185,38 @@ class ExpressionBuilder(ListBuilder):
 
     depths: dict[int, tuple[ast.Expression, int]]
 
+    identifier = leaf(ast.Identifier)
+    integer = leaf(ast.IntegerLiteral)
+    floating = leaf(ast.FloatLiteral)
+    character = leaf(ast.CharLiteral)
+    paren = node(ast.Paren, 1)
+    statement_expression = node(ast.StatementExpression, 1)
+    unary = node(ast.Unary, Text(0), 1)
+    sizeof = node(ast.SizeOf, Text(0), 1)
+    sizeof_type = node(ast.SizeOf, Text(0), 2)
+    cast = node(ast.Cast, 1, 3)
+    compound_literal = node(ast.CompoundLiteral, 1, 3)
+    conditional = node(ast.Conditional, 0, 2, 4)
+    short_conditional = node(ast.Conditional, 0, None, 3)
+    type_argument = node(ast.TypeArgument, 0)
+    braced_empty = node(ast.InitializerList, list)
+    braced = node(ast.InitializerList, 1)
+    item = node(ast.InitializerItem, list, 0)
+    index_designator = node(ast.IndexDesignator, 1)
+    range_designator = node(ast.IndexDesignator, 1, 3)
+    field_designator = node(ast.FieldDesignator, Text(1))
+    generic_selection = node(ast.GenericSelection, 2, 4)
+    association = node(ast.Association, 0, 2)
+    default_association = node(ast.Association, None, 2)
+
+    def string(self, token: Token) -> ast.StringLiteral:
+        return ast.StringLiteral(token.span, [token.value])
+
+    def more_string(self, strings: ast.StringLiteral, token: Token) -> ast.StringLiteral:
+        strings.texts.append(token.value)
+        strings.span = join(strings.span, token.span)
+        return strings
+
     def _postfix(self, base: ast.Expression, node: ast.Expression) -> ast.Expression:
         known = self.depths.get(id(base))
         depth = known[1] + 1 if known else 1
@@ -170,67 +225,21 @@ class ExpressionBuilder(ListBuilder):
         self.depths[id(node)] = node, depth
         return node
 
-    def identifier(self, name: Token) -> ast.Identifier:
-        return ast.Identifier(_span(name), name.value)
-
-    def integer(self, token: Token) -> ast.IntegerLiteral:
-        return ast.IntegerLiteral(_span(token), token.value)
-
-    def floating(self, token: Token) -> ast.FloatLiteral:
-        return ast.FloatLiteral(_span(token), token.value)
-
-    def character(self, token: Token) -> ast.CharLiteral:
-        return ast.CharLiteral(_span(token), token.value)
-
-    def string(self, token: Token) -> ast.StringLiteral:
-        return ast.StringLiteral(_span(token), [token.value])
-
-    def more_string(self, strings: ast.StringLiteral, token: Token) -> ast.StringLiteral:
-        strings.texts.append(token.value)
-        strings.span = join(strings.span, _span(token))
-        return strings
-
-    def paren(self, opener: Token, inner: ast.Expression, closer: Token) -> ast.Paren:
-        return ast.Paren(join(_span(opener), _span(closer)), inner)
-
-    def statement_expression(self, opener: Token, body: ast.Compound, closer: Token) -> ast.StatementExpression:
-        return ast.StatementExpression(join(_span(opener), _span(closer)), body)
-
     def subscript(self, base: ast.Expression, _: Token, index: ast.Expression, closer: Token) -> ast.Expression:
-        return self._postfix(base, ast.Subscript(join(base.span, _span(closer)), base, index))
+        return self._postfix(base, ast.Subscript(join(base.span, closer.span), base, index))
 
-    def call(self, callee: ast.Expression, _: Token, closer: Token) -> ast.Expression:
-        return self._postfix(callee, ast.Call(join(callee.span, _span(closer)), callee, []))
-
-    def call_arguments(
-        self, callee: ast.Expression, _: Token, arguments: list[ast.Expression], closer: Token
-    ) -> ast.Expression:
-        return self._postfix(callee, ast.Call(join(callee.span, _span(closer)), callee, arguments))
+    def call(self, callee: ast.Expression, _: Token, *parts: Any) -> ast.Expression:
+        """Arguments, where there are any, and the closing parenthesis."""
+        arguments = parts[0] if len(parts) > 1 else []
+        return self._postfix(callee, ast.Call(join(callee.span, parts[-1].span), callee, arguments))
 
     def member_access(self, base: ast.Expression, operator: Token, name: Token) -> ast.Expression:
-        span = _span(name)
+        span = name.span
         member = ast.Member(join(base.span, span), base, name.value, span, operator.value == "->")
         return self._postfix(base, member)
 
     def postfix(self, operand: ast.Expression, operator: Token) -> ast.Expression:
-        return self._postfix(operand, ast.Postfix(join(operand.span, _span(operator)), operator.value, operand))
-
-    def unary(self, operator: Token, operand: ast.Expression) -> ast.Unary:
-        return ast.Unary(join(_span(operator), operand.span), operator.value, operand)
-
-    def sizeof(self, keyword: Token, operand: ast.Expression) -> ast.SizeOf:
-        return ast.SizeOf(join(_span(keyword), operand.span), keyword.value, operand)
-
-    def sizeof_type(self, keyword: Token, _: Token, type_name: ast.TypeName, closer: Token) -> ast.SizeOf:
-        return ast.SizeOf(join(_span(keyword), _span(closer)), keyword.value, type_name)
-
-    def cast(self, opener: Token, type_name: ast.TypeName, _: Token, operand: ast.Expression) -> ast.Cast:
-        return ast.Cast(join(_span(opener), operand.span), type_name, operand)
-
-    def compound_literal(
-        self, opener: Token, type_name: ast.TypeName, _: Token, initializer: ast.InitializerList
-    ) -> ast.CompoundLiteral:
-        return ast.CompoundLiteral(join(_span(opener), initializer.span), type_name, initializer)
+        return self._postfix(operand, ast.Postfix(join(operand.span, operator.span), operator.value, operand))
 
     def chain(self, left: ast.Expression | Chain, operator: Token, right: ast.Expression) -> Chain:
         chain = left if isinstance(left, Chain) else Chain(left)
@@ -240,64 +249,14 @@ class ExpressionBuilder(ListBuilder):
     def finish_chain(self, value: ast.Expression | Chain) -> ast.Expression:
         return value.fold(0) if isinstance(value, Chain) else value
 
-    def conditional(
-        self, condition: ast.Expression, _: Token, then: ast.Expression, __: Token, otherwise: ast.Expression
-    ) -> ast.Conditional:
-        return ast.Conditional(join(condition.span, otherwise.span), condition, then, otherwise)
-
-    def short_conditional(
-        self, condition: ast.Expression, _: Token, __: Token, otherwise: ast.Expression
-    ) -> ast.Conditional:
-        return ast.Conditional(join(condition.span, otherwise.span), condition, None, otherwise)
-
     def assign(self, target: ast.Expression, operator: Token, value: ast.Expression) -> ast.Assign:
-        return ast.Assign(join(target.span, value.span), operator.value, _span(operator), target, value)
+        return ast.Assign(join(target.span, value.span), operator.value, operator.span, target, value)
 
     def comma(self, items: list[ast.Expression]) -> ast.Comma:
         return ast.Comma(join(items[0].span, items[-1].span), items)
 
-    def type_argument(self, type_name: ast.TypeName) -> ast.TypeArgument:
-        return ast.TypeArgument(type_name.span, type_name)
-
-    def braced_empty(self, opener: Token, closer: Token) -> ast.InitializerList:
-        return ast.InitializerList(join(_span(opener), _span(closer)), [])
-
-    def braced(self, opener: Token, items: list[ast.InitializerItem], _: None, closer: Token) -> ast.InitializerList:
-        return ast.InitializerList(join(_span(opener), _span(closer)), items)
-
-    def item(self, value: ast.Initializer) -> ast.InitializerItem:
-        return ast.InitializerItem(value.span, [], value)
-
     def designated(self, designators: list[ast.Designator], _: Token, value: ast.Initializer) -> ast.InitializerItem:
         return ast.InitializerItem(join(designators[0].span, value.span), designators, value)
-
-    def index_designator(self, opener: Token, index: ast.Expression, closer: Token) -> ast.IndexDesignator:
-        return ast.IndexDesignator(join(_span(opener), _span(closer)), index)
-
-    def range_designator(
-        self, opener: Token, first: ast.Expression, _: Token, last: ast.Expression, closer: Token
-    ) -> ast.IndexDesignator:
-        return ast.IndexDesignator(join(_span(opener), _span(closer)), first, last)
-
-    def generic_selection(
-        self,
-        keyword: Token,
-        _: Token,
-        control: ast.Expression,
-        __: Token,
-        associations: list[ast.Association],
-        closer: Token,
-    ) -> ast.GenericSelection:
-        return ast.GenericSelection(join(_span(keyword), _span(closer)), control, associations)
-
-    def association(self, type_name: ast.TypeName, _: Token, value: ast.Expression) -> ast.Association:
-        return ast.Association(join(type_name.span, value.span), type_name, value)
-
-    def default_association(self, keyword: Token, _: Token, value: ast.Expression) -> ast.Association:
-        return ast.Association(join(_span(keyword), value.span), None, value)
-
-    def field_designator(self, dot: Token, name: Token) -> ast.FieldDesignator:
-        return ast.FieldDesignator(join(_span(dot), _span(name)), name.value)
 
 
 class StatementBuilder(ExpressionBuilder):
@@ -306,147 +265,48 @@ class StatementBuilder(ExpressionBuilder):
     scopes: Scopes
     states: list[int]
 
+    empty_statement = node(ast.ExpressionStatement, None)
+    error_statement = node(ast.ExpressionStatement, None)
+    expression_statement = node(ast.ExpressionStatement, 0)
+    label = node(ast.Label, Text(0), 2)
+    case = node(ast.Case, 1, 3)
+    case_range = node(ast.Case, 1, 5, 3)
+    default = node(ast.Case, None, 2)
+    if_ = node(ast.If, 2, 4, None)
+    if_else = node(ast.If, 2, 4, 6)
+    switch = node(ast.Switch, 2, 4)
+    while_ = node(ast.While, 2, 4)
+    do_while = node(ast.DoWhile, 1, 4)
+    goto = node(ast.Goto, Text(1))
+    break_ = node(ast.Break)
+    continue_ = node(ast.Continue)
+    return_ = node(ast.Return, 1)
+    static_assert = node(ast.StaticAssert, 2, None)
+    static_assert_message = node(ast.StaticAssert, 2, 4)
+    pragma = leaf(ast.Pragma)
+
     def block_open(self, opener: Token) -> Token:
         self.scopes.push(len(self.states))
         return opener
 
     def block(self, opener: Token, items: list[ast.BlockItem], closer: Token) -> ast.Compound:
         self.scopes.pop()
-        return ast.Compound(join(_span(opener), _span(closer)), items, _span(closer))
-
-    def empty_statement(self, semicolon: Token) -> ast.ExpressionStatement:
-        return ast.ExpressionStatement(_span(semicolon), None)
-
-    def error_statement(self, error: Token) -> ast.ExpressionStatement:
-        return ast.ExpressionStatement(_span(error), None)
-
-    def expression_statement(self, expression: ast.Expression, semicolon: Token) -> ast.ExpressionStatement:
-        return ast.ExpressionStatement(join(expression.span, _span(semicolon)), expression)
-
-    def label(self, name: Token, _: Token, body: ast.Statement) -> ast.Label:
-        return ast.Label(join(_span(name), body.span), name.value, body)
-
-    def case(self, keyword: Token, value: ast.Expression, _: Token, body: ast.Statement) -> ast.Case:
-        return ast.Case(join(_span(keyword), body.span), value, body)
-
-    def case_range(
-        self, keyword: Token, first: ast.Expression, _: Token, last: ast.Expression, __: Token, body: ast.Statement
-    ) -> ast.Case:
-        return ast.Case(join(_span(keyword), body.span), first, body, last)
-
-    def default(self, keyword: Token, _: Token, body: ast.Statement) -> ast.Case:
-        return ast.Case(join(_span(keyword), body.span), None, body)
-
-    def if_(self, keyword: Token, _: Token, condition: ast.Expression, __: Token, then: ast.Statement) -> ast.If:
-        return ast.If(join(_span(keyword), then.span), condition, then, None)
-
-    def if_else(
-        self,
-        keyword: Token,
-        _: Token,
-        condition: ast.Expression,
-        __: Token,
-        then: ast.Statement,
-        ___: Token,
-        otherwise: ast.Statement,
-    ) -> ast.If:
-        return ast.If(join(_span(keyword), otherwise.span), condition, then, otherwise)
-
-    def switch(self, keyword: Token, _: Token, value: ast.Expression, __: Token, body: ast.Statement) -> ast.Switch:
-        return ast.Switch(join(_span(keyword), body.span), value, body)
-
-    def while_(self, keyword: Token, _: Token, condition: ast.Expression, __: Token, body: ast.Statement) -> ast.While:
-        return ast.While(join(_span(keyword), body.span), condition, body)
-
-    def do_while(
-        self, keyword: Token, body: ast.Statement, _: Token, __: Token, condition: ast.Expression, *rest: Token
-    ) -> ast.DoWhile:
-        return ast.DoWhile(join(_span(keyword), _span(rest[-1])), body, condition)
+        return ast.Compound(join(opener.span, closer.span), items, closer.span)
 
     def for_open(self, keyword: Token, opener: Token) -> ForHead:
         self.scopes.push(len(self.states))
         return ForHead(keyword, opener)
 
-    def for_(
-        self,
-        head: ForHead,
-        init: ast.Expression | None,
-        _: Token,
-        condition: ast.Expression | None,
-        __: Token,
-        step: ast.Expression | None,
-        ___: Token,
-        body: ast.Statement,
-    ) -> ast.For:
-        return self._for(head, init, condition, step, body)
-
-    def for_declaration(
-        self,
-        head: ForHead,
-        init: ast.Declaration,
-        condition: ast.Expression | None,
-        _: Token,
-        step: ast.Expression | None,
-        __: Token,
-        body: ast.Statement,
-    ) -> ast.For:
-        return self._for(head, init, condition, step, body)
-
-    def _for(
-        self,
-        head: ForHead,
-        init: ast.Declaration | ast.Expression | None,
-        condition: ast.Expression | None,
-        step: ast.Expression | None,
-        body: ast.Statement,
-    ) -> ast.For:
+    def for_(self, head: ForHead, init: ast.Declaration | ast.Expression | None, *rest: Any) -> ast.For:
+        """What follows is a condition, a step and the body, apart by tokens; a declaration has the first of these."""
         self.scopes.pop()
-        assert head.span is not None
+        condition, step, body = (part for part in rest if not isinstance(part, Token))
         return ast.For(join(head.span, body.span), init, condition, step, body)
-
-    def goto(self, keyword: Token, name: Token, semicolon: Token) -> ast.Goto:
-        return ast.Goto(join(_span(keyword), _span(semicolon)), name.value)
-
-    def break_(self, keyword: Token, semicolon: Token) -> ast.Break:
-        return ast.Break(join(_span(keyword), _span(semicolon)))
-
-    def continue_(self, keyword: Token, semicolon: Token) -> ast.Continue:
-        return ast.Continue(join(_span(keyword), _span(semicolon)))
-
-    def return_(self, keyword: Token, value: ast.Expression | None, semicolon: Token) -> ast.Return:
-        return ast.Return(join(_span(keyword), _span(semicolon)), value)
 
     def attributed_statement(self, attributes: list[ast.Attribute], body: ast.Statement) -> ast.Attributed:
         return ast.Attributed(join(attributes[0].span, body.span) if attributes else body.span, attributes, body)
 
-    def pragma(self, token: Token) -> ast.Pragma:
-        return ast.Pragma(_span(token), token.value)
-
     def pragma_body(self, token: Token, body: ast.Statement) -> ast.Compound:
         """A pragma and the statement it is about, as a block."""
-        return ast.Compound(join(_span(token), body.span), [self.pragma(token), body], body.span)
-
-    def static_assert(
-        self, keyword: Token, _: Token, condition: ast.Expression, __: Token, semicolon: Token
-    ) -> ast.StaticAssert:
-        return ast.StaticAssert(join(_span(keyword), _span(semicolon)), condition, None)
-
-    def static_assert_message(
-        self,
-        keyword: Token,
-        _: Token,
-        condition: ast.Expression,
-        __: Token,
-        message: ast.StringLiteral,
-        ___: Token,
-        semicolon: Token,
-    ) -> ast.StaticAssert:
-        return ast.StaticAssert(join(_span(keyword), _span(semicolon)), condition, message)
-
-
-def word(token: Token, text: str) -> ast.Word:
-    return ast.Word(_span(token), text)
-
-
-def plain_word(token: Token) -> ast.Word:
-    return ast.Word(_span(token), plain(token.value))
+        pragma = ast.Pragma(token.span, token.value)
+        return ast.Compound(join(token.span, body.span), [pragma, body], body.span)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 
 from . import tokens as tk
 from .literals import LiteralError, decode_char, decode_integer
 from .tokens import Token
+from .words import PRECEDENCE
 
 _MASK = (1 << 64) - 1
 _DEEPEST = 200
@@ -44,25 +46,13 @@ def _shift(left: int, right: int) -> int:
 
 
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
-    "*": lambda a, b: a * b,
-    "/": _truncated,
-    "%": lambda a, b: a - _truncated(a, b) * b,
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "&": lambda a, b: a & b,
-    "^": lambda a, b: a ^ b,
-    "|": lambda a, b: a | b,
+    **{"*": operator.mul, "/": _truncated, "%": lambda a, b: a - _truncated(a, b) * b},
+    **{"+": operator.add, "-": operator.sub, "&": operator.and_, "^": operator.xor, "|": operator.or_},
 }
 _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "<": lambda a, b: a < b,
-    ">": lambda a, b: a > b,
-    "<=": lambda a, b: a <= b,
-    ">=": lambda a, b: a >= b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
+    **{"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge},
+    **{"==": operator.eq, "!=": operator.ne},
 }
-_LEVELS = ("* / %", "+ -", "<< >>", "< > <= >=", "== !=", "&", "^", "|", "&&", "||")
-_PRECEDENCE = {op: len(_LEVELS) - i for i, level in enumerate(_LEVELS) for op in level.split()}
 
 
 class _Evaluator:
@@ -87,7 +77,7 @@ class _Evaluator:
 
     def conditional(self, live: bool) -> _Number:
         self.enter()
-        condition = self.binary(1, live)
+        condition = self.binary(0, live)
         if self.accept("?"):
             then = self.conditional(live and condition.value != 0)
             self.expect(":")
@@ -104,13 +94,13 @@ class _Evaluator:
 
     def binary(self, lowest: int, live: bool) -> _Number:
         left = self.unary(live)
-        while (token := self.peek()) is not None and _PRECEDENCE.get(token.value, 0) >= lowest:
+        while (token := self.peek()) is not None and PRECEDENCE.get(token.value, -1) >= lowest:
             self.at += 1
             op = token.value
             needed = live
             if op in ("&&", "||"):
                 needed = live and (left.value != 0) == (op == "&&")
-            right = self.binary(_PRECEDENCE[op] + 1, needed)
+            right = self.binary(PRECEDENCE[op] + 1, needed)
             left = _apply(token, left, right, live)
         return left
 

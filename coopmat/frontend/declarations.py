@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..diagnostics import Span
 from . import syntax as ast
-from .build import LONGEST_CHAIN, Scopes, StatementBuilder, TooDeep, _span, join, plain_word, word
-from .tokens import Token
+from .build import LONGEST_CHAIN, Scopes, StatementBuilder, Text, TooDeep, join, node
+from .tokens import ID, Token
+from .words import TERMINALS, plain
+
+_LISTS = {"TYPE_WORD": "type_words", "QUALIFIER": "qualifiers", "STORAGE": "storage", "FUNCTION_WORD": "functions"}
+#: The list of specifiers that a keyword goes to, and how it is written there.
+_KEYWORDS = {word: (_LISTS[kind], plain(word)) for word, kind in TERMINALS.items() if kind in _LISTS}
+
+
+class TagHead(NamedTuple):
+    """`struct`, `union` or `enum`, with the attributes after it."""
+
+    keyword: Token
+    attributes: list[ast.Attribute]
 
 
 class Builder(StatementBuilder):
@@ -20,86 +32,30 @@ class Builder(StatementBuilder):
 
     # --- specifiers ---
 
-    def add_type_word(self, specifiers: ast.Specifiers, token: Token) -> ast.Specifiers:
-        specifiers.type_words.append(plain_word(token))
-        return _widen(specifiers, _span(token))
-
-    def add_type_name(self, specifiers: ast.Specifiers, token: Token) -> ast.Specifiers:
-        if self.scopes.is_builtin(token.value):
-            specifiers.type_words.append(word(token, token.value))
+    def specifier(self, *parts: Any) -> ast.Specifiers:
+        """A word, a tag or attributes, after the specifiers so far, or after attributes that begin them."""
+        item = parts[-1]
+        if len(parts) == 1 or not parts[0]:
+            specifiers = ast.Specifiers(item.span)
+        elif isinstance(parts[0], list):
+            specifiers = ast.Specifiers(parts[0][0].span, attributes=list(parts[0]))
         else:
-            specifiers.typedef_name = word(token, token.value)
-        return _widen(specifiers, _span(token))
-
-    def add_tag(self, specifiers: ast.Specifiers, tag: ast.StructSpecifier | ast.EnumSpecifier) -> ast.Specifiers:
-        specifiers.tag = tag
-        return _widen(specifiers, tag.span)
-
-    def add_qualifier(self, specifiers: ast.Specifiers, token: Token) -> ast.Specifiers:
-        specifiers.qualifiers.append(plain_word(token))
-        return _widen(specifiers, _span(token))
-
-    def add_storage(self, specifiers: ast.Specifiers, token: Token) -> ast.Specifiers:
-        specifiers.storage.append(plain_word(token))
-        return _widen(specifiers, _span(token))
-
-    def add_function_word(self, specifiers: ast.Specifiers, token: Token) -> ast.Specifiers:
-        specifiers.functions.append(plain_word(token))
-        return _widen(specifiers, _span(token))
-
-    def add_attribute(self, specifiers: ast.Specifiers, attributes: list[ast.Attribute]) -> ast.Specifiers:
-        tag = specifiers.tag
-        if tag is not None and tag.span.end_line == specifiers.span.end_line and _ends_alike(tag, specifiers):
-            # Right after a struct's body they are the struct's.
-            tag.attributes += attributes
-            if attributes:
-                tag.span = join(tag.span, attributes[-1].span)
+            specifiers = parts[0]
+        if isinstance(item, list):
+            return _add_attributes(specifiers, item)
+        if not isinstance(item, Token):
+            specifiers.tag = item
+        elif keyword := _KEYWORDS.get(item.value):
+            name, text = keyword
+            getattr(specifiers, name).append(ast.Word(item.span, text))
+        elif self.scopes.is_builtin(item.value):
+            specifiers.type_words.append(ast.Word(item.span, item.value))
         else:
-            specifiers.attributes += attributes
-        return _widen(specifiers, attributes[-1].span) if attributes else specifiers
-
-    def type_word(self, token: Token) -> ast.Specifiers:
-        return self.add_type_word(ast.Specifiers(_span(token)), token)
-
-    def type_name_word(self, token: Token) -> ast.Specifiers:
-        return self.add_type_name(ast.Specifiers(_span(token)), token)
-
-    def tag_word(self, tag: ast.StructSpecifier | ast.EnumSpecifier) -> ast.Specifiers:
-        return ast.Specifiers(tag.span, tag=tag)
-
-    def qualifier(self, token: Token) -> ast.Specifiers:
-        return self.add_qualifier(ast.Specifiers(_span(token)), token)
-
-    def storage(self, token: Token) -> ast.Specifiers:
-        return self.add_storage(ast.Specifiers(_span(token)), token)
-
-    def function_word(self, token: Token) -> ast.Specifiers:
-        return self.add_function_word(ast.Specifiers(_span(token)), token)
-
-    def attributes_type_word(self, attributes: list[ast.Attribute], token: Token) -> ast.Specifiers:
-        return self.add_type_word(_attributed(attributes, _span(token)), token)
-
-    def attributes_type_name(self, attributes: list[ast.Attribute], token: Token) -> ast.Specifiers:
-        return self.add_type_name(_attributed(attributes, _span(token)), token)
-
-    def attributes_tag(
-        self, attributes: list[ast.Attribute], tag: ast.StructSpecifier | ast.EnumSpecifier
-    ) -> ast.Specifiers:
-        return self.add_tag(_attributed(attributes, tag.span), tag)
-
-    def attributes_qualifier(self, attributes: list[ast.Attribute], token: Token) -> ast.Specifiers:
-        return self.add_qualifier(_attributed(attributes, _span(token)), token)
-
-    def attributes_storage(self, attributes: list[ast.Attribute], token: Token) -> ast.Specifiers:
-        return self.add_storage(_attributed(attributes, _span(token)), token)
-
-    def attributes_function_word(self, attributes: list[ast.Attribute], token: Token) -> ast.Specifiers:
-        return self.add_function_word(_attributed(attributes, _span(token)), token)
+            specifiers.typedef_name = ast.Word(item.span, item.value)
+        specifiers.span = join(specifiers.span, item.span)
+        return specifiers
 
     # --- attributes: one __attribute__ is a list of entries ---
-
-    def attribute_list(self, entries: list[ast.Attribute]) -> list[ast.Attribute]:
-        return entries
 
     def more_attributes(self, all_entries: list[ast.Attribute], entries: list[ast.Attribute]) -> list[ast.Attribute]:
         return all_entries + entries
@@ -109,131 +65,47 @@ class Builder(StatementBuilder):
     ) -> list[ast.Attribute]:
         return entries
 
-    def entry(self, name: Token) -> ast.Attribute:
-        return ast.Attribute(_span(name), _attribute_name(name), None)
-
-    def entry_call(self, name: Token, _: Token, closer: Token) -> ast.Attribute:
-        return ast.Attribute(join(_span(name), _span(closer)), _attribute_name(name), [])
-
-    def entry_call_arguments(
-        self, name: Token, _: Token, arguments: list[ast.Expression], closer: Token
-    ) -> ast.Attribute:
-        return ast.Attribute(join(_span(name), _span(closer)), _attribute_name(name), arguments)
+    def entry(self, name: Token, *parts: Any) -> ast.Attribute:
+        """A name, and where parentheses follow, the arguments in them."""
+        arguments = next((part for part in parts if isinstance(part, list)), [] if parts else None)
+        return ast.Attribute(join(name.span, (name, *parts)[-1].span), _attribute_name(name), arguments)
 
     # --- struct, union, enum ---
 
-    def struct_reference(self, kind: Token, name: Token) -> ast.StructSpecifier:
-        return self._struct(kind, [], name, None, name)
+    def tag_head(self, keyword: Token, attributes: list[ast.Attribute] | None = None) -> TagHead:
+        return TagHead(keyword, attributes or [])
 
-    def struct_reference_attributes(
-        self, kind: Token, attributes: list[ast.Attribute], name: Token
-    ) -> ast.StructSpecifier:
-        return self._struct(kind, attributes, name, None, name)
+    def struct(self, head: TagHead, *parts: Any) -> ast.StructSpecifier:
+        keyword, name, members = head.keyword, _tag_name(parts), _tag_body(parts)
+        return ast.StructSpecifier(join(keyword.span, parts[-1].span), keyword.value, name, members, head.attributes)
 
-    def struct_anonymous(
-        self, kind: Token, _: Token, members: list[ast.MemberDeclaration], closer: Token
-    ) -> ast.StructSpecifier:
-        return self._struct(kind, [], None, members, closer)
+    def enum(self, head: TagHead, *parts: Any) -> ast.EnumSpecifier:
+        span = join(head.keyword.span, parts[-1].span)
+        return ast.EnumSpecifier(span, _tag_name(parts), _tag_body(parts), head.attributes)
 
-    def struct_anonymous_attributes(
-        self,
-        kind: Token,
-        attributes: list[ast.Attribute],
-        _: Token,
-        members: list[ast.MemberDeclaration],
-        closer: Token,
-    ) -> ast.StructSpecifier:
-        return self._struct(kind, attributes, None, members, closer)
-
-    def struct_body(
-        self, kind: Token, name: Token, _: Token, members: list[ast.MemberDeclaration], closer: Token
-    ) -> ast.StructSpecifier:
-        return self._struct(kind, [], name, members, closer)
-
-    def struct_body_attributes(
-        self,
-        kind: Token,
-        attributes: list[ast.Attribute],
-        name: Token,
-        _: Token,
-        members: list[ast.MemberDeclaration],
-        closer: Token,
-    ) -> ast.StructSpecifier:
-        return self._struct(kind, attributes, name, members, closer)
-
-    @staticmethod
-    def _struct(
-        kind: Token,
-        attributes: list[ast.Attribute],
-        name: Token | None,
-        members: list[ast.MemberDeclaration] | None,
-        last: Token,
-    ) -> ast.StructSpecifier:
-        tag = name.value if name is not None else None
-        return ast.StructSpecifier(join(_span(kind), _span(last)), kind.value, tag, members, attributes)
-
-    def bare_member(self, specifiers: ast.Specifiers, semicolon: Token) -> ast.MemberDeclaration:
-        return ast.MemberDeclaration(join(specifiers.span, _span(semicolon)), specifiers, [])
-
-    def member(
-        self, specifiers: ast.Specifiers, declarators: list[ast.MemberDeclarator], semicolon: Token
-    ) -> ast.MemberDeclaration:
-        return ast.MemberDeclaration(join(specifiers.span, _span(semicolon)), specifiers, declarators)
-
-    def member_declarator(self, declarator: ast.Declarator) -> ast.MemberDeclarator:
-        return ast.MemberDeclarator(declarator.span, declarator, None)
-
-    def bit_field(self, declarator: ast.Declarator, _: Token, width: ast.Expression) -> ast.MemberDeclarator:
-        return ast.MemberDeclarator(join(declarator.span, width.span), declarator, width)
+    bare_member = node(ast.MemberDeclaration, 0, list)
+    member = node(ast.MemberDeclaration, 0, 1)
+    member_declarator = node(ast.MemberDeclarator, 0, None)
+    bit_field = node(ast.MemberDeclarator, 0, 2)
 
     def bit_field_attributes(
         self, declarator: ast.Declarator, colon: Token, width: ast.Expression, attributes: list[ast.Attribute]
-    ) -> ast.MemberDeclarator:
+    ) -> ast.Node:
         declarator.attributes += attributes
         return self.bit_field(declarator, colon, width)
 
-    def unnamed_bit_field(self, colon: Token, width: ast.Expression) -> ast.MemberDeclarator:
-        return self.bit_field(ast.Declarator(_span(colon), None, [], []), colon, width)
+    def unnamed_bit_field(self, colon: Token, width: ast.Expression) -> ast.Node:
+        return self.bit_field(ast.Declarator(colon.span, None, [], []), colon, width)
 
-    def enum_head(self, keyword: Token) -> tuple[Token, list[ast.Attribute]]:
-        return keyword, []
-
-    def enum_head_attributes(
-        self, keyword: Token, attributes: list[ast.Attribute]
-    ) -> tuple[Token, list[ast.Attribute]]:
-        return keyword, attributes
-
-    def enum_reference(self, head: tuple[Token, list[ast.Attribute]], name: Token) -> ast.EnumSpecifier:
-        return ast.EnumSpecifier(join(_span(head[0]), _span(name)), name.value, None, head[1])
-
-    def enum_anonymous(
-        self, head: tuple[Token, list[ast.Attribute]], _: Token, enumerators: list[ast.Enumerator], __: None, end: Token
-    ) -> ast.EnumSpecifier:
-        return ast.EnumSpecifier(join(_span(head[0]), _span(end)), None, enumerators, head[1])
-
-    def enum_body(
-        self,
-        head: tuple[Token, list[ast.Attribute]],
-        name: Token,
-        _: Token,
-        enumerators: list[ast.Enumerator],
-        __: None,
-        end: Token,
-    ) -> ast.EnumSpecifier:
-        return ast.EnumSpecifier(join(_span(head[0]), _span(end)), name.value, enumerators, head[1])
-
-    def enumerator(self, name: Token) -> ast.Enumerator:
+    def enumerator(self, name: Token, *value: Any) -> ast.Enumerator:
+        """A name, and where `=` follows, its value."""
         self.scopes.declare(name.value, is_type=False)
-        return ast.Enumerator(_span(name), name.value, None)
-
-    def enumerator_value(self, name: Token, _: Token, value: ast.Expression) -> ast.Enumerator:
-        self.scopes.declare(name.value, is_type=False)
-        return ast.Enumerator(join(_span(name), value.span), name.value, value)
+        return ast.Enumerator(join(name.span, (name, *value)[-1].span), name.value, value[-1] if value else None)
 
     # --- declarators: modifiers read outwards from the name ---
 
-    def name_declarator(self, name: Token) -> ast.Declarator:
-        return ast.Declarator(_span(name), name.value, [], [])
+    name_declarator = node(ast.Declarator, Text(0), list, list)
+    pointer = node(ast.PointerModifier, list, list)
 
     def attributed_declarator(self, declarator: ast.Declarator, attributes: list[ast.Attribute]) -> ast.Declarator:
         declarator.attributes += attributes
@@ -259,61 +131,43 @@ class Builder(StatementBuilder):
     def abstract_modifier(self, modifier: ast.Modifier) -> ast.Declarator:
         return ast.Declarator(modifier.span, None, [modifier], [])
 
-    def pointer(self, star: Token) -> ast.PointerModifier:
-        return ast.PointerModifier(_span(star), [], [])
-
     def pointer_qualifier(self, pointer: ast.PointerModifier, token: Token) -> ast.PointerModifier:
-        pointer.qualifiers.append(plain_word(token))
-        pointer.span = join(pointer.span, _span(token))
+        pointer.qualifiers.append(_word(token))
+        pointer.span = join(pointer.span, token.span)
         return pointer
 
     def pointer_attribute(self, pointer: ast.PointerModifier, attributes: list[ast.Attribute]) -> ast.PointerModifier:
         pointer.attributes += attributes
         return pointer
 
-    def array(self, opener: Token, closer: Token) -> ast.ArrayModifier:
-        return ast.ArrayModifier(join(_span(opener), _span(closer)), [], None)
-
-    def array_star(self, opener: Token, star: Token, closer: Token) -> ast.ArrayModifier:
-        return ast.ArrayModifier(join(_span(opener), _span(closer)), [word(star, "*")], None)
-
-    def array_size(self, opener: Token, size: ast.Expression, closer: Token) -> ast.ArrayModifier:
-        return ast.ArrayModifier(join(_span(opener), _span(closer)), [], size)
-
-    def array_words(self, opener: Token, words: list[Token], closer: Token) -> ast.ArrayModifier:
-        return ast.ArrayModifier(join(_span(opener), _span(closer)), [plain_word(w) for w in words], None)
-
-    def array_words_size(
-        self, opener: Token, words: list[Token], size: ast.Expression, closer: Token
-    ) -> ast.ArrayModifier:
-        return ast.ArrayModifier(join(_span(opener), _span(closer)), [plain_word(w) for w in words], size)
+    def array(self, opener: Token, *parts: Any) -> ast.ArrayModifier:
+        """Qualifiers or a `*`, the size, and the closing bracket; all but this may be left out."""
+        *inner, closer = parts
+        words = next((part for part in inner if isinstance(part, list)), [p for p in inner if isinstance(p, Token)])
+        size = next((part for part in inner if isinstance(part, ast.Expression)), None)
+        return ast.ArrayModifier(join(opener.span, closer.span), [_word(token) for token in words], size)
 
     def old_style(self, opener: Token, closer: Token) -> ast.FunctionModifier:
-        return ast.FunctionModifier(join(_span(opener), _span(closer)), None, False)
+        return ast.FunctionModifier(join(opener.span, closer.span), None, False)
 
-    def parameters(self, opener: Token, items: list[ast.Parameter], closer: Token) -> ast.FunctionModifier:
-        if len(items) == 1 and _is_void(items[0]):
+    def parameters(self, opener: Token, items: list[ast.Parameter], *closing: Token) -> ast.FunctionModifier:
+        """`closing` are the comma and the dots of a variadic function, and the parenthesis."""
+        if len(closing) == 1 and len(items) == 1 and _is_void(items[0]):
             items = []
-        return ast.FunctionModifier(join(_span(opener), _span(closer)), items, False)
+        return ast.FunctionModifier(join(opener.span, closing[-1].span), items, len(closing) > 1)
 
-    def variadic(
-        self, opener: Token, items: list[ast.Parameter], _: Token, __: Token, closer: Token
-    ) -> ast.FunctionModifier:
-        return ast.FunctionModifier(join(_span(opener), _span(closer)), items, True)
+    def parameter(self, specifiers: ast.Specifiers, declarator: ast.Declarator | None = None) -> ast.Parameter:
+        return ast.Parameter(*_declared(specifiers, declarator))
 
-    def plain_parameter(self, specifiers: ast.Specifiers) -> ast.Parameter:
-        return ast.Parameter(specifiers.span, specifiers, _no_declarator(specifiers.span))
-
-    def parameter(self, specifiers: ast.Specifiers, declarator: ast.Declarator) -> ast.Parameter:
-        return ast.Parameter(join(specifiers.span, _declarator_end(declarator)), specifiers, declarator)
-
-    def plain_type_name(self, specifiers: ast.Specifiers) -> ast.TypeName:
-        return ast.TypeName(specifiers.span, specifiers, _no_declarator(specifiers.span))
-
-    def type_name(self, specifiers: ast.Specifiers, declarator: ast.Declarator) -> ast.TypeName:
-        return ast.TypeName(join(specifiers.span, _declarator_end(declarator)), specifiers, declarator)
+    def type_name(self, specifiers: ast.Specifiers, declarator: ast.Declarator | None = None) -> ast.TypeName:
+        return ast.TypeName(*_declared(specifiers, declarator))
 
     # --- declarations ---
+
+    init_declarator = node(ast.InitDeclarator, 0, None)
+    init_declarator_value = node(ast.InitDeclarator, 0, 2)
+    bare_declaration = node(ast.Declaration, 0, list)
+    declaration = node(ast.Declaration, 0, 1)
 
     def declare(self, declarator: ast.Declarator) -> ast.Declarator:
         # The specifiers are on the stack below, the declarators before this one and a comma between them.
@@ -321,22 +175,6 @@ class Builder(StatementBuilder):
         if declarator.name is not None:
             self.scopes.declare(declarator.name, any(w.text == "typedef" for w in below.storage))
         return declarator
-
-    def init_declarator(self, declarator: ast.Declarator) -> ast.InitDeclarator:
-        return ast.InitDeclarator(declarator.span, declarator, None)
-
-    def init_declarator_value(
-        self, declarator: ast.Declarator, _: Token, initializer: ast.Initializer
-    ) -> ast.InitDeclarator:
-        return ast.InitDeclarator(join(declarator.span, initializer.span), declarator, initializer)
-
-    def bare_declaration(self, specifiers: ast.Specifiers, semicolon: Token) -> ast.Declaration:
-        return ast.Declaration(join(specifiers.span, _span(semicolon)), specifiers, [])
-
-    def declaration(
-        self, specifiers: ast.Specifiers, declarators: list[ast.InitDeclarator], semicolon: Token
-    ) -> ast.Declaration:
-        return ast.Declaration(join(specifiers.span, _span(semicolon)), specifiers, declarators)
 
     def function_head(self, specifiers: ast.Specifiers, declarator: ast.Declarator) -> tuple[Any, ...]:
         if declarator.name is not None:
@@ -351,17 +189,45 @@ class Builder(StatementBuilder):
 
     def function(self, head: tuple[ast.Specifiers, ast.Declarator], body: ast.Compound) -> ast.FunctionDefinition:
         self.scopes.pop()
-        specifiers, declarator = head
-        return ast.FunctionDefinition(join(specifiers.span, _declarator_end(declarator)), specifiers, declarator, body)
+        return ast.FunctionDefinition(*_declared(*head), body)
 
 
-def _attributed(attributes: list[ast.Attribute], otherwise: Span) -> ast.Specifiers:
-    return ast.Specifiers(attributes[0].span if attributes else otherwise, attributes=list(attributes))
+def _word(token: Token) -> ast.Word:
+    return ast.Word(token.span, plain(token.value))
 
 
-def _widen(specifiers: ast.Specifiers, last: Span) -> ast.Specifiers:
+def _add_attributes(specifiers: ast.Specifiers, attributes: list[ast.Attribute]) -> ast.Specifiers:
+    if not attributes:
+        return specifiers
+    last, tag = attributes[-1].span, specifiers.tag
+    if tag is not None and tag.span.end_line == specifiers.span.end_line and _ends_alike(tag, specifiers):
+        # Right after a struct's body they are the struct's.
+        tag.attributes += attributes
+        tag.span = join(tag.span, last)
+    else:
+        specifiers.attributes += attributes
     specifiers.span = join(specifiers.span, last)
     return specifiers
+
+
+def _tag_name(parts: tuple[Any, ...]) -> str | None:
+    first: Token = parts[0]
+    return first.value if first.type == ID else None
+
+
+def _tag_body(parts: tuple[Any, ...]) -> list[Any] | None:
+    return next((part for part in parts if isinstance(part, list)), None)
+
+
+def _declared(
+    specifiers: ast.Specifiers, declarator: ast.Declarator | None
+) -> tuple[Span, ast.Specifiers, ast.Declarator]:
+    """The fields of what specifiers and a declarator make; where there is none, it is empty and stands after these."""
+    if declarator is None:
+        after = specifiers.span
+        end = Span(after.file, after.end_line, after.end_column, after.end_line, after.end_column)
+        return after, specifiers, ast.Declarator(end, None, [], [])
+    return join(specifiers.span, _declarator_end(declarator)), specifiers, declarator
 
 
 def _ends_alike(tag: ast.StructSpecifier | ast.EnumSpecifier, specifiers: ast.Specifiers) -> bool:
@@ -389,11 +255,6 @@ def _bounded(declarator: ast.Declarator) -> ast.Declarator:
     if len(declarator.modifiers) > LONGEST_CHAIN:
         raise TooDeep(declarator.span)
     return declarator
-
-
-def _no_declarator(after: Span) -> ast.Declarator:
-    end = Span(after.file, after.end_line, after.end_column, after.end_line, after.end_column)
-    return ast.Declarator(end, None, [], [])
 
 
 def _declarator_end(declarator: ast.Declarator) -> Span:

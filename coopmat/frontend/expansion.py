@@ -61,7 +61,7 @@ class Macro:
     replacement: tuple[Token, ...]
     groups: tuple[tuple[_Operand, ...], ...]
     text: str
-    place: Span | None
+    place: Span
 
     @property
     def form(self) -> object:
@@ -93,7 +93,7 @@ class Expander:
     `report` is told what is wrong with a use, `expanded` the place of a use that made several tokens.
     """
 
-    def __init__(self, report: Callable[[str, Span | None], None], expanded: Callable[[Span], None]) -> None:
+    def __init__(self, report: Callable[[str, Span], None], expanded: Callable[[Span], None]) -> None:
         self.macros: dict[str, Macro] = {}
         self.report, self.expanded = report, expanded
         self.work = budgets.limit("expansion-work")
@@ -104,7 +104,7 @@ class Expander:
         # The use in the text that is being expanded; its place, which all that replacements make gets; and what it may
         # still make.
         self.use: Token | None = None
-        self.place: Span | None = None
+        self.place = tk.NOWHERE
         self._room = _Room(0, 0, 0)
 
     def define(self, text: str) -> None:
@@ -155,7 +155,7 @@ class Expander:
     def _end_use(self, count: int) -> None:
         if count > self._room.tokens:
             raise ExpansionLimit("macro-tokens")
-        if count > 1 and self.place is not None:
+        if count > 1:
             self.expanded(self.place)
 
     def _close(self, source: _Source) -> None:
@@ -181,10 +181,9 @@ class Expander:
         return _Source(made, name)
 
     def _dynamic(self, token: Token) -> Token:
-        place = self.place or token.span
-        value = self.counter if token.value == "__COUNTER__" else place.line if place else 0
+        value = self.counter if token.value == "__COUNTER__" else self.place.line
         self.counter += token.value == "__COUNTER__"
-        return Token(tk.INTEGER, str(value), place, token.spaced)
+        return Token(tk.INTEGER, str(value), self.place, token.spaced)
 
     def _spend(self, made: Sequence[Token]) -> None:
         room, count = self._room, len(made) + 1
@@ -296,7 +295,7 @@ class Expander:
                 continue
             left = out.pop()
             joined = left.value + part[0].value
-            self._spend([Token(tk.ID, joined, None)])
+            self._spend([Token(tk.ID, joined, self.place)])
             # What would begin a comment stays apart.
             tokens = [left, part[0]] if joined in ("//", "/*") else tk.scanned(joined, self.place)
             out += [_with_space(tokens[0], left.spaced), *tokens[1:], *part[1:]]
@@ -340,8 +339,7 @@ def _stringized(argument: list[Token]) -> str:
     """The spelling of an argument as a string literal (C11 6.10.3.2)."""
     text = ""
     for number, token in enumerate(argument):
-        before = argument[number - 1].span
-        apart = token.spaced or (before is not None and token.span is not None and token.span.line > before.end_line)
+        apart = token.spaced or token.span.line > argument[number - 1].span.end_line
         value = re.sub(r'(["\\])', r"\\\1", token.value) if token.type in (tk.STRING, tk.CHAR) else token.value
         text += f"{' ' * (apart and number > 0)}{value}"
     return f'"{text}"'
@@ -374,26 +372,22 @@ def definition(tokens: Sequence[Token]) -> Macro:
     written = name.value
     if body and body[0].value == "(" and not body[0].spaced:
         parameters, variadic, end = _parameters(body)
-        written += _text(body[:end])
+        written += tk.spelled(body[:end])
         body = body[end:]
     for token in body[:1] + body[-1:]:
         if token.type == tk.PASTE:
             raise InvalidMacro("'##' cannot stand at either end of a macro", token)
     replacement = tuple(
-        Token(token.type, token.value, None, token.spaced and number > 0) for number, token in enumerate(body)
+        Token(token.type, token.value, tk.NOWHERE, token.spaced and number > 0) for number, token in enumerate(body)
     )
-    text = f"{written} {_text(body)}".rstrip()
+    text = f"{written} {tk.spelled(body)}".rstrip()
     named = None if parameters is None else tuple(parameters)
     return Macro(name.value, named, variadic, replacement, tuple(_groups(replacement, named)), text, name.span)
 
 
 def defined(text: str) -> Macro:
     """The macro of "NAME replacement" or "NAME(parameters) replacement". Raises InvalidMacro."""
-    return definition(tk.scanned(text, None))
-
-
-def _text(tokens: Sequence[Token]) -> str:
-    return "".join(" " * token.spaced + token.value for token in tokens).strip()
+    return definition(tk.scanned(text))
 
 
 def _parameters(tokens: Sequence[Token]) -> tuple[list[str], bool, int]:

@@ -24,17 +24,21 @@ LONG_MAX 0x7fffffffffffffffL
 LONG_MIN (-0x7fffffffffffffffL-1)
 """
 
-_FLOAT_LIMITS = """
-FLT_DIG 6
-FLT_MANT_DIG 24
-FLT_MAX_10_EXP +38
-FLT_MAX_EXP +128
-FLT_MIN_10_EXP -37
-FLT_MIN_EXP -125
-FLT_RADIX 2
-FLT_MAX 0x1.fffffep127f
-FLT_MIN 0x1.0p-126f
-FLT_EPSILON 0x1.0p-23f
+# By the prefix of their names; then of their values.
+_LIMITS = "DIG MANT_DIG MAX_10_EXP MAX_EXP MIN_10_EXP MIN_EXP RADIX MAX MIN EPSILON"
+_LIMITS_OF = {
+    "FLT": "6 24 +38 +128 -37 -125 2 0x1.fffffep127f 0x1.0p-126f 0x1.0p-23f",
+    "DBL": "15 53 +308 +1024 -307 -1021 2 0x1.fffffffffffffp1023 0x1.0p-1022 0x1.0p-52",
+    "HALF": "3 11 +4 +16 -4 -13 2 0x1.ffcp15h 0x1.0p-14h 0x1.0p-10h",
+}
+
+
+def _limits(prefix: str) -> str:
+    pairs = zip(_LIMITS.split(), _LIMITS_OF[prefix].split(), strict=True)
+    return "".join(f"{prefix}_{name} {value}\n" for name, value in pairs)
+
+
+_FLOATS = """
 MAXFLOAT 0x1.fffffep127f
 FP_ILOGB0 INT_MIN
 FP_ILOGBNAN INT_MAX
@@ -42,34 +46,7 @@ HUGE_VALF (as_float(0x7f800000))
 INFINITY (as_float(0x7f800000))
 NAN (as_float(0x7fc00000))
 """
-
-_DOUBLE_LIMITS = """
-DBL_DIG 15
-DBL_MANT_DIG 53
-DBL_MAX_10_EXP +308
-DBL_MAX_EXP +1024
-DBL_MIN_10_EXP -307
-DBL_MIN_EXP -1021
-DBL_RADIX 2
-DBL_MAX 0x1.fffffffffffffp1023
-DBL_MIN 0x1.0p-1022
-DBL_EPSILON 0x1.0p-52
-HUGE_VAL (as_double(0x7ff0000000000000L))
-"""
-
-_HALF_LIMITS = """
-HALF_DIG 3
-HALF_MANT_DIG 11
-HALF_MAX_10_EXP +4
-HALF_MAX_EXP +16
-HALF_MIN_10_EXP -4
-HALF_MIN_EXP -13
-HALF_RADIX 2
-HALF_MAX 0x1.ffcp15h
-HALF_MIN 0x1.0p-14h
-HALF_EPSILON 0x1.0p-10h
-"""
-
+_DOUBLES = "HUGE_VAL (as_double(0x7ff0000000000000L))\n"
 _OTHERS = """
 __OPENCL_VERSION__ 300
 CL_VERSION_1_0 100
@@ -109,44 +86,20 @@ CLK_ADDRESS_REPEAT 6
 CLK_ADDRESS_MIRRORED_REPEAT 8
 CLK_FILTER_NEAREST 0x10
 CLK_FILTER_LINEAR 0x20
-CLK_R 0x10B0
-CLK_A 0x10B1
-CLK_RG 0x10B2
-CLK_RA 0x10B3
-CLK_RGB 0x10B4
-CLK_RGBA 0x10B5
-CLK_BGRA 0x10B6
-CLK_ARGB 0x10B7
-CLK_INTENSITY 0x10B8
-CLK_LUMINANCE 0x10B9
-CLK_Rx 0x10BA
-CLK_RGx 0x10BB
-CLK_RGBx 0x10BC
-CLK_DEPTH 0x10BD
-CLK_DEPTH_STENCIL 0x10BE
-CLK_sRGB 0x10BF
-CLK_sRGBx 0x10C0
-CLK_sRGBA 0x10C1
-CLK_sBGRA 0x10C2
-CLK_ABGR 0x10C3
-CLK_SNORM_INT8 0x10D0
-CLK_SNORM_INT16 0x10D1
-CLK_UNORM_INT8 0x10D2
-CLK_UNORM_INT16 0x10D3
-CLK_UNORM_SHORT_565 0x10D4
-CLK_UNORM_SHORT_555 0x10D5
-CLK_UNORM_INT_101010 0x10D6
-CLK_SIGNED_INT8 0x10D7
-CLK_SIGNED_INT16 0x10D8
-CLK_SIGNED_INT32 0x10D9
-CLK_UNSIGNED_INT8 0x10DA
-CLK_UNSIGNED_INT16 0x10DB
-CLK_UNSIGNED_INT32 0x10DC
-CLK_HALF_FLOAT 0x10DD
-CLK_FLOAT 0x10DE
-CLK_UNORM_INT24 0x10DF
-CLK_UNORM_INT_101010_2 0x10E0
 """
+_CHANNEL_ORDERS = (
+    "R A RG RA RGB RGBA BGRA ARGB INTENSITY LUMINANCE Rx RGx RGBx DEPTH DEPTH_STENCIL sRGB sRGBx sRGBA sBGRA ABGR"
+)
+_CHANNEL_TYPES = (
+    "SNORM_INT8 SNORM_INT16 UNORM_INT8 UNORM_INT16 UNORM_SHORT_565 UNORM_SHORT_555 UNORM_INT_101010 SIGNED_INT8"
+    " SIGNED_INT16 SIGNED_INT32 UNSIGNED_INT8 UNSIGNED_INT16 UNSIGNED_INT32 HALF_FLOAT FLOAT UNORM_INT24"
+    " UNORM_INT_101010_2"
+)
+
+
+def _numbered(names: str, first: int) -> str:
+    return "".join(f"CLK_{name} 0x{number:X}\n" for number, name in enumerate(names.split(), first))
+
 
 #: Name and decimal digits, exact beyond double precision (OpenCL C 3.0, section 6.15.2.2).
 _CONSTANTS = {
@@ -175,12 +128,12 @@ def _rows(text: str) -> list[tuple[str, str]]:
 
 
 #: Macros with a value that no option changes: ("NAME" or "NAME(parameters)", replacement).
-FIXED = _rows(_OTHERS + _INTEGER_LIMITS + _FLOAT_LIMITS + _constants("_F", "f"))
+FIXED = _rows(_OTHERS + _INTEGER_LIMITS + _limits("FLT") + _FLOATS + _constants("_F", "f"))
 #: Only where the extension or feature is on.
 CONDITIONAL = {
-    IMAGES: _rows(_IMAGES),
-    "cl_khr_fp64": _rows(_DOUBLE_LIMITS + _constants("", "")),
-    "cl_khr_fp16": _rows(_HALF_LIMITS + _constants("_H", "h")),
+    IMAGES: _rows(_IMAGES + _numbered(_CHANNEL_ORDERS, 0x10B0) + _numbered(_CHANNEL_TYPES, 0x10D0)),
+    "cl_khr_fp64": _rows(_limits("DBL") + _DOUBLES + _constants("", "")),
+    "cl_khr_fp16": _rows(_limits("HALF") + _constants("_H", "h")),
 }
 
 

@@ -1,8 +1,8 @@
 """The schema of the syntax tree and of the typed AST: which fields of a node hold its children, and what follows.
 
-A node is a dataclass whose annotations are the schema: a field that may hold a node, or a list or tuple of nodes, holds
-children, in the order of the fields. What a node only refers to is a `Reference`: the variable that a name denotes
-belongs to its declaration.
+A node is a dataclass, which `Schema` makes of its annotations: a field that may hold a node, or a list or tuple of
+nodes, holds children, in the order of the fields. What a node only refers to is a `Reference`: the variable that a name
+denotes belongs to its declaration.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from types import UnionType
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from ..diagnostics import Span
 
@@ -21,8 +21,26 @@ T = TypeVar("T")
 Reference = Annotated[T, "not a child"]
 
 
-@dataclass(eq=False, slots=True)
-class Node:
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**_: object) -> Callable[[type], type]:
+        """For type checkers only; in `typing` from Python 3.11 on."""
+        return lambda kind: kind
+
+
+@dataclass_transform(field_specifiers=(field,))
+class Schema(type):
+    """Makes each kind of nodes a dataclass with slots. With `eq=False` a node is equal to itself only."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], *, eq: bool = True) -> Any:
+        kind = super().__new__(cls, name, bases, namespace)
+        # `dataclass` makes the class again, with slots.
+        return kind if "__slots__" in namespace else dataclass(eq=eq, slots=True)(kind)
+
+
+class Node(metaclass=Schema, eq=False):
     """A part of a tree, and where its text stands."""
 
     span: Span

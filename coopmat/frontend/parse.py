@@ -40,15 +40,18 @@ class Parser:
         self.values: list[Any] = []
         self.scopes = Scopes()
         self.builder = Builder(self.scopes, self.states, self.values)
-        self.methods = [getattr(self.builder, name) if name else None for _, _, name in tables.rules]
+        # Each rule with what makes its value; None where that is the one symbol's.
+        self.rules = [
+            (origin, size, getattr(self.builder, name) if name else None) for origin, size, name in tables.rules
+        ]
         self.check_depth_at = DEEPEST
 
     # --- the loop ---
 
     def advance(self, index: int) -> tuple[int, str]:
         """Parse from a token on, up to one that does not fit: its index and terminal; END is past the last."""
-        tables, states, values, methods = self.tables, self.states, self.values, self.methods
-        actions, gotos, defaults, rules = tables.actions, tables.gotos, tables.defaults, tables.rules
+        tables, states, values, rules = self.tables, self.states, self.values, self.rules
+        actions, gotos, defaults = tables.actions, tables.gotos, tables.defaults
         words, known, tokens = self.words, self.scopes.known, self.tokens
         state = states[-1]
         for index in range(index, len(tokens)):  # noqa: B020 - the index is what is returned
@@ -76,8 +79,7 @@ class Parser:
                         shifted = True
                         continue
                     rule = ~action
-                origin, size, _ = rules[rule]
-                method = methods[rule]
+                origin, size, method = rules[rule]
                 if method is None:
                     state = gotos[states[-2]][origin]
                     states[-1] = state
@@ -98,8 +100,7 @@ class Parser:
 
     def reduce(self, rule: int) -> None:
         """One reduction, outside the fast loop."""
-        origin, size, _ = self.tables.rules[rule]
-        method = self.methods[rule]
+        origin, size, method = self.rules[rule]
         if method is None:
             self.states[-1] = self.tables.gotos[self.states[-2]][origin]
             return
@@ -150,7 +151,6 @@ class Parser:
         entering = self.tables.entering
         depth = sum(entering[state] in _NESTING for state in self.states)
         if depth > DEEPEST:
-            assert token.span is not None
             raise TooDeep(token.span)
         self.check_depth_at = len(self.states) + DEEPEST - depth
 
@@ -190,6 +190,5 @@ def parse(stream: TokenStream, diagnostics: Diagnostics) -> ast.TranslationUnit:
     if not stream.tokens:
         return ast.TranslationUnit(end, [])
     first = stream.tokens[0].span
-    assert first is not None
     declarations = Parser(stream, diagnostics).run()
     return ast.TranslationUnit(first.to(end), declarations)

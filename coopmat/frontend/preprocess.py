@@ -18,7 +18,7 @@ from . import comments, tokens as tk
 from .conditionals import Condition, Conditionals
 from .expansion import Expander, ExpansionLimit, InvalidMacro, Unterminated, defined, definition, predefine
 from .sources import Region, SourceFile, add_presumed, find_include, open_source
-from .stream import TokenStream, quoted
+from .stream import TokenStream, quoted, unquoted
 from .tokens import Token
 
 __all__ = ["PreprocessOptions", "TokenStream", "preprocess"]
@@ -134,8 +134,7 @@ class _Driver(Conditionals):
             self.pending += tokens
 
     @staticmethod
-    def presumed_span(file: _File, span: Span | None) -> Span:
-        assert span is not None
+    def presumed_span(file: _File, span: Span) -> Span:
         name = file.presumed if file.presumed is not None else span.file
         return Span(name, span.line + file.shift, span.column, span.end_line + file.shift, span.end_column)
 
@@ -196,9 +195,7 @@ class _Driver(Conditionals):
                 self.out.append(token)
                 at += 1
             elif len(parts) == 3 and (parts[0].value, parts[1].type, parts[2].value) == ("(", tk.STRING, ")"):
-                assert token.span is not None and parts[2].span is not None
-                text = parts[1].value[1:-1].replace('\\"', '"').replace("\\\\", "\\")
-                text, span = " ".join(text.split()), token.span.to(parts[2].span)
+                text, span = " ".join(unquoted(parts[1].value).split()), token.span.to(parts[2].span)
                 if not self.diagnostic_pragma(text, span):
                     self.out.append(Token(tk.PRAGMA, text, span))
                 at += 4
@@ -214,8 +211,7 @@ class _Driver(Conditionals):
         name = tokens[1]
         if self.conditional(tokens[1:]):
             file = self.stack[-1]
-            if name.span is not None:
-                file.switches.append((name.span.line - file.shift, self.enabled))
+            file.switches.append((name.span.line - file.shift, self.enabled))
         elif self.enabled:
             if name.type == tk.INTEGER:
                 self.line_marker(tokens[1:])
@@ -254,7 +250,7 @@ class _Driver(Conditionals):
         previous = self.expander.macros.get(macro)
         self.expander.macros[macro] = made
         if previous is not None and previous.form != made.form:
-            notes = (Note("previous definition is here", previous.place),) if previous.place else ()
+            notes = (Note("previous definition is here", previous.place),) if previous.place != tk.NOWHERE else ()
             self.diagnostics.warning("macro-redefined", f"'{macro}' macro redefined", rest[0].span, notes=notes)
 
     def undef(self, name: Token, rest: list[Token]) -> None:
@@ -271,7 +267,7 @@ class _Driver(Conditionals):
         if rest and rest[0].type != tk.STRING and rest[0].value != "<":
             rest = self.expand_directive(rest)
         if rest and rest[0].type == tk.STRING:
-            target, angled = rest[0].value[1:-1], False
+            target, place, angled = rest[0].value[1:-1], rest[0].span, False
             self.extra(name, rest[1:])
         else:
             closing = next((i for i, token in enumerate(rest) if token.value == ">"), 0)
@@ -279,16 +275,10 @@ class _Driver(Conditionals):
                 span = rest[0].span if rest else name.span
                 self.error("invalid-include", 'expected "FILENAME" or <FILENAME>', span)
                 return
-            inner = rest[1:closing]
-            target, angled = "".join(" " * token.spaced + token.value for token in inner).strip(), True
-        place = (
-            rest[0].span
-            if not angled or rest[0].span is None
-            else rest[0].span.to(rest[closing].span or name_span(name))
-        )
+            target, place, angled = tk.spelled(rest[1:closing]), rest[0].span.to(rest[closing].span), True
         self.open_include(target, angled, place)
 
-    def open_include(self, target: str, angled: bool, place: Span | None) -> None:
+    def open_include(self, target: str, angled: bool, place: Span) -> None:
         self.includes += 1
         if len(self.stack) > DEEPEST_INCLUDE or self.includes > MOST_INCLUDES:
             nested = len(self.stack) > DEEPEST_INCLUDE
@@ -321,13 +311,10 @@ class _Driver(Conditionals):
         if rest[0].value == "unroll":
             self.flush()
             rest = [rest[0], *self.expand_directive(rest[1:])]
-        text = "".join(" " * token.spaced + token.value for token in rest).strip()
-        last = rest[-1].span
-        assert name.span is not None and last is not None
-        if self.diagnostic_pragma(text, name.span.to(last)):
-            return
-        # Into the pending text, so that it keeps its place among the tokens.
-        self.pending.append(Token(tk.PRAGMA, text, name.span.to(last)))
+        text, span = tk.spelled(rest), name.span.to(rest[-1].span)
+        if not self.diagnostic_pragma(text, span):
+            # Into the pending text, so that it keeps its place among the tokens.
+            self.pending.append(Token(tk.PRAGMA, text, span))
 
     def diagnostic_pragma(self, text: str, span: Span) -> bool:
         """Obeys a pragma that is about warnings; False for any other."""
@@ -335,12 +322,11 @@ class _Driver(Conditionals):
         return words[:2] == ["clang", "diagnostic"] and self.diagnostics.pragma(words[2:], span)
 
     def message(self, name: Token, rest: list[Token]) -> None:
-        text = "".join(" " * token.spaced + token.value for token in rest).strip()
-        span = name.span if not rest or name.span is None or rest[-1].span is None else name.span.to(rest[-1].span)
+        text, span = f"#{name.value} {tk.spelled(rest)}".rstrip(), name.span.to([name, *rest][-1].span)
         if name.value == "error":
-            self.error("error-directive", f"#error {text}".rstrip(), span)
+            self.error("error-directive", text, span)
         else:
-            self.diagnostics.warning("#warnings", f"#warning {text}".rstrip(), span)
+            self.diagnostics.warning("#warnings", text, span)
 
     def ignore(self, name: Token, rest: list[Token]) -> None:
         """#ident and #sccs mean nothing here."""
@@ -361,13 +347,12 @@ class _Driver(Conditionals):
             return
         self.flush()
         file = self.stack[-1]
-        assert rest[0].span is not None
         physical = rest[0].span.line - file.shift
         if len(rest) > 1:
             if rest[1].type != tk.STRING:
                 self.error("invalid-line", "#line takes a file name in quotes", rest[1].span)
                 return
-            file.presumed = rest[1].value[1:-1].replace('\\"', '"').replace("\\\\", "\\")
+            file.presumed = unquoted(rest[1].value)
             self.set_file(file.presumed)
         file.shift = int(number) - physical - 1
         file.regions.append(Region(file.presumed or file.source.name, int(number), physical + 1))
@@ -421,8 +406,3 @@ def define_option(driver: _Driver, macro: str, value: str) -> None:
                 driver.expander.macros[name] = made
                 return
     driver.error("invalid-macro-name", f"-D {macro}: not a macro name", None)
-
-
-def name_span(name: Token) -> Span:
-    assert name.span is not None
-    return name.span

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from ..diagnostics import FixIt, Label, Note, Span
+from ..diagnostics import Details, FixIt, Label, Note, Span
 from . import syntax as ast, tables as lalr, tokens as tk
 from .build import ForHead
 from .foreign_names import NAMES, TYPES
@@ -18,6 +18,8 @@ from .tokens import Token
 from .words import CPP_WORDS, TERMINALS
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from .parse import Parser
 
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
@@ -84,12 +86,9 @@ class Recovery:
         self.report(index)
         return self.resume(index)
 
-    def error(
-        self, code: str, message: str, span: Span | None, *, labels: list[Label] | None = None,
-        notes: list[Note] | None = None, fixits: list[FixIt] | None = None,
-    ) -> None:  # fmt: skip
+    def error(self, code: str, message: str, span: Span, **details: Unpack[Details]) -> None:
         self.errors += 1
-        self.diagnostics.error(code, message, span, labels=labels or (), notes=notes or (), fixits=fixits or ())
+        self.diagnostics.error(code, message, span, **details)
 
     # --- what would fit ---
 
@@ -127,9 +126,11 @@ class Recovery:
             if token.type == tk.PUNCTUATOR:
                 return "UNKNOWN"
             return "TYPE_NAME" if self.parser.scopes.is_type(token.value) else "IDENTIFIER"
-        return {tk.INTEGER: "INTEGER", tk.FLOAT: "FLOAT", tk.CHAR: "CHAR", tk.STRING: "STRING"}.get(
-            token.type, "UNKNOWN"
-        )
+        return token.type if token.type in (tk.INTEGER, tk.FLOAT, tk.CHAR, tk.STRING) else "UNKNOWN"
+
+    def text(self, index: int) -> str:
+        """That of a token; empty behind the last one."""
+        return self.tokens[index].value if index < len(self.tokens) else ""
 
     def open_brackets(self) -> list[Token]:
         """The brackets that are open at this point, outermost first."""
@@ -149,7 +150,7 @@ class Recovery:
     def unknown_type(self, index: int) -> int | None:
         """A name where a type belongs."""
         token = self.tokens[index]
-        following = self.tokens[index + 1].value if index + 1 < len(self.tokens) else ";"
+        following = self.text(index + 1) or ";"
         if not self.fits("TYPE_NAME"):
             return self.unknown_type_before(index)
         if following in _AFTER_VARIABLE:
@@ -187,7 +188,7 @@ class Recovery:
         else:
             near = None if name in TYPES else self.nearest(name)
             notes = [Note(f"did you mean '{near}'?")] if near else _foreign(name)
-            fixits = [FixIt(token.span, near)] if near and token.span is not None else []
+            fixits = [FixIt(token.span, near)] if near else []
             self.error("unknown-type", f"unknown type name '{_shown(token)}'", token.span, notes=notes, fixits=fixits)
         # Said once; from here on it is a type.
         self.parser.scopes.names[0][name] = True
@@ -203,7 +204,7 @@ class Recovery:
     def unsupported(self, index: int, terminal: str) -> int | None:
         """Parts of the language that are recognised but not there."""
         token = self.tokens[index]
-        following = self.tokens[index + 1].value if index + 1 < len(self.tokens) else ""
+        following = self.text(index + 1)
         if token.value in _ASSEMBLY and following in (*_ASSEMBLY_WORDS, "("):
             return self.inline_assembly(index)
         if terminal == "UNSUPPORTED":
@@ -236,11 +237,11 @@ class Recovery:
         notes = [Note("SPIR-V has none: call a builtin function, or leave it to other compilers by #ifndef __SPIRV__")]
         self.error("not-supported", "inline assembly is not supported", token.span, notes=notes)
         at = index + 1
-        while at < len(self.tokens) and self.tokens[at].value in _ASSEMBLY_WORDS:
+        while self.text(at) in _ASSEMBLY_WORDS:
             at += 1
-        end = self.group_end(at) if at < len(self.tokens) and self.tokens[at].value == "(" else at
+        end = self.group_end(at) if self.text(at) == "(" else at
         alone = self.fits("STORAGE") and not self.fits("IF")
-        return end + (alone and end < len(self.tokens) and self.tokens[end].value == ";")
+        return end + (alone and self.text(end) == ";")
 
     def insert(self, index: int, terminal: str) -> int | None:
         """Put in the `;`, `)` or `]` that makes the token fit."""
@@ -340,7 +341,7 @@ class Recovery:
 
     def type_in_expression(self, index: int) -> list[Note]:
         token = self.tokens[index]
-        following = self.tokens[index + 1].value if index + 1 < len(self.tokens) else ""
+        following = self.text(index + 1)
         if following == "(" and self.terminal(index) in ("TYPE_NAME", "TYPE_WORD"):
             return [Note(f"a value of a type is made with ({token.value})(...)")]
         return []
@@ -394,8 +395,7 @@ class Recovery:
                 if not braces:
                     return at + 1 if external else at
                 braces -= 1
-                following = tokens[at + 1].value if at + 1 < len(tokens) else ""
-                if not braces and not statement and following not in (";", ",", "=", ")", "__attribute__"):
+                if not braces and not statement and self.text(at + 1) not in (";", ",", "=", ")", "__attribute__"):
                     return at + 1
             elif value == ";" and not braces and not (in_for and parentheses):
                 return at + 1
@@ -437,12 +437,10 @@ class Recovery:
 def _after(token: Token) -> Span:
     """The empty place right after a token."""
     span = token.span
-    assert span is not None
     return Span(span.file, span.end_line, span.end_column, span.end_line, span.end_column)
 
 
 def _here(opener: Token, what: str) -> list[Label]:
-    assert opener.span is not None
     return [Label(opener.span, f"'{opener.value}' {what}")]
 
 

@@ -44,7 +44,6 @@ def _render(tokens: list[Token], main: str) -> Iterator[str]:
     yield f'# 1 "{quoted(main)}"\n'
     file, line, previous = main, 1, ""
     for token in tokens:
-        assert token.span is not None
         span = token.span
         if previous and (token.type == tk.PRAGMA or span.line != line or span.file != file):
             yield "\n"
@@ -70,3 +69,8 @@ def _render(tokens: list[Token], main: str) -> Iterator[str]:
 
 def quoted(name: str) -> str:
     return name.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def unquoted(text: str) -> str:
+    """What stands between the quotes of a file's name or a pragma's text."""
+    return text[1:-1].replace('\\"', '"').replace("\\\\", "\\")

@@ -6,7 +6,7 @@ the name, reading outwards, so `int *a[3]` has [ArrayModifier, PointerModifier].
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 
 from ..diagnostics import Span
 from . import nodes
@@ -15,46 +15,38 @@ from .nodes import Node as Node
 # --- expressions ---------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
 class Expression(Node):
     pass
 
 
-@dataclass(slots=True)
 class IntegerLiteral(Expression):
     text: str
 
 
-@dataclass(slots=True)
 class FloatLiteral(Expression):
     text: str
 
 
-@dataclass(slots=True)
 class CharLiteral(Expression):
     text: str
 
 
-@dataclass(slots=True)
 class StringLiteral(Expression):
     """Adjacent literals are concatenated by the reader of `texts` (each with its quotes)."""
 
     texts: list[str]
 
 
-@dataclass(slots=True)
 class Identifier(Expression):
     name: str
 
 
-@dataclass(slots=True)
 class Paren(Expression):
     """Kept, since `(float4)(a, b, c, d)` is a vector literal and not a cast of a comma expression."""
 
     inner: Expression
 
 
-@dataclass(slots=True)
 class Unary(Expression):
     """Prefix `+ - ! ~ * & ++ --`."""
 
@@ -62,7 +54,6 @@ class Unary(Expression):
     operand: Expression
 
 
-@dataclass(slots=True)
 class Postfix(Expression):
     """Postfix `++ --`."""
 
@@ -70,7 +61,6 @@ class Postfix(Expression):
     operand: Expression
 
 
-@dataclass(slots=True)
 class Binary(Expression):
     op: str
     op_span: Span
@@ -78,7 +68,6 @@ class Binary(Expression):
     right: Expression
 
 
-@dataclass(slots=True)
 class Assign(Expression):
     """`=` or a compound assignment; `op` is spelled with its `=`."""
 
@@ -88,43 +77,36 @@ class Assign(Expression):
     value: Expression
 
 
-@dataclass(slots=True)
 class Conditional(Expression):
     condition: Expression
     then: Expression | None
     otherwise: Expression
 
 
-@dataclass(slots=True)
 class StatementExpression(Expression):
     body: Compound
 
 
-@dataclass(slots=True)
 class Comma(Expression):
     items: list[Expression]
 
 
-@dataclass(slots=True)
 class TypeArgument(Expression):
     """A type where an argument may stand: `coop_mat_length(M)`."""
 
     type_name: TypeName
 
 
-@dataclass(slots=True)
 class Call(Expression):
     callee: Expression
     arguments: list[Expression]
 
 
-@dataclass(slots=True)
 class Subscript(Expression):
     base: Expression
     index: Expression
 
 
-@dataclass(slots=True)
 class Member(Expression):
     """`base.name`, or `base->name` where `arrow`; also vector swizzles."""
 
@@ -134,19 +116,16 @@ class Member(Expression):
     arrow: bool
 
 
-@dataclass(slots=True)
 class Cast(Expression):
     type_name: TypeName
     operand: Expression
 
 
-@dataclass(slots=True)
 class CompoundLiteral(Expression):
     type_name: TypeName
     initializer: InitializerList
 
 
-@dataclass(slots=True)
 class SizeOf(Expression):
     """`sizeof`, `_Alignof`, `vec_step` of a type or an unevaluated expression; `op` is the keyword."""
 
@@ -154,7 +133,6 @@ class SizeOf(Expression):
     operand: Expression | TypeName
 
 
-@dataclass(slots=True)
 class Association(Node):
     """`type: value` in a generic selection; `default: value` where there is no type."""
 
@@ -162,7 +140,6 @@ class Association(Node):
     value: Expression
 
 
-@dataclass(slots=True)
 class GenericSelection(Expression):
     """`_Generic(control, associations)`; the control is not evaluated."""
 
@@ -170,12 +147,10 @@ class GenericSelection(Expression):
     associations: list[Association]
 
 
-@dataclass(slots=True)
 class FieldDesignator(Node):
     name: str
 
 
-@dataclass(slots=True)
 class IndexDesignator(Node):
     """`[index]`, or GNU C's `[index ... last]`."""
 
@@ -186,13 +161,11 @@ class IndexDesignator(Node):
 Designator = FieldDesignator | IndexDesignator
 
 
-@dataclass(slots=True)
 class InitializerItem(Node):
     designators: list[Designator]
     value: Expression | InitializerList
 
 
-@dataclass(slots=True)
 class InitializerList(Node):
     items: list[InitializerItem]
 
@@ -203,7 +176,6 @@ Initializer = Expression | InitializerList
 # --- types and declarations ----------------------------------------------------------------------
 
 
-@dataclass(slots=True)
 class Attribute(Node):
     """One entry of `__attribute__((...))`; arguments None where no parentheses stood."""
 
@@ -211,26 +183,22 @@ class Attribute(Node):
     arguments: list[Expression] | None
 
 
-@dataclass(slots=True)
 class Word(Node):
     """A keyword or typedef name inside specifiers: storage class, qualifier, type word."""
 
     text: str
 
 
-@dataclass(slots=True)
 class MemberDeclarator(Node):
     declarator: Declarator
     bit_width: Expression | None
 
 
-@dataclass(slots=True)
 class MemberDeclaration(Node):
     specifiers: Specifiers
     declarators: list[MemberDeclarator]
 
 
-@dataclass(slots=True)
 class StructSpecifier(Node):
     """`struct` or `union` (in `kind`); `members` is None where there was no body."""
 
@@ -240,20 +208,17 @@ class StructSpecifier(Node):
     attributes: list[Attribute]
 
 
-@dataclass(slots=True)
 class Enumerator(Node):
     name: str
     value: Expression | None
 
 
-@dataclass(slots=True)
 class EnumSpecifier(Node):
     name: str | None
     enumerators: list[Enumerator] | None
     attributes: list[Attribute]
 
 
-@dataclass(slots=True)
 class Specifiers(Node):
     """What stands before the declarators, sorted by kind, in source order within each.
 
@@ -270,19 +235,16 @@ class Specifiers(Node):
     attributes: list[Attribute] = field(default_factory=list)
 
 
-@dataclass(slots=True)
 class PointerModifier(Node):
     qualifiers: list[Word]
     attributes: list[Attribute]
 
 
-@dataclass(slots=True)
 class ArrayModifier(Node):
     qualifiers: list[Word]
     size: Expression | None
 
 
-@dataclass(slots=True)
 class FunctionModifier(Node):
     """`parameters` is None for an old-style `()`."""
 
@@ -293,7 +255,6 @@ class FunctionModifier(Node):
 Modifier = PointerModifier | ArrayModifier | FunctionModifier
 
 
-@dataclass(slots=True)
 class Declarator(Node):
     """`span` is the name's where there is one. `attributes` stood after the declarator."""
 
@@ -302,44 +263,37 @@ class Declarator(Node):
     attributes: list[Attribute]
 
 
-@dataclass(slots=True)
 class Parameter(Node):
     specifiers: Specifiers
     declarator: Declarator
 
 
-@dataclass(slots=True)
 class TypeName(Node):
     specifiers: Specifiers
     declarator: Declarator
 
 
-@dataclass(slots=True)
 class InitDeclarator(Node):
     declarator: Declarator
     initializer: Initializer | None
 
 
-@dataclass(slots=True)
 class Declaration(Node):
     specifiers: Specifiers
     declarators: list[InitDeclarator]
 
 
-@dataclass(slots=True)
 class StaticAssert(Node):
     condition: Expression
     message: StringLiteral | None
 
 
-@dataclass(slots=True)
 class Pragma(Node):
     """`#pragma` or `_Pragma`: the text after the word, whitespace normalised to single blanks."""
 
     text: str
 
 
-@dataclass(slots=True)
 class FunctionDefinition(Node):
     """`span` covers the head; the body has its own."""
 
@@ -351,7 +305,6 @@ class FunctionDefinition(Node):
 ExternalDeclaration = Declaration | FunctionDefinition | StaticAssert | Pragma
 
 
-@dataclass(slots=True)
 class TranslationUnit(Node):
     declarations: list[ExternalDeclaration]
 
@@ -359,7 +312,6 @@ class TranslationUnit(Node):
 # --- statements ----------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
 class Statement(Node):
     pass
 
@@ -367,7 +319,6 @@ class Statement(Node):
 BlockItem = Declaration | Statement | StaticAssert | Pragma
 
 
-@dataclass(slots=True)
 class Compound(Statement):
     """`end` is the closing brace."""
 
@@ -375,39 +326,33 @@ class Compound(Statement):
     end: Span
 
 
-@dataclass(slots=True)
 class ExpressionStatement(Statement):
     """`expression` is None for a lone `;`."""
 
     expression: Expression | None
 
 
-@dataclass(slots=True)
 class If(Statement):
     condition: Expression
     then: Statement
     otherwise: Statement | None
 
 
-@dataclass(slots=True)
 class Switch(Statement):
     condition: Expression
     body: Statement
 
 
-@dataclass(slots=True)
 class While(Statement):
     condition: Expression
     body: Statement
 
 
-@dataclass(slots=True)
 class DoWhile(Statement):
     body: Statement
     condition: Expression
 
 
-@dataclass(slots=True)
 class For(Statement):
     init: Declaration | Expression | None
     condition: Expression | None
@@ -415,7 +360,6 @@ class For(Statement):
     body: Statement
 
 
-@dataclass(slots=True)
 class Case(Statement):
     """`case value:`, or GNU C's `case value ... last:`; `default:` where value is None. `body` is the statement that
     follows the label."""
@@ -425,33 +369,27 @@ class Case(Statement):
     last: Expression | None = None
 
 
-@dataclass(slots=True)
 class Label(Statement):
     name: str
     body: Statement
 
 
-@dataclass(slots=True)
 class Goto(Statement):
     label: str
 
 
-@dataclass(slots=True)
 class Break(Statement):
     pass
 
 
-@dataclass(slots=True)
 class Continue(Statement):
     pass
 
 
-@dataclass(slots=True)
 class Return(Statement):
     value: Expression | None
 
 
-@dataclass(slots=True)
 class Attributed(Statement):
     """A statement with attributes in front of it, such as opencl_unroll_hint on a loop."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..diagnostics import Span
 
@@ -17,17 +17,20 @@ BAD = "BAD"
 PASTE = "PASTE"
 
 
+#: Of the tokens of a macro that is not expanded yet, and of text that is in no file.
+NOWHERE = Span("", 0, 0, 0, 0)
+
+
 class Token:
     """One preprocessing token: `type` (category), `value` (text), `span`, and whether blanks stood before it.
 
-    `span` is where the user wrote it; a token out of a macro's body has the span of the macro's use. In the
-    body of a macro that is not expanded yet it is None. A `painted` identifier is no macro, whatever its name (C11
-    6.10.3.4).
+    `span` is where the user wrote it; a token out of a macro's body has the span of the macro's use. A `painted`
+    identifier is no macro, whatever its name (C11 6.10.3.4).
     """
 
     __slots__ = ("painted", "spaced", "span", "type", "value")
 
-    def __init__(self, type: str, value: str, span: Span | None, spaced: bool = False, painted: bool = False) -> None:
+    def __init__(self, type: str, value: str, span: Span, spaced: bool = False, painted: bool = False) -> None:
         self.type = type
         self.value = value
         self.span = span
@@ -148,7 +151,7 @@ def _category(group: str | None, value: str) -> str:
     return _TYPES[group or "bad"]
 
 
-def scanned(text: str, span: Span | None) -> list[Token]:
+def scanned(text: str, span: Span = NOWHERE) -> list[Token]:
     """The tokens of a text that is in no file; all get the same span."""
     tokens: list[Token] = []
     spaced = False
@@ -160,3 +163,8 @@ def scanned(text: str, span: Span | None) -> list[Token]:
         tokens.append(Token(_category(group, value), _DIGRAPHS.get(value, value), span, spaced))
         spaced = False
     return tokens
+
+
+def spelled(tokens: Sequence[Token]) -> str:
+    """Tokens of one line as they are written, with single blanks."""
+    return "".join(" " * token.spaced + token.value for token in tokens).strip()

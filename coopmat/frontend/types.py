@@ -108,6 +108,14 @@ SIZE_T, PTRDIFF_T, INTPTR_T, UINTPTR_T = ULONG, LONG, LONG, ULONG
 INTEGERS = (CHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG)
 FLOATS = (HALF, FLOAT, DOUBLE)
 VECTOR_SIZES = (2, 3, 4, 8, 16)
+_MATRIX_ENUMERATIONS = (f"coop_matrix_{name}_t" for name in ("scope", "use", "layout", "operands"))
+#: By the names that a program has for them. Enumerations are plain integers here (section 6.15.8).
+SCALARS: dict[str, ScalarType] = {
+    **{t.name: t for t in (BOOL, BFLOAT16, *INTEGERS, *FLOATS)},
+    **{"size_t": SIZE_T, "ptrdiff_t": PTRDIFF_T, "intptr_t": INTPTR_T, "uintptr_t": UINTPTR_T},
+    **dict.fromkeys(("cl_mem_fence_flags", "coop_mat_operands", *_MATRIX_ENUMERATIONS), UINT),
+    **dict.fromkeys(("memory_scope", "memory_order"), INT),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,10 @@ _IMAGES = [
         " 2d_array_msaa_depth 3d"
     )
 ]
+#: Binary operators by binding strength (C99, 6.5.5 to 6.5.14); all associate to the left.
+_LEVELS = ("||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %")
+PRECEDENCE = {op: level for level, ops in enumerate(_LEVELS) for op in ops.split()}
+
 #: Names of types that are not keywords: a declaration may hide them.
 TYPE_NAMES = frozenset(
     _words(

@@ -35,13 +35,7 @@ PARENTS: dict[str, tuple[str, ...]] = {
     "implicit-int-conversion": ("conversion",),
     "float-conversion": ("conversion",),
     "bool-conversion": ("conversion",),
-    "incompatible-pointer-types": (),
-    "all": (),
-    "extra": (),
-    "conversion": (),
-    "shadow-all": (),
-    "pedantic": (),
-    "cpp": (),
+    **dict.fromkeys(("incompatible-pointer-types", "all", "extra", "conversion", "shadow-all", "pedantic", "cpp"), ()),
 }
 
 WARNINGS: tuple[Warning, ...] = (

@@ -400,7 +400,7 @@ def test_macros_expand_as_by_gcc(program: list[tuple[str, list[str]]], uses: lis
     assume(theirs.returncode == 0 and not theirs.stderr)
     stream, diagnostics = run(source)
     assert codes(diagnostics) == []
-    assert [token.value for token in stream.tokens] == [token.value for token in scanned(theirs.stdout, None)], source
+    assert [token.value for token in stream.tokens] == [token.value for token in scanned(theirs.stdout)], source
 
 
 SOUP_WORDS = r"""

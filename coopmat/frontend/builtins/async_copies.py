@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from .rows import rows
 
-SECTION = "6.15.11"
 EXTENDED = "cl_khr_extended_async_copies"
+_rows = partial(rows, section="6.15.11", convergent=True)
+_block_rows = partial(_rows, section=EXTENDED, lowering="async_block_copy", needs=EXTENDED)
 _ELEMENTS = "for T in numbers, n in any"
 
 
@@ -24,43 +27,12 @@ def _block(sizes: int) -> tuple[str, str]:
 
 
 TABLE = (
-    *rows(
-        "async_work_group_copy",
-        *_both_ways("size_t"),
-        section=SECTION,
-        lowering="async_copy",
-        convergent=True,
+    *_rows("async_work_group_copy", *_both_ways("size_t"), lowering="async_copy"),
+    *_rows("async_work_group_strided_copy", *_both_ways("size_t, size_t"), lowering="async_copy"),
+    *_rows(
+        "wait_group_events", "void @(int, private event_t *)", "void @(int, generic event_t *)", lowering="wait_events"
     ),
-    *rows(
-        "async_work_group_strided_copy",
-        *_both_ways("size_t, size_t"),
-        section=SECTION,
-        lowering="async_copy",
-        convergent=True,
-    ),
-    *rows(
-        "wait_group_events",
-        "void @(int, private event_t *)",
-        "void @(int, generic event_t *)",
-        section=SECTION,
-        lowering="wait_events",
-        convergent=True,
-    ),
-    *rows(
-        "async_work_group_copy_2D2D",
-        *_block(5),
-        section=EXTENDED,
-        lowering="async_block_copy",
-        needs=EXTENDED,
-        convergent=True,
-    ),
-    *rows(
-        "async_work_group_copy_3D3D",
-        *_block(8),
-        section=EXTENDED,
-        lowering="async_block_copy",
-        needs=EXTENDED,
-        convergent=True,
-    ),
-    *rows("prefetch", f"void @(global const Tn *, size_t) {_ELEMENTS}", section=SECTION),
+    *_block_rows("async_work_group_copy_2D2D", *_block(5)),
+    *_block_rows("async_work_group_copy_3D3D", *_block(8)),
+    *_rows("prefetch", f"void @(global const Tn *, size_t) {_ELEMENTS}", convergent=False),
 )

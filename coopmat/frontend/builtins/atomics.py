@@ -7,6 +7,7 @@ with one memory order (compare and exchange: for success and for failure), and `
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from .rows import Builtin, rows
 
@@ -48,24 +49,13 @@ def _forms(
     order, scope = ["memory_order"] * orders, ["memory_scope"]
     kinds = [(list(p), t) for p in parameters for t in types]
     section = f"{SECTION}, cl_ext_float_atomics" if len(types) > 1 else SECTION
-    plain = rows(
-        name,
-        *(_signature(result, p, t, SEQUENTIAL, DEVICE) for p, t in kinds),
-        section=section,
-        lowering="atomic",
-        needs="CL2.0",
-        extensions=extensions,
-    )
-    explicit = rows(
+    form = partial(rows, section=section, lowering="atomic", needs="CL2.0", extensions=extensions)
+    plain = form(name, *(_signature(result, p, t, SEQUENTIAL, DEVICE) for p, t in kinds))
+    return plain + form(
         f"{name}_explicit",
         *(_signature(result, p + order, t, DEVICE) for p, t in kinds),
         *(_signature(result, p + order + scope, t) for p, t in kinds),
-        section=section,
-        lowering="atomic",
-        needs="CL2.0",
-        extensions=extensions,
     )
-    return plain + explicit
 
 
 def _fetch(operation: str, floats: str = "") -> tuple[Builtin, ...]:

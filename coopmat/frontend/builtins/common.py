@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from .rows import rows
 
-SECTION = "6.15.4"
+_rows = partial(rows, section="6.15.4", pure=True)
 
 TABLE = (
-    *rows("degrees radians sign", "Tn @(Tn) for T in floats, n in any", section=SECTION, pure=True),
-    *rows(
-        "mix",
-        "Tn @(Tn, Tn, Tn) for T in floats, n in any",
-        "Tn @(Tn, Tn, T) for T in floats, n in vectors",
-        section=SECTION,
-        pure=True,
-    ),
-    *rows(
-        "step",
-        "Tn @(Tn, Tn) for T in floats, n in any",
-        "Tn @(T, Tn) for T in floats, n in vectors",
-        section=SECTION,
-        pure=True,
-    ),
-    *rows(
-        "smoothstep",
-        "Tn @(Tn, Tn, Tn) for T in floats, n in any",
-        "Tn @(T, T, Tn) for T in floats, n in vectors",
-        section=SECTION,
-        pure=True,
-    ),
+    *_rows("degrees radians sign", "Tn @(Tn) for T in floats, n in any"),
+    *_rows("mix", "Tn @(Tn, Tn, Tn) for T in floats, n in any", "Tn @(Tn, Tn, T) for T in floats, n in vectors"),
+    *_rows("step", "Tn @(Tn, Tn) for T in floats, n in any", "Tn @(T, Tn) for T in floats, n in vectors"),
+    *_rows("smoothstep", "Tn @(Tn, Tn, Tn) for T in floats, n in any", "Tn @(T, T, Tn) for T in floats, n in vectors"),
 )

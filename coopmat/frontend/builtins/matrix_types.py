@@ -6,35 +6,35 @@ here is a matrix type, `T` its element type, `Row` and `Column` are matrices of 
 
 from __future__ import annotations
 
+from .matrix import MatrixBuiltin
 from .rows import Builtin
 
 SECTION = "matrix_type"
-
-#: Every name with its signature.
-DOCUMENTED: dict[str, str] = {
-    "__builtin_matrix_transpose": "M2 __builtin_matrix_transpose(M m)",
-    "__builtin_matrix_column_major_load": (
-        "M __builtin_matrix_column_major_load(const T *p, size_t rows, size_t columns[, size_t stride])"
-    ),
-    "__builtin_matrix_column_major_store": "void __builtin_matrix_column_major_store(M m, T *p[, size_t stride])",
-    "__builtin_matrix_row_major_load": (
-        "M __builtin_matrix_row_major_load(const T *p, size_t rows, size_t columns[, size_t stride])"
-    ),
-    "__builtin_matrix_row_major_store": "void __builtin_matrix_row_major_store(M m, T *p[, size_t stride])",
-    "__builtin_matrix_row": "Row __builtin_matrix_row(M m, int row)",
-    "__builtin_matrix_column": "Column __builtin_matrix_column(M m, int column)",
-    "__builtin_matrix_insert_row": "M __builtin_matrix_insert_row(M m, int row, Row x)",
-    "__builtin_matrix_insert_column": "M __builtin_matrix_insert_column(M m, int column, Column x)",
-    "__builtin_matrix_insert": "M __builtin_matrix_insert(M m, int row, int column, T x)",
-    "__builtin_matrix_extract": "T __builtin_matrix_extract(M m, int row, int column)",
-    "__builtin_matrix_add": "M __builtin_matrix_add(M a, M b)",
-    "__builtin_matrix_sub": "M __builtin_matrix_sub(M a, M b)",
-    "__builtin_matrix_multiply": "M3 __builtin_matrix_multiply(M1 a, M2 b)",
-    "__builtin_matrix_scalar_multiply": "M __builtin_matrix_scalar_multiply(M m, T x)",
-    "__builtin_matrix_column_load": (
-        "M __builtin_matrix_column_load(const T *p, size_t rows, size_t columns, size_t stride)"
-    ),
-    "__builtin_matrix_column_store": "void __builtin_matrix_column_store(M m, T *p, size_t stride)",
+_PREFIX = "__builtin_matrix_"
+_SHAPE = "const T *p, size_t rows, size_t columns"
+_ROWS = (
+    ("M2", "transpose", "M m"),
+    ("M", "column_major_load", f"{_SHAPE}[, size_t stride]"),
+    ("void", "column_major_store", "M m, T *p[, size_t stride]"),
+    ("M", "row_major_load", f"{_SHAPE}[, size_t stride]"),
+    ("void", "row_major_store", "M m, T *p[, size_t stride]"),
+    ("Row", "row", "M m, int row"),
+    ("Column", "column", "M m, int column"),
+    ("M", "insert_row", "M m, int row, Row x"),
+    ("M", "insert_column", "M m, int column, Column x"),
+    ("M", "insert", "M m, int row, int column, T x"),
+    ("T", "extract", "M m, int row, int column"),
+    ("M", "add", "M a, M b"),
+    ("M", "sub", "M a, M b"),
+    ("M3", "multiply", "M1 a, M2 b"),
+    ("M", "scalar_multiply", "M m, T x"),
+    ("M", "column_load", f"{_SHAPE}, size_t stride"),
+    ("void", "column_store", "M m, T *p, size_t stride"),
+)
+BUILTINS: dict[str, MatrixBuiltin] = {
+    _PREFIX + name: MatrixBuiltin(name, f"{result} {_PREFIX}{name}({parameters})") for result, name, parameters in _ROWS
 }
+#: Every name with its signature.
+DOCUMENTED: dict[str, str] = {name: row.signature for name, row in BUILTINS.items()}
 
-TABLE = tuple(Builtin(name, (), SECTION, lowering="analysis") for name in DOCUMENTED)
+TABLE = tuple(Builtin(name, (), SECTION, lowering="analysis") for name in BUILTINS)

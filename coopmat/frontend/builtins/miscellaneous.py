@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...features import GENERIC
 from .rows import NOT_YET, rows
 
+_shuffle = partial(rows, section="6.15.13", lowering="shuffle", pure=True)
+_fence = partial(rows, section="6.15.10", lowering="get_fence", needs=GENERIC)
+
 TABLE = (
-    *rows(
-        "shuffle",
-        "Tm @(Tn, Um) for T in numbers, n in 2 4 8 16, m in 2 4 8 16",
-        section="6.15.13",
-        lowering="shuffle",
-        pure=True,
-    ),
-    *rows(
-        "shuffle2",
-        "Tm @(Tn, Tn, Um) for T in numbers, n in 2 4 8 16, m in 2 4 8 16",
-        section="6.15.13",
-        lowering="shuffle",
-        pure=True,
-    ),
+    *_shuffle("shuffle", "Tm @(Tn, Um) for T in numbers, n in 2 4 8 16, m in 2 4 8 16"),
+    *_shuffle("shuffle2", "Tm @(Tn, Tn, Um) for T in numbers, n in 2 4 8 16, m in 2 4 8 16"),
     *rows("vec_step", section="6.15.13", lowering="analysis"),
     *rows("to_global to_local to_private", section="6.15.10", lowering="analysis", needs=GENERIC),
-    *rows(
-        "get_fence",
-        "cl_mem_fence_flags @(generic const void *)",
-        "cl_mem_fence_flags @(generic void *)",
-        section="6.15.10",
-        lowering="get_fence",
-        needs=GENERIC,
-    ),
+    *_fence("get_fence", "cl_mem_fence_flags @(generic const void *)", "cl_mem_fence_flags @(generic void *)"),
     *rows("printf", section="6.15.14", lowering="analysis", needs="CL1.2"),
     *rows(
         "read_pipe write_pipe reserve_read_pipe reserve_write_pipe commit_read_pipe commit_write_pipe"

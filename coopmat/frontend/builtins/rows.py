@@ -23,18 +23,16 @@ import itertools
 import re
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from ...diagnostics import InternalError
 from ..types import (
-    BFLOAT16,
-    BOOL,
     EVENT,
     FLOATS,
     INT,
     INTEGERS,
     SAMPLER,
-    SIZE_T,
-    UINT,
+    SCALARS,
     VECTOR_SIZES,
     VOID,
     AddressSpace,
@@ -51,14 +49,6 @@ from ..types import (
 SUPPORTED = "supported"
 NOT_YET = "not supported yet"
 
-# The two enumerated parameter types are plain integers in this compiler (OpenCL C 3.0, section 6.15.8).
-SCALARS: dict[str, ScalarType] = {
-    **{t.name: t for t in (BOOL, BFLOAT16, *INTEGERS, *FLOATS)},
-    "size_t": SIZE_T,
-    "cl_mem_fence_flags": UINT,
-    "memory_scope": INT,
-    "memory_order": INT,
-}
 ELEMENT_SETS: dict[str, tuple[ScalarType, ...]] = {
     "integers": INTEGERS,
     "floats": FLOATS,
@@ -215,35 +205,9 @@ def _image(word: str) -> ImageType:
     return ImageType(name, _ACCESSES[access])
 
 
-def rows(
-    names: str,
-    *signatures: str,
-    section: str,
-    status: str = SUPPORTED,
-    lowering: str = "call",
-    convergent: bool = False,
-    pure: bool = False,
-    spirv: str = "1.0",
-    needs: str = "",
-    extensions: str = "",
-    subgroup: bool = False,
-    power_of_two: int | None = None,
-) -> tuple[Builtin, ...]:
-    """One row for each of the space-separated `names`; `@` in a signature stands for the name."""
-    return tuple(
-        Builtin(
-            name,
-            tuple(s.replace("@", name) for s in signatures),
-            section,
-            status,
-            lowering,
-            convergent,
-            pure,
-            spirv,
-            needs,
-            extensions,
-            subgroup,
-            power_of_two,
-        )
-        for name in names.split()
-    )
+def rows(names: str, *signatures: str, **columns: Any) -> tuple[Builtin, ...]:
+    """One row for each of the space-separated `names`; `@` in a signature stands for the name.
+
+    `columns` are the other fields of `Builtin`.
+    """
+    return tuple(Builtin(name, tuple(s.replace("@", name) for s in signatures), **columns) for name in names.split())

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..types import VECTOR_SIZES
 from .rows import Builtin, rows
 
-SECTION = "6.15.7"
+_rows = partial(rows, section="6.15.7")
 ROUNDINGS = ("", "_rte", "_rtz", "_rtp", "_rtn")
 
 
 def _loads_and_stores(n: int) -> tuple[Builtin, ...]:
     return (
-        *rows(
-            f"vload{n}", f"T{n} @(size_t, readable const T *) for T in numbers", section=SECTION, lowering="vector_load"
-        ),
-        *rows(
-            f"vstore{n}",
-            f"void @(T{n}, size_t, writable T *) for T in numbers",
-            section=SECTION,
-            lowering="vector_store",
-        ),
+        *_rows(f"vload{n}", f"T{n} @(size_t, readable const T *) for T in numbers", lowering="vector_load"),
+        *_rows(f"vstore{n}", f"void @(T{n}, size_t, writable T *) for T in numbers", lowering="vector_store"),
     )
 
 
@@ -29,10 +24,7 @@ def _half_loads_and_stores(n: str, aligned: str = "") -> tuple[Builtin, ...]:
     load = f"float{n} @(size_t, readable const half *)"
     store = f"void @(T{n}, size_t, writable half *) for T in float double"
     stores = " ".join(f"vstore{aligned}_half{n}{rounding}" for rounding in ROUNDINGS)
-    return (
-        *rows(f"vload{aligned}_half{n}", load, section=SECTION, lowering=lowering),
-        *rows(stores, store, section=SECTION, lowering=lowering),
-    )
+    return (*_rows(f"vload{aligned}_half{n}", load, lowering=lowering), *_rows(stores, store, lowering=lowering))
 
 
 TABLE = (

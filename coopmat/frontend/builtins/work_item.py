@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from .rows import rows
 
-SECTION = "6.15.1"
+_rows = partial(rows, section="6.15.1", pure=True)
 
 TABLE = (
-    *rows("get_work_dim", "uint @(void)", section=SECTION, pure=True),
-    *rows(
+    *_rows("get_work_dim", "uint @(void)"),
+    *_rows(
         "get_global_size get_global_id get_local_size get_enqueued_local_size get_local_id get_num_groups get_group_id"
         " get_global_offset",
         "size_t @(uint)",
-        section=SECTION,
-        pure=True,
     ),
-    *rows("get_global_linear_id get_local_linear_id", "size_t @(void)", section=SECTION, pure=True),
+    *_rows("get_global_linear_id get_local_linear_id", "size_t @(void)"),
 )

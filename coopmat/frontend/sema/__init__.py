@@ -27,13 +27,11 @@ def analyse(
     from .context import Context, Rules
     from .declarations import type_name
     from .expressions import analyse as expression
-    from .functions import unit
+    from .functions import prototype, unit
     from .statements import block
 
-    result = unit(
-        Context(Rules(expression, type_name, block), diagnostics, features or Features.of(), single, contract, wrap),
-        tree,
-    )
+    rules = Rules(expression, type_name, block, prototype)
+    result = unit(Context(rules, diagnostics, features or Features.of(), single, contract, wrap), tree)
     if result.has_matrices and not diagnostics.has_errors:
         uniformity.check(result, diagnostics)
     return result

@@ -15,19 +15,10 @@ from .values import integer_constant
 UNSUPPORTED_TYPE_ATTRIBUTES = frozenset({"address_space"})
 # Attributes that change nothing here, and those that a later stage of this module handles elsewhere.
 _IGNORED = frozenset(
-    {
-        "ext_vector_type",
-        "vector_size",
-        "unused",
-        "nosvm",
-        "deprecated",
-        "pure",
-        "const",
-        "endian",
-        "coop_mat",
-        "matrix_type",
-        "nonnull",
-    }
+    (
+        *("ext_vector_type", "vector_size", "unused", "nosvm", "deprecated", "pure", "const", "endian", "nonnull"),
+        *("coop_mat", "matrix_type"),
+    )
 )
 # In bytes: the SPIR-V backend loses greater alignments of private objects.
 MOST_ALIGNED = 128
@@ -164,7 +155,7 @@ def unroll_pragma(c: Context, text: str, span: Span) -> int | None:
         return 0
     # As in a condition: other names than macros count as 0.
     with suppress(conditions.ConditionError):
-        factor = conditions.value(scanned(text.partition("unroll")[2], None))
+        factor = conditions.value(scanned(text.partition("unroll")[2]))
         if factor > 0:
             return factor
     c.fail("pragma", "'#pragma unroll' takes nothing or a positive number", span)

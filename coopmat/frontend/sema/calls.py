@@ -44,15 +44,13 @@ def _user_call(c: Context, function: typed.FunctionDecl, node: syntax.Call) -> E
         message = f"'{function.name}' takes {plural(len(wanted), 'argument')}, not {len(node.arguments)}"
         c.fail("argument-count", message, node.span, notes=[declared])
     _record_call(c, function, node)
-    arguments: list[Expr] = []
-    for i, (argument, t) in enumerate(zip(node.arguments, wanted, strict=True), 1):
-        with c.recover():
-            value = c.analyse(argument, t)
-            what = f"argument {i} of '{function.name}'"
-            arguments.append(assign_convert(c, value, t, argument.span, what, [declared]))
-    if len(arguments) != len(wanted):
-        c.abandon()
-    return typed.Call(node.span, function.type.result, function, arguments)
+
+    def converted(number: int) -> Expr:
+        argument, t = node.arguments[number], wanted[number]
+        what = f"argument {number + 1} of '{function.name}'"
+        return assign_convert(c, c.analyse(argument, t), t, argument.span, what, [declared])
+
+    return typed.Call(node.span, function.type.result, function, c.each(range(len(wanted)), converted))
 
 
 def _record_call(c: Context, function: typed.FunctionDecl, node: syntax.Call) -> None:
@@ -89,8 +87,8 @@ def _overload_values(c: Context, family: Overloads, node: syntax.Call) -> list[E
     where they agree on it."""
     needing = {i for i, argument in enumerate(node.arguments) if matrices.needs_target(c, argument)}
     if not needing:
-        return _values(c, node)
-    given = iter(_values(c, node, [a for i, a in enumerate(node.arguments) if i not in needing]))
+        return _values(c, node.arguments)
+    given = iter(_values(c, [a for i, a in enumerate(node.arguments) if i not in needing]))
     known = [None if i in needing else next(given) for i in range(len(node.arguments))]
     fitting = [
         f.type.parameters
@@ -101,14 +99,12 @@ def _overload_values(c: Context, family: Overloads, node: syntax.Call) -> list[E
             for e, t in zip(known, f.type.parameters, strict=True)
         )
     ]
-    values: list[Expr] = []
-    for i, e in enumerate(known):
-        with c.recover():
-            wanted = {parameters[i] for parameters in fitting}
-            values.append(e or _value(c, node.arguments[i], wanted.pop() if len(wanted) == 1 else None))
-    if len(values) != len(known):
-        c.abandon()
-    return values
+
+    def value(number: int) -> Expr:
+        wanted = {parameters[number] for parameters in fitting}
+        return known[number] or _value(c, node.arguments[number], wanted.pop() if len(wanted) == 1 else None)
+
+    return c.each(range(len(known)), value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +126,7 @@ def _builtin_call(c: Context, name: str, node: syntax.Call) -> Expr:
         c.unsupported(f"'{name}' is", node.callee.span)
     if row is not None and (missing := c.features.missing(row.needs)) is not None:
         c.fail("extension-off", f"'{name}' needs {missing}, which is off", node.callee.span)
-    arguments = _values(c, node)
+    arguments = _values(c, node.arguments)
     if as_type is not None:
         return reinterpret(c, name, as_type, arguments, node)
     if conversion is not None and conversion.rounding is None and not conversion.saturate:
@@ -142,16 +138,8 @@ def _builtin_call(c: Context, name: str, node: syntax.Call) -> Expr:
     return _resolved(c, name, arguments, node)
 
 
-def _values(c: Context, node: syntax.Call, arguments: list[syntax.Expression] | None = None) -> list[Expr]:
-    """The arguments of a call, or some of them."""
-    wanted = node.arguments if arguments is None else arguments
-    values: list[Expr] = []
-    for argument in wanted:
-        with c.recover():
-            values.append(_value(c, argument))
-    if len(values) != len(wanted):
-        c.abandon()
-    return values
+def _values(c: Context, arguments: list[syntax.Expression]) -> list[Expr]:
+    return c.each(arguments, lambda argument: _value(c, argument))
 
 
 def _value(c: Context, argument: syntax.Expression, expected: Type | None = None) -> Expr:

@@ -6,13 +6,20 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from ...diagnostics import Diagnostics, FixIt, Label, Note, Span
+from ...diagnostics import Details, Diagnostics, FixIt, Note, Span
 from ...features import Features
 from .. import syntax, typed
 from ..foreign_names import NAMES, Meant
 from ..types import PLAIN, Qualifiers, RecordType, Type
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 def plural(count: int, noun: str) -> str:
@@ -163,11 +170,13 @@ class FunctionState:
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What analyses the parts of a tree that any other part may hold: an expression, with the type that its context
-    asks for; a type's name; a compound statement. They are handed in, so that what calls them need not know them."""
+    asks for; a type's name; a compound statement; the declaration of a function in a block. They are handed in, so that
+    what calls them need not know them."""
 
     expression: Callable[[Context, syntax.Expression, Type | None], typed.Expr]
     type_name: Callable[[Context, syntax.TypeName], Type]
     block: Callable[[Context, syntax.Compound], typed.Block]
+    prototype: Callable[[Context, Any, syntax.InitDeclarator], typed.FunctionDecl]
 
 
 class Context:
@@ -227,13 +236,28 @@ class Context:
 
     def analyse_each(self, *nodes: syntax.Expression, expected: Type | None = None) -> list[typed.Expr]:
         """All of them, so that each tells what is wrong with it, before giving up because of one."""
-        result: list[typed.Expr] = []
-        for node in nodes:
-            with self.recover():
-                result.append(self.analyse(node, expected))
-        if len(result) != len(nodes):
-            self.abandon()
-        return result
+        return self.each(nodes, lambda node: self.analyse(node, expected))
+
+    def each(self, items: Iterable[T], function: Callable[[T], R]) -> list[R]:
+        """What the function makes of the items, each of which tells what is wrong with it before one gives up."""
+        results: list[R] = []
+        sound = True
+        for item in items:
+            try:
+                results.append(function(item))
+            except Abandon:
+                sound = False
+        if not sound:
+            raise Abandon
+        return results
+
+    def all_of(self, *parts: Callable[[], Any]) -> list[Any]:
+        """The results of parts, which give up together where there is an error in one."""
+        errors = self.diagnostics.error_count
+        results = self.each(parts, lambda part: part())
+        if self.diagnostics.error_count != errors:
+            raise Abandon
+        return results
 
     def type_name(self, node: syntax.TypeName) -> Type:
         """The type that a cast, sizeof or argument names."""
@@ -245,30 +269,12 @@ class Context:
 
     # --- findings
 
-    def error(
-        self,
-        code: str,
-        message: str,
-        span: Span,
-        *,
-        labels: Iterable[Label] = (),
-        notes: Iterable[Note] = (),
-        fixits: Iterable[FixIt] = (),
-    ) -> None:
-        self.diagnostics.error(code, message, span, labels=labels, notes=notes, fixits=fixits)
+    def error(self, code: str, message: str, span: Span, **details: Unpack[Details]) -> None:
+        self.diagnostics.error(code, message, span, **details)
 
-    def fail(
-        self,
-        code: str,
-        message: str,
-        span: Span,
-        *,
-        labels: Iterable[Label] = (),
-        notes: Iterable[Note] = (),
-        fixits: Iterable[FixIt] = (),
-    ) -> NoReturn:
+    def fail(self, code: str, message: str, span: Span, **details: Unpack[Details]) -> NoReturn:
         """Reports and gives up on what is being analysed."""
-        self.error(code, message, span, labels=labels, notes=notes, fixits=fixits)
+        self.error(code, message, span, **details)
         raise Abandon
 
     def abandon(self) -> NoReturn:
@@ -278,14 +284,12 @@ class Context:
     def unsupported(self, what: str, span: Span) -> NoReturn:
         self.fail("not-supported", f"{what} not supported yet", span)
 
-    def warn(self, code: str, message: str, span: Span, *, notes: Iterable[Note] = ()) -> None:
-        self.diagnostics.warning(code, message, span, notes=notes)
+    def warn(self, code: str, message: str, span: Span, **details: Unpack[Details]) -> None:
+        self.diagnostics.warning(code, message, span, **details)
 
-    @contextmanager
-    def recover(self) -> Iterator[None]:
+    def recover(self) -> suppress:
         """Goes on after a part that had no meaning; the finding is already told."""
-        with suppress(Abandon):
-            yield
+        return suppress(Abandon)
 
     # --- names
 

@@ -102,34 +102,39 @@ def assign_convert(c: Context, e: Expr, target: Type, span: Span, what: str, not
         converted = _assign_pointer(c, e, target, span, what)
         if converted is not None:
             return converted
-    if isinstance(source, ConstantMatrixType) or isinstance(target, ConstantMatrixType):
-        from .matrix_types.casts import mismatch
+    _incompatible(c, e, target, span, what, notes or [])
 
-        mismatch(c, e, target, span, what, notes or [])
-    if isinstance(source, CoopMatrixType) or isinstance(target, CoopMatrixType):
-        _matrix_mismatch(c, e, target, span, what, notes or [])
+
+def _incompatible(c: Context, e: Expr, target: Type, span: Span, what: str, notes: list[Note]) -> NoReturn:
+    """Tells, where matrices are concerned, what makes one type of the other: nothing does so implicitly."""
+    from .matrix_types.casts import converts
+
+    source, hint, by_cast, fixits = e.type, "", False, list[FixIt]()
+    matrix = isinstance(source, ConstantMatrixType) or isinstance(target, ConstantMatrixType)
+    cooperative = isinstance(source, CoopMatrixType) or isinstance(target, CoopMatrixType)
+    if matrix and converts(source, target):
+        by_cast, hint = True, "only a cast converts from and to matrices"
+    elif cooperative and _same_but_components(source, target):
+        by_cast, hint = True, "a cast converts the components"
+    elif not matrix and cooperative and isinstance(source, ScalarType):
+        hint = "'coop_mat_init' makes a matrix of a scalar"
+    if matrix or cooperative:
+        notes = [*([Note(hint)] if hint else []), *declared_here(e), *notes]
+    if by_cast:
+        name = str(target) if isinstance(target, (ScalarType, VectorType)) else name_of(c, target)
+        fixits = cast_to(c, e, name) if name is not None else []
     c.fail(
-        "incompatible-types",
+        "matrix-type-mismatch" if matrix else "coop-mat-mismatch" if cooperative else "incompatible-types",
         f"{what}: '{source}' does not convert to '{target}'",
         span,
         labels=[Label(e.span)] if e.span != span else [],
-        notes=notes or [],
+        notes=notes,
+        fixits=fixits,
     )
 
 
-def _matrix_mismatch(c: Context, e: Expr, target: Type, span: Span, what: str, notes: list[Note]) -> NoReturn:
-    source = e.type
-    fixits: list[FixIt] = []
-    notes = [*declared_here(e), *notes]
-    if isinstance(target, CoopMatrixType) and isinstance(source, CoopMatrixType) and source.converts_to(target):
-        notes.insert(0, Note("a cast converts the components"))
-        name = name_of(c, target)
-        fixits = cast_to(c, e, name) if name is not None else []
-    elif isinstance(target, CoopMatrixType) and isinstance(source, ScalarType):
-        notes.insert(0, Note("'coop_mat_init' makes a matrix of a scalar"))
-    message = f"{what}: '{source}' does not convert to '{target}'"
-    labels = [Label(e.span)] if e.span != span else []
-    c.fail("coop-mat-mismatch", message, span, labels=labels, notes=notes, fixits=fixits)
+def _same_but_components(a: Type, b: Type) -> bool:
+    return isinstance(a, CoopMatrixType) and isinstance(b, CoopMatrixType) and a.converts_to(b)
 
 
 def _assign_pointer(c: Context, e: Expr, target: PointerType, span: Span, what: str) -> Expr | None:

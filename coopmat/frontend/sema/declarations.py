@@ -12,22 +12,18 @@ from ..types import (
     BOOL,
     CHAR,
     DOUBLE,
-    FLOAT,
     FLOATS,
     HALF,
     IMAGE_NAMES,
     INT,
     INTEGERS,
-    INTPTR_T,
     LONG,
     PLAIN,
-    PTRDIFF_T,
     SAMPLER,
+    SCALARS,
     SHORT,
-    SIZE_T,
     UCHAR,
     UINT,
-    UINTPTR_T,
     ULONG,
     USHORT,
     VECTOR_SIZES,
@@ -51,42 +47,11 @@ from . import atomics, attributes, images, matrices, matrix_types
 from .context import Abandon, Context, Poisoned, Typedef
 from .values import integer_constant
 
-_SINGLE: dict[str, Type] = {
-    "void": VOID,
-    "bool": BOOL,
-    "_Bool": BOOL,
-    "char": CHAR,
-    "uchar": UCHAR,
-    "short": SHORT,
-    "ushort": USHORT,
-    "int": INT,
-    "uint": UINT,
-    "long": LONG,
-    "ulong": ULONG,
-    "half": HALF,
-    "float": FLOAT,
-    "double": DOUBLE,
-    "__bf16": BFLOAT16,
-    "bfloat16": BFLOAT16,
-    "size_t": SIZE_T,
-    "ptrdiff_t": PTRDIFF_T,
-    "intptr_t": INTPTR_T,
-    "uintptr_t": UINTPTR_T,
-    "coop_matrix_scope_t": UINT,
-    "coop_matrix_use_t": UINT,
-    "coop_matrix_layout_t": UINT,
-    "coop_matrix_operands_t": UINT,
-    "coop_mat_operands": UINT,
-    "cl_mem_fence_flags": UINT,
-    "memory_scope": INT,
-    "memory_order": INT,
-    "sampler_t": SAMPLER,
+BUILTIN_TYPES: dict[str, Type] = {
+    **{"void": VOID, **SCALARS, "_Bool": BOOL, "__bf16": BFLOAT16, "sampler_t": SAMPLER, **atomics.TYPES},
+    **{name: ImageType(name) for name in IMAGE_NAMES},
+    **{f"{t}{count}": VectorType(t, count) for t in (*INTEGERS, *FLOATS) for count in VECTOR_SIZES},
 }
-BUILTIN_TYPES: dict[str, Type] = {**_SINGLE, **atomics.TYPES}
-BUILTIN_TYPES.update({name: ImageType(name) for name in IMAGE_NAMES})
-for _element in (CHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG, HALF, FLOAT, DOUBLE):
-    for _count in VECTOR_SIZES:
-        BUILTIN_TYPES[f"{_element.name}{_count}"] = VectorType(_element, _count)
 
 # `signed`, `unsigned` and the integer words in any order: what is left once the sign words are taken out.
 _SIGNED_WORDS: dict[tuple[str, ...], tuple[ScalarType, ScalarType]] = {
@@ -116,6 +81,10 @@ class Base:
     specifiers: syntax.Specifiers
     explicit_space: bool
     alignment: int | None = None
+
+    def marks(self, d: syntax.Declarator) -> list[syntax.Attribute]:
+        """The attributes of an object: those of the specifiers and those after its declarator."""
+        return [*self.specifiers.attributes, *d.attributes]
 
 
 # --- specifiers ------------------------------------------------------------------------------------
@@ -250,6 +219,11 @@ def alignment_of_base(base: Base, d: syntax.Declarator) -> int | None:
     return None if any(isinstance(m, syntax.PointerModifier) for m in d.modifiers) else base.alignment
 
 
+def own_alignment(c: Context, base: Base, d: syntax.Declarator) -> int | None:
+    """The alignment that an object has from attributes, else from its typedef."""
+    return attributes.for_variable(c, base.marks(d)) or alignment_of_base(base, d)
+
+
 _HOST_SIZED = frozenset({"size_t", "ptrdiff_t", "intptr_t", "uintptr_t"})
 
 
@@ -342,13 +316,7 @@ def parameters(c: Context, modifier: syntax.FunctionModifier) -> list[typed.VarD
     items = modifier.parameters or []
     if len(items) == 1 and _is_void(items[0]):
         items = []
-    result: list[typed.VarDecl] = []
-    for item in items:
-        with c.recover():
-            result.append(one_parameter(c, item))
-    if len(result) != len(items):
-        c.abandon()
-    c.parameters[id(modifier)] = result
+    result = c.parameters[id(modifier)] = c.each(items, lambda item: one_parameter(c, item))
     return result
 
 
@@ -380,9 +348,12 @@ def _is_void(p: syntax.Parameter) -> bool:
 
 
 def each_declarator(
-    c: Context, node: syntax.Declaration, declare: Callable[[Base, syntax.InitDeclarator], None]
+    c: Context, node: syntax.Declaration, variable: Callable[[Base, syntax.InitDeclarator, Type, Qualifiers], None]
 ) -> None:
-    """`declare` for each declarator; where one has no meaning, its name is poisoned and the next one follows."""
+    """Declares types and functions, and by `variable` what else a declaration names.
+
+    Where a declarator has no meaning, its name is poisoned and the next one follows.
+    """
     try:
         base = base_type(c, node.specifiers)
     except Abandon:
@@ -391,7 +362,14 @@ def each_declarator(
         raise
     for item in node.declarators:
         try:
-            declare(base, item)
+            if any(word.text == "typedef" for word in node.specifiers.storage):
+                declare_typedef(c, base, item)
+                continue
+            t, qualifiers = declarator_type(c, base, item.declarator)
+            if isinstance(t, FunctionType):
+                c.rules.prototype(c, base, item)
+            else:
+                variable(base, item, t, qualifiers)
         except Abandon:
             c.poison(item.declarator.name, item.declarator.span)
 
@@ -401,7 +379,7 @@ def declare_typedef(c: Context, base: Base, item: syntax.InitDeclarator) -> None
     t, qualifiers = declarator_type(c, base, d)
     if item.initializer is not None:
         c.fail("invalid-initializer", "a typedef has no initial value", item.initializer.span)
-    own = [*base.specifiers.attributes, *d.attributes]
+    own = base.marks(d)
     matrix_types.check_volatile(c, t, volatile=qualifiers.volatile, attributes=own)
     alignment = attributes.for_typedef(c, own, t)
     alignment = alignment or alignment_of_base(base, d)

@@ -37,7 +37,7 @@ from ..types import (
 )
 from . import calls, images, implicit, limits, matrices, operators, parts, spelling, statement_expressions, usage
 from .constants import round_ratio
-from .context import UNKNOWN, Context, EnumConstant, Overloads, Poisoned, Typedef
+from .context import UNKNOWN, Context, EnumConstant, Overloads, Poisoned, R, T, Typedef
 from .conversions import cast
 from .declarations import alignment_of_base, base_type, declarator_type, type_name
 from .initializers import initialize
@@ -55,11 +55,15 @@ def analyse(c: Context, node: syntax.Expression, expected: Type | None = None) -
 # --- constants and names ---------------------------------------------------------------------------
 
 
-def _integer(c: Context, node: syntax.IntegerLiteral, expected: Type | None) -> Expr:
+def _decoded(c: Context, decode: Callable[[T], R], text: T, span: Span) -> R:
     try:
-        literal = literals.decode_integer(node.text)
+        return decode(text)
     except literals.LiteralError as error:
-        c.fail(error.code, error.message, node.span)
+        c.fail(error.code, error.message, span)
+
+
+def _integer(c: Context, node: syntax.IntegerLiteral, expected: Type | None) -> Expr:
+    literal = _decoded(c, literals.decode_integer, node.text, node.span)
     if "u" in literal.suffix:
         candidates = [UINT, ULONG]
     elif literal.decimal:
@@ -73,27 +77,18 @@ def _integer(c: Context, node: syntax.IntegerLiteral, expected: Type | None) -> 
 
 
 def _float(c: Context, node: syntax.FloatLiteral, expected: Type | None) -> Expr:
-    try:
-        literal = literals.decode_float(node.text)
-    except literals.LiteralError as error:
-        c.fail(error.code, error.message, node.span)
+    literal = _decoded(c, literals.decode_float, node.text, node.span)
     single = c.single or "cl_khr_fp64" not in c.features
     t = {"": FLOAT if single else DOUBLE, "f": FLOAT, "h": HALF, "l": DOUBLE}[literal.suffix]
     return typed.FloatConst(node.span, t, literal.value if t is DOUBLE else round_ratio(*literal.exact, t))
 
 
 def _char(c: Context, node: syntax.CharLiteral, expected: Type | None) -> Expr:
-    try:
-        return typed.IntConst(node.span, INT, literals.decode_char(node.text))
-    except literals.LiteralError as error:
-        c.fail(error.code, error.message, node.span)
+    return typed.IntConst(node.span, INT, _decoded(c, literals.decode_char, node.text, node.span))
 
 
 def _string(c: Context, node: syntax.StringLiteral, expected: Type | None) -> Expr:
-    try:
-        value = literals.decode_string(node.texts)
-    except literals.LiteralError as error:
-        c.fail(error.code, error.message, node.span)
+    value = _decoded(c, literals.decode_string, node.texts, node.span)
     if len(value) >= limits.ELEMENTS:
         c.unsupported(f"more than {limits.ELEMENTS} characters of a string are", node.span)
     return _string_constant(node.span, value)
@@ -253,10 +248,6 @@ def _comma(c: Context, node: syntax.Comma, expected: Type | None) -> Expr:
 # --- calls, types as operands ----------------------------------------------------------------------
 
 
-def _call(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
-    return calls.call(c, node, expected)
-
-
 def _type_argument(c: Context, node: syntax.TypeArgument, expected: Type | None) -> Expr:
     c.fail("unexpected-type", "a type cannot stand here", node.span)
 
@@ -382,7 +373,7 @@ _HANDLERS: dict[type, Handler] = {
     syntax.Conditional: _conditional,
     syntax.Comma: _comma,
     syntax.StatementExpression: statement_expressions.statement_expression,
-    syntax.Call: _call,
+    syntax.Call: calls.call,
     syntax.TypeArgument: _type_argument,
     syntax.SizeOf: _size_of,
     syntax.GenericSelection: _generic,

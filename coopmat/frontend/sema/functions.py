@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from ...diagnostics import Note
 from ...features import PROGRAM_SCOPE
@@ -22,12 +23,11 @@ from . import atomics, attributes, halves, images, kernels, limits, matrices, ma
 from .context import UNKNOWN, Abandon, Context, FunctionState, Overloads, Poisoned
 from .declarations import (
     Base,
-    alignment_of_base,
     base_type,
     declarator_type,
-    declare_typedef,
     each_declarator,
     one_parameter,
+    own_alignment,
     parameters,
     static_assert,
 )
@@ -58,7 +58,7 @@ def _external(c: Context, item: syntax.ExternalDeclaration) -> None:
     if isinstance(item, syntax.FunctionDefinition):
         _definition(c, item)
     elif isinstance(item, syntax.Declaration):
-        _declaration(c, item)
+        each_declarator(c, item, partial(_variable, c))
     elif isinstance(item, syntax.StaticAssert):
         static_assert(c, item)
     elif pragma(c, item) is not None:
@@ -106,22 +106,6 @@ def _report_recursion(c: Context, cycle: list[typed.FunctionDecl]) -> None:
 # --- declarations ----------------------------------------------------------------------------------
 
 
-def _declaration(c: Context, node: syntax.Declaration) -> None:
-    storage = {word.text for word in node.specifiers.storage}
-
-    def declare(base: Base, item: syntax.InitDeclarator) -> None:
-        if "typedef" in storage:
-            declare_typedef(c, base, item)
-            return
-        t, qualifiers = declarator_type(c, base, item.declarator)
-        if isinstance(t, FunctionType):
-            prototype(c, base, item)
-        else:
-            _variable(c, base, item, t, qualifiers)
-
-    each_declarator(c, node, declare)
-
-
 def _variable(c: Context, base: Base, item: syntax.InitDeclarator, t: Type, qualifiers: Qualifiers) -> None:
     d = item.declarator
     name = d.name or ""
@@ -134,8 +118,7 @@ def _variable(c: Context, base: Base, item: syntax.InitDeclarator, t: Type, qual
     qualifiers = _program_scope(c, base, d, qualifiers)
     decl = typed.VarDecl(d.span, name, t, qualifiers, "static")
     atomics.check_variable(c, decl, item.initializer.span if item.initializer is not None else None)
-    decl.alignment = attributes.for_variable(c, [*base.specifiers.attributes, *d.attributes])
-    decl.alignment = decl.alignment or alignment_of_base(base, d)
+    decl.alignment = own_alignment(c, base, d)
     earlier = c.scope.names.get(name)
     external = any(word.text == "extern" for word in base.specifiers.storage)
     if isinstance(earlier, typed.VarDecl) and (name in c.tentative or item.initializer is None):
@@ -210,7 +193,7 @@ def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.Fun
     limits.check(c, len(t.parameters), limits.PARAMETERS, "parameters of a function", d.span)
     kernel = _is_kernel(specifiers)
     internal = any(word.text == "static" for word in specifiers.storage)
-    marks = attributes.for_function(c, [*specifiers.attributes, *d.attributes], kernel=kernel)
+    marks = attributes.for_function(c, base.marks(d), kernel=kernel)
     decl = typed.FunctionDecl(d.span, d.name, t, parameters(c, modifier), kernel, internal, marks)
     if marks.pop("overloadable", False) or isinstance(c.scope.find(d.name), Overloads):
         family = _overloads(c, decl)
@@ -241,7 +224,7 @@ def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.Fun
         if internal:
             c.error("kernel-static", f"kernel '{d.name}' cannot be static", d.span)
     header = bool(c.diagnostics.sources.files) and d.span.file != next(iter(c.diagnostics.sources.files))
-    if usage.has_unused([*specifiers.attributes, *d.attributes]) or (header and _is_inline(specifiers)):
+    if usage.has_unused(base.marks(d)) or (header and _is_inline(specifiers)):
         c.excused.add(decl)
     c.unit.functions.append(decl)
     return decl

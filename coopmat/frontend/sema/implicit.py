@@ -15,14 +15,10 @@ from ..typed import Binary, Convert, ConvertKind, Expr, FloatConst, IntConst, Lo
 from ..types import BOOL, DOUBLE, FLOAT, HALF, AddressSpace, PointerType, ScalarType, Type, element_type
 from .constants import constant_value, fold_convert, is_null_pointer, round_to, wrap
 from .context import Context
+from .hints import spelled
 
 Range = tuple[int, bool]
 
-INTEGER_CODES = ("implicit-int-conversion", "shorten-64-to-32", "sign-conversion", "constant-conversion")
-FLOAT_CODES = (
-    *("literal-conversion", "float-conversion", "implicit-float-conversion", "double-promotion"),
-    *("implicit-int-float-conversion", "implicit-const-int-float-conversion"),
-)
 COMPARE_CODES = (
     *("sign-compare", "float-equal", "tautological-compare", "tautological-unsigned-zero-compare"),
     "tautological-constant-out-of-range-compare",
@@ -39,8 +35,7 @@ _DEEPEST = 24
 
 def text_of(c: Context, span: Span) -> str:
     """The source text of a span within one line; of a macro's expansion that is the macro's use."""
-    line = c.diagnostics.sources.line(span.file, span.line)
-    return line[span.column - 1 : span.end_column - 1] if line is not None and span.line == span.end_line else ""
+    return spelled(c, span) or ""
 
 
 # --- ranges --------------------------------------------------------------------------------------

@@ -153,8 +153,7 @@ def _field(c: Context, record: RecordType, base: Base, item: syntax.MemberDeclar
     atomics.refuse(c, t, "member", item.span)
     if record.kind == "union" and contains_matrix(t):
         c.fail("coop-mat-union", "a cooperative matrix cannot be a member of a union", item.span)
-    marks = [*base.specifiers.attributes, *item.declarator.attributes]
-    alignment, packed = attributes.for_field(c, marks)
+    alignment, packed = attributes.for_field(c, base.marks(item.declarator))
     alignment = alignment or alignment_of_base(base, item.declarator)
     sized = host_sized(c, base, item.declarator)
     return Field(item.declarator.name, t, qualifiers, item.declarator.span, 0, alignment, packed, sized)

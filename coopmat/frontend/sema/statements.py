@@ -17,7 +17,6 @@ from ..types import (
     ArrayType,
     ConstantMatrixType,
     CoopMatrixType,
-    FunctionType,
     Qualifiers,
     ScalarType,
     Type,
@@ -32,10 +31,8 @@ from .context import UNKNOWN, Context, FunctionState, SwitchState
 from .conversions import assign_convert, condition
 from .declarations import (
     Base,
-    alignment_of_base,
-    declarator_type,
-    declare_typedef,
     each_declarator,
+    own_alignment,
     static_assert,
 )
 from .initializers import folded, initialize, is_constant
@@ -130,21 +127,12 @@ def local_declaration(c: Context, node: syntax.Declaration) -> list[typed.Stmt]:
     storage = {word.text for word in node.specifiers.storage}
     result: list[typed.Stmt] = []
 
-    def declare(base: Base, item: syntax.InitDeclarator) -> None:
-        if "typedef" in storage:
-            declare_typedef(c, base, item)
-            return
-        t, qualifiers = declarator_type(c, base, item.declarator)
-        if isinstance(t, FunctionType):
-            from .functions import prototype
-
-            prototype(c, base, item)
-            return
+    def variable(base: Base, item: syntax.InitDeclarator, t: Type, qualifiers: Qualifiers) -> None:
         decl = _local_variable(c, base, item, storage, t, qualifiers)
         if decl is not None:
             result.append(typed.DeclStmt(decl.span, decl))
 
-    each_declarator(c, node, declare)
+    each_declarator(c, node, variable)
     return result
 
 
@@ -159,8 +147,7 @@ def _local_variable(
     if is_opaque(t):
         return images.declare_variable(c, d, t, qualifiers, item.initializer)
     decl = typed.VarDecl(d.span, d.name, t, qualifiers, "automatic")
-    decl.alignment = attributes.for_variable(c, [*base.specifiers.attributes, *d.attributes])
-    decl.alignment = decl.alignment or alignment_of_base(base, d)
+    decl.alignment = own_alignment(c, base, d)
     _check_space(c, decl, static="static" in storage, initialised=item.initializer is not None)
     atomics.check_variable(c, decl, item.initializer.span if item.initializer is not None else None)
     open_array = isinstance(t, ArrayType) and t.size is None and item.initializer is not None
@@ -169,7 +156,7 @@ def _local_variable(
     if not open_array:
         c.declare(decl)  # in scope already within its own initialiser
     state = _state(c)
-    if not usage.has_unused([*base.specifiers.attributes, *d.attributes]):
+    if not usage.has_unused(base.marks(d)):
         state.locals.append(decl)
     if item.initializer is not None:
         decl.type, decl.initializer = initialize(c, t, item.initializer)

@@ -25,7 +25,7 @@ from ..types import (
     contains_matrix,
 )
 from .context import UNKNOWN, Context, FunctionState
-from .flow import DECLARED, STORED, Block, Graph, build
+from .flow import DECLARED, READ, STORED, Block, Graph, build
 
 UNINITIALIZED = ("uninitialized", "sometimes-uninitialized", "conditional-uninitialized")
 # Of variables that hold cooperative matrices, what is certain and what some branch leads to.
@@ -158,11 +158,7 @@ class _Uninitialized:
         for block in order:
             stored = bare = 0
             for kind, number, _ in block.events:
-                bit = 1 << number
-                if kind == STORED:
-                    stored, bare = stored | bit, bare & ~bit
-                elif kind == DECLARED:
-                    stored, bare = stored & ~bit, bare | bit
+                stored, bare = _after(kind, 1 << number, stored, bare)
             effects.append((block, stored, bare, ~(stored | bare)))
         changed = True
         while changed:
@@ -181,11 +177,8 @@ class _Uninitialized:
         stored, bare = self.entering(block)
         for kind, number, span in block.events:
             bit = 1 << number
-            if kind == STORED:
-                stored, bare = stored | bit, bare & ~bit
-            elif kind == DECLARED:
-                stored, bare = stored & ~bit, bare | bit
-            elif bare & bit:
+            stored, bare = _after(kind, bit, stored, bare)
+            if kind == READ and bare & bit:
                 known = found.get(number)
                 certain = not stored & bit
                 if known is None or known.rank or certain:
@@ -245,3 +238,10 @@ class _Uninitialized:
                 elif way.label is not None:
                     result.append((way.label, "whenever this case is taken"))
         return result[:_MOST_FAULTS]
+
+
+def _after(kind: str, bit: int, stored: int, bare: int) -> tuple[int, int]:
+    """What an event makes of the variables that some way has stored to, and of those that some has not."""
+    if kind == STORED:
+        return stored | bit, bare & ~bit
+    return (stored & ~bit, bare | bit) if kind == DECLARED else (stored, bare)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..nodes import Node
 from ..types import Qualifiers, Type
 
 
-@dataclass(slots=True)
 class Expr(Node):
     """An rvalue of `type`, unless the node is an LValue."""
 
     type: Type
 
 
-@dataclass(slots=True)
 class LValue(Expr):
     """An object of `type`; `place` says where it lives and how it may be accessed."""
 

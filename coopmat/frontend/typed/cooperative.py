@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...matrices.instances import CAST, Conversion
 from ..types import CoopMatrixType
 from .base import Expr, LValue
 
 
-@dataclass(slots=True)
 class MatrixElement(LValue):
     """Component `index` (uint) of the part of a matrix that this work-item holds. A matrix that is no object is held
     in an unnamed one, and then the component is no object either."""
@@ -18,7 +15,6 @@ class MatrixElement(LValue):
     index: Expr
 
 
-@dataclass(slots=True)
 class MatrixBounds(Expr):
     """Void. Of a checked load or store, each a uint: the pointer is to the origin of a `rows` x `columns` matrix in
     memory, and the tile starts at `row`, `column` of that."""
@@ -29,7 +25,6 @@ class MatrixBounds(Expr):
     columns: Expr
 
 
-@dataclass(slots=True)
 class MatrixLoad(Expr):
     """`type` is the matrix; `pointer` points to its component type, in any address space (vector pointees already
     converted, `stride`, ulong, counts components); the access is volatile where the pointee is. `layout` is SPIR-V's
@@ -41,7 +36,6 @@ class MatrixLoad(Expr):
     bounds: MatrixBounds | None = None
 
 
-@dataclass(slots=True)
 class MatrixStore(Expr):
     """Void. As MatrixLoad; with `bounds` nothing is stored outside."""
 
@@ -52,7 +46,6 @@ class MatrixStore(Expr):
     bounds: MatrixBounds | None = None
 
 
-@dataclass(slots=True)
 class MatrixMulAdd(Expr):
     """a b + c; `operands` is the complete mask."""
 
@@ -62,21 +55,18 @@ class MatrixMulAdd(Expr):
     operands: int
 
 
-@dataclass(slots=True)
 class MatrixFill(Expr):
     """Every component is `value` (of the component type)."""
 
     value: Expr
 
 
-@dataclass(slots=True)
 class MatrixLength(Expr):
     """uint: components of `matrix` that this work-item holds."""
 
     matrix: CoopMatrixType
 
 
-@dataclass(slots=True)
 class MatrixCoordinates(Expr):
     """uint2: row (x) and column (y) of component `index` (uint) of the part of `matrix` that this work-item holds."""
 
@@ -84,7 +74,6 @@ class MatrixCoordinates(Expr):
     index: Expr
 
 
-@dataclass(slots=True)
 class MatrixConvert(Expr):
     """The operand's components converted to those of `type`: scope, shape and use are the same."""
 
@@ -92,7 +81,6 @@ class MatrixConvert(Expr):
     how: Conversion = CAST
 
 
-@dataclass(slots=True)
 class MatrixBinary(Expr):
     """add sub mul div, component by component; all three types are equal."""
 
@@ -101,7 +89,6 @@ class MatrixBinary(Expr):
     right: Expr
 
 
-@dataclass(slots=True)
 class MatrixScale(Expr):
     """matrix times `scalar` (of the component type)."""
 
@@ -109,6 +96,5 @@ class MatrixScale(Expr):
     scalar: Expr
 
 
-@dataclass(slots=True)
 class MatrixNegate(Expr):
     operand: Expr

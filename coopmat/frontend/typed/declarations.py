@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from ..kernel_info import KernelInfo
 
 
-@dataclass(eq=False, slots=True)
-class VarDecl(Node):
+class VarDecl(Node, eq=False):
     """A variable or parameter. Arrays in the local address space and program-scope objects have static storage.
 
     `storage` is one of parameter, automatic, static (also local-memory and program-scope objects).
@@ -30,8 +29,7 @@ class VarDecl(Node):
     alignment: int | None = None
 
 
-@dataclass(eq=False, slots=True)
-class FunctionDecl(Node):
+class FunctionDecl(Node, eq=False):
     """A function; `body` is None for a prototype only. Parameters and result are passed by value.
 
     attributes: reqd_work_group_size and work_group_size_hint -> (x, y, z), intel_reqd_sub_group_size -> n,

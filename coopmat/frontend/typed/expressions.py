@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -17,33 +16,28 @@ if TYPE_CHECKING:
 # --- values --------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
 class IntConst(Expr):
     """An integer (or bool) scalar constant, already wrapped to its type."""
 
     value: int
 
 
-@dataclass(slots=True)
 class FloatConst(Expr):
     """A floating scalar constant, already rounded to its type."""
 
     value: float
 
 
-@dataclass(slots=True)
 class StringConst(LValue):
     """A char array in the constant address space; `value` without the final NUL."""
 
     value: bytes
 
 
-@dataclass(slots=True)
 class Zero(Expr):
     """The all-zero value of any type; the null pointer."""
 
 
-@dataclass(slots=True)
 class Load(Expr):
     """The value of an object (lvalue conversion, C11 6.3.2.1)."""
 
@@ -68,7 +62,6 @@ class ConvertKind(Enum):
     SAMPLER = "sampler"  # an integer constant made of the CLK_ macros to a sampler
 
 
-@dataclass(slots=True)
 class Convert(Expr):
     """`operand` is an rvalue, except for DECAY."""
 
@@ -76,7 +69,6 @@ class Convert(Expr):
     operand: Expr
 
 
-@dataclass(slots=True)
 class Unary(Expr):
     """`neg` (arithmetic), `not` (bitwise): type of the operand. `lnot`: int; on vectors -1 or 0 per component."""
 
@@ -84,7 +76,6 @@ class Unary(Expr):
     operand: Expr
 
 
-@dataclass(slots=True)
 class Binary(Expr):
     """add sub mul div rem shl shr and or xor: both operands have the node's type (shl, shr: the right operand has the
     left one's type, its value is taken modulo the width).
@@ -97,7 +88,6 @@ class Binary(Expr):
     right: Expr
 
 
-@dataclass(slots=True)
 class Logical(Expr):
     """`land` and `lor` of scalars and pointers: short circuit, result int 0 or 1."""
 
@@ -106,7 +96,6 @@ class Logical(Expr):
     right: Expr
 
 
-@dataclass(slots=True)
 class PointerAdd(Expr):
     """pointer + index elements; `index` is long or ulong."""
 
@@ -114,7 +103,6 @@ class PointerAdd(Expr):
     index: Expr
 
 
-@dataclass(slots=True)
 class PointerDifference(Expr):
     """Elements between two pointers of one type; the result is ptrdiff_t."""
 
@@ -122,12 +110,10 @@ class PointerDifference(Expr):
     right: Expr
 
 
-@dataclass(slots=True)
 class AddressOf(Expr):
     operand: LValue
 
 
-@dataclass(slots=True)
 class Assign(Expr):
     """Stores `value` (of the target's type); the result is the stored value. On a swizzle: those components."""
 
@@ -135,7 +121,6 @@ class Assign(Expr):
     value: Expr
 
 
-@dataclass(slots=True)
 class CompoundAssign(Expr):
     """`target op= value` computed in `computation` type: the target's value is converted to it by `widen` (None where
     the types are equal), combined by `op` with `value`, and converted back by `narrow` (None likewise).
@@ -151,7 +136,6 @@ class CompoundAssign(Expr):
     narrow: ConvertKind | None
 
 
-@dataclass(slots=True)
 class IncDec(Expr):
     """++ or -- (`step` is 1 or -1) on a scalar, vector or pointer; the value before it unless `prefix`."""
 
@@ -160,7 +144,6 @@ class IncDec(Expr):
     prefix: bool
 
 
-@dataclass(slots=True)
 class Conditional(Expr):
     """`condition ? then : otherwise` with a scalar or pointer condition: only one side is evaluated. May be void."""
 
@@ -169,7 +152,6 @@ class Conditional(Expr):
     otherwise: Expr
 
 
-@dataclass(slots=True)
 class VectorSelect(Expr):
     """Ternary with a vector condition: per component, the most significant bit chooses; both sides are evaluated."""
 
@@ -178,7 +160,6 @@ class VectorSelect(Expr):
     otherwise: Expr
 
 
-@dataclass(slots=True)
 class StatementExpression(Expr):
     """`({ ...; value; })`: the statements, which control only leaves at their end, and then the value, whose names are
     in their scope; the Zero of void where there is none."""
@@ -187,20 +168,17 @@ class StatementExpression(Expr):
     value: Expr
 
 
-@dataclass(slots=True)
 class Comma(Expr):
     left: Expr
     right: Expr
 
 
-@dataclass(slots=True)
 class VectorLiteral(Expr):
     """Components in order from `items`: scalars and vectors of the element type, counts adding up to the type's."""
 
     items: list[Expr]
 
 
-@dataclass(slots=True)
 class ExtractSwizzle(Expr):
     """Components `indices` of a vector rvalue: a scalar (one index) or a vector."""
 
@@ -208,7 +186,6 @@ class ExtractSwizzle(Expr):
     indices: tuple[int, ...]
 
 
-@dataclass(slots=True)
 class ExtractMember(Expr):
     """A field of a struct rvalue."""
 
@@ -216,7 +193,6 @@ class ExtractMember(Expr):
     index: int
 
 
-@dataclass(slots=True)
 class Aggregate(Expr):
     """Initial value of an array, struct or union: `items` are (index, value) pairs, everything else is zero.
     For a union at most one pair. Of a matrix type, as a static object's, the elements as they lie in memory."""
@@ -224,13 +200,11 @@ class Aggregate(Expr):
     items: list[tuple[int, Expr]]
 
 
-@dataclass(slots=True)
 class Call(Expr):
     function: Reference[FunctionDecl]
     arguments: list[Expr]
 
 
-@dataclass(slots=True)
 class BuiltinCall(Expr):
     """A call of a builtin function, its overload chosen: `parameters` are that overload's types, arguments have them.
 
@@ -246,19 +220,16 @@ class BuiltinCall(Expr):
 # --- objects -------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
 class VarRef(LValue):
     decl: Reference[VarDecl]
 
 
-@dataclass(slots=True)
 class Deref(LValue):
     """`*pointer`; `pointer[i]` is Deref of PointerAdd."""
 
     pointer: Expr
 
 
-@dataclass(slots=True)
 class Index(LValue):
     """Element `index` (long or ulong) of an array object, without decay, so that private arrays stay analysable."""
 
@@ -266,7 +237,6 @@ class Index(LValue):
     index: Expr
 
 
-@dataclass(slots=True)
 class Member(LValue):
     """Field `index` of a struct or union object."""
 
@@ -274,7 +244,6 @@ class Member(LValue):
     index: int
 
 
-@dataclass(slots=True)
 class Swizzle(LValue):
     """Components of a vector object: readable, assignable where no index repeats."""
 
@@ -282,7 +251,6 @@ class Swizzle(LValue):
     indices: tuple[int, ...]
 
 
-@dataclass(slots=True)
 class CompoundLiteral(LValue):
     """An unnamed automatic object."""
 

@@ -5,12 +5,9 @@ An operand whose type is a matrix is any expression of that type: one of these, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .base import Expr, LValue
 
 
-@dataclass(slots=True)
 class MatrixSubscript(LValue):
     """The element `m[row][column]` (each of any integer type) of the object `matrix`. A matrix that is no object is
     held in an unnamed one (a CompoundLiteral), and then the element is no object either."""
@@ -20,14 +17,12 @@ class MatrixSubscript(LValue):
     column: Expr
 
 
-@dataclass(slots=True)
 class MatrixBroadcast(Expr):
     """Every element of the matrix `type` is `value` (of its element type)."""
 
     value: Expr
 
 
-@dataclass(slots=True)
 class MatrixElementwise(Expr):
     """add sub mul, element by element; all three types have the same shape and element type, and may differ in how they
     are laid out. `mul` is of a matrix and a MatrixBroadcast, in either order."""
@@ -37,7 +32,6 @@ class MatrixElementwise(Expr):
     right: Expr
 
 
-@dataclass(slots=True)
 class MatrixProduct(Expr):
     """(M x K) (K x N), all of one element type."""
 
@@ -45,12 +39,10 @@ class MatrixProduct(Expr):
     right: Expr
 
 
-@dataclass(slots=True)
 class MatrixTranspose(Expr):
     operand: Expr
 
 
-@dataclass(slots=True)
 class MatrixCast(Expr):
     """The elements converted, as a cast of scalars does it; the shape is the same. Also between matrices that differ in
     layout or padding only."""
@@ -58,21 +50,18 @@ class MatrixCast(Expr):
     operand: Expr
 
 
-@dataclass(slots=True)
 class MatrixOfVector(Expr):
     """An OpenCL vector as a matrix `type` of one row or column, of as many elements of the same type."""
 
     operand: Expr
 
 
-@dataclass(slots=True)
 class VectorOfMatrix(Expr):
     """A matrix of one row or column as an OpenCL vector or, where it has one element, a scalar: `type`."""
 
     operand: Expr
 
 
-@dataclass(slots=True)
 class MatrixPart(Expr):
     """Row (a 1 x C matrix) or column (R x 1) `index` of a matrix, an integer below their number. `which` is "row" or
     "column"."""
@@ -82,7 +71,6 @@ class MatrixPart(Expr):
     index: Expr
 
 
-@dataclass(slots=True)
 class MatrixWithPart(Expr):
     """The operand with row or column `index` replaced by `part` (1 x C or R x 1, of the same element type); with
     `which` "element", element `index`, `column` replaced by the scalar `part`."""
@@ -94,7 +82,6 @@ class MatrixWithPart(Expr):
     column: Expr | None = None
 
 
-@dataclass(slots=True)
 class MatrixMemoryLoad(Expr):
     """A submatrix in memory: `pointer` points to the element type, in any address space, and the access is volatile
     where the pointee is; `stride` (ulong) counts elements from one column (row, where `row_major`) to the next."""
@@ -104,7 +91,6 @@ class MatrixMemoryLoad(Expr):
     row_major: bool = False
 
 
-@dataclass(slots=True)
 class MatrixMemoryStore(Expr):
     """Void. As MatrixMemoryLoad."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..nodes import Node
@@ -12,27 +11,22 @@ if TYPE_CHECKING:
     from .declarations import VarDecl
 
 
-@dataclass(slots=True)
 class Stmt(Node):
     pass
 
 
-@dataclass(slots=True)
 class Block(Stmt):
     items: list[Stmt]
 
 
-@dataclass(slots=True)
 class DeclStmt(Stmt):
     decl: VarDecl
 
 
-@dataclass(slots=True)
 class ExprStmt(Stmt):
     expr: Expr
 
 
-@dataclass(slots=True)
 class If(Stmt):
     """`condition` is a scalar or pointer, here and in the loops; it holds where it is not zero."""
 
@@ -41,7 +35,6 @@ class If(Stmt):
     otherwise: Stmt | None
 
 
-@dataclass(slots=True)
 class While(Stmt):
     """`unroll`: None as the compiler likes, 0 fully, 1 not at all, n by a factor of n; likewise below."""
 
@@ -50,14 +43,12 @@ class While(Stmt):
     unroll: int | None = None
 
 
-@dataclass(slots=True)
 class DoWhile(Stmt):
     body: Stmt
     condition: Expr
     unroll: int | None = None
 
 
-@dataclass(slots=True)
 class For(Stmt):
     """`init` is a list of declarations or expression statements."""
 
@@ -68,7 +59,6 @@ class For(Stmt):
     unroll: int | None = None
 
 
-@dataclass(slots=True)
 class Switch(Stmt):
     """`value` has a promoted integer type; `cases` are the constants in order of appearance, each once."""
 
@@ -78,7 +68,6 @@ class Switch(Stmt):
     has_default: bool
 
 
-@dataclass(slots=True)
 class Case(Stmt):
     """A label inside the innermost switch; `value` is None for default."""
 
@@ -86,27 +75,22 @@ class Case(Stmt):
     body: Stmt
 
 
-@dataclass(slots=True)
 class Label(Stmt):
     name: str
     body: Stmt
 
 
-@dataclass(slots=True)
 class Goto(Stmt):
     label: str
 
 
-@dataclass(slots=True)
 class Break(Stmt):
     pass
 
 
-@dataclass(slots=True)
 class Continue(Stmt):
     pass
 
 
-@dataclass(slots=True)
 class Return(Stmt):
     value: Expr | None

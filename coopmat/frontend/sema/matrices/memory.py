@@ -70,19 +70,14 @@ def _access(
 
     Each tells what is wrong with it before the call is given up.
     """
-    errors = c.diagnostics.error_count
-    where, scale, layout, bounds = None, 1, None, None
-    with c.recover():
-        where, scale = _source(c, nodes[0], component, store=store)
-    with c.recover():
-        layout = _layout(c, nodes[1])
-    stride = None
-    with c.recover():
-        stride = _stride(c, nodes[2], scale, store=store)
-    with c.recover():
-        bounds = _bounds(c, nodes[3:]) if nodes[3:] else None
-    if c.diagnostics.error_count != errors or where is None or layout is None or stride is None:
-        c.abandon()
+    (where, scale), layout, stride, bounds = c.all_of(
+        lambda: _source(c, nodes[0], component, store=store),
+        lambda: _layout(c, nodes[1]),
+        lambda: _stride(c, nodes[2], store=store),
+        lambda: _bounds(c, nodes[3:]) if nodes[3:] else None,
+    )
+    if scale != 1:
+        stride = make_binary(nodes[2].span, "mul", stride, IntConst(nodes[2].span, ULONG, scale))
     return where, layout, stride, bounds
 
 
@@ -121,8 +116,8 @@ def _layout(c: Context, e: syntax.Expression) -> int:
     return value
 
 
-def _stride(c: Context, e: syntax.Expression, scale: int, *, store: bool) -> Expr:
-    """The stride in components, as size_t."""
+def _stride(c: Context, e: syntax.Expression, *, store: bool) -> Expr:
+    """The stride in pointees, as size_t."""
     value = rvalue(c.analyse(e))
     if not isinstance(value.type, ScalarType) or not value.type.is_integer:
         c.fail("coop-mat-invalid-stride", f"the stride must be an integer, not '{value.type}'", e.span)
@@ -132,25 +127,21 @@ def _stride(c: Context, e: syntax.Expression, scale: int, *, store: bool) -> Exp
         c.warn("stride-type", f"the stride is a '{value.type}'; the draft asks for size_t", e.span)
     if store and isinstance(value, IntConst) and value.value == 0:
         c.warn("coop-mat-zero-stride", "a store with stride 0 writes every row to one place", e.span)
-    stride = convert_arithmetic(value, ULONG)
-    if scale == 1:
-        return stride
-    return make_binary(e.span, "mul", stride, IntConst(e.span, ULONG, scale))
+    return convert_arithmetic(value, ULONG)
 
 
 _BOUNDS = ("row", "column", "number of rows", "number of columns")
 
 
 def _bounds(c: Context, nodes: list[syntax.Expression]) -> typed.MatrixBounds:
-    values: list[Expr] = []
-    for what, node in zip(_BOUNDS, nodes, strict=True):
-        with c.recover():
-            value = rvalue(c.analyse(node))
-            if not isinstance(value.type, ScalarType) or not value.type.is_integer:
-                c.fail("coop-mat-bounds", f"the {what} must be an integer, not '{value.type}'", node.span)
-            if isinstance(value, IntConst) and not 0 <= value.value < 1 << UINT.bits:
-                c.fail("coop-mat-bounds", f"the {what} must be a uint, which {value.value} is not", node.span)
-            values.append(convert_arithmetic(value, UINT))
-    if len(values) < len(_BOUNDS):
-        c.abandon()
+    values = c.each(zip(_BOUNDS, nodes, strict=True), lambda bound: _bound(c, *bound))
     return typed.MatrixBounds(nodes[0].span.to(nodes[-1].span), VOID, *values)
+
+
+def _bound(c: Context, what: str, node: syntax.Expression) -> Expr:
+    value = rvalue(c.analyse(node))
+    if not isinstance(value.type, ScalarType) or not value.type.is_integer:
+        c.fail("coop-mat-bounds", f"the {what} must be an integer, not '{value.type}'", node.span)
+    if isinstance(value, IntConst) and not 0 <= value.value < 1 << UINT.bits:
+        c.fail("coop-mat-bounds", f"the {what} must be a uint, which {value.value} is not", node.span)
+    return convert_arithmetic(value, UINT)

@@ -19,14 +19,9 @@ _MASK = 31
 
 
 def multiply_add(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
-    values: list[Expr] = []
     # The accumulator is of the result's type.
-    for argument, wanted in zip(node.arguments[:3], (None, None, expected), strict=True):
-        with c.recover():
-            values.append(matrix_argument(c, argument, wanted))
-    if len(values) < 3:
-        c.abandon()
-    a, b, acc = values
+    operands = zip(node.arguments[:3], (None, None, expected), strict=True)
+    values = a, b, acc = c.each(operands, lambda operand: matrix_argument(c, *operand))
     ta, tb, tc = (_matrix(value) for value in values)
     _check_uses(c, values)
     _check_shapes(c, a, b, acc)

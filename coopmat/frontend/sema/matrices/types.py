@@ -81,18 +81,12 @@ def apply_attribute(c: Context, base: Type, attribute: syntax.Attribute) -> Coop
             attribute.span,
             notes=[Note(f"component types are {allowed}")],
         )
-    scope, rows, columns, use = SCOPE_SUBGROUP, 0, 0, MatrixUse.A
-    errors = c.diagnostics.error_count
-    with c.recover():
-        scope = _scope(c, arguments[0])
-    with c.recover():
-        rows = _extent(c, arguments[1], "rows")
-    with c.recover():
-        columns = _extent(c, arguments[2], "columns")
-    with c.recover():
-        use = _use(c, arguments[3])
-    if c.diagnostics.error_count != errors or not rows or not columns:
-        c.abandon()
+    scope, rows, columns, use = c.all_of(
+        lambda: _scope(c, arguments[0]),
+        lambda: _extent(c, arguments[1], "rows"),
+        lambda: _extent(c, arguments[2], "columns"),
+        lambda: _use(c, arguments[3]),
+    )
     c.unit.has_matrices = True
     return CoopMatrixType(base, scope, rows, columns, use)
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from ....diagnostics import Note
 from ... import syntax, typed
-from ...builtins.matrix_types import DOCUMENTED
+from ...builtins.matrix_types import BUILTINS
 from ...typed import Expr
 from ...types import ConstantMatrixType, Type, VectorType
 from ..context import Context, plural
@@ -21,31 +20,18 @@ from .casts import broadcast
 from .types import make
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixBuiltin:
-    """`arguments` are the counts that it takes."""
-
-    analyse: Callable[[Context, str, syntax.Call], Expr]
-    arguments: tuple[int, ...]
-
-
 def call(c: Context, name: str, node: syntax.Call) -> Expr:
     """A call of one of `BUILTINS`."""
     row = BUILTINS[name]
     if len(node.arguments) not in row.arguments:
         wanted = " or ".join(map(str, row.arguments[:-1])) + (" or " if row.arguments[1:] else "")
         message = f"'{name}' takes {wanted}{plural(row.arguments[-1], 'argument')}, not {len(node.arguments)}"
-        c.fail("argument-count", message, node.span, notes=[Note(DOCUMENTED[name])])
-    return row.analyse(c, name, node)
-
-
-def _analysed(c: Context, node: syntax.Call) -> list[Expr]:
-    """The arguments, each as it stands."""
-    return c.analyse_each(*node.arguments)
+        c.fail("argument-count", message, node.span, notes=[Note(row.signature)])
+    return _ANALYSES[row.operation](c, name, node)
 
 
 def _values(c: Context, node: syntax.Call) -> list[Expr]:
-    return [rvalue(e) for e in _analysed(c, node)]
+    return [rvalue(e) for e in c.analyse_each(*node.arguments)]
 
 
 def _transpose(c: Context, name: str, node: syntax.Call) -> Expr:
@@ -80,7 +66,7 @@ def _scalar_multiply(c: Context, name: str, node: syntax.Call) -> Expr:
 
 
 def _extract(c: Context, name: str, node: syntax.Call) -> Expr:
-    matrix, row, column = _analysed(c, node)
+    matrix, row, column = c.analyse_each(*node.arguments)
     m = matrix_argument(c, matrix)
     row, column = access.index(c, row, m.rows, "row"), access.index(c, column, m.columns, "column")
     return rvalue(access.element(c, matrix, row, column, node.span))
@@ -125,25 +111,22 @@ def _check_part(c: Context, e: Expr, m: ConstantMatrixType, shape: tuple[int, in
     c.fail("matrix-type-part", message, e.span, notes=[*notes, *declared_here(e)])
 
 
-BUILTINS: dict[str, MatrixBuiltin] = {
-    f"__builtin_matrix_{name}": MatrixBuiltin(analyse, counts)
-    for name, analyse, counts in (
-        ("transpose", _transpose, (1,)),
-        ("column_major_load", partial(memory.load, False), (3, 4)),
-        ("column_major_store", partial(memory.store, False), (2, 3)),
-        ("row_major_load", partial(memory.load, True), (3, 4)),
-        ("row_major_store", partial(memory.store, True), (2, 3)),
-        ("row", partial(_part, "row"), (2,)),
-        ("column", partial(_part, "column"), (2,)),
-        ("insert_row", partial(_insert_part, "row"), (3,)),
-        ("insert_column", partial(_insert_part, "column"), (3,)),
-        ("insert", _insert, (4,)),
-        ("extract", _extract, (3,)),
-        ("add", partial(_elementwise, "add"), (2,)),
-        ("sub", partial(_elementwise, "sub"), (2,)),
-        ("multiply", _multiply, (2,)),
-        ("scalar_multiply", _scalar_multiply, (2,)),
-        ("column_load", partial(memory.load, False), (4,)),
-        ("column_store", partial(memory.store, False), (3,)),
-    )
+_ANALYSES: dict[str, Callable[[Context, str, syntax.Call], Expr]] = {
+    "transpose": _transpose,
+    "column_major_load": partial(memory.load, False),
+    "column_major_store": partial(memory.store, False),
+    "row_major_load": partial(memory.load, True),
+    "row_major_store": partial(memory.store, True),
+    "row": partial(_part, "row"),
+    "column": partial(_part, "column"),
+    "insert_row": partial(_insert_part, "row"),
+    "insert_column": partial(_insert_part, "column"),
+    "insert": _insert,
+    "extract": _extract,
+    "add": partial(_elementwise, "add"),
+    "sub": partial(_elementwise, "sub"),
+    "multiply": _multiply,
+    "scalar_multiply": _scalar_multiply,
+    "column_load": partial(memory.load, False),
+    "column_store": partial(memory.store, False),
 }

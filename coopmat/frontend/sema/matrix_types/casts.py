@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
-from ....diagnostics import FixIt, Label, Note, Span
+from ....diagnostics import FixIt, Note, Span
 from ... import syntax, typed
 from ...typed import Expr
 from ...types import BOOL, ConstantMatrixType, ScalarType, Type, VectorType
 from ..context import Context
-from ..hints import cast_to, declared_here, name_of, spelled
+from ..hints import declared_here, name_of, spelled
 from ..values import convert_arithmetic
 
 # Text that a cast takes without parentheses.
@@ -79,16 +79,3 @@ def refuse_list(c: Context, t: ConstantMatrixType, node: syntax.InitializerList)
         fixits = [FixIt(node.span, f"({name}){text if re.fullmatch(_TIGHT, text) else f'({text})'}")]
     message = f"a '{t}' has no initial value in braces"
     c.fail("matrix-type-initializer", message, node.span, notes=notes, fixits=fixits)
-
-
-def mismatch(c: Context, e: Expr, target: Type, span: Span, what: str, notes: list[Note]) -> NoReturn:
-    """Nothing converts implicitly: tells the cast that would do it."""
-    fixits: list[FixIt] = []
-    notes = [*declared_here(e), *notes]
-    if converts(e.type, target):
-        notes.insert(0, Note("only a cast converts from and to matrices"))
-        name = name_of(c, target) if isinstance(target, ConstantMatrixType) else str(target)
-        fixits = cast_to(c, e, name) if name is not None else []
-    message = f"{what}: '{e.type}' does not convert to '{target}'"
-    labels = [Label(e.span)] if e.span != span else []
-    c.fail("matrix-type-mismatch", message, span, labels=labels, notes=notes, fixits=fixits)

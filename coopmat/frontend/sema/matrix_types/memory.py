@@ -25,25 +25,20 @@ from .types import check_element, extent, make
 
 def load(row_major: bool, c: Context, name: str, node: syntax.Call) -> Expr:
     """The pointer, the rows, the columns and, where it is not their number, the stride."""
-    errors = c.diagnostics.error_count
-    source: Expr | None = None
-    rows = columns = 0
-    with c.recover():
-        source = _pointer(c, node.arguments[0])
-    with c.recover():
-        rows = extent(c, node.arguments[1], "rows")
-    with c.recover():
-        columns = extent(c, node.arguments[2], "columns")
-    stride: Expr | None = None
-    with c.recover():
-        least = columns if row_major else rows
-        stride = _stride(c, node, 3, least, row_major)
-    if c.diagnostics.error_count != errors or source is None or stride is None:
-        c.abandon()
-    assert isinstance(source.type, PointerType)
+    shape = {"rows": 0, "columns": 0}
+
+    def count(what: str, position: int) -> None:
+        shape[what] = extent(c, node.arguments[position], what)
+
+    source, _, _, stride = c.all_of(
+        lambda: _pointer(c, node.arguments[0]),
+        lambda: count("rows", 1),
+        lambda: count("columns", 2),
+        lambda: _stride(c, node, 3, shape["columns" if row_major else "rows"], row_major),
+    )
     element = check_element(c, source.type.pointee, source.span)
     layout = MatrixLayout.ROW_MAJOR if row_major else MatrixLayout.COLUMN_MAJOR
-    matrix = make(c, ConstantMatrixType(element, rows, columns, layout), node.span)
+    matrix = make(c, ConstantMatrixType(element, shape["rows"], shape["columns"], layout), node.span)
     return typed.MatrixMemoryLoad(node.span, matrix, source, stride, row_major)
 
 

@@ -63,19 +63,13 @@ def apply_attribute(
         c.fail("matrix-type-element", message, span, labels=[Label(d.span)])
     if isinstance(s.tag, syntax.EnumSpecifier):
         c.fail("matrix-type-element", "an enumeration cannot be the element type of a matrix", span)
-    errors = c.diagnostics.error_count
-    element, rows, columns, clauses = None, 0, 0, _Clauses(c)
-    with c.recover():
-        element = check_element(c, base, span)
-    with c.recover():
-        rows = extent(c, arguments[0], "rows")
-    with c.recover():
-        columns = extent(c, arguments[1], "columns")
-    for argument in arguments[2:]:
-        with c.recover():
-            clauses.take(argument)
-    if c.diagnostics.error_count != errors or element is None or not rows or not columns:
-        c.abandon()
+    clauses = _Clauses(c)
+    element, rows, columns, _ = c.all_of(
+        lambda: check_element(c, base, span),
+        lambda: extent(c, arguments[0], "rows"),
+        lambda: extent(c, arguments[1], "columns"),
+        lambda: c.each(arguments[2:], clauses.take),
+    )
     return make(c, clauses.of(element, rows, columns), span)
 
 
