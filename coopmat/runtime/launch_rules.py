@@ -33,11 +33,13 @@ def require_size(handle: Any, info: KernelInfo, device: DeviceInfo, local_size: 
 
 @dataclass(frozen=True)
 class LaunchRules:
-    """What a kernel may be launched with on a device; `handle` is the pyopencl kernel."""
+    """What a kernel may be launched with on a device; `handle` is the pyopencl kernel, `program` what must live as long
+    as that."""
 
     info: KernelInfo
     device: DeviceInfo
     handle: Any
+    program: Any = None
 
     @cached_property
     def sub_group_size(self) -> int:

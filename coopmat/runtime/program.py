@@ -75,7 +75,7 @@ class Program:
         if name is None or name not in known:
             what = f"there is no kernel '{name}'" if name else "the program has several kernels; name one"
             raise launch_error(f"{what}; the kernels are: {', '.join(known) or 'none'}", "unknown-kernel")
-        return LaunchRules(known[name], self.device, opencl().Kernel(self._program, name))
+        return LaunchRules(known[name], self.device, opencl().Kernel(self._program, name), self)
 
 
 def _build(context: Any, module: Module, device: DeviceInfo) -> Any:

@@ -101,8 +101,7 @@ def compile_ir(request: Request, text: str) -> tuple[dict[str, Any], list[bytes]
     layout = str(machine.target_data)
     laps.end("setup")
     if request["passes"] == "print":
-        module = llvm.parse_assembly(text, llvm.create_context())
-        module.verify()
+        module = _parsed(text)
         return {"seconds": laps.seconds, "passes": "print"}, [b"", str(module).encode()]
     chain = llvm_text.CHAINS[request["passes"]]
     odd: set[str] = set()
@@ -140,6 +139,15 @@ def compile_ir(request: Request, text: str) -> tuple[dict[str, Any], list[bytes]
         spirv = machine.emit_object(module)
         laps.end("emit")
     return {"seconds": laps.seconds, "passes": passes}, [spirv, ir.encode() if "llvm_ir" in request["want"] else b""]
+
+
+def _parsed(text: str) -> Any:
+    """The module, verified."""
+    import llvmlite.binding as llvm
+
+    module = llvm.parse_assembly(text, llvm.create_context())
+    module.verify()
+    return module
 
 
 class _Laps:

@@ -23,7 +23,7 @@ from opencl_devices import device_of
 
 from coopmat.matrices import lowering, reference
 from coopmat.matrices.bfloat16 import functions_called
-from coopmat.matrices.instances import Conversion
+from coopmat.matrices.instances import Conversion, Transpose
 from coopmat.matrices.lowering import STRATEGIES, Instance, Target
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import (
@@ -225,6 +225,9 @@ def arithmetic(s: Situation, t: str) -> Case:
     ]
     make.expected[int(seen[1:])] = y
     make.stored("f", matrix, y)
+    turned = MatrixType(component, 6, 5, Use.A)
+    make.build.call(Transpose(turned), make.build.declare("turned", turned), "y")
+    make.stored("turned", turned, np.swapaxes(y, -1, -2))
     return make.case()
 
 

@@ -8,7 +8,8 @@ import pytest
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.diagnostics import CompileError
-from coopmat.runtime import Kernel, Program
+from coopmat.runtime import Program
+from coopmat.runtime.launch_rules import LaunchRules
 
 SOURCE = """
 #define ACCUMULATOR CLK_COOPERATIVE_MATRIX_ACCUMULATOR
@@ -38,7 +39,7 @@ def build(device: DeviceInfo, *options: str, attributes: str = "") -> Program:
     return Program(coopmat.compile(SOURCE, [f"-DATTRIBUTES={attributes}", *options]), device)
 
 
-def launch(kernel: Kernel, items: int, local: int | None = None) -> np.ndarray:
+def launch(kernel: LaunchRules, items: int, local: int | None = None) -> np.ndarray:
     """What each work-item answers, of shape (items, 8)."""
     cl, program = opencl(), kernel.program
     size = kernel.local_size_for((items,), None if local is None else (local,))

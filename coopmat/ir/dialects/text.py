@@ -43,7 +43,8 @@ TOKEN = re.compile(
 )
 _TYPE_WORD = re.compile(r"i\d+|half|bfloat|float|double|fp128|void|ptr|label|metadata|token|x86_\w+|target|%.+|[\[<{]")
 _VALUE_WORD = re.compile(
-    r"[%@\[<{!].*|c\".*|-?\d.*|[fhb]?0x.*|[a-z]*inf|[a-z]*nan|true|false|null|none|undef|poison|zeroinitializer|splat|asm"
+    r"[%@\[<{!].*|c\".*|-?\d.*|[fhb]?0x.*|[a-z]*inf|[a-z]*nan"
+    r"|true|false|null|none|undef|poison|zeroinitializer|splat|asm"
     r"|getelementptr|inttoptr|ptrtoint|addrspacecast|bitcast|trunc|add|sub|xor|blockaddress|dso_local_equivalent"
 )
 _OPENING, _CLOSING = "([{<", ")]}>"

@@ -66,7 +66,8 @@ def _block_copy(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.V
         planes, *pitches = pitches
     half = len(pitches) // 2
     source_pitches, target_pitches = pitches[:half], pitches[half:]
-    to, of = (PointerType(UCHAR, Qualifiers(t.qualifiers.space)) for t in call.parameters[0:3:2])  # type: ignore[attr-defined]
+    spaces = (t.qualifiers.space for t in call.parameters[0:3:2] if isinstance(t, PointerType))
+    to, of = (PointerType(UCHAR, Qualifiers(space)) for space in spaces)
 
     before = builder.block
     loop, body, end = (builder.append_basic_block(f"copy.{name}") for name in ("loop", "line", "end"))

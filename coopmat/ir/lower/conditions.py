@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from llvmlite import ir
 
 from ...frontend import typed
 from ...frontend.typed import ConvertKind
 from ...frontend.types import ScalarType
 from ..type_map import I1
-from . import expressions
 from .context import FunctionContext
 from .operators import COMPARISONS, compare, is_true
 
@@ -19,9 +20,9 @@ def condition(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
     if isinstance(e, typed.Logical):
         result = _logical(ctx, e)
     elif isinstance(e, typed.Binary) and e.op in COMPARISONS:
-        result = compare(ctx, e.op, e.left.type, expressions.rvalue(ctx, e.left), expressions.rvalue(ctx, e.right))
+        result = compare(ctx, e.op, e.left.type, ctx.rvalue(e.left), ctx.rvalue(e.right))
     else:
-        result = is_true(ctx, e.type, expressions.rvalue(ctx, e))
+        result = is_true(ctx, e.type, ctx.rvalue(e))
     if not inverted:
         return result
     if isinstance(result, ir.Constant):
@@ -104,3 +105,21 @@ def _logical(ctx: FunctionContext, e: typed.Logical) -> ir.Value:
         result.add_incoming(ir.Constant(I1, decided), head)
         result.add_incoming(value, tail)
     return result
+
+
+def choose(ctx: FunctionContext, e: typed.Conditional, evaluate: Callable[[typed.Expr], None]) -> None:
+    """Code for the side that the condition chooses, all of a chain `a ? b : c ? d : ...`; goes on behind them."""
+    done = ctx.block("choice.end")
+    while True:
+        then, otherwise = ctx.block("choice.then"), ctx.block("choice.else")
+        branch_on(ctx, e.condition, then, otherwise)
+        if ctx.begin(then):
+            evaluate(e.then)
+            ctx.jump(done)
+        if not ctx.begin(otherwise):
+            break
+        if not isinstance(e.otherwise, typed.Conditional):
+            evaluate(e.otherwise)
+            break
+        e = e.otherwise
+    ctx.begin(done)

@@ -68,6 +68,10 @@ class FunctionContext:
     def rvalue(self, e: typed.Expr) -> ir.Value:
         return self.program.rvalue(self, e)
 
+    def nested(self, body: typed.Block) -> None:
+        """The statements of an expression, as `statements.nested`."""
+        self.program.nested(self, body)
+
     # --- memory ----------------------------------------------------------------------------------
 
     def allocate(self, typ: ir.Type, align: int, name: str = "") -> ir.Value:

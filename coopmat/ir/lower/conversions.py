@@ -80,6 +80,13 @@ def shuffle(ctx: FunctionContext, vector: ir.Value, indices: list[int]) -> ir.Va
     return ctx.builder.shuffle_vector(vector, undefined(vector.type), mask)
 
 
+def swizzle(ctx: FunctionContext, vector: ir.Value, indices: tuple[int, ...]) -> ir.Value:
+    """Components of a vector: a scalar for one index."""
+    if len(indices) == 1:
+        return ctx.builder.extract_element(vector, ir.Constant(I32, indices[0]))
+    return shuffle(ctx, vector, list(indices))
+
+
 def _bitcast(ctx: FunctionContext, value: ir.Value, source: Type, target: Type) -> ir.Value:
     """A vector of three counts as four components, the last one undefined."""
     if source == target:

@@ -25,9 +25,9 @@ from ...frontend.types import (
 from ..type_map import I32, I64, undefined
 from . import constants, images, initializers, matrix_vectors, native, places
 from .builtins import lower_builtin
-from .conditions import branch_on, condition
+from .conditions import choose, condition
 from .context import FunctionContext
-from .conversions import convert, shuffle
+from .conversions import convert, swizzle
 from .operators import (
     COMPARISONS,
     add_to_pointer,
@@ -41,7 +41,6 @@ from .operators import (
     splat,
     zero,
 )
-from .statement_expressions import statement_expression
 
 # What these give is held by nothing else, so that it need not be copied when it is passed on.
 _FRESH = (
@@ -70,13 +69,6 @@ def rvalue(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
     """The value of `e`; its address where its type is handled in memory."""
     result = operand(ctx, e)
     return result.pointer if isinstance(result, places.MemoryPlace) else result
-
-
-def swizzle(ctx: FunctionContext, vector: ir.Value, indices: tuple[int, ...]) -> ir.Value:
-    """Components of a vector: a scalar for one index."""
-    if len(indices) == 1:
-        return ctx.builder.extract_element(vector, ir.Constant(I32, indices[0]))
-    return shuffle(ctx, vector, list(indices))
 
 
 # --- steps: an operation on the value of the first operand -----------------------------------------
@@ -258,22 +250,10 @@ def _conditional(ctx: FunctionContext, e: typed.Conditional) -> places.Operand:
     return result
 
 
-def choose(ctx: FunctionContext, e: typed.Conditional, evaluate: Callable[[typed.Expr], None]) -> None:
-    """Code for the side that the condition chooses, all of a chain `a ? b : c ? d : ...`; goes on behind them."""
-    done = ctx.block("choice.end")
-    while True:
-        then, otherwise = ctx.block("choice.then"), ctx.block("choice.else")
-        branch_on(ctx, e.condition, then, otherwise)
-        if ctx.begin(then):
-            evaluate(e.then)
-            ctx.jump(done)
-        if not ctx.begin(otherwise):
-            break
-        if not isinstance(e.otherwise, typed.Conditional):
-            evaluate(e.otherwise)
-            break
-        e = e.otherwise
-    ctx.begin(done)
+def _statement_expression(ctx: FunctionContext, e: typed.StatementExpression) -> places.Operand:
+    """Its statements where control is, and then its value."""
+    ctx.nested(e.body)
+    return operand(ctx, e.value)
 
 
 def _vector_select(ctx: FunctionContext, e: typed.VectorSelect) -> ir.Value:
@@ -382,7 +362,7 @@ _LEAVES: dict[type, Callable[..., Any]] = {
     typed.CompoundAssign: _compound_assign,
     typed.IncDec: _inc_dec,
     typed.Conditional: _conditional,
-    typed.StatementExpression: statement_expression,
+    typed.StatementExpression: _statement_expression,
     typed.VectorSelect: _vector_select,
     typed.VectorLiteral: _vector_literal,
     typed.Aggregate: _in_temporary,

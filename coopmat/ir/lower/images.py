@@ -55,9 +55,7 @@ def handle(ctx: FunctionContext, decl: typed.VarDecl) -> Handle:
         return Handle(argument)
     if decl.initializer is None:
         raise InternalError(f"'{decl.name}' has no value")
-    from .expressions import rvalue
-
-    return Handle(rvalue(ctx, decl.initializer))
+    return Handle(ctx.rvalue(decl.initializer))
 
 
 def constant_sampler(ctx: BuiltinContext, value: ir.Value) -> ir.Value:

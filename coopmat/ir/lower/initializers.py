@@ -18,7 +18,8 @@ from ...frontend.types import (
     size_of,
 )
 from ..type_map import I64
-from . import constants, expressions, native, places
+from . import constants, native, places
+from .conditions import choose
 from .context import FunctionContext
 from .operators import zero
 
@@ -30,7 +31,7 @@ _LARGEST_SCALAR = 8  # in bytes
 def initialize(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Expr) -> None:
     """Give the object its first value, `e` of the object's type."""
     if not ctx.types.in_memory(e.type):
-        place.write(ctx, expressions.operand(ctx, e))
+        place.write(ctx, ctx.operand(e))
     elif isinstance(e, typed.Zero):
         _zero(ctx, place)
     elif isinstance(e, typed.Aggregate):
@@ -40,7 +41,7 @@ def initialize(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Expr) -
     elif isinstance(e, typed.Conditional):
         _conditional(ctx, place, e)
     else:
-        place.write(ctx, expressions.operand(ctx, e))
+        place.write(ctx, ctx.operand(e))
 
 
 def _zero(ctx: FunctionContext, place: places.MemoryPlace) -> None:
@@ -111,4 +112,4 @@ def _from_constant(ctx: FunctionContext, place: places.MemoryPlace, value: ir.Co
 
 
 def _conditional(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Conditional) -> None:
-    expressions.choose(ctx, e, lambda side: initialize(ctx, place, side))
+    choose(ctx, e, lambda side: initialize(ctx, place, side))

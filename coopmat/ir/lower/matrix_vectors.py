@@ -17,7 +17,7 @@ from ...frontend import typed
 from ...frontend.typed import ConvertKind
 from ...frontend.types import ULONG, AddressSpace, ConstantMatrixType, MatrixLayout, ScalarType, Type, VectorType
 from ..type_map import I1, I32, I64, VOID_TYPE, undefined
-from . import conversions, expressions, places
+from . import conversions, places
 from .address_spaces import known_pointer
 from .context import FunctionContext, space_of
 
@@ -32,7 +32,7 @@ def value(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
         chain.append(e)
         e = e.left
     handler = _HANDLERS.get(type(e))
-    result = handler(ctx, e) if handler is not None else expressions.rvalue(ctx, e)
+    result = handler(ctx, e) if handler is not None else ctx.rvalue(e)
     left = _matrix(e.type)
     for outer in reversed(chain):
         result = _combined(ctx, outer, result, left)
@@ -42,7 +42,7 @@ def value(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
 
 def compound_assign(ctx: FunctionContext, e: typed.CompoundAssign) -> ir.Value:
     t = _matrix(e.target.type)
-    right = expressions.rvalue(ctx, e.value)
+    right = ctx.rvalue(e.value)
     place = places.memory(ctx, e.target)
     old = load(ctx, place)
     if e.op == "product":
@@ -74,19 +74,19 @@ def store(ctx: FunctionContext, place: places.MemoryPlace, value: ir.Value) -> N
 def memory_store(ctx: FunctionContext, e: typed.MatrixMemoryStore) -> None:
     t = _matrix(e.matrix.type)
     layout = MatrixLayout.ROW_MAJOR if e.row_major else MatrixLayout.COLUMN_MAJOR
-    value = _in_layout(ctx, expressions.rvalue(ctx, e.matrix), t, layout)
-    pointer, stride = known_pointer(expressions.rvalue(ctx, e.pointer)), expressions.rvalue(ctx, e.stride)
+    value = _in_layout(ctx, ctx.rvalue(e.matrix), t, layout)
+    pointer, stride = known_pointer(ctx.rvalue(e.pointer)), ctx.rvalue(e.stride)
     memory = _Lines(ctx, pointer, stride, t, layout)
     memory.store(value, ctx.types.align(t.element), _is_volatile(e.pointer.type))
 
 
 def vector_of_matrix(ctx: FunctionContext, e: typed.VectorOfMatrix) -> ir.Value:
-    vector = expressions.rvalue(ctx, e.operand)
+    vector = ctx.rvalue(e.operand)
     return vector if isinstance(e.type, VectorType) else ctx.builder.extract_element(vector, ir.Constant(I32, 0))
 
 
 def matrix_of_vector(ctx: FunctionContext, e: typed.MatrixOfVector) -> ir.Value:
-    vector = expressions.rvalue(ctx, e.operand)
+    vector = ctx.rvalue(e.operand)
     if isinstance(e.operand.type, VectorType):
         return vector
     return ctx.builder.insert_element(undefined(ctx.types.value(e.type)), vector, ir.Constant(I32, 0))
@@ -99,7 +99,7 @@ def _combined(
     ctx: FunctionContext, e: typed.MatrixElementwise | typed.MatrixProduct, left: ir.Value, of: ConstantMatrixType
 ) -> ir.Value:
     t = _matrix(e.type)
-    right = expressions.rvalue(ctx, e.right)
+    right = ctx.rvalue(e.right)
     if isinstance(e, typed.MatrixProduct):
         return _product(ctx, t, (left, of), (right, _matrix(e.right.type)))
     left, right = _in_layout(ctx, left, of, t.layout), _in_layout(ctx, right, _matrix(e.right.type), t.layout)
@@ -150,14 +150,14 @@ def _order(t: ConstantMatrixType) -> tuple[int, int]:
 
 def _transpose(ctx: FunctionContext, e: typed.MatrixTranspose) -> ir.Value:
     source = _matrix(e.operand.type)
-    result = _transposed(ctx, expressions.rvalue(ctx, e.operand), *_order(source))
+    result = _transposed(ctx, ctx.rvalue(e.operand), *_order(source))
     turned = ConstantMatrixType(source.element, source.columns, source.rows, source.layout)
     return _in_layout(ctx, result, turned, _matrix(e.type).layout)
 
 
 def _broadcast(ctx: FunctionContext, e: typed.MatrixBroadcast) -> ir.Value:
     t = _matrix(e.type)
-    typ, scalar = ctx.types.value(t), expressions.rvalue(ctx, e.value)
+    typ, scalar = ctx.types.value(t), ctx.rvalue(e.value)
     if isinstance(scalar, ir.Constant):
         return ir.Constant(typ, [scalar] * typ.count)
     first = ctx.builder.insert_element(undefined(typ), scalar, ir.Constant(I32, 0))
@@ -166,7 +166,7 @@ def _broadcast(ctx: FunctionContext, e: typed.MatrixBroadcast) -> ir.Value:
 
 def _cast(ctx: FunctionContext, e: typed.MatrixCast) -> ir.Value:
     source, target = _matrix(e.operand.type), _matrix(e.type)
-    result = expressions.rvalue(ctx, e.operand)
+    result = ctx.rvalue(e.operand)
     name = _conversion(source.element, target.element)
     if name is not None:
         result = getattr(ctx.builder, name)(result, ctx.types.value(target))
@@ -188,7 +188,7 @@ def _conversion(source: ScalarType, target: ScalarType) -> str | None:
 
 def _part(ctx: FunctionContext, e: typed.MatrixPart) -> ir.Value:
     source = _matrix(e.operand.type)
-    whole = expressions.rvalue(ctx, e.operand)
+    whole = ctx.rvalue(e.operand)
     if isinstance(e.index, typed.IntConst):
         numbers = [_number(source, *at) for at in _places_of_part(source, e.which, e.index.value)]
         return conversions.shuffle(ctx, whole, numbers)
@@ -200,14 +200,14 @@ def _part(ctx: FunctionContext, e: typed.MatrixPart) -> ir.Value:
 
 def _with_part(ctx: FunctionContext, e: typed.MatrixWithPart) -> ir.Value:
     t = _matrix(e.operand.type)
-    result = expressions.rvalue(ctx, e.operand)
+    result = ctx.rvalue(e.operand)
     number_ = index(ctx, e.index)
     if e.which == "element":
         assert e.column is not None
         at = _index(ctx, t, number_, index(ctx, e.column))
-        result = ctx.builder.insert_element(result, expressions.rvalue(ctx, e.part), at)
+        result = ctx.builder.insert_element(result, ctx.rvalue(e.part), at)
         return _in_layout(ctx, result, t, _matrix(e.type).layout)
-    part = expressions.rvalue(ctx, e.part)
+    part = ctx.rvalue(e.part)
     for i, at in enumerate(_indices_of_part(ctx, t, e.which, number_)):
         element = ctx.builder.extract_element(part, ir.Constant(I32, i))
         result = ctx.builder.insert_element(result, element, at)
@@ -244,7 +244,7 @@ def _index(ctx: FunctionContext, t: ConstantMatrixType, row: ir.Value, column: i
 def _memory_load(ctx: FunctionContext, e: typed.MatrixMemoryLoad) -> ir.Value:
     t = _matrix(e.type)
     layout = MatrixLayout.ROW_MAJOR if e.row_major else MatrixLayout.COLUMN_MAJOR
-    pointer, stride = known_pointer(expressions.rvalue(ctx, e.pointer)), expressions.rvalue(ctx, e.stride)
+    pointer, stride = known_pointer(ctx.rvalue(e.pointer)), ctx.rvalue(e.stride)
     result = _Lines(ctx, pointer, stride, t, layout).load(ctx.types.align(t.element), _is_volatile(e.pointer.type))
     return _in_layout(ctx, result, ConstantMatrixType(t.element, t.rows, t.columns, layout), t.layout)
 
@@ -384,4 +384,4 @@ def number(ctx: FunctionContext, line: ir.Value, length: int, at: ir.Value) -> i
 
 def index(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
     """An integer as 64 bits."""
-    return conversions.convert(ctx, ConvertKind.INT_TO_INT, expressions.rvalue(ctx, e), e.type, ULONG)
+    return conversions.convert(ctx, ConvertKind.INT_TO_INT, ctx.rvalue(e), e.type, ULONG)

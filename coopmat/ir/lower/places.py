@@ -22,8 +22,9 @@ from ...frontend.types import (
     size_of,
 )
 from ..type_map import I32, I64
-from . import expressions, images, initializers, matrix_vectors, native
+from . import images, initializers, matrix_vectors, native
 from .context import FunctionContext
+from .conversions import swizzle
 
 
 @dataclass(slots=True)
@@ -83,7 +84,7 @@ class SwizzlePlace:
     space: AddressSpace
 
     def read(self, ctx: FunctionContext) -> Operand:
-        return expressions.swizzle(ctx, self.base.read(ctx), self.indices)
+        return swizzle(ctx, self.base.read(ctx), self.indices)
 
     def write(self, ctx: FunctionContext, value: Operand) -> None:
         parts = [value]
@@ -144,7 +145,7 @@ def place(ctx: FunctionContext, e: typed.LValue) -> Place:
         matrix = e.matrix.type
         assert isinstance(matrix, CoopMatrixType)
         variable = memory(ctx, e.matrix)
-        return MatrixElementPlace(matrix, variable.pointer, expressions.rvalue(ctx, e.index))
+        return MatrixElementPlace(matrix, variable.pointer, ctx.rvalue(e.index))
     return memory(ctx, e)
 
 
@@ -163,7 +164,7 @@ def memory(ctx: FunctionContext, e: typed.LValue) -> MemoryPlace:
             at = [matrix_vectors.index(ctx, index) for index in (step.row, step.column)]
             result = matrix_vectors.element(ctx, result, *at)
         else:
-            result = result.element(ctx, expressions.rvalue(ctx, step.index))
+            result = result.element(ctx, ctx.rvalue(step.index))
             result.volatile |= step.place.volatile
     return result
 
@@ -172,7 +173,7 @@ def _root(ctx: FunctionContext, e: typed.LValue) -> MemoryPlace:
     if isinstance(e, typed.VarRef):
         return variable(ctx, e.decl)
     if isinstance(e, typed.Deref):
-        return MemoryPlace(expressions.rvalue(ctx, e.pointer), e.type, ctx.types.align(e.type), e.place.volatile)
+        return MemoryPlace(ctx.rvalue(e.pointer), e.type, ctx.types.align(e.type), e.place.volatile)
     if isinstance(e, typed.StringConst):
         return MemoryPlace(ctx.module.string(e.value), e.type, 1)
     if isinstance(e, typed.CompoundLiteral):

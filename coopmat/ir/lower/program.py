@@ -16,7 +16,7 @@ from . import constants, expressions, kernels
 from .context import FunctionContext
 from .native import NativeMatrices
 from .places import MemoryPlace
-from .statements import lower_body
+from .statements import lower_body, nested
 
 
 class Program:
@@ -24,6 +24,7 @@ class Program:
 
     operand = staticmethod(expressions.operand)
     rvalue = staticmethod(expressions.rvalue)
+    nested = staticmethod(nested)
 
     def __init__(self, unit: typed.Unit, options: LowerOptions) -> None:
         self.options = options
