@@ -58,9 +58,11 @@ def _each(count: int, vectors: bool = True) -> str:
     return "CM_UNROLL" if count <= (BODY_LIMIT if vectors else SCALAR_LIMIT) else "CM_ROLL"
 
 
-def _travelling(t: ComponentType) -> dict[str, str]:
-    """Components on their way to other lanes, as integers of 32 or 64 bits: every device with subgroups broadcasts
-    these."""
+def _travelling(target: Target, t: ComponentType) -> dict[str, str]:
+    """Components on their way to other lanes where no memory takes them there, as integers of 32 or 64 bits: every
+    device with subgroups broadcasts these."""
+    if target.strategy.scratch:
+        return {}
     bits = spelling.integer(t.bits, signed=False)
     wide = spelling.integer(max(32, t.bits), signed=False)
     return {
@@ -70,7 +72,9 @@ def _travelling(t: ComponentType) -> dict[str, str]:
 
 
 def _bytes_of_row(target: Target, t: ComponentType) -> int:
-    """A component of each work-item in the largest work-group."""
+    """Of local memory for a component of each work-item in the largest work-group, where it goes that way."""
+    if not target.strategy.scratch:
+        return 0
     return target.sub_groups * target.sub_group_size * t.size
 
 
@@ -219,12 +223,10 @@ class Store(_Memory):
         m = self.matrix
         out = self._memory_definitions(target, "STORE_ALL")
         out["EACH"] = _each(m.rows * m.columns)
-        return out | _travelling(m.component)
+        return out | _travelling(target, m.component)
 
     def scratch_bytes(self, target: Target) -> int:
-        if not self._all(target) or not target.strategy.scratch:
-            return 0
-        return _bytes_of_row(target, self.matrix.component)
+        return _bytes_of_row(target, self.matrix.component) if self._all(target) else 0
 
     def _all(self, target: Target) -> bool:
         return self.space == "private" and not target.strategy.one_work_item
@@ -359,10 +361,10 @@ class Transpose(_Plain):
     def definitions(self, target: Target) -> dict[str, str]:
         m = self.matrix
         each = _each(m.rows * m.columns, target.strategy.vectors)
-        return self._matrix_definitions(target, self.section) | {"EACH": each} | _travelling(m.component)
+        return self._matrix_definitions(target, self.section) | {"EACH": each} | _travelling(target, m.component)
 
     def scratch_bytes(self, target: Target) -> int:
-        return _bytes_of_row(target, self.matrix.component) if target.strategy.scratch else 0
+        return _bytes_of_row(target, self.matrix.component)
 
 
 def conversion(source: MatrixType, result: MatrixType, how: Conversion) -> Instance:

@@ -80,6 +80,17 @@ def _name(operation: str, matrix: MatrixType, *rest: str) -> str:
     return "_".join(["coop_mat", operation, *matrix.name.split("."), *rest])
 
 
+def _tile(matrix: MatrixType, rules: MemoryRules) -> dict[str, str]:
+    """What the text reads of a matrix that goes through a tile in local memory."""
+    row = rules.pitch(matrix.component, matrix.columns)
+    return {
+        "MATRIX": spelled(matrix),
+        "T": matrix.component.opencl_c,
+        "PITCH": str(tile_components(matrix, rules)),
+        "ROW": str(row),
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class _Staged(Function):
     """Tiles go through local memory where they reach over the bounds, and all of them where the instruction does not
@@ -98,13 +109,10 @@ class _Staged(Function):
         where = f"__{self.space}{' volatile' if self.volatile else ''}"
         macros = {
             "OP": operation,
-            "MATRIX": spelled(self.matrix),
-            "T": component.opencl_c,
+            **_tile(self.matrix, self.rules),
             "BITS": component.library_c,
             "ROWS": str(self.matrix.rows),
             "COLUMNS": str(self.matrix.columns),
-            "PITCH": str(tile_components(self.matrix, self.rules)),
-            "ROW": str(row),
             "AT(r, c, i)": "(i)" if row == self.matrix.columns else f"((r) * {row} + (c))",
             "POINTER": f"{where} {component.opencl_c} *",
             "ELEMENTS": f"{where} {component.library_c} *",
@@ -149,10 +157,12 @@ class StagedStore(_Staged):
 
 
 @dataclass(frozen=True, slots=True)
-class StagedTranspose(_Staged):
+class StagedTranspose(Function):
     """`M2 f(M m, local T *tiles)`: the transpose, for `use`."""
 
-    use: Use = Use.ACCUMULATOR
+    matrix: MatrixType
+    use: Use
+    rules: MemoryRules = NO_RULES
 
     @property
     def function_name(self) -> str:
@@ -160,7 +170,7 @@ class StagedTranspose(_Staged):
 
     def definitions(self) -> dict[str, str]:
         result = MatrixType(self.matrix.component, self.matrix.columns, self.matrix.rows, self.use)
-        return self._definitions("TRANSPOSE") | {"TO": spelled(result)}
+        return {"OP": "TRANSPOSE", **_tile(self.matrix, self.rules), "TO": spelled(result)}
 
 
 @dataclass(frozen=True, slots=True)

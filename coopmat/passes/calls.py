@@ -70,18 +70,21 @@ class CallGraph:
         return self._facts.get(function) or Facts()
 
     def reached(self, function: typed.FunctionDecl) -> tuple[typed.FunctionDecl, ...]:
-        """The function and all that it may call."""
-        known = self._reached.get(function)
-        if known is None:
-            found: dict[typed.FunctionDecl, None] = {}
-            work = [function]
+        """The function, which is the last, and all that it may call, each behind what it calls."""
+        if function not in self._reached:
+            order: list[typed.FunctionDecl] = []
+            begun: set[typed.FunctionDecl] = set()
+            work = [(function, False)]
             while work:
-                here = work.pop()
-                if here not in found:
-                    found[here] = None
-                    work.extend(reversed(self.facts(here).calls))
-            known = self._reached[function] = tuple(found)
-        return known
+                here, is_ready = work.pop()
+                if is_ready:
+                    order.append(here)
+                elif here not in begun:
+                    begun.add(here)
+                    work.append((here, True))
+                    work += [(callee, False) for callee in reversed(self.facts(here).calls) if callee not in begun]
+            self._reached[function] = tuple(order)
+        return self._reached[function]
 
     def uses(self, function: typed.FunctionDecl, what: str) -> bool:
         """Whether it or one that it calls does: the name of a field of `Facts`."""
@@ -97,18 +100,3 @@ class CallGraph:
                 users |= new
                 work += new
         return function in self._users[what]
-
-    def callees_first(self, function: typed.FunctionDecl) -> list[typed.FunctionDecl]:
-        """The function, which is the last, and all that it may call, each behind what it calls."""
-        done: dict[typed.FunctionDecl, None] = {}
-        begun: set[typed.FunctionDecl] = set()
-        work = [(function, False)]
-        while work:
-            here, is_ready = work.pop()
-            if is_ready:
-                done[here] = None
-            elif here not in begun:
-                begun.add(here)
-                work.append((here, True))
-                work += [(callee, False) for callee in reversed(self.facts(here).calls) if callee not in begun]
-        return list(done)

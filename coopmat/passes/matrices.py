@@ -88,7 +88,7 @@ class _Unit:
             return decl
         if (decl, target) not in self._versions:
             # Chains of calls may be longer than Python's stack.
-            for callee in self.graph.callees_first(decl):
+            for callee in self.graph.reached(decl):
                 if callee.body is not None and (callee, target) not in self._versions:
                     self._versions[callee, target] = self._new_version(callee, target)
         return self._versions[decl, target]

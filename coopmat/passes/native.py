@@ -142,8 +142,7 @@ class _Function(FunctionRewriter):
         assert isinstance(source, CoopMatrixType) and isinstance(target, CoopMatrixType)
         if e.how.transposed:
             self.unit.staging.add(self.source)
-            matrix, use = matrix_type(source), matrix_type(target).use
-            function = StagedTranspose(matrix, "local", Layout.ROW_MAJOR, rules=self.unit.rules, use=use)
+            function = StagedTranspose(matrix_type(source), matrix_type(target).use, self.unit.rules)
             return self.unit.call(function, target, [new.operand, self.unit.tiles(source, e.span)], e.span)
         here, there = source.component, target.component
         if here.is_float or there.is_float or not e.how.saturate or here.signed == there.signed:

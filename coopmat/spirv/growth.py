@@ -25,8 +25,7 @@ _LOOP = re.compile(r"^!(\d+) = distinct !\{(.*)\}", re.MULTILINE)
 _HOW = r"(?:full\"|enable\"|count\", ?i32 (\d+))"
 _FORCED = re.compile(rf"^!(\d+) = !\{{ ?!\"llvm\.loop\.unroll\.{_HOW} ?\}}", re.MULTILINE)
 _UNROLL = re.compile(rf"(?<=!\"llvm\.loop\.unroll\.){_HOW}")
-_FORCED_GROUP = re.compile(r"^(attributes #\d+ = \{.*?) alwaysinline\b", re.MULTILINE)
-_GROUP = re.compile(r"^attributes #(\d+) = \{.* alwaysinline\b", re.MULTILINE)
+_GROUP = re.compile(r"^(attributes #(\d+) = \{.*?) alwaysinline\b", re.MULTILINE)
 _TARGET = re.compile(r"\blabel %(?:\"([^\"\n]*)\"|([-\w.$]+))")
 _MOST = 1 << 62
 # LLVM inlines of itself what it estimates at up to 225, an instruction at about 5.
@@ -57,8 +56,9 @@ def bounded(text: str, instructions: int, loops: int) -> str:
             return f"{head[1]}{llvm_text.not_inlined(head[3])}"
         return head[0]
 
-    text = llvm_text.HEAD.sub(mark, text)
-    return _FORCED_GROUP.sub(r"\1", _UNROLL.sub('disable"', text)) if is_large else text
+    # A function that is held back may not be forced by its group of attributes either.
+    text = _GROUP.sub(r"\1", llvm_text.HEAD.sub(mark, text))
+    return _UNROLL.sub('disable"', text) if is_large else text
 
 
 @dataclass(slots=True)
@@ -117,7 +117,7 @@ def _read(text: str) -> dict[str, _Function]:
         for number in re.findall(r"!(\d+)", loop[2])[1:]
         if number in forced
     }
-    groups = {match[1] for match in _GROUP.finditer(text)}
+    groups = {match[2] for match in _GROUP.finditer(text)}
     functions: dict[str, _Function] = {}
     lines: list[str] | None = None
     for line in text.split("\n"):

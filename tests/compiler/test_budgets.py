@@ -216,6 +216,16 @@ for (int i = 0; i < {bound}; i++) p[i] += i; }}"""
     assert module.spirv and module.timings["emit"] < 12
 
 
+def test_what_its_group_of_attributes_forces_is_held_back():
+    """LLVM refuses a function that must be inlined and must not be."""
+    loop = "define void @f() #0 {\na:\n  br label %b\nb:\n  br i1 undef, label %b, label %c\nc:\n  ret void\n}\n"
+    calls = "  call void @f()\n" * 20
+    text = f"{loop}define void @k() {{\n{calls}  ret void\n}}\nattributes #0 = {{ alwaysinline nounwind }}\n"
+    assert growth.bounded(text, 10**9, 20) is text
+    less = growth.bounded(text, 10**9, 19)
+    assert "noinline" in less and "alwaysinline" not in less
+
+
 _LOOP = "for (int i = 0; i < n; i++) p[i] += i;\n"
 _MANY = {
     "loops": f"kernel void k(global int *p, int n) {{\n{_LOOP * 3000}}}",

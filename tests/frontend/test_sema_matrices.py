@@ -379,6 +379,8 @@ def test_the_extension_turned_off() -> None:
         ("c = §coop_mat_convert_rte_sat(c64);", ["undeclared-identifier"]),
         ("c = §coop_mat_convert();", ["argument-count"]),
         ("c = §coop_mat_transpose(ci);", ["coop-mat-conversion"]),
+        ("c = §(coop_mat_convert_sat)(ci);", ["coop-mat-saturation"]),
+        ("§(coop_mat_init)(1);", ["coop-mat-no-target"]),
         ("c = coop_mat_transpose(§x);", ["coop-mat-not-a-matrix"]),
         ("§coop_mat_transpose(c);", ["coop-mat-no-target"]),
         ("x = §coop_mat_transpose(c);", ["coop-mat-mismatch"]),

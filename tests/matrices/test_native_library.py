@@ -140,7 +140,7 @@ def test_staged_transposes(device: DeviceInfo, component: str, use: Use) -> None
     t = COMPONENT_TYPES[component]
     matrix = MatrixType(t, 4, 6, Use.B)
     rules = MemoryRules(16, 4)
-    function = StagedTranspose(matrix, "local", Layout.ROW_MAJOR, rules=rules, use=use)
+    function = StagedTranspose(matrix, use, rules)
     source = TRANSPOSE.format(
         source={"f32": "f32", "s8": "i8", "u16": "u16"}[component],
         library=instantiate([function]),

@@ -68,7 +68,5 @@ _ROWS = (
     MatrixBuiltin("store", f"void coop_mat_store_checked(T *p, M m, {_ACCESS}, {_BOUNDS})"),
 )
 BUILTINS: dict[str, MatrixBuiltin] = {row.name: row for row in _ROWS}
-#: Every name with its signature.
-DOCUMENTED: dict[str, str] = {name: row.signature for name, row in BUILTINS.items()}
 
 TABLE = tuple(Builtin(name, (), SECTION, lowering="analysis", convergent=True) for name in BUILTINS)

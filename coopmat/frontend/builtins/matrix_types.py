@@ -34,7 +34,5 @@ _ROWS = (
 BUILTINS: dict[str, MatrixBuiltin] = {
     _PREFIX + name: MatrixBuiltin(name, f"{result} {_PREFIX}{name}({parameters})") for result, name, parameters in _ROWS
 }
-#: Every name with its signature.
-DOCUMENTED: dict[str, str] = {name: row.signature for name, row in BUILTINS.items()}
 
 TABLE = tuple(Builtin(name, (), SECTION, lowering="analysis") for name in BUILTINS)

@@ -19,7 +19,7 @@ the number of components (1: a scalar), as the `for` says; `S` and `U` are the s
 sets below.
 """
 
-_DOCUMENTED = matrix.DOCUMENTED | matrix_types.DOCUMENTED
+_DOCUMENTED = {name: row.signature for name, row in (matrix.BUILTINS | matrix_types.BUILTINS).items()}
 
 
 def document() -> str:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from ....diagnostics import Note
 from ... import syntax
+from ...builtins.matrix import MatrixBuiltin
 from ...typed import Expr
 from ...types import CoopMatrixType, Type
-from ..context import Context
+from ..context import Context, plural
 from ..hints import declared_here
 from ..values import rvalue
+
+
+def check_count(c: Context, row: MatrixBuiltin, node: syntax.Call) -> None:
+    """Tells of a call that has not as many arguments as the builtin takes."""
+    *fewer, most = row.arguments
+    if len(node.arguments) not in row.arguments:
+        wanted = "".join(f"{count} or " for count in fewer) + plural(most, "argument")
+        message = f"'{row.name}' takes {wanted}, not {len(node.arguments)}"
+        c.fail("argument-count", message, node.span, notes=[Note(row.signature)])
 
 
 def matrix_argument(c: Context, e: syntax.Expression, expected: Type | None = None) -> Expr:

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 from ....diagnostics import Note, Span
 from ... import syntax, typed
-from ...builtins.matrix import BUILTINS
+from ...builtins.matrix import BUILTINS, MatrixBuiltin
 from ...typed import Expr
 from ...types import UINT, CoopMatrixType, ScalarType, Type, VectorType
-from ..context import Context, plural
+from ..context import Context
 from ..conversions import check_matrix_conversion, matrix_index
 from ..hints import declared_here
 from ..values import convert_arithmetic, rvalue
 from . import memory, multiply
-from .arguments import matrix_argument, matrix_or_type
+from .arguments import check_count, matrix_argument, matrix_or_type
 from .expected import target
 from .types import require_extension
 
@@ -24,35 +24,31 @@ def call(c: Context, name: str, node: syntax.Call, expected: Type | None) -> Exp
     """A call of matrix builtin `name`; `expected` is the type that the context asks for, where it does."""
     require_extension(c, f"'{name}'", node.callee.span)
     row = BUILTINS[name]
-    if len(node.arguments) not in row.arguments:
-        wanted = " or ".join(map(str, row.arguments[:-1])) + (" or " if row.arguments[1:] else "")
-        message = f"'{name}' takes {wanted}{plural(row.arguments[-1], 'argument')}, not {len(node.arguments)}"
-        c.fail("argument-count", message, node.span, notes=[Note(row.signature)])
-    return _ANALYSES[row.operation](c, node, expected)
+    check_count(c, row, node)
+    return _ANALYSES[row.operation](c, row, node, expected)
 
 
-def _init(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
-    matrix = target(c, node, expected)
+def _init(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
+    matrix = target(c, row, node, expected)
     value = rvalue(c.analyse(node.arguments[0]))
     if not isinstance(value.type, ScalarType):
         c.fail("coop-mat-init", f"'coop_mat_init' takes an arithmetic scalar, not '{value.type}'", value.span)
     return typed.MatrixFill(node.span, matrix, convert_arithmetic(value, matrix.component))
 
 
-def _length(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
+def _length(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
     return typed.MatrixLength(node.span, UINT, matrix_or_type(c, node.arguments[0]))
 
 
-def _coordinates(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
+def _coordinates(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
     matrix = matrix_or_type(c, node.arguments[0])
     index = matrix_index(c, c.analyse(node.arguments[1]), matrix)
     return typed.MatrixCoordinates(node.span, VectorType(UINT, 2), matrix, index)
 
 
-def _convert(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
-    assert isinstance(node.callee, syntax.Identifier)
-    how = BUILTINS[node.callee.name].how
-    result = target(c, node, expected)
+def _convert(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
+    how = row.how
+    result = target(c, row, node, expected)
     value = matrix_argument(c, node.arguments[0])
     if how.transposed:
         _check_transpose(c, value, result, node.span)
@@ -72,7 +68,7 @@ def _check_transpose(c: Context, value: Expr, result: CoopMatrixType, span: Span
         c.fail("coop-mat-conversion", message, span, notes=declared_here(value))
 
 
-_ANALYSES: dict[str, Callable[[Context, syntax.Call, Type | None], Expr]] = {
+_ANALYSES: dict[str, Callable[[Context, MatrixBuiltin, syntax.Call, Type | None], Expr]] = {
     "load": memory.load,
     "store": memory.store,
     "multiply_add": multiply.multiply_add,

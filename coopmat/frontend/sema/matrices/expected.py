@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....diagnostics import Note
 from ... import syntax
-from ...builtins.matrix import BUILTINS
+from ...builtins.matrix import BUILTINS, MatrixBuiltin
 from ...types import CoopMatrixType, Type
 from ..context import UNKNOWN, Context
 
@@ -70,19 +70,17 @@ def target_beside(op: str, other: Type | None, expected: Type | None) -> Type | 
     return expected if isinstance(expected, CoopMatrixType) or expected is UNKNOWN else None
 
 
-def target(c: Context, node: syntax.Call, expected: Type | None) -> CoopMatrixType:
+def target(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> CoopMatrixType:
     """The matrix type of a call that has it from its context; an error where that says none."""
     if isinstance(expected, CoopMatrixType):
         return expected
     if expected is UNKNOWN:
         c.abandon()
-    assert isinstance(node.callee, syntax.Identifier)
-    name = node.callee.name
     if expected is not None:
-        c.fail("coop-mat-mismatch", f"'{name}' gives a cooperative matrix, not '{expected}'", node.span)
+        c.fail("coop-mat-mismatch", f"'{row.name}' gives a cooperative matrix, not '{expected}'", node.span)
     c.fail(
         "coop-mat-no-target",
-        f"the matrix type of '{name}' does not follow from this context",
+        f"the matrix type of '{row.name}' does not follow from this context",
         node.span,
         notes=[Note("assign it to a matrix, pass it to a function, return it, or cast it to a matrix type")],
     )

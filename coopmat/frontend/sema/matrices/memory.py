@@ -5,6 +5,7 @@ from __future__ import annotations
 from ....diagnostics import Note
 from ....matrices.variants import Layout
 from ... import syntax, typed
+from ...builtins.matrix import MatrixBuiltin
 from ...matrix_terms import matrix_type
 from ...typed import Expr, IntConst
 from ...types import (
@@ -30,13 +31,13 @@ from .types import enumerator
 _LAYOUTS = {0: "row major", 1: "column major", 2: "packed"}
 
 
-def load(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
+def load(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
     """Of `coop_mat_load` and, with bounds, `coop_mat_load_checked`."""
-    matrix = target(c, node, expected)
+    matrix = target(c, row, node, expected)
     return typed.MatrixLoad(node.span, matrix, *_access(c, node.arguments, matrix.component, store=False))
 
 
-def store(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
+def store(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
     """Of `coop_mat_store` and, with bounds, `coop_mat_store_checked`."""
     where, what, *rest = node.arguments
     matrix = matrix_argument(c, what)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ....diagnostics import FixIt, Label, Note
 from ....matrices.variants import may_multiply
 from ... import syntax, typed
+from ...builtins.matrix import MatrixBuiltin
 from ...matrix_terms import matrix_type
 from ...typed import Expr
 from ...types import CoopMatrixType, MatrixUse, ScalarType, Type
@@ -18,7 +19,7 @@ _SIGNS = {_A_SIGNED: "MATRIX_A", _B_SIGNED: "MATRIX_B", _C_SIGNED: "MATRIX_C", _
 _MASK = 31
 
 
-def multiply_add(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
+def multiply_add(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
     # The accumulator is of the result's type.
     operands = zip(node.arguments[:3], (None, None, expected), strict=True)
     values = a, b, acc = c.each(operands, lambda operand: matrix_argument(c, *operand))

@@ -10,9 +10,10 @@ from ... import syntax, typed
 from ...builtins.matrix_types import BUILTINS
 from ...typed import Expr
 from ...types import ConstantMatrixType, Type, VectorType
-from ..context import Context, plural
+from ..context import Context
 from ..conversions import assign_convert
 from ..hints import declared_here
+from ..matrices.arguments import check_count
 from ..values import rvalue
 from . import access, memory, operators
 from .access import matrix_argument
@@ -23,10 +24,7 @@ from .types import make
 def call(c: Context, name: str, node: syntax.Call) -> Expr:
     """A call of one of `BUILTINS`."""
     row = BUILTINS[name]
-    if len(node.arguments) not in row.arguments:
-        wanted = " or ".join(map(str, row.arguments[:-1])) + (" or " if row.arguments[1:] else "")
-        message = f"'{name}' takes {wanted}{plural(row.arguments[-1], 'argument')}, not {len(node.arguments)}"
-        c.fail("argument-count", message, node.span, notes=[Note(row.signature)])
+    check_count(c, row, node)
     return _ANALYSES[row.operation](c, name, node)
 
 
