@@ -48,6 +48,12 @@ _ROWS = (
         "a function that is optimised; beyond it nothing is inlined, and what has more by itself stays as it is,"
         " which is no error",
     ),
+    Budget(
+        "optimised-branches",
+        2000,
+        "conditional branches",
+        "a function that is optimised; what has more stays as it is, which is no error",
+    ),
     Budget("emitter-seconds", 120, "seconds", "LLVM's work on a module"),
     Budget("emitter-megabytes", 4096, "MiB", "LLVM's memory, where the system can bound it"),
     Budget("tool-seconds", 60, "seconds", "a run of spirv-val, spirv-as, spirv-dis or spirv-opt"),

@@ -93,7 +93,7 @@ def emit(ir_text: str, options: EmitOptions | None = None) -> EmitResult:
         **_limits(options),
     }
     if options.passes.startswith("O"):
-        ir_text = growth.bounded(ir_text, budgets.limit("inlined-instructions"), budgets.limit("optimised-loops"))
+        ir_text = growth.bounded(ir_text, *map(budgets.limit, growth.BUDGETS))
     start = time.perf_counter()
     text = ir_text.encode()
     fields, blobs = _answer(request, text)

@@ -1,11 +1,12 @@
 """What LLVM would make of a module that says much in little: functions that must be inlined, loops that must be
 unrolled, inside one another.
 
-    text = bounded(text, 400_000, 1000)     # the same module, in which this is held back where it makes more
+    text = bounded(text, 400_000, 1000, 2000)   # the same module, in which this is held back where it makes more
 
 LLVM takes more than proportional time for the functions that come of it, and time that grows with the square of their
-loops, one after another (3,000 take 26 s). Of what is held back a device's compiler may still do what it finds right:
-LLVM's SPIR-V says nothing of it.
+loops, one after another (3,000 take 26 s), and of their conditional branches (3,000 in a loop take 8 to 13 s, and an
+assertion ends its work where they ask the same). Of what is held back a device's compiler may still do what it finds
+right: LLVM's SPIR-V says nothing of it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from coopmat.spirv import llvm_text
+
+# Of the parameters of `bounded`.
+BUDGETS = ("inlined-instructions", "optimised-loops", "optimised-branches")
 
 _CALL = re.compile(r"\bcall\b[^@\n]*@(?:\"([^\"\n]*)\"|([-\w.$]+))\(")
 _HEAD = re.compile(r"^define\b[^@\n]*@(?:\"([^\"\n]*)\"|([-\w.$]+))\(")
@@ -36,21 +40,21 @@ _SMALL = 60
 _CALL_COST = 1000
 
 
-def bounded(text: str, instructions: int, loops: int) -> str:
+def bounded(text: str, instructions: int, loops: int, branches: int) -> str:
     """Of LLVM IR, as llvmlite or LLVM print it: with no more than these in a function, as far as inlining and unrolling
-    make them. A function that has more loops by itself is not optimised."""
+    make them. A function that has more loops or conditional branches by itself is not optimised."""
     forces = "alwaysinline" in text or "llvm.loop.unroll" in text
-    if not forces and text.count(" br ") + _SMALL * text.count(" call ") <= loops:
+    if not forces and text.count(" br ") + _SMALL * text.count(" call ") <= min(loops, branches):
         return text
     functions = _read(text)
     is_large = _total(functions) > instructions
     has_loops = max(_with_callees(functions, "loops", _may_be_inlined, 0).values(), default=0) > loops
-    if not is_large and not has_loops:
+    if not is_large and not has_loops and all(function.branches <= branches for function in functions.values()):
         return text
 
     def mark(head: re.Match[str]) -> str:
         function = functions[head[2].strip('"')]
-        if function.loops > loops:
+        if function.loops > loops or function.branches > branches:
             return f"{head[1]} optnone{llvm_text.not_inlined(head[3])}"
         if (has_loops and function.loops) or (is_large and function.inlined):
             return f"{head[1]}{llvm_text.not_inlined(head[3])}"
@@ -69,6 +73,7 @@ class _Function:
     kept: bool = False
     size: int = 0
     loops: int = 0
+    branches: int = 0
     calls: list[tuple[str, int]] = field(default_factory=list)
 
 
@@ -149,6 +154,7 @@ def _measure(function: _Function, lines: list[str], unrolled: Mapping[str, int])
         elif not line.startswith(" "):
             labels.update(_name(match) for match in (_LABEL.match(line),) if match)
         elif " br " in line:
+            function.branches += " br i1 " in line
             heads.update(name for match in _TARGET.finditer(line) if (name := _name(match)) in labels)
         for rounds in ends.get(at, ()):
             times //= rounds
