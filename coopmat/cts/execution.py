@@ -238,7 +238,8 @@ class Runner:
         return Prepared(item, experiment, writer.text)
 
     def _options(self, batch: Batch) -> CompileOptions:
-        size = batch.sub_group_size if batch.route in STRATEGIES and not STRATEGIES[batch.route].one_work_item else None
+        row = STRATEGIES.get(batch.route)
+        size = None if row is None or row.has_one_work_item else batch.sub_group_size
         options = CompileOptions(matrices=batch.route, sub_group_size=size, code=self.settings.code)
         return resolve_options(options, self.device)
 

@@ -16,7 +16,7 @@ from coopmat.matrices.supported import Supported
 from coopmat.matrices.variants import MatrixType, Variant
 
 # Those whose code a device's compiler takes several times as long over: they get half as many variants.
-SLOW = tuple(strategy.name for strategy in STRATEGIES.values() if not strategy.one_work_item)
+SLOW = tuple(strategy.name for strategy in STRATEGIES.values() if not strategy.has_one_work_item)
 Item = TypeVar("Item", bound="Variant | MatrixType")
 # In a work-item, whose code has no loops: of 1024 a device's compiler needed 20 seconds.
 _MOST_COMPONENTS = 256
@@ -113,7 +113,7 @@ def _components(item: Variant | MatrixType) -> int:
 def _sub_group_sizes(device: DeviceInfo, route: str) -> tuple[int, ...]:
     if route not in ROUTES:
         raise ValueError(f"there is no route '{route}'; there are {', '.join(ROUTES)}")
-    if STRATEGIES[route].one_work_item:
+    if STRATEGIES[route].has_one_work_item:
         return (1,)
     if route not in IN_SUB_GROUPS:
         return emulated.SUB_GROUP_SIZES

@@ -46,8 +46,8 @@ class Bfloat16Function(FromTemplate):
         source, to = (spelling.vector(t, self.width) for t in self._types)
         return Signature(to, (Parameter("x", source),))
 
-    def file(self, strategy: Strategy) -> str:
-        return FILE
+    def files(self, strategy: Strategy) -> tuple[str, ...]:
+        return (FILE,)
 
     def definitions(self, target: Target) -> dict[str, str]:
         w = self.width

@@ -60,10 +60,11 @@ class FromTemplate(Instance):
 
     @abstractmethod
     def definitions(self, target: Target) -> dict[str, str]:
-        """The macros of the template, `CM_` left out; "OP" names the section of the file."""
+        """The macros of the template, `CM_` left out; "OP" names the section of a file."""
 
-    def file(self, strategy: Strategy) -> str:
-        return strategy.file
+    def files(self, strategy: Strategy) -> tuple[str, ...]:
+        """Those of library/ that may have the section, the last first."""
+        return strategy.files
 
 
 class Written(Instance):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from . import spelling
+from .holdings import Term
 from .instance import FromTemplate, Instance, Parameter, Signature
 from .strategies import Target
 from .variants import ComponentType, Layout, MatrixType, Operands, Use
@@ -54,14 +55,14 @@ def _private(name: str, component: ComponentType, const: bool = False) -> Parame
     return Parameter(name, component.library_c, "private", const)
 
 
-def _each(count: int, vectors: bool = True) -> str:
-    return "CM_UNROLL" if count <= (BODY_LIMIT if vectors else SCALAR_LIMIT) else "CM_ROLL"
+def _each(steps: int, vectors: bool = True) -> str:
+    return "CM_UNROLL" if steps <= (BODY_LIMIT if vectors else SCALAR_LIMIT) else "CM_ROLL"
 
 
 def _travelling(target: Target, t: ComponentType) -> dict[str, str]:
     """Components on their way to other lanes where no memory takes them there, as integers of 32 or 64 bits: every
     device with subgroups broadcasts these."""
-    if target.strategy.scratch:
+    if target.strategy.exchanges_in_local_memory:
         return {}
     bits = spelling.integer(t.bits, signed=False)
     wide = spelling.integer(max(32, t.bits), signed=False)
@@ -73,9 +74,7 @@ def _travelling(target: Target, t: ComponentType) -> dict[str, str]:
 
 def _bytes_of_row(target: Target, t: ComponentType) -> int:
     """Of local memory for a component of each work-item in the largest work-group, where it goes that way."""
-    if not target.strategy.scratch:
-        return 0
-    return target.sub_groups * target.sub_group_size * t.size
+    return target.sub_groups * target.sub_group_size * t.size if target.strategy.exchanges_in_local_memory else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +88,11 @@ class _OfMatrix(FromTemplate):
         return self.matrix.of_work_group
 
     def _matrix_definitions(self, target: Target, operation: str) -> dict[str, str]:
-        m = self.matrix
-        w, slots = target.width(m.columns), target.slots(m.columns)
+        m, holding = self.matrix, target.holding(self.matrix)
+        w = target.width(m.columns)
         out = {"OP": operation, "T": m.component.library_c, "ROWS": str(m.rows), "COLUMNS": str(m.columns)}
-        if target.strategy.vectors:
-            out |= {"WIDTH": str(w), "V": spelling.vector(m.component, w)}
-        else:
-            out |= {"SG": str(target.sub_group_size), "SLOTS": str(slots)}
-        return out | {"EACH": _each(m.rows * slots // w, target.strategy.vectors)}
+        out |= holding.macros() | {"EACH": _each(holding.slots // w, holding.has_rows)}
+        return out | {"WIDTH": str(w), "V": spelling.vector(m.component, w)} if holding.has_rows else out
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,30 +125,25 @@ class _Memory(_OfMatrix):
 
     def _unchecked(self, target: Target) -> tuple[Instance, ...]:
         """What serves tiles that are inside as a whole, where that is the faster way."""
-        return (replace(self, checked=False),) if self.checked and target.strategy.vectors else ()
+        return (replace(self, checked=False),) if self.checked and target.strategy.holding.has_rows else ()
 
     def _memory_definitions(self, target: Target, section: str) -> dict[str, str]:
         m, w = self.matrix, target.width(self.matrix.columns)
         contiguous = self.layout == Layout.ROW_MAJOR and not self.volatile
-        how = ""
-        if target.strategy.vectors:
-            how = "_CHECKED" if self.checked else "" if contiguous else "_EACH"
+        how = "_CHECKED" if self.checked else "" if contiguous else "_EACH"
         out = self._matrix_definitions(target, section + how)
         if how:
-            out["EACH"] = _each(m.rows * m.columns)
-        elif target.strategy.vectors:
-            out |= {
-                "VLOAD(p)": f"vload{w}(0, p)" if w > 1 else "*(p)",
-                "VSTORE(v, p)": f"vstore{w}(v, 0, p)" if w > 1 else "*(p) = (v)",
-            }
+            holding = target.holding(m)
+            out["EACH"] = _each(holding.slots, holding.has_rows)
+        fits = "(CM_FITS((r) + 1, row, rows) && CM_FITS((c) + 1, column, columns))"
         out |= {
+            "VLOAD(p)": f"vload{w}(0, p)" if w > 1 else "*(p)",
+            "VSTORE(v, p)": f"vstore{w}(v, 0, p)" if w > 1 else "*(p) = (v)",
             "SPACE": f"__{self.space}" + " volatile" * self.volatile,
             "OFFSET(r, c)": _offset(self.layout, self._pack, self.checked),
             "PLACE": ", ".join(f"{p.type} {p.name}" for p in self._place),
+            "INSIDE(r, c)": fits if self.checked else "1",
         }
-        inside = "(CM_FITS((r) + 1, row, rows) && CM_FITS((c) + 1, column, columns))" if self.checked else "1"
-        if not target.strategy.vectors or self.checked:
-            out["INSIDE(r, c)"] = inside
         along = "column" if self.layout == Layout.PACKED_A else "row"
         for unchecked in self._unchecked(target):
             out |= {"UNCHECKED": unchecked.function_name, "FROM_PACK": f"{along} % {self._pack} == 0"}
@@ -218,8 +209,7 @@ class Store(_Memory):
 
     def definitions(self, target: Target) -> dict[str, str]:
         if not self._all(target):
-            barrier = {} if target.strategy.one_work_item else {"BARRIER": target.barrier(self.space)}
-            return self._memory_definitions(target, "STORE") | barrier
+            return self._memory_definitions(target, "STORE") | {"BARRIER": target.barrier(self.space)}
         m = self.matrix
         out = self._memory_definitions(target, "STORE_ALL")
         out["EACH"] = _each(m.rows * m.columns)
@@ -229,7 +219,7 @@ class Store(_Memory):
         return _bytes_of_row(target, self.matrix.component) if self._all(target) else 0
 
     def _all(self, target: Target) -> bool:
-        return self.space == "private" and not target.strategy.one_work_item
+        return self.space == "private" and not target.strategy.has_one_work_item
 
 
 class _Plain(_OfMatrix):
@@ -356,12 +346,26 @@ class Convert(_OfMatrix):
 class Transpose(_Plain):
     """`void f(private T *out, const private T *m)`: m transposed, `matrix` being the result."""
 
-    section, parameters = "TRANSPOSE", "out m"
+    section, parameters = "MOVE", "out m"
+
+    @property
+    def function_name(self) -> str:
+        return _name("transpose", self.matrix)
 
     def definitions(self, target: Target) -> dict[str, str]:
         m = self.matrix
-        each = _each(m.rows * m.columns, target.strategy.vectors)
-        return self._matrix_definitions(target, self.section) | {"EACH": each} | _travelling(target, m.component)
+        source = target.holding(replace(m, rows=m.columns, columns=m.rows))
+        lane, slot = source.holder(Term("(c)"), Term("(r)"))
+        column, row = source.place(Term("(l)"), Term("(s)"))
+        out = self._matrix_definitions(target, self.section) | _travelling(target, m.component)
+        return out | {
+            "EACH": _each(m.rows * m.columns, source.has_rows),
+            "FROM_SLOTS": str(source.slots),
+            "FROM_HOLDER(r, c)": str(lane),
+            "FROM_SLOT(r, c)": str(slot),
+            "TO_ROW(l, s)": str(row),
+            "TO_COLUMN(l, s)": str(column),
+        }
 
     def scratch_bytes(self, target: Target) -> int:
         return _bytes_of_row(target, self.matrix.component)
@@ -375,10 +379,8 @@ def conversion(source: MatrixType, result: MatrixType, how: Conversion) -> Insta
 
 
 def _from(target: Target, matrix: MatrixType) -> dict[str, str]:
-    out = {"FROM": matrix.component.library_c}
-    if target.strategy.vectors:
-        out["FROM_V"] = spelling.vector(matrix.component, target.width(matrix.columns))
-    return out
+    w = target.width(matrix.columns)
+    return {"FROM": matrix.component.library_c, "FROM_V": spelling.vector(matrix.component, w)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,24 +424,19 @@ class MultiplyAdd(FromTemplate):
 
     def definitions(self, target: Target) -> dict[str, str]:
         m, n, k = self.c.rows, self.c.columns, self.a.columns
-        w = target.width(n)
-        steps = m * target.slots(n) // w
-        out = {"OP": "MUL_ADD", "M": str(m), "N": str(n), "K": str(k)}
+        w, own = target.width(n), target.holding(self.c).slots // m
+        steps = m * own // w
+        out = {"OP": "MUL_ADD", "M": str(m), "N": str(n), "K": str(k), "SG": str(target.sub_group_size)}
         for name, matrix in (("A", self.a), ("B", self.b), ("C", self.c)):
             out[name] = matrix.component.library_c
-        if target.strategy.vectors:
-            out |= {"WIDTH": str(w), "SUM_V": spelling.vector(self._sum, w)}
-            out |= {"B_V": spelling.vector(self.b.component, w), "C_V": spelling.vector(self.c.component, w)}
-        else:
-            out |= {"SG": str(target.sub_group_size), "SLOTS": str(target.slots(n)), "SUM": self._sum.opencl_c}
-        out |= {"EACH": _each(steps)}
-        out |= {"EACH_K": "CM_UNROLL" if steps * k <= UNROLL_LIMIT else "CM_ROLL"}
-        if target.strategy.scratch:
-            out |= {"BLOCK": str(self._block(target)), "EACH_BLOCK": out["EACH"]}
+        out |= {"OWN": str(own), "SUM": self._sum.opencl_c, "WIDTH": str(w), "SUM_V": spelling.vector(self._sum, w)}
+        out |= {"B_V": spelling.vector(self.b.component, w), "C_V": spelling.vector(self.c.component, w)}
+        out |= {"EACH": _each(steps), "EACH_K": "CM_UNROLL" if steps * k <= UNROLL_LIMIT else "CM_ROLL"}
+        out |= {"BLOCK": str(self._block(target)), "EACH_BLOCK": out["EACH"]}
         return out | self._arithmetic(w, target.strategy.tuning.fma)
 
     def scratch_bytes(self, target: Target) -> int:
-        if not target.strategy.scratch:
+        if not target.strategy.exchanges_in_local_memory:
             return 0
         return self._block(target) * target.sub_groups * target.sub_group_size * self._sum.size
 

@@ -12,9 +12,9 @@ Strides count components; a program whose pointer is to something else scales it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
+from importlib import resources
 from types import MappingProxyType
 
 from .. import budgets
@@ -65,7 +65,7 @@ def instantiate(target: Target, instances: Iterable[Instance]) -> str:
     parts: dict[str, str] = {}
     for name in sorted(wanted):
         _add(parts, wanted[name], target)
-    return "\n".join([library_sections(target.strategy.file)["PROLOGUE"], *parts.values()])
+    return "\n".join([*(library_sections(file)["PROLOGUE"] for file in target.strategy.files), *parts.values()])
 
 
 def _add(parts: dict[str, str], instance: Instance, target: Target) -> None:
@@ -83,20 +83,29 @@ def _add_from_template(parts: dict[str, str], instance: FromTemplate, target: Ta
     macros = instance.definitions(target)
     for called in (*bfloat16.functions_called(macros.values()), *half_bits.functions_called(macros.values())):
         _add(parts, called, target)
-    section = library_sections(instance.file(target.strategy))[macros.pop("OP")]
+    file, name = section(instance.files(target.strategy), macros.pop("OP"))
+    template = library_sections(file)[name]
     macros["NAME"] = instance.function_name
     lines = [f"#define CM_{name} {body}" for name, body in macros.items()]
     undefined = [f"#undef CM_{name.partition('(')[0]}" for name in macros]
-    parts[instance.function_name] = "\n".join([*lines, section.rstrip("\n"), *undefined, ""])
+    parts[instance.function_name] = "\n".join([*lines, template.rstrip("\n"), *undefined, ""])
 
 
-_BASES = {"scratch.cl": "lanes.cl"}
+def section(files: Sequence[str], name: str) -> tuple[str, str]:
+    """The last file that has the section, and its name there: "LOAD_CHECKED" is a way of "LOAD", which stands for it
+    where no file has it. KeyError where none has either."""
+    for way in (name, name.rpartition("_")[0]):
+        for file in reversed(files):
+            if way in library_sections(file):
+                return file, way
+    raise KeyError(name)
+
+
 _SECTION = re.compile(r"^#ifdef CM_(?:OP_)?(\w+)\b[^\n]*\n(.*?)^#endif // CM_(?:OP_)?\1\n", re.MULTILINE | re.DOTALL)
 
 
 @cache
 def library_sections(file: str) -> Mapping[str, str]:
-    """The templates of a library file, by section name; those of the file that it builds on included."""
-    text = (files(__package__) / "library" / file).read_text(encoding="utf-8")
-    base = library_sections(_BASES[file]) if file in _BASES else {}
-    return MappingProxyType({**base, **{match[1]: match[2] for match in _SECTION.finditer(text)}})
+    """The templates of a library file, by section name."""
+    text = (resources.files(__package__) / "library" / file).read_text(encoding="utf-8")
+    return MappingProxyType({match[1]: match[2] for match in _SECTION.finditer(text)})

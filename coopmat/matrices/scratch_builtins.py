@@ -192,8 +192,9 @@ class ScratchBuiltin(FromTemplate):
             out |= {"V": spelling.vector(t, w), "PARTS": ", ".join(places) if "READ" in row.section else stores}
         return out
 
-    def file(self, strategy: Strategy) -> str:
-        return strategy.builtins or strategy.file
+    def files(self, strategy: Strategy) -> tuple[str, ...]:
+        assert strategy.builtins is not None
+        return (strategy.builtins,)
 
 
 def _folding(operation: str, t: ComponentType) -> dict[str, str]:

@@ -1,11 +1,13 @@
-"""Which library lowerings there are, and how each holds a matrix in private memory."""
+"""Which library lowerings there are: how each holds a matrix, what its subgroups are, which files are its own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from types import MappingProxyType
 
+from .holdings import Columns, Holding, Whole
 from .variants import MatrixType
 
 # What local memory is made for where the kernel does not say how large its work-groups are.
@@ -29,21 +31,27 @@ class Tuning:
 DEFAULT_TUNING = Tuning()
 
 
+class SubGroup(Enum):
+    """What the subgroup of a lowering is: a single work-item, the device's own, or consecutive work-items of a
+    work-group, by local linear id, that exchange values through local memory."""
+
+    WORK_ITEM = "work-item"
+    DEVICE = "device"
+    WORK_ITEMS = "work-items"
+
+
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A lowering. `file` and `builtins` are in library/; `vectors`: rows are held as vectors, otherwise as scalars.
-
-    `one_work_item`: the subgroup is a single work-item, whatever the device's subgroups are. `scratch`: it is made of
-    consecutive work-items that exchange values through local memory. `barrier` is the function that a subgroup's
-    work-items wait for each other by, none where there is one only. `tuning` is the device's.
+    """A lowering. Sections are looked for in `files` of library/, the last first; `builtins` is the file of those of
+    the subgroup, where it is not the device's. `holding` tells how matrices lie over the subgroup's lanes, `barrier` is
+    the function that these wait for each other by, none where there is one only. `tuning` is the device's.
     """
 
     name: str
-    file: str
-    builtins: str | None
-    vectors: bool
-    one_work_item: bool
-    scratch: bool = False
+    files: tuple[str, ...]
+    sub_group: SubGroup
+    holding: type[Holding] = Columns
+    builtins: str | None = None
     barrier: str = ""
     tuning: Tuning = DEFAULT_TUNING
 
@@ -51,33 +59,73 @@ class Strategy:
         """The same lowering, for another device."""
         return replace(self, tuning=tuning)
 
+    @property
+    def has_one_work_item(self) -> bool:
+        """Whether the subgroup is a single one, whatever the device's subgroups are."""
+        return self.sub_group is SubGroup.WORK_ITEM
+
+    @property
+    def has_sub_groups_of_device(self) -> bool:
+        """Whether they are the device's."""
+        return self.sub_group is SubGroup.DEVICE
+
+    @property
+    def exchanges_in_local_memory(self) -> bool:
+        """Whether lanes tell each other values that way, for which whole work-groups come together."""
+        return self.sub_group is SubGroup.WORK_ITEMS
+
+    def replaces_builtins(self, has_matrices: bool) -> bool:
+        """Whether the subgroup builtins of such a unit speak of the lowering's subgroups, not of the device's. Without
+        matrices there is no reason to have subgroups of one."""
+        return self.exchanges_in_local_memory or (self.has_one_work_item and has_matrices)
+
+    def size(self, wanted: int | None) -> int:
+        """Of the subgroups of a kernel that wants this size, or none in particular."""
+        return 1 if self.has_one_work_item else wanted or self.tuning.sub_group_size
+
+    def target(self, wanted: int | None, work_items: int | None) -> Target:
+        """For a kernel that wants such subgroups, and has so many work-items in a work-group."""
+        items = work_items if self.exchanges_in_local_memory else None
+        return Target(self, self.size(wanted), items or MAX_WORK_ITEMS)
+
     def width(self, columns: int) -> int:
         """Components of the vectors that a row is held in: the widest vector that divides it, or scalars."""
         widths = (w for w in (16, 8, 4, 2, 1) if w <= self.tuning.widest and columns % w == 0)
-        return next(widths) if self.vectors else 1
-
-    def slots(self, columns: int, sub_group_size: int) -> int:
-        """Columns that a work-item has room for."""
-        return columns if self.one_work_item else -(-columns // sub_group_size)
+        return next(widths) if self.holding.has_rows else 1
 
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
-        "one": Strategy("one", "subgroup_of_one.cl", "subgroup_of_one_builtins.cl", True, True),
-        "lanes": Strategy("lanes", "lanes.cl", None, False, False, barrier="sub_group_barrier"),
-        "scratch": Strategy("scratch", "scratch.cl", "scratch_builtins.cl", False, False, True, barrier="barrier"),
+        row.name: row
+        for row in (
+            Strategy(
+                "one",
+                ("general.cl", "subgroup_of_one.cl"),
+                SubGroup.WORK_ITEM,
+                Whole,
+                builtins="subgroup_of_one_builtins.cl",
+            ),
+            Strategy("lanes", ("general.cl", "lanes.cl"), SubGroup.DEVICE, barrier="sub_group_barrier"),
+            Strategy(
+                "scratch",
+                ("general.cl", "scratch.cl"),
+                SubGroup.WORK_ITEMS,
+                builtins="scratch_builtins.cl",
+                barrier="barrier",
+            ),
+        )
     }
 )
 
 # What may become of matrices: native ones, or a lowering.
 ROUTES = ("native", *STRATEGIES)
 # Lowerings whose subgroups are the device's own.
-IN_SUB_GROUPS = tuple(name for name, row in STRATEGIES.items() if not (row.one_work_item or row.scratch))
+IN_SUB_GROUPS = tuple(name for name, row in STRATEGIES.items() if row.has_sub_groups_of_device)
 
 
 def storage_components(strategy: Strategy, matrix: MatrixType, sub_group_size: int) -> int:
     """Components of private storage that each work-item needs for a matrix."""
-    return matrix.rows * strategy.slots(matrix.columns, sub_group_size)
+    return strategy.holding(matrix.rows, matrix.columns, sub_group_size).slots
 
 
 def storage_alignment(strategy: Strategy, matrix: MatrixType) -> int:
@@ -109,8 +157,16 @@ class Target:
         """In the largest work-group."""
         return -(-self.work_items // self.sub_group_size)
 
+    @property
+    def most_work_items(self) -> int | None:
+        """What a host must keep to, None where it need not."""
+        return self.work_items if self.strategy.exchanges_in_local_memory else None
+
     def width(self, columns: int) -> int:
         return self.strategy.width(columns)
+
+    def holding(self, matrix: MatrixType) -> Holding:
+        return self.strategy.holding(matrix.rows, matrix.columns, self.sub_group_size)
 
     def of_work_group(self) -> Target:
         """For matrices of the whole work-group, which must have `work_items`: they are a subgroup of `scratch`."""
@@ -122,6 +178,3 @@ class Target:
         then is theirs, and what is stored can be read by any of them."""
         fences = (_WORK_GROUP_FENCES if self.whole_work_group else _FENCES).get(space)
         return f"{self.strategy.barrier}({fences});" if fences and self.strategy.barrier else ""
-
-    def slots(self, columns: int) -> int:
-        return self.strategy.slots(columns, self.sub_group_size)

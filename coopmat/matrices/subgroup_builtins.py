@@ -85,10 +85,10 @@ class SubgroupBuiltin(FromTemplate):
             }
         return out
 
-    def file(self, strategy: Strategy) -> str:
+    def files(self, strategy: Strategy) -> tuple[str, ...]:
         if strategy.builtins is None:
             raise ValueError(f"{strategy.name}: the device has {self.name}")
-        return strategy.builtins
+        return (strategy.builtins,)
 
 
 def _each(section: str, *names: str) -> dict[str, str]:
@@ -144,14 +144,14 @@ _BUILTINS: dict[str, str] = {
 
 def substitute_builtin(strategy: Strategy, name: str, component: ComponentType | None = None) -> Instance | None:
     """The function to call for builtin `name` on scalars of `component`; None: call the builtin itself."""
-    if strategy.scratch:
+    if strategy.exchanges_in_local_memory:
         if name not in scratch_builtins.ROWS:
             return None
         if not scratch_builtins.takes_values(name):
             return scratch_builtins.ScratchBuiltin(name, None)
         return None if component is None else scratch_builtins.ScratchBuiltin(name, component)
     section = _BUILTINS.get(name)
-    if not strategy.one_work_item or section is None:
+    if not strategy.has_one_work_item or section is None:
         return None
     plain = _SECTIONS[section]
     generic = any(t in ("T", "V") for t in (plain.returns, *(p.type for p in plain.parameters)))

@@ -13,7 +13,7 @@ from ..frontend.matrix_terms import COMPONENTS
 from ..frontend.types import PointerType, ScalarType, Type, VectorType, element_type
 from ..matrices import lowering
 from ..matrices.instance import Instance
-from ..matrices.strategies import MAX_WORK_ITEMS, Strategy, Target
+from ..matrices.strategies import Strategy, Target
 from ..matrices.variants import ComponentType
 from .calls import CallGraph
 
@@ -29,31 +29,20 @@ class SubGroups:
 
     def target(self, decl: typed.FunctionDecl) -> Target:
         """What the library is instantiated for where this kernel calls it."""
-        strategy = self.strategy
-        if strategy.one_work_item:
-            return Target(strategy, 1)
-        size = self.asked or sub_group_size(decl) or strategy.tuning.sub_group_size
-        items = work_items(decl) if strategy.scratch else None
-        return Target(strategy, size, items or MAX_WORK_ITEMS)
+        return self.strategy.target(self.asked or sub_group_size(decl), work_items(decl))
 
     @cached_property
     def smallest_size(self) -> int:
         """What the storage of matrices is laid out for: the smallest subgroups that a kernel with matrices has."""
-        if self.strategy.one_work_item:
-            return 1
-        if self.asked is not None:
-            return self.asked
-        usual = self.strategy.tuning.sub_group_size
         kernels = [decl for decl in self.unit.kernels if self.graph.uses(decl, "matrices")]
-        return min((sub_group_size(decl) or usual for decl in kernels), default=usual)
+        sizes = (self.strategy.size(self.asked or sub_group_size(decl)) for decl in kernels)
+        return min(sizes, default=self.strategy.size(self.asked))
 
     @cached_property
     def replaces(self) -> bool:
         """Whether the subgroup builtins speak of the strategy's subgroups, not of the device's."""
-        if not self.strategy.one_work_item:
-            return self.strategy.scratch
-        # Without matrices there is no reason to have subgroups of one.
-        return any(self.graph.uses(decl, "matrices") for decl in self.unit.kernels or self.unit.functions)
+        users = self.unit.kernels or self.unit.functions
+        return self.strategy.replaces_builtins(any(self.graph.uses(decl, "matrices") for decl in users))
 
     def settle(self, kernel: typed.FunctionDecl, source: typed.FunctionDecl) -> None:
         """Says on a `kernel` what is decided for the one in the source: the size that the device is told of, and what
@@ -62,29 +51,22 @@ class SubGroups:
         matrices, subgroups = (self.graph.uses(source, what) for what in ("matrices", "subgroups"))
         asked = attribute = size = sub_group_size(source)
         most = None
-        if self._runs_in(target, matrices, subgroups):
-            size = target.sub_group_size
-            attribute = None if self.strategy.one_work_item else size
-            most = target.work_items if self.strategy.scratch else None
+        if matrices or (subgroups and self.replaces):
+            size, most = target.sub_group_size, target.most_work_items
+            attribute = size if self.strategy.has_sub_groups_of_device else None
             if asked is not None and asked != size:
                 self._tell_of_other_size(source, asked, target)
-        elif subgroups and asked is None and not (self.strategy.one_work_item or self.strategy.scratch):
+        elif subgroups and asked is None and self.strategy.has_sub_groups_of_device:
             attribute = size = self.asked
         kernel.attributes = {name: value for name, value in source.attributes.items() if name != _SIZE}
         # A device without subgroups need not know the attribute.
-        if attribute is not None and not self.strategy.scratch:
+        if attribute is not None and not self.strategy.exchanges_in_local_memory:
             kernel.attributes[_SIZE] = attribute
         kernel.info = describe(source, size, matrices, most)
 
-    def _runs_in(self, target: Target, matrices: bool, subgroups: bool) -> bool:
-        """Whether it matters to a kernel that its subgroups are the target's."""
-        if target.strategy.one_work_item:
-            return (matrices or subgroups) and self.replaces
-        return matrices or (subgroups and target.strategy.scratch)
-
     def _tell_of_other_size(self, decl: typed.FunctionDecl, asked: int, target: Target) -> None:
         text = f"kernel '{decl.name}' asks for subgroups of {asked}, and "
-        if not target.strategy.one_work_item:
+        if not target.strategy.has_one_work_item:
             text += f"--sub-group-size asks for {target.sub_group_size}: different sizes are not supported yet"
             raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, decl.span)])
         text += f"--matrices {target.strategy.name} makes them of one work-item"

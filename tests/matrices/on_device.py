@@ -59,11 +59,11 @@ def run(
     cl = opencl()
     context = cl.Context([device.handle])
     queue = cl.CommandQueue(context)
-    size = local_size or (1 if strategy.one_work_item else device_size or sub_group_size, 1, 1)
+    size = local_size or (1 if strategy.has_one_work_item else device_size or sub_group_size, 1, 1)
     target = lowering.Target(strategy, sub_group_size, math.prod(size))
     text = lowering.instantiate(target, [i for case in cases for i in case.instances])
     attributes = f"__attribute__((reqd_work_group_size({', '.join(map(str, size))})))"
-    if not strategy.one_work_item and not strategy.scratch:
+    if strategy.has_sub_groups_of_device:
         attributes += f" __attribute__((intel_reqd_sub_group_size({device_size or sub_group_size})))"
     scratch = max((i.scratch_bytes(target) for case in cases for i in case.instances), default=0)
     local = f"    local ulong scratch[{-(-scratch // 8)}];\n" if scratch else ""

@@ -131,8 +131,8 @@ def test_definitions_are_what_the_signatures_say(target):
 
 @targets
 def test_every_macro_is_defined_and_undefined_again(target):
-    prologue = lowering.library_sections(target.strategy.file)["PROLOGUE"]
-    for instance in INSTANCES + SCRATCH_BUILTINS * target.strategy.scratch:
+    prologue = "\n".join(lowering.library_sections(file)["PROLOGUE"] for file in target.strategy.files)
+    for instance in INSTANCES + SCRATCH_BUILTINS * target.strategy.exchanges_in_local_memory:
         text = lowering.instantiate(target, [instance]).removeprefix(prologue)
         defined = set(re.findall(r"#define (CM_\w+)", text))
         assert set(re.findall(r"\bCM_\w+", text)) <= defined | set(re.findall(r"#define (CM_\w+)", prologue))
@@ -140,13 +140,14 @@ def test_every_macro_is_defined_and_undefined_again(target):
 
 
 def test_every_section_is_reached():
+    used = set()
     for target in TARGETS:
         instances = INSTANCES + BUILTINS_OF[target.strategy.name]
         instances += [needed for i in instances for needed in i.needs(target)]
-        used = {(i.file(target.strategy), i.definitions(target)["OP"]) for i in instances}
-        for file in {file for file, _ in used}:
-            sections = set(lowering.library_sections(file)) - {"PROLOGUE"}
-            assert sections == {section for name, section in used if name == file}
+        used |= {lowering.section(i.files(target.strategy), i.definitions(target)["OP"]) for i in instances}
+    for file in {file for file, _ in used}:
+        sections = set(lowering.library_sections(file)) - {"PROLOGUE"}
+        assert sections == {section for name, section in used if name == file}
 
 
 def test_text_does_not_depend_on_order_or_repetition():

@@ -1,5 +1,5 @@
 // Cooperative matrices for devices without subgroups: a subgroup is CM_SG consecutive work-items of a work-group, by
-// local linear id, and its lanes hold columns as in lanes.cl, whose sections stand where there is none here.
+// local linear id, and its lanes hold columns as in lanes.cl. general.cl has what is not here.
 //
 //   scratch                     local memory for the whole work-group, free between calls
 //   CM_BLOCK                    rows of A that go through it at a time
@@ -7,16 +7,10 @@
 // All work-items of a work-group must call these together, since they wait for each other.
 
 #ifdef CM_PROLOGUE
-#define CM_FUNCTION static inline __attribute__((always_inline))
-#define CM_UNROLL __attribute__((opencl_unroll_hint))
-#define CM_ROLL __attribute__((opencl_unroll_hint(1)))
-#define CM_FITS(n, at, size) ((at) < (size) && (uint)(n) <= (size) - (at))
 #define CM_LINEAR_ID \
     ((uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)))
 #define CM_WORK_ITEMS ((uint)(get_local_size(0) * get_local_size(1) * get_local_size(2)))
 #define CM_LANE ((int)(CM_LINEAR_ID % CM_SG))
-#define CM_COLUMN(s) ((s) * CM_SG + CM_LANE)
-#define CM_HOLDS(s) (CM_COLUMNS % CM_SG == 0 || CM_COLUMN(s) < CM_COLUMNS)
 // This subgroup's share, `count` of `type` for each lane.
 #define CM_SHARE(type, count) ((__local type *)scratch + CM_LINEAR_ID / CM_SG * CM_SG * (count))
 #define CM_SIZE min((uint)CM_SG, CM_WORK_ITEMS - CM_LINEAR_ID / CM_SG * CM_SG)
@@ -31,49 +25,49 @@ CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE, __
 {
     __local CM_T *share = CM_SHARE(CM_T, 1);
     const int lane = CM_LANE;
-    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
-        CM_EACH for (int r = 0; r < CM_ROWS; ++r) {
-            share[lane] = m[s * CM_ROWS + r];
-            CM_EXCHANGE;
-            CM_EACH for (int i = 0; i < CM_SG; ++i)
-                if (s * CM_SG + i < CM_COLUMNS && CM_INSIDE(r, s * CM_SG + i))
-                    p[CM_OFFSET(r, s * CM_SG + i)] = share[i];
-            CM_EXCHANGE;
-        }
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s) {
+        share[lane] = m[s];
+        CM_EXCHANGE;
+        CM_EACH for (int i = 0; i < CM_SG; ++i)
+            if (CM_HOLDS(i, s) && CM_INSIDE(CM_ROW(i, s), CM_COLUMN(i, s)))
+                p[CM_OFFSET(CM_ROW(i, s), CM_COLUMN(i, s))] = share[i];
+        CM_EXCHANGE;
+    }
 }
 #endif // CM_OP_STORE_ALL
 
-// As in lanes.cl.
-#ifdef CM_OP_TRANSPOSE
+// The operand has CM_FROM_SLOTS; the component in slot s of lane l of it becomes (CM_TO_ROW(l, s), CM_TO_COLUMN(l, s)) of
+// the result, which is outside where there is none.
+#ifdef CM_OP_MOVE
 CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m, __local ulong *scratch)
 {
-    CM_T t[CM_SLOTS * CM_ROWS];
+    CM_T t[CM_SLOTS];
     __local CM_T *share = CM_SHARE(CM_T, 1);
     const int lane = CM_LANE;
-    CM_EACH for (int first = 0; first < CM_ROWS; first += CM_SG)
-        CM_EACH for (int c = 0; c < CM_COLUMNS; ++c) {
-            share[lane] = m[first / CM_SG * CM_COLUMNS + c];
-            CM_EXCHANGE;
-            if (c % CM_SG == lane)
-                CM_EACH for (int r = first; r < first + CM_SG && r < CM_ROWS; ++r)
-                    t[c / CM_SG * CM_ROWS + r] = share[r - first];
-            CM_EXCHANGE;
+    CM_EACH for (int s = 0; s < CM_FROM_SLOTS; ++s) {
+        share[lane] = m[s];
+        CM_EXCHANGE;
+        CM_EACH for (int i = 0; i < CM_SG; ++i) {
+            const int r = CM_TO_ROW(i, s), c = CM_TO_COLUMN(i, s);
+            if (r < CM_ROWS && c < CM_COLUMNS && CM_HOLDER(r, c) == lane)
+                t[CM_SLOT(r, c)] = share[i];
         }
+        CM_EXCHANGE;
+    }
     CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
-        if (CM_HOLDS(s))
-            CM_EACH for (int i = s * CM_ROWS; i < (s + 1) * CM_ROWS; ++i)
-                out[i] = t[i];
+        if (CM_HOLDS(lane, s))
+            out[s] = t[s];
 }
-#endif // CM_OP_TRANSPOSE
+#endif // CM_OP_MOVE
 
 // As in lanes.cl.
 #ifdef CM_OP_MUL_ADD
 CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c, __local ulong *scratch)
 {
-    CM_SUM sum[CM_SLOTS][CM_M];
+    CM_SUM sum[CM_OWN][CM_M];
     __local CM_SUM *share = CM_SHARE(CM_SUM, CM_BLOCK);
     const int lane = CM_LANE;
-    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+    CM_EACH for (int s = 0; s < CM_OWN; ++s)
         CM_EACH for (int i = 0; i < CM_M; ++i)
             sum[s][i] = CM_BEGIN(c[s * CM_M + i]);
     CM_EACH_K for (int first = 0; first < CM_K; first += CM_SG)
@@ -84,12 +78,12 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
             CM_EACH_K for (int k = first; k < first + CM_SG && k < CM_K; ++k)
                 CM_EACH for (int i = top; i < top + CM_BLOCK && i < CM_M; ++i) {
                     const CM_SUM x = share[(i - top) * CM_SG + k - first];
-                    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+                    CM_EACH for (int s = 0; s < CM_OWN; ++s)
                         sum[s][i] = CM_FMA(x, CM_WIDEN_B(b[s * CM_K + k]), sum[s][i]);
                 }
             CM_EXCHANGE;
         }
-    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+    CM_EACH for (int s = 0; s < CM_OWN; ++s)
         CM_EACH for (int i = 0; i < CM_M; ++i)
             out[s * CM_M + i] = CM_END(sum[s][i], c[s * CM_M + i]);
 }

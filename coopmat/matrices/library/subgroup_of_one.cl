@@ -1,7 +1,6 @@
 // Cooperative matrices for a subgroup of one: a work-item holds whole matrices, row by row, in private memory.
 //
-// Each section below is a template for one operation. To instantiate it define CM_OP_<section>, CM_NAME (the
-// function's name) and what the section reads, then include the section; matrices/lowering.py does that.
+// general.cl has what is not here, and tells how sections are instantiated.
 //
 //   CM_T, CM_ROWS, CM_COLUMNS   the matrix's component type and shape
 //   CM_WIDTH, CM_V              rows are accessed as vectors CM_V of CM_WIDTH components; CM_WIDTH divides CM_COLUMNS
@@ -15,11 +14,9 @@
 // that is what lets a compiler keep them in registers. `out` may be any of the inputs.
 
 #ifdef CM_PROLOGUE
-#define CM_FUNCTION static inline __attribute__((always_inline))
-#define CM_UNROLL __attribute__((opencl_unroll_hint))
-#define CM_ROLL __attribute__((opencl_unroll_hint(1)))
-#define CM_FITS(n, at, size) ((at) < (size) && (uint)(n) <= (size) - (at))
 #define CM_VECTOR(type, m, i) (*(__private type *)((m) + (i)))
+#define CM_LANE 0
+#define CM_BROADCAST(x, lane) (x)
 #endif // CM_PROLOGUE
 
 #ifdef CM_OP_LOAD
@@ -115,18 +112,6 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 }
 #endif // CM_OP_UNARY
 
-#ifdef CM_OP_TRANSPOSE // CM_ROWS and CM_COLUMNS are the result's
-CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m)
-{
-    CM_T t[CM_ROWS * CM_COLUMNS];
-    CM_EACH for (int r = 0; r < CM_ROWS; ++r)
-        CM_EACH for (int c = 0; c < CM_COLUMNS; ++c)
-            t[r * CM_COLUMNS + c] = m[c * CM_ROWS + r];
-    CM_EACH for (int i = 0; i < CM_ROWS * CM_COLUMNS; ++i)
-        out[i] = t[i];
-}
-#endif // CM_OP_TRANSPOSE
-
 // A is CM_M x CM_K of CM_A, B is CM_K x CM_N of CM_B, C and the result are CM_M x CM_N of CM_C; rows of B and C are
 // accessed as CM_B_V and CM_C_V. The sum is kept in vectors CM_SUM_V: floating point at C's precision or better,
 // integers modulo 2^bits. CM_WIDEN_A, _B convert to that; CM_BEGIN(c) starts a sum, CM_END(sum, c) is the result.
@@ -153,31 +138,3 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
                 CM_END(sum[i][j], CM_VECTOR(const CM_C_V, c, i * CM_N + j * CM_WIDTH));
 }
 #endif // CM_OP_MUL_ADD
-
-#ifdef CM_OP_LENGTH
-CM_FUNCTION uint CM_NAME(void)
-{
-    return CM_ROWS * CM_COLUMNS;
-}
-#endif // CM_OP_LENGTH
-
-#ifdef CM_OP_GET
-CM_FUNCTION CM_T CM_NAME(__private const CM_T *m, uint i)
-{
-    return m[i];
-}
-#endif // CM_OP_GET
-
-#ifdef CM_OP_SET
-CM_FUNCTION void CM_NAME(__private CM_T *out, uint i, CM_T value)
-{
-    out[i] = value;
-}
-#endif // CM_OP_SET
-
-#ifdef CM_OP_COORD // x is the row, y the column
-CM_FUNCTION uint2 CM_NAME(uint i)
-{
-    return (uint2)(i / CM_COLUMNS, i % CM_COLUMNS);
-}
-#endif // CM_OP_COORD

@@ -174,7 +174,7 @@ def _limits(kernel: Kernel) -> tuple[int | None, int | None]:
     target, size, most = kernel.target, kernel.asked_size, None
     if target is not None and (kernel.uses_matrices or kernel.uses_library):
         size = target.sub_group_size
-        most = target.work_items if target.strategy.scratch else None
+        most = target.most_work_items
     if kernel.tiles is not None and size is not None:
         most = min(kernel.tiles * size, most or kernel.tiles * size)
     return size, most

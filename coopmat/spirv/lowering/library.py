@@ -104,8 +104,7 @@ class Library:
 
     def _compile(self, target: Target, instances: list[Instance]) -> bytes:
         source = instantiate(target, instances)
-        size = None if target.strategy.one_work_item else target.sub_group_size
-        options = LowerOptions(target.strategy.name, SPIRV_VERSION, size)
+        options = LowerOptions(target.strategy.name, SPIRV_VERSION, target.sub_group_size)
         names = sorted(instance.function_name for instance in instances)
 
         def build() -> bytes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from ...ir import KernelInfo
-from ...matrices.lowering import MAX_WORK_ITEMS, Instance, Strategy, Target
+from ...matrices.lowering import Instance, Strategy, Target
 from .. import joint_matrix
 from ..module import OP, Instruction, Module, decode_string, id_positions
 from ..refusal import Refused, unsupported
@@ -87,9 +87,8 @@ class ModuleLowering:
         self.instances: dict[Target, dict[str, Instance]] = {}
         self._of_subgroups, self._of_work_groups = map(self._users_of, (False, True))
         self._users = self._of_subgroups | self._of_work_groups
-        # Without matrices of subgroups there is no reason to have subgroups of one.
         has_subgroups = any(not matrix.of_work_group for matrix in self.types.matrices.values())
-        self.replaces_subgroups = self.strategy.scratch or (self.strategy.one_work_item and has_subgroups)
+        self.replaces_subgroups = self.strategy.replaces_builtins(has_subgroups)
         self.changes = {**_CHANGES, **subgroups.CHANGES} if self.replaces_subgroups else _CHANGES
         # Whether anything had to be done.
         self.touched = self.has_matrices or self.bfloat16.any
@@ -169,7 +168,7 @@ class ModuleLowering:
             message = f"specialisation constants (SpecId {ids}) of shapes and layouts of matrices keep their defaults"
             found.append(("spirv-specialisation", message, ""))
         for kernel in self.kernels:
-            if self.strategy.one_work_item and kernel.uses_matrices and kernel.asked_size not in (None, 1):
+            if self.strategy.has_one_work_item and kernel.uses_matrices and kernel.asked_size not in (None, 1):
                 message = f"kernel '{kernel.name}' asks for subgroups of {kernel.asked_size}, and --matrices one"
                 found.append(("sub-group-size", f"{message} makes them of one work-item", kernel.name))
         return found
@@ -272,15 +271,12 @@ class ModuleLowering:
         self.of_work_groups.add(kernel.target)
 
     def _target(self, kernel: Kernel | None) -> Target:
-        if self.strategy.one_work_item:
-            return Target(self.strategy, 1)
         asked = kernel.asked_size if kernel is not None else None
-        if kernel is not None and kernel.uses_matrices and asked and self.wanted_size not in (None, asked):
+        is_settled = self.strategy.has_one_work_item or not asked or self.wanted_size in (None, asked)
+        if kernel is not None and kernel.uses_matrices and not is_settled:
             message = f"kernel '{kernel.name}' asks for subgroups of {asked}, and --sub-group-size for"
             raise Refused("spirv-not-supported", f"{message} {self.wanted_size}")
-        size = asked or self.wanted_size or self.strategy.tuning.sub_group_size
-        items = kernel.work_items if kernel is not None and self.strategy.scratch else None
-        return Target(self.strategy, size, items or MAX_WORK_ITEMS)
+        return self.strategy.target(asked or self.wanted_size, kernel.work_items if kernel is not None else None)
 
     # --- what is not a function ------------------------------------------------------------------
 

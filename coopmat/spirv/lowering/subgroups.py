@@ -139,7 +139,7 @@ def barrier(f: FunctionLowering, item: Instruction) -> bool:
     if f.types.constants.value(execution) != _SUBGROUP:
         return False
     f.module.touched = True
-    if f.strategy.one_work_item:
+    if f.strategy.has_one_work_item:
         f.out.append(Instruction(OP["OpMemoryBarrier"], (memory, semantics)))
     else:
         group = f.pool.number(_WORKGROUP)
@@ -149,7 +149,7 @@ def barrier(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def memory_barrier(f: FunctionLowering, item: Instruction) -> bool:
-    if f.strategy.one_work_item or not _of_subgroup(f, item):
+    if f.strategy.has_one_work_item or not _of_subgroup(f, item):
         return False
     f.out.append(Instruction(item.opcode, (f.pool.number(_WORKGROUP), item.operands[1])))
     return True

@@ -14,7 +14,7 @@ from coopmat.matrices import lowering
 from coopmat.matrices.bfloat16 import functions_called
 from coopmat.matrices.instance import FromTemplate
 from coopmat.matrices.instances import Conversion, Transpose
-from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE, STRATEGIES, Target
+from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE, STRATEGIES
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
     ComponentType,
@@ -38,8 +38,8 @@ lowerings](routes.md#library-lowerings), by the section of the file under `coopm
 call of. `loop`: over the components that a work-item holds. `local tile`: the subgroup copies a tile in local memory,
 for checked accesses only where the tile sticks out. `scratch`: through local memory. `by float`: components are
 widened to float, and rounded once. Unsigned types are as the signed ones of their size; a type that is not named is
-as the others of its cell. Where a cell has no types, it is for all of them. `scratch.cl` takes from `lanes.cl` what
-needs no exchange.
+as the others of its cell. Where a cell has no types, it is for all of them. `general.cl` has
+what is the same however a matrix lies over the lanes.
 
 """
 
@@ -240,11 +240,12 @@ def _how(body: list[Instruction], types: set[int | None], local: set[int | None]
 
 def lowered(route: str, row: Operation, component: ComponentType) -> str:
     strategy = STRATEGIES[route]
-    target = Target(strategy, 1 if strategy.one_work_item else DEFAULT_SUB_GROUP_SIZE)
+    target = strategy.target(DEFAULT_SUB_GROUP_SIZE, None)
     instance = row.instance(component)
     assert isinstance(instance, FromTemplate)
     macros = instance.definitions(target)
-    words = [f"{macros['OP']} of {instance.file(strategy)}"]
+    file, name = lowering.section(instance.files(strategy), macros["OP"])
+    words = [f"{name} of {file}"]
     words += ["by float"] if functions_called(macros.values()) else []
     words += ["scratch"] if instance.scratch_bytes(target) else []
     return ", ".join(words)

@@ -13,23 +13,23 @@ struct cm_float_2x2_row_major_padded1 {
 struct cm_float_2x1 {
     float e[2];
 };
-#line 9 "<matrix library>"
+#line 12 "<matrix library>"
 struct struct_3 {
     float2 v;
 } __attribute__((packed)) __attribute__((aligned(4)));
-#line 22 "<matrix library>"
+#line 25 "<matrix library>"
 struct struct_4 {
     float2 v;
 } __attribute__((packed)) __attribute__((aligned(4)));
-#line 31 "<matrix library>"
+#line 34 "<matrix library>"
 struct struct_5 {
     float2 v;
 } __attribute__((packed)) __attribute__((aligned(4)));
-#line 44 "<matrix library>"
+#line 47 "<matrix library>"
 struct struct_6 {
     float4 v;
 } __attribute__((packed)) __attribute__((aligned(4)));
-#line 55 "<matrix library>"
+#line 58 "<matrix library>"
 struct struct_7 {
     float2 v;
 } __attribute__((packed)) __attribute__((aligned(4)));
@@ -38,7 +38,7 @@ struct pair {
     struct cm_float_2x2 first;
     struct cm_float_2x2_row_major_padded1 second;
 };
-#line 7 "<matrix library>"
+#line 10 "<matrix library>"
 static CM_INLINE void cm_tree_f32_2x1_14ba71f614e5(__private float *out, __private const float *p0, __private const float *p1)
 {
 

@@ -13,29 +13,25 @@ struct cm_float_4x4_a {
 struct cm_float_4x4_b {
     float part[4];
 };
-#line 25 "<matrix library>"
+#line 30 "<matrix library>"
 static CM_INLINE void cm_fill_4x4_C_f32(__private float *out, float value)
 {
-    _Pragma("unroll") for (int i = 0; i < 4; ++i)
-        out[i] = value;
+    _Pragma("unroll") for (int s = 0; s < 4; ++s)
+        out[s] = value;
 }
-#line 49 "<matrix library>"
+#line 68 "<matrix library>"
 static CM_INLINE void cm_load_4x4_A_f32_global_rowm(__private float *out, __global const float *p, ulong stride)
 {
-    _Pragma("unroll") for (int s = 0; s < 1; ++s) {
-        _Pragma("unroll") for (int r = 0; r < 4; ++r)
-            out[s * 4 + r] = 1 ? p[r * stride + (s * 4 + (int)((uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)) % 4))] : 0.0f;
-    }
+    _Pragma("unroll") for (int s = 0; s < 4; ++s)
+        out[s] = 1 ? p[s % 4 * stride + (s / 4 * 4 + (int)((uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)) % 4))] : 0.0f;
 }
-#line 79 "<matrix library>"
+#line 114 "<matrix library>"
 static CM_INLINE void cm_load_4x4_B_f32_global_rowm(__private float *out, __global const float *p, ulong stride)
 {
-    _Pragma("unroll") for (int s = 0; s < 1; ++s) {
-        _Pragma("unroll") for (int r = 0; r < 4; ++r)
-            out[s * 4 + r] = 1 ? p[r * stride + (s * 4 + (int)((uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)) % 4))] : 0.0f;
-    }
+    _Pragma("unroll") for (int s = 0; s < 4; ++s)
+        out[s] = 1 ? p[s % 4 * stride + (s / 4 * 4 + (int)((uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)) % 4))] : 0.0f;
 }
-#line 117 "<matrix library>"
+#line 164 "<matrix library>"
 static CM_INLINE void cm_mul_add_4x4x4_f32xf32_f32_0(__private float *out, __private const float *a, __private const float *b, __private const float *c, __local ulong *scratch)
 {
     float sum[1][4];
@@ -45,7 +41,7 @@ static CM_INLINE void cm_mul_add_4x4x4_f32xf32_f32_0(__private float *out, __pri
         _Pragma("unroll") for (int i = 0; i < 4; ++i)
             sum[s][i] = c[s * 4 + i];
     }
-#line 125 "<matrix library>"
+#line 172 "<matrix library>"
     _Pragma("unroll") for (int first = 0; first < 4; first += 4) {
         _Pragma("unroll") for (int top = 0; top < 4; top += 4) {
             _Pragma("unroll") for (int i = top; i < top + 4 && i < 4; ++i)
@@ -58,30 +54,26 @@ static CM_INLINE void cm_mul_add_4x4x4_f32xf32_f32_0(__private float *out, __pri
                         sum[s][i] = fma(x, b[s * 4 + k], sum[s][i]);
                 }
             }
-#line 136 "<matrix library>"
+#line 183 "<matrix library>"
             barrier(CLK_LOCAL_MEM_FENCE);
         }
     }
-#line 138 "<matrix library>"
+#line 185 "<matrix library>"
     _Pragma("unroll") for (int s = 0; s < 1; ++s) {
         _Pragma("unroll") for (int i = 0; i < 4; ++i)
             out[s * 4 + i] = sum[s][i];
     }
 }
-#line 174 "<matrix library>"
+#line 233 "<matrix library>"
 static CM_INLINE void cm_store_4x4_C_f32_global_rowm(__global float *p, __private const float *m, ulong stride)
 {
 
-    _Pragma("unroll") for (int s = 0; s < 1; ++s) {
-        if (1) {
-            _Pragma("unroll") for (int r = 0; r < 4; ++r) {
-                if (1)
-                    p[r * stride + (s * 4 + (int)((uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)) % 4))] = m[s * 4 + r];
-            }
-        }
+    _Pragma("unroll") for (int s = 0; s < 4; ++s) {
+        if (1)
+            p[s % 4 * stride + (s / 4 * 4 + (int)((uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)) % 4))] = m[s];
     }
 }
-#line 206 "<matrix library>"
+#line 271 "<matrix library>"
 static CM_INLINE float cm_sub_group_reduce_add_f32(float x, __local ulong *scratch)
 {
     __local float *share = (__local float *)scratch + (uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)) / 4 * 4 * 1;

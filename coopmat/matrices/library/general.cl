@@ -1,0 +1,138 @@
+// Cooperative matrices in private memory, however they lie over the lanes of a subgroup: what follows from any holding.
+//
+// Each section below is a template for one operation. To instantiate it define CM_OP_<section>, CM_NAME (the
+// function's name) and what the section reads, then include the section; matrices/lowering.py does that. A lowering's
+// own file may have its own way of a section, and has CM_LANE and CM_BROADCAST(x, lane) in its prologue.
+//
+//   CM_T, CM_ROWS, CM_COLUMNS     the matrix's component type and shape
+//   CM_SG, CM_SLOTS               the subgroup's size; components that a lane has room for
+//   CM_ROW, CM_COLUMN(l, s)       where the component in slot s of lane l stands in the matrix
+//   CM_HOLDS(l, s)                whether there is one; those come first in the slots, CM_HELD of them in this lane
+//   CM_HOLDER, CM_SLOT(r, c)      the lane and the slot of a component
+//   CM_SPACE, CM_OFFSET(r, c)     address space of the memory; where component (r, c) lies in it, from `stride`
+//   CM_PLACE, CM_INSIDE(r, c)     the parameters that tell of the memory; whether (r, c) is inside, 1 where not checked
+//   CM_MAP(x), CM_MAP(x, y)       the component-wise operation
+//   CM_BARRIER                    around a store that other lanes may see: they must not read too late, or too early
+//   CM_W_OF(x), CM_T_OF(x)        a component as the integer that it goes to other lanes as, and back
+//
+// All lanes must call the multiply-add, a transpose and stores to private and local memory together. `out` may be any
+// of the inputs.
+
+#ifdef CM_PROLOGUE
+#define CM_FUNCTION static inline __attribute__((always_inline))
+#define CM_UNROLL __attribute__((opencl_unroll_hint))
+#define CM_ROLL __attribute__((opencl_unroll_hint(1)))
+#define CM_FITS(n, at, size) ((at) < (size) && (uint)(n) <= (size) - (at))
+#endif // CM_PROLOGUE
+
+#ifdef CM_OP_LOAD
+CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
+{
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+        out[s] = CM_HOLDS(CM_LANE, s) && CM_INSIDE(CM_ROW(CM_LANE, s), CM_COLUMN(CM_LANE, s))
+                     ? p[CM_OFFSET(CM_ROW(CM_LANE, s), CM_COLUMN(CM_LANE, s))]
+                     : (CM_T)0;
+}
+#endif // CM_OP_LOAD
+
+#ifdef CM_OP_STORE
+CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
+{
+    CM_BARRIER
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+        if (CM_HOLDS(CM_LANE, s) && CM_INSIDE(CM_ROW(CM_LANE, s), CM_COLUMN(CM_LANE, s)))
+            p[CM_OFFSET(CM_ROW(CM_LANE, s), CM_COLUMN(CM_LANE, s))] = m[s];
+    CM_BARRIER
+}
+#endif // CM_OP_STORE
+
+// To private memory, where every lane stores all of the matrix.
+#ifdef CM_OP_STORE_ALL
+CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
+{
+    CM_EACH for (int c = 0; c < CM_COLUMNS; ++c)
+        CM_EACH for (int r = 0; r < CM_ROWS; ++r) {
+            const CM_T x = CM_T_OF(CM_BROADCAST(CM_W_OF(m[CM_SLOT(r, c)]), CM_HOLDER(r, c)));
+            if (CM_INSIDE(r, c))
+                p[CM_OFFSET(r, c)] = x;
+        }
+}
+#endif // CM_OP_STORE_ALL
+
+#ifdef CM_OP_FILL
+CM_FUNCTION void CM_NAME(__private CM_T *out, CM_T value)
+{
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+        out[s] = value;
+}
+#endif // CM_OP_FILL
+
+#ifdef CM_OP_BINARY // only where a component is held: an integer division must not see what lies elsewhere
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *a, __private const CM_T *b)
+{
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+        if (CM_HOLDS(CM_LANE, s))
+            out[s] = CM_MAP(a[s], b[s]);
+}
+#endif // CM_OP_BINARY
+
+#ifdef CM_OP_SCALAR_MUL
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m, CM_T scalar)
+{
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+        out[s] = CM_MAP(m[s], scalar);
+}
+#endif // CM_OP_SCALAR_MUL
+
+#ifdef CM_OP_UNARY // negation, and conversion from CM_FROM
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
+{
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+        out[s] = CM_MAP(m[s]);
+}
+#endif // CM_OP_UNARY
+
+// To other lanes and slots: CM_FROM_HOLDER and CM_FROM_SLOT(r, c) tell where component (r, c) of the result comes from.
+#ifdef CM_OP_MOVE
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m)
+{
+    CM_T t[CM_SLOTS];
+    CM_EACH for (int r = 0; r < CM_ROWS; ++r)
+        CM_EACH for (int c = 0; c < CM_COLUMNS; ++c) {
+            const CM_T x = CM_T_OF(CM_BROADCAST(CM_W_OF(m[CM_FROM_SLOT(r, c)]), CM_FROM_HOLDER(r, c)));
+            if (CM_HOLDER(r, c) == CM_LANE)
+                t[CM_SLOT(r, c)] = x;
+        }
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+        if (CM_HOLDS(CM_LANE, s))
+            out[s] = t[s];
+}
+#endif // CM_OP_MOVE
+
+#ifdef CM_OP_LENGTH
+CM_FUNCTION uint CM_NAME(void)
+{
+    return CM_HELD;
+}
+#endif // CM_OP_LENGTH
+
+#ifdef CM_OP_GET
+CM_FUNCTION CM_T CM_NAME(__private const CM_T *m, uint i)
+{
+    return m[i];
+}
+#endif // CM_OP_GET
+
+#ifdef CM_OP_SET
+CM_FUNCTION void CM_NAME(__private CM_T *out, uint i, CM_T value)
+{
+    out[i] = value;
+}
+#endif // CM_OP_SET
+
+#ifdef CM_OP_COORD // x is the row, y the column
+CM_FUNCTION uint2 CM_NAME(uint i)
+{
+    return (uint2)(CM_ROW(CM_LANE, i), CM_COLUMN(CM_LANE, i));
+}
+#endif // CM_OP_COORD

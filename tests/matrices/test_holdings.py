@@ -1,0 +1,95 @@
+"""That a holding is a holding: every component in one slot of one lane, and all that follows from it."""
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from coopmat.matrices.holdings import Columns, Holding, Term, Whole
+from coopmat.matrices.strategies import STRATEGIES
+
+SHAPES = tuple(itertools.product((1, 2, 3, 7, 8, 16, 17, 33, 48), repeat=2))
+
+
+def check(holding: Holding) -> None:
+    """AssertionError where a component has no place or two, or where one of the rules is broken."""
+    lanes, slots = np.indices((holding.lanes, holding.slots))
+    rows, columns = np.broadcast_arrays(*holding.place(lanes, slots))
+    held = (rows < holding.rows) & (columns < holding.columns)
+    counts = np.zeros((holding.rows, holding.columns), int)
+    np.add.at(counts, (rows[held], columns[held]), 1)
+    assert (counts == 1).all()
+    # What a lane holds comes first in its slots.
+    length = np.broadcast_to(holding.length(np.arange(holding.lanes)), holding.lanes)
+    assert (held == (slots < length[:, None])).all()
+    assert holding.is_full == held.all()
+    # There and back again.
+    r, c = np.indices((holding.rows, holding.columns))
+    lane, slot = np.broadcast_arrays(*holding.holder(r, c))
+    assert (lanes[lane, slot] == lane).all() and (slot < holding.slots).all()
+    assert (rows[lane, slot] == r).all() and (columns[lane, slot] == c).all()
+    if holding.has_rows:
+        assert holding.lanes == 1 and (slot == r * holding.columns + c).all()
+
+
+@pytest.mark.parametrize("lanes", [1, 4, 5, 8, 16, 32, 64])
+@pytest.mark.parametrize("kind", [Whole, Columns])
+def test_every_component_is_held_once(kind, lanes):
+    for rows, columns in SHAPES:
+        if not kind.has_rows or lanes == 1:
+            check(kind(rows, columns, lanes))
+
+
+def test_every_lowering_has_a_holding():
+    assert {row.holding for row in STRATEGIES.values()} == {Whole, Columns}
+
+
+@dataclass(frozen=True)
+class Wrong(Columns):
+    """With one mistake, which `what` names."""
+
+    what: str = ""
+
+    def place(self, lane, slot):
+        row, column = super().place(lane, slot)
+        if self.what == "two in one place":
+            return np.where((lane == 1) & (slot == 0), 0, row), np.where((lane == 1) & (slot == 0), 0, column)
+        return (row, column + 1) if self.what == "shifted" else (row, column)
+
+    def holder(self, row, column):
+        lane, slot = super().holder(row, column)
+        return (lane, slot ^ 1) if self.what == "another slot" else (lane, slot)
+
+    def length(self, lane):
+        return super().length(lane) - (self.what == "short")
+
+
+@pytest.mark.parametrize("what", ["two in one place", "shifted", "another slot", "short"])
+def test_a_planted_error_is_found(what):
+    check(Wrong(16, 24, 8))
+    with pytest.raises((AssertionError, IndexError)):
+        check(Wrong(16, 24, 8, what))
+
+
+def value(text: str, **names: int) -> int:
+    """What an expression of OpenCL C gives for integers that are not negative."""
+    return int(eval(text.replace("/", "//"), {}, names))
+
+
+@pytest.mark.parametrize("holding", [Whole(7, 12, 1), Columns(7, 12, 5), Columns(16, 32, 16)], ids=str)
+def test_the_text_says_the_same(holding):
+    macros = holding.macros()
+    for lane, slot in itertools.product(range(holding.lanes), range(holding.slots)):
+        row, column = (value(macros[name], l=lane, s=slot) for name in ("ROW(l, s)", "COLUMN(l, s)"))
+        assert (row, column) == holding.place(lane, slot)
+        assert value(macros["HELD"], CM_LANE=lane) == holding.length(lane)
+        if row < holding.rows and column < holding.columns:
+            holder = (value(macros[name], r=row, c=column) for name in ("HOLDER(r, c)", "SLOT(r, c)"))
+            assert tuple(holder) == (lane, slot)
+
+
+def test_terms_print_their_operators():
+    x = Term("x")
+    assert str((x + 1) * 2 - x // 3 % 4) == "(((x + 1) * 2) - ((x / 3) % 4))"
+    assert str(7 - x) == "(7 - x)"
