@@ -45,10 +45,12 @@ for _name, _symbol in {"add": "+", "sub": "-", "mul": "*", "floordiv": "/", "mod
 class Holding(ABC):
     """Of a matrix of `rows` x `columns`, over `lanes`. The components that a lane holds come first in its slots.
 
-    `has_rows`: a lane holds whole rows, one after the other, which can be accessed as vectors.
+    `name` is that of the library's sections that are for this holding alone. `has_vectors`: there is one lane, whose
+    slots can be accessed as vectors.
     """
 
-    has_rows: ClassVar[bool] = False
+    name: ClassVar[str] = ""
+    has_vectors: ClassVar[bool] = False
     rows: int
     columns: int
     lanes: int
@@ -96,7 +98,8 @@ class Whole(Holding):
     """A work-item alone holds all of it, row by row."""
 
     __slots__ = ()
-    has_rows = True
+    name = "WHOLE"
+    has_vectors = True
 
     @property
     def slots(self) -> int:
@@ -109,10 +112,27 @@ class Whole(Holding):
         return 0, row * self.columns + column
 
 
+@dataclass(frozen=True, slots=True)
+class Interleaved(Whole):
+    """As `Whole`, but rows are `pack` at a time, whose components of a column lie together, as in the packed layout.
+    The number of rows is a multiple."""
+
+    pack: int = 1
+    name = "INTERLEAVED"
+
+    def place(self, lane: Number, slot: Number) -> tuple[Number, Number]:
+        in_pack = self.columns * self.pack
+        return slot // in_pack * self.pack + slot % self.pack, slot % in_pack // self.pack
+
+    def holder(self, row: Number, column: Number) -> tuple[Number, Number]:
+        return 0, row // self.pack * (self.columns * self.pack) + column * self.pack + row % self.pack
+
+
 class Columns(Holding):
     """Lane l holds the columns c with c % lanes == l, one after the other: of A, B and accumulators alike."""
 
     __slots__ = ()
+    name = "COLUMNS"
 
     @property
     def slots(self) -> int:

@@ -60,7 +60,7 @@ class FromTemplate(Instance):
 
     @abstractmethod
     def definitions(self, target: Target) -> dict[str, str]:
-        """The macros of the template, `CM_` left out; "OP" names the section of a file."""
+        """The macros of the template, `CM_` left out; "OP" names its section, or several, the best first."""
 
     def files(self, strategy: Strategy) -> tuple[str, ...]:
         """Those of library/ that may have the section, the last first."""

@@ -89,10 +89,10 @@ class _OfMatrix(FromTemplate):
 
     def _matrix_definitions(self, target: Target, operation: str) -> dict[str, str]:
         m, holding = self.matrix, target.holding(self.matrix)
-        w = target.width(m.columns)
+        w = target.width(m)
         out = {"OP": operation, "T": m.component.library_c, "ROWS": str(m.rows), "COLUMNS": str(m.columns)}
-        out |= holding.macros() | {"EACH": _each(holding.slots // w, holding.has_rows)}
-        return out | {"WIDTH": str(w), "V": spelling.vector(m.component, w)} if holding.has_rows else out
+        out |= holding.macros() | {"EACH": _each(holding.slots // w, holding.has_vectors)}
+        return out | {"WIDTH": str(w), "V": spelling.vector(m.component, w)} if holding.has_vectors else out
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +125,14 @@ class _Memory(_OfMatrix):
 
     def _unchecked(self, target: Target) -> tuple[Instance, ...]:
         """What serves tiles that are inside as a whole, where that is the faster way."""
-        return (replace(self, checked=False),) if self.checked and target.strategy.holding.has_rows else ()
+        return (replace(self, checked=False),) if self.checked and target.holding(self.matrix).has_vectors else ()
 
     def _memory_definitions(self, target: Target, section: str) -> dict[str, str]:
-        m, w = self.matrix, target.width(self.matrix.columns)
-        contiguous = self.layout == Layout.ROW_MAJOR and not self.volatile
-        how = "_CHECKED" if self.checked else "" if contiguous else "_EACH"
-        out = self._matrix_definitions(target, section + how)
-        if how:
-            holding = target.holding(m)
-            out["EACH"] = _each(holding.slots, holding.has_rows)
+        w, holding = target.width(self.matrix), target.holding(self.matrix)
+        how = "CHECKED" if self.checked else "EACH" if self.volatile else f"{holding.name}_{self.layout.short.upper()}"
+        out = self._matrix_definitions(target, f"{section}_{how} {section}_EACH {section}")
+        if how != "WHOLE_ROWM":
+            out["EACH"] = _each(holding.slots, holding.has_vectors)
         fits = "(CM_FITS((r) + 1, row, rows) && CM_FITS((c) + 1, column, columns))"
         out |= {
             "VLOAD(p)": f"vload{w}(0, p)" if w > 1 else "*(p)",
@@ -263,7 +261,7 @@ class ScalarMultiply(_Plain):
     section, parameters = "SCALAR_MUL", "out m scalar"
 
     def definitions(self, target: Target) -> dict[str, str]:
-        body = spelling.binary("mul", self.matrix.component, target.width(self.matrix.columns))
+        body = spelling.binary("mul", self.matrix.component, target.width(self.matrix))
         return self._matrix_definitions(target, self.section) | {"MAP(x, y)": body}
 
 
@@ -303,7 +301,7 @@ class Binary(_Plain):
         return _name(self.operator, self.matrix)
 
     def definitions(self, target: Target) -> dict[str, str]:
-        body = spelling.binary(self.operator, self.matrix.component, target.width(self.matrix.columns))
+        body = spelling.binary(self.operator, self.matrix.component, target.width(self.matrix))
         return self._matrix_definitions(target, self.section) | {"MAP(x, y)": body}
 
 
@@ -317,7 +315,7 @@ class Negate(_Plain):
         return _name("negate", self.matrix)
 
     def definitions(self, target: Target) -> dict[str, str]:
-        body = spelling.negation(self.matrix.component, target.width(self.matrix.columns))
+        body = spelling.negation(self.matrix.component, target.width(self.matrix))
         return self._matrix_definitions(target, self.section) | _from(target, self.matrix) | {"MAP(x)": body}
 
 
@@ -337,7 +335,7 @@ class Convert(_OfMatrix):
         return Signature("void", (_private("out", self.to), _private("m", self.matrix.component, True)))
 
     def definitions(self, target: Target) -> dict[str, str]:
-        w = target.width(self.matrix.columns)
+        w = target.width(self.matrix)
         body = spelling.convert("x", self.matrix.component, self.to, w, self.how.rounding, self.how.saturate)
         result = replace(self.matrix, component=self.to)
         return Negate(result).definitions(target) | _from(target, self.matrix) | {"MAP(x)": body}
@@ -359,7 +357,7 @@ class Transpose(_Plain):
         column, row = source.place(Term("(l)"), Term("(s)"))
         out = self._matrix_definitions(target, self.section) | _travelling(target, m.component)
         return out | {
-            "EACH": _each(m.rows * m.columns, source.has_rows),
+            "EACH": _each(m.rows * m.columns, source.has_vectors),
             "FROM_SLOTS": str(source.slots),
             "FROM_HOLDER(r, c)": str(lane),
             "FROM_SLOT(r, c)": str(slot),
@@ -379,7 +377,7 @@ def conversion(source: MatrixType, result: MatrixType, how: Conversion) -> Insta
 
 
 def _from(target: Target, matrix: MatrixType) -> dict[str, str]:
-    w = target.width(matrix.columns)
+    w = target.width(matrix)
     return {"FROM": matrix.component.library_c, "FROM_V": spelling.vector(matrix.component, w)}
 
 
@@ -424,7 +422,7 @@ class MultiplyAdd(FromTemplate):
 
     def definitions(self, target: Target) -> dict[str, str]:
         m, n, k = self.c.rows, self.c.columns, self.a.columns
-        w, own = target.width(n), target.holding(self.c).slots // m
+        w, own = target.width(self.c), target.holding(self.c).slots // m
         steps = m * own // w
         out = {"OP": "MUL_ADD", "M": str(m), "N": str(n), "K": str(k), "SG": str(target.sub_group_size)}
         for name, matrix in (("A", self.a), ("B", self.b), ("C", self.c)):

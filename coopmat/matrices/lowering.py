@@ -91,14 +91,13 @@ def _add_from_template(parts: dict[str, str], instance: FromTemplate, target: Ta
     parts[instance.function_name] = "\n".join([*lines, template.rstrip("\n"), *undefined, ""])
 
 
-def section(files: Sequence[str], name: str) -> tuple[str, str]:
-    """The last file that has the section, and its name there: "LOAD_CHECKED" is a way of "LOAD", which stands for it
-    where no file has it. KeyError where none has either."""
-    for way in (name, name.rpartition("_")[0]):
+def section(files: Sequence[str], names: str) -> tuple[str, str]:
+    """The last file that has the section, and its name; of several `names`, the first that there is. KeyError."""
+    for name in names.split():
         for file in reversed(files):
-            if way in library_sections(file):
-                return file, way
-    raise KeyError(name)
+            if name in library_sections(file):
+                return file, name
+    raise KeyError(names)
 
 
 _SECTION = re.compile(r"^#ifdef CM_(?:OP_)?(\w+)\b[^\n]*\n(.*?)^#endif // CM_(?:OP_)?\1\n", re.MULTILINE | re.DOTALL)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
@@ -31,6 +31,14 @@ class Tuning:
 DEFAULT_TUNING = Tuning()
 
 
+def as_whole(matrix: MatrixType, lanes: int) -> Holding:
+    return Whole(matrix.rows, matrix.columns, lanes)
+
+
+def in_columns(matrix: MatrixType, lanes: int) -> Holding:
+    return Columns(matrix.rows, matrix.columns, lanes)
+
+
 class SubGroup(Enum):
     """What the subgroup of a lowering is: a single work-item, the device's own, or consecutive work-items of a
     work-group, by local linear id, that exchange values through local memory."""
@@ -43,14 +51,14 @@ class SubGroup(Enum):
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """A lowering. Sections are looked for in `files` of library/, the last first; `builtins` is the file of those of
-    the subgroup, where it is not the device's. `holding` tells how matrices lie over the subgroup's lanes, `barrier` is
-    the function that these wait for each other by, none where there is one only. `tuning` is the device's.
+    the subgroup, where it is not the device's. `holding` tells how a matrix lies over so many lanes, `barrier` is the
+    function that these wait for each other by, none where there is one only. `tuning` is the device's.
     """
 
     name: str
     files: tuple[str, ...]
     sub_group: SubGroup
-    holding: type[Holding] = Columns
+    holding: Callable[[MatrixType, int], Holding] = in_columns
     builtins: str | None = None
     barrier: str = ""
     tuning: Tuning = DEFAULT_TUNING
@@ -88,10 +96,10 @@ class Strategy:
         items = work_items if self.exchanges_in_local_memory else None
         return Target(self, self.size(wanted), items or MAX_WORK_ITEMS)
 
-    def width(self, columns: int) -> int:
-        """Components of the vectors that a row is held in: the widest vector that divides it, or scalars."""
-        widths = (w for w in (16, 8, 4, 2, 1) if w <= self.tuning.widest and columns % w == 0)
-        return next(widths) if self.holding.has_rows else 1
+    def width(self, matrix: MatrixType) -> int:
+        """Components of the vectors that a matrix is held in: the widest vector that divides a row, or scalars."""
+        widths = (w for w in (16, 8, 4, 2, 1) if w <= self.tuning.widest and matrix.columns % w == 0)
+        return next(widths) if self.holding(matrix, 1).has_vectors else 1
 
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
@@ -102,7 +110,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
                 "one",
                 ("general.cl", "subgroup_of_one.cl"),
                 SubGroup.WORK_ITEM,
-                Whole,
+                as_whole,
                 builtins="subgroup_of_one_builtins.cl",
             ),
             Strategy("lanes", ("general.cl", "lanes.cl"), SubGroup.DEVICE, barrier="sub_group_barrier"),
@@ -125,12 +133,12 @@ IN_SUB_GROUPS = tuple(name for name, row in STRATEGIES.items() if row.has_sub_gr
 
 def storage_components(strategy: Strategy, matrix: MatrixType, sub_group_size: int) -> int:
     """Components of private storage that each work-item needs for a matrix."""
-    return strategy.holding(matrix.rows, matrix.columns, sub_group_size).slots
+    return strategy.holding(matrix, sub_group_size).slots
 
 
 def storage_alignment(strategy: Strategy, matrix: MatrixType) -> int:
     """In bytes."""
-    return matrix.component.size * strategy.width(matrix.columns)
+    return matrix.component.size * strategy.width(matrix)
 
 
 # The fences of a barrier before and after a store; to private memory no other work-item looks. What is stored to global
@@ -162,11 +170,11 @@ class Target:
         """What a host must keep to, None where it need not."""
         return self.work_items if self.strategy.exchanges_in_local_memory else None
 
-    def width(self, columns: int) -> int:
-        return self.strategy.width(columns)
+    def width(self, matrix: MatrixType) -> int:
+        return self.strategy.width(matrix)
 
     def holding(self, matrix: MatrixType) -> Holding:
-        return self.strategy.holding(matrix.rows, matrix.columns, self.sub_group_size)
+        return self.strategy.holding(matrix, self.sub_group_size)
 
     def of_work_group(self) -> Target:
         """For matrices of the whole work-group, which must have `work_items`: they are a subgroup of `scratch`."""

@@ -111,7 +111,7 @@ class Storage(PlainTypes):
         m = matrix_type(t)
         count = lowering.storage_components(self._strategy, m, self._size)
         # Vectors give the object its alignment, and LLVM an idea of what is accessed at a time.
-        width = self._strategy.width(t.columns)
+        width = self._strategy.width(m)
         bits = t.component == BFLOAT16 or (self._half_bits and t.component == HALF)
         parts = ArrayType(with_count(USHORT if bits else t.component, width), count // width)
         name = f"cm_{t.component}_{t.rows}x{t.columns}_{t.use.name.lower()}"

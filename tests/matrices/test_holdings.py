@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from coopmat.matrices.holdings import Columns, Holding, Term, Whole
+from coopmat.matrices.holdings import Columns, Holding, Interleaved, Term, Whole
 from coopmat.matrices.strategies import STRATEGIES
+from coopmat.matrices.variants import COMPONENT_TYPES, MatrixType, Use
 
 SHAPES = tuple(itertools.product((1, 2, 3, 7, 8, 16, 17, 33, 48), repeat=2))
 
@@ -29,20 +30,34 @@ def check(holding: Holding) -> None:
     lane, slot = np.broadcast_arrays(*holding.holder(r, c))
     assert (lanes[lane, slot] == lane).all() and (slot < holding.slots).all()
     assert (rows[lane, slot] == r).all() and (columns[lane, slot] == c).all()
-    if holding.has_rows:
-        assert holding.lanes == 1 and (slot == r * holding.columns + c).all()
+    assert holding.lanes == 1 or not holding.has_vectors
+    if isinstance(holding, Whole) and not isinstance(holding, Interleaved):
+        assert (slot == r * holding.columns + c).all()
 
 
 @pytest.mark.parametrize("lanes", [1, 4, 5, 8, 16, 32, 64])
 @pytest.mark.parametrize("kind", [Whole, Columns])
 def test_every_component_is_held_once(kind, lanes):
     for rows, columns in SHAPES:
-        if not kind.has_rows or lanes == 1:
+        if not kind.has_vectors or lanes == 1:
             check(kind(rows, columns, lanes))
 
 
-def test_every_lowering_has_a_holding():
-    assert {row.holding for row in STRATEGIES.values()} == {Whole, Columns}
+@pytest.mark.parametrize("pack", [2, 4])
+def test_packs_of_rows_lie_as_in_the_packed_layout(pack):
+    for rows, columns in SHAPES:
+        holding = Interleaved(rows * pack, columns, 1, pack)
+        check(holding)
+        r, c = np.indices((rows * pack, columns))
+        stride = columns * pack
+        assert (holding.holder(r, c)[1] == r // pack * stride + c * pack + r % pack).all()
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_matrix_is_held(name):
+    lanes = STRATEGIES[name].size(8)
+    for component, use, (rows, columns) in itertools.product(COMPONENT_TYPES.values(), Use, SHAPES):
+        check(STRATEGIES[name].holding(MatrixType(component, rows, columns, use), lanes))
 
 
 @dataclass(frozen=True)
@@ -77,7 +92,10 @@ def value(text: str, **names: int) -> int:
     return int(eval(text.replace("/", "//"), {}, names))
 
 
-@pytest.mark.parametrize("holding", [Whole(7, 12, 1), Columns(7, 12, 5), Columns(16, 32, 16)], ids=str)
+HOLDINGS = (Whole(7, 12, 1), Interleaved(8, 12, 1, 4), Columns(7, 12, 5), Columns(16, 32, 16))
+
+
+@pytest.mark.parametrize("holding", HOLDINGS, ids=str)
 def test_the_text_says_the_same(holding):
     macros = holding.macros()
     for lane, slot in itertools.product(range(holding.lanes), range(holding.slots)):

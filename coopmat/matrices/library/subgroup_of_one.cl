@@ -19,21 +19,21 @@
 #define CM_BROADCAST(x, lane) (x)
 #endif // CM_PROLOGUE
 
-#ifdef CM_OP_LOAD
+#ifdef CM_OP_LOAD_WHOLE_ROWM
 CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 {
     CM_EACH for (int r = 0; r < CM_ROWS; ++r)
         CM_EACH for (int c = 0; c < CM_COLUMNS; c += CM_WIDTH)
             CM_VECTOR(CM_V, out, r * CM_COLUMNS + c) = CM_VLOAD(p + CM_OFFSET(r, c));
 }
-#endif // CM_OP_LOAD
+#endif // CM_OP_LOAD_WHOLE_ROWM
 
 #ifdef CM_OP_LOAD_EACH // rows are not contiguous in memory, or each component is accessed once
 CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 {
     CM_EACH for (int r = 0; r < CM_ROWS; ++r)
         CM_EACH for (int c = 0; c < CM_COLUMNS; ++c)
-            out[r * CM_COLUMNS + c] = p[CM_OFFSET(r, c)];
+            out[CM_SLOT(r, c)] = p[CM_OFFSET(r, c)];
 }
 #endif // CM_OP_LOAD_EACH
 
@@ -45,25 +45,25 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
     else
         CM_EACH for (int r = 0; r < CM_ROWS; ++r)
             CM_EACH for (int c = 0; c < CM_COLUMNS; ++c)
-                out[r * CM_COLUMNS + c] = CM_INSIDE(r, c) ? p[CM_OFFSET(r, c)] : (CM_T)0;
+                out[CM_SLOT(r, c)] = CM_INSIDE(r, c) ? p[CM_OFFSET(r, c)] : (CM_T)0;
 }
 #endif // CM_OP_LOAD_CHECKED
 
-#ifdef CM_OP_STORE
+#ifdef CM_OP_STORE_WHOLE_ROWM
 CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
 {
     CM_EACH for (int r = 0; r < CM_ROWS; ++r)
         CM_EACH for (int c = 0; c < CM_COLUMNS; c += CM_WIDTH)
             CM_VSTORE(CM_VECTOR(const CM_V, m, r * CM_COLUMNS + c), p + CM_OFFSET(r, c));
 }
-#endif // CM_OP_STORE
+#endif // CM_OP_STORE_WHOLE_ROWM
 
 #ifdef CM_OP_STORE_EACH
 CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
 {
     CM_EACH for (int r = 0; r < CM_ROWS; ++r)
         CM_EACH for (int c = 0; c < CM_COLUMNS; ++c)
-            p[CM_OFFSET(r, c)] = m[r * CM_COLUMNS + c];
+            p[CM_OFFSET(r, c)] = m[CM_SLOT(r, c)];
 }
 #endif // CM_OP_STORE_EACH
 
@@ -76,7 +76,7 @@ CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
         CM_EACH for (int r = 0; r < CM_ROWS; ++r)
             CM_EACH for (int c = 0; c < CM_COLUMNS; ++c)
                 if (CM_INSIDE(r, c))
-                    p[CM_OFFSET(r, c)] = m[r * CM_COLUMNS + c];
+                    p[CM_OFFSET(r, c)] = m[CM_SLOT(r, c)];
 }
 #endif // CM_OP_STORE_CHECKED
 

@@ -308,7 +308,7 @@ class FunctionLowering:
     def width(self, kind: int) -> int:
         """Components of the vectors that the rows of a matrix type are held in."""
         matrix = self.types.matrices[kind]
-        return holding(self.strategy, matrix).width(matrix.columns)
+        return holding(self.strategy, matrix).width(matrix)
 
 
 Change = Callable[[FunctionLowering, Instruction], bool]

@@ -166,7 +166,7 @@ class Types:
         """The types that take the place of the matrix types: those of a work-group are spread over `work_items`."""
         for kind, matrix in self.matrices.items():
             element, holder = self.elements(kind), holding(strategy, matrix)
-            width = holder.width(matrix.columns)
+            width = holder.width(matrix)
             if width > 1:
                 element = self.pool.intern("OpTypeVector", element, width)
             size = work_items if matrix.of_work_group else sub_group_size
