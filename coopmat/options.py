@@ -10,7 +10,7 @@ from typing import Any
 
 from . import budgets
 from .features import LANGUAGE_VERSIONS, Features
-from .matrices.strategies import ROUTES
+from .matrices.strategies import OPENCL_C_ONLY, ROUTES
 from .native_profiles import KHR, NATIVE_PROFILES, NativeProfile
 
 SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
@@ -52,6 +52,8 @@ class CompileOptions:
     compiler makes use of `hints`, which are options, and has vectors of at most `widest` components in the library, and
     vectors as members of packed records where `packed_members`. `fma` says whether the device has the builtin,
     `guarded_loads` whether it leaves out loads whose condition is false (`Tuning`).
+    `instructions` are the products that the device has instructions for (None: all of the route's); `unit` is the
+    route of sources that have such a product, where others go better by `matrices`.
     `fp_contract` is "on" or "off" (where no pragma says otherwise), or "matrix": as on, and in expressions of matrix
     types whatever a pragma says. `wrap`: overflow of signed integers wraps. `matrix_registers` are the bits and the
     number of the vector registers that the cost model of matrix types counts on (None: those of `trees.Machine`).
@@ -91,6 +93,8 @@ class CompileOptions:
     fma: bool = True
     guarded_loads: bool = True
     usual_sub_group_size: int = 16
+    instructions: tuple[str, ...] | None = None
+    unit: str = ""
     fp_contract: str = "on"
     wrap: bool = False
     matrix_registers: tuple[int, int] | None = None
@@ -117,6 +121,11 @@ class CompileOptions:
                 continue
             result = replace(result, **flag.apply(result, value))
         return result
+
+    @property
+    def given(self) -> str:
+        """What a device is given: "spirv" or "c"."""
+        return "c" if self.code == "c" or (self.code == "auto" and self.matrices in OPENCL_C_ONLY) else "spirv"
 
     @property
     def build_options(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ import click
 
 from coopmat import budgets, passes
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
-from coopmat.matrices.strategies import STRATEGIES
+from coopmat.matrices.strategies import OPENCL_C_ONLY, STRATEGIES
 from coopmat.options import CompileOptions, UsageError
 
 from . import verbose
@@ -81,7 +81,7 @@ def _run(arguments: list[str]) -> int:
         return ExitStatus.DONE
     if not invocation.inputs:
         raise UsageError("an input file (or - for standard input) is needed; see `coopmat compile --help`")
-    kinds = _kinds(invocation)
+    kinds = _kinds(invocation, options.matrices)
     reporter = Reporter(invocation.diagnostics, invocation.color)
     each = [replace(invocation, inputs=(name,)) for name in invocation.inputs]
     if len(each) > 1:
@@ -121,13 +121,18 @@ def _check_several(each: Sequence[Invocation], kinds: list[str], options: Compil
 _KIND_OF_WORD = {None: "spv", "-emit-llvm": "ll", "-S": "spvasm", "-c": "spv"}
 
 
-def _kinds(invocation: Invocation) -> list[str]:
+def _kinds(invocation: Invocation, matrices: str) -> list[str]:
     """The kinds to write, checked against the other flags."""
     words = {"-emit-llvm": invocation.llvm, "-S": invocation.assembly, "-c": invocation.object}
     word = next((word for word, is_there in words.items() if is_there), None)
     if word is not None and invocation.emit:
         raise UsageError(f"{word} and --emit exclude each other")
-    kinds = invocation.emit.split(",") if invocation.emit else [_KIND_OF_WORD[word]]
+    usual = "c" if word is None and matrices in OPENCL_C_ONLY else _KIND_OF_WORD[word]
+    kinds = invocation.emit.split(",") if invocation.emit else [usual]
+    if matrices in OPENCL_C_ONLY and (others := sorted({"spv", "spvasm", "ll"}.intersection(kinds))):
+        raise UsageError(
+            f"--matrices {matrices} is OpenCL C only, not {', '.join(others)}: --emit c, or {matrices}:emulated"
+        )
     for kind in kinds:
         if kind not in KINDS and kind not in KINDS_TO_COME:
             raise UsageError(f"--emit takes {', '.join((*KINDS, *KINDS_TO_COME))}, not '{kind}'")
@@ -154,7 +159,7 @@ def _compile(invocation: Invocation, options: CompileOptions, kinds: list[str], 
         emit.start()
     device = _device(invocation, options)
     if device is not None:
-        from coopmat.runtime.launch import resolve_options
+        from coopmat.runtime.launch import compile_resolved, resolve_options
 
         options = resolve_options(options, device)
     with budgets.use(dict(options.budgets)):
@@ -167,7 +172,10 @@ def _compile(invocation: Invocation, options: CompileOptions, kinds: list[str], 
         module = compiler.preprocess_only(source, options, name=shown)
     else:
         language = invocation.language or compiler.language_of(name)
-        module = compiler.compile(source, options, name=shown, language=language)
+        if device is None:
+            module = compiler.compile(source, options, name=shown, language=language)
+        else:
+            module = compile_resolved(source, options, device, name=shown, language=language)
     if device is not None and options.variants is None and not (shallow or invocation.syntax_only):
         _warn_of_unchecked_shapes(module, device)
     # Everything is made before anything is written.

@@ -11,7 +11,7 @@ from coopmat.devices import DeviceInfo, by_preference, health, list_devices, nat
 from coopmat.devices.environment import INSTALL_COMMAND
 from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.devices.sub_groups import sub_group_sizes
-from coopmat.matrices.strategies import IN_SUB_GROUPS, STRATEGIES
+from coopmat.matrices.strategies import IN_SUB_GROUPS, OPENCL_C_ONLY, STRATEGIES
 
 from .status import ExitStatus
 
@@ -93,10 +93,18 @@ def _matrices(device: DeviceInfo) -> dict[str, object]:
     return {
         "native_variants": (_names(device) if native else []),
         "proven_variants": _proven(device),
-        "lowerings": [name for name in STRATEGIES if device.sub_groups or name not in IN_SUB_GROUPS],
+        "lowerings": _lowerings(device),
         "pointer_alignment": device.pointer_alignment if native else 1,
         "stride_multiple": device.stride_multiple if native else 1,
     }
+
+
+def _lowerings(device: DeviceInfo) -> list[str]:
+    from coopmat.runtime.instruction_probe import instructions
+
+    here = [name for name in STRATEGIES if device.sub_groups or name not in IN_SUB_GROUPS]
+    reached = {n for n in OPENCL_C_ONLY if route_for(device).unit == n and device.handle and instructions(device, n)}
+    return [name for name in here if ":" not in name and (name not in OPENCL_C_ONLY or name in reached)]
 
 
 def _proven(device: DeviceInfo) -> list[str]:

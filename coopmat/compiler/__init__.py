@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..diagnostics import TooManyErrors
+from ..matrices.strategies import OPENCL_C_ONLY
 from ..options import CompileOptions as CompileOptions, UsageError as UsageError
 from .from_spirv import link_together as link_together
 from .module import Module as Module
@@ -60,6 +61,9 @@ def compile(
     parsed = options if isinstance(options, CompileOptions) else CompileOptions.from_arguments(options)
     if parsed.matrices == "auto":
         parsed = replace(parsed, matrices="native")
+    if parsed.matrices in OPENCL_C_ONLY and (parsed.code == "spirv" or language != "cl"):
+        text = f"--matrices {parsed.matrices} takes OpenCL C, and gives it to a device"
+        raise UsageError(f"{text}: use {parsed.matrices}:emulated for SPIR-V")
     module = Module(source, name, parsed, language if language in PIPELINES else "cl")
     if parsed.debug:
         module.warn("unused-command-line-argument", "-g: debug information is not supported yet")

@@ -73,7 +73,7 @@ class Compilation:
     @property
     def code(self) -> str:
         """What a device is given: "spirv" or "c"."""
-        return "c" if self.options.code == "c" else "spirv"
+        return self.options.given
 
     # --- stages
 

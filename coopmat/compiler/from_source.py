@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..ir import LoweredModule, LowerOptions
     from ..ir.kernel_info import KernelInfo
     from ..opencl_c import Written
+    from ..options import CompileOptions
     from ..passes import Pass, Report
     from .compilation import Compilation
 
@@ -88,6 +89,23 @@ def passes_for(c: Compilation, form: str) -> list[Pass]:
     return [*wanted, SmallFloats(functions)]
 
 
+def has_products(unit: typed.Unit, options: CompileOptions) -> bool:
+    """Whether a multiply-add of the unit is one that the route's devices have an instruction for."""
+    from ..frontend import typed
+    from ..frontend.matrix_terms import matrix_type
+    from ..frontend.nodes import walk
+    from ..matrices.strategies import STRATEGIES
+
+    strategy = STRATEGIES[options.matrices].tuned(tuning(options))
+    bodies = (decl.body for decl in unit.functions if unit.has_matrices and decl.body is not None)
+    return any(
+        strategy.product(*(matrix_type(operand.type) for operand in (node.a, node.b, node.c))) is not None
+        for body in bodies
+        for node in walk(body)
+        if isinstance(node, typed.MatrixMulAdd)
+    )
+
+
 def run_passes(c: Compilation, form: str) -> tuple[typed.Unit, Report]:
     """The typed AST without what the form does not have, and what the passes have to say."""
     from .. import passes
@@ -132,12 +150,14 @@ def lower(c: Compilation, form: str) -> LoweredModule:
 
 
 def write(c: Compilation) -> Written:
+    from ..matrices.lowering import prelude
     from ..opencl_c import WriteOptions
     from ..opencl_c.write import write
 
     unit, _ = c.result("passed c")
     with collector:
-        return c.timed("write", lambda: c.placed(lambda: write(unit, WriteOptions(c.options.cl_std))))
+        options = WriteOptions(c.options.cl_std, *prelude(c.matrices))
+        return c.timed("write", lambda: c.placed(lambda: write(unit, options)))
 
 
 def kernels(c: Compilation) -> tuple[KernelInfo, ...]:
@@ -145,10 +165,13 @@ def kernels(c: Compilation) -> tuple[KernelInfo, ...]:
 
 
 def emit(c: Compilation) -> bytes:
+    from ..matrices.strategies import OPENCL_C_ONLY
     from ..spirv.aligned_accesses import with_alignment
     from ..spirv.emit import EmitOptions, emit
     from ..spirv.legalize import legalize
 
+    if c.matrices in OPENCL_C_ONLY:
+        raise c.refused("no-such-stage", f"--matrices {c.matrices} is OpenCL C only: there is no SPIR-V of {c.name}")
     lowered = c.result("lowered")
     passes = lowered.passes
     if passes.startswith("O"):

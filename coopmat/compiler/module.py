@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostic, Span
-from ..options import UsageError
+from ..options import CompileOptions, UsageError
 from .compilation import Compilation
 
 if TYPE_CHECKING:
@@ -59,6 +59,12 @@ class Module(Compilation):
         """The typed AST of a source without errors; CompileError otherwise."""
         unit: typed.Unit = self.result("unit")
         return unit
+
+    def multiplies_by(self, options: CompileOptions) -> bool:
+        """Whether the source has a multiply-add that a device's instructions do, by those options."""
+        from .from_source import has_products
+
+        return self.language == "cl" and has_products(self.unit, options)
 
     @property
     def typed_ast(self) -> str:

@@ -69,7 +69,8 @@ def machine(options: CompileOptions) -> Machine:
 
 def tuning(options: CompileOptions) -> Tuning:
     """What the lowerings of cooperative matrices know of it."""
-    return Tuning(options.widest, options.fma, options.guarded_loads, options.usual_sub_group_size)
+    size = options.usual_sub_group_size
+    return Tuning(options.widest, options.fma, options.guarded_loads, size, options.instructions)
 
 
 @lru_cache(maxsize=64)

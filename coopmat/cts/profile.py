@@ -11,9 +11,10 @@ from coopmat.devices import DeviceInfo
 from coopmat.devices.sub_groups import sub_group_sizes
 from coopmat.devices.variants import component_types
 from coopmat.matrices import emulated
-from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE, IN_SUB_GROUPS, ROUTES, STRATEGIES
+from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE, IN_SUB_GROUPS, OPENCL_C_ONLY, ROUTES, STRATEGIES
 from coopmat.matrices.supported import Supported
 from coopmat.matrices.variants import MatrixType, Variant
+from coopmat.runtime.instruction_probe import instructions
 
 # Those whose code a device's compiler takes several times as long over: they get half as many variants.
 SLOW = tuple(strategy.name for strategy in STRATEGIES.values() if not strategy.has_one_work_item)
@@ -113,6 +114,8 @@ def _components(item: Variant | MatrixType) -> int:
 def _sub_group_sizes(device: DeviceInfo, route: str) -> tuple[int, ...]:
     if route not in ROUTES:
         raise ValueError(f"there is no route '{route}'; there are {', '.join(ROUTES)}")
+    if route in OPENCL_C_ONLY and not instructions(device, route):
+        raise ValueError(f"{device.label} has no instructions for the route '{route}'")
     if STRATEGIES[route].has_one_work_item:
         return (1,)
     if route not in IN_SUB_GROUPS:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coopmat.devices import DeviceInfo, route_for
-from coopmat.matrices.strategies import ROUTES
+from coopmat.matrices.strategies import OPENCL_C_ONLY, ROUTES
 from coopmat.options import UsageError
 
 from .operations.base import Case, Operation
@@ -114,7 +114,7 @@ class Catalogue:
         route."""
         mode, _, name = test.partition("_")
         operation, selection = self.operations[name], selection or self.settings.selection
-        if mode == "spirv" and self.in_c:
+        if mode == "spirv" and self.in_c(route):
             return
         every = [c for c in operation.cases(self.profile(route, selection)) if operation.has(mode, c)]
         if selection == "wimpy" and len(every) > 1:
@@ -123,11 +123,10 @@ class Catalogue:
         for case in every:
             yield Item(name, case, selection)
 
-    @property
-    def in_c(self) -> bool:
+    def in_c(self, route: str) -> bool:
         """Whether the device is given OpenCL C."""
         code = self.settings.code
-        return code == "c" or (code == "auto" and route_for(self.device).code == "c")
+        return code == "c" or (code == "auto" and (route in OPENCL_C_ONLY or route_for(self.device).code == "c"))
 
     def profile(self, route: str, selection: str) -> Profile:
         """Raises ValueError where the device cannot have the route."""
@@ -219,7 +218,7 @@ def _why_none(catalogue: Catalogue, test: str, route: str) -> str:
         catalogue.profile(route, catalogue.settings.selection)
     except ValueError as error:
         return str(error)
-    if catalogue.in_c and test.startswith("spirv_"):
+    if catalogue.in_c(route) and test.startswith("spirv_"):
         return "the device is given OpenCL C, and no SPIR-V"
     return "the device has no variant of it"
 

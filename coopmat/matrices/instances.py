@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from . import spelling
-from .holdings import Term
+from .holdings import Interleaved, Number, Term
 from .instance import FromTemplate, Instance, Parameter, Signature
+from .products import joined
 from .strategies import Target
 from .variants import ComponentType, Layout, MatrixType, Operands, Use
 
@@ -142,6 +143,9 @@ class _Memory(_OfMatrix):
             "PLACE": ", ".join(f"{p.type} {p.name}" for p in self._place),
             "INSIDE(r, c)": fits if self.checked else "1",
         }
+        if isinstance(holding, Interleaved):
+            out |= {"PACK": str(holding.pack), "JOIN(r, c)": joined(self.matrix.component, holding.pack)}
+            out["WORD(p)"] = f"as_uint(vload{holding.pack}(0, p))"
         along = "column" if self.layout == Layout.PACKED_A else "row"
         for unchecked in self._unchecked(target):
             out |= {"UNCHECKED": unchecked.function_name, "FROM_PACK": f"{along} % {self._pack} == 0"}
@@ -335,10 +339,12 @@ class Convert(_OfMatrix):
         return Signature("void", (_private("out", self.to), _private("m", self.matrix.component, True)))
 
     def definitions(self, target: Target) -> dict[str, str]:
-        w = target.width(self.matrix)
-        body = spelling.convert("x", self.matrix.component, self.to, w, self.how.rounding, self.how.saturate)
         result = replace(self.matrix, component=self.to)
-        return Negate(result).definitions(target) | _from(target, self.matrix) | {"MAP(x)": body}
+        moves = target.holding(self.matrix) != target.holding(result)
+        w = 1 if moves else target.width(self.matrix)
+        body = spelling.convert("x", self.matrix.component, self.to, w, self.how.rounding, self.how.saturate)
+        out = _moved(target, self.matrix, result) if moves else Negate(result).definitions(target)
+        return out | _from(target, self.matrix) | {"MAP(x)": body}
 
 
 class Transpose(_Plain):
@@ -352,21 +358,30 @@ class Transpose(_Plain):
 
     def definitions(self, target: Target) -> dict[str, str]:
         m = self.matrix
-        source = target.holding(replace(m, rows=m.columns, columns=m.rows))
-        lane, slot = source.holder(Term("(c)"), Term("(r)"))
-        column, row = source.place(Term("(l)"), Term("(s)"))
-        out = self._matrix_definitions(target, self.section) | _travelling(target, m.component)
-        return out | {
-            "EACH": _each(m.rows * m.columns, source.has_vectors),
-            "FROM_SLOTS": str(source.slots),
-            "FROM_HOLDER(r, c)": str(lane),
-            "FROM_SLOT(r, c)": str(slot),
-            "TO_ROW(l, s)": str(row),
-            "TO_COLUMN(l, s)": str(column),
-        }
+        source = replace(m, rows=m.columns, columns=m.rows)
+        return _moved(target, source, m, transposed=True) | _from(target, source) | {"MAP(x)": "x"}
 
     def scratch_bytes(self, target: Target) -> int:
         return _bytes_of_row(target, self.matrix.component)
+
+
+def _moved(target: Target, source: MatrixType, result: MatrixType, *, transposed: bool = False) -> dict[str, str]:
+    """The macros of what brings components to other lanes and slots."""
+    holding, r, c = target.holding(source), Term("(r)"), Term("(c)")
+    lane, slot = holding.holder(c, r) if transposed else holding.holder(r, c)
+    row, column = holding.place(Term("(l)"), Term("(s)"))
+    if transposed:
+        row, column = column, row
+    out = Fill(result).definitions(target) | _travelling(target, source.component)
+    return out | {
+        "OP": "MOVE",
+        "EACH": _each(result.rows * result.columns, holding.has_vectors),
+        "FROM_SLOTS": str(holding.slots),
+        "FROM_HOLDER(r, c)": str(lane),
+        "FROM_SLOT(r, c)": str(slot),
+        "TO_ROW(l, s)": str(row),
+        "TO_COLUMN(l, s)": str(column),
+    }
 
 
 def conversion(source: MatrixType, result: MatrixType, how: Conversion) -> Instance:
@@ -379,6 +394,15 @@ def conversion(source: MatrixType, result: MatrixType, how: Conversion) -> Insta
 def _from(target: Target, matrix: MatrixType) -> dict[str, str]:
     w = target.width(matrix)
     return {"FROM": matrix.component.library_c, "FROM_V": spelling.vector(matrix.component, w)}
+
+
+def _signs(operands: Operands) -> dict[str, str]:
+    """How bytes come to an instruction that takes unsigned and signed ones, of either operand."""
+    a_signed, b_signed = Operands.A_SIGNED in operands, Operands.B_SIGNED in operands
+    return {
+        "FLIP": "0x80808080u" if a_signed == b_signed else "0",
+        "DOT(c, x, y)": "cm_vpdpbusd(c, x, y)" if b_signed else "cm_vpdpbusd(c, y, x)",
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,14 +448,31 @@ class MultiplyAdd(FromTemplate):
         m, n, k = self.c.rows, self.c.columns, self.a.columns
         w, own = target.width(self.c), target.holding(self.c).slots // m
         steps = m * own // w
-        out = {"OP": "MUL_ADD", "M": str(m), "N": str(n), "K": str(k), "SG": str(target.sub_group_size)}
+        product = target.strategy.product(self.a, self.b, self.c)
+        out = {
+            "OP": product.section if product else "MUL_ADD",
+            "M": str(m),
+            "N": str(n),
+            "K": str(k),
+            "SG": str(target.sub_group_size),
+        }
         for name, matrix in (("A", self.a), ("B", self.b), ("C", self.c)):
             out[name] = matrix.component.library_c
         out |= {"OWN": str(own), "SUM": self._sum.opencl_c, "WIDTH": str(w), "SUM_V": spelling.vector(self._sum, w)}
         out |= {"B_V": spelling.vector(self.b.component, w), "C_V": spelling.vector(self.c.component, w)}
         out |= {"EACH": _each(steps), "EACH_K": "CM_UNROLL" if steps * k <= UNROLL_LIMIT else "CM_ROLL"}
+        out |= {"B_ROW(k, j)": self._row_of_b(target, w), **_signs(self.operands)}
         out |= {"BLOCK": str(self._block(target)), "EACH_BLOCK": out["EACH"]}
         return out | self._arithmetic(w, target.strategy.tuning.fma)
+
+    def _row_of_b(self, target: Target, w: int) -> str:
+        """`w` components of row k from column j * w on."""
+        holding = target.holding(self.b)
+        if holding.name != "INTERLEAVED":
+            return "CM_VECTOR(const CM_B_V, b, k * CM_N + j * CM_WIDTH)"
+        j: Number = Term("(j)")
+        slots = (holding.holder(Term("(k)"), j * w + i)[1] for i in range(w))
+        return f"(CM_B_V)({', '.join(f'b[{slot}]' for slot in slots)})"
 
     def scratch_bytes(self, target: Target) -> int:
         if not target.strategy.exchanges_in_local_memory:

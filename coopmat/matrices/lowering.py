@@ -100,11 +100,22 @@ def section(files: Sequence[str], names: str) -> tuple[str, str]:
     raise KeyError(names)
 
 
+@cache
+def prelude(route: str) -> tuple[str, frozenset[str]]:
+    """The C that reaches the instructions of a route's devices, and the functions of the library that it defines."""
+    file = STRATEGIES[route].prelude if route in STRATEGIES else ""
+    text = _text(file) if file else ""
+    return text, frozenset(re.findall(r"^static inline \w+ (\w+)\(", text, re.MULTILINE))
+
+
+def _text(file: str) -> str:
+    return (resources.files(__package__) / "library" / file).read_text(encoding="utf-8")
+
+
 _SECTION = re.compile(r"^#ifdef CM_(?:OP_)?(\w+)\b[^\n]*\n(.*?)^#endif // CM_(?:OP_)?\1\n", re.MULTILINE | re.DOTALL)
 
 
 @cache
 def library_sections(file: str) -> Mapping[str, str]:
     """The templates of a library file, by section name."""
-    text = (resources.files(__package__) / "library" / file).read_text(encoding="utf-8")
-    return MappingProxyType({match[1]: match[2] for match in _SECTION.finditer(text)})
+    return MappingProxyType({match[1]: match[2] for match in _SECTION.finditer(_text(file))})

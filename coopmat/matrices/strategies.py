@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
 
 from .holdings import Columns, Holding, Whole
+from .products import X86, Product
 from .variants import MatrixType
 
 # What local memory is made for where the kernel does not say how large its work-groups are.
@@ -20,23 +21,17 @@ DEFAULT_SUB_GROUP_SIZE = 16
 class Tuning:
     """What a lowering has to know of the device: `widest` is the greatest number of components of the vectors that may
     be used, `fma` says whether the builtin is there, `guarded_loads` whether a load from an address that all work-items
-    share is left out where its condition is false. `sub_group_size` is in work-items, for kernels that name none."""
+    share is left out where its condition is false. `sub_group_size` is in work-items, for kernels that name none.
+    `instructions` are the sections of the products that it has, None where it has all."""
 
     widest: int = 16
     fma: bool = True
     guarded_loads: bool = True
     sub_group_size: int = DEFAULT_SUB_GROUP_SIZE
+    instructions: tuple[str, ...] | None = None
 
 
 DEFAULT_TUNING = Tuning()
-
-
-def as_whole(matrix: MatrixType, lanes: int) -> Holding:
-    return Whole(matrix.rows, matrix.columns, lanes)
-
-
-def in_columns(matrix: MatrixType, lanes: int) -> Holding:
-    return Columns(matrix.rows, matrix.columns, lanes)
 
 
 class SubGroup(Enum):
@@ -51,21 +46,31 @@ class SubGroup(Enum):
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """A lowering. Sections are looked for in `files` of library/, the last first; `builtins` is the file of those of
-    the subgroup, where it is not the device's. `holding` tells how a matrix lies over so many lanes, `barrier` is the
-    function that these wait for each other by, none where there is one only. `tuning` is the device's.
+    the subgroup, where it is not the device's. `usual` is how a matrix lies over the lanes where no instruction wants
+    it otherwise; `barrier` is the function that these wait for each other by, none where there is one only. `products`
+    are what its devices have instructions for; `prelude` is the file of C that reaches them, in place of the functions
+    of those names. `tuning` is the device's.
     """
 
     name: str
     files: tuple[str, ...]
     sub_group: SubGroup
-    holding: Callable[[MatrixType, int], Holding] = in_columns
+    usual: type[Holding] = Columns
+    products: tuple[Product, ...] = ()
+    prelude: str = ""
     builtins: str | None = None
     barrier: str = ""
     tuning: Tuning = DEFAULT_TUNING
 
     def tuned(self, tuning: Tuning) -> Strategy:
         """The same lowering, for another device."""
-        return replace(self, tuning=tuning)
+        there = (row for row in self.products if tuning.instructions is None or row.section in tuning.instructions)
+        return replace(self, tuning=tuning, products=tuple(there) if tuning.widest == 16 else ())
+
+    def holding(self, matrix: MatrixType, lanes: int) -> Holding:
+        """How a matrix lies over so many lanes."""
+        wanted = (row.holding(matrix) for row in self.products)
+        return next(filter(None, wanted), None) or self.usual(matrix.rows, matrix.columns, lanes)
 
     @property
     def has_one_work_item(self) -> bool:
@@ -96,12 +101,25 @@ class Strategy:
         items = work_items if self.exchanges_in_local_memory else None
         return Target(self, self.size(wanted), items or MAX_WORK_ITEMS)
 
+    def product(self, a: MatrixType, b: MatrixType, c: MatrixType) -> Product | None:
+        """The multiply-add that its devices have an instruction for, None where that is another."""
+        return next((row for row in self.products if row.takes(a, b, c)), None)
+
     def width(self, matrix: MatrixType) -> int:
         """Components of the vectors that a matrix is held in: the widest vector that divides a row, or scalars."""
         widths = (w for w in (16, 8, 4, 2, 1) if w <= self.tuning.widest and matrix.columns % w == 0)
         return next(widths) if self.holding(matrix, 1).has_vectors else 1
 
 
+_X86 = Strategy(
+    "x86",
+    ("general.cl", "subgroup_of_one.cl", "x86.cl"),
+    SubGroup.WORK_ITEM,
+    Whole,
+    X86,
+    "x86_prelude.cl",
+    builtins="subgroup_of_one_builtins.cl",
+)
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
         row.name: row
@@ -110,7 +128,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
                 "one",
                 ("general.cl", "subgroup_of_one.cl"),
                 SubGroup.WORK_ITEM,
-                as_whole,
+                Whole,
                 builtins="subgroup_of_one_builtins.cl",
             ),
             Strategy("lanes", ("general.cl", "lanes.cl"), SubGroup.DEVICE, barrier="sub_group_barrier"),
@@ -121,10 +139,14 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
                 builtins="scratch_builtins.cl",
                 barrier="barrier",
             ),
+            _X86,
+            replace(_X86, name="x86:emulated", prelude=""),
         )
     }
 )
 
+# Those whose instructions only OpenCL C, and what its compilers take besides, can reach.
+OPENCL_C_ONLY = tuple(name for name, row in STRATEGIES.items() if row.prelude)
 # What may become of matrices: native ones, or a lowering.
 ROUTES = ("native", *STRATEGIES)
 # Lowerings whose subgroups are the device's own.
@@ -137,7 +159,9 @@ def storage_components(strategy: Strategy, matrix: MatrixType, sub_group_size: i
 
 
 def storage_alignment(strategy: Strategy, matrix: MatrixType) -> int:
-    """In bytes."""
+    """In bytes: of the vectors in which it is accessed."""
+    if strategy.holding(matrix, 1).name == "INTERLEAVED":
+        return 64
     return matrix.component.size * strategy.width(matrix)
 
 

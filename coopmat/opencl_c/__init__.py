@@ -15,9 +15,12 @@ __all__ = ["WriteOptions", "Written"]
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """`cl_std` is the newest version that the device takes; the text asks for the oldest that it can do with."""
+    """`cl_std` is the newest version that the device takes; the text asks for the oldest that it can do with. `prelude`
+    is C that defines `instructions`: these functions of the library are not written, as the device has them."""
 
     cl_std: str = "CL3.0"
+    prelude: str = ""
+    instructions: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

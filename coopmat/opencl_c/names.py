@@ -27,7 +27,7 @@ class Names:
         self._records: dict[RecordType, str] = {}
 
     def keep(self, decl: typed.FunctionDecl) -> None:
-        """A kernel's name, which hosts ask for."""
+        """A name that is told elsewhere: a kernel's, which hosts ask for, or a prelude's."""
         self._functions[decl] = decl.name
         self._used.add(decl.name)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..features import LANGUAGE_VERSIONS
 from ..frontend import typed
 from ..frontend.kernel_info import describe, sub_group_size
 from ..frontend.nodes import walk
 from ..frontend.types import RecordType, Type
+from ..passes.storage import LIBRARY_NAME
 from . import WriteOptions, Written
 from .context import Context, Program
 from .declarations import declared, parameter, record, records_in, type_name
@@ -28,7 +29,8 @@ _INLINE = """\
 def write(unit: typed.Unit, options: WriteOptions) -> Written:
     """The unit as OpenCL C. Raises CompileError for what the language version, or this writer, has no way to say."""
     names = Names()
-    for decl in unit.kernels:
+    own = {decl for decl in unit.functions if decl.name in options.instructions and decl.span.file == LIBRARY_NAME}
+    for decl in (*unit.kernels, *own):
         names.keep(decl)
     program = Program(unit, names, Needs(LANGUAGE_VERSIONS[options.cl_std]))
     variables = sort_out(program)
@@ -41,11 +43,14 @@ def write(unit: typed.Unit, options: WriteOptions) -> Written:
         program.needs.span = variable_.span
         output.place(variable_.span)
         output.add(declaration(context, variable_) + ";")
-    _write_functions(program, _reached(unit), output)
+    functions = _reached(unit)
+    _write_functions(program, {decl: calls for decl, calls in functions.items() if decl not in own}, output, own)
     text = str(output)
     head = [f"#pragma OPENCL EXTENSION {name} : enable" for name in sorted(program.needs.extensions)]
     if "CM_INLINE" in text:
         head.append(_INLINE.rstrip())
+    if not own.isdisjoint(functions):
+        head.append(options.prelude.rstrip())
     infos = tuple(decl.info or describe(decl, sub_group_size(decl), False) for decl in unit.kernels)
     return Written("\n".join([*head, text]), infos, program.needs.standard)
 
@@ -65,9 +70,12 @@ def _reached(unit: typed.Unit) -> dict[typed.FunctionDecl, list[typed.FunctionDe
 
 
 def _write_functions(
-    program: Program, functions: dict[typed.FunctionDecl, list[typed.FunctionDecl]], output: Output
+    program: Program,
+    functions: dict[typed.FunctionDecl, list[typed.FunctionDecl]],
+    output: Output,
+    elsewhere: Iterable[typed.FunctionDecl],
 ) -> None:
-    known: set[typed.FunctionDecl] = set()
+    known = set(elsewhere)
     for decl, calls in functions.items():
         known.add(decl)
         for called in calls:

@@ -115,7 +115,9 @@ class Storage(PlainTypes):
         bits = t.component == BFLOAT16 or (self._half_bits and t.component == HALF)
         parts = ArrayType(with_count(USHORT if bits else t.component, width), count // width)
         name = f"cm_{t.component}_{t.rows}x{t.columns}_{t.use.name.lower()}"
-        result = RecordType("struct", name, LIBRARY_SPAN)
+        alignment = lowering.storage_alignment(self._strategy, m)
+        natural = width * m.component.size
+        result = RecordType("struct", name, LIBRARY_SPAN, alignment=alignment if alignment > natural else None)
         result.complete([Field("part", parts, PLAIN, LIBRARY_SPAN)])
         return result
 

@@ -22,7 +22,7 @@ from coopmat.options import CompileOptions, UsageError
 from . import driver
 from .driver import quietly
 from .fitting import fitted
-from .launch import resolve_options
+from .launch import compile_resolved, resolve_options
 
 logger = logging.getLogger("coopmat.build")
 
@@ -196,7 +196,7 @@ class _Job:
         return DeviceBuild(self.device, facts["route"], kernels, facts["warnings"])
 
     def _build(self) -> Entry:
-        module = compiler.compile(self.source, self.options, name=self.name)
+        module = compile_resolved(self.source, self.options, self.device, name=self.name)
         context = opencl().Context([self.device.handle]) if len(self.context.devices) > 1 else self.context
         module, self.program = fitted(
             module, self.device, lambda found: driver.build(context, found, self.device, self.for_device)

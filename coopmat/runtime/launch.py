@@ -15,7 +15,7 @@ from coopmat.devices.sub_groups import usual_size
 from coopmat.devices.variants import variants_for
 from coopmat.diagnostics import CompileError
 from coopmat.features import LANGUAGE_VERSIONS
-from coopmat.matrices.strategies import IN_SUB_GROUPS
+from coopmat.matrices.strategies import IN_SUB_GROUPS, OPENCL_C_ONLY
 from coopmat.matrices.trees.machine import registers_of
 from coopmat.matrices.variants import COMPONENT_TYPES
 from coopmat.options import CompileOptions
@@ -23,6 +23,7 @@ from coopmat.options import CompileOptions
 from .checks import CheckResult, run_check
 from .data import Array, integer_of, make_array, make_scalar, shape_of, sizes_of
 from .evaluator import TYPES
+from .instruction_probe import instructions
 from .launch_rules import LaunchRules, launch_error
 from .program import Program
 from .runheader import WORK, Argument, Piece, Run, header_error, parse_header, with_source
@@ -75,9 +76,24 @@ def compile_for(source: bytes, options: CompileOptions, device: DeviceInfo, *, n
 
     Raises CompileError where the device has no route or the source is wrong.
     """
+    return compile_resolved(source, resolve_options(options, device), device, name=name)
+
+
+def compile_resolved(
+    source: str | bytes, options: CompileOptions, device: DeviceInfo, *, name: str, language: str = "cl"
+) -> Module:
+    """Compile with options that `resolve_options` gave for the device: by its instructions, where it has what the
+    source multiplies by. Raises CompileError."""
     from coopmat import compiler
 
-    return compiler.compile(source, resolve_options(options, device), name=name)
+    module = compiler.compile(source, options, name=name, language=language)
+    on_unit = replace(options, matrices=options.unit, unit="")
+    if options.unit and device.handle is not None and module.multiplies_by(on_unit):
+        there = instructions(device, options.unit)
+        on_unit = resolve_options(replace(on_unit, instructions=there), device)
+        if there and module.multiplies_by(on_unit):
+            return compiler.compile(source, on_unit, name=name, language=language)
+    return module
 
 
 # Extensions that programs ask for by their macro, as few devices have them.
@@ -94,8 +110,12 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
     if options.matrix_registers is None and device.vector_bits:
         options = replace(options, matrix_registers=registers_of(device.vector_bits))
     route = route_for(device)
-    if options.code == "auto" and route.code == "c":
+    if options.code == "auto" and "c" in (route.code, options.given):
         options = replace(options, code="c")
+    if options.matrices == "auto" and options.code == "auto":
+        options = replace(options, unit=route.unit)
+    elif options.matrices in OPENCL_C_ONLY and device.handle is not None and options.instructions is None:
+        options = replace(options, instructions=instructions(device, options.matrices))
     if options.matrices == "auto":
         lowered = options.code == "c" and route.matrices == "native"
         options = replace(options, matrices="one" if lowered else route.matrices)

@@ -94,14 +94,14 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 
 // To other lanes and slots: CM_FROM_HOLDER and CM_FROM_SLOT(r, c) tell where component (r, c) of the result comes from.
 #ifdef CM_OP_MOVE
-CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m)
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 {
     CM_T t[CM_SLOTS];
     CM_EACH for (int r = 0; r < CM_ROWS; ++r)
         CM_EACH for (int c = 0; c < CM_COLUMNS; ++c) {
-            const CM_T x = CM_T_OF(CM_BROADCAST(CM_W_OF(m[CM_FROM_SLOT(r, c)]), CM_FROM_HOLDER(r, c)));
+            const CM_FROM x = CM_T_OF(CM_BROADCAST(CM_W_OF(m[CM_FROM_SLOT(r, c)]), CM_FROM_HOLDER(r, c)));
             if (CM_HOLDER(r, c) == CM_LANE)
-                t[CM_SLOT(r, c)] = x;
+                t[CM_SLOT(r, c)] = CM_MAP(x);
         }
     CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
         if (CM_HOLDS(CM_LANE, s))

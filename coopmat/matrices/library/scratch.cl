@@ -39,10 +39,10 @@ CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE, __
 // The operand has CM_FROM_SLOTS; the component in slot s of lane l of it becomes (CM_TO_ROW(l, s), CM_TO_COLUMN(l, s)) of
 // the result, which is outside where there is none.
 #ifdef CM_OP_MOVE
-CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m, __local ulong *scratch)
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m, __local ulong *scratch)
 {
     CM_T t[CM_SLOTS];
-    __local CM_T *share = CM_SHARE(CM_T, 1);
+    __local CM_FROM *share = CM_SHARE(CM_FROM, 1);
     const int lane = CM_LANE;
     CM_EACH for (int s = 0; s < CM_FROM_SLOTS; ++s) {
         share[lane] = m[s];
@@ -50,7 +50,7 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m, __local u
         CM_EACH for (int i = 0; i < CM_SG; ++i) {
             const int r = CM_TO_ROW(i, s), c = CM_TO_COLUMN(i, s);
             if (r < CM_ROWS && c < CM_COLUMNS && CM_HOLDER(r, c) == lane)
-                t[CM_SLOT(r, c)] = share[i];
+                t[CM_SLOT(r, c)] = CM_MAP(share[i]);
         }
         CM_EXCHANGE;
     }

@@ -125,7 +125,7 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
     CM_EACH_K for (int k = 0; k < CM_K; ++k) {
         CM_SUM_V y[CM_N / CM_WIDTH];
         CM_EACH for (int j = 0; j < CM_N / CM_WIDTH; ++j)
-            y[j] = CM_WIDEN_B(CM_VECTOR(const CM_B_V, b, k * CM_N + j * CM_WIDTH));
+            y[j] = CM_WIDEN_B(CM_B_ROW(k, j));
         CM_EACH for (int i = 0; i < CM_M; ++i) {
             const CM_SUM_V x = (CM_SUM_V)(CM_WIDEN_A(a[i * CM_K + k]));
             CM_EACH for (int j = 0; j < CM_N / CM_WIDTH; ++j)
