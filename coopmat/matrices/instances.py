@@ -461,9 +461,13 @@ class MultiplyAdd(FromTemplate):
         out |= {"OWN": str(own), "SUM": self._sum.opencl_c, "WIDTH": str(w), "SUM_V": spelling.vector(self._sum, w)}
         out |= {"B_V": spelling.vector(self.b.component, w), "C_V": spelling.vector(self.c.component, w)}
         out |= {"EACH": _each(steps), "EACH_K": "CM_UNROLL" if steps * k <= UNROLL_LIMIT else "CM_ROLL"}
-        out |= {"B_ROW(k, j)": self._row_of_b(target, w), **_signs(self.operands)}
+        if target.holding(self.b).has_vectors:
+            out["B_ROW(k, j)"] = self._row_of_b(target, w)
+        if product is not None:
+            out |= _signs(self.operands)
         out |= {"BLOCK": str(self._block(target)), "EACH_BLOCK": out["EACH"]}
-        return out | self._arithmetic(w, target.strategy.tuning.fma)
+        is_whole = product is not None and not self.c.component.is_integer
+        return out if is_whole else out | self._arithmetic(w, target.strategy.tuning.fma)
 
     def _row_of_b(self, target: Target, w: int) -> str:
         """`w` components of row k from column j * w on."""

@@ -13,13 +13,13 @@ from repeats import slow_where
 
 from coopmat.devices import DeviceInfo
 from coopmat.matrices.meaning import convert, narrow, widen
-from coopmat.matrices.strategies import STRATEGIES
+from coopmat.matrices.strategies import OPENCL_C_ONLY, STRATEGIES
 from coopmat.matrices.variants import COMPONENT_TYPES
 
 SEED = 0
 BATCH = 60
 TARGETS = all_targets()
-ROUTES = [*STRATEGIES, "native"]
+ROUTES = [*(name for name in STRATEGIES if name not in OPENCL_C_ONLY), "native"]
 
 
 def _of_another_size(target: Target) -> bool:

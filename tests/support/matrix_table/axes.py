@@ -11,12 +11,11 @@ from matrix_programs import PRELUDE, Target
 import coopmat
 from coopmat.devices import DeviceInfo
 from coopmat.diagnostics import InternalError
-from coopmat.matrices.strategies import STRATEGIES
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use
 
 NATIVE = Target("native", 16)
 # Subgroup sizes of each strategy.
-SIZES = {"one": (1,), "lanes": (1, 2, 4, 8, 16, 32, 64), "scratch": (4, 16)}
+SIZES = {"one": (1,), "lanes": (1, 2, 4, 8, 16, 32, 64), "scratch": (4, 16), "x86:emulated": (1,)}
 # Of a load and of a store.
 LOAD_SPACES = ("global", "local", "constant", "private")
 STORE_SPACES = ("global", "local", "private")
@@ -81,7 +80,7 @@ def targets(device: DeviceInfo) -> list[Target]:
 
 
 def all_targets() -> list[Target]:
-    return [Target(name, size) for name in STRATEGIES for size in SIZES[name]]
+    return [Target(name, size) for name, sizes in SIZES.items() for size in sizes]
 
 
 def draw_matrix(rng: np.random.Generator, component: ComponentType, use: Use, large: float = 0.1) -> MatrixType:
