@@ -6,6 +6,7 @@ its conformance tests (OpenCL-CTS #2655) for the names. `bf16` and the packed la
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum, IntFlag
@@ -24,6 +25,17 @@ MAX_DIMENSION = 2**20 - 1
 class Kind(Enum):
     INTEGER = "integer"
     FLOAT = "float"
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """What SPIR-V calls a floating-point type that is not IEEE 754's: the operand of OpTypeFloat; names and numbers of
+    the extension's capabilities, first that of the type, then that of matrices."""
+
+    number: int
+    name: str
+    extension: str
+    capabilities: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +58,7 @@ class ComponentType:
     exponent: int = 0
     mantissa: int = 0
     infinities: bool = True
+    encoding: Encoding | None = None
 
     def __post_init__(self) -> None:
         if self.bits not in (8, 16, 32, 64):
@@ -92,6 +105,19 @@ class ComponentType:
     def is_integer(self) -> bool:
         return self.kind is Kind.INTEGER
 
+    def pattern(self, value: float) -> int:
+        """The bits of a number that a floating-point type has, of an infinity, of the NaN without sign or payload."""
+        infinite = ((1 << self.exponent) - 1) << self.mantissa
+        if math.isnan(value):
+            return infinite | (1 << (self.mantissa - 1) if self.infinities else (1 << self.mantissa) - 1)
+        if math.isinf(value):
+            magnitude = infinite
+        else:
+            least = 1 - self.bias
+            power = max(math.frexp(value)[1] - 1, least) if value else least
+            magnitude = ((power - least) << self.mantissa) + int(math.ldexp(abs(value), self.mantissa - power))
+        return magnitude | (math.copysign(1.0, value) < 0) << (self.bits - 1)
+
     def with_sign(self, signed: bool) -> ComponentType:
         """The integer of the same size with or without a sign; floating point as it is."""
         return COMPONENT_TYPES[f"{'s' if signed else 'u'}{self.bits}"] if self.is_integer else self
@@ -112,6 +138,7 @@ def may_multiply(*components: ComponentType) -> bool:
     return len({component.kind for component in components}) == 1
 
 
+_BFLOAT16 = (("BFloat16TypeKHR", 5116), ("BFloat16CooperativeMatrixKHR", 5118), ("BFloat16DotProductKHR", 5117))
 _ROWS = (
     ComponentType("f16", "half", 16, Kind.FLOAT, True, "float16", 0, 5, 10),
     ComponentType("f32", "float", 32, Kind.FLOAT, True, "float32", 1, 8, 23),
@@ -124,9 +151,14 @@ _ROWS = (
     ComponentType("u16", "ushort", 16, Kind.INTEGER, False, "uint16", 8),
     ComponentType("u32", "uint", 32, Kind.INTEGER, False, "uint32", 9),
     ComponentType("u64", "ulong", 64, Kind.INTEGER, False, "uint64", 10),
-    ComponentType("bf16", "bfloat16", 16, Kind.FLOAT, True, "uint16", None, 8, 7),
+    ComponentType(
+        *("bf16", "bfloat16", 16, Kind.FLOAT, True, "uint16", None, 8, 7),
+        encoding=Encoding(0, "BFloat16KHR", "SPV_KHR_bfloat16", _BFLOAT16),
+    ),
 )
 COMPONENT_TYPES = MappingProxyType({row.name: row for row in _ROWS})
+#: Those that are held as their bits.
+SMALL_FLOATS = tuple(row for row in _ROWS if row.is_bits)
 _BY_VALUE = MappingProxyType({row.value: row for row in _ROWS if row.value is not None})
 
 

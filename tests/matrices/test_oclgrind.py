@@ -22,10 +22,10 @@ from on_device import ROW, Builder
 from opencl_devices import device_of
 
 from coopmat.matrices import lowering, reference
-from coopmat.matrices.bfloat16 import functions_called
 from coopmat.matrices.instances import Conversion, Transpose
 from coopmat.matrices.lowering import STRATEGIES, Instance, Target
 from coopmat.matrices.reference import Array
+from coopmat.matrices.small_float_functions import functions_called
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
     OPENCL_C_LAYOUTS,

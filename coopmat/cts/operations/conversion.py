@@ -55,10 +55,10 @@ def _targets(source: ComponentType, number: int, most: int) -> Iterable[Componen
     return turned[::step][:most]
 
 
-def _has_bfloat16_and_integers(case: Case) -> bool:
-    """SPV_KHR_bfloat16 converts between floating point types only."""
+def _has_small_floats_and_integers(case: Case) -> bool:
+    """SPIR-V converts small floats to and from floating point types only."""
     components = {case.parameters.source.component, case.parameters.target.component}
-    return COMPONENT_TYPES["bf16"] in components and any(component.is_integer for component in components)
+    return any(t.is_bits for t in components) and any(component.is_integer for component in components)
 
 
 def _experiment(setting: Setting) -> Experiment:
@@ -88,4 +88,4 @@ def _write(setting: Setting, w: Writer) -> None:
     w.store(out, w.convert(conversion.source, conversion.target.component, w.load(x)))
 
 
-OPERATIONS = (Operation("convert", _cases, _experiment, _write, not_spirv=_has_bfloat16_and_integers),)
+OPERATIONS = (Operation("convert", _cases, _experiment, _write, not_spirv=_has_small_floats_and_integers),)

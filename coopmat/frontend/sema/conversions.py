@@ -9,7 +9,6 @@ from typing import NoReturn
 from ...diagnostics import FixIt, Label, Note, Span
 from ..typed import Convert, ConvertKind, Expr, IntConst, MatrixConvert, Unary, Zero
 from ..types import (
-    BFLOAT16,
     BOOL,
     EVENT,
     INT,
@@ -28,6 +27,7 @@ from ..types import (
     contains_matrix,
     element_type,
     in_space,
+    is_bits,
 )
 from . import images, implicit
 from .constants import is_null_pointer
@@ -287,7 +287,7 @@ def condition(c: Context, e: Expr, what: str) -> Expr:
         c.fail("invalid-condition", f"{what} must be a scalar or a pointer, not '{e.type}'", e.span)
     if isinstance(e.type, PointerType):
         implicit.tested_pointer(c, e)
-    return promote(e) if e.type is BFLOAT16 else e
+    return promote(e) if is_bits(e.type) else e
 
 
 def index_value(c: Context, e: Expr) -> Expr:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from ...diagnostics import Note, Span
 from .. import syntax, typed
 from ..types import (
-    BFLOAT16,
     BOOL,
     CHAR,
     DOUBLE,
@@ -41,6 +40,7 @@ from ..types import (
     VoidType,
     contains_matrix,
     element_type,
+    is_bits,
     is_complete,
 )
 from . import atomics, attributes, images, matrices, matrix_types
@@ -48,7 +48,7 @@ from .context import Abandon, Context, Poisoned, Typedef
 from .values import integer_constant
 
 BUILTIN_TYPES: dict[str, Type] = {
-    **{"void": VOID, **SCALARS, "_Bool": BOOL, "__bf16": BFLOAT16, "sampler_t": SAMPLER, **atomics.TYPES},
+    **{"void": VOID, **SCALARS, "_Bool": BOOL, "__bf16": SCALARS["bfloat16"], "sampler_t": SAMPLER, **atomics.TYPES},
     **{name: ImageType(name) for name in IMAGE_NAMES},
     **{f"{t}{count}": VectorType(t, count) for t in (*INTEGERS, *FLOATS) for count in VECTOR_SIZES},
 }
@@ -110,7 +110,7 @@ def base_type(c: Context, s: syntax.Specifiers) -> Base:
     else:
         t = _words(c, s)
     _check_element(c, t, s.span)
-    c.unit.has_bfloat16 |= t is BFLOAT16
+    c.unit.has_small_floats |= is_bits(t)
     by_name = s.typedef_name is not None and s.typedef_name.text not in BUILTIN_TYPES
     t = images.with_access(c, t, access, s.span, by_name=by_name)
     return Base(apply_matrix_attributes(c, t, s.attributes, s), qualifiers, s, explicit, alignment)

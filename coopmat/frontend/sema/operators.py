@@ -8,7 +8,6 @@ from ...diagnostics import Label, Note, Span
 from .. import typed
 from ..typed import AddressOf, Binary, Deref, Expr, LValue, MatrixElement, MatrixSubscript, Swizzle, Unary, Zero
 from ..types import (
-    BFLOAT16,
     INT,
     LONG,
     PTRDIFF_T,
@@ -27,6 +26,7 @@ from ..types import (
     element_type,
     in_space,
     integer_type,
+    is_bits,
     is_complete,
 )
 from . import atomics, images, implicit, matrices, matrix_types
@@ -96,7 +96,7 @@ def unary(c: Context, op: str, operand: Expr, span: Span) -> Expr:
     if isinstance(e.type, ConstantMatrixType):
         matrix_types.refuse(c, op, e, span)
     element = element_type(e.type)
-    if op == "!" and e.type is BFLOAT16:
+    if op == "!" and is_bits(e.type):
         e = promote(e)
     if op == "!":
         if isinstance(e.type, PointerType):

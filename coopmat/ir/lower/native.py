@@ -17,18 +17,16 @@ from llvmlite import ir
 from ...diagnostics import CompileError, Diagnostic, InternalError, Note, Severity, Span
 from ...frontend import typed
 from ...frontend.types import (
-    BFLOAT16,
     FLOAT,
-    HALF,
-    USHORT,
     AddressSpace,
     CoopMatrixType,
     PointerType,
     ScalarType,
     Type,
+    held_as,
 )
 from ..module import ModuleBuilder
-from ..target_types import TargetType, cooperative_matrix_type
+from ..target_types import BFloatType, TargetType, cooperative_matrix_type
 from ..type_map import I32, VOID_TYPE, undefined
 from .context import FunctionContext, space_of
 
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from .places import Operand
 
 EXTENSION = "SPV_KHR_cooperative_matrix"
-BFLOAT16_EXTENSION = "SPV_KHR_bfloat16"
 _VOLATILE = 1  # of SPIR-V's memory operands
 # SPV_EXT_cooperative_matrix_maintenance1 is written against this one.
 _COORDINATES_SINCE = (1, 3)
@@ -76,8 +73,9 @@ def _name(instruction: str, *tags: str) -> str:
 
 def _pointer_code(pointer: ir.Value, matrix: CoopMatrixType) -> str:
     # The stride counts pointees, and the backend takes bfloat16 in a name for a byte.
-    code = USHORT.mangling if matrix.component is BFLOAT16 else component_code(matrix.component)
-    return f"PU3AS{int(space_of(pointer))}{code}"
+    held = held_as(matrix.component)
+    assert isinstance(held, ScalarType)
+    return f"PU3AS{int(space_of(pointer))}{component_code(held)}"
 
 
 def _refuse(what: str, span: Span | None, *notes: str) -> CompileError:
@@ -105,9 +103,9 @@ class NativeMatrices:
             if self.module is None:
                 raise InternalError("matrices are used before there is a module")
             self.module.extensions.add(EXTENSION)
-            if matrix.component is BFLOAT16:
-                self.module.extensions.add(BFLOAT16_EXTENSION)
             component = self.module.types.of(matrix.component)
+            if isinstance(component, BFloatType):
+                self.module.extensions.add(component.extension)
             known = self._types[matrix] = cooperative_matrix_type(component, matrix)
         return known
 
@@ -207,8 +205,8 @@ def _negate(ctx: FunctionContext, e: typed.MatrixNegate, value: ir.Value) -> ir.
 def _component_wise(
     ctx: FunctionContext, matrix: CoopMatrixType, instruction: str, operands: Sequence[ir.Value]
 ) -> ir.Value:
-    """bfloat16 has no arithmetic: it is done on floats, whose results rounded once more are right."""
-    if matrix.component is not BFLOAT16:
+    """Small floats have no arithmetic: it is done on floats, whose results rounded once more are right."""
+    if not matrix.component.is_bits:
         return ctx.call(_name(instruction, tag(matrix)), ctx.types.of(matrix), operands)
     wide = replace(matrix, component=FLOAT)
     floats = [_convert_floats(ctx, matrix, wide, value) for value in operands]
@@ -225,7 +223,7 @@ def _convert(ctx: FunctionContext, e: typed.MatrixConvert, value: ir.Value) -> i
     here, there = source.component, target.component
     if typ == ctx.types.of(source):
         return value
-    if {here, there} == {HALF, BFLOAT16}:
+    if here.is_float and there.is_float and here.bits == there.bits:
         # Of one width; either is exact as a float.
         wide = replace(source, component=FLOAT)
         source, value = wide, _convert_floats(ctx, source, wide, value)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from coopmat import compiler
 from coopmat.diagnostics import CompileError
 from coopmat.matrices import lowering
-from coopmat.matrices.bfloat16 import functions_called
 from coopmat.matrices.instance import FromTemplate
 from coopmat.matrices.instances import Conversion, Transpose
+from coopmat.matrices.small_float_functions import functions_called
 from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE, STRATEGIES, Target
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,

@@ -1,4 +1,4 @@
-// bfloat16 as its bit pattern: conversions from and to float. Every file's sections may call these.
+// Small floats as their bit patterns: conversions from and to float. Every file's sections may call these.
 //
 //   CM_F, CM_U, CM_H            float, uint and ushort, or vectors of them
 //   CM_CARRY(u, sign)           what rounds the float's bits u up where that is due; sign is all ones below zero
@@ -19,7 +19,7 @@ CM_FUNCTION CM_H CM_NAME(CM_F x)
 }
 #endif // CM_OP_FROM_FLOAT
 
-#ifdef CM_OP_TO_ODD // a float that rounds to a bfloat16 as x itself does: toward zero, and odd where it is not x
+#ifdef CM_OP_TO_ODD // a float that rounds to less than half its digits as x does: toward zero, and odd where it is not x
 CM_FUNCTION CM_F CM_NAME(CM_FROM x)
 {
     const CM_F y = CM_TRUNCATE(x);
