@@ -14,6 +14,7 @@ from ..frontend.types import (
     FLOAT,
     HALF,
     INTEGERS,
+    SMALL_FLOATS,
     AddressSpace,
     ArrayType,
     AtomicType,
@@ -40,7 +41,7 @@ POINTERS = {space: ir.PointerType(addrspace=int(space)) for space in AddressSpac
 PRIVATE_POINTER = POINTERS[AddressSpace.PRIVATE]
 
 _SCALARS: dict[str, ir.Type] = {
-    **{t.name: ir.IntType(t.bits) for t in (BOOL, *INTEGERS)},
+    **{t.name: ir.IntType(t.bits) for t in (BOOL, *INTEGERS, *SMALL_FLOATS)},
     HALF.name: ir.HalfType(),
     "bfloat16": BFloatType(),
     FLOAT.name: ir.FloatType(),

@@ -47,8 +47,7 @@ def convert(
         else:
             x = convert(x, source, FLOAT, w)
         return f"{small_float_function(target, 'from_float_' + (rounding or 'rte'), w)}({x})"
-    # OpenCL saturates integers only.
-    saturate = saturate and target.is_integer
+    saturate = saturate and target.saturates
     if source.is_integer and target.is_integer and not saturate:
         # In two steps, because convert_uint(char) of a negative number is left open by the specification.
         return reinterpret(_resize(x, source, target.bits, w), integer(target.bits, source.signed), target, w)

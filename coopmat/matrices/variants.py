@@ -45,7 +45,7 @@ class ComponentType:
     `numpy` names the dtype of the same size and meaning; a floating-point type that numpy has none for, nor most
     devices, is held as its bit patterns (`is_bits`), and calculated with as float. `exponent` and `mantissa` are the
     widths of a floating-point type's fields in bits; without `infinities` all of the largest exponent but the last
-    pattern, a NaN, are numbers.
+    pattern, a NaN, are numbers. `extension` is the one of OpenCL that has the type.
     """
 
     name: str
@@ -59,6 +59,7 @@ class ComponentType:
     mantissa: int = 0
     infinities: bool = True
     encoding: Encoding | None = None
+    extension: str | None = None
 
     def __post_init__(self) -> None:
         if self.bits not in (8, 16, 32, 64):
@@ -105,6 +106,11 @@ class ComponentType:
     def is_integer(self) -> bool:
         return self.kind is Kind.INTEGER
 
+    @property
+    def saturates(self) -> bool:
+        """Whether OpenCL has conversions to it that saturate."""
+        return self.is_integer
+
     def pattern(self, value: float) -> int:
         """The bits of a number that a floating-point type has, of an infinity, of the NaN without sign or payload."""
         infinite = ((1 << self.exponent) - 1) << self.mantissa
@@ -140,9 +146,9 @@ def may_multiply(*components: ComponentType) -> bool:
 
 _BFLOAT16 = (("BFloat16TypeKHR", 5116), ("BFloat16CooperativeMatrixKHR", 5118), ("BFloat16DotProductKHR", 5117))
 _ROWS = (
-    ComponentType("f16", "half", 16, Kind.FLOAT, True, "float16", 0, 5, 10),
+    ComponentType("f16", "half", 16, Kind.FLOAT, True, "float16", 0, 5, 10, extension="cl_khr_fp16"),
     ComponentType("f32", "float", 32, Kind.FLOAT, True, "float32", 1, 8, 23),
-    ComponentType("f64", "double", 64, Kind.FLOAT, True, "float64", 2, 11, 52),
+    ComponentType("f64", "double", 64, Kind.FLOAT, True, "float64", 2, 11, 52, extension="cl_khr_fp64"),
     ComponentType("s8", "char", 8, Kind.INTEGER, True, "int8", 3),
     ComponentType("s16", "short", 16, Kind.INTEGER, True, "int16", 4),
     ComponentType("s32", "int", 32, Kind.INTEGER, True, "int32", 5),

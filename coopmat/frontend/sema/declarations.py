@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from ...diagnostics import Note, Span
 from .. import syntax, typed
+from ..matrix_terms import COMPONENTS
 from ..types import (
     BOOL,
     CHAR,
-    DOUBLE,
     FLOATS,
     HALF,
     IMAGE_NAMES,
@@ -116,9 +116,6 @@ def base_type(c: Context, s: syntax.Specifiers) -> Base:
     return Base(apply_matrix_attributes(c, t, s.attributes, s), qualifiers, s, explicit, alignment)
 
 
-_EXTENSION_OF = {DOUBLE: "cl_khr_fp64", HALF: "cl_khr_fp16"}
-
-
 def _tagged(c: Context, tag: syntax.StructSpecifier | syntax.EnumSpecifier) -> Type:
     from . import records
 
@@ -128,8 +125,8 @@ def _tagged(c: Context, tag: syntax.StructSpecifier | syntax.EnumSpecifier) -> T
 def _check_element(c: Context, t: Type, span: Span) -> None:
     atomics.check_type(c, t, span)
     element = element_type(t)
-    extension = _EXTENSION_OF.get(element) if isinstance(element, ScalarType) else None
-    if extension is not None and extension not in c.features and t is not HALF:  # see `halves`
+    row = COMPONENTS.get(element.name) if isinstance(element, ScalarType) and t is not HALF else None  # see `halves`
+    if row is not None and (extension := row.extension) is not None and extension not in c.features:
         notes = [Note(f"remove -cl-ext=-{extension}")]
         c.fail("extension-off", f"the type '{t}' needs {extension}, which is turned off", span, notes=notes)
 
