@@ -11,6 +11,7 @@ from typing import Any
 
 from ..diagnostics import Span
 from ..frontend import typed
+from ..frontend.builtins import parse_conversion
 from ..frontend.matrix_terms import COMPONENTS
 from ..frontend.sema.values import kind_between
 from ..frontend.typed import ConvertKind
@@ -68,7 +69,18 @@ class _Function(FunctionRewriter):
             return new
         return self._converted(new.operand, e.type, e.span)
 
-    def _converted(self, x: typed.Expr, t: Type, span: Span) -> typed.Expr:
+    def builtin(self, e: typed.BuiltinCall, new: typed.BuiltinCall) -> typed.Expr:
+        """A conversion by its name, in a rounding mode."""
+        how = parse_conversion(e.name)
+        if how is None or not (is_bits(e.type) or is_bits(e.parameters[0])):
+            return new
+        x = new.arguments[0]
+        if is_bits(e.type):
+            return self._converted(x, e.type, e.span, how.rounding or "rte")
+        wide = self._converted(x, FLOAT, e.span)
+        return typed.BuiltinCall(e.span, e.type, e.name, e.lowering, (FLOAT,), [wide])
+
+    def _converted(self, x: typed.Expr, t: Type, span: Span, rounding: str = "rte") -> typed.Expr:
         """Rounded once: what is not exact in a float becomes one whose last bit is odd first."""
         source = x.type
         assert isinstance(source, ScalarType) and isinstance(t, ScalarType)
@@ -76,12 +88,12 @@ class _Function(FunctionRewriter):
             return x
         if source.is_bits:
             bits = typed.Convert(span, held_as(source), ConvertKind.BITCAST, x)
-            return self._converted(self._call(source, "to_float", bits, span), t, span)
+            return self._converted(self._call(source, "to_float", bits, span), t, span, rounding)
         if not t.is_bits:
             return _convert(x, t, span)
         if COMPONENTS.get(source.name) in INEXACT_IN_FLOAT:
             x = self._call(source, "to_odd", x, span)
-        rounded = self._call(t, "from_float_rte", _convert(x, FLOAT, span), span)
+        rounded = self._call(t, f"from_float_{rounding}", _convert(x, FLOAT, span), span)
         return typed.Convert(span, t, ConvertKind.BITCAST, rounded)
 
     def compound_assign(self, e: typed.CompoundAssign, new: typed.CompoundAssign) -> typed.Expr:
@@ -113,6 +125,7 @@ class _Function(FunctionRewriter):
 _NUMERIC = (ConvertKind.INT_TO_FLOAT, ConvertKind.FLOAT_TO_INT, ConvertKind.FLOAT_TO_FLOAT)
 _HANDLERS: dict[type, Callable[..., Any]] = {
     typed.Convert: _Function.convert,
+    typed.BuiltinCall: _Function.builtin,
     typed.CompoundAssign: _Function.compound_assign,
     typed.IncDec: _Function.inc_dec,
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ...diagnostics import Note
 from .. import builtins, syntax, typed
 from ..typed import Convert, ConvertKind, Expr
-from ..types import CoopMatrixType, PointerType, ScalarType, Type, VectorType, VoidType, element_count, size_of
+from ..types import CoopMatrixType, PointerType, ScalarType, Type, VectorType, VoidType, element_count, is_bits, size_of
 from . import address_spaces, atomics, compiler_builtins, matrices, matrix_types, printf
 from .constants import constant_value, fold_bits
 from .context import Context, Overloads, Poisoned, plural
@@ -127,6 +127,8 @@ def _builtin_call(c: Context, name: str, node: syntax.Call) -> Expr:
     if row is not None and (missing := c.features.missing(row.needs)) is not None:
         c.fail("extension-off", f"'{name}' needs {missing}, which is off", node.callee.span)
     arguments = _values(c, node.arguments)
+    named = as_type or (conversion.target if conversion is not None else None)
+    c.unit.has_small_floats |= named is not None and is_bits(named)
     if as_type is not None:
         return reinterpret(c, name, as_type, arguments, node)
     if conversion is not None and conversion.rounding is None and not conversion.saturate:
