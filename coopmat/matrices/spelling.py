@@ -46,7 +46,7 @@ def convert(
             x = f"{small_float_function(source, 'to_odd', w)}({x})"
         else:
             x = convert(x, source, FLOAT, w)
-        return f"{small_float_function(target, 'from_float_' + (rounding or 'rte'), w)}({x})"
+        return f"{small_float_function(target, from_float(target, rounding, saturate), w)}({x})"
     saturate = saturate and target.saturates
     if source.is_integer and target.is_integer and not saturate:
         # In two steps, because convert_uint(char) of a negative number is left open by the specification.
@@ -57,6 +57,11 @@ def convert(
 def small_float_function(component: ComponentType, what: str, w: int) -> str:
     """The name of a function in library/small_floats.cl, on vectors of w."""
     return f"cm_{component}_{what}_{w}"
+
+
+def from_float(component: ComponentType, rounding: str = "", saturate: bool = False) -> str:
+    """Which of the functions of a small float rounds so."""
+    return f"from_float_{'sat_' * (saturate and component.saturates)}{rounding or 'rte'}"
 
 
 def _resize(x: str, source: ComponentType, bits: int, w: int) -> str:

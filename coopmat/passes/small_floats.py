@@ -17,7 +17,7 @@ from ..frontend.sema.values import kind_between
 from ..frontend.typed import ConvertKind
 from ..frontend.types import FLOAT, ScalarType, Type, held_as, is_bits
 from ..matrices.small_float_functions import SmallFloatFunction
-from ..matrices.spelling import INEXACT_IN_FLOAT
+from ..matrices.spelling import INEXACT_IN_FLOAT, from_float
 from ..matrices.strategies import STRATEGIES, Target
 from . import Library, Report
 from .functions import FunctionRewriter, copies, sequence
@@ -76,11 +76,11 @@ class _Function(FunctionRewriter):
             return new
         x = new.arguments[0]
         if is_bits(e.type):
-            return self._converted(x, e.type, e.span, how.rounding or "rte")
+            return self._converted(x, e.type, e.span, how.rounding or "", how.saturate)
         wide = self._converted(x, FLOAT, e.span)
         return typed.BuiltinCall(e.span, e.type, e.name, e.lowering, (FLOAT,), [wide])
 
-    def _converted(self, x: typed.Expr, t: Type, span: Span, rounding: str = "rte") -> typed.Expr:
+    def _converted(self, x: typed.Expr, t: Type, span: Span, rounding: str = "", saturate: bool = False) -> typed.Expr:
         """Rounded once: what is not exact in a float becomes one whose last bit is odd first."""
         source = x.type
         assert isinstance(source, ScalarType) and isinstance(t, ScalarType)
@@ -88,12 +88,12 @@ class _Function(FunctionRewriter):
             return x
         if source.is_bits:
             bits = typed.Convert(span, held_as(source), ConvertKind.BITCAST, x)
-            return self._converted(self._call(source, "to_float", bits, span), t, span, rounding)
+            return self._converted(self._call(source, "to_float", bits, span), t, span, rounding, saturate)
         if not t.is_bits:
             return _convert(x, t, span)
         if COMPONENTS.get(source.name) in INEXACT_IN_FLOAT:
             x = self._call(source, "to_odd", x, span)
-        rounded = self._call(t, f"from_float_{rounding}", _convert(x, FLOAT, span), span)
+        rounded = self._call(t, from_float(COMPONENTS[t.name], rounding, saturate), _convert(x, FLOAT, span), span)
         return typed.Convert(span, t, ConvertKind.BITCAST, rounded)
 
     def compound_assign(self, e: typed.CompoundAssign, new: typed.CompoundAssign) -> typed.Expr:

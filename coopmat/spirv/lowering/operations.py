@@ -145,7 +145,7 @@ def convert(f: FunctionLowering, item: Instruction) -> bool:
         of_small_floats = f.module.small_floats.conversions.get(item.result or 0)
         if of_small_floats is None:
             return False
-        small_floats.convert(f, item, of_small_floats, rounding)
+        small_floats.convert(f, item, of_small_floats, rounding, saturates_too)
         return True
     source_signed, result_signed, saturates = _CONVERSIONS[item.name.removeprefix("Op")]
     source = _as(_matrix(f, f.types.of(item.operands[0])), source_signed)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...matrices.small_float_functions import SmallFloatFunction
-from ...matrices.spelling import FLOAT, INEXACT_IN_FLOAT
+from ...matrices.spelling import FLOAT, INEXACT_IN_FLOAT, from_float
 from ...matrices.variants import COMPONENT_TYPES, SMALL_FLOATS, ComponentType
 from ..module import OP, Instruction, Module, id_positions
 from ..refusal import unsupported
@@ -196,7 +196,7 @@ class _Substitution:
         return Instruction(opcode, operands, kind, item.result)
 
 
-def convert(f: FunctionLowering, item: Instruction, how: Conversion, rounding: str) -> None:
+def convert(f: FunctionLowering, item: Instruction, how: Conversion, rounding: str, saturate: bool) -> None:
     """From or to a small float, by the library."""
     value, source = item.operands[0], how.source
     f.module.rewritten.add(item.result or 0)
@@ -217,4 +217,4 @@ def convert(f: FunctionLowering, item: Instruction, how: Conversion, rounding: s
         float_ = f.pool.intern("OpTypeFloat", 32)
         kind = float_ if how.count == 1 else f.pool.intern("OpTypeVector", float_, how.count)
         value = f.emit(item.name, kind, value)
-    call(how.target, f"from_float_{rounding or 'rte'}", last=True)
+    call(how.target, from_float(how.target, rounding, saturate), last=True)
