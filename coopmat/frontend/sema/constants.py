@@ -43,6 +43,8 @@ def wrap(value: int, t: ScalarType) -> int:
 
 def round_to(value: float, t: ScalarType) -> float:
     """`value` rounded to nearest even in the format of `t`; beyond its range an infinity."""
+    if math.isinf(value) and not COMPONENTS[t.name].infinities:
+        return math.copysign(math.nan, value)
     if t is DOUBLE or math.isnan(value) or math.isinf(value):
         return value
     if t.is_bits:
