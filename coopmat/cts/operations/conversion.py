@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -74,7 +75,7 @@ def _values(rng: np.random.Generator, source: ComponentType, to: ComponentType, 
     values = convertible(rng, source, to, *shape)
     if source.is_integer or not to.is_integer:
         return values
-    most = min(to.bits - to.signed, 15 if source.name == "f16" else 64)
+    most = min(to.bits - to.signed, int(math.log2(source.largest)))
     # Below the greatest integer also after they have been rounded to the source's type.
     large = np.exp2(rng.uniform(-1, most, shape)) * (1 - 2.0**-6)
     if to.signed:
