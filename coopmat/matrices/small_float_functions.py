@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,6 +20,14 @@ _CARRIES = {
     "rtp": "(0xffffu & ~(sign))",
     "rtn": "(0xffffu & (sign))",
 }
+_NARROW_CARRIES = {
+    "rte": "((unit) >> 1) - 1u + ((q) & 1u)",
+    "rtz": "0u",
+    "rtp": "(((unit) - 1u) & ~(sign))",
+    "rtn": "(((unit) - 1u) & (sign))",
+}
+# What is rounded away from its infinity stays a number; an infinity never does, unless conversions saturate.
+_KEPT = {"rte": "0u", "rtz": "(finite)", "rtp": "((finite) & (sign))", "rtn": "((finite) & ~(sign))"}
 _SMALL = "|".join(row.name for row in SMALL_FLOATS)
 _CALL = re.compile(rf"\bcm_(?:({_SMALL})_(to_float|from_float_\w+)|(\w+)_(to_odd))_(\d+)\(")
 
@@ -46,6 +55,8 @@ class SmallFloatFunction(FromTemplate):
         return FILE
 
     def definitions(self, target: Target) -> dict[str, str]:
+        if self.component.is_bits and self.component.exponent < spelling.FLOAT.exponent:
+            return self._narrow()
         w, own = self.width, spelling.vector(self.component, self.width)
         f, u, s = (spelling.vector(t, w) for t in (spelling.FLOAT, _UINT, _INT))
         out = {"F": f, "AS_F(x)": f"as_{f}(x)"}
@@ -60,6 +71,21 @@ class SmallFloatFunction(FromTemplate):
         differ = "(uint)((x) != (y))" if w == 1 else f"convert_{u}(((x) != (y)) & 1)"
         out |= {"FROM": own, "TRUNCATE(x)": f"convert_{f}_rtz(x)", "BACK(x)": f"convert_{own}(x)"}
         return {"OP": "TO_ODD", **out, "STICKY(x, y)": differ}
+
+    def _narrow(self) -> dict[str, str]:
+        """Of a type with fewer bits of exponent than a float has."""
+        t, own = self.component, spelling.vector(self.component, self.width)
+        f, u, s = (spelling.vector(t, self.width) for t in (spelling.FLOAT, _UINT, _INT))
+        out = {"F": f, "H": own, "U": u, "AS_U(x)": f"as_{u}(x)", "BITS": str(t.bits), "MANTISSA": str(t.mantissa)}
+        out |= {"LEAST": f"{spelling.FLOAT.bias + 1 - t.bias}u", "LARGEST": f"0x{t.pattern(t.largest):x}u"}
+        if self.what == "to_float":
+            to = {"TO_U(x)": f"convert_{u}(x)", "TO_F(x)": f"convert_{f}(x)", "AS_F(x)": f"as_{f}(x)"}
+            return {"OP": "NARROW_TO_FLOAT", **out, **to, "UNIT": f"{(t.normal * t.epsilon).hex()}f"}
+        rounding = self.what.rpartition("_")[2]
+        out |= {"AS_S(x)": f"as_{s}(x)", "TO_H(x)": f"convert_{own}(x)", "NAN": f"0x{t.pattern(math.nan):x}u"}
+        out["CARRY(q, unit, sign)"] = _NARROW_CARRIES[rounding]
+        out["KEPT(finite, sign)"] = "1u" if "_sat_" in self.what else _KEPT[rounding]
+        return {"OP": "NARROW_FROM_FLOAT", **out}
 
 
 def functions_called(texts: Iterable[str]) -> list[Instance]:

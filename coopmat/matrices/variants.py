@@ -1,7 +1,8 @@
 """What a cooperative matrix is: component types, uses, layouts, shapes, multiply-add variants, as validated rows.
 
 Sources: the cl_khr_cooperative_matrix draft (OpenCL-Docs #1533) for the numbers of enumerators and the variant record,
-its conformance tests (OpenCL-CTS #2655) for the names. `bf16` and the packed layout are extensions of this project.
+its conformance tests (OpenCL-CTS #2655) for the names. `bf16`, `e4m3`, `e5m2` and the packed layout are
+extensions of this project.
 """
 
 from __future__ import annotations
@@ -109,12 +110,12 @@ class ComponentType:
     @property
     def saturates(self) -> bool:
         """Whether OpenCL has conversions to it that saturate."""
-        return self.is_integer
+        return self.is_integer or self.bits == 8
 
     def pattern(self, value: float) -> int:
         """The bits of a number that a floating-point type has, of an infinity, of the NaN without sign or payload."""
         infinite = ((1 << self.exponent) - 1) << self.mantissa
-        if math.isnan(value):
+        if math.isnan(value) or (math.isinf(value) and not self.infinities):
             return infinite | (1 << (self.mantissa - 1) if self.infinities else (1 << self.mantissa) - 1)
         if math.isinf(value):
             magnitude = infinite
@@ -145,6 +146,7 @@ def may_multiply(*components: ComponentType) -> bool:
 
 
 _BFLOAT16 = (("BFloat16TypeKHR", 5116), ("BFloat16CooperativeMatrixKHR", 5118), ("BFloat16DotProductKHR", 5117))
+_FLOAT8 = (("Float8EXT", 4212), ("Float8CooperativeMatrixEXT", 4213))
 _ROWS = (
     ComponentType("f16", "half", 16, Kind.FLOAT, True, "float16", 0, 5, 10, extension="cl_khr_fp16"),
     ComponentType("f32", "float", 32, Kind.FLOAT, True, "float32", 1, 8, 23),
@@ -160,6 +162,16 @@ _ROWS = (
     ComponentType(
         *("bf16", "bfloat16", 16, Kind.FLOAT, True, "uint16", None, 8, 7),
         encoding=Encoding(0, "BFloat16KHR", "SPV_KHR_bfloat16", _BFLOAT16),
+    ),
+    ComponentType(
+        *("e4m3", "floate4m3_t", 8, Kind.FLOAT, True, "uint8", None, 4, 3, False),
+        encoding=Encoding(4214, "Float8E4M3EXT", "SPV_EXT_float8", _FLOAT8),
+        extension="cl_ext_float8",
+    ),
+    ComponentType(
+        *("e5m2", "floate5m2_t", 8, Kind.FLOAT, True, "uint8", None, 5, 2),
+        encoding=Encoding(4215, "Float8E5M2EXT", "SPV_EXT_float8", _FLOAT8),
+        extension="cl_ext_float8",
     ),
 )
 COMPONENT_TYPES = MappingProxyType({row.name: row for row in _ROWS})

@@ -23,7 +23,8 @@ _LABEL, _EXECUTION_MODE = OP["OpLabel"], OP["OpExecutionMode"]
 _SUBGROUP_DISPATCH, _LINKAGE_ATTRIBUTES, _BUILT_IN = 58, 41, 11
 _SPEC_ID = 1
 _GROUPS, _GROUP_UNIFORM_ARITHMETIC = 18, 6400
-_ROUNDING_MODE, _SATURATED = 39, 28
+# Saturated conversions to integers, and to floating-point types of 8 bits.
+_ROUNDING_MODE, _SATURATED = 39, (28, 4216)
 _PHYSICAL64, _OPENCL = 2, 2
 # Cooperative matrices, coordinates of components, matrices of small floats.
 _MATRIX_CAPABILITIES = frozenset({6022, 5438, *joint_matrix.CAPABILITIES, *small_floats.CAPABILITIES})
@@ -288,9 +289,9 @@ class ModuleLowering:
         """Rounding mode and saturation, by the id that is decorated with them."""
         found: dict[int, tuple[int | None, bool]] = {}
         for item in self.sections[Section.ANNOTATION]:
-            if item.opcode == OP["OpDecorate"] and item.operands[1] in (_ROUNDING_MODE, _SATURATED):
+            if item.opcode == OP["OpDecorate"] and item.operands[1] in (_ROUNDING_MODE, *_SATURATED):
                 mode, saturates = found.get(item.operands[0], (None, False))
-                if item.operands[1] == _SATURATED:
+                if item.operands[1] in _SATURATED:
                     saturates = True
                 else:
                     mode = item.operands[2]
