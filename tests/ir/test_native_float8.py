@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from differential import Launch, execute
 from test_native_matrices import lines, valid
 
 import coopmat
+from coopmat.devices import DeviceInfo
 from coopmat.diagnostics import CompileError
+from coopmat.matrices.small_floats import decoded, encoded
+from coopmat.matrices.variants import COMPONENT_TYPES
 
 SOURCE = """
     #define MATRIX(T, NAME, USE) typedef T NAME \\
@@ -85,3 +90,31 @@ def test_routes(body: str, route: str) -> None:
     assert valid(compiled(body, "--matrices", route))
     if route == "one":
         assert " floate" not in compiled(body, "--matrices", route, "--code", "c").opencl_c
+
+
+@pytest.mark.parametrize("how", ["", "_sat", "_rtz", "_rtp", "_rtn", "_sat_rtz", "_sat_rtp"])
+@pytest.mark.parametrize("name", ["e4m3", "e5m2"])
+def test_native_conversions_mean_what_they_say(device: DeviceInfo, name: str, how: str) -> None:
+    """As the lowering of SPIR-V reads them: decorations for rounding and saturation, and every way between types."""
+    component = COMPONENT_TYPES[name]
+    matrix = "__attribute__((coop_mat(memory_scope_sub_group, 16, 16, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));"
+    source = f"""
+        typedef {component.opencl_c} T; typedef T E {matrix} typedef double D {matrix} typedef int I {matrix}
+        kernel void k(global double *d, global T *e, global int *n, global T *g) {{
+            D x = coop_mat_load(d, 0, 16ul); E y = coop_mat_convert{how}(x); coop_mat_store(e, y, 0, 16ul);
+            I i = coop_mat_load(n, 0, 16ul); E z = coop_mat_convert{how}(i); coop_mat_store(g, z, 0, 16ul);
+        }}"""
+    native = coopmat.compile(source, ["--matrices", "native"])
+    lowered = coopmat.compile(native.spirv, ["--matrices", "one"], language="spv")
+    rng = np.random.default_rng(1)
+    numbers = rng.standard_normal(256) * np.exp2(rng.integers(-20, 20, 256))
+    numbers[:4] = np.inf, -np.inf, np.nan, 464.0
+    integers = rng.integers(-(2**31), 2**31, 256).astype(np.int32) >> rng.integers(0, 31, 256).astype(np.int32)
+    outs = [np.zeros(256, np.uint8) for _ in range(2)]
+    launch = Launch("k", [numbers, outs[0], integers, outs[1]], (1,))
+    results = execute(device, lowered.spirv, [launch])[0]
+    rounding, saturate = how[-3:] if "_rt" in how else "", "_sat" in how
+    for got, x in ((results[1], numbers), (results[3], integers)):
+        expected = encoded(component, x, rounding, saturate)
+        nan = np.isnan(decoded(component, got)) & np.isnan(decoded(component, expected))
+        assert ((got == expected) | nan).all()
