@@ -16,16 +16,16 @@ class NativeProfile:
 
     `arithmetic` and `conversions`: instructions that work on all components of matrices; otherwise they are loops over
     the components that a work-item holds. `functions`: matrices, or pointers to them, as parameters and results;
-    otherwise such functions are inlined. `bfloat16`: components of that type; otherwise they are integers of 16 bits,
-    which the multiply-add is told of in the words of SPV_INTEL_joint_matrix. `coordinates`: the instruction of
-    SPV_EXT_cooperative_matrix_maintenance1; otherwise that of SPV_INTEL_joint_matrix.
+    otherwise such functions are inlined. `small_floats`: components of such types; otherwise bfloat16 is integers of
+    16 bits, which the multiply-add is told of in the words of SPV_INTEL_joint_matrix, and others are refused.
+    `coordinates`: the instruction of SPV_EXT_cooperative_matrix_maintenance1; otherwise that of SPV_INTEL_joint_matrix.
     """
 
     name: str
     arithmetic: bool = True
     conversions: bool = True
     functions: bool = True
-    bfloat16: bool = True
+    small_floats: bool = True
     coordinates: bool = True
 
     @property
@@ -42,7 +42,7 @@ NATIVE_PROFILES: Mapping[str, NativeProfile] = MappingProxyType(
             KHR,
             # Intel's compiler for GPUs. What it does not take, it does not survive: docs/backend.md.
             NativeProfile(
-                "igc", arithmetic=False, conversions=False, functions=False, bfloat16=False, coordinates=False
+                "igc", arithmetic=False, conversions=False, functions=False, small_floats=False, coordinates=False
             ),
         )
     }

@@ -35,7 +35,7 @@ def write(
 ) -> None:
     """Writes `files`, and each argument as .npy: before the launch, as expected, and what `outputs` holds after it.
 
-    bf16 is its 16-bit patterns. Raises OSError.
+    bf16 and the like are their bit patterns. Raises OSError.
     """
     place.mkdir(parents=True, exist_ok=True)
     add(place, files)

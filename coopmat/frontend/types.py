@@ -13,6 +13,7 @@ from enum import Enum, IntEnum
 from functools import cache
 
 from ..diagnostics import Span
+from ..matrices.variants import SMALL_FLOATS as _SMALL_FLOATS
 
 
 class AddressSpace(IntEnum):
@@ -66,7 +67,10 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ScalarType(Type):
-    """An arithmetic scalar. `rank` orders integer conversions (C11 6.3.1.1); `mangling` is the Itanium code."""
+    """An arithmetic scalar. `rank` orders integer conversions (C11 6.3.1.1); `mangling` is the Itanium code.
+
+    `is_bits`: a floating-point type for memory, that devices hold as its bits and calculate with as float.
+    """
 
     name: str
     kind: Kind
@@ -74,6 +78,7 @@ class ScalarType(Type):
     signed: bool
     rank: int
     mangling: str
+    is_bits: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -99,7 +104,6 @@ UINT = ScalarType("uint", Kind.INTEGER, 32, False, 3, "j")
 LONG = ScalarType("long", Kind.INTEGER, 64, True, 4, "l")
 ULONG = ScalarType("ulong", Kind.INTEGER, 64, False, 4, "m")
 HALF = ScalarType("half", Kind.FLOAT, 16, True, 5, "Dh")
-BFLOAT16 = ScalarType("bfloat16", Kind.FLOAT, 16, True, 5, "DF16b")
 FLOAT = ScalarType("float", Kind.FLOAT, 32, True, 6, "f")
 DOUBLE = ScalarType("double", Kind.FLOAT, 64, True, 7, "d")
 
@@ -107,11 +111,23 @@ SIZE_T, PTRDIFF_T, INTPTR_T, UINTPTR_T = ULONG, LONG, LONG, ULONG
 
 INTEGERS = (CHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG)
 FLOATS = (HALF, FLOAT, DOUBLE)
+
+
+def _mangling(name: str) -> str:
+    """Of a floating-point type of an extension: as a vendor's, where the Itanium ABI has no code for it."""
+    return {"bfloat16": "DF16b"}.get(name, f"u{len(name)}{name}")
+
+
+#: Those that are held as their bits.
+SMALL_FLOATS = tuple(
+    ScalarType(row.opencl_c, Kind.FLOAT, row.bits, True, HALF.rank, _mangling(row.opencl_c), is_bits=True)
+    for row in _SMALL_FLOATS
+)
 VECTOR_SIZES = (2, 3, 4, 8, 16)
 _MATRIX_ENUMERATIONS = (f"coop_matrix_{name}_t" for name in ("scope", "use", "layout", "operands"))
 #: By the names that a program has for them. Enumerations are plain integers here (section 6.15.8).
 SCALARS: dict[str, ScalarType] = {
-    **{t.name: t for t in (BOOL, BFLOAT16, *INTEGERS, *FLOATS)},
+    **{t.name: t for t in (BOOL, *SMALL_FLOATS, *INTEGERS, *FLOATS)},
     **{"size_t": SIZE_T, "ptrdiff_t": PTRDIFF_T, "intptr_t": INTPTR_T, "uintptr_t": UINTPTR_T},
     **dict.fromkeys(("cl_mem_fence_flags", "coop_mat_operands", *_MATRIX_ENUMERATIONS), UINT),
     **dict.fromkeys(("memory_scope", "memory_order"), INT),
@@ -377,6 +393,15 @@ def element_count(t: Type) -> int:
 def with_count(element: ScalarType, count: int) -> ScalarType | VectorType:
     """The scalar for count 1, the vector otherwise."""
     return element if count == 1 else VectorType(element, count)
+
+
+def held_as(t: Type) -> Type:
+    """What a device holds a value as: the unsigned integer of as many bits where it does not know the type."""
+    return integer_type(t.bits, False) if isinstance(t, ScalarType) and t.is_bits else t
+
+
+def is_bits(t: Type) -> bool:
+    return isinstance(t, ScalarType) and t.is_bits
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..matrices.variants import SMALL_FLOATS
+
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
@@ -51,13 +53,14 @@ PRECEDENCE = {op: level for level, ops in enumerate(_LEVELS) for op in ops.split
 #: Names of types that are not keywords: a declaration may hide them.
 TYPE_NAMES = frozenset(
     _words(
-        "uchar ushort uint ulong size_t ptrdiff_t intptr_t uintptr_t bfloat16 __bf16"
+        "uchar ushort uint ulong size_t ptrdiff_t intptr_t uintptr_t __bf16"
         " event_t sampler_t queue_t ndrange_t clk_event_t reserve_id_t clk_profiling_info kernel_enqueue_flags_t"
         " cl_mem_fence_flags memory_order memory_scope atomic_flag"
         " atomic_int atomic_uint atomic_long atomic_ulong atomic_float atomic_double atomic_half"
         " atomic_intptr_t atomic_uintptr_t atomic_size_t atomic_ptrdiff_t"
         " coop_matrix_scope_t coop_matrix_use_t coop_matrix_layout_t coop_matrix_operands_t coop_mat_operands"
     )
+    + tuple(row.opencl_c for row in SMALL_FLOATS)
     + tuple(_VECTORS)
     + tuple(_IMAGES)
 )

@@ -14,6 +14,7 @@ class BFloatType(ir.Type):  # type: ignore[misc]
 
     null = "0.0"
     intrinsic_name = "bf16"
+    extension = "SPV_KHR_bfloat16"
 
     def __str__(self) -> str:
         return "bfloat"

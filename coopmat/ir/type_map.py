@@ -9,12 +9,12 @@ from llvmlite.ir.values import FormattedConstant
 
 from ..diagnostics import InternalError
 from ..frontend.types import (
-    BFLOAT16,
     BOOL,
     DOUBLE,
     FLOAT,
     HALF,
     INTEGERS,
+    SMALL_FLOATS,
     AddressSpace,
     ArrayType,
     AtomicType,
@@ -30,6 +30,7 @@ from ..frontend.types import (
     VoidType,
     align_of,
     contains_matrix,
+    held_as,
     size_of,
 )
 from .target_types import OPAQUE_TYPES, BFloatType, image_type
@@ -40,9 +41,9 @@ POINTERS = {space: ir.PointerType(addrspace=int(space)) for space in AddressSpac
 PRIVATE_POINTER = POINTERS[AddressSpace.PRIVATE]
 
 _SCALARS: dict[str, ir.Type] = {
-    **{t.name: ir.IntType(t.bits) for t in (BOOL, *INTEGERS)},
+    **{t.name: ir.IntType(t.bits) for t in (BOOL, *INTEGERS, *SMALL_FLOATS)},
     HALF.name: ir.HalfType(),
-    BFLOAT16.name: BFloatType(),
+    "bfloat16": BFloatType(),
     FLOAT.name: ir.FloatType(),
     DOUBLE.name: ir.DoubleType(),
 }
@@ -66,11 +67,11 @@ class MatrixStorage(Protocol):
 class TypeMap:
     """The LLVM type of every type in one module. A bool is an i8, in memory and as a value.
 
-    `bfloat16_bits`: a bfloat16 is its bits, since most devices have no other word for it.
+    `small_bits`: small floats are their bits, since most devices have no other word for them.
     """
 
-    def __init__(self, context: ir.Context, matrices: MatrixStorage, bfloat16_bits: bool = False) -> None:
-        self.bfloat16_bits = bfloat16_bits
+    def __init__(self, context: ir.Context, matrices: MatrixStorage, small_bits: bool = False) -> None:
+        self.small_bits = small_bits
         self._context = context
         self._matrices = matrices
         # By identity, which is much cheaper than hashing; the entry keeps the type alive, so that its id stays its own.
@@ -119,10 +120,8 @@ class TypeMap:
         return self._field_indices[record][index]
 
     def _make(self, t: Type) -> ir.Type:
-        if t == BFLOAT16 and self.bfloat16_bits:
-            return ir.IntType(16)
         if isinstance(t, ScalarType):
-            return _SCALARS[t.name]
+            return _SCALARS[(held_as(t) if self.small_bits else t).name]  # type: ignore[attr-defined]
         if isinstance(t, VectorType):
             return ir.VectorType(self.of(t.element), t.count)
         if isinstance(t, PointerType):

@@ -149,14 +149,15 @@ def matrix_types(
     Every dimension occurs as rows and as columns; the first for each component type are small and do so already.
     """
     types, n = tuple(components), len(DIMENSIONS)
-    found = []
-    for i in range(4 * len(types)):
-        (turns, which), rows = divmod(i, len(types)), i % n
+    n_types, found = len(types), []
+    for i in range(4 * n_types):
+        (turns, which), rows = divmod(i, n_types), i % n
         # In each ten, the indices of rows and columns add up to the same, modulo ten.
         columns = (n - 1 + 3 * (i // n) - rows) % n
         while DIMENSIONS[rows] * DIMENSIONS[columns] > _MOST_COMPONENTS:
             columns -= 1
-        use = Use((turns + which + turn) % len(Use))
+        # Uses alternate, and a component type comes with another one each time.
+        use = Use((i + turns * (n_types % len(Use) == 0) + turn) % len(Use))
         found.append(MatrixType(types[which], DIMENSIONS[rows], DIMENSIONS[columns], use))
     return tuple(dict.fromkeys(found))
 

@@ -18,7 +18,7 @@ from importlib import resources
 from types import MappingProxyType
 
 from .. import budgets
-from . import bfloat16, half_bits
+from . import half_bits, small_float_functions
 from .instance import (
     FromTemplate,
     Instance as Instance,
@@ -81,8 +81,9 @@ def _add(parts: dict[str, str], instance: Instance, target: Target) -> None:
 
 def _add_from_template(parts: dict[str, str], instance: FromTemplate, target: Target) -> None:
     macros = instance.definitions(target)
-    for called in (*bfloat16.functions_called(macros.values()), *half_bits.functions_called(macros.values())):
-        _add(parts, called, target)
+    for module in (small_float_functions, half_bits):
+        for called in module.functions_called(macros.values()):
+            _add(parts, called, target)
     file, name = section(instance.files(target.strategy), macros.pop("OP"))
     template = library_sections(file)[name]
     macros["NAME"] = instance.function_name

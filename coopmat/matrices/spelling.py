@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from .variants import COMPONENT_TYPES, ComponentType, Operands
 
-FLOAT, DOUBLE, BFLOAT16 = COMPONENT_TYPES["f32"], COMPONENT_TYPES["f64"], COMPONENT_TYPES["bf16"]
+FLOAT, DOUBLE = COMPONENT_TYPES["f32"], COMPONENT_TYPES["f64"]
 # For devices that have halves in memory only. Floats have room enough for sums, products and quotients to round once.
 HALF_BITS = replace(COMPONENT_TYPES["f16"], numpy="uint16")
 INEXACT_IN_FLOAT = tuple(COMPONENT_TYPES[name] for name in ("f64", "s32", "u32", "s64", "u64"))
@@ -40,24 +40,28 @@ def convert(
     if source == target:
         return x
     if source.is_bits:
-        return convert(f"cm_{source.name}_to_float_{w}({x})", FLOAT, target, w, rounding, saturate)
+        return convert(f"{small_float_function(source, 'to_float', w)}({x})", FLOAT, target, w, rounding, saturate)
     if target.is_bits:
         if source in INEXACT_IN_FLOAT:
-            x = f"{bfloat16_function(f'{source}_to_odd', w)}({x})"
+            x = f"{small_float_function(source, 'to_odd', w)}({x})"
         else:
             x = convert(x, source, FLOAT, w)
-        return f"cm_{target.name}_from_float_{rounding or 'rte'}_{w}({x})"
-    # OpenCL saturates integers only.
-    saturate = saturate and target.is_integer
+        return f"{small_float_function(target, from_float(target, rounding, saturate), w)}({x})"
+    saturate = saturate and target.saturates
     if source.is_integer and target.is_integer and not saturate:
         # In two steps, because convert_uint(char) of a negative number is left open by the specification.
         return reinterpret(_resize(x, source, target.bits, w), integer(target.bits, source.signed), target, w)
     return f"convert_{vector(target, w)}{'_sat' if saturate else ''}{'_' + rounding if rounding else ''}({x})"
 
 
-def bfloat16_function(what: str, w: int) -> str:
-    """The name of a function in library/bfloat16.cl, on vectors of w."""
-    return f"cm_bf16_{what}_{w}"
+def small_float_function(component: ComponentType, what: str, w: int) -> str:
+    """The name of a function in library/small_floats.cl, on vectors of w."""
+    return f"cm_{component}_{what}_{w}"
+
+
+def from_float(component: ComponentType, rounding: str = "", saturate: bool = False) -> str:
+    """Which of the functions of a small float rounds so."""
+    return f"from_float_{'sat_' * (saturate and component.saturates)}{rounding or 'rte'}"
 
 
 def _resize(x: str, source: ComponentType, bits: int, w: int) -> str:
@@ -84,7 +88,7 @@ def binary(operator: str, component: ComponentType, w: int) -> str:
 
 def negation(component: ComponentType, w: int) -> str:
     if component.is_bits:
-        return f"({vector(component, w)})((x) ^ ({vector(component, w)})0x8000)"
+        return f"({vector(component, w)})((x) ^ ({vector(component, w)})0x{1 << (component.bits - 1):x})"
     if not component.is_integer:
         return "(-(x))"
     unsigned = integer(component.bits, signed=False)
@@ -109,8 +113,8 @@ def widen(x: str, component: ComponentType, signed: bool, total: ComponentType, 
 
 
 def fma(total: ComponentType, fused: bool = True) -> str:
-    """x y + z. Where the device has no fma, products are rounded before they are added, too: those of half and bfloat16
-    are exact in a float all the same."""
+    """x y + z. Where the device has no fma, products are rounded before they are added, too: those of half and smaller
+    types are exact in a float all the same."""
     if total.is_integer:
         return "((x) * (y) + (z))"
     return "fma(x, y, z)" if fused else "mad(x, y, z)"

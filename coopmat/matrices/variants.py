@@ -1,11 +1,13 @@
 """What a cooperative matrix is: component types, uses, layouts, shapes, multiply-add variants, as validated rows.
 
 Sources: the cl_khr_cooperative_matrix draft (OpenCL-Docs #1533) for the numbers of enumerators and the variant record,
-its conformance tests (OpenCL-CTS #2655) for the names. `bf16` and the packed layout are extensions of this project.
+its conformance tests (OpenCL-CTS #2655) for the names. `bf16`, `e4m3`, `e5m2` and the packed layout are
+extensions of this project.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum, IntFlag
@@ -27,13 +29,24 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Encoding:
+    """What SPIR-V calls a floating-point type that is not IEEE 754's: the operand of OpTypeFloat; names and numbers of
+    the extension's capabilities, first that of the type, then that of matrices."""
+
+    number: int
+    name: str
+    extension: str
+    capabilities: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ComponentType:
     """A component type; `value` is the draft's enumerator (None: not in the draft).
 
     `numpy` names the dtype of the same size and meaning; a floating-point type that numpy has none for, nor most
     devices, is held as its bit patterns (`is_bits`), and calculated with as float. `exponent` and `mantissa` are the
     widths of a floating-point type's fields in bits; without `infinities` all of the largest exponent but the last
-    pattern, a NaN, are numbers.
+    pattern, a NaN, are numbers. `extension` is the one of OpenCL that has the type.
     """
 
     name: str
@@ -46,6 +59,8 @@ class ComponentType:
     exponent: int = 0
     mantissa: int = 0
     infinities: bool = True
+    encoding: Encoding | None = None
+    extension: str | None = None
 
     def __post_init__(self) -> None:
         if self.bits not in (8, 16, 32, 64):
@@ -92,6 +107,24 @@ class ComponentType:
     def is_integer(self) -> bool:
         return self.kind is Kind.INTEGER
 
+    @property
+    def saturates(self) -> bool:
+        """Whether OpenCL has conversions to it that saturate."""
+        return self.is_integer or self.bits == 8
+
+    def pattern(self, value: float) -> int:
+        """The bits of a number that a floating-point type has, of an infinity, of the NaN without sign or payload."""
+        infinite = ((1 << self.exponent) - 1) << self.mantissa
+        if math.isnan(value) or (math.isinf(value) and not self.infinities):
+            return infinite | (1 << (self.mantissa - 1) if self.infinities else (1 << self.mantissa) - 1)
+        if math.isinf(value):
+            magnitude = infinite
+        else:
+            least = 1 - self.bias
+            power = max(math.frexp(value)[1] - 1, least) if value else least
+            magnitude = ((power - least) << self.mantissa) + int(math.ldexp(abs(value), self.mantissa - power))
+        return magnitude | (math.copysign(1.0, value) < 0) << (self.bits - 1)
+
     def with_sign(self, signed: bool) -> ComponentType:
         """The integer of the same size with or without a sign; floating point as it is."""
         return COMPONENT_TYPES[f"{'s' if signed else 'u'}{self.bits}"] if self.is_integer else self
@@ -112,10 +145,12 @@ def may_multiply(*components: ComponentType) -> bool:
     return len({component.kind for component in components}) == 1
 
 
+_BFLOAT16 = (("BFloat16TypeKHR", 5116), ("BFloat16CooperativeMatrixKHR", 5118), ("BFloat16DotProductKHR", 5117))
+_FLOAT8 = (("Float8EXT", 4212), ("Float8CooperativeMatrixEXT", 4213))
 _ROWS = (
-    ComponentType("f16", "half", 16, Kind.FLOAT, True, "float16", 0, 5, 10),
+    ComponentType("f16", "half", 16, Kind.FLOAT, True, "float16", 0, 5, 10, extension="cl_khr_fp16"),
     ComponentType("f32", "float", 32, Kind.FLOAT, True, "float32", 1, 8, 23),
-    ComponentType("f64", "double", 64, Kind.FLOAT, True, "float64", 2, 11, 52),
+    ComponentType("f64", "double", 64, Kind.FLOAT, True, "float64", 2, 11, 52, extension="cl_khr_fp64"),
     ComponentType("s8", "char", 8, Kind.INTEGER, True, "int8", 3),
     ComponentType("s16", "short", 16, Kind.INTEGER, True, "int16", 4),
     ComponentType("s32", "int", 32, Kind.INTEGER, True, "int32", 5),
@@ -124,9 +159,24 @@ _ROWS = (
     ComponentType("u16", "ushort", 16, Kind.INTEGER, False, "uint16", 8),
     ComponentType("u32", "uint", 32, Kind.INTEGER, False, "uint32", 9),
     ComponentType("u64", "ulong", 64, Kind.INTEGER, False, "uint64", 10),
-    ComponentType("bf16", "bfloat16", 16, Kind.FLOAT, True, "uint16", None, 8, 7),
+    ComponentType(
+        *("bf16", "bfloat16", 16, Kind.FLOAT, True, "uint16", None, 8, 7),
+        encoding=Encoding(0, "BFloat16KHR", "SPV_KHR_bfloat16", _BFLOAT16),
+    ),
+    ComponentType(
+        *("e4m3", "floate4m3_t", 8, Kind.FLOAT, True, "uint8", None, 4, 3, False),
+        encoding=Encoding(4214, "Float8E4M3EXT", "SPV_EXT_float8", _FLOAT8),
+        extension="cl_ext_float8",
+    ),
+    ComponentType(
+        *("e5m2", "floate5m2_t", 8, Kind.FLOAT, True, "uint8", None, 5, 2),
+        encoding=Encoding(4215, "Float8E5M2EXT", "SPV_EXT_float8", _FLOAT8),
+        extension="cl_ext_float8",
+    ),
 )
 COMPONENT_TYPES = MappingProxyType({row.name: row for row in _ROWS})
+#: Those that are held as their bits.
+SMALL_FLOATS = tuple(row for row in _ROWS if row.is_bits)
 _BY_VALUE = MappingProxyType({row.value: row for row in _ROWS if row.value is not None})
 
 

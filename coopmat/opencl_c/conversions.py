@@ -9,13 +9,14 @@ from ..frontend import typed
 from ..frontend.sema.values import common_scalar
 from ..frontend.typed import ConvertKind
 from ..frontend.types import (
-    BFLOAT16,
     BOOL,
     INT,
     ScalarType,
     Type,
     VectorType,
+    held_as,
     integer_type,
+    is_bits,
     with_count,
 )
 from . import literals
@@ -45,7 +46,7 @@ def bare(e: typed.Expr) -> typed.Expr:
     """The scalar before a conversion that an operator or an assignment might make by itself."""
     if isinstance(e, typed.Convert) and e.kind in _NUMERIC:
         inner = e.operand
-        if isinstance(inner.type, ScalarType) and BFLOAT16 not in (inner.type, e.type):
+        if isinstance(inner.type, ScalarType) and not is_bits(inner.type) and not is_bits(e.type):
             return inner
     return bare_constant(e)
 
@@ -73,7 +74,7 @@ def operands(left: typed.Expr, right: typed.Expr) -> tuple[typed.Expr, typed.Exp
 
 
 def _common(a: ScalarType, b: ScalarType) -> ScalarType | None:
-    return None if BFLOAT16 in (a, b) else common_scalar(a, b)
+    return None if a.is_bits or b.is_bits else common_scalar(a, b)
 
 
 def promoted(e: typed.Expr) -> typed.Expr:
@@ -97,7 +98,7 @@ def _splat(e: typed.Expr) -> typed.Expr | None:
 
 def assigned(e: typed.Expr) -> typed.Expr:
     """A value without the last conversion, where it goes to an object of its type."""
-    return bare(e) if isinstance(e.type, ScalarType) and BFLOAT16 is not e.type else e
+    return bare(e) if isinstance(e.type, ScalarType) and not e.type.is_bits else e
 
 
 # --- kinds -----------------------------------------------------------------------------------------
@@ -146,14 +147,11 @@ def _splatted(c: Context, e: typed.Convert) -> Text:
 
 
 def _bits(c: Context, e: typed.Convert) -> Text:
-    """A bfloat16 is its bits already."""
-    source, target = e.operand.type, e.type
+    """Some types are their bits already."""
+    source, target = held_as(e.operand.type), held_as(e.type)
     value = c.value(e.operand)
-    name = "ushort" if target is BFLOAT16 else str(target)
-    if source is BFLOAT16 and name == "ushort":
-        return value
     type_name(c.program, target)
-    return value if str(source) == name else call(f"as_{name}", value)
+    return value if source == target else call(f"as_{target}", value)
 
 
 def _decay(c: Context, e: typed.Convert) -> Text:

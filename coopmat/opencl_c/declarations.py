@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from ..diagnostics import InternalError
 from ..frontend import typed
 from ..frontend.types import (
-    BFLOAT16,
     HALF,
     AddressSpace,
     ArrayType,
@@ -20,6 +19,7 @@ from ..frontend.types import (
     RecordType,
     Type,
     VectorType,
+    held_as,
 )
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ def spelled(program: Program, t: Type) -> str:
         if t.access == "read_write":
             program.needs.feature("CL2.0")
         return str(t)
-    if isinstance(t, VectorType) and t.element is BFLOAT16:
-        raise InternalError("a vector of bfloat16 has no meaning")
-    return "ushort" if t is BFLOAT16 else str(t)
+    if isinstance(t, VectorType) and t.element.is_bits:
+        raise InternalError(f"a vector of {t.element} has no meaning")
+    return str(held_as(t))
 
 
 def declared(program: Program, t: Type, name: str, words: Sequence[str] = ()) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import struct
 from decimal import Decimal
 
-from ..frontend.types import BFLOAT16, BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, ScalarType
+from ..frontend.matrix_terms import COMPONENTS
+from ..frontend.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, ScalarType, held_as
 
 _SUFFIXES = {INT: "", UINT: "u", LONG: "L", ULONG: "UL"}
 _LONGEST_DECIMAL = 12
@@ -29,9 +29,9 @@ def wide(value: int) -> str:
 
 
 def floating(value: float, t: ScalarType) -> str:
-    """Of the type itself; a bfloat16 as its bits. Negative numbers and casts are not primary expressions."""
-    if t is BFLOAT16:
-        return f"(ushort)0x{bfloat16_bits(value):04x}"
+    """Of the type itself; a small float as its bits. Negative numbers and casts are not primary expressions."""
+    if t.is_bits:
+        return f"({held_as(t)})0x{COMPONENTS[t.name].pattern(value):0{t.bits // 4}x}"
     if math.isnan(value):
         return "NAN" if t is FLOAT else f"({t})NAN"
     if math.isinf(value):
@@ -40,14 +40,6 @@ def floating(value: float, t: ScalarType) -> str:
     if t is DOUBLE:
         return _digits(value)
     return _digits(value) + "f" if t is FLOAT else f"({t}){_digits(value)}f"
-
-
-def bfloat16_bits(value: float) -> int:
-    """Of a number that is one."""
-    if math.isnan(value):
-        return 0x7FC0
-    bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
-    return bits >> 16
 
 
 def _digits(value: float) -> str:

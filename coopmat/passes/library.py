@@ -9,13 +9,11 @@ from ..diagnostics import InternalError, Span
 from ..frontend import typed
 from ..frontend.typed import ConvertKind
 from ..frontend.types import (
-    BFLOAT16,
     FLOATS,
     INTEGERS,
     PLAIN,
     SIZE_T,
     ULONG,
-    USHORT,
     VECTOR_SIZES,
     VOID,
     AddressSpace,
@@ -24,6 +22,8 @@ from ..frontend.types import (
     PointerType,
     Qualifiers,
     Type,
+    held_as,
+    is_bits,
     with_count,
 )
 from ..matrices import lowering
@@ -140,9 +140,9 @@ def parameter_type(p: Parameter) -> Type:
 
 
 def passed(e: typed.Expr, t: Type) -> typed.Expr:
-    """A value of the library's type: bfloat16 is its bits there, integers may have another sign, pointers point to
-    components."""
-    if e.type == BFLOAT16 and t == USHORT:
+    """A value of the library's type: small floats are their bits there, integers may have another sign, pointers point
+    to components."""
+    if is_bits(e.type) and t == held_as(e.type):
         return typed.Convert(e.span, t, ConvertKind.BITCAST, e)
     if not isinstance(t, PointerType):
         return e if e.type == t else typed.Convert(e.span, t, ConvertKind.INT_TO_INT, e)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from ..diagnostics import Span
 from ..frontend.matrix_terms import matrix_type
 from ..frontend.types import (
-    BFLOAT16,
     HALF,
     PLAIN,
     USHORT,
@@ -18,7 +17,9 @@ from ..frontend.types import (
     FunctionType,
     PointerType,
     RecordType,
+    ScalarType,
     Type,
+    held_as,
     with_count,
 )
 from ..matrices import lowering
@@ -112,8 +113,9 @@ class Storage(PlainTypes):
         count = lowering.storage_components(self._strategy, m, self._size)
         # Vectors give the object its alignment, and LLVM an idea of what is accessed at a time.
         width = self._strategy.width(m)
-        bits = t.component == BFLOAT16 or (self._half_bits and t.component == HALF)
-        parts = ArrayType(with_count(USHORT if bits else t.component, width), count // width)
+        held = USHORT if self._half_bits and t.component == HALF else held_as(t.component)
+        assert isinstance(held, ScalarType)
+        parts = ArrayType(with_count(held, width), count // width)
         name = f"cm_{t.component}_{t.rows}x{t.columns}_{t.use.name.lower()}"
         alignment = lowering.storage_alignment(self._strategy, m)
         natural = width * m.component.size

@@ -13,11 +13,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
+from coopmat.matrices.variants import SMALL_FLOATS
 from coopmat.spirv.module import OP, Instruction, Module, decode_string, encode_string, instruction
 
 MAINTENANCE = "SPV_EXT_cooperative_matrix_maintenance1"
+_MATRIX = OP["OpTypeCooperativeMatrixKHR"]
 _GET_COORDINATE = 5438  # the capability
-_SATURATED_CONVERSION, _ROUNDING_MODE = 28, 39
+# SaturatedToLargestFloat8NormalConversionEXT is what floating-point types of 8 bits have instead.
+_SATURATED_CONVERSION, _SATURATED_FLOAT8, _ROUNDING_MODE = 28, 4216, 39
 _ROUNDING = {"rte": 0, "rtz": 1, "rtp": 2, "rtn": 3}
 
 _CONVERSION = re.compile(r"__cm_convert_([A-Za-z]+)(_sat)?(?:_(rt[eznp]))?_m\w+")
@@ -50,7 +53,8 @@ def _convert(
 ) -> list[Instruction]:
     result = call.result or 0
     if saturated:
-        additions.decorations.append(instruction("OpDecorate", result, _SATURATED_CONVERSION))
+        decoration = _SATURATED_FLOAT8 if name == "FConvert" else _SATURATED_CONVERSION
+        additions.decorations.append(instruction("OpDecorate", result, decoration))
     if rounding:
         additions.decorations.append(instruction("OpDecorate", result, _ROUNDING_MODE, _ROUNDING[rounding]))
     return [Instruction(OP[f"Op{name}"], call.operands[1:], call.result_type, call.result)]
@@ -63,9 +67,21 @@ def _coordinates(additions: Additions, call: Instruction) -> list[Instruction]:
     return [Instruction(number, call.operands[1:], call.result_type, call.result)]
 
 
+def _declare_small_floats(code: list[Instruction], additions: Additions) -> None:
+    """What comes with a module's types: the backend knows no more than SPV_KHR_bfloat16."""
+    encodings = {(row.bits, row.encoding.number): row.encoding for row in SMALL_FLOATS if row.encoding is not None}
+    for item in code:
+        if item.opcode == OP["OpTypeFloat"] and len(item.operands) == 2 and item.operands in encodings:
+            encoding = encodings[item.operands]
+            of_matrices = any(i.opcode == _MATRIX and i.operands[0] == item.result for i in code)
+            additions.extensions.add(encoding.extension)
+            additions.capabilities.update(number for _, number in encoding.capabilities[: 1 + of_matrices])
+
+
 def add(module: Module, additions: Additions) -> None:
     """Put them where they belong: capabilities and extensions first, decorations after the last one there is."""
     code = module.instructions
+    _declare_small_floats(code, additions)
     if additions.decorations:
         types = next(n for n, item in enumerate(code) if item.name.startswith("OpType"))
         at = max((n + 1 for n, item in enumerate(code) if item.opcode in _ANNOTATIONS), default=types)

@@ -12,7 +12,7 @@ from pages.builtins import document
 
 from coopmat.frontend import builtins
 from coopmat.frontend.builtins import Ambiguous, ConversionName, NoMatch, Overload, rows
-from coopmat.frontend.types import CHAR, FLOAT, HALF, INT, UINT, Type, VectorType
+from coopmat.frontend.types import CHAR, FLOAT, HALF, INT, SMALL_FLOATS, UINT, Type, VectorType, is_bits
 from coopmat.ir.mangle import mangle
 
 ROOT = Path(__file__).parents[2]
@@ -41,10 +41,11 @@ def test_every_overload_is_one_that_clang_declares_and_none_is_missing() -> None
         name: row
         for name in builtins.names()
         if (row := builtins.find(name)) and row.supported and row.signatures and row.section not in NOT_IN_CLANG
+        if not name.startswith(tuple(f"convert_{t}" for t in SMALL_FLOATS))
     }
     assert supported.keys() == golden.keys()
     for name, row in supported.items():
-        ours = {(str(o.result), suffix(o)) for o in builtins.overloads(row)}
+        ours = {(str(o.result), suffix(o)) for o in builtins.overloads(row) if not any(map(is_bits, o.parameters))}
         ours -= {BEFORE_GENERIC[1:]} if name == BEFORE_GENERIC[0] else set()
         theirs = {(ALIASES.get(result, result), parameters) for result, parameters in golden[name]}
         if name.startswith("intel_sub_group_block"):

@@ -123,7 +123,10 @@ def test_attributes_after_a_declarator_mean_the_innermost_type() -> None:
 
 @pytest.mark.parametrize(
     "component",
-    ["half", "float", "double", "bfloat16", *(s + t for s in ("", "u") for t in ("char", "short", "int", "long"))],
+    [
+        *("half", "float", "double", "bfloat16", "floate4m3_t", "floate5m2_t"),
+        *(s + t for s in ("", "u") for t in ("char", "short", "int", "long")),
+    ],
 )
 @pytest.mark.parametrize("use", list(MatrixUse))
 def test_component_types_and_uses(component: str, use: MatrixUse) -> None:

@@ -13,7 +13,7 @@ from coopmat.diagnostics import InternalError
 from coopmat.frontend import builtins as table
 from coopmat.frontend.builtins import Overload
 from coopmat.frontend.typed import BuiltinCall
-from coopmat.frontend.types import FLOAT, INT, UINT, VOID, Type
+from coopmat.frontend.types import FLOAT, INT, UINT, VOID, Type, is_bits
 from coopmat.ir.lower.builtins import lower_builtin
 from coopmat.ir.lower.synchronization import constant_value
 from coopmat.ir.type_map import I32
@@ -40,7 +40,13 @@ def imports(spirv: bytes) -> list[str]:
 
 def overloads_of(wanted: Callable[[str], object]) -> list[Overload]:
     rows = (table.find(name) for name in supported_names() if wanted(name))
-    return [overload for row in rows if row is not None for overload in table.overloads(row)]
+    return [
+        overload
+        for row in rows
+        if row is not None
+        for overload in table.overloads(row)
+        if not any(map(is_bits, (overload.result, *overload.parameters)))  # those are the library's
+    ]
 
 
 FAMILIES: dict[str, Callable[[str], object]] = {

@@ -30,7 +30,7 @@ from coopmat.matrices.variants import (
 SIZES = (1, 2, 3, 4, 5, 7, 8, 16, 32)
 ALL_TYPES = list(COMPONENT_TYPES.values())
 BF16, F64 = COMPONENT_TYPES["bf16"], COMPONENT_TYPES["f64"]
-TYPES = [row for row in COMPONENT_TYPES.values() if row.name != "bf16"]
+TYPES = [row for row in COMPONENT_TYPES.values() if not row.is_bits]
 INTEGERS = [t for t in TYPES if t.is_integer]
 FLOATS = [t for t in TYPES if not t.is_integer]
 # The table of cases (`matrix_table`) has the other sizes, and scratch, which Oclgrind runs too (`test_oclgrind`).

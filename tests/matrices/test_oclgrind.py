@@ -21,11 +21,11 @@ import pytest
 from on_device import ROW, Builder
 from opencl_devices import device_of
 
-from coopmat.matrices import lowering, reference
-from coopmat.matrices.bfloat16 import functions_called
+from coopmat.matrices import lowering, meaning, reference
 from coopmat.matrices.instances import Conversion, Transpose
 from coopmat.matrices.lowering import STRATEGIES, Instance, Target
 from coopmat.matrices.reference import Array
+from coopmat.matrices.small_float_functions import functions_called
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
     OPENCL_C_LAYOUTS,
@@ -238,6 +238,8 @@ def converted(s: Situation, t: str, to: str, rounding: str, saturate: bool) -> C
     values = make.draw(t, 3, 10)
     if t == "bf16":
         values &= 0xBF7F if saturate else 0x3F7F
+    if t == "e4m3":
+        values &= 0x37
     make.matrix("x", matrix, values)
     make.build.call(
         lowering.Convert(matrix, C[to], Conversion(rounding, saturate)), make.build.declare("y", result), "x"
@@ -246,6 +248,8 @@ def converted(s: Situation, t: str, to: str, rounding: str, saturate: bool) -> C
         numbers = values.astype(np.float32)
         bits = numbers.view(np.uint32)
         expected = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+    elif C[t].bits == C[to].bits == 8 or "e5m2" in (t, to):
+        expected = meaning.convert(values, C[t], C[to], rounding, saturate)
     else:
         numbers = (values.astype(np.uint32) << 16).view(np.float32) if t == "bf16" else values
         expected = reference.convert(numbers, C[to], rounding, saturate)
@@ -303,6 +307,8 @@ def matrix_cases(s: Situation) -> Iterator[Case]:
         ("f64", "f32", "", False),
         ("bf16", "s32", "", True),
         ("s32", "bf16", "", False),
+        ("e4m3", "s8", "", False),
+        ("f32", "e5m2", "rtp", True),
         ("f32", "bf16", "rte", False),
     ):
         yield converted(s, t, to, rounding, saturate)

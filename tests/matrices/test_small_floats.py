@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from coopmat.matrices.small_floats import decoded, encoded
-from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Kind
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
 HALF = COMPONENT_TYPES["f16"]
-E4M3 = ComponentType("e4m3", "uchar", 8, Kind.FLOAT, True, "uint8", None, 4, 3, infinities=False)
-E5M2 = ComponentType("e5m2", "uchar", 8, Kind.FLOAT, True, "uint8", None, 5, 2)
+E4M3, E5M2 = COMPONENT_TYPES["e4m3"], COMPONENT_TYPES["e5m2"]
 HALF_BITS = replace(HALF, numpy="uint16")
 SMALL = [E4M3, E5M2, COMPONENT_TYPES["bf16"], HALF_BITS]
 

@@ -9,7 +9,7 @@ import pytest
 
 import coopmat
 from coopmat.diagnostics import CompileError, SourceMap
-from coopmat.frontend.types import BFLOAT16, BOOL, CHAR, DOUBLE, FLOAT, HALF, INT, LONG, UINT, ULONG, USHORT
+from coopmat.frontend.types import BOOL, CHAR, DOUBLE, FLOAT, HALF, INT, LONG, SCALARS, UINT, ULONG, USHORT
 from coopmat.opencl_c import WriteOptions, literals, logs
 from coopmat.opencl_c.write import write
 
@@ -41,7 +41,7 @@ def test_integers(value, t, text):
         (1.5, HALF, "(half)1.5f"),
         (-math.inf, FLOAT, "-INFINITY"),
         (math.nan, DOUBLE, "(double)NAN"),
-        (-1.0, BFLOAT16, "(ushort)0xbf80"),
+        (-1.0, SCALARS["bfloat16"], "(ushort)0xbf80"),
     ],
 )
 def test_floats(value, t, text):

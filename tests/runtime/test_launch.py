@@ -197,7 +197,8 @@ def test_a_device_without_spirv_is_refused(device):
 
 def test_options_are_resolved_for_the_device(device):
     old = replace(device, spirv_versions=("1.0", "1.2"), vector_bits=0)
-    assert resolve_options(CompileOptions(matrices="auto"), old) == CompileOptions(matrices="one", spirv_version="1.2")
+    expected = CompileOptions(matrices="one", spirv_version="1.2", unit=route_for(old).unit)
+    assert resolve_options(CompileOptions(matrices="auto"), old) == expected
     wide = replace(old, vector_bits=512)
     assert resolve_options(CompileOptions(matrices="auto"), wide).matrix_registers == (512, 32)
     asked = CompileOptions(matrices="auto", matrix_registers=(128, 16))

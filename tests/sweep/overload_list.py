@@ -10,12 +10,14 @@ from coopmat.frontend.builtins import Builtin, Overload
 from coopmat.frontend.types import (
     FLOATS,
     INTEGERS,
+    SMALL_FLOATS,
     VECTOR_SIZES,
     VOID,
     AddressSpace,
     PointerType,
     Type,
     element_type,
+    is_bits,
     size_of,
     with_count,
 )
@@ -28,8 +30,14 @@ def rows() -> tuple[Builtin, ...]:
     """Those of the families' tables in their order, then conversions and `as_T`, which have rows by rule."""
     listed = [row for family in table.FAMILIES for row in family.TABLE]
     known = {row.name for row in listed}
-    by_rule = [table.find(name) for name in sorted(table.names()) if name not in known]
+    small = tuple(f"{kind}_{t}" for t in SMALL_FLOATS for kind in ("as", "convert"))
+    by_rule = [table.find(name) for name in sorted(table.names()) if name not in known and not name.startswith(small)]
     return (*listed, *(row for row in by_rule if row is not None))
+
+
+def _of_small_floats(overload: Overload) -> bool:
+    """Whether it takes types that no device's compiler has."""
+    return any(map(is_bits, overload.parameters))
 
 
 @cache
@@ -39,7 +47,7 @@ def overloads_of(row: Builtin) -> tuple[Overload, ...]:
     target = table.parse_as(row.name)
     if target is None:
         alone = Overload(row.name, (), VOID, row.lowering, row)
-        return table.overloads(row) or (alone,) * row.supported
+        return tuple(o for o in table.overloads(row) if not _of_small_floats(o)) or (alone,) * row.supported
     return tuple(
         Overload(row.name, (t,), target, row.lowering, row) for t in VALUE_TYPES if size_of(t) == size_of(target)
     )

@@ -8,7 +8,7 @@ from coopmat.matrices.reference import Array
 from ..experiment import Experiment
 from ..values import divisors
 from ..writers import Writer
-from .base import Operation, Setting, is_bfloat16, of_matrices, type_cases
+from .base import Operation, Setting, is_of_small_floats, of_matrices, type_cases
 
 
 def _binary(operator: str) -> Operation:
@@ -26,7 +26,7 @@ def _binary(operator: str) -> Operation:
         x, y, out = w.experiment.arguments
         w.store(out, w.binary(operator, setting.parameters, w.load(x), w.load(y)))
 
-    return Operation(operator, type_cases, experiment, write, not_spirv=is_bfloat16)
+    return Operation(operator, type_cases, experiment, write, not_spirv=is_of_small_floats)
 
 
 _negate_experiment = of_matrices(lambda component, x: {"out": meaning.negate(component, x)}, "x")
@@ -39,5 +39,5 @@ def _write_negate(setting: Setting, w: Writer) -> None:
 
 OPERATIONS = (
     *(_binary(operator) for operator in ("add", "sub", "mul", "div")),
-    Operation("negate", type_cases, _negate_experiment, _write_negate, not_spirv=is_bfloat16),
+    Operation("negate", type_cases, _negate_experiment, _write_negate, not_spirv=is_of_small_floats),
 )

@@ -164,6 +164,6 @@ def dealt(profile: Profile, name: str, options: Sequence[T], count: int = 1) -> 
     return [options[(first + number) % len(options)] for number in range(count)]
 
 
-def is_bfloat16(case: Case) -> bool:
-    """SPIR-V has no arithmetic on bfloat16: SPV_KHR_bfloat16 allows conversions and multiply-adds."""
+def is_of_small_floats(case: Case) -> bool:
+    """SPIR-V has no arithmetic on small floats: SPV_KHR_bfloat16 allows conversions and multiply-adds."""
     return bool(case.parameters.component.is_bits)

@@ -1,6 +1,6 @@
 """Matrices as composites: their components, arrays of them, their way through functions.
 
-Of bfloat16 components are moved only: SPIR-V has no arithmetic on them.
+Small floats are moved only: SPIR-V has no arithmetic on them.
 """
 
 from __future__ import annotations

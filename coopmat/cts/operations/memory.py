@@ -196,8 +196,8 @@ def _pointee_cases(profile: Profile, store: bool) -> Iterable[Case]:
     own: list[Case] = []
     others: list[Case] = []
     for matrix, size in profile.matrix_types:
-        # There are no vectors of bfloat16 in OpenCL C.
-        vectors = [] if matrix.component.name == "bf16" else [Pointee(width) for width in _WIDTHS]
+        # There are no vectors of small floats in OpenCL C.
+        vectors = [] if matrix.component.is_bits else [Pointee(width) for width in _WIDTHS]
         found = _other_pointees(profile, matrix)
         own += [_pointee_case(profile, matrix, size, p, store) for p in dealt(profile, f"{word} {matrix}", vectors, 2)]
         others += [_pointee_case(profile, matrix, size, p, store) for p in dealt(profile, f"{word}s {matrix}", found)]
@@ -205,7 +205,7 @@ def _pointee_cases(profile: Profile, store: bool) -> Iterable[Case]:
 
 
 def _other_pointees(profile: Profile, matrix: MatrixType) -> list[Pointee]:
-    scalars = [c for c in component_types(profile.device) if c.name not in ("bf16", matrix.component.name)]
+    scalars = [c for c in component_types(profile.device) if not c.is_bits and c.name != matrix.component.name]
     return [Pointee(width, scalar) for width in (1, *_WIDTHS) for scalar in scalars]
 
 

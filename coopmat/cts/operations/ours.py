@@ -103,9 +103,15 @@ def _elements(component: ComponentType, x: Array, y: Array) -> Array:
     return meaning.binary(component, "mul", total, three)
 
 
+# Numbers of 8 bits are for storage.
 _ELEMENT_LINES = {
-    True: ("{t}[i] = ~{y}[i];", "{t}[i] ^= {x}[i];", "{t}[i] >>= 1;", "{t}[i] += {x}[i] >> 1;"),
-    False: ("{t}[i] = -{y}[i];", "{t}[i] += {x}[i];", "{t}[i] *= 3;"),
+    "storage": (
+        "{t}[i] = ({s})-(float){y}[i];",
+        "{t}[i] = ({s})((float){t}[i] + (float){x}[i]);",
+        "{t}[i] = ({s})((float){t}[i] * 3);",
+    ),
+    "integer": ("{t}[i] = ~{y}[i];", "{t}[i] ^= {x}[i];", "{t}[i] >>= 1;", "{t}[i] += {x}[i] >> 1;"),
+    "float": ("{t}[i] = -{y}[i];", "{t}[i] += {x}[i];", "{t}[i] *= 3;"),
 }
 # From the front to the back and once more: every component comes back to its place.
 _EXCHANGE = """\
@@ -123,8 +129,12 @@ def _write_elements(setting: Setting, w: CWriter) -> None:
     component = setting.parameters.component
     x, y, out, kept = w.experiment.arguments
     names = {"x": w.load(x), "y": w.load(y), "t": w.variable(setting.parameters, "coop_mat_init(0)")}
-    lines = "\n".join(_ELEMENT_LINES[component.is_integer])
-    w.block("for (uint i = 0; i < coop_mat_length({t}); i++)".format(**names), lambda: w.lines_of(lines, **names))
+    kind = "storage" if component.is_bits and component.bits == 8 else component.kind.value
+    lines = "\n".join(_ELEMENT_LINES[kind])
+    w.block(
+        "for (uint i = 0; i < coop_mat_length({t}); i++)".format(**names),
+        lambda: w.lines_of(lines, **names, s=component.opencl_c),
+    )
     w.lines_of(_EXCHANGE, **names, s=component.opencl_c)
     w.store(out, names["t"])
     w.store(kept, names["x"])
@@ -140,7 +150,7 @@ for (uint i = 0; i < coop_mat_length({m}); i++) {{
     atomic_inc(counts + {guard} + (inside ? at.x * {columns}u + at.y : {all}u));
     if (inside)
         out[{offset} + {place}] = {m}[i];
-    {n}[i] = (at.x * 5 + at.y * 3) & 127;
+    {n}[i] = ({s})((at.x * 5 + at.y * 3) & 127);
 }}"""
 
 
@@ -155,7 +165,7 @@ def _coord_experiment(setting: Setting) -> Experiment:
     once = counts.copy()
     once[GUARD : GUARD + size] = 1
     rows, columns = np.indices((matrix.rows, matrix.columns))
-    # Numbers that every component type can hold, and that differ between near components.
+    # Numbers that component types of 16 bits can hold, and that differ between near components.
     codes = meaning.narrow(component, (rows * 5 + columns * 3) & 127)
     outputs = setting.outputs({"out": values["x"], "codes": codes})
     return Experiment([*setting.inputs(values), Argument("counts", uint, counts, once), *outputs])
@@ -169,7 +179,7 @@ def _write_coord(setting: Setting, w: CWriter) -> None:
     m, n = w.load(x), w.variable(matrix, "coop_mat_init(0)")
     place = f"at.x * {at.stride} + at.y" if at.layout == 0 else f"at.y * {at.stride} + at.x"
     sizes = {"rows": matrix.rows, "columns": matrix.columns, "all": matrix.rows * matrix.columns, "guard": GUARD}
-    w.lines_of(_COORD_LINES, m=m, n=n, **sizes, offset=at.offset, place=place)
+    w.lines_of(_COORD_LINES, m=m, n=n, **sizes, offset=at.offset, place=place, s=matrix.component.opencl_c)
     w.store(codes, n)
 
 

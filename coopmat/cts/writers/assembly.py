@@ -94,10 +94,10 @@ class AssemblyWriter(Writer):
     def scalar(self, component: ComponentType) -> str:
         if component.is_integer:
             return self.once(f"OpTypeInt {component.bits} 0")
-        if component.name == "bf16":
-            self.capabilities |= {"BFloat16TypeKHR", "BFloat16CooperativeMatrixKHR"}
-            self.extensions.add("SPV_KHR_bfloat16")
-            return self.once("OpTypeFloat 16 BFloat16KHR")
+        if component.encoding is not None:
+            self.capabilities |= {name for name, _ in component.encoding.capabilities[:2]}
+            self.extensions.add(component.encoding.extension)
+            return self.once(f"OpTypeFloat {component.bits} {component.encoding.name}")
         if component.bits != 32:
             self.capabilities.add(f"Float{component.bits}")
         return self.once(f"OpTypeFloat {component.bits}")
@@ -347,7 +347,7 @@ def conversion(source: ComponentType, to: ComponentType) -> str | None:
 def _literal(component: ComponentType, value: int | float) -> str:
     if component.is_integer:
         return str(int(value) % 2**component.bits)
-    if component.name == "bf16":
-        return f"!0x{int(np.float32(value).view(np.uint32)) >> 16:08x}"
+    if component.is_bits:
+        return f"!0x{component.pattern(value):08x}"
     bits = int(np.array(value, component.numpy).view(f"u{component.size}"))
     return f"!0x{bits:08x}" if component.bits <= 32 else f"!0x{bits & 0xFFFFFFFF:08x} !0x{bits >> 32:08x}"

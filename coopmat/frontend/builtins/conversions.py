@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..types import FLOATS, INTEGERS, VECTOR_SIZES, ScalarType, Type, element_type, with_count
+from ..matrix_terms import COMPONENTS
+from ..types import FLOATS, INTEGERS, SMALL_FLOATS, VECTOR_SIZES, ScalarType, Type, with_count
 from .rows import Builtin
 
 ROUNDINGS = ("rte", "rtz", "rtp", "rtn")
-_ELEMENTS: dict[str, ScalarType] = {t.name: t for t in (*INTEGERS, *FLOATS)}
+_ELEMENTS: dict[str, ScalarType] = {t.name: t for t in (*INTEGERS, *FLOATS, *SMALL_FLOATS)}
 
 _TYPE = rf"(?P<element>{'|'.join(_ELEMENTS)})(?P<count>{'|'.join(map(str, VECTOR_SIZES))})?"
 _CONVERT = re.compile(rf"convert_{_TYPE}(?P<sat>_sat)?(?:_(?P<rounding>{'|'.join(ROUNDINGS)}))?")
@@ -33,26 +34,25 @@ class ConversionName:
 
 @lru_cache(maxsize=4096)
 def parse_conversion(name: str) -> ConversionName | None:
-    """Reads `convert_...`; None for any other name, and for saturation to a floating-point type, which there is not."""
+    """Reads `convert_...`; None for any other name, and for saturation to a type that has none."""
     match = _CONVERT.fullmatch(name)
-    if match is None:
-        return None
-    target = with_count(_ELEMENTS[match["element"]], int(match["count"] or 1))
-    if match["sat"] and target_is_float(target):
+    target = _type(match)
+    if match is None or target is None or (match["sat"] and not COMPONENTS[match["element"]].saturates):
         return None
     return ConversionName(target, match["sat"] is not None, match["rounding"])
-
-
-def target_is_float(target: Type) -> bool:
-    element = element_type(target)
-    return isinstance(element, ScalarType) and element.is_float
 
 
 @lru_cache(maxsize=4096)
 def parse_as(name: str) -> Type | None:
     """The type that `as_...` reinterprets its operand as; None for any other name."""
-    match = _AS.fullmatch(name)
-    return None if match is None else with_count(_ELEMENTS[match["element"]], int(match["count"] or 1))
+    return _type(_AS.fullmatch(name))
+
+
+def _type(match: re.Match[str] | None) -> Type | None:
+    """The type in a name; small floats have no vectors."""
+    if match is None or (match["count"] and _ELEMENTS[match["element"]].is_bits):
+        return None
+    return with_count(_ELEMENTS[match["element"]], int(match["count"] or 1))
 
 
 @lru_cache(maxsize=4096)
@@ -61,17 +61,23 @@ def row_by_rule(name: str) -> Builtin | None:
     conversion = parse_conversion(name)
     if conversion is not None:
         count = getattr(conversion.target, "count", 1)
-        signature = f"{conversion.target} {name}(Tn) for T in numbers, n in {count}"
-        return Builtin(name, (signature,), "6.4.3", lowering="convert", pure=True)
-    return None if parse_as(name) is None else Builtin(name, (), "6.4.4", lowering="analysis", pure=True)
+        signature = f"{conversion.target} {name}(Tn) for T in numbers{' small' * (count == 1)}, n in {count}"
+        return Builtin(name, (signature,), "6.4.3", lowering="convert", pure=True, needs=_needs(conversion.target))
+    t = parse_as(name)
+    return None if t is None else Builtin(name, (), "6.4.4", lowering="analysis", pure=True, needs=_needs(t))
+
+
+def _needs(t: Type) -> str:
+    """The extension that a small float comes with; others are asked for where their types are named."""
+    return COMPONENTS[t.name].extension or "" if isinstance(t, ScalarType) and t.is_bits else ""
 
 
 def all_names() -> Iterator[str]:
     """Every conversion's name."""
-    for element in (*INTEGERS, *FLOATS):
-        for count in (1, *VECTOR_SIZES):
+    for element in _ELEMENTS.values():
+        for count in (1,) if element.is_bits else (1, *VECTOR_SIZES):
             t = with_count(element, count)
             yield f"as_{t}"
-            for saturate in ("",) if element.is_float else ("", "_sat"):
+            for saturate in ("", "_sat") if COMPONENTS[element.name].saturates else ("",):
                 yield f"convert_{t}{saturate}"
                 yield from (f"convert_{t}{saturate}_{rounding}" for rounding in ROUNDINGS)

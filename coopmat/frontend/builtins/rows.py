@@ -33,6 +33,7 @@ from ..types import (
     INTEGERS,
     SAMPLER,
     SCALARS,
+    SMALL_FLOATS,
     VECTOR_SIZES,
     VOID,
     AddressSpace,
@@ -53,6 +54,7 @@ ELEMENT_SETS: dict[str, tuple[ScalarType, ...]] = {
     "integers": INTEGERS,
     "floats": FLOATS,
     "numbers": (*INTEGERS, *FLOATS),
+    "small": SMALL_FLOATS,
 }
 COUNT_SETS: dict[str, tuple[int, ...]] = {"any": (1, *VECTOR_SIZES), "vectors": VECTOR_SIZES}
 SPACE_SETS: dict[str, tuple[AddressSpace, ...]] = {

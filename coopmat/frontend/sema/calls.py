@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ...diagnostics import Note
 from .. import builtins, syntax, typed
 from ..typed import Convert, ConvertKind, Expr
-from ..types import CoopMatrixType, PointerType, ScalarType, Type, VectorType, VoidType, element_count, size_of
-from . import address_spaces, atomics, compiler_builtins, implicit, matrices, matrix_types, printf
+from ..types import CoopMatrixType, PointerType, ScalarType, Type, VectorType, VoidType, element_count, is_bits, size_of
+from . import address_spaces, atomics, compiler_builtins, matrices, matrix_types, printf
 from .constants import constant_value, fold_bits
 from .context import Context, Overloads, Poisoned, plural
 from .conversions import assign_convert
@@ -76,7 +76,7 @@ def _overloaded_call(c: Context, family: Overloads, node: syntax.Call) -> Expr:
     function = best.function
     _record_call(c, function, node)
     converted = [
-        _argument(c, argument, t, f"argument {i} of '{function.name}'")
+        assign_convert(c, argument, t, argument.span, f"argument {i} of '{function.name}'")
         for i, (argument, t) in enumerate(zip(arguments, function.type.parameters, strict=True), 1)
     ]
     return typed.Call(node.span, function.type.result, function, converted)
@@ -127,6 +127,8 @@ def _builtin_call(c: Context, name: str, node: syntax.Call) -> Expr:
     if row is not None and (missing := c.features.missing(row.needs)) is not None:
         c.fail("extension-off", f"'{name}' needs {missing}, which is off", node.callee.span)
     arguments = _values(c, node.arguments)
+    named = as_type or (conversion.target if conversion is not None else None)
+    c.unit.has_small_floats |= named is not None and is_bits(named)
     if as_type is not None:
         return reinterpret(c, name, as_type, arguments, node)
     if conversion is not None and conversion.rounding is None and not conversion.saturate:
@@ -161,7 +163,7 @@ def _resolved(c: Context, name: str, arguments: list[Expr], node: syntax.Call) -
     if (missing := c.features.missing(found.needs)) is not None:
         c.fail("extension-off", f"'{found}' needs {missing}, which is off", node.callee.span)
     converted = [
-        _argument(c, argument, t, f"argument {i + 1} of '{name}'")
+        assign_convert(c, argument, t, argument.span, f"argument {i + 1} of '{name}'")
         for i, (argument, t) in enumerate(zip(arguments, found.parameters, strict=True))
     ]
     _check_power_of_two(c, found.row, converted)
@@ -178,13 +180,6 @@ def _check_power_of_two(c: Context, row: builtins.Builtin, arguments: list[Expr]
     if not isinstance(value, int) or value <= 0 or value & (value - 1):
         what = f"argument {row.power_of_two + 1} of '{row.name}'"
         c.fail("not-constant", f"{what} must be a constant power of two", argument.span)
-
-
-def _argument(c: Context, e: Expr, t: Type, what: str) -> Expr:
-    if isinstance(e.type, ScalarType) and isinstance(t, (ScalarType, VectorType)):
-        implicit.implicit(c, e, t)
-        return convert_arithmetic(e, t)  # resolution has already judged that this may be done
-    return assign_convert(c, e, t, e.span, what)
 
 
 def _single(c: Context, name: str, arguments: list[Expr], node: syntax.Call) -> Expr:

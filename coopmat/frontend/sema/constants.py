@@ -14,9 +14,9 @@ from fractions import Fraction
 from typing import Any
 
 from ...diagnostics import Span
+from ..matrix_terms import COMPONENTS
 from ..typed import Binary, Convert, ConvertKind, Expr, FloatConst, IntConst, Unary, VectorLiteral, Zero
 from ..types import (
-    BFLOAT16,
     BOOL,
     DOUBLE,
     FLOAT,
@@ -43,9 +43,11 @@ def wrap(value: int, t: ScalarType) -> int:
 
 def round_to(value: float, t: ScalarType) -> float:
     """`value` rounded to nearest even in the format of `t`; beyond its range an infinity."""
+    if math.isinf(value) and not COMPONENTS[t.name].infinities:
+        return math.copysign(math.nan, value)
     if t is DOUBLE or math.isnan(value) or math.isinf(value):
         return value
-    if t is BFLOAT16:
+    if t.is_bits:
         return math.copysign(round_ratio(*value.as_integer_ratio(), t), value)
     code = "<f" if t is FLOAT else "<e"
     try:
@@ -54,23 +56,19 @@ def round_to(value: float, t: ScalarType) -> float:
         return math.copysign(math.inf, value)
 
 
-# Of each format the bits of its significand and its smallest and largest exponent.
-_FORMATS = {HALF: (11, -14, 15), BFLOAT16: (8, -126, 127), FLOAT: (24, -126, 127)}
-
-
 def round_ratio(numerator: int, denominator: int, t: ScalarType) -> float:
-    """A number of any precision in the format of `t` (half, bfloat16, float), rounded once, to nearest even."""
+    """A number of any precision in the format of `t`, not double, rounded once, to nearest even."""
     if numerator == 0:
         return 0.0
-    digits, least, most = _FORMATS[t]
+    row = COMPONENTS[t.name]
     exact = Fraction(numerator, denominator)
     exponent = abs(exact.numerator).bit_length() - exact.denominator.bit_length()
     if abs(exact) < Fraction(2) ** exponent:
         exponent -= 1
-    unit = max(exponent, least) - digits + 1
+    unit = max(exponent, 1 - row.bias) - row.mantissa
     steps = round(exact / Fraction(2) ** unit)
-    if abs(steps) * Fraction(2) ** unit >= Fraction(2) ** (most + 1):
-        return math.copysign(math.inf, steps)
+    if abs(steps) * Fraction(2) ** unit > row.largest:
+        return math.copysign(math.inf if row.infinities else math.nan, steps)
     return math.ldexp(steps, unit)
 
 
@@ -104,7 +102,7 @@ def fold_convert(span: Span, e: Expr, to: ScalarType) -> Expr | None:
     if value is None:
         return None
     if to.is_float:
-        if isinstance(value, int) and to in _FORMATS:
+        if isinstance(value, int) and to is not DOUBLE:
             return FloatConst(span, to, round_ratio(value, 1, to))
         return floating(span, to, float(value))
     if to is BOOL:
@@ -127,7 +125,7 @@ def fold_bits(span: Span, e: Expr, to: ScalarType) -> Expr | None:
     A FloatConst has one NaN, the quiet one without payload; None for any other.
     """
     value, t = constant_value(e), e.type
-    if value is None or not isinstance(t, ScalarType) or BFLOAT16 in (t, to) or BOOL in (t, to):
+    if value is None or not isinstance(t, ScalarType) or t.is_bits or to.is_bits or BOOL in (t, to):
         return None
     if isinstance(value, float):
         packed = struct.pack("<" + _FLOAT_CODES[t], value)

@@ -9,7 +9,6 @@ from typing import NoReturn
 from ...diagnostics import FixIt, Label, Note, Span
 from ..typed import Convert, ConvertKind, Expr, IntConst, MatrixConvert, Unary, Zero
 from ..types import (
-    BFLOAT16,
     BOOL,
     EVENT,
     INT,
@@ -28,6 +27,7 @@ from ..types import (
     contains_matrix,
     element_type,
     in_space,
+    is_bits,
 )
 from . import images, implicit
 from .constants import is_null_pointer
@@ -36,9 +36,19 @@ from .hints import cast_to, declared_here, name_of
 from .values import can_splat, common_scalar, convert_arithmetic, promote, rvalue
 
 
+def for_storage(t: Type) -> bool:
+    """Whether values of the type are stored and converted by casts, and nothing else."""
+    return isinstance(t, ScalarType) and t.is_bits and t.bits == 8
+
+
 def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) -> tuple[Expr, Expr]:
     """Brings both operands of an arithmetic operator to one type; an error names the operator and both types."""
     a, b = left.type, right.type
+    if for_storage(a) or for_storage(b):
+        e = left if for_storage(a) else right
+        bad_operands(
+            c, op, span, left, right, [(Note(f"'{e.type}' is for storage; a cast helps"), cast_to(c, e, "float"))]
+        )
     if isinstance(a, ScalarType) and isinstance(b, ScalarType):
         common = common_scalar(a, b)
         if a is not b:
@@ -89,6 +99,8 @@ def assign_convert(c: Context, e: Expr, target: Type, span: Span, what: str, not
         return Zero(e.span, target)
     if target == SAMPLER and isinstance(source, ScalarType):
         return images.converted(c, e, span, what)
+    if for_storage(source) or for_storage(target):
+        _incompatible(c, e, target, span, what, notes or [])
     if isinstance(target, ScalarType):
         if isinstance(source, ScalarType):
             implicit.implicit(c, e, target)
@@ -116,9 +128,11 @@ def _incompatible(c: Context, e: Expr, target: Type, span: Span, what: str, note
         by_cast, hint = True, "only a cast converts from and to matrices"
     elif cooperative and _same_but_components(source, target):
         by_cast, hint = True, "a cast converts the components"
+    elif isinstance(source, ScalarType) and isinstance(target, ScalarType):
+        by_cast, hint = True, "only a cast converts from and to types for storage"
     elif not matrix and cooperative and isinstance(source, ScalarType):
         hint = "'coop_mat_init' makes a matrix of a scalar"
-    if matrix or cooperative:
+    if matrix or cooperative or by_cast:
         notes = [*([Note(hint)] if hint else []), *declared_here(e), *notes]
     if by_cast:
         name = str(target) if isinstance(target, (ScalarType, VectorType)) else name_of(c, target)
@@ -283,11 +297,11 @@ def condition(c: Context, e: Expr, what: str) -> Expr:
         c.fail("coop-mat-condition", f"{what} cannot be a cooperative matrix ('{e.type}')", e.span)
     if isinstance(e.type, ConstantMatrixType):
         c.fail("matrix-type-condition", f"{what} cannot be a matrix ('{e.type}')", e.span)
-    if not isinstance(e.type, (ScalarType, PointerType)):
+    if not isinstance(e.type, (ScalarType, PointerType)) or for_storage(e.type):
         c.fail("invalid-condition", f"{what} must be a scalar or a pointer, not '{e.type}'", e.span)
     if isinstance(e.type, PointerType):
         implicit.tested_pointer(c, e)
-    return promote(e) if e.type is BFLOAT16 else e
+    return promote(e) if is_bits(e.type) else e
 
 
 def index_value(c: Context, e: Expr) -> Expr:

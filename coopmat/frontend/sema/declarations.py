@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 from ...diagnostics import Note, Span
 from .. import syntax, typed
+from ..matrix_terms import COMPONENTS
 from ..types import (
-    BFLOAT16,
     BOOL,
     CHAR,
-    DOUBLE,
     FLOATS,
     HALF,
     IMAGE_NAMES,
@@ -41,6 +40,7 @@ from ..types import (
     VoidType,
     contains_matrix,
     element_type,
+    is_bits,
     is_complete,
 )
 from . import atomics, attributes, images, matrices, matrix_types
@@ -48,7 +48,7 @@ from .context import Abandon, Context, Poisoned, Typedef
 from .values import integer_constant
 
 BUILTIN_TYPES: dict[str, Type] = {
-    **{"void": VOID, **SCALARS, "_Bool": BOOL, "__bf16": BFLOAT16, "sampler_t": SAMPLER, **atomics.TYPES},
+    **{"void": VOID, **SCALARS, "_Bool": BOOL, "__bf16": SCALARS["bfloat16"], "sampler_t": SAMPLER, **atomics.TYPES},
     **{name: ImageType(name) for name in IMAGE_NAMES},
     **{f"{t}{count}": VectorType(t, count) for t in (*INTEGERS, *FLOATS) for count in VECTOR_SIZES},
 }
@@ -110,13 +110,10 @@ def base_type(c: Context, s: syntax.Specifiers) -> Base:
     else:
         t = _words(c, s)
     _check_element(c, t, s.span)
-    c.unit.has_bfloat16 |= t is BFLOAT16
+    c.unit.has_small_floats |= is_bits(t)
     by_name = s.typedef_name is not None and s.typedef_name.text not in BUILTIN_TYPES
     t = images.with_access(c, t, access, s.span, by_name=by_name)
     return Base(apply_matrix_attributes(c, t, s.attributes, s), qualifiers, s, explicit, alignment)
-
-
-_EXTENSION_OF = {DOUBLE: "cl_khr_fp64", HALF: "cl_khr_fp16"}
 
 
 def _tagged(c: Context, tag: syntax.StructSpecifier | syntax.EnumSpecifier) -> Type:
@@ -128,8 +125,8 @@ def _tagged(c: Context, tag: syntax.StructSpecifier | syntax.EnumSpecifier) -> T
 def _check_element(c: Context, t: Type, span: Span) -> None:
     atomics.check_type(c, t, span)
     element = element_type(t)
-    extension = _EXTENSION_OF.get(element) if isinstance(element, ScalarType) else None
-    if extension is not None and extension not in c.features and t is not HALF:  # see `halves`
+    row = COMPONENTS.get(element.name) if isinstance(element, ScalarType) and t is not HALF else None  # see `halves`
+    if row is not None and (extension := row.extension) is not None and extension not in c.features:
         notes = [Note(f"remove -cl-ext=-{extension}")]
         c.fail("extension-off", f"the type '{t}' needs {extension}, which is turned off", span, notes=notes)
 

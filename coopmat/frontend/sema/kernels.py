@@ -5,7 +5,6 @@ from __future__ import annotations
 from ...diagnostics import Note
 from .. import typed
 from ..types import (
-    BFLOAT16,
     BOOL,
     EVENT,
     AddressSpace,
@@ -16,6 +15,7 @@ from ..types import (
     VoidType,
     contained,
     contains_matrix,
+    is_bits,
 )
 from .context import Context
 from .matrix_types import holds
@@ -37,7 +37,7 @@ def check_parameters(c: Context, decl: typed.FunctionDecl) -> None:
             notes = [Note("take a pointer to it")]
             message = f"a kernel takes no matrix by value ('{p.name}')"
             c.error("matrix-type-kernel-parameter", message, p.span, notes=notes)
-        elif p.type in (BFLOAT16, BOOL, EVENT) or isinstance(p.type, VoidType):
+        elif is_bits(p.type) or p.type in (BOOL, EVENT) or isinstance(p.type, VoidType):
             c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot have type '{p.type}'", p.span)
         elif isinstance(p.type, PointerType):
             _check_pointer(c, p, p.type)

@@ -8,7 +8,6 @@ from ...diagnostics import Label, Note, Span
 from .. import typed
 from ..typed import AddressOf, Binary, Deref, Expr, LValue, MatrixElement, MatrixSubscript, Swizzle, Unary, Zero
 from ..types import (
-    BFLOAT16,
     INT,
     LONG,
     PTRDIFF_T,
@@ -27,6 +26,7 @@ from ..types import (
     element_type,
     in_space,
     integer_type,
+    is_bits,
     is_complete,
 )
 from . import atomics, images, implicit, matrices, matrix_types
@@ -36,6 +36,7 @@ from .conversions import (
     assign_convert,
     bad_operands,
     condition,
+    for_storage,
     index_value,
     keep_matrices,
     retype_pointer,
@@ -96,9 +97,11 @@ def unary(c: Context, op: str, operand: Expr, span: Span) -> Expr:
     if isinstance(e.type, ConstantMatrixType):
         matrix_types.refuse(c, op, e, span)
     element = element_type(e.type)
-    if op == "!" and e.type is BFLOAT16:
+    if op == "!" and is_bits(e.type) and not for_storage(e.type):
         e = promote(e)
-    if op == "!":
+    if for_storage(e.type):
+        pass
+    elif op == "!":
         if isinstance(e.type, PointerType):
             null = Zero(span, e.type)
             return Binary(span, INT, "eq", e, null)
@@ -121,7 +124,7 @@ def increment(c: Context, op: str, target: Expr, span: Span, *, prefix: bool) ->
         c.fail("coop-mat-operator", f"invalid operand to '{op}': '{t}'", span)
     elif isinstance(t, ConstantMatrixType):
         matrix_types.refuse(c, op, place, span)
-    elif not isinstance(element_type(t), ScalarType):
+    elif not isinstance(element_type(t), ScalarType) or for_storage(t):
         c.fail("invalid-operands", f"invalid operand to '{op}': '{t}'", span)
     if _wraps(c, "add", t):
         return _wrapping_increment(c, op, place, span, prefix)

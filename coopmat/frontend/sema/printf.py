@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from .. import syntax, typed
 from ..typed import Convert, ConvertKind, Expr, StringConst
 from ..types import (
-    BFLOAT16,
     BOOL,
     CHAR,
     DOUBLE,
@@ -84,7 +83,7 @@ def _promoted(c: Context, e: Expr) -> Expr:
     t = e.type
     if isinstance(t, ScalarType) and t in (HALF, FLOAT):
         return convert_arithmetic(e, DOUBLE if "cl_khr_fp64" in c.features else FLOAT)
-    if isinstance(t, ScalarType) and t is not BFLOAT16:
+    if isinstance(t, ScalarType) and not t.is_bits:
         return promote(e)
     if not isinstance(t, (VectorType, PointerType)):
         c.fail("no-matching-function", f"'printf' does not take '{t}'", e.span)

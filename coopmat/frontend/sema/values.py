@@ -8,7 +8,6 @@ from ...diagnostics import Span
 from .. import syntax
 from ..typed import Binary, Convert, ConvertKind, Expr, FloatConst, IntConst, Load, LValue, VarRef
 from ..types import (
-    BFLOAT16,
     BOOL,
     FLOAT,
     INT,
@@ -22,6 +21,7 @@ from ..types import (
     VectorType,
     element_type,
     integer_type,
+    is_bits,
 )
 from .constants import fold_binary, fold_convert
 from .context import Context
@@ -68,7 +68,7 @@ def convert_arithmetic(e: Expr, target: ScalarType | VectorType, span: Span | No
     span = span or e.span
     if e.type == target:
         return e
-    if target is BOOL and e.type is BFLOAT16:
+    if target is BOOL and is_bits(e.type):
         e = convert_arithmetic(e, FLOAT, span)
     if isinstance(target, VectorType) and not isinstance(e.type, VectorType):
         return Convert(span, target, ConvertKind.SPLAT, convert_arithmetic(e, target.element, span))
@@ -82,8 +82,8 @@ def convert_arithmetic(e: Expr, target: ScalarType | VectorType, span: Span | No
 
 
 def promote(e: Expr) -> Expr:
-    """Integer promotion of scalars, and a bfloat16, which is a format of storage, as a float; vectors never change."""
-    if e.type is BFLOAT16:
+    """Integer promotion of scalars, and what is a format of storage, as bfloat16, as a float; vectors never change."""
+    if is_bits(e.type):
         return convert_arithmetic(e, FLOAT)
     if isinstance(e.type, ScalarType) and e.type.is_integer and e.type.rank < INT.rank:
         return convert_arithmetic(e, INT)
@@ -91,8 +91,8 @@ def promote(e: Expr) -> Expr:
 
 
 def common_scalar(a: ScalarType, b: ScalarType) -> ScalarType:
-    """The usual arithmetic conversions (C11 6.3.1.8); a bfloat16 counts as a float."""
-    a, b = (FLOAT if t is BFLOAT16 else t for t in (a, b))
+    """The usual arithmetic conversions (C11 6.3.1.8); a format of storage counts as a float."""
+    a, b = (FLOAT if t.is_bits else t for t in (a, b))
     if a.is_float or b.is_float:
         if a.is_float and b.is_float:
             return a if a.rank >= b.rank else b

@@ -51,15 +51,15 @@ class FunctionDecl(Node, eq=False):
 @dataclass(slots=True)
 class Unit:
     """A translation unit: functions in order of definition (prototypes last), program-scope variables, records.
-    `has_matrices`, `has_matrix_types`, `has_bfloat16`: a type of cooperative matrices, one of Clang's matrix types,
-    bfloat16 is named somewhere."""
+    `has_matrices`, `has_matrix_types`, `has_small_floats`: a type of cooperative matrices, one of Clang's matrix types,
+    a floating-point type that devices hold as bits is named somewhere."""
 
     functions: list[FunctionDecl]
     variables: list[VarDecl]
     records: list[RecordType]
     has_matrices: bool = False
     has_matrix_types: bool = False
-    has_bfloat16: bool = False
+    has_small_floats: bool = False
 
     @property
     def kernels(self) -> list[FunctionDecl]:

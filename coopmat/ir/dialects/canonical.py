@@ -29,6 +29,7 @@ LAYOUTS = {0: "row major", 1: "column major", 2: "packed", 3: "packed A"}
 ACCESSES = ("get", "set", "coordinates")
 _INTEGER = re.compile(r"i\d+")
 _NUMBER = re.compile(r"-?\d+")
+_OWN_COMPONENT = 'target("spirv.CooperativeMatrixKHR", target("spirv.Type"'
 # Of SPIR-V's memory operands.
 _VOLATILE, _ALIGNED, _NONTEMPORAL = 1, 2, 4
 _SPACE = re.compile(r"ptr(?: addrspace\((\d+)\))?")
@@ -98,6 +99,8 @@ class _Canonicalizer:
         if MENTION in text:
             for match in TYPE.finditer(text):
                 matrix_of(match[0], line)
+            if _OWN_COMPONENT in text:
+                raise Malformed("ir-not-supported", "components of SPIR-V's own types are not supported", line)
             if text.count(MENTION) > sum(1 for _ in TYPE.finditer(text)):
                 raise Malformed(
                     "ir-matrix-type", "a cooperative matrix type has a component type and four numbers", line

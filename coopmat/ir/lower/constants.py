@@ -11,6 +11,8 @@ from llvmlite.ir.values import FormattedConstant
 
 from ...diagnostics import CompileError, Diagnostic, Severity, Span
 from ...frontend import typed
+from ...frontend.matrix_terms import COMPONENTS
+from ...frontend.sema.constants import wrap
 from ...frontend.typed import ConvertKind
 from ...frontend.types import (
     ArrayType,
@@ -20,6 +22,7 @@ from ...frontend.types import (
     Type,
     VectorType,
     contains_matrix,
+    integer_type,
     size_of,
 )
 from ..type_map import I8
@@ -49,13 +52,8 @@ def scalar(program: Program, e: typed.IntConst | typed.FloatConst) -> ir.Constan
     if isinstance(e, typed.IntConst):
         return ir.Constant(typ, e.value)
     if isinstance(typ, ir.IntType):
-        return ir.Constant(typ, _bfloat16_bits(e.value))
+        return ir.Constant(typ, wrap(COMPONENTS[str(e.type)].pattern(e.value), integer_type(typ.width, signed=True)))
     return FormattedConstant(typ, float_text(e.value))
-
-
-def _bfloat16_bits(value: float) -> int:
-    """As a signed number."""
-    return int(struct.unpack("<h", struct.pack("<f", value)[2:])[0])
 
 
 def float_text(value: float) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from ...frontend.typed import ConvertKind
-from ...frontend.types import BFLOAT16, BOOL, ScalarType, Type, VectorType, element_count, element_type
+from ...frontend.types import BOOL, ScalarType, Type, VectorType, element_count, element_type
+from ..target_types import BFloatType
 from ..type_map import I32, undefined
 from .context import FunctionContext
 from .operators import from_truth, is_signed, is_true
@@ -91,8 +92,8 @@ def _bitcast(ctx: FunctionContext, value: ir.Value, source: Type, target: Type) 
     """A vector of three counts as four components, the last one undefined."""
     if source == target:
         return value
-    if BFLOAT16 in (source, target) and not ctx.types.bfloat16_bits:
-        ctx.module.extensions.add("SPV_KHR_bfloat16")
+    if any(isinstance(ctx.types.of(t), BFloatType) for t in (source, target)):
+        ctx.module.extensions.add(BFloatType.extension)
     have, want = element_count(source), element_count(target)
     if have == want:
         return ctx.builder.bitcast(value, ctx.types.of(target))

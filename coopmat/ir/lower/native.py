@@ -16,19 +16,19 @@ from llvmlite import ir
 
 from ...diagnostics import CompileError, Diagnostic, InternalError, Note, Severity, Span
 from ...frontend import typed
+from ...frontend.matrix_terms import COMPONENTS
 from ...frontend.types import (
-    BFLOAT16,
     FLOAT,
-    HALF,
-    USHORT,
     AddressSpace,
     CoopMatrixType,
     PointerType,
     ScalarType,
     Type,
+    held_as,
+    size_of,
 )
 from ..module import ModuleBuilder
-from ..target_types import TargetType, cooperative_matrix_type
+from ..target_types import BFloatType, TargetType, cooperative_matrix_type
 from ..type_map import I32, VOID_TYPE, undefined
 from .context import FunctionContext, space_of
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .places import Operand
 
 EXTENSION = "SPV_KHR_cooperative_matrix"
-BFLOAT16_EXTENSION = "SPV_KHR_bfloat16"
+_OP_TYPE_FLOAT = 22
 _VOLATILE = 1  # of SPIR-V's memory operands
 # SPV_EXT_cooperative_matrix_maintenance1 is written against this one.
 _COORDINATES_SINCE = (1, 3)
@@ -76,14 +76,33 @@ def _name(instruction: str, *tags: str) -> str:
 
 def _pointer_code(pointer: ir.Value, matrix: CoopMatrixType) -> str:
     # The stride counts pointees, and the backend takes bfloat16 in a name for a byte.
-    code = USHORT.mangling if matrix.component is BFLOAT16 else component_code(matrix.component)
-    return f"PU3AS{int(space_of(pointer))}{code}"
+    held = held_as(matrix.component)
+    assert isinstance(held, ScalarType)
+    return f"PU3AS{int(space_of(pointer))}{component_code(held)}"
 
 
 def _refuse(what: str, span: Span | None, *notes: str) -> CompileError:
     return CompileError(
         [Diagnostic(Severity.ERROR, "native-matrix", what, span, notes=tuple(Note(note) for note in notes))]
     )
+
+
+def _spelled(component: ScalarType) -> TargetType | None:
+    """SPIR-V's own type where LLVM has no word for it; scalars are bits then."""
+    encoding = COMPONENTS[component.name].encoding
+    if encoding is None or component.name == "bfloat16":
+        return None
+    operands = (TargetType("spirv.Literal", number) for number in (component.bits, encoding.number))
+    return TargetType("spirv.Type", *operands, _OP_TYPE_FLOAT, size_of(component), size_of(component))
+
+
+def _cast(ctx: FunctionContext, component: ScalarType, value: ir.Value, *, to_bits: bool = False) -> ir.Value:
+    """A scalar as a component of matrices, or the other way round."""
+    spelled = _spelled(component)
+    if spelled is None:
+        return value
+    target = ctx.types.of(component) if to_bits else spelled
+    return ctx.call(_name("Bitcast", component_code(component), "ft"[to_bits]), target, [value])
 
 
 def _vendor(matrix: CoopMatrixType) -> str:
@@ -105,9 +124,9 @@ class NativeMatrices:
             if self.module is None:
                 raise InternalError("matrices are used before there is a module")
             self.module.extensions.add(EXTENSION)
-            if matrix.component is BFLOAT16:
-                self.module.extensions.add(BFLOAT16_EXTENSION)
-            component = self.module.types.of(matrix.component)
+            component = _spelled(matrix.component) or self.module.types.of(matrix.component)
+            if isinstance(component, BFloatType):
+                self.module.extensions.add(component.extension)
             known = self._types[matrix] = cooperative_matrix_type(component, matrix)
         return known
 
@@ -174,7 +193,8 @@ def _fill(ctx: FunctionContext, e: typed.MatrixFill) -> ir.Value:
 
 def fill(ctx: FunctionContext, matrix: CoopMatrixType, value: ir.Value) -> ir.Value:
     """Every component is `value`."""
-    return ctx.call(_name("CompositeConstruct", tag(matrix)), ctx.types.of(matrix), [value])
+    component = _cast(ctx, matrix.component, value)
+    return ctx.call(_name("CompositeConstruct", tag(matrix)), ctx.types.of(matrix), [component])
 
 
 def _length(ctx: FunctionContext, e: typed.MatrixLength) -> ir.Value:
@@ -207,8 +227,8 @@ def _negate(ctx: FunctionContext, e: typed.MatrixNegate, value: ir.Value) -> ir.
 def _component_wise(
     ctx: FunctionContext, matrix: CoopMatrixType, instruction: str, operands: Sequence[ir.Value]
 ) -> ir.Value:
-    """bfloat16 has no arithmetic: it is done on floats, whose results rounded once more are right."""
-    if matrix.component is not BFLOAT16:
+    """Small floats have no arithmetic: it is done on floats, whose results rounded once more are right."""
+    if not matrix.component.is_bits:
         return ctx.call(_name(instruction, tag(matrix)), ctx.types.of(matrix), operands)
     wide = replace(matrix, component=FLOAT)
     floats = [_convert_floats(ctx, matrix, wide, value) for value in operands]
@@ -225,20 +245,27 @@ def _convert(ctx: FunctionContext, e: typed.MatrixConvert, value: ir.Value) -> i
     here, there = source.component, target.component
     if typ == ctx.types.of(source):
         return value
-    if {here, there} == {HALF, BFLOAT16}:
-        # Of one width; either is exact as a float.
+    if _by_float(here, there):
         wide = replace(source, component=FLOAT)
-        source, value = wide, _convert_floats(ctx, source, wide, value)
+        value = ctx.call(_name(_CONVERT[_class(here)][0], tag(source), tag(wide)), ctx.types.of(wide), [value])
+        source, here = wide, FLOAT
     instruction = _CONVERT[_class(here)][_class(there)]
     tags = (tag(source), tag(target))
     integers = not here.is_float and not there.is_float
     # From integers to integers everything is exact, up to what saturation cuts off; so is a wider type.
-    saturate = e.how.saturate and not there.is_float and not (integers and there.bits > here.bits)
+    saturate = e.how.saturate and COMPONENTS[there.name].saturates and not (integers and there.bits > here.bits)
     rounding = "" if integers else e.how.rounding
     if not saturate and not rounding:
         return ctx.call(_name(instruction, *tags), typ, [value])
     words = [instruction, *(["sat"] if saturate else []), *([rounding] if rounding else []), *tags]
     return ctx.call("__cm_convert_" + "_".join(words), typ, [value])
+
+
+def _by_float(here: ScalarType, there: ScalarType) -> bool:
+    """Whether it takes two steps: floats of one width are exact as a float, and so are integers in a float8's range."""
+    if here.is_float and there.is_float:
+        return here.bits == there.bits
+    return any(_spelled(t) is not None for t in (here, there))
 
 
 def _coordinates(ctx: FunctionContext, e: typed.MatrixCoordinates) -> ir.Value:
@@ -261,11 +288,14 @@ def _multiply_add(ctx: FunctionContext, e: typed.MatrixMulAdd) -> ir.Value:
 
 def get(ctx: FunctionContext, matrix: CoopMatrixType, variable: ir.Value, index: ir.Value) -> ir.Value:
     """A component of the part of an object that this work-item holds."""
-    return ctx.call(f"__cm_get_{tag(matrix)}", ctx.types.of(matrix.component), [variable, index])
+    component = _spelled(matrix.component) or ctx.types.of(matrix.component)
+    value = ctx.call(f"__cm_get_{tag(matrix)}", component, [variable, index])
+    return _cast(ctx, matrix.component, value, to_bits=True)
 
 
 def set(ctx: FunctionContext, matrix: CoopMatrixType, variable: ir.Value, index: ir.Value, value: ir.Value) -> None:
-    ctx.call(f"__cm_set_{tag(matrix)}", VOID_TYPE, [variable, index, value])
+    component = _cast(ctx, matrix.component, value)
+    ctx.call(f"__cm_set_{tag(matrix)}", VOID_TYPE, [variable, index, component])
 
 
 def _version(ctx: FunctionContext) -> tuple[int, ...]:

@@ -33,7 +33,7 @@ class Program:
         self.span: Span | None = None
         context = ir.Context()
         matrices = NativeMatrices()
-        types = TypeMap(context, matrices, bfloat16_bits=not options.is_native)
+        types = TypeMap(context, matrices, small_bits=not options.is_native)
         self.module = matrices.module = ModuleBuilder(context, types)
         self._functions: dict[typed.FunctionDecl, ir.Function] = {}
         self._objects: dict[typed.VarDecl, ir.GlobalVariable] = {}

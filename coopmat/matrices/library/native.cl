@@ -3,7 +3,7 @@
 // Each section is a template for one operation, as in subgroup_of_one.cl.
 //
 //   CM_MATRIX, CM_T             the matrix type and its component type
-//   CM_BITS                     a type of the same size, to copy components as: bfloat16 has no operations
+//   CM_BITS                     a type of the same size, to copy components as: small floats have no operations
 //   CM_ROWS, CM_COLUMNS         the matrix's shape
 //   CM_PITCH, CM_ROW            components from a subgroup's tile to the next one's, from row to row of a tile
 //   CM_AT(r, c, i)              where component i, which is (r, c), lies in a tile

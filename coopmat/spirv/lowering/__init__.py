@@ -36,19 +36,19 @@ def prepare(
     sub_group_size: int | None = None,
     tuning: Tuning = DEFAULT_TUNING,
     spellings: Mapping[str, list[str]] = MappingProxyType({}),
-    without_bfloat16: bool = False,
+    without_small_floats: bool = False,
 ) -> Prepared:
     """A valid module lowered for `strategy`, one of matrices.lowering.STRATEGIES. Raises Refused, MalformedModule.
 
     `sub_group_size` is for kernels with matrices that do not ask for a size themselves; by default that of `tuning`,
-    the device's. `spellings` are OpenCL C's types of kernels' parameters, by kernel. bfloat16 becomes its bits in
-    modules with matrices, and in others where `without_bfloat16` says so.
+    the device's. `spellings` are OpenCL C's types of kernels' parameters, by kernel. Small floats become their bits in
+    modules with matrices, and in others where `without_small_floats` says so.
     """
     module = read(binary)
     check_memory_model(module)
     avoid_device_faults(module)
     wanted = STRATEGIES[strategy].tuned(tuning)
-    return ModuleLowering(module, wanted, sub_group_size, spellings, without_bfloat16).run()
+    return ModuleLowering(module, wanted, sub_group_size, spellings, without_small_floats).run()
 
 
 def complete(prepared: Prepared, library: Library) -> bytes:

@@ -12,7 +12,7 @@ from ...matrices.lowering import Instance, Strategy, Target
 from .. import joint_matrix
 from ..module import OP, Instruction, Module, decode_string, id_positions
 from ..refusal import Refused, unsupported
-from . import bfloat16, operations, subgroups, values
+from . import operations, small_floats, subgroups, values
 from .function import Change, Code, FunctionLowering, LibraryCall
 from .kernels import SUBGROUP_SIZE, Kernel, describe, read_kernels, read_tiles, users_of_matrices, with_callers
 from .pool import Pool
@@ -23,16 +23,17 @@ _LABEL, _EXECUTION_MODE = OP["OpLabel"], OP["OpExecutionMode"]
 _SUBGROUP_DISPATCH, _LINKAGE_ATTRIBUTES, _BUILT_IN = 58, 41, 11
 _SPEC_ID = 1
 _GROUPS, _GROUP_UNIFORM_ARITHMETIC = 18, 6400
-_ROUNDING_MODE, _SATURATED = 39, 28
+# Saturated conversions to integers, and to floating-point types of 8 bits.
+_ROUNDING_MODE, _SATURATED = 39, (28, 4216)
 _PHYSICAL64, _OPENCL = 2, 2
-# Cooperative matrices, coordinates of components, matrices of bfloat16.
-_MATRIX_CAPABILITIES = frozenset({6022, 5438, *joint_matrix.CAPABILITIES, *bfloat16.CAPABILITIES})
+# Cooperative matrices, coordinates of components, matrices of small floats.
+_MATRIX_CAPABILITIES = frozenset({6022, 5438, *joint_matrix.CAPABILITIES, *small_floats.CAPABILITIES})
 _MATRIX_EXTENSIONS = frozenset(
     {
         "SPV_KHR_cooperative_matrix",
         "SPV_EXT_cooperative_matrix_maintenance1",
         joint_matrix.EXTENSION,
-        bfloat16.EXTENSION,
+        *small_floats.EXTENSIONS,
     }
 )
 _DEBUG_SETS = ("OpenCL.DebugInfo.", "NonSemantic.")
@@ -60,8 +61,8 @@ class Prepared:
 
 
 class ModuleLowering:
-    """`spellings` are OpenCL C's types of kernels' parameters, by kernel. bfloat16 becomes its bits in modules with
-    matrices, and in others where `without_bfloat16` says so."""
+    """`spellings` are OpenCL C's types of kernels' parameters, by kernel. Small floats become their bits in modules
+    with matrices, and in others where `without_small_floats` says so."""
 
     def __init__(
         self,
@@ -69,19 +70,19 @@ class ModuleLowering:
         strategy: Strategy,
         sub_group_size: int | None,
         spellings: Mapping[str, list[str]],
-        without_bfloat16: bool,
+        without_small_floats: bool,
     ) -> None:
         self.module, self._bound = module, module.bound
         self.strategy, self.wanted_size, self._spellings = strategy, sub_group_size, spellings
         self.sections, functions = split(module.instructions)
-        self.bfloat16 = bfloat16.Replaced()
-        if without_bfloat16 or any(item.opcode == MATRIX for item in self.sections[Section.GLOBAL]):
-            self.bfloat16 = bfloat16.replace(module, self.sections, functions)
+        self.small_floats = small_floats.Replaced()
+        if without_small_floats or any(item.opcode == MATRIX for item in self.sections[Section.GLOBAL]):
+            self.small_floats = small_floats.replace(module, self.sections, functions)
         code = [*self.sections[Section.GLOBAL], *(item for body in functions for item in body)]
         self.definitions = {i.result: i for i in (*self.sections[Section.IMPORT], *code) if i.result is not None}
         self.pool = Pool(module, self.sections[Section.GLOBAL], self.definitions)
         self.types = Types(self.pool)
-        self.types.read_matrices(self.bfloat16.matrices)
+        self.types.read_matrices(self.small_floats.matrices)
         self.functions = {code[0].result or 0: code for code in functions}
         self.has_matrices = bool(self.types.matrices)
         self.instances: dict[Target, dict[str, Instance]] = {}
@@ -91,7 +92,7 @@ class ModuleLowering:
         self.replaces_subgroups = self.strategy.replaces_builtins(has_subgroups)
         self.changes = {**_CHANGES, **subgroups.CHANGES} if self.replaces_subgroups else _CHANGES
         # Whether anything had to be done.
-        self.touched = self.has_matrices or self.bfloat16.any
+        self.touched = self.has_matrices or self.small_floats.any
         # Ids that stand for something else now, and those of them that nothing defines.
         self.rewritten: set[int] = set()
         self.gone: set[int] = set()
@@ -284,9 +285,9 @@ class ModuleLowering:
         """Rounding mode and saturation, by the id that is decorated with them."""
         found: dict[int, tuple[int | None, bool]] = {}
         for item in self.sections[Section.ANNOTATION]:
-            if item.opcode == OP["OpDecorate"] and item.operands[1] in (_ROUNDING_MODE, _SATURATED):
+            if item.opcode == OP["OpDecorate"] and item.operands[1] in (_ROUNDING_MODE, *_SATURATED):
                 mode, saturates = found.get(item.operands[0], (None, False))
-                if item.operands[1] == _SATURATED:
+                if item.operands[1] in _SATURATED:
                     saturates = True
                 else:
                     mode = item.operands[2]

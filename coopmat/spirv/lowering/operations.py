@@ -6,12 +6,11 @@ from dataclasses import replace
 
 from ...matrices import lowering as library
 from ...matrices.instances import Conversion
-from ...matrices.spelling import BFLOAT16
-from ...matrices.variants import Layout, MatrixType, Operands
+from ...matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands
 from .. import joint_matrix
 from ..module import OP, Instruction
 from ..refusal import Refused, label, unsupported
-from . import bfloat16, values
+from . import small_floats, values
 from .function import Change, FunctionLowering
 
 # By SPIR-V's storage class.
@@ -143,10 +142,10 @@ _CONVERSIONS = {
 def convert(f: FunctionLowering, item: Instruction) -> bool:
     rounding, saturates_too = _how(f, item)
     if item.result not in f.places:
-        of_bfloat16 = f.module.bfloat16.conversions.get(item.result or 0)
-        if of_bfloat16 is None:
+        of_small_floats = f.module.small_floats.conversions.get(item.result or 0)
+        if of_small_floats is None:
             return False
-        bfloat16.convert(f, item, of_bfloat16, rounding)
+        small_floats.convert(f, item, of_small_floats, rounding, saturates_too)
         return True
     source_signed, result_signed, saturates = _CONVERSIONS[item.name.removeprefix("Op")]
     source = _as(_matrix(f, f.types.of(item.operands[0])), source_signed)
@@ -198,8 +197,9 @@ def multiply_add(f: FunctionLowering, item: Instruction) -> bool:
 def _multiplied(f: FunctionLowering, item: Instruction) -> list[MatrixType]:
     """The types of A, B, C and the result; operands may say that integers of 16 bits are bfloat16."""
     types = [_matrix(f, kind) for kind in (*map(f.types.of, item.operands[:3]), item.result_type)]
+    bfloat16 = COMPONENT_TYPES["bf16"]
     return [
-        replace(matrix, component=BFLOAT16) if of_bfloat16 and matrix.component.bits == 16 else matrix
+        replace(matrix, component=bfloat16) if of_bfloat16 and matrix.component.bits == 16 else matrix
         for matrix, of_bfloat16 in zip(types, joint_matrix.of_bfloat16(item), strict=True)
     ]
 

@@ -11,9 +11,10 @@ from ...matrices.memory_rules import MemoryRules
 from ...matrices.supported import Supported, multiply_add
 from ...matrices.variants import Layout, MatrixType, Operands
 from ..module import OP, Instruction, Module
+from . import small_floats
 from .pool import Pool
 from .sections import Section, split
-from .types import MATRIX, Types
+from .types import Types
 
 # A code, a message and its notes.
 Tell = Callable[[str, str, list[Note]], None]
@@ -21,7 +22,6 @@ _MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]
 # Where the stride stands, behind the layout.
 _STRIDES = {OP["OpCooperativeMatrixLoadKHR"]: 2, OP["OpCooperativeMatrixStoreKHR"]: 3}
 _LAYOUTS = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR)
-_BFLOAT16 = (16, 0)
 
 
 def check(module: Module, supported: Supported, device: str, tell: Tell) -> None:
@@ -59,9 +59,7 @@ def _read(module: Module) -> tuple[Types, Sequence[Sequence[Instruction]]]:
     """The types, with those of matrices, and the functions."""
     sections, functions = split(module.instructions)
     types = Types(Pool(module, sections[Section.GLOBAL], module.definitions()))
-    floats = {i.result for i in sections[Section.GLOBAL] if i.name == "OpTypeFloat" and i.operands == _BFLOAT16}
-    kinds = {i.result for i in sections[Section.GLOBAL] if i.opcode == MATRIX and i.operands[0] in floats}
-    types.read_matrices(kinds)
+    types.read_matrices(small_floats.of_matrices(sections[Section.GLOBAL]))
     return types, functions
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ... import budgets
 from ...matrices.lowering import Strategy, storage_components
@@ -37,11 +37,11 @@ class Types:
         self.matrices: dict[int, MatrixType] = {}
         self._carries: dict[int, bool] = {}
 
-    def read_matrices(self, bfloat16: Container[int | None]) -> None:
-        """`bfloat16` are matrix types of these, which look like integers. Raises Refused for what has no lowering."""
+    def read_matrices(self, components: Mapping[int, ComponentType]) -> None:
+        """`components` are those of matrix types that they do not tell. Raises Refused for what has no lowering."""
         for item in self.pool.items:
             if item.opcode == MATRIX:
-                self.matrices[item.result or 0] = self._matrix(item, item.result in bfloat16)
+                self.matrices[item.result or 0] = self._matrix(item, components.get(item.result or 0))
 
     # --- questions
 
@@ -147,7 +147,7 @@ class Types:
 
     # --- matrices
 
-    def _matrix(self, item: Instruction, is_bfloat16: bool) -> MatrixType:
+    def _matrix(self, item: Instruction, known: ComponentType | None) -> MatrixType:
         component, *rest = item.operands
         scope, rows, columns, use = (self.constants.value(operand) for operand in rest)
         if scope not in (SCOPE_SUBGROUP, SCOPE_WORKGROUP):
@@ -157,7 +157,7 @@ class Types:
         if rows * columns > _MOST_COMPONENTS:
             raise unsupported(item, f"a matrix of {rows} x {columns} is too large for private memory")
         try:
-            kind = COMPONENT_TYPES["bf16"] if is_bfloat16 else self.component(component)
+            kind = known or self.component(component)
             return MatrixType(kind, rows, columns, Use(use), scope)
         except ValueError as error:
             raise unsupported(item, str(error)) from None

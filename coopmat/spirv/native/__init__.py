@@ -11,10 +11,10 @@ from ...native_profiles import NativeProfile
 from .. import zeros
 from ..lowering.types import MATRIX
 from ..module import Module
-from .bfloat16 import as_integers
 from .elements import by_elements
 from .inline import inline
 from .parts import Parts
+from .small_floats import as_integers
 from .vendor_words import standard, write
 
 __all__ = ["adapt", "standard"]

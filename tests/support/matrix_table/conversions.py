@@ -18,8 +18,8 @@ ROUNDINGS = ("", "rte", "rtz", "rtp", "rtn")
 
 def rows() -> Iterator[Row]:
     for n, source in enumerate(types()):
-        yield _casts(source, [t for t in types() if t.name != "bf16"], Use(n % 3))
-        yield _casts(source, [t for t in types() if t.name == "bf16"], Use(n % 3))
+        yield _casts(source, [t for t in types() if not t.is_bits], Use(n % 3))
+        yield _casts(source, [t for t in types() if t.is_bits], Use(n % 3))
         for m, to in enumerate(types()):
             yield _builtins(source, to, Use((n + m) % 3))
         for use in Use:
@@ -27,8 +27,8 @@ def rows() -> Iterator[Row]:
 
 
 def forms(to: ComponentType) -> Iterator[tuple[str, bool]]:
-    """Rounding, which does nothing between integers, and whether to saturate, which is for integers only."""
-    return itertools.product(ROUNDINGS, (False, True) if to.is_integer else (False,))
+    """Rounding, which does nothing between integers, and whether to saturate, which is not for all."""
+    return itertools.product(ROUNDINGS, (False, True) if to.saturates else (False,))
 
 
 def _casts(source: ComponentType, targets: list[ComponentType], use: Use) -> Row:
@@ -55,7 +55,7 @@ def _builtins(source: ComponentType, to: ComponentType, use: Use) -> Row:
         x = values.convertible(w.rng, source, to, matrix.rows, matrix.columns)
         wild = values.whole_range(w.rng, source, matrix.rows, matrix.columns)
         w.matrix("x", matrix, x)
-        if to.is_integer:
+        if to.saturates:
             w.matrix("wild", matrix, wild)
         result = replace(matrix, component=to)
         t = w.type("R", result)

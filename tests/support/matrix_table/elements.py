@@ -27,7 +27,7 @@ def rows() -> Iterator[Row]:
 
 def _elements(component: ComponentType, use: Use) -> Row:
     # Arithmetic on single bfloat16 values is not in the language.
-    forms = FORMS if component.name != "bf16" else FORMS[:3]
+    forms = FORMS if not component.is_bits else FORMS[:3]
     keys = {form: key(form, type=component, use=use.name) for form in forms}
 
     def write(w: Writer) -> None:
@@ -42,7 +42,7 @@ def _elements(component: ComponentType, use: Use) -> Row:
         # Written twice the other way round, it is what it was.
         w.line(f"{t} z = y; for (uint i = 0; i < n; ++i) {{ {name} v = y[n - 1 - i]; z[i] = v; }}")
         w.result(keys["m[i] ="], "z", matrix, x)
-        if component.name != "bf16":
+        if not component.is_bits:
             plus = meaning.binary(component, "add", x, np.ones_like(x))
             w.line(f"{t} u = x, v = x; for (uint i = 0; i < coop_mat_length(u); ++i) {{ u[i] += 1; v[i]++; }}")
             w.result(keys["m[i] op="], "u", matrix, plus)

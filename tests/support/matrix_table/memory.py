@@ -122,7 +122,7 @@ def _same_rows(component: ComponentType, use: Use, layout: Layout) -> Row:
 
 def _vectors(component: ComponentType, use: Use, layout: Layout, width: int) -> Row:
     """Pointees that are vectors: the stride counts them, and three components take the room of four."""
-    if component.name == "bf16":  # has no vectors
+    if component.is_bits:  # has no vectors
         width = 1
     keys = tuple(key(f"{what} by vectors", type=component, layout=layout.name) for what in ("load", "store"))
     step = 4 if width == 3 else width

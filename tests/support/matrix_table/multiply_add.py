@@ -59,10 +59,17 @@ def rows() -> Iterator[Row]:
             yield Row(name, (case,), write_wide, everywhere=number == 0)
 
 
+def usual(a: str, b: str, c: str) -> bool:
+    """Floats of 8 bits add up in half or float, or are alone, so that there are not too many."""
+    small = {t.name for t in types() if t.is_bits and t.bits == 8} & {a, b, c}
+    return not small or (c in ("f16", "f32")) or a == b == c
+
+
 def pairings() -> Iterator[Types]:
     """All that the language allows: of A, B and the accumulator, all integers or all floating point."""
     for is_integer in (True, False):
-        yield from itertools.product([t for t in types() if t.is_integer == is_integer], repeat=3)
+        triples = itertools.product([t for t in types() if t.is_integer == is_integer], repeat=3)
+        yield from (triple for triple in triples if usual(*(t.name for t in triple)))
 
 
 def mul_add_key(types_: Types, mask: Operands | None) -> Key:

@@ -33,7 +33,7 @@ def rows() -> Iterator[Row]:
 
 def scalars() -> list[ComponentType]:
     """Types of scalars that a fill or a scalar product converts."""
-    return [t for t in COMPONENT_TYPES.values() if t.name != "bf16"]
+    return [t for t in COMPONENT_TYPES.values() if not t.is_bits]
 
 
 def _operators(component: ComponentType, use: Use) -> Row:

@@ -11,6 +11,7 @@ from coopmat.matrices.variants import COMPONENT_TYPES, OPENCL_C_LAYOUTS, Kind, L
 
 from .axes import LOAD_SPACES, PARTS, STORE_SPACES
 from .conversions import ROUNDINGS
+from .multiply_add import usual
 from .operators import BINARY
 from .programs import FORMS
 from .rows import Row
@@ -79,8 +80,8 @@ def required(route: str) -> Iterator[tuple[str, tuple[str, ...], set[Feature]]]:
     def there(part: str) -> bool:
         return PARTS[part].there(route)
 
-    kinds = [t for t in COMPONENT_TYPES if t != "bf16" or there("bf16")]
-    numbers = [t for t in COMPONENT_TYPES if t != "bf16"]
+    kinds = [t for t, row in COMPONENT_TYPES.items() if not row.is_bits or there("bf16")]
+    numbers = [t for t, row in COMPONENT_TYPES.items() if not row.is_bits]
     uses = [use.name for use in Use]
     layouts = [layout.name for layout in OPENCL_C_LAYOUTS if layout != Layout.PACKED or there("packed")]
     for operation, spaces in (("load", LOAD_SPACES), ("store", STORE_SPACES)):
@@ -125,7 +126,7 @@ def _multiply_adds(kinds: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...],
     wanted: set[Feature] = set()
     for kind in Kind:
         alike = [t for t in kinds if COMPONENT_TYPES[t].kind is kind]
-        wanted |= {(name, *triple) for triple in itertools.product(alike, repeat=3)}
+        wanted |= {(name, *triple) for triple in itertools.product(alike, repeat=3) if usual(*triple)}
     yield name, ("a", "b", "c"), wanted
     masks = ["none", *map(str, range(16))]
     yield (

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from coopmat import compiler
 from coopmat.diagnostics import CompileError
 from coopmat.matrices import lowering
-from coopmat.matrices.bfloat16 import functions_called
 from coopmat.matrices.instance import FromTemplate
 from coopmat.matrices.instances import Conversion, Transpose
+from coopmat.matrices.small_float_functions import functions_called
 from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE, STRATEGIES
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
+    SMALL_FLOATS,
     ComponentType,
     Layout,
     MatrixType,
@@ -37,9 +38,9 @@ What each operation on a 16 x 16 matrix becomes, by target: natively for each of
 lowerings](routes.md#library-lowerings), by the section of the file under `coopmat/matrices/library/` that it is a
 call of. `loop`: over the components that a work-item holds. `local tile`: the subgroup copies a tile in local memory,
 for checked accesses only where the tile sticks out. `scratch`: through local memory. `by float`: components are
-widened to float, and rounded once. Unsigned types are as the signed ones of their size; a type that is not named is
-as the others of its cell. Where a cell has no types, it is for all of them. `general.cl` has
-what is the same however a matrix lies over the lanes.
+widened to float, and rounded once. `none`: an error. Unsigned types are as the signed ones of their size; a type that
+is not named is as the others of its cell. Where a cell has no types, it is for all of them. `general.cl` has what is
+the same however a matrix lies over the lanes.
 
 """
 
@@ -48,7 +49,7 @@ ROUTES = [name for name in STRATEGIES if ":" not in name]
 # Signed stands for unsigned, too.
 COMPONENTS = tuple(row for row in COMPONENT_TYPES.values() if row.signed or not row.is_integer)
 # What a multiply-add of these adds up in.
-SUMS = {"s8": "s32", "s16": "s32", "f16": "f32", "bf16": "f32"}
+SUMS = {"s8": "s32", "s16": "s32", "f16": "f32", **{row.name: "f32" for row in SMALL_FLOATS}}
 
 
 @dataclass(frozen=True)
@@ -178,6 +179,8 @@ def native(profile: str, component: ComponentType) -> dict[str, str]:
     try:
         binary = compiler.compile(source(component), options, name=component.name).spirv
     except CompileError as error:
+        if [item.code for item in error.diagnostics] == ["native-matrix"]:
+            return {row.title: "none" for row in OPERATIONS if component.is_integer or not row.integers}
         raise SystemExit(f"{profile}, {component.name}: {error}") from None
     module = Module.parse(binary)
     types = {item.result for item in module.instructions if item.name == "OpTypeCooperativeMatrixKHR"}
@@ -282,7 +285,6 @@ def document() -> str:
         cells += [cell({t.name: lowered(route, row, t) for t in components}) for route in ROUTES]
         lines.append(f"| {row.title} | {' | '.join(cells)} |")
     names = ", ".join(f"`{t.name}`" for t in COMPONENTS)
-    return (
-        f"{HEAD}The types are {names}; multiply-adds of 8, 16 bits, half and bfloat16 add up in 32 bits.\n\n"
-        + "".join(line + "\n" for line in lines)
+    return f"{HEAD}The types are {names}; multiply-adds of 8 and 16 bits add up in 32 bits.\n\n" + "".join(
+        line + "\n" for line in lines
     )

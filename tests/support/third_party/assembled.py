@@ -15,7 +15,7 @@ from .memory import Buffer, Memory
 from .values import Environment, Value, from_integers, is_exact, small
 
 _SIZES = (1, 2, 3, 4, 5, 8, 16)
-_EXACT = {"f16": 256, "bf16": 16, "s8": 100, "u8": 100}
+_EXACT = {"f16": 256, "bf16": 16, "e4m3": 4, "e5m2": 3, "s8": 100, "u8": 100}
 _OPERANDS = {
     Operands.A_SIGNED: "MatrixASignedComponentsKHR",
     Operands.B_SIGNED: "MatrixBSignedComponentsKHR",
@@ -33,7 +33,7 @@ class Program:
         self.memory = Memory(self.asm, self.rng)
         self.features: set[str] = {"specialised"} if seed % 2 else set()
         self.values: list[Value] = []
-        names = [name for name in COMPONENT_TYPES if seed % 4 == 0 or name != "bf16"]
+        names = [name for name, row in COMPONENT_TYPES.items() if seed % 4 == 0 or not row.is_bits]
         self.components = [COMPONENT_TYPES[str(name)] for name in self.rng.choice(names, 3, replace=False)]
         self.m, self.n, self.k = (int(self.rng.choice(_SIZES)) for _ in range(3))
         self.values.append(self.new(self.some_type()))
@@ -100,7 +100,7 @@ class Program:
     def plus(self, x: Value, y: Value) -> Value:
         """The sum, or of bfloat16, which has none, the second."""
         component = x.matrix.component
-        if component.name == "bf16":
+        if component.is_bits:
             return Value(self.asm.emit("OpCopyObject", self.asm.matrix(y.matrix), y.id), y.matrix, y.of)
         name = "OpIAdd" if component.is_integer else "OpFAdd"
         id_ = self.asm.emit(name, self.asm.matrix(x.matrix), x.id, y.id)
@@ -148,7 +148,7 @@ class _Specialised(Assembly):
 
 def operator(p: Program, x: Value) -> Value | None:
     component = x.matrix.component
-    if component.name == "bf16":
+    if component.is_bits:
         return None
     y, asm = p.other(x), p.asm
     name = str(p.rng.choice(["add", "sub", "mul"]))
@@ -172,7 +172,7 @@ def quotient(p: Program, x: Value) -> Value | None:
 
 def negation(p: Program, x: Value) -> Value | None:
     component = x.matrix.component
-    if component.name == "bf16":
+    if component.is_bits:
         return None
     id_ = p.asm.emit("OpSNegate" if component.is_integer else "OpFNegate", p.asm.matrix(x.matrix), x.id)
     return Value(id_, x.matrix, lambda e: meaning.negate(component, x.of(e)))
@@ -204,7 +204,7 @@ def _conversion(source: ComponentType, to: ComponentType) -> str | None:
 def product(p: Program, x: Value) -> Value | None:
     """A multiply-add with x, if it is an accumulator of small numbers, or with another."""
     kind = x.matrix.component.kind
-    wide = [t for t in COMPONENT_TYPES.values() if t.kind == kind and (t.name != "bf16" or t in p.components)]
+    wide = [t for t in COMPONENT_TYPES.values() if t.kind == kind and (not t.is_bits or t in p.components)]
     a, b = (wide[int(p.rng.integers(len(wide)))] for _ in range(2))
     addend = x if x.matrix.use == Use.ACCUMULATOR else p.new(p.of_use(x.matrix.component, Use.ACCUMULATOR))
     if not is_exact(x.matrix.component, addend.of({}), _EXACT.get(x.matrix.component.name, 1000)):
@@ -408,7 +408,7 @@ def diamond(p: Program, x: Value) -> Value:
 def components(p: Program, x: Value) -> Value | None:
     """Each component by its address, as many as there are, plus one."""
     component = x.matrix.component
-    if component.name == "bf16":
+    if component.is_bits:
         return None
     asm, kind = p.asm, p.asm.matrix(x.matrix)
     room, uint, scalar = asm.variable(kind), asm.integer(), asm.scalar(component)

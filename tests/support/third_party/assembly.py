@@ -99,10 +99,10 @@ class Assembly:
     def scalar(self, component: ComponentType) -> str:
         if component.is_integer:
             return self.integer(component.bits)
-        if component.name == "bf16":
-            self.capabilities |= {"BFloat16TypeKHR", "BFloat16CooperativeMatrixKHR"}
-            self.extensions.add("SPV_KHR_bfloat16")
-            return self.once("OpTypeFloat 16 BFloat16KHR")
+        if component.encoding is not None:
+            self.capabilities |= {name for name, _ in component.encoding.capabilities[:2]}
+            self.extensions.add(component.encoding.extension)
+            return self.once(f"OpTypeFloat {component.bits} {component.encoding.name}")
         if component.bits != 32:
             self.capabilities.add(f"Float{component.bits}")
         return self.once(f"OpTypeFloat {component.bits}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from coopmat.matrices.meaning import widen
+from coopmat.matrices.meaning import narrow, widen
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import ComponentType, MatrixType
 
@@ -36,9 +36,7 @@ def small(component: ComponentType, shape: tuple[int, int], rng: np.random.Gener
 
 
 def from_integers(component: ComponentType, numbers: Array) -> Array:
-    if component.name == "bf16":
-        return (numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
-    return numbers.astype(component.numpy)
+    return narrow(component, numbers)
 
 
 def is_exact(component: ComponentType, values: Array, most: float) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ....diagnostics import Note, Span
 from ... import syntax, typed
 from ...builtins.matrix import BUILTINS, MatrixBuiltin
+from ...matrix_terms import matrix_type
 from ...typed import Expr
 from ...types import UINT, CoopMatrixType, ScalarType, Type, VectorType
 from ..context import Context
@@ -54,7 +55,7 @@ def _convert(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type |
         _check_transpose(c, value, result, node.span)
     else:
         check_matrix_conversion(c, value, result, node.span)
-    if how.saturate and result.component.is_float:
+    if how.saturate and not matrix_type(result).component.saturates:
         message = f"nothing saturates to floating point: '{value.type}' to '{result}'"
         c.fail("coop-mat-saturation", message, node.span, notes=[Note("leave '_sat' out")])
     return typed.MatrixConvert(node.span, result, value, how)

@@ -6,12 +6,12 @@ from ....diagnostics import FixIt, Note, Span
 from ... import syntax
 from ...typed import IntConst
 from ...types import (
-    BFLOAT16,
     DOUBLE,
     FLOAT,
     HALF,
     INTEGERS,
     SCOPE_SUBGROUP,
+    SMALL_FLOATS,
     UINT,
     CoopMatrixType,
     MatrixUse,
@@ -37,7 +37,7 @@ ENUMERATORS: dict[str, int] = {
     "CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_RESULT_SIGNED": 8,
     "CLK_COOPERATIVE_MATRIX_OPERAND_SATURATING_ACCUMULATION": 16,
 }
-_COMPONENTS = (HALF, FLOAT, DOUBLE, *INTEGERS, BFLOAT16)
+_COMPONENTS = (HALF, FLOAT, DOUBLE, *INTEGERS, *SMALL_FLOATS)
 _MAX_EXTENT = (1 << 20) - 1
 
 

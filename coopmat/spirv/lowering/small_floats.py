@@ -1,26 +1,31 @@
-"""bfloat16 (SPV_KHR_bfloat16) as integers of 16 bits, since few devices have the type: the library holds it as those.
+"""Small floats, as SPV_KHR_bfloat16's, as integers of as many bits, since few devices have such types: the library
+holds them as those.
 
-Values are copied as they are, and converted by the library's functions. There is no arithmetic in the extension.
+Values are copied as they are, and converted by the library's functions. There is no arithmetic in the extensions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...matrices.bfloat16 import Bfloat16Function
-from ...matrices.spelling import BFLOAT16, INEXACT_IN_FLOAT
-from ...matrices.variants import COMPONENT_TYPES, ComponentType
+from ...matrices.small_float_functions import SmallFloatFunction
+from ...matrices.spelling import FLOAT, INEXACT_IN_FLOAT, from_float
+from ...matrices.variants import COMPONENT_TYPES, SMALL_FLOATS, ComponentType
 from ..module import OP, Instruction, Module, id_positions
 from ..refusal import unsupported
 from .function import FunctionLowering
 from .sections import Section
 from .types import MATRIX
 
-CAPABILITIES = frozenset({5116, 5117, 5118})
-EXTENSION = "SPV_KHR_bfloat16"
-_ENCODING = 0
-_INT16 = 22  # the capability
+_ENCODINGS: dict[tuple[int, ...], ComponentType] = {
+    (row.bits, row.encoding.number): row for row in SMALL_FLOATS if row.encoding is not None
+}
+_SPELLINGS = [row.encoding for row in SMALL_FLOATS if row.encoding is not None]
+CAPABILITIES = frozenset(number for encoding in _SPELLINGS for _, number in encoding.capabilities)
+EXTENSIONS = frozenset(encoding.extension for encoding in _SPELLINGS)
+# The capabilities of the integers, by their bits.
+_INTEGERS = {8: 39, 16: 22}
 _FLOAT, _INT, _VECTOR, _POINTER = (OP[f"OpType{name}"] for name in ("Float", "Int", "Vector", "Pointer"))
 _MERGED = frozenset({_VECTOR, _POINTER, OP["OpTypeFunction"]})
 _BITCAST, _COPY = OP["OpBitcast"], OP["OpCopyObject"]
@@ -55,11 +60,11 @@ class Conversion:
 
 @dataclass(slots=True)
 class Replaced:
-    """What the types do not tell any more: which matrix types were of bfloat16, what instructions convert."""
+    """What the types do not tell any more: what matrix types were of, what instructions convert."""
 
-    matrices: set[int] = field(default_factory=set)
+    matrices: dict[int, ComponentType] = field(default_factory=dict)
     conversions: dict[int, Conversion] = field(default_factory=dict)
-    # Whether there was bfloat16 at all.
+    # Whether there were such types at all.
     any: bool = False
 
 
@@ -69,12 +74,12 @@ def replace(
     """Rewrites a module with matrices in place. Raises Refused."""
     found = Replaced()
     code = sections[Section.GLOBAL]
-    types = {i.result or 0 for i in code if i.opcode == _FLOAT and i.operands == (16, _ENCODING)}
+    types = declared(code)
     if not types:
         return found
     found.any = True
     definitions = module.definitions()
-    found.matrices = {i.result or 0 for i in code if i.opcode == MATRIX and i.operands[0] in types}
+    found.matrices = of_matrices(code)
     functions = list(functions)
     for body in functions:
         for item in body:
@@ -83,34 +88,52 @@ def replace(
     gone = {i.result for i in definitions.values()} - {i.result for i in code} - _defined(sections, functions)
     for section in _NAMES_TYPES:
         sections[section][:] = [i for i in sections[section] if i.operands[0] not in gone]
-    capability = Instruction(OP["OpCapability"], (_INT16,))
-    if capability not in sections[Section.CAPABILITY]:
-        sections[Section.CAPABILITY].append(capability)
+    for bits in dict.fromkeys(component.bits for component in types.values()):
+        capability = Instruction(OP["OpCapability"], (_INTEGERS[bits],))
+        if capability not in sections[Section.CAPABILITY]:
+            sections[Section.CAPABILITY].append(capability)
     return found
+
+
+def declared(code: Iterable[Instruction]) -> dict[int, ComponentType]:
+    """The small floats among a module's types."""
+    encoded = ((i.result or 0, _ENCODINGS.get(i.operands)) for i in code if i.opcode == _FLOAT)
+    return {kind: row for kind, row in encoded if row is not None}
+
+
+def of_matrices(code: Sequence[Instruction]) -> dict[int, ComponentType]:
+    """The component types of those of the matrix types that are of such."""
+    types = declared(code)
+    return {i.result or 0: types[i.operands[0]] for i in code if i.opcode == MATRIX and i.operands[0] in types}
 
 
 def _defined(sections: Mapping[Section, list[Instruction]], functions: list[list[Instruction]]) -> set[int | None]:
     return {i.result for body in (*sections.values(), *functions) for i in body}
 
 
-def _component(kind: int | None, definitions: Mapping[int, Instruction], types: set[int]) -> tuple[str, int]:
-    """A type's letter and bits ("" where it is neither a number nor a vector of some), and the count."""
+def _component(
+    kind: int | None, definitions: Mapping[int, Instruction], types: Mapping[int, ComponentType]
+) -> tuple[str, int]:
+    """A type's letter and bits, a small float's name, "" where it is neither a number nor a vector of some; and the
+    count."""
     item, count = definitions[kind or 0], 1
     if item.opcode == _VECTOR:
         item, count = definitions[item.operands[0]], item.operands[1]
-    if item.result in types:
-        return "bf16", count
+    if small := types.get(item.result or 0):
+        return small.name, count
     letter = {_FLOAT: "f", _INT: "i"}.get(item.opcode)
     return (f"{letter}{item.operands[0]}" if letter else ""), count
 
 
-def _look_at(item: Instruction, definitions: Mapping[int, Instruction], types: set[int], found: Replaced) -> None:
-    if item.opcode in _MOVES or not _names(item.operands, item, definitions, types):
+def _look_at(
+    item: Instruction, definitions: Mapping[int, Instruction], types: Mapping[int, ComponentType], found: Replaced
+) -> None:
+    if item.opcode in _MOVES or not _small(item.operands, item, definitions, types):
         return
     sign = _CONVERSIONS.get(item.opcode)
     if sign is None:
-        if _names((item.operands[at] for at in id_positions(item, definitions)), item, definitions, types):
-            raise unsupported(item, "of bfloat16 is not supported where matrices are lowered")
+        if small := _small((item.operands[at] for at in id_positions(item, definitions)), item, definitions, types):
+            raise unsupported(item, f"of {small[0].opencl_c} is not supported where matrices are lowered")
         return
     (source, count), (target, _) = (
         _component(kind, definitions, types) for kind in (definitions[item.operands[0]].result_type, item.result_type)
@@ -119,23 +142,31 @@ def _look_at(item: Instruction, definitions: Mapping[int, Instruction], types: s
     found.conversions[item.result or 0] = Conversion(components[0], components[1], count)
 
 
-def _names(operands: Iterable[int], item: Instruction, definitions: Mapping[int, Instruction], types: set[int]) -> bool:
-    """Whether the result, or one of these operands, is bfloat16."""
+def _small(
+    operands: Iterable[int],
+    item: Instruction,
+    definitions: Mapping[int, Instruction],
+    types: Mapping[int, ComponentType],
+) -> list[ComponentType]:
+    """The small floats that the result and these operands are of."""
     kinds = [item.result_type, *(definitions[word].result_type for word in operands if word in definitions)]
-    return any(kind is not None and _component(kind, definitions, types)[0] == "bf16" for kind in kinds)
+    names = [_component(kind, definitions, types)[0] for kind in kinds if kind is not None]
+    return [row for row in types.values() if row.name in names]
 
 
 class _Substitution:
-    """Integers in place of bfloat16, and one type where two are the same now."""
+    """Integers in place of small floats, and one type where two are the same now."""
 
-    def __init__(self, module: Module, code: list[Instruction], types: set[int]) -> None:
+    def __init__(self, module: Module, code: list[Instruction], types: Mapping[int, ComponentType]) -> None:
         self.code, self.definitions = code, module.definitions()
-        short = next((i for i in code if i.opcode == _INT and i.operands == (16, 0)), None)
-        if short is None:
-            short = Instruction(_INT, (16, 0), None, module.new_id())
-        # It needs nothing, and others may need it early.
-        code[:] = [short, *(i for i in code if i is not short and i.result not in types)]
-        self.ids = dict.fromkeys(types, short.result or 0)
+        integers: dict[int, Instruction] = {}
+        for bits in dict.fromkeys(component.bits for component in types.values()):
+            own = next((i for i in code if i.opcode == _INT and i.operands == (bits, 0)), None)
+            integers[bits] = own or Instruction(_INT, (bits, 0), None, module.new_id())
+        # They need nothing, and others may need them early.
+        rest = (i for i in code if i not in integers.values() and i.result not in types)
+        code[:] = [*integers.values(), *rest]
+        self.ids = {kind: integers[component.bits].result or 0 for kind, component in types.items()}
 
     def run(self, sections: list[list[Instruction]], functions: list[list[Instruction]]) -> None:
         known: dict[tuple[int, tuple[int, ...]], int] = {}
@@ -165,21 +196,25 @@ class _Substitution:
         return Instruction(opcode, operands, kind, item.result)
 
 
-def convert(f: FunctionLowering, item: Instruction, how: Conversion, rounding: str) -> None:
-    """From or to bfloat16, by the library."""
-    value, count = item.operands[0], how.count
+def convert(f: FunctionLowering, item: Instruction, how: Conversion, rounding: str, saturate: bool) -> None:
+    """From or to a small float, by the library."""
+    value, source = item.operands[0], how.source
     f.module.rewritten.add(item.result or 0)
-    if how.source == BFLOAT16:
-        if how.target.name == "f32":
-            f.call(Bfloat16Function("to_float", count), value, result=item.result)
+
+    def call(component: ComponentType, what: str, last: bool = False) -> int:
+        return f.call(SmallFloatFunction(component, what, how.count), value, result=item.result if last else None)
+
+    if source.is_bits:
+        value = call(source, "to_float", last=how.target == FLOAT)
+        source = FLOAT
+        if not how.target.is_bits:
+            if how.target != FLOAT:
+                f.out.append(Instruction(item.opcode, (value,), item.result_type, item.result))
             return
-        made = f.call(Bfloat16Function("to_float", count), value)
-        f.out.append(Instruction(item.opcode, (made,), item.result_type, item.result))
-        return
-    if how.source in INEXACT_IN_FLOAT:
-        value = f.call(Bfloat16Function(f"{how.source}_to_odd", count), value)
-    elif how.source.name != "f32":
+    if source in INEXACT_IN_FLOAT:
+        value = call(source, "to_odd")
+    elif source != FLOAT:
         float_ = f.pool.intern("OpTypeFloat", 32)
-        kind = float_ if count == 1 else f.pool.intern("OpTypeVector", float_, count)
+        kind = float_ if how.count == 1 else f.pool.intern("OpTypeVector", float_, how.count)
         value = f.emit(item.name, kind, value)
-    f.call(Bfloat16Function(f"from_float_{rounding or 'rte'}", count), value, result=item.result)
+    call(how.target, from_float(how.target, rounding, saturate), last=True)

@@ -1,4 +1,4 @@
-"""bfloat16 as integers of 16 bits, for consumers that have no matrices of it.
+"""Small floats as integers of as many bits, for consumers that have no matrices of them: bfloat16, that is.
 
 The multiply-add is told by operand bits of SPV_INTEL_joint_matrix; conversions of scalars are a few integer
 instructions. Those of matrices are loops over components already.
@@ -6,11 +6,11 @@ instructions. Those of matrices are loops over components already.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 
 from ...native_profiles import NativeProfile
 from .. import joint_matrix
-from ..lowering import bfloat16
+from ..lowering import small_floats
 from ..lowering.sections import Section
 from ..module import OP, Instruction, encode_string, id_positions
 from ..refusal import unsupported
@@ -21,7 +21,7 @@ _ROUNDING_MODE = 39
 _RTE, _RTZ, _RTP, _RTN = range(4)
 # Types that must not be declared twice.
 _UNIQUE = frozenset(OP[f"OpType{name}"] for name in ("CooperativeMatrixKHR", "Vector", "Pointer", "Function"))
-_EXTENSION = Instruction(OP["OpExtension"], tuple(encode_string(bfloat16.EXTENSION)))
+_EXTENSIONS = [Instruction(OP["OpExtension"], tuple(encode_string(name))) for name in small_floats.EXTENSIONS]
 # What a float holds exactly.
 _EXACT = frozenset({"f16", "f32", "s8", "u8", "s16", "u16"})
 # Conversions to float, and their way back.
@@ -30,23 +30,33 @@ _BACK = {OP["OpFConvert"]: "FConvert", OP["OpConvertSToF"]: "ConvertFToS", OP["O
 
 def as_integers(parts: Parts, profile: NativeProfile) -> None:
     """Where the profile's consumer has no such matrices. Raises Refused for what has no words in integers."""
-    if profile.bfloat16:
+    if profile.small_floats:
         return
     sections, functions = parts.sections, parts.functions
     parts.write()
-    replaced = bfloat16.replace(parts.module, sections, functions)
-    if not replaced.matrices and not any(i.operands[0] in bfloat16.CAPABILITIES for i in sections[Section.CAPABILITY]):
+    _refuse_others(sections[Section.GLOBAL])
+    replaced = small_floats.replace(parts.module, sections, functions)
+    declared = {i.operands[0] for i in sections[Section.CAPABILITY]}
+    if not replaced.matrices and not declared & small_floats.CAPABILITIES:
         return
     parts.read()
     _tell_multiply_adds(parts, replaced.matrices)
     _convert(parts, replaced.conversions)
     _merge_types(parts)
     capabilities = sections[Section.CAPABILITY]
-    capabilities[:] = [i for i in capabilities if i.operands[0] not in bfloat16.CAPABILITIES]
-    sections[Section.EXTENSION][:] = [i for i in sections[Section.EXTENSION] if i != _EXTENSION]
+    capabilities[:] = [i for i in capabilities if i.operands[0] not in small_floats.CAPABILITIES]
+    sections[Section.EXTENSION][:] = [i for i in sections[Section.EXTENSION] if i not in _EXTENSIONS]
 
 
-def _convert(parts: Parts, conversions: Mapping[int, bfloat16.Conversion]) -> None:
+def _refuse_others(types: Sequence[Instruction]) -> None:
+    """What no multiply-add of integers can be told of."""
+    known = small_floats.declared(types)
+    for item in types:
+        if item.result in known and known[item.result].name != "bf16":
+            raise unsupported(item, f"of {known[item.result].opencl_c}, which it has no words for")
+
+
+def _convert(parts: Parts, conversions: Mapping[int, small_floats.Conversion]) -> None:
     decorations = parts.decorations()
     others: set[int] = set()
     for code in parts.functions:
@@ -65,7 +75,7 @@ def _convert(parts: Parts, conversions: Mapping[int, bfloat16.Conversion]) -> No
     parts.forget(others)
 
 
-def _tell_multiply_adds(parts: Parts, matrices: set[int]) -> None:
+def _tell_multiply_adds(parts: Parts, matrices: Container[int | None]) -> None:
     """In their operands, which matrices hold bfloat16."""
     of = parts.types.of
     for code in parts.functions:
@@ -114,7 +124,7 @@ class _Conversion:
         self.parts, self.pool, self.item, self.rounding = parts, parts.pool, item, rounding
         self.out: list[Instruction] = []
 
-    def run(self, how: bfloat16.Conversion) -> list[Instruction]:
+    def run(self, how: small_floats.Conversion) -> list[Instruction]:
         self.count = how.count
         if how.source.name == "bf16" == how.target.name:
             self.emit("CopyObject", self.item.result_type or 0, self.item.operands[0], last=True)

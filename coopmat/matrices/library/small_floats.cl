@@ -1,0 +1,61 @@
+// Small floats as their bit patterns: conversions from and to float. Every file's sections may call these.
+//
+//   CM_F, CM_U, CM_H            float, uint and ushort, or vectors of them
+//   CM_CARRY(u, sign)           what rounds the float's bits u up where that is due; sign is all ones below zero
+//   CM_FROM, CM_STICKY(x, y)    another type; 1 where the numbers x and y differ, as a CM_U
+//
+// Of types with fewer bits of exponent than a float has:
+//
+//   CM_BITS, CM_MANTISSA        widths of the type and of its mantissa
+//   CM_LEAST, CM_UNIT           a float's exponent of the least normal number; the least number
+//   CM_LARGEST, CM_NAN          patterns; the one behind CM_LARGEST is what is beyond the range: infinity, or the NaN
+//   CM_CARRY(q, unit, sign)     what rounds the digits up by, which are multiples q of the unit and a rest
+//   CM_KEPT(finite, sign)       1 where a number beyond the range becomes the largest
+
+#ifdef CM_OP_TO_FLOAT
+CM_FUNCTION CM_F CM_NAME(CM_H x)
+{
+    return CM_AS_F(CM_TO_U(x) << 16);
+}
+#endif // CM_OP_TO_FLOAT
+
+#ifdef CM_OP_FROM_FLOAT // NaNs stay NaNs, whichever bits are cut off
+CM_FUNCTION CM_H CM_NAME(CM_F x)
+{
+    const CM_U u = CM_AS_U(x), sign = CM_AS_U(CM_AS_S(x) >> 31);
+    return CM_TO_H(select((u + CM_CARRY(u, sign)) >> 16, (u >> 16) | 0x40u, (u & 0x7fffffffu) > 0x7f800000u));
+}
+#endif // CM_OP_FROM_FLOAT
+
+#ifdef CM_OP_TO_ODD // a float that rounds to less than half its digits as x does: toward zero, and odd where it is not x
+CM_FUNCTION CM_F CM_NAME(CM_FROM x)
+{
+    const CM_F y = CM_TRUNCATE(x);
+    return CM_AS_F(CM_AS_U(y) | CM_STICKY(CM_BACK(y), x));
+}
+#endif // CM_OP_TO_ODD
+
+#ifdef CM_OP_NARROW_TO_FLOAT
+CM_FUNCTION CM_F CM_NAME(CM_H x)
+{
+    const CM_U u = CM_TO_U(x), a = u & ((1u << (CM_BITS - 1)) - 1u), digits = a << (23 - CM_MANTISSA);
+    const CM_U normal = digits + ((CM_LEAST - 1u) << 23), tiny = CM_AS_U(CM_TO_F(a) * CM_UNIT);
+    const CM_U number = select(normal, tiny, a < (1u << CM_MANTISSA));
+    return CM_AS_F(select(number, digits | 0x7f800000u, a > CM_LARGEST) | (u >> (CM_BITS - 1)) << 31);
+}
+#endif // CM_OP_NARROW_TO_FLOAT
+
+#ifdef CM_OP_NARROW_FROM_FLOAT // below the least normal number the unit stays, and the digits become fewer
+CM_FUNCTION CM_H CM_NAME(CM_F x)
+{
+    const CM_U u = CM_AS_U(x), a = u & 0x7fffffffu, sign = CM_AS_U(CM_AS_S(x) >> 31), own = a >> 23;
+    const CM_U exponent = max(own, (CM_U)CM_LEAST);
+    const CM_U shift = min(exponent - own, (CM_U)(CM_MANTISSA + 2u)) + (23 - CM_MANTISSA), unit = (CM_U)1u << shift;
+    const CM_U digits = (a & 0x7fffffu) | min(own, (CM_U)1u) << 23;
+    const CM_U rounded = (digits + CM_CARRY(digits >> shift, unit, sign)) >> shift;
+    const CM_U number = ((exponent - CM_LEAST) << CM_MANTISSA) + rounded;
+    const CM_U beyond = (CM_U)(CM_LARGEST + 1u) - CM_KEPT(min(0x7f800000u - a, (CM_U)1u), sign);
+    const CM_U finite = select(number, beyond, number > CM_LARGEST);
+    return CM_TO_H(select(finite, (CM_U)CM_NAN, a > 0x7f800000u) | (sign & (1u << (CM_BITS - 1))));
+}
+#endif // CM_OP_NARROW_FROM_FLOAT

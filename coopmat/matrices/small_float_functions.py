@@ -1,0 +1,94 @@
+"""Small floats in the library's text: functions on bit patterns."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from . import spelling
+from .instance import FromTemplate, Instance, Parameter, Signature
+from .strategies import Strategy, Target
+from .variants import COMPONENT_TYPES, SMALL_FLOATS, ComponentType
+
+FILE = "small_floats.cl"
+_UINT, _INT = COMPONENT_TYPES["u32"], COMPONENT_TYPES["s32"]
+_CARRIES = {
+    "rte": "0x7fffu + (((u) >> 16) & 1u)",
+    "rtz": "0u",
+    "rtp": "(0xffffu & ~(sign))",
+    "rtn": "(0xffffu & (sign))",
+}
+_NARROW_CARRIES = {
+    "rte": "((unit) >> 1) - 1u + ((q) & 1u)",
+    "rtz": "0u",
+    "rtp": "(((unit) - 1u) & ~(sign))",
+    "rtn": "(((unit) - 1u) & (sign))",
+}
+# What is rounded away from its infinity stays a number; an infinity never does, unless conversions saturate.
+_KEPT = {"rte": "0u", "rtz": "(finite)", "rtp": "((finite) & (sign))", "rtn": "((finite) & ~(sign))"}
+_SMALL = "|".join(row.name for row in SMALL_FLOATS)
+_CALL = re.compile(rf"\bcm_(?:({_SMALL})_(to_float|from_float_\w+)|(\w+)_(to_odd))_(\d+)\(")
+
+
+@dataclass(frozen=True, slots=True)
+class SmallFloatFunction(FromTemplate):
+    """`what` is "to_float" or "from_float_" and a rounding mode of a small component type, "to_odd" of another; of
+    vectors of `width`."""
+
+    component: ComponentType
+    what: str
+    width: int
+
+    @property
+    def function_name(self) -> str:
+        return spelling.small_float_function(self.component, self.what, self.width)
+
+    @property
+    def signature(self) -> Signature:
+        types = [spelling.vector(t, self.width) for t in (self.component, spelling.FLOAT)]
+        source, to = reversed(types) if self.what.startswith("from_float") else types
+        return Signature(to, (Parameter("x", source),))
+
+    def files(self, strategy: Strategy) -> tuple[str, ...]:
+        return (FILE,)
+
+    def definitions(self, target: Target) -> dict[str, str]:
+        if self.component.is_bits and self.component.exponent < spelling.FLOAT.exponent:
+            return self._narrow()
+        w, own = self.width, spelling.vector(self.component, self.width)
+        f, u, s = (spelling.vector(t, w) for t in (spelling.FLOAT, _UINT, _INT))
+        out = {"F": f, "AS_F(x)": f"as_{f}(x)"}
+        if self.what == "to_float":
+            return {"OP": "TO_FLOAT", **out, "H": own, "TO_U(x)": f"convert_{u}(x)"}
+        out |= {"U": u, "AS_U(x)": f"as_{u}(x)"}
+        if self.what.startswith("from_float"):
+            del out["AS_F(x)"]
+            carry = _CARRIES[self.what.rpartition("_")[2]]
+            out |= {"H": own, "AS_S(x)": f"as_{s}(x)", "TO_H(x)": f"convert_{own}(x)", "CARRY(u, sign)": carry}
+            return {"OP": "FROM_FLOAT", **out}
+        differ = "(uint)((x) != (y))" if w == 1 else f"convert_{u}(((x) != (y)) & 1)"
+        out |= {"FROM": own, "TRUNCATE(x)": f"convert_{f}_rtz(x)", "BACK(x)": f"convert_{own}(x)"}
+        return {"OP": "TO_ODD", **out, "STICKY(x, y)": differ}
+
+    def _narrow(self) -> dict[str, str]:
+        """Of a type with fewer bits of exponent than a float has."""
+        t, own = self.component, spelling.vector(self.component, self.width)
+        f, u, s = (spelling.vector(t, self.width) for t in (spelling.FLOAT, _UINT, _INT))
+        out = {"F": f, "H": own, "U": u, "AS_U(x)": f"as_{u}(x)", "BITS": str(t.bits), "MANTISSA": str(t.mantissa)}
+        out |= {"LEAST": f"{spelling.FLOAT.bias + 1 - t.bias}u", "LARGEST": f"0x{t.pattern(t.largest):x}u"}
+        if self.what == "to_float":
+            to = {"TO_U(x)": f"convert_{u}(x)", "TO_F(x)": f"convert_{f}(x)", "AS_F(x)": f"as_{f}(x)"}
+            return {"OP": "NARROW_TO_FLOAT", **out, **to, "UNIT": f"{(t.normal * t.epsilon).hex()}f"}
+        rounding = self.what.rpartition("_")[2]
+        out |= {"AS_S(x)": f"as_{s}(x)", "TO_H(x)": f"convert_{own}(x)", "NAN": f"0x{t.pattern(math.nan):x}u"}
+        out["CARRY(q, unit, sign)"] = _NARROW_CARRIES[rounding]
+        out["KEPT(finite, sign)"] = "1u" if "_sat_" in self.what else _KEPT[rounding]
+        return {"OP": "NARROW_FROM_FLOAT", **out}
+
+
+def functions_called(texts: Iterable[str]) -> list[Instance]:
+    """The functions above that these expressions call."""
+    calls = {(call[1] or call[3], call[2] or call[4], int(call[5])) for text in texts for call in _CALL.finditer(text)}
+    return [SmallFloatFunction(COMPONENT_TYPES[name], what, width) for name, what, width in sorted(calls)]
