@@ -514,5 +514,8 @@ def _sections(file: str) -> set[str]:
     return set(lowering.library_sections(file)) - {"PROLOGUE"}
 
 
-# A single work-item stores as any other to private memory.
-_OF_OTHERS: dict[str, set[tuple[str, str]]] = {"one": {("general.cl", "STORE_ALL")}, "scratch": set()}
+# A single work-item stores as any other to private memory, and has its own ways to load and store.
+_OF_OTHERS: dict[str, set[tuple[str, str]]] = {
+    "one": {("general.cl", name) for name in ("LOAD", "STORE", "STORE_ALL")},
+    "scratch": set(),
+}

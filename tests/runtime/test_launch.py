@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from opencl_devices import spirv_device
 
+from coopmat.devices import route_for
 from coopmat.diagnostics import CompileError, SourceMap
 from coopmat.ir.kernel_info import KernelInfo, KernelParameter
 from coopmat.options import CompileOptions
