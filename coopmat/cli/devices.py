@@ -103,7 +103,8 @@ def _lowerings(device: DeviceInfo) -> list[str]:
     from coopmat.runtime.instruction_probe import instructions
 
     here = [name for name in STRATEGIES if device.sub_groups or name not in IN_SUB_GROUPS]
-    reached = {n for n in OPENCL_C_ONLY if route_for(device).unit == n and device.handle and instructions(device, n)}
+    # Only the CPU of this machine says in Linux what it has.
+    reached = {n for n in OPENCL_C_ONLY if device.kind == "CPU" and device.handle and instructions(device, n)}
     return [name for name in here if ":" not in name and (name not in OPENCL_C_ONLY or name in reached)]
 
 

@@ -18,8 +18,7 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class Route:
     """How a program with matrices gets to a device: `matrices` is the value for `--matrices`, `code` what the device is
-    given, "spirv" or "c"; `unit` is the value for those whose multiply-adds it has instructions for, where it has.
-    Where nobody names a device, those of a lower `rank` come first. `widest` is the most components of vectors that the
+    given, "spirv" or "c". Where nobody names a device, those of a lower `rank` come first. `widest` is the most components of vectors that the
     library may use where it goes down as C, `hints` are options for the device's compiler then, `packed_members` says
     whether it takes vectors that a packed record holds, `fma` whether it has that builtin, `guarded_loads` whether it
     leaves out loads whose condition is false."""
@@ -32,7 +31,6 @@ class Route:
     packed_members: bool = True
     fma: bool = True
     guarded_loads: bool = True
-    unit: str = ""
     hints: tuple[str, ...] = ()
 
 
@@ -58,11 +56,6 @@ FAMILIES: tuple[Row[Route], ...] = (
         # A work-item is a lane of its vectors: alone in its work-group it leaves the others idle, and spills.
         lambda d: d.takes_spirv and d.kind == "CPU" and d.platform == "rusticl" and d.sub_groups,
         Route("lanes", "rusticl on a CPU: its vectors are subgroups", fma=False, guarded_loads=False),
-    ),
-    Row(
-        "intel-cpu",
-        lambda d: d.takes_spirv and d.kind == "CPU" and d.platform.startswith("Intel(R)"),
-        Route("one", "a CPU that takes SPIR-V: one work-item holds whole matrices", unit="x86"),
     ),
     Row(
         # On CPUs a subgroup is a SIMD vector either way, and without its limits whole matrices fit any launch.

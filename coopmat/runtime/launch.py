@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ from coopmat.devices.sub_groups import usual_size
 from coopmat.devices.variants import variants_for
 from coopmat.diagnostics import CompileError
 from coopmat.features import LANGUAGE_VERSIONS
-from coopmat.matrices.strategies import IN_SUB_GROUPS, OPENCL_C_ONLY
+from coopmat.matrices.strategies import IN_SUB_GROUPS, OPENCL_C_ONLY, ROUTES
 from coopmat.matrices.trees.machine import registers_of
 from coopmat.matrices.variants import COMPONENT_TYPES
 from coopmat.options import CompileOptions
@@ -113,8 +114,8 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
     if options.code == "auto" and "c" in (route.code, options.given):
         options = replace(options, code="c")
     if options.matrices == "auto" and options.code == "auto":
-        options = replace(options, unit=route.unit)
-    elif options.matrices in OPENCL_C_ONLY and device.handle is not None and options.instructions is None:
+        options = _of_environment(options)
+    if options.matrices in OPENCL_C_ONLY and device.handle is not None and options.instructions is None:
         options = replace(options, instructions=instructions(device, options.matrices))
     if options.matrices == "auto":
         lowered = options.code == "c" and route.matrices == "native"
@@ -143,6 +144,14 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
             raise launch_error(f"{device.label} takes SPIR-V up to {newest}, not {options.spirv_version}")
         options = replace(options, spirv_version=newest)
     return options
+
+
+def _of_environment(options: CompileOptions) -> CompileOptions:
+    """With the route that COOPMAT_ROUTE names in place of the device's."""
+    name = os.environ.get("COOPMAT_ROUTE", "")
+    if name and name not in ROUTES:
+        raise launch_error(f"COOPMAT_ROUTE is one of {', '.join(ROUTES)}, not '{name}'", "usage")
+    return replace(options, unit=name) if name in OPENCL_C_ONLY else replace(options, matrices=name or "auto")
 
 
 def _in_sub_groups(options: CompileOptions, device: DeviceInfo) -> CompileOptions:

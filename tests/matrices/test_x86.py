@@ -194,8 +194,9 @@ def intel() -> DeviceInfo:
 
 
 @pytest.mark.parametrize("there", [(), ("MUL_ADD_BFLOAT16",), ("MUL_ADD_BYTES",)])
-def test_auto_takes_it_where_it_is_right(monkeypatch, there):
+def test_it_is_taken_where_it_is_right(monkeypatch, there):
     monkeypatch.setattr(LAUNCH, "instructions", lambda device, route: there)
+    monkeypatch.setenv("COOPMAT_ROUTE", "x86")
     text = SOURCE.format(m=16, n=16, k=32, layout="ROW_MAJOR", stride=16, operands="").encode()
     types = {"s8": ("char", "char", "int"), "bf16": ("bfloat16", "bfloat16", "float"), "f32": ("float",) * 3}
     for name, (a, b, c) in types.items():
@@ -210,9 +211,20 @@ def test_auto_asks_nothing_without_a_product(monkeypatch):
         raise AssertionError("asked")
 
     monkeypatch.setattr(LAUNCH, "instructions", fail)
+    assert resolve_options(CompileOptions.from_arguments(["--matrices", "auto"]), intel()).unit == ""
+    monkeypatch.setenv("COOPMAT_ROUTE", "x86")
     options = resolve_options(CompileOptions.from_arguments(["--matrices", "auto"]), intel())
     assert options.unit == "x86" and options.matrices == "one"
     compile_for(b"kernel void k(global int *p) { p[0] = 1; }", CompileOptions(matrices="auto"), intel(), name="k.cl")
+
+
+def test_the_environments_route_takes_the_place_of_the_devices(monkeypatch):
+    monkeypatch.setenv("COOPMAT_ROUTE", "lanes")
+    assert resolve_options(CompileOptions(matrices="auto"), intel()).matrices == "lanes"
+    assert resolve_options(CompileOptions(matrices="scratch"), intel()).matrices == "scratch"
+    monkeypatch.setenv("COOPMAT_ROUTE", "fast")
+    with pytest.raises(coopmat.CompileError, match="COOPMAT_ROUTE is one of"):
+        resolve_options(CompileOptions(matrices="auto"), intel())
 
 
 @pytest.mark.device
