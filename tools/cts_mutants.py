@@ -34,7 +34,9 @@ class Mutant:
     new: str
 
 
-_LANES, _ONE, _SCRATCH = (f"matrices/library/{name}.cl" for name in ("lanes", "subgroup_of_one", "scratch"))
+_FILES = ("general", "lanes", "subgroup_of_one", "scratch", "x86")
+_GENERAL, _LANES, _ONE, _SCRATCH, _X86 = (f"matrices/library/{name}.cl" for name in _FILES)
+_HOLDINGS = "matrices/holdings.py"
 _INSTANCES, _SPELLING = "matrices/instances.py", "matrices/spelling.py"
 
 MUTANTS = (
@@ -63,28 +65,28 @@ MUTANTS = (
     Mutant(
         "last-row-not-stored",
         "lanes",
-        _LANES,
-        "                if (CM_INSIDE(r, CM_COLUMN(s)))",
-        "                if (CM_INSIDE(r, CM_COLUMN(s)) && r != CM_ROWS - 1)",
+        _GENERAL,
+        "if (CM_HOLDS(CM_LANE, s) && CM_INSIDE(",
+        "if (CM_HOLDS(CM_LANE, s) && CM_ROW(CM_LANE, s) != CM_ROWS - 1 && CM_INSIDE(",
     ),
     Mutant(
         "last-column-not-loaded",
         "lanes",
-        _LANES,
-        "CM_HOLDS(s) && CM_INSIDE(r, CM_COLUMN(s)) ?",
-        "CM_HOLDS(s) && CM_INSIDE(r, CM_COLUMN(s)) && CM_COLUMN(s) != CM_COLUMNS - 1 ?",
+        _GENERAL,
+        "out[s] = CM_HOLDS(CM_LANE, s) && CM_INSIDE(",
+        "out[s] = CM_HOLDS(CM_LANE, s) && CM_COLUMN(CM_LANE, s) != CM_COLUMNS - 1 && CM_INSIDE(",
     ),
     Mutant(
         "padding-written",
         "lanes",
-        _LANES,
-        "#define CM_HOLDS(s) (CM_COLUMNS % CM_SG == 0 || CM_COLUMN(s) < CM_COLUMNS)",
-        "#define CM_HOLDS(s) 1",
+        _HOLDINGS,
+        '"1" if self.is_full else',
+        '"1" if self else',
     ),
     Mutant(
         "one-beyond-the-edge",
         "lanes",
-        _LANES,
+        _GENERAL,
         "#define CM_FITS(n, at, size) ((at) < (size) && (uint)(n) <= (size) - (at))",
         "#define CM_FITS(n, at, size) ((at) < (size) && (uint)(n) <= (size) - (at) + 1)",
     ),
@@ -99,42 +101,44 @@ MUTANTS = (
     Mutant(
         "length-even",
         "lanes",
-        _LANES,
-        "return (CM_COLUMNS + CM_SG - 1 - CM_LANE) / CM_SG * CM_ROWS;",
-        "return CM_SLOTS * CM_ROWS;",
+        _GENERAL,
+        "return CM_HELD;",
+        "return CM_SLOTS;",
     ),
-    Mutant("length-of-a-row", "one", _ONE, "return CM_ROWS * CM_COLUMNS;", "return CM_COLUMNS;"),
+    Mutant("length-of-a-row", "one", _GENERAL, "return CM_HELD;", "return CM_COLUMNS;"),
     Mutant(
         "coordinates-swapped",
         "one",
-        _ONE,
-        "(uint2)(i / CM_COLUMNS, i % CM_COLUMNS)",
-        "(uint2)(i % CM_COLUMNS, i / CM_COLUMNS)",
+        _GENERAL,
+        "(uint2)(CM_ROW(CM_LANE, i), CM_COLUMN(CM_LANE, i))",
+        "(uint2)(CM_COLUMN(CM_LANE, i), CM_ROW(CM_LANE, i))",
     ),
     Mutant(
         "coordinates-by-slot",
         "lanes",
-        _LANES,
-        "(uint2)(i % CM_ROWS, i / CM_ROWS * CM_SG + CM_LANE)",
-        "(uint2)(i % CM_ROWS, CM_LANE * CM_SLOTS + i / CM_ROWS)",
+        _GENERAL,
+        "(uint2)(CM_ROW(CM_LANE, i), CM_COLUMN(CM_LANE, i))",
+        "(uint2)(CM_ROW(CM_LANE, i), CM_LANE * (CM_SLOTS / CM_ROWS) + i / CM_ROWS)",
     ),
-    Mutant("wrong-component-read", "one", _ONE, "return m[i];", "return m[i > 0 ? i - 1 : 0];"),
+    Mutant("wrong-component-read", "one", _GENERAL, "return m[i];", "return m[i > 0 ? i - 1 : 0];"),
     Mutant(
         "component-not-written",
         "lanes",
-        _LANES,
+        _GENERAL,
         "{\n    out[i] = value;",
         "{\n    if (i != 0)\n        out[i] = value;",
     ),
-    Mutant("transpose-of-nothing", "one", _ONE, "= m[c * CM_ROWS + r];", "= m[r * CM_COLUMNS + c];"),
+    Mutant("transpose-of-nothing", "one", _GENERAL, "m[CM_FROM_SLOT(r, c)]", "m[CM_SLOT(r, c)]"),
     Mutant(
         "transpose-from-the-first-slot",
         "lanes",
-        _LANES,
-        "m[r / CM_SG * CM_COLUMNS + c]), r % CM_SG)",
-        "m[c]), r % CM_SG)",
+        _GENERAL,
+        "m[CM_FROM_SLOT(r, c)]",
+        "m[CM_FROM_SLOT(r, c) % CM_COLUMNS]",
     ),
-    Mutant("transpose-to-all-lanes", "scratch", _SCRATCH, "if (c % CM_SG == lane)", "if (c <= CM_SG)"),
+    Mutant(
+        "transpose-to-all-lanes", "scratch", _SCRATCH, "c < CM_COLUMNS && CM_HOLDER(r, c) == lane", "c < CM_COLUMNS"
+    ),
     Mutant(
         "subgroups-share-memory",
         "scratch",
@@ -160,9 +164,9 @@ MUTANTS = (
     Mutant(
         "fill-short",
         "lanes",
-        _LANES,
-        "        out[i] = value;",
-        "        out[i] = i + 1 < CM_SLOTS * CM_ROWS ? value : (CM_T)0;",
+        _GENERAL,
+        "        out[s] = value;",
+        "        out[s] = s + 1 < CM_SLOTS ? value : (CM_T)0;",
     ),
     Mutant("negative-zero-lost", "one", _SPELLING, 'return "(-(x))"', 'return "(0 - (x))"'),
     Mutant("division-rounds", "one", _SPELLING, "((x) / (y))", "(((x) + (y) - (y) / (y)) / (y))"),
@@ -170,9 +174,9 @@ MUTANTS = (
     Mutant(
         "scalar-squared",
         "lanes",
-        _LANES,
-        "        out[i] = CM_MAP(m[i], scalar);",
-        "        out[i] = CM_MAP(m[i], m[i]);",
+        _GENERAL,
+        "        out[s] = CM_MAP(m[s], scalar);",
+        "        out[s] = CM_MAP(m[s], m[s]);",
     ),
     Mutant("conversion-rounds-up", "one", _SPELLING, "'_' + rounding if rounding else ''", "'_' + (rounding or 'rtp')"),
     # Multiply-add.
@@ -205,6 +209,15 @@ MUTANTS = (
         _ONE,
         "CM_WIDEN_A(a[i * CM_K + k])",
         "CM_WIDEN_A(a[(i * CM_K + k) % CM_M * CM_K + (i * CM_K + k) / CM_M])",
+    ),
+    Mutant("bytes-of-one-sign", "x86:emulated", _INSTANCES, '"0x80808080u" if a_signed', '"0" if a_signed'),
+    Mutant("packs-turned", "x86:emulated", _HOLDINGS, "column * self.pack + row % self.pack", "column * self.pack"),
+    Mutant(
+        "dot-product-of-three",
+        "x86:emulated",
+        _X86,
+        "for (int i = 0; i < 32; i += 8)",
+        "for (int i = 8; i < 32; i += 8)",
     ),
     Mutant("operands-swapped", "lanes", _INSTANCES, "a, Operands.A_SIGNED in mask", "a, Operands.B_SIGNED in mask"),
     Mutant(

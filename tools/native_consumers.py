@@ -203,7 +203,7 @@ def _make_kernel(text: str, options: CompileOptions, name: str) -> bytes:
 def accesses(parts: Parts) -> set[str]:
     """Loads, stores and coordinates of matrices, as "load 8x16.A.16 colm": shape, use, bits of a component, layout.
     "double", where there are some: a conversion from `ulong` to bfloat16 goes by way of them."""
-    parts.types.read_matrices(())
+    parts.types.read_matrices({})
     names = {OP["OpCooperativeMatrixLoadKHR"]: ("load", 1), OP["OpCooperativeMatrixStoreKHR"]: ("store", 2)}
     found = {"double"} if parts.pool.find(OP["OpTypeFloat"], (64,)) is not None else set()
     for item in _code(parts):

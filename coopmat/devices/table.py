@@ -18,10 +18,10 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class Route:
     """How a program with matrices gets to a device: `matrices` is the value for `--matrices`, `code` what the device is
-    given, "spirv" or "c". Where nobody names a device, those of a lower `rank` come first. `widest` is the most components of vectors that the
-    library may use where it goes down as C, `hints` are options for the device's compiler then, `packed_members` says
-    whether it takes vectors that a packed record holds, `fma` whether it has that builtin, `guarded_loads` whether it
-    leaves out loads whose condition is false."""
+    given, "spirv" or "c". Where nobody names a device, those of a lower `rank` come first. `widest` is the most
+    components of vectors that the library may use where it goes down as C, `hints` are options for the device's
+    compiler then, `packed_members` says whether it takes vectors that a packed record holds, `fma` whether it has that
+    builtin, `guarded_loads` whether it leaves out loads whose condition is false."""
 
     matrices: str
     why: str
