@@ -88,7 +88,8 @@ def profile_for(
     if wimpy:
         multiply_adds = emulated.few_multiply_adds(multiply_adds)
         matrix_types = matrix_types[: len(components)]
-    elif route in SLOW:
+    multiply_adds = (*multiply_adds, *(v for row in STRATEGIES[route].products for v in row.variants()))
+    if not wimpy and route in SLOW:
         matrix_types = matrix_types[: len(matrix_types) // 2]
     return Profile(
         device, route, _light(route, _Dealt(multiply_adds, sizes)), _light(route, _Dealt(matrix_types, sizes))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 from .holdings import Holding, Interleaved
-from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Use
+from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Use, Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,16 @@ class Product:
         if self.pack == 1 or matrix.rows % self.k or matrix.columns % self.n:
             return None
         return Interleaved(matrix.rows, matrix.columns, 1, self.pack)
+
+    def variants(self) -> tuple[Variant, ...]:
+        """One for each choice of component types, of a shape that is several of the instruction's."""
+        m, n, k = 3 * self.m, 2 * self.n, 3 * self.k
+        types = (map(COMPONENT_TYPES.__getitem__, names) for names in product(self.a, self.b, self.c))
+        return tuple(
+            Variant(m, n, k, a, b, c, c, saturating)
+            for a, b, c in types
+            for saturating in ((False, True) if c.is_integer else (False,))
+        )
 
 
 def _integers(*bits: int) -> tuple[str, ...]:
