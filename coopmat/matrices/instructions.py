@@ -1,0 +1,114 @@
+"""The vendors' matrix instructions that OpenCL C reaches, a function each: `library/vendors` has their text.
+
+    row = INSTRUCTIONS["cm_mma_m16n8k16_f16_f32"]     # float4 cm_mma_m16n8k16_f16_f32(uint4 a, uint2 b, float4 c)
+    text = source(row.family)                         # for the devices that have it: by the instruction itself
+    text = source(row.family, emulated=True)          # for any device with subgroups of row.lanes
+
+All lanes of a subgroup of exactly `lanes` work-items call a function together; it gives A x B + C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from types import MappingProxyType
+
+FAMILIES = ("mma",)
+"""The files of `library/vendors`: NVIDIA's mma.sync."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """What a lane holds of a matrix: `count` registers of the OpenCL C type `element`, as one vector."""
+
+    element: str
+    count: int
+
+    @property
+    def opencl_c(self) -> str:
+        return self.element if self.count == 1 else f"{self.element}{self.count}"
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """A matrix instruction as a function; `a`, `b` and `c` name component types, the result's being `c`.
+
+    `devices`: the least compute capability ("sm_80"), or the processors. `citation`: where the vendor's document tells
+    the registers.
+    """
+
+    family: str
+    name: str
+    m: int
+    n: int
+    k: int
+    a: str
+    b: str
+    c: str
+    lanes: int
+    a_registers: Registers
+    b_registers: Registers
+    c_registers: Registers
+    devices: tuple[str, ...]
+    citation: str
+
+    @property
+    def signature(self) -> str:
+        a, b, c = (r.opencl_c for r in (self.a_registers, self.b_registers, self.c_registers))
+        return f"{c} {self.name}({a} a, {b} b, {c} c)"
+
+
+def source(family: str, emulated: bool = False) -> str:
+    """The OpenCL C that defines a family's functions."""
+    names = ("emulated.cl", f"{family}_emulated.cl") if emulated else (f"{family}.cl",)
+    folder = files(__package__) / "library" / "vendors"
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+
+
+_SIGNS = (("s8", "s8"), ("s8", "u8"), ("u8", "s8"), ("u8", "u8"))
+
+
+def _registers(word: str) -> Registers:
+    """Of "uint4"."""
+    element = word.rstrip("0123456789")
+    return Registers(element, int(word[len(element) :] or 1))
+
+
+def _name(prefix: str, shape: tuple[int, int, int], a: str, b: str, c: str) -> str:
+    """A and B are named once where they are of one type."""
+    m, n, k = shape
+    return "_".join(["cm", prefix, f"m{m}n{n}k{k}", *dict.fromkeys((a, b)), c])
+
+
+def _mma(shape: tuple[int, int, int], a: str, b: str, c: str, types: str, device: str, section: str) -> Instruction:
+    citation = f"PTX ISA, Matrix Fragments for mma.{section}"
+    name = _name("mma", shape, a, b, c)
+    held = (_registers(word) for word in types.split())
+    return Instruction("mma", name, *shape, a, b, c, 32, next(held), next(held), next(held), (device,), citation)
+
+
+def _mma_rows() -> Iterator[Instruction]:
+    for c, types in (("f32", "uint2 uint float4"), ("f16", "uint2 uint uint2")):
+        yield _mma((16, 8, 8), "f16", "f16", c, types, "sm_75", "m16n8k8")
+    for a, b in _SIGNS:
+        yield _mma((8, 8, 16), a, b, "s32", "uint uint int2", "sm_75", "m8n8k16")
+    section = "m16n8k16 with floating point type"
+    for a, c, types in (
+        ("f16", "f32", "uint4 uint2 float4"),
+        ("f16", "f16", "uint4 uint2 uint2"),
+        ("bf16", "f32", "uint4 uint2 float4"),
+    ):
+        yield _mma((16, 8, 16), a, a, c, types, "sm_80", section)
+    yield _mma((16, 8, 8), "tf32", "tf32", "f32", "uint4 uint2 float4", "sm_80", "m16n8k8")
+    section = "m8n8k4 with .f64 floating point type"
+    yield _mma((8, 8, 4), "f64", "f64", "f64", "double double double2", "sm_80", section)
+    for a, b in _SIGNS:
+        yield _mma((16, 8, 32), a, b, "s32", "uint4 uint2 int4", "sm_80", "m16n8k32")
+    for a in ("e4m3", "e5m2"):
+        for b in ("e4m3", "e5m2"):
+            yield _mma((16, 8, 32), a, b, "f32", "uint4 uint2 float4", "sm_89", "m16n8k32")
+
+
+INSTRUCTIONS = MappingProxyType({row.name: row for rows in (_mma_rows(),) for row in rows})
+"""The rows by their function's name."""
