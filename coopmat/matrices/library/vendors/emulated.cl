@@ -5,7 +5,7 @@
 //
 // defines `C name(A, B, C)`: component types a, b, c; OpenCL C types A, B, C of so many registers, here words.
 // Component i of an operand is counted over a lane's registers, the lowest bits first. layout##_A_ROW(lane, i) and
-// layout##_A_COLUMN say where it lies in A; and so for B and C. Each lane gathers all of A and B by broadcasts: slow, and
+// layout##_A_COLUMN say where it lies in A; so for B and C. Each lane gathers all of A and B by broadcasts: slow, and
 // easy to read.
 
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
