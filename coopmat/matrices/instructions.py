@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from types import MappingProxyType
 
-FAMILIES = ("mma",)
-"""The files of `library/vendors`: NVIDIA's mma.sync."""
+FAMILIES = ("mma", "dpas")
+"""The files of `library/vendors`: NVIDIA's mma.sync, Intel's dpas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Registers:
 class Instruction:
     """A matrix instruction as a function; `a`, `b` and `c` name component types, the result's being `c`.
 
-    `devices`: the least compute capability ("sm_80"), or the processors. `citation`: where the vendor's document tells
+    `devices`: the least compute capability ("sm_80"), or the extension. `citation`: where the vendor's document tells
     the registers.
     """
 
@@ -69,10 +69,13 @@ def source(family: str, emulated: bool = False) -> str:
 _SIGNS = (("s8", "s8"), ("s8", "u8"), ("u8", "s8"), ("u8", "u8"))
 
 
-def _registers(word: str) -> Registers:
-    """Of "uint4"."""
-    element = word.rstrip("0123456789")
-    return Registers(element, int(word[len(element) :] or 1))
+def _registers(types: str) -> tuple[Registers, Registers, Registers]:
+    """Of "uint4 uint2 float4"."""
+    a, b, c = (
+        Registers(word.rstrip("0123456789"), int(word.lstrip("abcdefghijklmnopqrstuvwxyz") or 1))
+        for word in types.split()
+    )
+    return a, b, c
 
 
 def _name(prefix: str, shape: tuple[int, int, int], a: str, b: str, c: str) -> str:
@@ -84,8 +87,7 @@ def _name(prefix: str, shape: tuple[int, int, int], a: str, b: str, c: str) -> s
 def _mma(shape: tuple[int, int, int], a: str, b: str, c: str, types: str, device: str, section: str) -> Instruction:
     citation = f"PTX ISA, Matrix Fragments for mma.{section}"
     name = _name("mma", shape, a, b, c)
-    held = (_registers(word) for word in types.split())
-    return Instruction("mma", name, *shape, a, b, c, 32, next(held), next(held), next(held), (device,), citation)
+    return Instruction("mma", name, *shape, a, b, c, 32, *_registers(types), (device,), citation)
 
 
 def _mma_rows() -> Iterator[Instruction]:
@@ -110,5 +112,28 @@ def _mma_rows() -> Iterator[Instruction]:
             yield _mma((16, 8, 32), a, b, "f32", "uint4 uint2 float4", "sm_89", "m16n8k32")
 
 
-INSTRUCTIONS = MappingProxyType({row.name: row for rows in (_mma_rows(),) for row in rows})
+_DPAS = "cl_intel_subgroup_matrix_multiply_accumulate"
+
+
+def _dpas(shape: tuple[int, int, int], a: str, b: str, c: str, types: str, extension: str = _DPAS) -> Instruction:
+    name = _name("dpas", shape, a, b, c)
+    citation = f"{extension}, New OpenCL C Functions"
+    return Instruction("dpas", name, *shape, a, b, c, shape[1], *_registers(types), (extension,), citation)
+
+
+def _dpas_rows() -> Iterator[Instruction]:
+    for n, signed in ((8, "int"), (16, "short")):
+        for m in (1, 2, 4, 8):
+            count = str(m) if m > 1 else ""
+            for a in ("f16", "bf16"):
+                yield _dpas((m, n, 16), a, a, "f32", f"{signed}{count} int8 float{count}")
+            for a, b in _SIGNS:
+                types = [f"u{signed}" if a == "u8" else signed, "uint8" if b == "u8" else "int8", f"int{count}"]
+                yield _dpas((m, n, 32), a, b, "s32", f"{types[0]}{count} {types[1]} {types[2]}")
+    for m, types_of_a in ((1, "float"), (2, "float"), (4, "float2"), (8, "float4")):
+        c = "float" if m == 1 else f"float{m}"
+        yield _dpas((m, 16, 8), "tf32", "tf32", "f32", f"{types_of_a} float8 {c}", f"{_DPAS}_tf32")
+
+
+INSTRUCTIONS = MappingProxyType({row.name: row for rows in (_mma_rows(), _dpas_rows()) for row in rows})
 """The rows by their function's name."""

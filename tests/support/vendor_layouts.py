@@ -94,4 +94,38 @@ def _mma(row: Instruction, use: str) -> Array:
     return layouts[USES.index(use)].table(row, use)
 
 
-_TABLES = {"mma": _mma}
+# --- Intel: the MMA traits of CuTe in CUTLASS-SYCL (mma_traits_xe_legacy) for subgroups of 16. For subgroups of 8 there
+# are none: oneDNN's OpenCL emulation of its mmad functions says the same of both sizes. With E components to 32 bits,
+# register m of A has row m, columns E * lane + e; register j of B has rows E * j + e, column lane.
+
+
+def _dpas(row: Instruction, use: str) -> Array:
+    return _xe(row, use).table(row, use) if row.n == 16 else _mmad(row, use)
+
+
+def _xe(row: Instruction, use: str) -> Cute:
+    m, n, k = row.m, row.n, row.k
+    if use == "B":
+        return Cute(((n, 1),), ((k, n),))
+    if use == "C":
+        return Cute(((n, m),), ((m, 1),))
+    if row.a == "tf32":
+        # A single row is held by both halves.
+        return Cute(((8, m), (2, 1)), ((m // 2, 2),)) if m > 1 else Cute(((8, 1), (2, 0)), ((1, 0),))
+    columns = k // n
+    return Cute(((n, m * columns),), ((columns, m), (m, 1)))
+
+
+def _mmad(row: Instruction, use: str) -> Array:
+    packed = 32 // BITS[component(row, use)]
+    rows, columns = shape(row, use)
+    entries = np.empty((row.lanes, rows * columns // row.lanes, 2), int)
+    for lane in range(row.lanes):
+        if use == "A":
+            entries[lane] = [(m, packed * lane + e) for m in range(rows) for e in range(packed)]
+        else:
+            entries[lane] = [(packed * register + e, lane) for register in range(rows // packed) for e in range(packed)]
+    return entries
+
+
+_TABLES = {"mma": _mma, "dpas": _dpas}

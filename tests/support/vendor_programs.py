@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -93,8 +93,8 @@ kernel void test_{name}(global const {a} *a, global const {b} *b, global {c} *c)
 """
 
 
-def kernels(family: str) -> str:
-    """A kernel for each function of a family, test_ before its name."""
+def kernels(rows: Iterable[Instruction]) -> str:
+    """A kernel for each function, test_ before its name."""
     return "".join(
         _KERNEL.format(
             lanes=row.lanes,
@@ -103,8 +103,7 @@ def kernels(family: str) -> str:
             b=row.b_registers.opencl_c,
             c=row.c_registers.opencl_c,
         )
-        for row in INSTRUCTIONS.values()
-        if row.family == family
+        for row in rows
     )
 
 
@@ -115,16 +114,16 @@ def planted(family: str, macro: str) -> str:
 
 
 class Program:
-    """The emulated functions of a family, built for a device."""
+    """Emulated functions, built for a device from their family's text."""
 
-    def __init__(self, device: DeviceInfo, family: str, text: str) -> None:
+    def __init__(self, device: DeviceInfo, rows: Iterable[Instruction], text: str) -> None:
         self.cl = opencl()
         self.context = self.cl.Context([device.handle])
         self.queue = self.cl.CommandQueue(self.context)
         with warnings.catch_warnings():
             # The device's compiler tells how it vectorised each kernel.
             warnings.simplefilter("ignore", self.cl.CompilerWarning)
-            program = self.cl.Program(self.context, text + kernels(family))
+            program = self.cl.Program(self.context, text + kernels(rows))
             self.program = program.build("-cl-std=CL3.0", cache_dir=False)
 
     def result(self, experiment: Experiment) -> Array:
@@ -143,7 +142,8 @@ class Program:
         return self.cl.Buffer(self.context, flags, hostbuf=array)
 
 
-@lru_cache(maxsize=1)
-def program(device: DeviceInfo, family: str, macro: str = "") -> Program:
-    """Tests come family by family: one is kept."""
-    return Program(device, family, planted(family, macro) if macro else source(family, emulated=True))
+@cache
+def program(device: DeviceInfo, family: str) -> Program:
+    """A family's functions, built once."""
+    rows = [row for row in INSTRUCTIONS.values() if row.family == family]
+    return Program(device, rows, source(family, emulated=True))

@@ -1,12 +1,12 @@
 // What the emulated forms of the vendors' matrix instructions share: the same functions in plain OpenCL C. They come
 // before mma_emulated.cl and its like, whose layouts say which component each lane's registers hold.
 //
-// CM_EMULATED(name, lanes, m, n, k, layout, a, A, a_words, b, B, b_words, c, C, c_words)
+// CM_EMULATED(name, lanes, m, n, k, layout, a, A, a_count, b, B, b_count, c, C, c_count)
 //
-// defines `C name(A, B, C)`: component types a, b, c; OpenCL C types A, B, C of so many registers, here words.
+// defines `C name(A, B, C)`: component types a, b, c; registers of the OpenCL C types A, B, C, so many in a vector.
 // Component i of an operand is counted over a lane's registers, the lowest bits first. layout##_A_ROW(lane, i) and
-// layout##_A_COLUMN say where it lies in A; so for B and C. Each lane gathers all of A and B by broadcasts: slow, and
-// easy to read.
+// layout##_A_COLUMN say where it lies in A, or outside of it; so for B and C. Each lane gathers all of A and B by
+// broadcasts: slow, and easy to read.
 
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
@@ -43,28 +43,37 @@ static inline float cm_e4m3(uchar x)
     return (x & 0x7f) == 0x7f ? NAN : (float)as_half(bits) * 256.0f;
 }
 
-// Registers as an array of words
-#define CM_WORD_uint uint
-#define CM_WORD_uint2 uint
-#define CM_WORD_uint4 uint
-#define CM_WORD_double double
-#define CM_WORDS_uint(x) (x)
-#define CM_WORDS_uint2(x) (x)
-#define CM_WORDS_uint4(x) (x)
-#define CM_WORDS_double(x) (x)
+// Vectors, and the names of functions of vectors
+#define CM_VECTOR_1(t) t
+#define CM_VECTOR_2(t) t##2
+#define CM_VECTOR_4(t) t##4
+#define CM_VECTOR_8(t) t##8
+#define CM_VECTOR_16(t) t##16
 
-#define CM_ELEMENT_float4 float
-#define CM_ELEMENT_int2 int
-#define CM_ELEMENT_int4 int
-#define CM_ELEMENT_uint2 uint
-#define CM_ELEMENT_double2 double
+// Registers of A or B as words, whose lowest bits they are
+#define CM_WORD_uint uint
+#define CM_WORD_int uint
+#define CM_WORD_ushort uint
+#define CM_WORD_short uint
+#define CM_WORD_float uint
+#define CM_WORD_double double
+#define CM_WORDS_uint(n, x) (x)
+#define CM_WORDS_int(n, x) CM_VECTOR_##n(as_uint)(x)
+#define CM_WORDS_ushort(n, x) CM_VECTOR_##n(convert_uint)(x)
+#define CM_WORDS_short(n, x) CM_VECTOR_##n(convert_uint)(CM_VECTOR_##n(as_ushort)(x))
+#define CM_WORDS_float(n, x) CM_VECTOR_##n(as_uint)(x)
+#define CM_WORDS_double(n, x) (x)
 
 #define CM_STORE_1(x, p) (*(p) = (x))
 #define CM_STORE_2(x, p) vstore2(x, 0, p)
 #define CM_STORE_4(x, p) vstore4(x, 0, p)
+#define CM_STORE_8(x, p) vstore8(x, 0, p)
+#define CM_STORE_16(x, p) vstore16(x, 0, p)
 #define CM_LOAD_1(p) (*(p))
 #define CM_LOAD_2(p) vload2(0, p)
 #define CM_LOAD_4(p) vload4(0, p)
+#define CM_LOAD_8(p) vload8(0, p)
+#define CM_LOAD_16(p) vload16(0, p)
 
 // By the accumulator's type: the type of A's and B's components as numbers, and that of the sum. Sums of integers wrap.
 #define CM_FACTOR_s32 int
@@ -87,36 +96,38 @@ static inline float cm_e4m3(uchar x)
     ((words)[(i) / 2] = ((words)[(i) / 2] & 0xffff0000u >> 16 * ((i) % 2)) | (uint)CM_HALF_BITS(x) << 16 * ((i) % 2))
 #define CM_HALF_BITS(x) as_ushort(convert_half_rte(x))
 
-#define CM_GATHER(matrix, columns, words, count, parts, number, lanes, row, column) \
+#define CM_GATHER(matrix, rows, columns, Word, words, count, parts, number, lanes, row_of, column_of) \
     for (uint lane = 0; lane < (lanes); lane++) \
         for (uint w = 0; w < (count); w++) \
             for (uint part = 0; part < (parts); part++) { \
-                const uint i = w * (parts) + part; \
-                const uint at = row(lane, i) * (columns) + column(lane, i); \
-                (matrix)[at] = number(sub_group_broadcast((words)[w], lane), part); \
+                const uint i = w * (parts) + part, row = row_of(lane, i), column = column_of(lane, i); \
+                const Word word = sub_group_broadcast((words)[w], lane); \
+                if (row < (rows) && column < (columns)) \
+                    (matrix)[row * (columns) + column] = number(word, part); \
             }
 
-#define CM_EMULATED(NAME, LANES, M, N, K, LAYOUT, a_type, A, A_WORDS, b_type, B, B_WORDS, c_type, C, C_WORDS) \
-static inline C NAME(A a, B b, C c) \
+#define CM_EMULATED(NAME, LANES, M, N, K, LAYOUT, a_type, A, A_COUNT, b_type, B, B_COUNT, c_type, C, C_COUNT) \
+static inline CM_VECTOR_##C_COUNT(C) \
+NAME(CM_VECTOR_##A_COUNT(A) a, CM_VECTOR_##B_COUNT(B) b, CM_VECTOR_##C_COUNT(C) c) \
 { \
-    CM_WORD_##A a_words[A_WORDS]; \
-    CM_WORD_##B b_words[B_WORDS]; \
-    CM_ELEMENT_##C c_words[C_WORDS]; \
-    CM_STORE_##A_WORDS(CM_WORDS_##A(a), a_words); \
-    CM_STORE_##B_WORDS(CM_WORDS_##B(b), b_words); \
-    CM_STORE_##C_WORDS(c, c_words); \
+    CM_WORD_##A a_words[A_COUNT]; \
+    CM_WORD_##B b_words[B_COUNT]; \
+    C c_words[C_COUNT]; \
+    CM_STORE_##A_COUNT(CM_WORDS_##A(A_COUNT, a), a_words); \
+    CM_STORE_##B_COUNT(CM_WORDS_##B(B_COUNT, b), b_words); \
+    CM_STORE_##C_COUNT(c, c_words); \
     CM_FACTOR_##c_type a_matrix[M * K], b_matrix[K * N]; \
-    CM_GATHER(a_matrix, K, a_words, A_WORDS, sizeof(A) * 8 / (A_WORDS) / CM_BITS_##a_type, CM_NUMBER_##a_type, LANES, \
-              LAYOUT##_A_ROW, LAYOUT##_A_COLUMN) \
-    CM_GATHER(b_matrix, N, b_words, B_WORDS, sizeof(B) * 8 / (B_WORDS) / CM_BITS_##b_type, CM_NUMBER_##b_type, LANES, \
-              LAYOUT##_B_ROW, LAYOUT##_B_COLUMN) \
+    CM_GATHER(a_matrix, M, K, CM_WORD_##A, a_words, A_COUNT, sizeof(A) * 8 / CM_BITS_##a_type, CM_NUMBER_##a_type, \
+              LANES, LAYOUT##_A_ROW, LAYOUT##_A_COLUMN) \
+    CM_GATHER(b_matrix, K, N, CM_WORD_##B, b_words, B_COUNT, sizeof(B) * 8 / CM_BITS_##b_type, CM_NUMBER_##b_type, \
+              LANES, LAYOUT##_B_ROW, LAYOUT##_B_COLUMN) \
     const uint lane = get_sub_group_local_id(); \
-    for (uint i = 0; i < sizeof(C) * 8 / CM_BITS_##c_type; i++) { \
+    for (uint i = 0; i < (C_COUNT) * sizeof(C) * 8 / CM_BITS_##c_type; i++) { \
         const uint row = LAYOUT##_C_ROW(lane, i), column = LAYOUT##_C_COLUMN(lane, i); \
         CM_SUM_##c_type sum = CM_READ_##c_type(c_words, i); \
         for (uint k = 0; k < (K); k++) \
             sum += (CM_SUM_##c_type)(a_matrix[row * (K) + k] * b_matrix[k * (N) + column]); \
         CM_WRITE_##c_type(c_words, i, sum); \
     } \
-    return CM_LOAD_##C_WORDS(c_words); \
+    return CM_LOAD_##C_COUNT(c_words); \
 }
