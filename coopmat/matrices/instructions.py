@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from types import MappingProxyType
 
-FAMILIES = ("mma", "dpas")
-"""The files of `library/vendors`: NVIDIA's mma.sync, Intel's dpas."""
+FAMILIES = ("mma", "dpas", "wmma", "mfma")
+"""The files of `library/vendors`: NVIDIA's mma.sync, Intel's dpas, AMD's v_wmma of RDNA and v_mfma of CDNA."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class Registers:
 class Instruction:
     """A matrix instruction as a function; `a`, `b` and `c` name component types, the result's being `c`.
 
-    `devices`: the least compute capability ("sm_80"), or the extension. `citation`: where the vendor's document tells
-    the registers.
+    `devices`: the least compute capability ("sm_80"), the extension, or the processors that have it. `citation`:
+    where the vendor's document tells the registers.
     """
 
     family: str
@@ -135,5 +135,54 @@ def _dpas_rows() -> Iterator[Instruction]:
         yield _dpas((m, 16, 8), "tf32", "tf32", "f32", f"{types_of_a} float8 {c}", f"{_DPAS}_tf32")
 
 
-INSTRUCTIONS = MappingProxyType({row.name: row for rows in (_mma_rows(), _dpas_rows()) for row in rows})
+def _wmma(a: str, b: str, c: str, types: str, device: str) -> Instruction:
+    guide = {"gfx11": "RDNA3", "gfx12": "RDNA4"}[device]
+    citation = f"{guide} Instruction Set Architecture, Wave Matrix Multiply Accumulate (WMMA)"
+    name = _name(f"wmma_{device}", (16, 16, 16), a, b, c)
+    return Instruction("wmma", name, 16, 16, 16, a, b, c, 32, *_registers(types), (device,), citation)
+
+
+def _wmma_rows() -> Iterator[Instruction]:
+    # The registers of 16 and of 8 bits: RDNA3 has components twice.
+    for device, wide, narrow in (("gfx11", "uint8", "uint4"), ("gfx12", "uint4", "uint2")):
+        for a in ("f16", "bf16"):
+            yield _wmma(a, a, "f32", f"{wide} {wide} float8", device)
+        for a, b in _SIGNS:
+            yield _wmma(a, b, "s32", f"{narrow} {narrow} int8", device)
+    for a in ("e4m3", "e5m2"):
+        for b in ("e4m3", "e5m2"):
+            yield _wmma(a, b, "f32", "uint2 uint2 float8", "gfx12")
+
+
+_CDNA = ("gfx908", "gfx90a", "gfx942")
+
+
+def _mfma(shape: tuple[int, int, int], a: str, b: str, c: str, types: str, devices: tuple[str, ...]) -> Instruction:
+    guide = f"CDNA{1 + _CDNA.index(devices[-1])}"
+    citation = f"{guide} Instruction Set Architecture, Matrix Arithmetic Instructions"
+    return Instruction(
+        "mfma", _name("mfma", shape, a, b, c), *shape, a, b, c, 64, *_registers(types), devices, citation
+    )
+
+
+def _mfma_rows() -> Iterator[Instruction]:
+    for size, count in ((16, 4), (32, 16)):
+        most = 16 if size == 16 else 8
+        for a, k, registers, devices in (
+            ("f16", most, "uint2", _CDNA),
+            ("bf16", most // 2, "uint", _CDNA[:2]),
+            ("bf16", most, "uint2", _CDNA[1:]),
+        ):
+            yield _mfma((size, size, k), a, a, "f32", f"{registers} {registers} float{count}", devices)
+        yield _mfma((size, size, most), "s8", "s8", "s32", f"uint uint int{count}", _CDNA[:2])
+        yield _mfma((size, size, 2 * most), "s8", "s8", "s32", f"uint2 uint2 int{count}", _CDNA[2:])
+    yield _mfma((16, 16, 4), "f64", "f64", "f64", "double double double4", _CDNA[1:])
+    for a in ("e4m3fnuz", "e5m2fnuz"):
+        for b in ("e4m3fnuz", "e5m2fnuz"):
+            yield _mfma((16, 16, 32), a, b, "f32", "uint2 uint2 float4", _CDNA[2:])
+
+
+INSTRUCTIONS = MappingProxyType(
+    {row.name: row for rows in (_mma_rows(), _dpas_rows(), _wmma_rows(), _mfma_rows()) for row in rows}
+)
 """The rows by their function's name."""

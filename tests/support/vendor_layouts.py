@@ -6,7 +6,7 @@ other sources, named at each, so that the same slip in both is unlikely.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -15,7 +15,20 @@ import numpy as np
 from coopmat.matrices.instructions import Instruction
 from coopmat.matrices.reference import Array
 
-BITS = {"s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8, "f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "s32": 32, "f64": 64}
+BITS = {
+    "s8": 8,
+    "u8": 8,
+    "e4m3": 8,
+    "e5m2": 8,
+    "e4m3fnuz": 8,
+    "e5m2fnuz": 8,
+    "f16": 16,
+    "bf16": 16,
+    "tf32": 32,
+    "f32": 32,
+    "s32": 32,
+    "f64": 64,
+}
 USES = "ABC"
 
 
@@ -128,4 +141,68 @@ def _mmad(row: Instruction, use: str) -> Array:
     return entries
 
 
-_TABLES = {"mma": _mma, "dpas": _dpas}
+# --- AMD, RDNA3 and CDNA: AMD's matrix instruction calculator, whose formulas go from a component to its place: the
+# lanes that hold it, and its slot in the registers. Rows are i, columns j, the third dimension k.
+
+
+def _from_places(row: Instruction, use: str, places: Callable[[int, int], tuple[Sequence[int], int]]) -> Array:
+    """The table of a function from (row, column) to lanes and a slot."""
+    rows, columns = shape(row, use)
+    held: dict[tuple[int, int], tuple[int, int]] = {}
+    for at in product(range(rows), range(columns)):
+        lanes, slot = places(*at)
+        for lane in lanes:
+            assert (lane, slot) not in held
+            held[lane, slot] = at
+    slots = len(held) // row.lanes
+    return np.array([[held[lane, slot] for slot in range(slots)] for lane in range(row.lanes)])
+
+
+def _rdna3(row: Instruction, use: str) -> Array:
+    if use == "A":
+        return _from_places(row, use, lambda i, k: ((i, i + 16), k))
+    if use == "B":
+        return _from_places(row, use, lambda k, j: ((j, j + 16), k))
+    return _from_places(row, use, lambda i, j: ((16 * i % 32 + j,), 16 * i // 32))
+
+
+def _cdna(row: Instruction, use: str) -> Array:
+    size, each = row.m, row.m * row.k // 64
+    if use == "A":
+        return _from_places(row, use, lambda i, k: ((size * (k // each) + i,), k % each))
+    if use == "B":
+        return _from_places(row, use, lambda k, j: ((size * (k // each) + j,), k % each))
+    if row.c == "f64":
+        return _from_places(row, use, lambda i, j: ((16 * (i % 4) + j,), i // 4))
+    return _from_places(row, use, lambda i, j: ((size * (i // 4) % 64 + j,), 4 * (i // 8) * (size > 16) + i % 4))
+
+
+# --- AMD, RDNA4, which that calculator does not have: IREE's single-subgroup layouts of WMMAR4. Each dimension is
+# divided in `outer` times `thread` times `element`, a lane's place in it is (lane / stride) % thread; of a lane, the
+# components are counted with the last dimension fastest.
+
+_RDNA4 = {
+    "A": ((1, 1), (16, 2), (1, 16), (1, 8)),
+    "B": ((1, 1), (2, 16), (16, 1), (8, 1)),
+    "C": ((1, 1), (2, 16), (16, 1), (8, 1)),
+}
+
+
+def _rdna4(row: Instruction, use: str) -> Array:
+    outer, thread, stride, element = _RDNA4[use]
+    entries = [
+        [
+            tuple((o[d] * thread[d] + lane // stride[d] % thread[d]) * element[d] + e[d] for d in (0, 1))
+            for o in product(*map(range, outer))
+            for e in product(*map(range, element))
+        ]
+        for lane in range(row.lanes)
+    ]
+    return np.array(entries)
+
+
+def _wmma(row: Instruction, use: str) -> Array:
+    return _rdna3(row, use) if row.devices == ("gfx11",) else _rdna4(row, use)
+
+
+_TABLES = {"mma": _mma, "dpas": _dpas, "wmma": _wmma, "mfma": _cdna}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -38,14 +38,31 @@ def random_matrix(rng: np.random.Generator, row: Instruction, use: str) -> tuple
         )
         return numbers, numbers.astype(np.int64)
     x = rng.standard_normal(size)
+    if name.endswith("fnuz"):
+        # The twin's exponents are biased by one less. Zero has no sign.
+        patterns = encoded(SMALL_FLOATS[name.removesuffix("fnuz")], 2 * x)
+        patterns[patterns == 0x80] = 0
+        return patterns, numbers_of(name, patterns)
     if name in SMALL_FLOATS:
         patterns = encoded(SMALL_FLOATS[name], x)
-        return patterns, decoded(SMALL_FLOATS[name], patterns).astype(np.float64)
+        return patterns, numbers_of(name, patterns)
     if name == "tf32":
         patterns = x.astype(np.float32).view(np.uint32) & np.uint32(0xFFFFE000)
         return patterns, patterns.view(np.float32).astype(np.float64)
     numbers = x.astype(COMPONENT_TYPES[name].numpy)
     return numbers, numbers.astype(np.float64)
+
+
+def numbers_of(name: str, patterns: Array) -> Array:
+    """The numbers that patterns are of a float of 8 bits, or of a bfloat16."""
+    if not name.endswith("fnuz"):
+        return decoded(SMALL_FLOATS[name], patterns).astype(np.float64)
+    # Of AMD's floats of CDNA3 all are finite, but for the pattern of a negative zero.
+    twin = replace(SMALL_FLOATS[name.removesuffix("fnuz")], infinities=False)
+    numbers = decoded(twin, patterns & 0x7F).astype(np.float64) / 2
+    # The twin has its NaN where there is one more number.
+    numbers[patterns & 0x7F == 0x7F] = (2 - 2.0**-twin.mantissa) * 2.0 ** (2**twin.exponent - 2 - twin.bias)
+    return np.where(patterns == 0x80, np.nan, np.where(patterns & 0x80, -numbers, numbers))
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@
 //
 // defines `C name(A, B, C)`: component types a, b, c; registers of the OpenCL C types A, B, C, so many in a vector.
 // Component i of an operand is counted over a lane's registers, the lowest bits first. layout##_A_ROW(lane, i) and
-// layout##_A_COLUMN say where it lies in A, or outside of it; so for B and C. Each lane gathers all of A and B by
-// broadcasts: slow, and easy to read.
+// layout##_A_COLUMN say where it lies in A, or outside of it; so for B and C. For A and B they may ask for
+// `components`, how many a lane has. Each lane gathers all of A and B by broadcasts: slow, and easy to read.
 
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
@@ -15,6 +15,8 @@
 #define CM_BITS_u8 8
 #define CM_BITS_e4m3 8
 #define CM_BITS_e5m2 8
+#define CM_BITS_e4m3fnuz 8
+#define CM_BITS_e5m2fnuz 8
 #define CM_BITS_f16 16
 #define CM_BITS_bf16 16
 #define CM_BITS_tf32 32
@@ -29,6 +31,8 @@
 #define CM_NUMBER_u8(word, part) CM_BYTE(word, part)
 #define CM_NUMBER_e4m3(word, part) cm_e4m3(CM_BYTE(word, part))
 #define CM_NUMBER_e5m2(word, part) ((float)as_half((ushort)(CM_BYTE(word, part) << 8)))
+#define CM_NUMBER_e4m3fnuz(word, part) cm_fnuz(CM_BYTE(word, part), 3, 8)
+#define CM_NUMBER_e5m2fnuz(word, part) cm_fnuz(CM_BYTE(word, part), 2, 16)
 #define CM_NUMBER_f16(word, part) ((float)as_half(CM_SHORT(word, part)))
 #define CM_NUMBER_bf16(word, part) as_float((uint)CM_SHORT(word, part) << 16)
 // The 13 lowest bits of the register are none of a tf32.
@@ -41,6 +45,16 @@ static inline float cm_e4m3(uchar x)
 {
     const ushort bits = (ushort)((x & 0x80) << 8 | (x & 0x7f) << 7);
     return (x & 0x7f) == 0x7f ? NAN : (float)as_half(bits) * 256.0f;
+}
+
+// A float of 8 bits with no infinities and no negative zero, whose pattern is a NaN; "AMD Instinct MI300 / CDNA3
+// Instruction Set Architecture", the section on 8-bit floats
+static inline float cm_fnuz(uchar x, int mantissa, int bias)
+{
+    const int exponent = (x & 0x7f) >> mantissa, fraction = x & ((1 << mantissa) - 1);
+    const int significand = exponent ? fraction | 1 << mantissa : fraction;
+    const float size = ldexp((float)significand, max(exponent, 1) - bias - mantissa);
+    return x == 0x80 ? NAN : x & 0x80 ? -size : size;
 }
 
 // Vectors, and the names of functions of vectors
@@ -100,7 +114,8 @@ static inline float cm_e4m3(uchar x)
     for (uint lane = 0; lane < (lanes); lane++) \
         for (uint w = 0; w < (count); w++) \
             for (uint part = 0; part < (parts); part++) { \
-                const uint i = w * (parts) + part, row = row_of(lane, i), column = column_of(lane, i); \
+                const uint components = (count) * (parts), i = w * (parts) + part; \
+                const uint row = row_of(lane, i), column = column_of(lane, i); \
                 const Word word = sub_group_broadcast((words)[w], lane); \
                 if (row < (rows) && column < (columns)) \
                     (matrix)[row * (columns) + column] = number(word, part); \
