@@ -35,7 +35,8 @@ from pathlib import Path
 from coopmat.matrices.instructions import INSTRUCTIONS, Instruction, source
 
 DIRECTORY = Path(__file__).parents[1] / ".venv" / "share" / "vendor-compilers"
-WHEELS = ("nvidia-cuda-nvrtc", "nvidia-cuda-nvcc", "nvidia-cuda-cuobjdump", "nvidia-cuda-nvdisasm")
+# The releases of CUDA 13, whose names have no number, and which know compute capability 7.5.
+WHEELS = tuple(f"nvidia-cuda-{part}==13.*" for part in ("nvrtc", "nvcc", "cuobjdump", "nvdisasm"))
 SECONDS = 300
 
 

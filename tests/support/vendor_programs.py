@@ -131,17 +131,17 @@ def planted(family: str, macro: str) -> str:
 
 
 class Program:
-    """Emulated functions, built for a device from their family's text."""
+    """Kernels of emulated functions, built for a device: from OpenCL C by its own compiler, or from SPIR-V."""
 
-    def __init__(self, device: DeviceInfo, rows: Iterable[Instruction], text: str) -> None:
+    def __init__(self, device: DeviceInfo, code: str | bytes) -> None:
         self.cl = opencl()
         self.context = self.cl.Context([device.handle])
         self.queue = self.cl.CommandQueue(self.context)
         with warnings.catch_warnings():
             # The device's compiler tells how it vectorised each kernel.
             warnings.simplefilter("ignore", self.cl.CompilerWarning)
-            program = self.cl.Program(self.context, text + kernels(rows))
-            self.program = program.build("-cl-std=CL3.0", cache_dir=False)
+            program = self.cl.Program(self.context, code)
+            self.program = program.build("-cl-std=CL3.0" if isinstance(code, str) else "", cache_dir=False)
 
     def result(self, experiment: Experiment) -> Array:
         """The registers of the result."""
@@ -159,8 +159,11 @@ class Program:
         return self.cl.Buffer(self.context, flags, hostbuf=array)
 
 
+def rows_of(family: str) -> list[Instruction]:
+    return [row for row in INSTRUCTIONS.values() if row.family == family]
+
+
 @cache
 def program(device: DeviceInfo, family: str) -> Program:
     """A family's functions, built once."""
-    rows = [row for row in INSTRUCTIONS.values() if row.family == family]
-    return Program(device, rows, source(family, emulated=True))
+    return Program(device, source(family, emulated=True) + kernels(rows_of(family)))

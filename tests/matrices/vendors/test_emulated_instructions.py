@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from vendor_layouts import BITS, USES
-from vendor_programs import Experiment, Program, kernels, numbers_of, planted, program
+from vendor_programs import Experiment, Program, kernels, numbers_of, planted, program, rows_of
 
 import coopmat
 from coopmat.devices import DeviceInfo
@@ -24,8 +24,18 @@ FORMULAS = [
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_our_front_end_takes_them(family: str) -> None:
-    text = source(family, emulated=True) + kernels(row for row in ROWS if row.family == family)
+    text = source(family, emulated=True) + kernels(rows_of(family))
     assert coopmat.compile(text, ["-cl-std=CL3.0"]).spirv
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_our_spirv_gives_numpys_products(device: DeviceInfo, family: str) -> None:
+    text = source(family, emulated=True) + kernels(rows_of(family))
+    ours = Program(device, coopmat.compile(text, ["-cl-std=CL3.0"]).spirv)
+    for row in rows_of(family):
+        experiment = Experiment.random(row)
+        assert experiment.is_right(ours.result(experiment)), row.name
 
 
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
@@ -77,8 +87,8 @@ def test_every_pattern_of_8_bits_is_its_number(device: DeviceInfo, name: str) ->
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_wrong_formula_is_found(device: DeviceInfo, family: str, use: str, side: str) -> None:
     # One row for each layout, the last: those before it have fewer rows.
-    rows = {(row.lanes, row.n, row.k, BITS[row.a], row.devices): row for row in ROWS if row.family == family}
-    wrong = Program(device, list(rows.values()), planted(family, f"_{use}_{side}"))
+    rows = {(row.lanes, row.n, row.k, BITS[row.a], row.devices): row for row in rows_of(family)}
+    wrong = Program(device, planted(family, f"_{use}_{side}") + kernels(rows.values()))
     for row in rows.values():
         experiment = Experiment.random(row)
         assert not experiment.is_right(wrong.result(experiment)), row.name
