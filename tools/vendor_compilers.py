@@ -62,7 +62,7 @@ class Compiler(ABC):
     def has(self, device: str, row: Instruction) -> bool: ...
 
     @abstractmethod
-    def wanted(self, device: str, row: Instruction) -> str:
+    def instruction(self, device: str, row: Instruction) -> str:
         """The instruction as the machine code's text has it."""
 
     @abstractmethod
@@ -140,7 +140,7 @@ class Nvidia(Compiler):
     def has(self, device: str, row: Instruction) -> bool:
         return device >= row.devices[0]
 
-    def wanted(self, device: str, row: Instruction) -> str:
+    def instruction(self, device: str, row: Instruction) -> str:
         """Such as HMMA.16816.F32: the shape's digits, then the types that are not the unit's own."""
         unit = _UNITS.get(row.a, "QMMA")
         types = [row.c.upper()] if unit in ("HMMA", "QMMA") else []
@@ -240,7 +240,7 @@ class Amd(Compiler):
     def has(self, device: str, row: Instruction) -> bool:
         return any(device.startswith(name) for name in row.devices)
 
-    def wanted(self, device: str, row: Instruction) -> str:
+    def instruction(self, device: str, row: Instruction) -> str:
         head = f"v_{row.family}_{_AMD_TYPES[row.c]}_{row.m}x{row.n}x{row.k}"
         if row.family == "wmma" and row.c == "s32":
             signed = [int(t == "s8") for t in (row.a, row.b)]
@@ -257,8 +257,8 @@ class Amd(Compiler):
         text = by_clang(
             program(row, "__builtin_amdgcn_workitem_id_x()"), "amdgcn-amd-amdhsa", [f"-mcpu={device}"], place
         )
-        found = re.findall(r"\b(v_(?:wmma|mfma)_\w+)[^\n]*?( neg_lo:\[[\d,]+\])?$", text, re.MULTILINE)
-        return [mnemonic + modifier for mnemonic, modifier in found]
+        matches = re.findall(r"\b(v_(?:wmma|mfma)_\w+)[^\n]*?( neg_lo:\[[\d,]+\])?$", text, re.MULTILINE)
+        return [mnemonic + modifier for mnemonic, modifier in matches]
 
 
 # --- Intel
@@ -283,7 +283,7 @@ class Intel(Compiler):
     def has(self, device: str, row: Instruction) -> bool:
         return row.lanes == (8 if device.startswith("dg2") else 16)
 
-    def wanted(self, device: str, row: Instruction) -> str:
+    def instruction(self, device: str, row: Instruction) -> str:
         """Such as `dpas.8x4 (16) f f b ub`: the result's type, the accumulator's, B's, A's."""
         types = [_INTEL_TYPES[t] for t in (row.c, row.c, row.b, row.a)]
         return f"dpas.8x{row.m} ({row.lanes}) {' '.join(types)}"
@@ -323,15 +323,15 @@ class Result:
 
 
 def result(compiler: Compiler, device: str, row: Instruction) -> Result:
-    wanted = compiler.wanted(device, row)
+    right = compiler.instruction(device, row)
     with tempfile.TemporaryDirectory() as place:
         try:
             instructions = compiler.instructions(device, row, Path(place))
         except Refused as reason:
-            return Result(device, row, wanted, str(reason))
-    if instructions == [wanted]:
-        return Result(device, row, wanted)
-    return Result(device, row, wanted, f"{', '.join(instructions) or 'no matrix instruction'}; wanted: {wanted}")
+            return Result(device, row, right, str(reason))
+    if instructions == [right]:
+        return Result(device, row, right)
+    return Result(device, row, right, f"{', '.join(instructions) or 'no matrix instruction'}; wanted: {right}")
 
 
 def compilers(directory: Path, ocloc: str) -> list[Compiler]:
@@ -340,9 +340,9 @@ def compilers(directory: Path, ocloc: str) -> list[Compiler]:
 
 def jobs(compiler: Compiler, devices: Sequence[str], patterns: Sequence[str]) -> list[tuple[str, Instruction]]:
     rows = [row for row in INSTRUCTIONS.values() if row.family in compiler.families]
-    chosen = [row for row in rows if not patterns or any(fnmatch.fnmatch(row.name, p) for p in patterns)]
+    selection = [row for row in rows if not patterns or any(fnmatch.fnmatch(row.name, p) for p in patterns)]
     places = [device for device in compiler.devices if not devices or device in devices]
-    return [(device, row) for device in places for row in chosen if compiler.has(device, row)]
+    return [(device, row) for device in places for row in selection if compiler.has(device, row)]
 
 
 def report(results: Sequence[Result]) -> None:
@@ -366,24 +366,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--devices", default="", help="such as sm_80,gfx1100; by default all")
     parser.add_argument("--ocloc", default="ocloc", help="Intel's offline compiler, a command")
     parser.add_argument("--jobs", type=int, default=2)
-    given = parser.parse_args(arguments)
-    devices = [device for device in given.devices.split(",") if device]
-    every = compilers(given.directory, given.ocloc)
+    options = parser.parse_args(arguments)
+    devices = [device for device in options.devices.split(",") if device]
+    every = compilers(options.directory, options.ocloc)
     known = [device for compiler in every for device in compiler.devices]
     if unknown := set(devices) - set(known):
         parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     results: list[Result] = []
     for compiler in every:
-        wanted = jobs(compiler, devices, given.functions)
-        if not wanted:
+        work = jobs(compiler, devices, options.functions)
+        if not work:
             continue
         try:
             compiler.prepare()
         except Missing as reason:
             print(f"left out: {', '.join(compiler.devices)}: {reason}", file=sys.stderr)
             continue
-        with ThreadPoolExecutor(given.jobs) as pool:
-            results += pool.map(lambda job, compiler=compiler: result(compiler, *job), wanted)
+        with ThreadPoolExecutor(options.jobs) as pool:
+            results += pool.map(lambda job, compiler=compiler: result(compiler, *job), work)
     if not results:
         return 2
     report(results)

@@ -148,14 +148,14 @@ def _mmad(row: Instruction, use: str) -> Array:
 def _from_places(row: Instruction, use: str, places: Callable[[int, int], tuple[Sequence[int], int]]) -> Array:
     """The table of a function from (row, column) to lanes and a slot."""
     rows, columns = shape(row, use)
-    held: dict[tuple[int, int], tuple[int, int]] = {}
+    contents: dict[tuple[int, int], tuple[int, int]] = {}
     for at in product(range(rows), range(columns)):
         lanes, slot = places(*at)
         for lane in lanes:
-            assert (lane, slot) not in held
-            held[lane, slot] = at
-    slots = len(held) // row.lanes
-    return np.array([[held[lane, slot] for slot in range(slots)] for lane in range(row.lanes)])
+            assert (lane, slot) not in contents
+            contents[lane, slot] = at
+    slots = len(contents) // row.lanes
+    return np.array([[contents[lane, slot] for slot in range(slots)] for lane in range(row.lanes)])
 
 
 def _rdna3(row: Instruction, use: str) -> Array:

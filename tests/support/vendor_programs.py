@@ -124,7 +124,7 @@ def kernels(rows: Iterable[Instruction]) -> str:
     )
 
 
-def planted(family: str, macro: str) -> str:
+def with_neighbours_exchanged(family: str, macro: str) -> str:
     """The emulated forms with neighbours exchanged by the layouts' macros of this ending, such as "_A_ROW"."""
     pattern = re.compile(rf"^(#define \w+{macro}\(lane, i\)) (.*)$", re.MULTILINE)
     return pattern.sub(r"\1 ((\2) ^ 1)", source(family, emulated=True))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from vendor_layouts import BITS, USES
-from vendor_programs import Experiment, Program, kernels, numbers_of, planted, program, rows_of
+from vendor_programs import Experiment, Program, kernels, numbers_of, program, rows_of, with_neighbours_exchanged
 
 import coopmat
 from coopmat.devices import DeviceInfo
@@ -88,7 +88,7 @@ def test_every_pattern_of_8_bits_is_its_number(device: DeviceInfo, name: str) ->
 def test_a_wrong_formula_is_found(device: DeviceInfo, family: str, use: str, side: str) -> None:
     # One row for each layout, the last: those before it have fewer rows.
     rows = {(row.lanes, row.n, row.k, BITS[row.a], row.devices): row for row in rows_of(family)}
-    wrong = Program(device, planted(family, f"_{use}_{side}") + kernels(rows.values()))
+    wrong = Program(device, with_neighbours_exchanged(family, f"_{use}_{side}") + kernels(rows.values()))
     for row in rows.values():
         experiment = Experiment.random(row)
         assert not experiment.is_right(wrong.result(experiment)), row.name

@@ -40,17 +40,17 @@ def copies(row: Instruction, use: str) -> int:
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
 def test_registers_have_room_for_just_the_components(row: Instruction, use: str) -> None:
     registers = {"A": row.a_registers, "B": row.b_registers, "C": row.c_registers}[use]
-    held = table(row, use).shape
-    assert held[0] == row.lanes
-    assert held[1] * BITS[component(row, use)] == 8 * SIZES[registers.element] * registers.count
+    lanes, components, _ = table(row, use).shape
+    assert lanes == row.lanes
+    assert components * BITS[component(row, use)] == 8 * SIZES[registers.element] * registers.count
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("emulated", [False, True])
 def test_both_forms_have_the_signatures_of_the_rows(family: str, emulated: bool) -> None:
     text = preprocess(source(family, emulated), "vendor.cl", PreprocessOptions(), Diagnostics()).to_text()
-    found = re.findall(r"static inline (\w+)\s+(cm_\w+)\s*\((\w+) a, (\w+) b, (\w+) c\)", text)
-    signatures = [f"{c} {name}({a} a, {b} b, {of_c} c)" for c, name, a, b, of_c in found]
+    heads = re.findall(r"static inline (\w+)\s+(cm_\w+)\s*\((\w+) a, (\w+) b, (\w+) c\)", text)
+    signatures = [f"{c} {name}({a} a, {b} b, {of_c} c)" for c, name, a, b, of_c in heads]
     assert sorted(signatures) == sorted(row.signature for row in ROWS if row.family == family)
 
 
