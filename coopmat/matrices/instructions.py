@@ -1,0 +1,188 @@
+"""The vendors' matrix instructions that OpenCL C reaches, a function each: `library/vendors` has their text.
+
+    row = INSTRUCTIONS["cm_mma_m16n8k16_f16_f32"]     # float4 cm_mma_m16n8k16_f16_f32(uint4 a, uint2 b, float4 c)
+    text = source(row.family)                         # for the devices that have it: by the instruction itself
+    text = source(row.family, emulated=True)          # for any device with subgroups of row.lanes
+
+All lanes of a subgroup of exactly `lanes` work-items call a function together; it gives A x B + C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from types import MappingProxyType
+
+FAMILIES = ("mma", "dpas", "wmma", "mfma")
+"""The files of `library/vendors`: NVIDIA's mma.sync, Intel's dpas, AMD's v_wmma of RDNA and v_mfma of CDNA."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """What a lane holds of a matrix: `count` registers of the OpenCL C type `element`, as one vector."""
+
+    element: str
+    count: int
+
+    @property
+    def opencl_c(self) -> str:
+        return self.element if self.count == 1 else f"{self.element}{self.count}"
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """A matrix instruction as a function; `a`, `b` and `c` name component types, the result's being `c`.
+
+    `devices`: the least compute capability ("sm_80"), the extension, or the processors that have it. `citation`:
+    where the vendor's document tells the registers.
+    """
+
+    family: str
+    name: str
+    m: int
+    n: int
+    k: int
+    a: str
+    b: str
+    c: str
+    lanes: int
+    a_registers: Registers
+    b_registers: Registers
+    c_registers: Registers
+    devices: tuple[str, ...]
+    citation: str
+
+    @property
+    def signature(self) -> str:
+        a, b, c = (r.opencl_c for r in (self.a_registers, self.b_registers, self.c_registers))
+        return f"{c} {self.name}({a} a, {b} b, {c} c)"
+
+
+def source(family: str, emulated: bool = False) -> str:
+    """The OpenCL C that defines a family's functions."""
+    names = ("emulated.cl", f"{family}_emulated.cl") if emulated else (f"{family}.cl",)
+    folder = files(__package__) / "library" / "vendors"
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+
+
+_SIGNS = (("s8", "s8"), ("s8", "u8"), ("u8", "s8"), ("u8", "u8"))
+
+
+def _registers(types: str) -> tuple[Registers, Registers, Registers]:
+    """Of "uint4 uint2 float4"."""
+    a, b, c = (
+        Registers(word.rstrip("0123456789"), int(word.lstrip("abcdefghijklmnopqrstuvwxyz") or 1))
+        for word in types.split()
+    )
+    return a, b, c
+
+
+def _name(prefix: str, shape: tuple[int, int, int], a: str, b: str, c: str) -> str:
+    """A and B are named once where they are of one type."""
+    m, n, k = shape
+    return "_".join(["cm", prefix, f"m{m}n{n}k{k}", *dict.fromkeys((a, b)), c])
+
+
+def _mma(shape: tuple[int, int, int], a: str, b: str, c: str, types: str, device: str, section: str) -> Instruction:
+    citation = f"PTX ISA, Matrix Fragments for mma.{section}"
+    name = _name("mma", shape, a, b, c)
+    return Instruction("mma", name, *shape, a, b, c, 32, *_registers(types), (device,), citation)
+
+
+def _mma_rows() -> Iterator[Instruction]:
+    for c, types in (("f32", "uint2 uint float4"), ("f16", "uint2 uint uint2")):
+        yield _mma((16, 8, 8), "f16", "f16", c, types, "sm_75", "m16n8k8")
+    for a, b in _SIGNS:
+        yield _mma((8, 8, 16), a, b, "s32", "uint uint int2", "sm_75", "m8n8k16")
+    section = "m16n8k16 with floating point type"
+    for a, c, types in (
+        ("f16", "f32", "uint4 uint2 float4"),
+        ("f16", "f16", "uint4 uint2 uint2"),
+        ("bf16", "f32", "uint4 uint2 float4"),
+    ):
+        yield _mma((16, 8, 16), a, a, c, types, "sm_80", section)
+    yield _mma((16, 8, 8), "tf32", "tf32", "f32", "uint4 uint2 float4", "sm_80", "m16n8k8")
+    section = "m8n8k4 with .f64 floating point type"
+    yield _mma((8, 8, 4), "f64", "f64", "f64", "double double double2", "sm_80", section)
+    for a, b in _SIGNS:
+        yield _mma((16, 8, 32), a, b, "s32", "uint4 uint2 int4", "sm_80", "m16n8k32")
+    for a in ("e4m3", "e5m2"):
+        for b in ("e4m3", "e5m2"):
+            yield _mma((16, 8, 32), a, b, "f32", "uint4 uint2 float4", "sm_89", "m16n8k32")
+
+
+_DPAS = "cl_intel_subgroup_matrix_multiply_accumulate"
+
+
+def _dpas(shape: tuple[int, int, int], a: str, b: str, c: str, types: str, extension: str = _DPAS) -> Instruction:
+    name = _name("dpas", shape, a, b, c)
+    citation = f"{extension}, New OpenCL C Functions"
+    return Instruction("dpas", name, *shape, a, b, c, shape[1], *_registers(types), (extension,), citation)
+
+
+def _dpas_rows() -> Iterator[Instruction]:
+    for n, signed in ((8, "int"), (16, "short")):
+        for m in (1, 2, 4, 8):
+            count = str(m) if m > 1 else ""
+            for a in ("f16", "bf16"):
+                yield _dpas((m, n, 16), a, a, "f32", f"{signed}{count} int8 float{count}")
+            for a, b in _SIGNS:
+                types = [f"u{signed}" if a == "u8" else signed, "uint8" if b == "u8" else "int8", f"int{count}"]
+                yield _dpas((m, n, 32), a, b, "s32", f"{types[0]}{count} {types[1]} {types[2]}")
+    for m, types_of_a in ((1, "float"), (2, "float"), (4, "float2"), (8, "float4")):
+        c = "float" if m == 1 else f"float{m}"
+        yield _dpas((m, 16, 8), "tf32", "tf32", "f32", f"{types_of_a} float8 {c}", f"{_DPAS}_tf32")
+
+
+def _wmma(a: str, b: str, c: str, types: str, device: str) -> Instruction:
+    guide = {"gfx11": "RDNA3", "gfx12": "RDNA4"}[device]
+    citation = f"{guide} Instruction Set Architecture, Wave Matrix Multiply Accumulate (WMMA)"
+    name = _name(f"wmma_{device}", (16, 16, 16), a, b, c)
+    return Instruction("wmma", name, 16, 16, 16, a, b, c, 32, *_registers(types), (device,), citation)
+
+
+def _wmma_rows() -> Iterator[Instruction]:
+    # The registers of 16 and of 8 bits: RDNA3 has components twice.
+    for device, wide, narrow in (("gfx11", "uint8", "uint4"), ("gfx12", "uint4", "uint2")):
+        for a in ("f16", "bf16"):
+            yield _wmma(a, a, "f32", f"{wide} {wide} float8", device)
+        for a, b in _SIGNS:
+            yield _wmma(a, b, "s32", f"{narrow} {narrow} int8", device)
+    for a in ("e4m3", "e5m2"):
+        for b in ("e4m3", "e5m2"):
+            yield _wmma(a, b, "f32", "uint2 uint2 float8", "gfx12")
+
+
+_CDNA = ("gfx908", "gfx90a", "gfx942")
+
+
+def _mfma(shape: tuple[int, int, int], a: str, b: str, c: str, types: str, devices: tuple[str, ...]) -> Instruction:
+    guide = f"CDNA{1 + _CDNA.index(devices[-1])}"
+    citation = f"{guide} Instruction Set Architecture, Matrix Arithmetic Instructions"
+    return Instruction(
+        "mfma", _name("mfma", shape, a, b, c), *shape, a, b, c, 64, *_registers(types), devices, citation
+    )
+
+
+def _mfma_rows() -> Iterator[Instruction]:
+    for size, count in ((16, 4), (32, 16)):
+        most = 16 if size == 16 else 8
+        for a, k, registers, devices in (
+            ("f16", most, "uint2", _CDNA),
+            ("bf16", most // 2, "uint", _CDNA[:2]),
+            ("bf16", most, "uint2", _CDNA[1:]),
+        ):
+            yield _mfma((size, size, k), a, a, "f32", f"{registers} {registers} float{count}", devices)
+        yield _mfma((size, size, most), "s8", "s8", "s32", f"uint uint int{count}", _CDNA[:2])
+        yield _mfma((size, size, 2 * most), "s8", "s8", "s32", f"uint2 uint2 int{count}", _CDNA[2:])
+    yield _mfma((16, 16, 4), "f64", "f64", "f64", "double double double4", _CDNA[1:])
+    for a in ("e4m3fnuz", "e5m2fnuz"):
+        for b in ("e4m3fnuz", "e5m2fnuz"):
+            yield _mfma((16, 16, 32), a, b, "f32", "uint2 uint2 float4", _CDNA[2:])
+
+
+INSTRUCTIONS = MappingProxyType(
+    {row.name: row for rows in (_mma_rows(), _dpas_rows(), _wmma_rows(), _mfma_rows()) for row in rows}
+)
+"""The rows by their function's name."""

@@ -1,0 +1,61 @@
+"""The rows of the vendors' instructions and the tables of their registers: what must hold whoever wrote them."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from vendor_layouts import BITS, USES, component, shape, table
+
+from coopmat.diagnostics import Diagnostics
+from coopmat.frontend.preprocess import PreprocessOptions, preprocess
+from coopmat.matrices.instructions import FAMILIES, INSTRUCTIONS, Instruction, source
+
+ROWS = list(INSTRUCTIONS.values())
+IDS = list(INSTRUCTIONS)
+SIZES = {"char": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "float": 4, "double": 8}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("row", ROWS, ids=IDS)
+def test_every_component_is_held_equally_often(row: Instruction, use: str) -> None:
+    entries, (rows, columns) = table(row, use), shape(row, use)
+    counts = np.zeros((rows, columns), int)
+    np.add.at(counts, (entries[..., 0], entries[..., 1]), 1)
+    assert counts.min() == counts.max() == copies(row, use)
+    # Copies are lanes apart, not in one lane.
+    for lane in entries:
+        assert len({tuple(place) for place in lane}) == len(lane)
+
+
+def copies(row: Instruction, use: str) -> int:
+    """How many lanes hold a component."""
+    # Where dpas has a single row, the upper half of the subgroup has none of its own.
+    single = row.a == "tf32" and (row.m, use) == (1, "A")
+    return 2 if single or (row.devices == ("gfx11",) and use != "C") else 1
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("row", ROWS, ids=IDS)
+def test_registers_have_room_for_just_the_components(row: Instruction, use: str) -> None:
+    registers = {"A": row.a_registers, "B": row.b_registers, "C": row.c_registers}[use]
+    lanes, components, _ = table(row, use).shape
+    assert lanes == row.lanes
+    assert components * BITS[component(row, use)] == 8 * SIZES[registers.element] * registers.count
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("emulated", [False, True])
+def test_both_forms_have_the_signatures_of_the_rows(family: str, emulated: bool) -> None:
+    text = preprocess(source(family, emulated), "vendor.cl", PreprocessOptions(), Diagnostics()).to_text()
+    heads = re.findall(r"static inline (\w+)\s+(cm_\w+)\s*\((\w+) a, (\w+) b, (\w+) c\)", text)
+    signatures = [f"{c} {name}({a} a, {b} b, {of_c} c)" for c, name, a, b, of_c in heads]
+    assert sorted(signatures) == sorted(row.signature for row in ROWS if row.family == family)
+
+
+def test_names_say_shapes_and_types() -> None:
+    for row in ROWS:
+        assert f"_m{row.m}n{row.n}k{row.k}_{row.a}" in row.name and row.name.endswith(f"_{row.c}")
+        assert row.name.count("_") == len({row.a, row.b}) + 3 + row.name.count("_gfx"), row.name
+        assert row.devices and row.citation
