@@ -37,7 +37,8 @@ class Mutant:
 _FILES = ("general", "lanes", "subgroup_of_one", "scratch", "x86")
 _GENERAL, _LANES, _ONE, _SCRATCH, _X86 = (f"matrices/library/{name}.cl" for name in _FILES)
 _HOLDINGS = "matrices/holdings.py"
-_INSTANCES, _SPELLING = "matrices/instances.py", "matrices/spelling.py"
+_INSTANCES, _MULTIPLY_ADD = "matrices/instances.py", "matrices/multiply_add.py"
+_SPELLING = "matrices/spelling.py"
 
 MUTANTS = (
     # Memory.
@@ -210,7 +211,7 @@ MUTANTS = (
         "CM_WIDEN_A(a[i * CM_K + k])",
         "CM_WIDEN_A(a[(i * CM_K + k) % CM_M * CM_K + (i * CM_K + k) / CM_M])",
     ),
-    Mutant("bytes-of-one-sign", "x86:emulated", _INSTANCES, '"0x80808080u" if a_signed', '"0" if a_signed'),
+    Mutant("bytes-of-one-sign", "x86:emulated", _MULTIPLY_ADD, '"0x80808080u" if a_signed', '"0" if a_signed'),
     Mutant("packs-turned", "x86:emulated", _HOLDINGS, "column * self.pack + row % self.pack", "column * self.pack"),
     Mutant(
         "dot-product-of-three",
@@ -219,15 +220,15 @@ MUTANTS = (
         "for (int i = 0; i < 32; i += 8)",
         "for (int i = 8; i < 32; i += 8)",
     ),
-    Mutant("operands-swapped", "lanes", _INSTANCES, "a, Operands.A_SIGNED in mask", "a, Operands.B_SIGNED in mask"),
+    Mutant("operands-swapped", "lanes", _MULTIPLY_ADD, "a, Operands.A_SIGNED in mask", "a, Operands.B_SIGNED in mask"),
     Mutant(
         "addend-left-out",
         "one",
-        _INSTANCES,
+        _MULTIPLY_ADD,
         'out["BEGIN(c)"] = spelling.convert("c", c, total, w)',
         'out["BEGIN(c)"] = f"({spelling.vector(total, w)})(0)"',
     ),
-    Mutant("unsaturated", "one", _INSTANCES, "if c.is_integer and Operands.SATURATING in mask:", "if False:"),
+    Mutant("unsaturated", "one", _MULTIPLY_ADD, "if c.is_integer and Operands.SATURATING in mask:", "if False:"),
     Mutant(
         "saturates-as-signed",
         "lanes",

@@ -35,13 +35,13 @@ from .instances import (
     Get as Get,
     Length as Length,
     Load as Load,
-    MultiplyAdd as MultiplyAdd,
     Negate as Negate,
     ScalarMultiply as ScalarMultiply,
     Set as Set,
     Store as Store,
     conversion as conversion,
 )
+from .multiply_add import MultiplyAdd as MultiplyAdd
 from .strategies import (
     MAX_WORK_ITEMS as MAX_WORK_ITEMS,
     STRATEGIES as STRATEGIES,
