@@ -165,23 +165,28 @@ def kernels(c: Compilation) -> tuple[KernelInfo, ...]:
 
 
 def emit(c: Compilation) -> bytes:
+    from ..matrices.lowering import prelude
     from ..matrices.strategies import OPENCL_C_ONLY
+    from ..options import LINKED
+    from ..spirv import llvm_text
     from ..spirv.aligned_accesses import with_alignment
     from ..spirv.emit import EmitOptions, emit
     from ..spirv.legalize import legalize
 
-    if c.matrices in OPENCL_C_ONLY:
+    imports = prelude(c.matrices)[1]
+    if c.matrices in OPENCL_C_ONLY and c.options.code != LINKED:
         raise c.refused("no-such-stage", f"--matrices {c.matrices} is OpenCL C only: there is no SPIR-V of {c.name}")
     lowered = c.result("lowered")
     passes = lowered.passes
     if passes.startswith("O"):
         passes = f"O{c.options.level}" if c.options.level else "none"
     wanted = EmitOptions(c.options.spirv_version, lowered.extensions, cast(Any, passes))
-    emitted = c.timed("emit", lambda: emit(lowered.text, wanted)).spirv
+    text = llvm_text.imported(lowered.text, imports) if imports else lowered.text
+    emitted = c.timed("emit", lambda: emit(text, wanted)).spirv
     assert emitted is not None
     rules = c.memory_rules()
     with collector:
-        spirv = c.timed("legalize", lambda: legalize(emitted))
+        spirv = c.timed("legalize", lambda: legalize(emitted, imports))
         if rules is not None:
             spirv = with_alignment(spirv, rules.pointer_alignment)
         return adapted(c, spirv) if c.matrices == "native" else spirv

@@ -18,10 +18,11 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class Route:
     """How a program with matrices gets to a device: `matrices` is the value for `--matrices`, `code` what the device is
-    given, "spirv" or "c". Where nobody names a device, those of a lower `rank` come first. `widest` is the most
-    components of vectors that the library may use where it goes down as C, `hints` are options for the device's
-    compiler then, `packed_members` says whether it takes vectors that a packed record holds, `fma` whether it has that
-    builtin, `guarded_loads` whether it leaves out loads whose condition is false."""
+    given, "spirv" or "c"; `unit` is the value for sources with multiply-adds that it may have instructions for. Where
+    nobody names a device, those of a lower `rank` come first. `widest` is the most components of vectors that the
+    library may use where it goes down as C, `hints` are options for the device's compiler then, `packed_members` says
+    whether it takes vectors that a packed record holds, `fma` whether it has that builtin, `guarded_loads` whether it
+    leaves out loads whose condition is false."""
 
     matrices: str
     why: str
@@ -31,6 +32,7 @@ class Route:
     packed_members: bool = True
     fma: bool = True
     guarded_loads: bool = True
+    unit: str = ""
     hints: tuple[str, ...] = ()
 
 
@@ -56,6 +58,12 @@ FAMILIES: tuple[Row[Route], ...] = (
         # A work-item is a lane of its vectors: alone in its work-group it leaves the others idle, and spills.
         lambda d: d.takes_spirv and d.kind == "CPU" and d.platform == "rusticl" and d.sub_groups,
         Route("lanes", "rusticl on a CPU: its vectors are subgroups", fma=False, guarded_loads=False),
+    ),
+    Row(
+        # It links SPIR-V with C, and its C reaches the processor's dot products.
+        "intel-cpu",
+        lambda d: d.takes_spirv and d.kind == "CPU" and d.platform.startswith("Intel(R)"),
+        Route("one", "a CPU that takes SPIR-V: one work-item holds whole matrices", unit="x86"),
     ),
     Row(
         # On CPUs a subgroup is a SIMD vector either way, and without its limits whole matrices fit any launch.

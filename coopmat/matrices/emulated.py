@@ -27,6 +27,7 @@ _DEAR = 1024
 _LONGEST = 1024
 # Components of a single matrix. Of 4096, a device's compiler takes minutes over a kernel with an array of matrices;
 # products have such ones.
+_FEW_COMPONENTS = 64
 _MOST_COMPONENTS = 1024
 # Products of the sizes that programs have.
 _LARGE = parse_variants(
@@ -154,7 +155,8 @@ def matrix_types(
         (turns, which), rows = divmod(i, n_types), i % n
         # In each ten, the indices of rows and columns add up to the same, modulo ten.
         columns = (n - 1 + 3 * (i // n) - rows) % n
-        while DIMENSIONS[rows] * DIMENSIONS[columns] > _MOST_COMPONENTS:
+        most = _FEW_COMPONENTS if i < n_types else _MOST_COMPONENTS
+        while DIMENSIONS[rows] * DIMENSIONS[columns] > most:
             columns -= 1
         # Uses alternate, and a component type comes with another one each time.
         use = Use((i + turns * (n_types % len(Use) == 0) + turn) % len(Use))

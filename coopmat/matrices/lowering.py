@@ -109,6 +109,11 @@ def prelude(route: str) -> tuple[str, frozenset[str]]:
     return text, frozenset(re.findall(r"^static inline \w+ (\w+)\(", text, re.MULTILINE))
 
 
+def exported(text: str) -> str:
+    """A prelude whose functions other programs may call."""
+    return text.replace("static inline ", "")
+
+
 def _text(file: str) -> str:
     return (resources.files(__package__) / "library" / file).read_text(encoding="utf-8")
 

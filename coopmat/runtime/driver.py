@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,9 @@ from coopmat.devices import DeviceInfo, health, opencl, route_for
 from coopmat.devices.environment import quietly as quietly
 from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.diagnostics import Diagnostic, SourceMap
+from coopmat.matrices.lowering import exported, prelude
 from coopmat.opencl_c import logs
+from coopmat.options import LINKED
 
 from .launch_rules import launch_error
 
@@ -65,6 +68,17 @@ def require_route(module: Module, device: DeviceInfo) -> None:
         raise launch_error(f"{text}; use --matrices {route_for(device).matrices}", "no-route")
 
 
+def _linked(context: Any, code: bytes, prelude: str, device: DeviceInfo, options: Sequence[str]) -> Any:
+    """SPIR-V together with the C that it calls functions of."""
+    native, devices = opencl()._cl, [device.handle]
+    parts = native._create_program_with_il(context, code), native._Program(context, exported(prelude).encode())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for part, words in zip(parts, ((), ("-cl-std=CL3.0", "-w")), strict=True):
+            part.compile(" ".join(words).encode(), devices, [])
+        return native._Program.link(context, list(parts), " ".join(options).encode(), devices)
+
+
 def build(context: Any, module: Module, device: DeviceInfo, options: Sequence[str] = ()) -> Any:
     """pyopencl's program of the module, built for one device of the context; `options` are for the driver, besides
     those that the code itself needs. Raises DriverError; CompileError and InternalError where there is no code,
@@ -75,6 +89,8 @@ def build(context: Any, module: Module, device: DeviceInfo, options: Sequence[st
     code = module.opencl_c.encode() if in_c else module.spirv
     words = [*module.opencl_c_options, *options] if in_c else list(options)
     try:
+        if module.options.code == LINKED:
+            return _linked(context, code, prelude(module.matrices)[0], device, options)
         program = cl._cl._Program(context, code) if in_c else cl._cl._create_program_with_il(context, code)
         return quietly(program, words, [device.handle])
     except cl.Error as error:

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coopmat.devices import DeviceInfo, opencl, probe as process
+from coopmat.devices import DeviceInfo, opencl, probe as process, route_for
 from coopmat.devices.environment import processor
 from coopmat.matrices import meaning, small_floats
 from coopmat.matrices.products import Product
 from coopmat.matrices.strategies import STRATEGIES
 from coopmat.matrices.variants import COMPONENT_TYPES, MatrixType, Use, default_operands
+from coopmat.options import LINKED, CompileOptions
 
 _RIGHT = "right"
 _FUNCTION = "coopmat.runtime.instruction_probe:run"
@@ -45,6 +46,11 @@ def instructions(device: DeviceInfo, route: str) -> tuple[str, ...]:
     return tuple(row.section for row in rows if _is_right(device, f"{route} {row.section}"))
 
 
+def code_for(device: DeviceInfo) -> str:
+    """The form in which a route that only OpenCL C has words for goes to the device."""
+    return LINKED if device.takes_spirv and route_for(device).code == "spirv" else "c"
+
+
 def _is_right(device: DeviceInfo, question: str) -> bool:
     try:
         return bool(process.ask(device, _FUNCTION, question).value == _RIGHT)
@@ -59,12 +65,14 @@ def run(device: DeviceInfo, question: str) -> str:
     """What came out of a product, "ROUTE SECTION": "right", or what was wrong."""
     from coopmat import compiler
 
+    from . import driver
+
     route, section = question.split()
     row = next(row for row in STRATEGIES[route].products if row.section == section)
     a, b, c = _matrices(row)
     spelled = {name: matrix.component.opencl_c for name, matrix in (("a", a), ("b", b), ("c", c))}
     source = _SOURCE.format(**spelled, m=a.rows, n=b.columns, k=a.columns)
-    module = compiler.compile(source, ["--matrices", route, "--code", "c"], name="probe.cl")
+    module = compiler.compile(source, CompileOptions(matrices=route, code=code_for(device)), name="probe.cl")
     x, y, z = (_values(matrix, seed) for seed, matrix in enumerate((a, b, c)))
     types = a.component, b.component, c.component
     expected, _ = meaning.mul_add(types, x, y, z, default_operands(*types))
@@ -72,7 +80,7 @@ def run(device: DeviceInfo, question: str) -> str:
     cl = opencl()
     context = cl.Context([device.handle])
     queue = cl.CommandQueue(context)
-    program = cl.Program(context, module.opencl_c).build(list(module.opencl_c_options))
+    program = driver.build(context, module, device)
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     buffers = [cl.Buffer(context, flags, hostbuf=array) for array in (x, y, z)]
     cl.Kernel(program, "probe")(queue, (1,), (1,), *buffers)

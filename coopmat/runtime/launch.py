@@ -24,7 +24,7 @@ from coopmat.options import CompileOptions
 from .checks import CheckResult, run_check
 from .data import Array, integer_of, make_array, make_scalar, shape_of, sizes_of
 from .evaluator import TYPES
-from .instruction_probe import instructions
+from .instruction_probe import code_for, instructions
 from .launch_rules import LaunchRules, launch_error
 from .program import Program
 from .runheader import WORK, Argument, Piece, Run, header_error, parse_header, with_source
@@ -111,10 +111,12 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
     if options.matrix_registers is None and device.vector_bits:
         options = replace(options, matrix_registers=registers_of(device.vector_bits))
     route = route_for(device)
-    if options.code == "auto" and "c" in (route.code, options.given):
+    if options.code == "auto" and options.matrices in OPENCL_C_ONLY:
+        options = replace(options, code=code_for(device))
+    elif options.code == "auto" and route.code == "c":
         options = replace(options, code="c")
     if options.matrices == "auto" and options.code == "auto":
-        options = _of_environment(options)
+        options = _of_environment(replace(options, unit=route.unit))
     if options.matrices in OPENCL_C_ONLY and device.handle is not None and options.instructions is None:
         options = replace(options, instructions=instructions(device, options.matrices))
     if options.matrices == "auto":
@@ -151,7 +153,10 @@ def _of_environment(options: CompileOptions) -> CompileOptions:
     name = os.environ.get("COOPMAT_ROUTE", "")
     if name and name not in ROUTES:
         raise launch_error(f"COOPMAT_ROUTE is one of {', '.join(ROUTES)}, not '{name}'", "usage")
-    return replace(options, unit=name) if name in OPENCL_C_ONLY else replace(options, matrices=name or "auto")
+    if not name:
+        return options
+    is_unit = name in OPENCL_C_ONLY
+    return replace(options, unit=name if is_unit else "", matrices="auto" if is_unit else name)
 
 
 def _in_sub_groups(options: CompileOptions, device: DeviceInfo) -> CompileOptions:

@@ -16,7 +16,7 @@ backend would lose the alignment itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -96,8 +96,9 @@ IMAGE_PLACEHOLDERS = {
 }
 
 
-def legalize(spirv: bytes) -> bytes:
-    """The module with real instructions for the placeholders, without imports and without dead declarations.
+def legalize(spirv: bytes, imports: Collection[str] = ()) -> bytes:
+    """The module with real instructions for the placeholders, without imports but those named, and without dead
+    declarations.
 
     Linkage of BuiltIn variables goes too: the decoration says it all. Raises InternalError where a placeholder
     does not fit its instruction, where an import is left (`check_imports`), and what `lint` finds.
@@ -110,7 +111,7 @@ def legalize(spirv: bytes) -> bytes:
         _drop_core_extensions(module)
         device_faults.avoid_device_faults(module)
         zeros.write_out(module)
-        check_imports(module)
+        check_imports(module, imports)
         matrix_lint.lint(module)
         return module.to_bytes()
     except MalformedModule as error:
@@ -174,10 +175,11 @@ def _built_ins(module: Module) -> set[int]:
     return {i.operands[0] for i in module.instructions if i.opcode == _DECORATE and i.operands[1] == _BUILT_IN}
 
 
-def check_imports(module: Module) -> None:
-    """Raises InternalError for imports that are not BuiltIn variables: misspelt builtins; spirv-val accepts them."""
+def check_imports(module: Module, imports: Collection[str] = ()) -> None:
+    """Raises InternalError for imports that are neither BuiltIn variables nor named: misspelt builtins; spirv-val
+    accepts them."""
     built_ins = _built_ins(module)
-    names = sorted({name for item, name in _linkages(module) if item.operands[0] not in built_ins})
+    names = sorted({name for item, name in _linkages(module) if item.operands[0] not in built_ins}.difference(imports))
     if names:
         raise InternalError(f"the SPIR-V module imports what no device has: {', '.join(names)}")
 

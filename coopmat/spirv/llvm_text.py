@@ -232,6 +232,9 @@ _CALL_OF_NOTHING = re.compile(
     re.MULTILINE,
 )
 _DECLARED_NOTHING = re.compile(r'^declare .*@"coopmat\.kept .*\n', re.MULTILINE)
+_DEFINITION = re.compile(
+    r'^define (?:internal )?([^@\n]*)@"?([\w.]+)"?\(([^)\n]*)\)[^\n]*\n\{?.*?^\}\n', re.MULTILINE | re.DOTALL
+)
 _SET_APART = re.compile(r'^attributes #.*(?:"coopmat\.apart"| optnone\b).*$', re.MULTILINE)
 
 
@@ -247,6 +250,18 @@ def released(ir: str) -> str:
 def _put_back(match: re.Match[str]) -> str:
     line = match[0].replace(" optnone", "")
     return line.replace(" noinline", "") if '"coopmat.apart"' in line else line
+
+
+def imported(ir: str, names: Collection[str]) -> str:
+    """The text with these functions, which read no memory, declared where it defines them."""
+
+    def declare(match: re.Match[str]) -> str:
+        if match[2] not in names:
+            return match[0]
+        types = re.sub(r" %[^,]+", "", match[3])
+        return f'declare {match[1]}@"{match[2]}"({types}) nounwind willreturn memory(none)\n'
+
+    return _DEFINITION.sub(declare, ir)
 
 
 def functions_of_illegal_types(ir: str) -> set[str]:

@@ -1,6 +1,7 @@
 """Products by a processor's dot products: every sign, every layout, and what may not be had in another way."""
 
 import itertools
+import re
 import sys
 from dataclasses import replace
 
@@ -10,9 +11,10 @@ import pytest
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.matrices import meaning, reference, small_floats
+from coopmat.matrices.lowering import exported, prelude
 from coopmat.matrices.strategies import STRATEGIES
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, Operands
-from coopmat.options import CompileOptions, UsageError
+from coopmat.options import LINKED, CompileOptions, UsageError
 from coopmat.runtime import driver, instruction_probe
 from coopmat.runtime.launch import compile_for, resolve_options
 
@@ -176,6 +178,16 @@ def test_the_prelude_takes_the_place_of_what_emulates():
     assert "llvm" not in none
 
 
+def test_a_device_that_links_gets_a_module_that_imports():
+    options = replace(compiled("--matrices", "x86").options, code=LINKED)
+    module = coopmat.compiler.recompile(compiled("--matrices", "x86"), options)
+    names = re.findall(r'LinkageAttributes "(\w+)" Import', module.spirv_text)
+    assert names == ["cm_vpdpbusd"] and module.code == "spirv"
+    text, functions = prelude("x86")
+    assert set(names) < functions and all(f" {name}(" in exported(text) for name in functions)
+    assert "static" not in exported(text)
+
+
 def test_it_is_opencl_c_only():
     assert compiled("--matrices", "x86").code == "c"
     with pytest.raises(coopmat.CompileError, match="OpenCL C only"):
@@ -196,14 +208,13 @@ def intel() -> DeviceInfo:
 @pytest.mark.parametrize("there", [(), ("MUL_ADD_BFLOAT16",), ("MUL_ADD_BYTES",)])
 def test_it_is_taken_where_it_is_right(monkeypatch, there):
     monkeypatch.setattr(LAUNCH, "instructions", lambda device, route: there)
-    monkeypatch.setenv("COOPMAT_ROUTE", "x86")
     text = SOURCE.format(m=16, n=16, k=32, layout="ROW_MAJOR", stride=16, operands="").encode()
     types = {"s8": ("char", "char", "int"), "bf16": ("bfloat16", "bfloat16", "float"), "f32": ("float",) * 3}
     for name, (a, b, c) in types.items():
         options = CompileOptions.from_arguments(["--matrices", "auto", f"-DTA={a}", f"-DTB={b}", f"-DTC={c}"])
         module = compile_for(text, options, intel(), name="x86.cl")
         is_there = {"s8": "MUL_ADD_BYTES", "bf16": "MUL_ADD_BFLOAT16"}.get(name) in there
-        assert (module.matrices, module.code) == (("x86", "c") if is_there else ("one", "spirv")), name
+        assert (module.matrices, module.options.code) == (("x86", LINKED) if is_there else ("one", "auto")), name
 
 
 def test_auto_asks_nothing_without_a_product(monkeypatch):
@@ -211,8 +222,6 @@ def test_auto_asks_nothing_without_a_product(monkeypatch):
         raise AssertionError("asked")
 
     monkeypatch.setattr(LAUNCH, "instructions", fail)
-    assert resolve_options(CompileOptions.from_arguments(["--matrices", "auto"]), intel()).unit == ""
-    monkeypatch.setenv("COOPMAT_ROUTE", "x86")
     options = resolve_options(CompileOptions.from_arguments(["--matrices", "auto"]), intel())
     assert options.unit == "x86" and options.matrices == "one"
     compile_for(b"kernel void k(global int *p) { p[0] = 1; }", CompileOptions(matrices="auto"), intel(), name="k.cl")
@@ -220,7 +229,8 @@ def test_auto_asks_nothing_without_a_product(monkeypatch):
 
 def test_the_environments_route_takes_the_place_of_the_devices(monkeypatch):
     monkeypatch.setenv("COOPMAT_ROUTE", "lanes")
-    assert resolve_options(CompileOptions(matrices="auto"), intel()).matrices == "lanes"
+    options = resolve_options(CompileOptions(matrices="auto"), intel())
+    assert (options.matrices, options.unit) == ("lanes", "")
     assert resolve_options(CompileOptions(matrices="scratch"), intel()).matrices == "scratch"
     monkeypatch.setenv("COOPMAT_ROUTE", "fast")
     with pytest.raises(coopmat.CompileError, match="COOPMAT_ROUTE is one of"):

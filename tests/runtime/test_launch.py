@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from opencl_devices import spirv_device
 
+from coopmat.devices import route_for
 from coopmat.diagnostics import CompileError, SourceMap
 from coopmat.ir.kernel_info import KernelInfo, KernelParameter
 from coopmat.options import CompileOptions
@@ -60,6 +61,7 @@ class FakeModule:
     kernels: dict[str, KernelInfo]
     matrices: str = "one"
     code: str = "spirv"
+    options: CompileOptions = field(default_factory=CompileOptions)
     diagnostics: list[Any] = field(default_factory=list)
     sources: SourceMap = field(default_factory=SourceMap)
 
@@ -197,7 +199,8 @@ def test_a_device_without_spirv_is_refused(device):
 
 def test_options_are_resolved_for_the_device(device):
     old = replace(device, spirv_versions=("1.0", "1.2"), vector_bits=0)
-    assert resolve_options(CompileOptions(matrices="auto"), old) == CompileOptions(matrices="one", spirv_version="1.2")
+    expected = CompileOptions(matrices="one", spirv_version="1.2", unit=route_for(old).unit)
+    assert resolve_options(CompileOptions(matrices="auto"), old) == expected
     wide = replace(old, vector_bits=512)
     assert resolve_options(CompileOptions(matrices="auto"), wide).matrix_registers == (512, 32)
     asked = CompileOptions(matrices="auto", matrix_registers=(128, 16))

@@ -29,7 +29,7 @@ from coopmat.matrices.trees.reference import Value, bounded
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
 Array = np.ndarray[Any, Any]
-ELEMENTS = tuple(component for name, component in COMPONENT_TYPES.items() if name != "bf16")
+ELEMENTS = tuple(component for name, component in COMPONENT_TYPES.items() if not component.is_bits)
 SPACES = ("global", "global", "global", "local", "private", "constant", "generic")
 LENGTHS = (1, 1, 2, 3, 4, 5, 7, 8, 9, 16)
 SHAPES = ((3, 5), (17, 9), (64, 64), (4, 4), (8, 8), (16, 16))

@@ -113,4 +113,4 @@ def _spaces(case: Case) -> dict[int, str]:
 def _type(buffer: Array) -> str:
     from coopmat.matrices.variants import COMPONENT_TYPES
 
-    return next(c.opencl_c for c in COMPONENT_TYPES.values() if c.numpy == buffer.dtype.name and c.name != "bf16")
+    return next(c.opencl_c for c in COMPONENT_TYPES.values() if c.numpy == buffer.dtype.name and not c.is_bits)
