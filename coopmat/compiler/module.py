@@ -102,7 +102,11 @@ class Module(Compilation):
         if self.options.dialect in dialects.INTEL and self.options.matrices == "native":
             # Its matrices are values: variables would keep the canonical type.
             text = emit(text, EmitOptions(passes="sroa", want=frozenset({"llvm_ir"}))).llvm_ir or text
-        return reprint(dialects.rewrite(text, self.options.dialect))
+        try:
+            return reprint(dialects.rewrite(text, self.options.dialect))
+        except dialects.Malformed as error:
+            # Of what has no word there, as 8-bit floating point.
+            raise self.refused(error.code, f"--dialect {self.options.dialect}: {error.message}") from error
 
     @property
     def matrix_plans(self) -> str:
