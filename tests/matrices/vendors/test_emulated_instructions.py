@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from repeats import slow_where
 from vendor_layouts import BITS, USES
 from vendor_programs import Experiment, Program, kernels, numbers_of, program, rows_of, with_neighbours_exchanged
 
@@ -45,8 +46,17 @@ def test_products_are_numpys(device: DeviceInfo, row: Instruction) -> None:
         assert experiment.is_right(program(device, row.family).result(experiment))
 
 
+# Every function's tables are as right or wrong as its products are: these show that the products tell.
+SHOWN = {
+    "cm_mma_m16n8k16_f16_f32",
+    "cm_dpas_m8n16k32_s8_s32",
+    "cm_wmma_gfx11_m16n16k16_f16_f32",
+    "cm_mfma_m16n16k4_f64_f64",
+}
+
+
 @pytest.mark.parametrize("use", USES)
-@pytest.mark.parametrize("row", ROWS, ids=IDS)
+@pytest.mark.parametrize("row", slow_where(lambda row: row.name not in SHOWN, ROWS), ids=IDS)
 def test_two_entries_of_a_table_exchanged_are_found(device: DeviceInfo, row: Instruction, use: str) -> None:
     experiment = Experiment.random(row)
     entries = experiment.tables[use]
