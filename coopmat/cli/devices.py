@@ -47,8 +47,11 @@ def command(as_json: bool, probe: bool) -> int:
 
 def _probe(devices: list[DeviceInfo]) -> None:
     """Tries each multiply-add in a process of its own; what is right is kept, and listed from then on."""
-    from coopmat.runtime import native_probe
+    from coopmat.runtime import instruction_probe, native_probe
 
+    for device in devices:
+        if unit := route_for(device).unit:
+            instruction_probe.instructions(device, unit)
     for device in filter(native_probe.needs_proof, devices):
         for answer in native_probe.probe(device):
             click.echo(f"{device.label}: {answer.variant}: {'right' if answer.right else answer.text}", err=True)
@@ -103,8 +106,8 @@ def _lowerings(device: DeviceInfo) -> list[str]:
     from coopmat.runtime.instruction_probe import instructions
 
     here = [name for name in STRATEGIES if device.sub_groups or name not in IN_SUB_GROUPS]
-    # Only the CPU of this machine says in Linux what it has.
-    reached = {n for n in OPENCL_C_ONLY if device.kind == "CPU" and device.handle and instructions(device, n)}
+    unit = route_for(device).unit
+    reached = {unit} if unit and instructions(device, unit, asks=False) else set()
     return [name for name in here if ":" not in name and (name not in OPENCL_C_ONLY or name in reached)]
 
 

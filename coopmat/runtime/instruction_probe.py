@@ -39,11 +39,12 @@ kernel void probe(global const {a} *a, global const {b} *b, global {c} *c)
 """
 
 
-def instructions(device: DeviceInfo, route: str) -> tuple[str, ...]:
-    """The sections of the route's products that are right on the device; it is asked where that is not known yet."""
+def instructions(device: DeviceInfo, route: str, *, asks: bool = True) -> tuple[str, ...]:
+    """The sections of the route's products that are right on the device; where that is not known, it is asked, or it
+    has none where `asks` is False."""
     flags = " ".join(processor()).split()
     rows = (row for row in STRATEGIES[route].products if row.feature in flags)
-    return tuple(row.section for row in rows if _is_right(device, f"{route} {row.section}"))
+    return tuple(row.section for row in rows if _is_right(device, f"{route} {row.section}", asks))
 
 
 def code_for(device: DeviceInfo) -> str:
@@ -51,11 +52,12 @@ def code_for(device: DeviceInfo) -> str:
     return LINKED if device.takes_spirv and route_for(device).code == "spirv" else "c"
 
 
-def _is_right(device: DeviceInfo, question: str) -> bool:
+def _is_right(device: DeviceInfo, question: str, asks: bool) -> bool:
     try:
-        return bool(process.ask(device, _FUNCTION, question).value == _RIGHT)
+        said = process.ask(device, _FUNCTION, question) if asks else process.known(device, _FUNCTION, question)
     except process.NotAsked:
         return False
+    return said is not None and said.value == _RIGHT
 
 
 # --- in the process of its own ---------------------------------------------------------------------

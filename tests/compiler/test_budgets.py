@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from repeats import slow_where
 
 import coopmat
 from coopmat import budgets
@@ -239,7 +240,7 @@ _MANY = {
 
 
 @pytest.mark.parametrize("source", _MANY.values(), ids=_MANY)
-@pytest.mark.parametrize("matrices", ["one", "lanes", "scratch"])
+@pytest.mark.parametrize("matrices", slow_where(lambda route: route != "one", ["one", "lanes", "scratch"]))
 def test_loops_one_after_another(source, matrices):
     """Found by the campaign of mutated inputs: LLVM's work on them grows with the square of their number."""
     module = coopmat.compile(source, ["-w", "--matrices", matrices])

@@ -480,7 +480,7 @@ def test_elements(device, target, rng):
     run(device, *target, [element_case(target, rng, component) for component in TYPES for _ in range(2)])
 
 
-@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_lanes_of_other_sizes(device, size, rng):
     """Shapes that the size does not divide, and that do not divide it."""
     target, c = (lowering.STRATEGIES["lanes"], size), COMPONENT_TYPES

