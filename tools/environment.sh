@@ -26,6 +26,7 @@ make_venv() {
         "On Debian and Ubuntu: apt install python3 python3-venv"
     "$base" -c 'import ensurepip, venv' 2>/dev/null || fail "python3 has no venv module that can install pip." \
         "On Debian and Ubuntu: apt install python3-venv"
+    [ ! -L "$venv" ] || fail "$venv is a symbolic link, and what it leads to is not cleared for this tree: remove it"
     "$base" -m venv --clear "$venv" || fail "could not make $venv"
 }
 

@@ -85,6 +85,18 @@ def test_a_moved_clone_gets_a_new_environment(tool):
     assert f"-m venv --clear {tool.root}/.venv" in tool.calls
 
 
+def test_the_environment_of_another_tree_is_not_cleared(tool, tmp_path):
+    """By a link, as one is tempted to make in a second worktree."""
+    tool("dev")
+    other = tmp_path / "other"
+    tool.root.joinpath(".venv").rename(other)
+    (other / "root").write_text("another tree")
+    tool.root.joinpath(".venv").symlink_to(other)
+    refused = tool("dev,test")
+    assert refused.returncode == 1 and "symbolic link" in refused.stderr
+    assert not [call for call in tool.calls if "venv --clear" in call]
+
+
 def test_a_failed_installation_is_tried_again(tool):
     failed = tool("cpu", WITHOUT_NETWORK="1")
     assert failed.returncode == 1 and "pip could not install" in failed.stderr
