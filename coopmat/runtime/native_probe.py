@@ -7,23 +7,28 @@ multiply-add alone; the answers are kept in the cache, and `--matrices native` i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coopmat.devices import DeviceInfo, opencl, probe as process
 from coopmat.devices.query import COOPERATIVE_MATRIX
-from coopmat.matrices import reference
+from coopmat.matrices import meaning, reference, small_floats
 from coopmat.matrices.supported import parse_variants
 from coopmat.matrices.variants import Layout, MatrixType, Variant, default_operands
+from coopmat.options import CompileOptions
+
+if TYPE_CHECKING:
+    from coopmat.compiler import Module
 
 # What matrix instructions of processors can do (docs/backend.md), with a few shapes that end the process elsewhere.
 CANDIDATES = parse_variants(
     "16x16x64.s8xs8_s32_s32 16x16x64.u8xu8_s32_s32 16x16x64.s8xu8_s32_s32 16x16x64.u8xs8_s32_s32 8x16x64.s8xs8_s32_s32"
     " 8x16x32.s8xs8_s32_s32 16x16x32.f16xf16_f32_f32 16x16x16.f16xf16_f32_f32"
 )
-_RIGHT = "right"
+RIGHT = "right"
 _FUNCTION = "coopmat.runtime.native_probe:run"
 
 _SOURCE = """
@@ -76,7 +81,7 @@ def _ask(device: DeviceInfo, variant: Variant) -> process.Answer:
 
 
 def _answer(variant: Variant, said: process.Answer) -> Answer:
-    right = said.value == _RIGHT
+    right = said.value == RIGHT
     return Answer(variant, right, "" if right else said.failure or str(said.value))
 
 
@@ -85,24 +90,30 @@ def _answer(variant: Variant, said: process.Answer) -> Answer:
 
 def run(device: DeviceInfo, name: str) -> str:
     """What came out of the multiply-add of that name: "right", or what was wrong."""
+    (variant,) = parse_variants(name)
+    options = CompileOptions(matrices="native", spirv_version=device.spirv_versions[-1])
+    return outcome(device, variant, options, lambda context, module: opencl().Program(context, module.spirv).build())
+
+
+def outcome(device: DeviceInfo, variant: Variant, options: CompileOptions, build: Callable[[Any, Module], Any]) -> str:
+    """What comes out of a multiply-add with B packed: RIGHT, or what is wrong. `build` gives a context's program."""
     from coopmat import compiler
 
-    (variant,) = parse_variants(name)
     a, b, c, _ = variant.matrix_types()
-    pack = max(1, 4 // b.component.size)
-    names = {"a": a.component.opencl_c, "b": b.component.opencl_c, "c": c.component.opencl_c}
-    source = _SOURCE.format(**names, m=variant.m, n=variant.n, k=variant.k, stride=variant.n * pack)
-    newest = device.spirv_versions[-1]
-    module = compiler.compile(source, ["--matrices", "native", "--spirv-version", newest], name="probe.cl")
+    types = a.component, b.component, c.component
+    spelled = {name: t.opencl_c for name, t in zip("abc", types, strict=True)}
+    stride = variant.n * Layout.PACKED.pack(b.component)
+    source = _SOURCE.format(**spelled, m=variant.m, n=variant.n, k=variant.k, stride=stride)
+    module = compiler.compile(source, options, name="probe.cl")
     x, y, z = (_values(matrix, seed) for seed, matrix in enumerate((a, b, c)))
     packed = np.zeros(y.size, y.dtype)
-    reference.store(packed, y, Layout.PACKED, variant.n * pack)
-    expected = reference.mul_add(x, y, z, default_operands(a.component, b.component, c.component))
+    reference.store(packed, y, Layout.PACKED, stride)
+    expected, _ = meaning.mul_add(types, x, y, z, default_operands(*types))
 
     cl = opencl()
     context = cl.Context([device.handle])
     queue = cl.CommandQueue(context)
-    program = cl.Program(context, module.spirv).build()
+    program = build(context, module)
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     buffers = [cl.Buffer(context, flags, hostbuf=array) for array in (x, packed, z)]
     size = module.kernels["probe"].sub_group_size or 16
@@ -110,10 +121,11 @@ def run(device: DeviceInfo, name: str) -> str:
     got = np.empty_like(z)
     cl.enqueue_copy(queue, got, buffers[2]).wait()
     wrong = int(np.count_nonzero(got != expected))
-    return _RIGHT if not wrong else f"{wrong} of {got.size} components are wrong"
+    return RIGHT if not wrong else f"{wrong} of {got.size} components are wrong"
 
 
 def _values(matrix: MatrixType, seed: int) -> reference.Array:
     """Small integers, with which floating point is exact."""
-    rng, low = np.random.default_rng(seed), 0 if matrix.component.name.startswith("u") else -8
-    return rng.integers(low, 9, (matrix.rows, matrix.columns)).astype(matrix.component.numpy)
+    rng, t = np.random.default_rng(seed), matrix.component
+    values = rng.integers(-8 if t.signed else 0, 9, (matrix.rows, matrix.columns))
+    return small_floats.encoded(t, values.astype(np.float32)) if t.is_bits else values.astype(t.numpy)

@@ -250,7 +250,7 @@ def test_what_the_device_has_not_is_not_used(device: DeviceInfo, monkeypatch):
 def test_only_whole_multiples_go_by_the_instructions():
     x86 = STRATEGIES["x86"]
     for product_ in x86.products:
-        a, b, c = instruction_probe._matrices(product_)
+        a, b, c, _ = product_.variants()[0].matrix_types()
         assert x86.product(a, b, c) is product_ and x86.holding(b, 1).pack == product_.pack
         a, b = replace(a, columns=a.columns - 1), replace(b, rows=b.rows - 1)
         assert x86.product(a, b, c) is None and x86.holding(b, 1).name == "WHOLE"
