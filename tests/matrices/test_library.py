@@ -381,7 +381,8 @@ def test_bfloat16_conversions(device, target, rng):
     modes = ("", "rte", "rtz", "rtp", "rtn")
     cases = [to_bfloat16_case(target, rng, t, modes[i % 5]) for i, t in enumerate(TYPES)]
     wide = [t for t in TYPES if t.bits >= 32]
-    cases += [to_bfloat16_case(target, rng, t, mode) for t in wide for mode in modes[1:]]
+    if target[1] == 1:  # a component is converted alike, wherever it lies
+        cases += [to_bfloat16_case(target, rng, t, mode) for t in wide for mode in modes[1:]]
     cases += [
         from_bfloat16_case(target, rng, t, modes[i % 5] if t.is_integer else "", t.is_integer and target[1] < 32)
         for i, t in enumerate(TYPES)
