@@ -12,8 +12,8 @@ def context(device: str | None = None) -> Any:
     """A `pyopencl.Context` on one device: the first that `coopmat devices` lists (or PYOPENCL_CTX's), or the one that
     `device` names by a part of its or its platform's name, or by "platform:device" numbers.
 
-    The devices of this Python environment are in view, whether pyopencl was imported before or not; OpenCL's loader
-    looks for them once, so ask for this context before pyopencl lists platforms. Raises CompileError, whose text lists
-    the devices there are, where none fits or several do, and where none can build an empty kernel.
+    The devices of this Python environment are in view, whether pyopencl was imported before or not, and whether or not
+    its platforms were listed. Raises CompileError, whose text lists the devices there are, where none fits or several
+    do, and where none can build an empty kernel.
     """
     return opencl().Context([select(device).handle])

@@ -47,7 +47,7 @@ class Preparation:
 
     `runtime` is the CPU runtime found in the Python environment; `vendors` the directory that the loader
     was pointed at (None where the variable was left alone); `note` says why, in words for the user. `late`: pyopencl
-    was there already, and if its platforms had been listed, the loader did not look again.
+    was there already, and if its platforms had been listed, the loader does not look again (`query` asks the runtime).
     """
 
     runtime: Path | None

@@ -17,9 +17,9 @@ from coopmat.matrices.variants import (
     Variant,
 )
 
-from .environment import opencl
+from .environment import opencl, prepare
 from .native import bytes_of, native_variants
-from .raw import raw_device_info
+from .raw import platforms_of, raw_device_info
 
 COOPERATIVE_MATRIX = "cl_khr_cooperative_matrix"
 # The keys of a device information file about matrices: multiply-adds (`parse_variants`) and bytes. Ours, under the
@@ -83,18 +83,28 @@ class DeviceInfo:
 def list_devices() -> list[DeviceInfo]:
     """Every OpenCL device that the loader shows, in its order; empty where there is no platform at all."""
     cl = opencl()
-    try:
-        platforms = cl.get_platforms()
-    except cl.Error:  # the loader reports "no platform" as an error
-        return []
     found = []
-    for p, platform in enumerate(platforms):
+    for p, platform in enumerate(_platforms()):
         try:
             devices = platform.get_devices()
         except cl.Error:
             continue
         found += [describe(device, f"{p}:{d}") for d, device in enumerate(devices)]
     return found
+
+
+def _platforms() -> list[Any]:
+    """Those that the loader shows, then the Python environment's, if it looked before it could know of that."""
+    cl = opencl()
+    try:
+        shown = cl.get_platforms()
+    except cl.Error:  # the loader reports "no platform" as an error
+        shown = []
+    prepared = prepare()
+    if not prepared.late or prepared.runtime is None:
+        return list(shown)
+    known = {platform.int_ptr for platform in shown}
+    return [*shown, *(cl.Platform.from_int_ptr(p) for p in platforms_of(prepared.runtime) if p not in known)]
 
 
 def describe(device: Any, index: str = "") -> DeviceInfo:

@@ -1,9 +1,10 @@
-"""Queries that pyopencl does not know, as bytes: through pyopencl's own library, so that it is the same loader's."""
+"""Queries that pyopencl does not know, through its own library, so that it is the same loader's; and a driver's own."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 _EXTENSION_FUNCTION = b"clGetDeviceCooperativeMatrixInfoKHR"
@@ -19,6 +20,9 @@ _MATRIX_INFO = ctypes.CFUNCTYPE(
     ctypes.c_void_p,
     ctypes.POINTER(ctypes.c_size_t),
 )
+
+# cl_khr_icd: how many have room, where they go, where their number goes.
+_PLATFORM_IDS = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint))
 
 
 def library() -> Any:
@@ -58,6 +62,22 @@ def raw_matrix_info(device: Any, parameter: int, sub_group_size: int | None = No
     given = None if sub_group_size is None else ctypes.c_uint(sub_group_size)
     size_in, place_in = (0, None) if given is None else (ctypes.sizeof(given), ctypes.addressof(given))
     return _answer(lambda size, place, needed: get_info(handle, parameter, size_in, place_in, size, place, needed))
+
+
+def platforms_of(driver: Path) -> list[int]:
+    """The platforms of one driver, asked as loaders ask (cl_khr_icd): addresses, as pyopencl's `int_ptr` has them.
+    Every loader takes them. Empty where the library is no driver, or has none."""
+    try:
+        look_up = ctypes.CDLL(str(driver)).clGetExtensionFunctionAddress
+    except (OSError, AttributeError):
+        return []
+    look_up.restype = ctypes.c_void_p
+    address = look_up(ctypes.c_char_p(b"clIcdGetPlatformIDsKHR"))
+    count = ctypes.c_uint()
+    if not address or _PLATFORM_IDS(address)(0, None, ctypes.pointer(count)) != 0:
+        return []
+    found = (ctypes.c_void_p * count.value)()
+    return [p for p in found if p] if _PLATFORM_IDS(address)(count, found, None) == 0 else []
 
 
 def _answer(ask: Callable[[Any, Any, Any], int]) -> bytes | None:

@@ -28,11 +28,8 @@ def select(choice: str | None = None, devices: Iterable[DeviceInfo] | None = Non
     if choice == "host":
         raise _failure("the host device is not supported yet", known)
     if not known:
-        prepared = prepare()
-        mend = "one for the CPU comes with: " + INSTALL_COMMAND
-        if prepared.late:
-            mend = "the loader looks once, and did before: call coopmat.context() before pyopencl lists platforms"
-        raise _failure(f"no OpenCL device was found; {mend}", known, code="no-device", note=prepared.note)
+        text = f"no OpenCL device was found; one for the CPU comes with: {INSTALL_COMMAND}"
+        raise _failure(text, known, code="no-device", note=prepare().note)
     choice = choice or os.environ.get("PYOPENCL_CTX") or None
     if choice is None:
         return _first_healthy(sorted(known, key=_rank))

@@ -78,12 +78,14 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 # LLVM's pipelines assume that odd widths and vectors are legal or get legalised; the SPIR-V backend has 8, 16, 32 and
-# 64 bits, vectors of 2, 3, 4, 8 and 16, and silently does an i33 as an i64. These options stop what makes such types:
+# 64 bits, vectors of 2, 3, 4, 8 and 16, and silently does an i33 as an i64. These options stop what makes such types,
+# and one lets names be long: LLVM cuts them at 1,024 bytes, and then takes those that are alike so far for one.
 LLVM_OPTIONS = (
     "--replexitval=never",  # closed forms of loops multiply in i33 and wider
     "--enable-gvn-memdep=false",  # a load forwarded from a wider store becomes a shift of an i512
     "--disable-vector-combine",  # makes <1 x T>
     "--switch-to-lookup=false",  # tables in global memory, or bits of an i24
+    "--non-global-value-max-name-size=1073741824",
 )
 
 # --- compiling -----------------------------------------------------------------------------------

@@ -119,3 +119,16 @@ def test_names_may_be_longer_than_llvms(use, length):
     assert list(module.kernels) == ["n" * length if use == "kernel" else "k"]
     if use == "parameters":
         assert [parameter.name for parameter in module.kernels["k"].parameters] == ["n" * length, "n" * length + "b"]
+
+
+def test_names_in_llvm_ir_may_be_longer_than_llvms():
+    text = """
+    define spir_kernel void @k(ptr addrspace(1) %NAME) {
+    NAMEb:
+      %NAMEc = load i32, ptr addrspace(1) %NAME
+      %NAMEd = add i32 %NAMEc, 1
+      store i32 %NAMEd, ptr addrspace(1) %NAME
+      ret void
+    }
+    """
+    assert coopmat.compile(text.replace("NAME", "n" * 5000), language="ir").spirv

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 
 import pytest
@@ -13,7 +12,6 @@ from coopmat.devices import (
     from_key_values,
     list_devices,
     native_profile_for,
-    prepare,
     query,
     route_for,
     select,
@@ -138,10 +136,7 @@ def test_a_bad_choice_lists_the_devices(choice, message, listed):
     assert len(item.notes) == listed
 
 
-def test_no_device_at_all_names_the_command_that_mends_it(monkeypatch):
-    # Whatever ran before in this process, the loader has not looked yet.
-    early = replace(prepare(), late=False)
-    monkeypatch.setattr(sys.modules["coopmat.devices.select"], "prepare", lambda: early)
+def test_no_device_at_all_names_the_command_that_mends_it():
     with pytest.raises(CompileError, match=r"pip install 'coopmat\[cpu\]'"):
         select(None, [])
 
