@@ -7,7 +7,16 @@ import sys
 
 import click
 
-from coopmat.devices import DeviceInfo, by_preference, health, list_devices, native_profile_for, prepare, route_for
+from coopmat.devices import (
+    DeviceInfo,
+    by_preference,
+    health,
+    list_devices,
+    native_profile_for,
+    prepare,
+    route_for,
+    unit_for,
+)
 from coopmat.devices.environment import INSTALL_COMMAND
 from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.devices.sub_groups import sub_group_sizes
@@ -50,7 +59,7 @@ def _probe(devices: list[DeviceInfo]) -> None:
     from coopmat.runtime import instruction_probe, native_probe
 
     for device in devices:
-        if unit := route_for(device).unit:
+        if unit := unit_for(device):
             instruction_probe.instructions(device, unit)
     for device in filter(native_probe.needs_proof, devices):
         for answer in native_probe.probe(device):
@@ -106,7 +115,7 @@ def _lowerings(device: DeviceInfo) -> list[str]:
     from coopmat.runtime.instruction_probe import instructions
 
     here = [name for name in STRATEGIES if device.sub_groups or name not in IN_SUB_GROUPS]
-    unit = route_for(device).unit
+    unit = unit_for(device)
     reached = {unit} if unit and instructions(device, unit, asks=False) else set()
     return [name for name in here if ":" not in name and (name not in OPENCL_C_ONLY or name in reached)]
 

@@ -95,15 +95,17 @@ def has_products(unit: typed.Unit, options: CompileOptions) -> bool:
     from ..frontend.matrix_terms import matrix_type
     from ..frontend.nodes import walk
     from ..matrices.strategies import STRATEGIES
+    from ..matrices.variants import Operands
 
     strategy = STRATEGIES[options.matrices].tuned(tuning(options))
+    lanes = strategy.size(options.sub_group_size)
     bodies = (decl.body for decl in unit.functions if unit.has_matrices and decl.body is not None)
-    return any(
-        strategy.product(*(matrix_type(operand.type) for operand in (node.a, node.b, node.c))) is not None
-        for body in bodies
-        for node in walk(body)
-        if isinstance(node, typed.MatrixMulAdd)
-    )
+
+    def is_product(node: typed.MatrixMulAdd) -> bool:
+        a, b, c = (matrix_type(operand.type) for operand in (node.a, node.b, node.c))
+        return strategy.product(a, b, c, Operands(node.operands), lanes) is not None
+
+    return any(is_product(node) for body in bodies for node in walk(body) if isinstance(node, typed.MatrixMulAdd))
 
 
 def run_passes(c: Compilation, form: str) -> tuple[typed.Unit, Report]:

@@ -13,7 +13,7 @@ from coopmat.devices.variants import component_types
 from coopmat.matrices import emulated
 from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE, IN_SUB_GROUPS, OPENCL_C_ONLY, ROUTES, STRATEGIES
 from coopmat.matrices.supported import Supported
-from coopmat.matrices.variants import MatrixType, Variant
+from coopmat.matrices.variants import COMPONENT_TYPES, MatrixType, Use, Variant
 from coopmat.runtime.instruction_probe import instructions
 
 # Those whose code a device's compiler takes several times as long over: they get half as many variants.
@@ -88,12 +88,37 @@ def profile_for(
     if wimpy:
         multiply_adds = emulated.few_multiply_adds(multiply_adds)
         matrix_types = matrix_types[: len(components)]
-    multiply_adds = (*multiply_adds, *(v for row in STRATEGIES[route].products for v in row.variants()))
     if not wimpy and route in SLOW:
         matrix_types = matrix_types[: len(matrix_types) // 2]
+    on_unit = _on_unit(route, sizes, wimpy)
     return Profile(
-        device, route, _light(route, _Dealt(multiply_adds, sizes)), _light(route, _Dealt(matrix_types, sizes))
+        device,
+        route,
+        (*_light(route, _Dealt(multiply_adds, sizes)), *on_unit),
+        (*_light(route, _Dealt(matrix_types, sizes)), *_operands(route, sizes)),
     )
+
+
+def _on_unit(route: str, sizes: Sequence[int], wimpy: bool) -> tuple[tuple[Variant, int], ...]:
+    """The multiply-adds that the route's devices have instructions for, those of `wimpy` of few component types."""
+    found: list[tuple[Variant, int]] = []
+    for row in STRATEGIES[route].products:
+        variants = row.variants() if row.lanes in sizes else ()
+        step = max(1, len(variants) // 3) if wimpy and row.lanes > 1 else 1
+        found += ((variant, row.lanes) for variant in variants[::step])
+    return tuple(found)
+
+
+def _operands(route: str, sizes: Sequence[int]) -> tuple[tuple[MatrixType, int], ...]:
+    """Matrix types that lie as instructions want it, two tiles of each kind."""
+    found: dict[object, tuple[MatrixType, int]] = {}
+    for row in STRATEGIES[route].products:
+        for names, (rows, columns), use in zip((row.a, row.b, row.c), row.shapes, Use, strict=True):
+            component = COMPONENT_TYPES[names[-1]]
+            matrix = MatrixType(component, 2 * rows, columns, use)
+            if row.lanes in sizes and not STRATEGIES[route].lies_as_usual(matrix, row.lanes):
+                found.setdefault((use, rows, columns, component.size, row.lanes), (matrix, row.lanes))
+    return tuple(found.values())
 
 
 def _light(route: str, dealt: _Dealt[Item]) -> tuple[tuple[Item, int], ...]:
@@ -124,6 +149,11 @@ def _sub_group_sizes(device: DeviceInfo, route: str) -> tuple[int, ...]:
     if not device.sub_groups:
         raise ValueError(f"{device.label} has no subgroups for the route '{route}'")
     sizes = sub_group_sizes(device)
+    if on_unit := {row.lanes for row in STRATEGIES[route].products}:
+        sizes = tuple(size for size in sizes if size in on_unit)
+        if not sizes:
+            raise ValueError(f"{device.label} has no subgroups of {', '.join(map(str, sorted(on_unit)))}")
+        return sizes
     known = tuple(size for size in sizes if size <= max(emulated.SUB_GROUP_SIZES))
     return known or sizes or (DEFAULT_SUB_GROUP_SIZE,)
 

@@ -6,4 +6,9 @@ from .context import context as context
 from .environment import opencl as opencl, prepare as prepare
 from .query import DeviceInfo as DeviceInfo, from_key_values as from_key_values, list_devices as list_devices
 from .select import by_preference as by_preference, require_health as require_health, select as select
-from .table import Route as Route, native_profile_for as native_profile_for, route_for as route_for
+from .table import (
+    Route as Route,
+    native_profile_for as native_profile_for,
+    route_for as route_for,
+    unit_for as unit_for,
+)

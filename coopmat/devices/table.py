@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from coopmat.matrices.instructions import DPAS
 from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE
 from coopmat.native_profiles import KHR
 
 from .query import COOPERATIVE_MATRIX, DeviceInfo
+from .raw import raw_device_info
 from .sub_groups import sub_group_sizes
 
 T = TypeVar("T")
+# CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV and _MINOR_NV
+_COMPUTE_CAPABILITY = (0x4000, 0x4001)
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
     """How a program with matrices gets to a device: `matrices` is the value for `--matrices`, `code` what the device is
-    given, "spirv" or "c"; `unit` is the value for sources with multiply-adds that it may have instructions for. Where
-    nobody names a device, those of a lower `rank` come first. `widest` is the most components of vectors that the
-    library may use where it goes down as C, `hints` are options for the device's compiler then, `packed_members` says
-    whether it takes vectors that a packed record holds, `fma` whether it has that builtin, `guarded_loads` whether it
-    leaves out loads whose condition is false."""
+    given, "spirv" or "c". Where nobody names a device, those of a lower `rank` come first. `widest` is the most
+    components of vectors that the library may use where it goes down as C, `hints` are options for the device's
+    compiler then, `packed_members` says whether it takes vectors that a packed record holds, `fma` whether it has that
+    builtin, `guarded_loads` whether it leaves out loads whose condition is false."""
 
     matrices: str
     why: str
@@ -32,7 +36,6 @@ class Route:
     packed_members: bool = True
     fma: bool = True
     guarded_loads: bool = True
-    unit: str = ""
     hints: tuple[str, ...] = ()
 
 
@@ -58,12 +61,6 @@ FAMILIES: tuple[Row[Route], ...] = (
         # A work-item is a lane of its vectors: alone in its work-group it leaves the others idle, and spills.
         lambda d: d.takes_spirv and d.kind == "CPU" and d.platform == "rusticl" and d.sub_groups,
         Route("lanes", "rusticl on a CPU: its vectors are subgroups", fma=False, guarded_loads=False),
-    ),
-    Row(
-        # It links SPIR-V with C, and its C reaches the processor's dot products.
-        "intel-cpu",
-        lambda d: d.takes_spirv and d.kind == "CPU" and d.platform.startswith("Intel(R)"),
-        Route("one", "a CPU that takes SPIR-V: one work-item holds whole matrices", unit="x86"),
     ),
     Row(
         # On CPUs a subgroup is a SIMD vector either way, and without its limits whole matrices fit any launch.
@@ -102,6 +99,18 @@ FAMILIES: tuple[Row[Route], ...] = (
 )
 
 
+# By which route sources with multiply-adds reach the instructions of devices, where these turn out to be right.
+UNITS: tuple[Row[str], ...] = (
+    # It links SPIR-V with C, and its C reaches the processor's dot products.
+    Row("intel-cpu", lambda d: d.takes_spirv and d.kind == "CPU" and d.platform.startswith("Intel(R)"), "x86"),
+    Row("nvidia", lambda d: d.kind == "GPU" and d.platform.startswith("NVIDIA"), "mma"),
+    # CDNA's names are those of GCN, whose last generations they are.
+    Row("amd-cdna", lambda d: d.kind == "GPU" and d.name.startswith("gfx9"), "mfma"),
+    Row("amd-rdna", lambda d: d.kind == "GPU" and d.name.startswith(("gfx11", "gfx12")), "wmma"),
+    Row("dpas", lambda d: d.kind == "GPU" and DPAS in d.extensions and COOPERATIVE_MATRIX not in d.extensions, "dpas"),
+)
+
+
 # Devices whose compilers take native modules in one form: names of `NativeProfile`s.
 CONSUMERS: tuple[Row[str], ...] = (
     # Intel's own driver: another one for the same GPU has another compiler.
@@ -113,6 +122,19 @@ CONSUMERS: tuple[Row[str], ...] = (
 def native_profile_for(device: DeviceInfo) -> str:
     """The profile of this device's compiler."""
     return next(row.value for row in CONSUMERS if row.has(device))
+
+
+def unit_for(device: DeviceInfo) -> str:
+    """The route to this device's matrix instructions; empty where no such is known."""
+    return next((row.value for row in UNITS if row.has(device)), "")
+
+
+def compute_capability(device: DeviceInfo) -> int | None:
+    """NVIDIA's, as PTX has it: 75 of 7.5; None of other devices (cl_nv_device_attribute_query)."""
+    if device.handle is None or not device.platform.startswith("NVIDIA"):
+        return None
+    major, minor = (raw_device_info(device.handle, parameter) for parameter in _COMPUTE_CAPABILITY)
+    return 10 * int.from_bytes(major, sys.byteorder) + int.from_bytes(minor, sys.byteorder)
 
 
 def route_for(device: DeviceInfo) -> Route:

@@ -10,9 +10,12 @@ once, and the library's text is printed from the same lines.
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
 from typing import Any, ClassVar
 
 # A lane, a slot, a row or a column: an int, an array of them, or a Term.
@@ -20,7 +23,8 @@ Number = Any
 
 
 class Term:
-    """An OpenCL C expression of int that is not negative, which Python's operators put together."""
+    """An OpenCL C expression of int that is not negative, which Python's operators put together. What changes nothing
+    is left out: most digits begin at 1, and many numbers of tiles are 1."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -28,17 +32,22 @@ class Term:
     def __str__(self) -> str:
         return self.text
 
+    def __mod__(self, other: object) -> Number:
+        return 0 if other == 1 else Term(f"({self} % {other})")
 
-def _printed(symbol: str, *, reflected: bool = False) -> Callable[[Term, object], Term]:
-    def operate(x: Term, y: object) -> Term:
+
+def _printed(symbol: str, neutral: int, *, reflected: bool = False) -> Callable[[Term, object], Number]:
+    def operate(x: Term, y: object) -> Number:
+        if y == neutral and not (reflected and symbol in "-/"):
+            return x
         return Term(f"({y} {symbol} {x})" if reflected else f"({x} {symbol} {y})")
 
     return operate
 
 
-for _name, _symbol in {"add": "+", "sub": "-", "mul": "*", "floordiv": "/", "mod": "%"}.items():
-    setattr(Term, f"__{_name}__", _printed(_symbol))
-    setattr(Term, f"__r{_name}__", _printed(_symbol, reflected=True))
+for _name, (_symbol, _neutral) in {"add": ("+", 0), "sub": ("-", 0), "mul": ("*", 1), "floordiv": ("/", 1)}.items():
+    setattr(Term, f"__{_name}__", _printed(_symbol, _neutral))
+    setattr(Term, f"__r{_name}__", _printed(_symbol, _neutral, reflected=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,11 @@ class Holding(ABC):
         """Whether every slot of every lane holds a component."""
         return self.slots * self.lanes == self.rows * self.columns
 
+    @property
+    def unit(self) -> int:
+        """How many components are accessed as one vector wherever they are: 1 where that is the operation's choice."""
+        return 1
+
     @abstractmethod
     def place(self, lane: Number, slot: Number) -> tuple[Number, Number]:
         """The row and the column of what a lane has in a slot: outside of the matrix where that is nothing."""
@@ -76,6 +90,10 @@ class Holding(ABC):
     def length(self, lane: Number) -> Number:
         """Components that a lane holds."""
         return self.slots
+
+    def lies_as(self, other: Holding) -> bool:
+        """Whether each component is where the other has it, whatever the two are called."""
+        return self == other or _lie_alike(self, other)
 
     def macros(self) -> dict[str, str]:
         """What the library's sections read of it, `CM_` left out."""
@@ -92,6 +110,15 @@ class Holding(ABC):
             "HOLDER(r, c)": str(lane),
             "SLOT(r, c)": str(slot),
         }
+
+
+@lru_cache(maxsize=4096)
+def _lie_alike(x: Holding, y: Holding) -> bool:
+    shape = x.lanes, x.slots
+    if (x.rows, x.columns, *shape) != (y.rows, y.columns, y.lanes, y.slots):
+        return False
+    places = itertools.product(range(x.lanes), range(x.slots))
+    return all(x.place(lane, slot) == y.place(lane, slot) for lane, slot in places)
 
 
 class Whole(Holding):
@@ -120,12 +147,103 @@ class Interleaved(Whole):
     pack: int = 1
     name = "INTERLEAVED"
 
+    @property
+    def unit(self) -> int:
+        return 16 * self.pack
+
     def place(self, lane: Number, slot: Number) -> tuple[Number, Number]:
         in_pack = self.columns * self.pack
         return slot // in_pack * self.pack + slot % self.pack, slot % in_pack // self.pack
 
     def holder(self, row: Number, column: Number) -> tuple[Number, Number]:
         return 0, row // self.pack * (self.columns * self.pack) + column * self.pack + row % self.pack
+
+
+@dataclass(frozen=True, slots=True)
+class Digit:
+    """Of a lane's number, or of a slot's: its `size`, and how far a step of it leads, by rows or by columns. A digit
+    that leads nowhere counts copies."""
+
+    size: int
+    row: int = 0
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """How an operand of an instruction lies: digits of the lane and of the slot, the lowest first."""
+
+    rows: int
+    columns: int
+    lanes: tuple[Digit, ...]
+    slots: tuple[Digit, ...]
+
+    @property
+    def components(self) -> int:
+        """Of a lane."""
+        return prod(digit.size for digit in self.slots)
+
+    def place(self, lane: Number, slot: Number) -> tuple[Number, Number]:
+        row: Number = 0
+        column: Number = 0
+        for number, digits in ((lane, self.lanes), (slot, self.slots)):
+            for digit, value in _digits(number, digits):
+                row = row + value * digit.row if digit.row else row
+                column = column + value * digit.column if digit.column else column
+        return row, column
+
+    def holder(self, row: Number, column: Number) -> tuple[Number, Number]:
+        def number(digits: tuple[Digit, ...]) -> Number:
+            found: Number = 0
+            for digit, weight in zip(digits, _weights(digits), strict=True):
+                if digit.row or digit.column:
+                    way, step = (row, digit.row) if digit.row else (column, digit.column)
+                    found = found + way // step % digit.size * weight
+            return found
+
+        return number(self.lanes), number(self.slots)
+
+
+def _weights(digits: tuple[Digit, ...]) -> list[int]:
+    return [prod(digit.size for digit in digits[:i]) for i in range(len(digits))]
+
+
+def _digits(number: Number, digits: tuple[Digit, ...]) -> list[tuple[Digit, Number]]:
+    """The last one is what is left: the number has no more."""
+    cut = [(digit, number // weight) for digit, weight in zip(digits, _weights(digits), strict=True)]
+    return [(digit, part % digit.size) for digit, part in cut[:-1]] + cut[-1:]
+
+
+@dataclass(frozen=True, slots=True)
+class Fragments(Holding):
+    """As an instruction's operands, tile by tile, down the columns; the shape is a multiple of the tile's."""
+
+    tile: Tile
+    name = "FRAGMENTS"
+
+    @property
+    def slots(self) -> int:
+        return self.rows // self.tile.rows * (self.columns // self.tile.columns) * self.tile.components
+
+    @property
+    def is_full(self) -> bool:
+        return True
+
+    @property
+    def unit(self) -> int:
+        return self.tile.components
+
+    def place(self, lane: Number, slot: Number) -> tuple[Number, Number]:
+        tile, down = self.tile, self.rows // self.tile.rows
+        number = slot // tile.components
+        row, column = tile.place(lane, slot % tile.components)
+        return number % down * tile.rows + row, number // down * tile.columns + column
+
+    def holder(self, row: Number, column: Number) -> tuple[Number, Number]:
+        tile, down = self.tile, self.rows // self.tile.rows
+        lane, slot = tile.holder(row % tile.rows, column % tile.columns)
+        number = column // tile.columns * down + row // tile.rows
+        return lane, number * tile.components + slot
 
 
 class Columns(Holding):

@@ -62,7 +62,7 @@ def each(steps: int, vectors: bool = True) -> str:
     return "CM_UNROLL" if steps <= (BODY_LIMIT if vectors else SCALAR_LIMIT) else "CM_ROLL"
 
 
-def _travelling(target: Target, t: ComponentType) -> dict[str, str]:
+def travelling(target: Target, t: ComponentType) -> dict[str, str]:
     """Components on their way to other lanes where no memory takes them there, as integers of 32 or 64 bits: every
     device with subgroups broadcasts these."""
     if target.strategy.exchanges_in_local_memory:
@@ -217,7 +217,7 @@ class Store(_Memory):
         m = self.matrix
         out = self._memory_definitions(target, "STORE_ALL")
         out["EACH"] = each(m.rows * m.columns)
-        return out | _travelling(target, m.component)
+        return out | travelling(target, m.component)
 
     def scratch_bytes(self, target: Target) -> int:
         return _bytes_of_row(target, self.matrix.component) if self._all(target) else 0
@@ -342,7 +342,7 @@ class Convert(_OfMatrix):
 
     def definitions(self, target: Target) -> dict[str, str]:
         result = replace(self.matrix, component=self.to)
-        moves = target.holding(self.matrix) != target.holding(result)
+        moves = not target.holding(self.matrix).lies_as(target.holding(result))
         w = 1 if moves else target.width(self.matrix)
         body = spelling.convert("x", self.matrix.component, self.to, w, self.how.rounding, self.how.saturate)
         out = _moved(target, self.matrix, result) if moves else Negate(result).definitions(target)
@@ -374,7 +374,7 @@ def _moved(target: Target, source: MatrixType, result: MatrixType, *, transposed
     row, column = holding.place(Term("(l)"), Term("(s)"))
     if transposed:
         row, column = column, row
-    out = Fill(result).definitions(target) | _travelling(target, source.component)
+    out = Fill(result).definitions(target) | travelling(target, source.component)
     return out | {
         "OP": "MOVE",
         "EACH": each(result.rows * result.columns, holding.has_vectors),

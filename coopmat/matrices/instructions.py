@@ -54,16 +54,52 @@ class Instruction:
     citation: str
 
     @property
+    def registers(self) -> tuple[Registers, Registers, Registers]:
+        return self.a_registers, self.b_registers, self.c_registers
+
+    @property
     def signature(self) -> str:
-        a, b, c = (r.opencl_c for r in (self.a_registers, self.b_registers, self.c_registers))
+        a, b, c = (registers.opencl_c for registers in self.registers)
         return f"{c} {self.name}({a} a, {b} b, {c} c)"
+
+    @property
+    def layout(self) -> str:
+        """What the macros of its layout begin with in the family's emulated file."""
+        if self.family == "mma":
+            return f"MMA_M{self.m}N{self.n}K{self.k}" + "_TF32" * (self.a == "tf32")
+        if self.family == "dpas":
+            return f"DPAS_N{self.n}_K{self.k}"
+        if self.family == "wmma":
+            return f"WMMA_{self.devices[0].upper()}"
+        return "MFMA_F64" if self.a == "f64" else f"MFMA_{self.m}"
+
+    @property
+    def emulated(self) -> str:
+        """OpenCL C that defines the function, after `emulated_layouts`."""
+        types = zip((self.a, self.b, self.c), self.registers, strict=True)
+        operands = ", ".join(f"{name}, {registers.element}, {registers.count}" for name, registers in types)
+        shape = f"{self.lanes}, {self.m}, {self.n}, {self.k}"
+        return f"CM_EMULATED({self.name}, {shape}, {self.layout}, {operands})"
 
 
 def source(family: str, emulated: bool = False) -> str:
     """The OpenCL C that defines a family's functions."""
-    names = ("emulated.cl", f"{family}_emulated.cl") if emulated else (f"{family}.cl",)
-    folder = files(__package__) / "library" / "vendors"
-    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+    if not emulated:
+        return _text(f"{family}.cl")
+    rows = [row for row in INSTRUCTIONS.values() if row.family == family]
+    doubles = [row.emulated for row in rows if row.c == "f64"]
+    if doubles:
+        doubles = ["#ifdef cl_khr_fp64", *doubles, "#endif"]
+    return "\n".join([emulated_layouts(family), *(row.emulated for row in rows if row.c != "f64"), *doubles, ""])
+
+
+def emulated_layouts(family: str) -> str:
+    """The macros that a family's emulated functions are made by: where each component of an operand lies."""
+    return _text("emulated.cl") + _text(f"{family}_emulated.cl")
+
+
+def _text(name: str) -> str:
+    return (files(__package__) / "library" / "vendors" / name).read_text(encoding="utf-8")
 
 
 _SIGNS = (("s8", "s8"), ("s8", "u8"), ("u8", "s8"), ("u8", "u8"))
@@ -112,10 +148,10 @@ def _mma_rows() -> Iterator[Instruction]:
             yield _mma((16, 8, 32), a, b, "f32", "uint4 uint2 float4", "sm_89", "m16n8k32")
 
 
-_DPAS = "cl_intel_subgroup_matrix_multiply_accumulate"
+DPAS = "cl_intel_subgroup_matrix_multiply_accumulate"
 
 
-def _dpas(shape: tuple[int, int, int], a: str, b: str, c: str, types: str, extension: str = _DPAS) -> Instruction:
+def _dpas(shape: tuple[int, int, int], a: str, b: str, c: str, types: str, extension: str = DPAS) -> Instruction:
     name = _name("dpas", shape, a, b, c)
     citation = f"{extension}, New OpenCL C Functions"
     return Instruction("dpas", name, *shape, a, b, c, shape[1], *_registers(types), (extension,), citation)
@@ -132,7 +168,7 @@ def _dpas_rows() -> Iterator[Instruction]:
                 yield _dpas((m, n, 32), a, b, "s32", f"{types[0]}{count} {types[1]} {types[2]}")
     for m, types_of_a in ((1, "float"), (2, "float"), (4, "float2"), (8, "float4")):
         c = "float" if m == 1 else f"float{m}"
-        yield _dpas((m, 16, 8), "tf32", "tf32", "f32", f"{types_of_a} float8 {c}", f"{_DPAS}_tf32")
+        yield _dpas((m, 16, 8), "tf32", "tf32", "f32", f"{types_of_a} float8 {c}", f"{DPAS}_tf32")
 
 
 def _wmma(a: str, b: str, c: str, types: str, device: str) -> Instruction:

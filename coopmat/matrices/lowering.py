@@ -41,6 +41,7 @@ from .instances import (
     Store as Store,
     conversion as conversion,
 )
+from .instructions import INSTRUCTIONS, emulated_layouts
 from .multiply_add import MultiplyAdd as MultiplyAdd
 from .strategies import (
     MAX_WORK_ITEMS as MAX_WORK_ITEMS,
@@ -65,7 +66,13 @@ def instantiate(target: Target, instances: Iterable[Instance]) -> str:
     parts: dict[str, str] = {}
     for name in sorted(wanted):
         _add(parts, wanted[name], target)
-    return "\n".join([*(library_sections(file)["PROLOGUE"] for file in target.strategy.files), *parts.values()])
+    return "\n".join([prologue(target.strategy), *parts.values()])
+
+
+def prologue(strategy: Strategy) -> str:
+    """The macros that its functions share."""
+    found = [library_sections(file)["PROLOGUE"] for file in strategy.files]
+    return "\n".join([*found, emulated_layouts(strategy.family)] if strategy.family else found)
 
 
 def _add(parts: dict[str, str], instance: Instance, target: Target) -> None:
@@ -104,8 +111,12 @@ def section(files: Sequence[str], names: str) -> tuple[str, str]:
 @cache
 def prelude(route: str) -> tuple[str, frozenset[str]]:
     """The C that reaches the instructions of a route's devices, and the functions of the library that it defines."""
-    file = STRATEGIES[route].prelude if route in STRATEGIES else ""
-    text = _text(file) if file else ""
+    strategy = STRATEGIES.get(route)
+    if strategy is None or not strategy.prelude:
+        return "", frozenset()
+    text = _text(strategy.prelude)
+    if strategy.family:
+        return text, frozenset(row.name for row in INSTRUCTIONS.values() if row.family == strategy.family)
     return text, frozenset(re.findall(r"^static inline \w+ (\w+)\(", text, re.MULTILINE))
 
 

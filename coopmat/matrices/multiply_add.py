@@ -6,18 +6,31 @@ from dataclasses import dataclass
 
 from . import instances, spelling
 from .holdings import Number, Term
-from .instance import FromTemplate, Signature
+from .instance import FromTemplate, Instance, Parameter, Signature, Written
+from .instructions import Instruction
+from .products import FragmentProduct, Product
 from .strategies import Target
 from .variants import ComponentType, MatrixType, Operands, Use
 
 
-def _signs(operands: Operands) -> dict[str, str]:
-    """How bytes come to an instruction that takes unsigned and signed ones, of either operand."""
-    a_signed, b_signed = Operands.A_SIGNED in operands, Operands.B_SIGNED in operands
-    return {
-        "FLIP": "0x80808080u" if a_signed == b_signed else "0",
-        "DOT(c, x, y)": "cm_vpdpbusd(c, x, y)" if b_signed else "cm_vpdpbusd(c, y, x)",
-    }
+@dataclass(frozen=True, slots=True)
+class EmulatedInstruction(Written):
+    """What a vendor's instruction is described to do, by a subgroup's broadcasts; routes whose devices have it define
+    the same function by the instruction."""
+
+    row: Instruction
+
+    @property
+    def function_name(self) -> str:
+        return self.row.name
+
+    @property
+    def signature(self) -> Signature:
+        parameters = (Parameter(name, r.opencl_c) for name, r in zip("abc", self.row.registers, strict=True))
+        return Signature(self.row.c_registers.opencl_c, tuple(parameters))
+
+    def text(self, target: Target) -> str:
+        return self.row.emulated + "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +74,10 @@ class MultiplyAdd(FromTemplate):
 
     def definitions(self, target: Target) -> dict[str, str]:
         m, n, k = self.c.rows, self.c.columns, self.a.columns
-        w, own = target.width(self.c), target.holding(self.c).slots // m
+        w, own = self._width(target), target.holding(self.c).slots // m
         steps = m * own // w
-        product = target.strategy.product(self.a, self.b, self.c)
-        out = {
-            "OP": product.section if product else "MUL_ADD",
-            "M": str(m),
-            "N": str(n),
-            "K": str(k),
-            "SG": str(target.sub_group_size),
-        }
+        product = self._product(target)
+        out = {"OP": self._section(target), "M": str(m), "N": str(n), "K": str(k), "SG": str(target.sub_group_size)}
         for name, matrix in (("A", self.a), ("B", self.b), ("C", self.c)):
             out[name] = matrix.component.library_c
         out |= {"OWN": str(own), "SUM": self._sum.opencl_c, "WIDTH": str(w), "SUM_V": spelling.vector(self._sum, w)}
@@ -79,13 +86,47 @@ class MultiplyAdd(FromTemplate):
             "EACH": instances.each(steps),
             "EACH_K": "CM_UNROLL" if steps * k <= instances.UNROLL_LIMIT else "CM_ROLL",
         }
-        if target.holding(self.b).has_vectors:
+        if out["OP"] == "MUL_ADD_MIXED":
+            out |= self._places(target)
+        elif target.holding(self.b).has_vectors:
             out["B_ROW(k, j)"] = self._row_of_b(target, w)
-        if product is not None:
-            out |= _signs(self.operands)
+        if target.strategy.is_emulated:
+            # An emulated instruction has loops itself.
+            out |= {"EACH": "CM_ROLL", "EACH_K": "CM_ROLL"}
         out |= {"BLOCK": str(self._block(target)), "EACH_BLOCK": out["EACH"]}
-        is_whole = product is not None and not self.c.component.is_integer
-        return out if is_whole else out | self._arithmetic(w, target.strategy.tuning.fma)
+        if product is None or self.c.component.is_integer:
+            out |= self._arithmetic(w, target.strategy.tuning.fma)
+        return out if product is None else out | product.definitions(self.a, self.b, self.c, self.operands)
+
+    def needs(self, target: Target) -> tuple[Instance, ...]:
+        product = self._product(target)
+        if not isinstance(product, FragmentProduct):
+            return ()
+        row = product.instruction(self.a.component, self.b.component, self.operands)
+        return () if row is None else (EmulatedInstruction(row),)
+
+    def _product(self, target: Target) -> Product | None:
+        return target.strategy.product(self.a, self.b, self.c, self.operands, target.sub_group_size)
+
+    def _section(self, target: Target) -> str:
+        product = self._product(target)
+        if product is not None:
+            return product.section
+        usual = (target.strategy.lies_as_usual(m, target.sub_group_size) for m in (self.a, self.b, self.c))
+        return "MUL_ADD" if all(usual) else "MUL_ADD_MIXED"
+
+    def _places(self, target: Target) -> dict[str, str]:
+        """Where the components of each matrix are, and how those of A and B go to other lanes."""
+        out = target.holding(self.c).macros() | {"ROWS": str(self.c.rows), "COLUMNS": str(self.c.columns)}
+        for name, matrix in (("A", self.a), ("B", self.b)):
+            macros = target.holding(matrix).macros() | instances.travelling(target, matrix.component)
+            words = ("HOLDER(r, c)", "SLOT(r, c)", "W_OF(x)", "T_OF(x)")
+            out |= {f"{name}_{word}": macros[word] for word in words}
+        return out
+
+    def _width(self, target: Target) -> int:
+        """Of the vectors in which C's components are added."""
+        return target.width(self.c)
 
     def _row_of_b(self, target: Target, w: int) -> str:
         """`w` components of row k from column j * w on."""

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import product
 
-from .holdings import Holding, Interleaved
-from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Use, Variant
+from . import spelling
+from .holdings import Fragments, Holding, Interleaved, Tile
+from .instructions import Instruction
+from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Use, Variant
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
-    """`a`, `b` and `c` name the component types that it takes, each with each; the shape of a matrix is a multiple of
-    `m`, `n` and `k`, which are the instruction's. `pack` is how many rows of B lie together; `feature` is
-    what a processor that has it says in Linux."""
+class Product(ABC):
+    """`name` tells it from the other products of its route. `a`, `b` and `c` name the component types that it takes,
+    each with each; the shape of a matrix is a multiple of `m`, `n` and `k`, which are the instruction's. `lanes` is the
+    size of the subgroups that it is for."""
 
+    name: str
     section: str
     a: tuple[str, ...]
     b: tuple[str, ...]
@@ -22,22 +26,19 @@ class Product:
     m: int
     n: int
     k: int
-    pack: int = 1
-    feature: str = ""
+    lanes: int = 1
 
-    def takes(self, a: MatrixType, b: MatrixType, c: MatrixType) -> bool:
-        names = zip((a, b, c), (self.a, self.b, self.c), strict=True)
-        return all(matrix.component.name in allowed for matrix, allowed in names) and not (
-            c.rows % self.m or c.columns % self.n or a.columns % self.k
-        )
+    def takes(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> bool:
+        """Whether a multiply-add of these matrices, with this mask, is several of the instruction's."""
+        return self.fits(a) and self.fits(b) and self.fits(c)
 
+    @abstractmethod
     def holding(self, matrix: MatrixType) -> Holding | None:
         """How a matrix must lie for the instruction, None where any way will do."""
-        if matrix.use is not Use.B or matrix.component.name not in self.b:
-            return None
-        if self.pack == 1 or matrix.rows % self.k or matrix.columns % self.n:
-            return None
-        return Interleaved(matrix.rows, matrix.columns, 1, self.pack)
+
+    @abstractmethod
+    def definitions(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> dict[str, str]:
+        """What the section reads of the instruction, `CM_` left out."""
 
     def variants(self) -> tuple[Variant, ...]:
         """One for each choice of component types, of a shape that is several of the instruction's."""
@@ -49,17 +50,95 @@ class Product:
             for saturating in ((False, True) if c.is_integer else (False,))
         )
 
+    @property
+    def shapes(self) -> tuple[tuple[int, int], ...]:
+        """Rows and columns of A, B and the accumulator, as the instruction takes them."""
+        return (self.m, self.k), (self.k, self.n), (self.m, self.n)
+
+    def fits(self, matrix: MatrixType) -> bool:
+        """Whether the matrix can be one of its operands."""
+        (rows, columns), names = self.shapes[matrix.use], (self.a, self.b, self.c)[matrix.use]
+        return matrix.component.name in names and not (matrix.rows % rows or matrix.columns % columns)
+
+
+@dataclass(frozen=True, slots=True)
+class DotProduct(Product):
+    """`pack` is how many rows of B lie together; `feature` is what a processor that has it says in Linux."""
+
+    pack: int = 1
+    feature: str = ""
+
+    def holding(self, matrix: MatrixType) -> Holding | None:
+        if matrix.use is not Use.B or not self.fits(matrix):
+            return None
+        return Interleaved(matrix.rows, matrix.columns, 1, self.pack)
+
+    def definitions(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> dict[str, str]:
+        # How bytes come to an instruction that takes unsigned and signed ones, of either operand.
+        a_signed, b_signed = Operands.A_SIGNED in operands, Operands.B_SIGNED in operands
+        return {
+            "FLIP": "0x80808080u" if a_signed == b_signed else "0",
+            "DOT(c, x, y)": "cm_vpdpbusd(c, x, y)" if b_signed else "cm_vpdpbusd(c, y, x)",
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentProduct(Product):
+    """By matrix instructions of a subgroup, whose operands lie as `tiles`: those of A, B and the accumulator. The
+    `instructions` differ in the component types of A and B; `devices` have them (`Instruction.devices`)."""
+
+    tiles: tuple[Tile, ...] = ()
+    instructions: tuple[Instruction, ...] = ()
+    devices: tuple[str, ...] = ()
+
+    def holding(self, matrix: MatrixType) -> Holding | None:
+        if not self.fits(matrix):
+            return None
+        return Fragments(matrix.rows, matrix.columns, self.lanes, self.tiles[matrix.use])
+
+    def definitions(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> dict[str, str]:
+        row = self.instruction(a.component, b.component, operands)
+        assert row is not None, "taken"
+        out = {"INSTRUCTION(a, b, c)": f"{row.name}(a, b, c)", "BEGIN(c)": "(c)", "END(sum, c)": "(sum)"}
+        if Operands.SATURATING in operands:
+            w, registers = row.c_registers.count, row.c_registers.opencl_c
+            uints, components = (spelling.vector(t, w) for t in (UINT, c.component))
+            out["BEGIN(c)"] = f"({registers})(0)"
+            out["SATURATED(sum, c)"] = spelling.saturating_end(c.component, operands, UINT, w)
+            out["END(sum, c)"] = f"as_{registers}(CM_SATURATED(as_{uints}(sum), as_{components}(c)))"
+        counts = {"M": c.rows // self.m, "N": c.columns // self.n, "K": a.columns // self.k}
+        out |= {f"TILES_{name}": str(count) for name, count in counts.items()}
+        for letter, tile, held in zip("ABC", self.tiles, row.registers, strict=True):
+            out |= {f"{letter}_TILE": str(tile.components), f"{letter}_REGISTERS": held.opencl_c}
+        return out
+
+    def takes(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> bool:
+        fit = self.fits(a) and self.fits(b) and self.fits(c)
+        return fit and self.instruction(a.component, b.component, operands) is not None
+
+    def instruction(self, a: ComponentType, b: ComponentType, operands: Operands) -> Instruction | None:
+        """For these component types; bytes are of the signs that the mask says."""
+        types = a.name, b.name
+        if a.is_integer:
+            a_signed, b_signed = Operands.A_SIGNED in operands, Operands.B_SIGNED in operands
+            types = "s8" if a_signed else "u8", "s8" if b_signed else "u8"
+        return next((row for row in self.instructions if (row.a, row.b) == types), None)
+
 
 def _integers(*bits: int) -> tuple[str, ...]:
     return tuple(row.name for row in COMPONENT_TYPES.values() if row.is_integer and row.bits in bits)
 
 
-_BYTES = _integers(8)
+BYTES, WORDS, UINT = _integers(8), _integers(32), COMPONENT_TYPES["u32"]
 # Intel's SDM, volume 2: VPDPBUSD adds four products of bytes, unsigned and signed, to each of 16 integers of 32 bits;
 # VDPBF16PS two products of bfloat16 to each of 16 floats.
 X86 = (
-    Product("MUL_ADD_BYTES", _BYTES, _BYTES, _integers(8, 16, 32), 1, 16, 4, pack=4, feature="avx512_vnni"),
-    Product("MUL_ADD_BFLOAT16", ("bf16",), ("bf16",), ("f32",), 1, 16, 2, pack=2, feature="avx512_bf16"),
+    DotProduct(
+        "vpdpbusd", "MUL_ADD_BYTES", BYTES, BYTES, _integers(8, 16, 32), 1, 16, 4, pack=4, feature="avx512_vnni"
+    ),
+    DotProduct(
+        "vdpbf16ps", "MUL_ADD_BFLOAT16", ("bf16",), ("bf16",), ("f32",), 1, 16, 2, pack=2, feature="avx512_bf16"
+    ),
 )
 
 

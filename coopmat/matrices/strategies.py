@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
 
+from . import fragments
 from .holdings import Columns, Holding, Whole
 from .products import X86, Product
-from .variants import MatrixType
+from .variants import MatrixType, Operands
 
 # What local memory is made for where the kernel does not say how large its work-groups are.
 MAX_WORK_ITEMS = 256
@@ -22,7 +23,7 @@ class Tuning:
     """What a lowering has to know of the device: `widest` is the greatest number of components of the vectors that may
     be used, `fma` says whether the builtin is there, `guarded_loads` whether a load from an address that all work-items
     share is left out where its condition is false. `sub_group_size` is in work-items, for kernels that name none.
-    `instructions` are the sections of the products that it has, None where it has all."""
+    `instructions` are the names of the products that it has, None where it has what the newest devices have."""
 
     widest: int = 16
     fma: bool = True
@@ -48,8 +49,9 @@ class Strategy:
     """A lowering. Sections are looked for in `files` of library/, the last first; `builtins` is the file of those of
     the subgroup, where it is not the device's. `usual` is how a matrix lies over the lanes where no instruction wants
     it otherwise; `barrier` is the function that these wait for each other by, none where there is one only. `products`
-    are what its devices have instructions for; `prelude` is the file of C that reaches them, in place of the functions
-    of those names. `tuning` is the device's.
+    are what its newest devices have instructions for, `others` what only older ones have; `family` is that of the
+    vendor's instructions, if they are one's (`INSTRUCTIONS`). `prelude` is the file of C that reaches them, in place of
+    the functions of those names. `tuning` is the device's.
     """
 
     name: str
@@ -57,6 +59,8 @@ class Strategy:
     sub_group: SubGroup
     usual: type[Holding] = Columns
     products: tuple[Product, ...] = ()
+    others: tuple[Product, ...] = ()
+    family: str = ""
     prelude: str = ""
     builtins: str | None = None
     barrier: str = ""
@@ -64,13 +68,29 @@ class Strategy:
 
     def tuned(self, tuning: Tuning) -> Strategy:
         """The same lowering, for another device."""
-        there = (row for row in self.products if tuning.instructions is None or row.section in tuning.instructions)
-        return replace(self, tuning=tuning, products=tuple(there) if tuning.widest == 16 else ())
+        there = self.products
+        if tuning.instructions is not None:
+            there = tuple(row for row in self.every_product if row.name in tuning.instructions)
+        return replace(self, tuning=tuning, products=there if tuning.widest == 16 else (), others=())
+
+    @property
+    def every_product(self) -> tuple[Product, ...]:
+        """Of devices of any age."""
+        return self.products + self.others
 
     def holding(self, matrix: MatrixType, lanes: int) -> Holding:
         """How a matrix lies over so many lanes."""
-        wanted = (row.holding(matrix) for row in self.products)
+        wanted = (row.holding(matrix) for row in self.products if row.lanes == lanes)
         return next(filter(None, wanted), None) or self.usual(matrix.rows, matrix.columns, lanes)
+
+    def lies_as_usual(self, matrix: MatrixType, lanes: int) -> bool:
+        """Whether no instruction wants it otherwise, or as the usual way's own functions can take it."""
+        return isinstance(self.holding(matrix, lanes), self.usual)
+
+    @property
+    def is_emulated(self) -> bool:
+        """Whether functions stand for a vendor's instructions."""
+        return bool(self.family) and not self.prelude
 
     @property
     def has_one_work_item(self) -> bool:
@@ -94,21 +114,54 @@ class Strategy:
 
     def size(self, wanted: int | None) -> int:
         """Of the subgroups of a kernel that wants this size, or none in particular."""
-        return 1 if self.has_one_work_item else wanted or self.tuning.sub_group_size
+        if self.has_one_work_item:
+            return 1
+        sizes = {row.lanes for row in self.products}
+        usual = self.tuning.sub_group_size
+        return wanted or (usual if usual in sizes or not sizes else max(sizes))
 
     def target(self, wanted: int | None, work_items: int | None) -> Target:
         """For a kernel that wants such subgroups, and has so many work-items in a work-group."""
         items = work_items if self.exchanges_in_local_memory else None
         return Target(self, self.size(wanted), items or MAX_WORK_ITEMS)
 
-    def product(self, a: MatrixType, b: MatrixType, c: MatrixType) -> Product | None:
-        """The multiply-add that its devices have an instruction for, None where that is another."""
-        return next((row for row in self.products if row.takes(a, b, c)), None)
+    def product(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands, lanes: int) -> Product | None:
+        """What its devices have an instruction for, and the operands lie for; None where there is none."""
+        return next(
+            (
+                row
+                for row in self.products
+                if row.lanes == lanes
+                and row.takes(a, b, c, operands)
+                and all(
+                    wanted is None or wanted.lies_as(self.holding(matrix, lanes))
+                    for matrix, wanted in ((matrix, row.holding(matrix)) for matrix in (a, b, c))
+                )
+            ),
+            None,
+        )
 
     def width(self, matrix: MatrixType) -> int:
         """Components of the vectors that a matrix is held in: the widest vector that divides a row, or scalars."""
         widths = (w for w in (16, 8, 4, 2, 1) if w <= self.tuning.widest and matrix.columns % w == 0)
         return next(widths) if self.holding(matrix, 1).has_vectors else 1
+
+
+def _vendors(family: str, newest: str = "") -> tuple[Strategy, Strategy]:
+    """By the matrix instructions of a vendor's devices, and the same emulated; of several generations of them the
+    `newest` is meant where nothing is said of the device."""
+    products = fragments.products(family)
+    usual = tuple(row for row in products if not newest or newest in row.devices)
+    emulated = Strategy(
+        f"{family}:emulated",
+        ("general.cl", "lanes.cl", "fragments.cl"),
+        SubGroup.DEVICE,
+        products=usual,
+        others=tuple(row for row in products if row not in usual),
+        family=family,
+        barrier="sub_group_barrier",
+    )
+    return replace(emulated, name=family, prelude=f"vendors/{family}.cl"), emulated
 
 
 _X86 = Strategy(
@@ -117,7 +170,7 @@ _X86 = Strategy(
     SubGroup.WORK_ITEM,
     Whole,
     X86,
-    "x86_prelude.cl",
+    prelude="x86_prelude.cl",
     builtins="subgroup_of_one_builtins.cl",
 )
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
@@ -141,6 +194,10 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             ),
             _X86,
             replace(_X86, name="x86:emulated", prelude=""),
+            *_vendors("mma"),
+            *_vendors("wmma", "gfx12"),
+            *_vendors("mfma", "gfx942"),
+            *_vendors("dpas"),
         )
     }
 )
@@ -158,11 +215,11 @@ def storage_components(strategy: Strategy, matrix: MatrixType, sub_group_size: i
     return strategy.holding(matrix, sub_group_size).slots
 
 
-def storage_alignment(strategy: Strategy, matrix: MatrixType) -> int:
-    """In bytes: of the vectors in which it is accessed."""
-    if strategy.holding(matrix, 1).name == "INTERLEAVED":
-        return 64
-    return matrix.component.size * strategy.width(matrix)
+def storage_alignment(strategy: Strategy, matrix: MatrixType, sub_group_size: int) -> int:
+    """In bytes: of the vectors in which it is accessed, in subgroups of this size and in larger ones."""
+    lanes = {sub_group_size, *(row.lanes for row in strategy.products)}
+    units = (strategy.holding(matrix, size).unit for size in lanes)
+    return matrix.component.size * max(*units, strategy.width(matrix))
 
 
 # The fences of a barrier before and after a store; to private memory no other work-item looks. What is stored to global

@@ -117,7 +117,7 @@ class Storage(PlainTypes):
         assert isinstance(held, ScalarType)
         parts = ArrayType(with_count(held, width), count // width)
         name = f"cm_{t.component}_{t.rows}x{t.columns}_{t.use.name.lower()}"
-        alignment = lowering.storage_alignment(self._strategy, m)
+        alignment = lowering.storage_alignment(self._strategy, m, self._size)
         natural = width * m.component.size
         result = RecordType("struct", name, LIBRARY_SPAN, alignment=alignment if alignment > natural else None)
         result.complete([Field("part", parts, PLAIN, LIBRARY_SPAN)])

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from coopmat.devices import DeviceInfo, probe as process, route_for
 from coopmat.devices.environment import processor
+from coopmat.devices.table import compute_capability
+from coopmat.matrices.products import DotProduct, FragmentProduct, Product
 from coopmat.matrices.strategies import STRATEGIES
 from coopmat.options import LINKED, CompileOptions
 
@@ -14,16 +16,30 @@ _FUNCTION = "coopmat.runtime.instruction_probe:run"
 
 
 def instructions(device: DeviceInfo, route: str, *, asks: bool = True) -> tuple[str, ...]:
-    """The sections of the route's products that are right on the device; where that is not known, it is asked, or it
+    """The names of the route's products that are right on the device; where that is not known, it is asked, or it
     has none where `asks` is False."""
-    flags = " ".join(processor()).split()
-    rows = (row for row in STRATEGIES[route].products if row.feature in flags)
-    return tuple(row.section for row in rows if _is_right(device, f"{route} {row.section}", asks))
+    rows = (row for row in STRATEGIES[route].every_product if _is_likely(device, row))
+    return tuple(row.name for row in rows if _is_right(device, f"{route} {row.name}", asks))
 
 
-def code_for(device: DeviceInfo) -> str:
+def _is_likely(device: DeviceInfo, row: Product) -> bool:
+    """Whether it is worth a question."""
+    if isinstance(row, DotProduct):
+        return device.kind == "CPU" and row.feature in " ".join(processor()).split()
+    capability = compute_capability(device)
+    for there in row.devices if isinstance(row, FragmentProduct) else ():
+        if there.startswith("sm_"):
+            if capability is not None and capability >= int(there[3:]):
+                return True
+        elif there in device.extensions or device.name.startswith(there):
+            return True
+    return False
+
+
+def code_for(device: DeviceInfo, route: str) -> str:
     """The form in which a route that only OpenCL C has words for goes to the device."""
-    return LINKED if device.takes_spirv and route_for(device).code == "spirv" else "c"
+    links = device.takes_spirv and route_for(device).code == "spirv" and not STRATEGIES[route].family
+    return LINKED if links else "c"
 
 
 def _is_right(device: DeviceInfo, question: str, asks: bool) -> bool:
@@ -40,11 +56,11 @@ def _is_right(device: DeviceInfo, question: str, asks: bool) -> bool:
 
 
 def run(device: DeviceInfo, question: str) -> str:
-    """What came out of a product, "ROUTE SECTION": "right", or what was wrong."""
+    """What came out of a product, "ROUTE NAME": "right", or what was wrong."""
     from . import driver
     from .native_probe import outcome
 
-    route, section = question.split()
-    variant = next(row for row in STRATEGIES[route].products if row.section == section).variants()[0]
-    options = CompileOptions(matrices=route, code=code_for(device))
+    route, name = question.split()
+    variant = next(row for row in STRATEGIES[route].every_product if row.name == name).variants()[0]
+    options = CompileOptions(matrices=route, code=code_for(device, route))
     return outcome(device, variant, options, lambda context, module: driver.build(context, module, device))

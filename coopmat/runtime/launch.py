@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import statistics
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coopmat.devices import DeviceInfo, native_profile_for, opencl, route_for
+from coopmat.devices import DeviceInfo, native_profile_for, opencl, route_for, unit_for
 from coopmat.devices.sub_groups import usual_size
 from coopmat.devices.variants import variants_for
 from coopmat.diagnostics import CompileError
@@ -28,6 +29,8 @@ from .instruction_probe import code_for, instructions
 from .launch_rules import LaunchRules, launch_error
 from .program import Program
 from .runheader import WORK, Argument, Piece, Run, header_error, parse_header, with_source
+
+logger = logging.getLogger("coopmat.launch")
 
 if TYPE_CHECKING:
     from coopmat.compiler import Module
@@ -111,21 +114,21 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
     if options.matrix_registers is None and device.vector_bits:
         options = replace(options, matrix_registers=registers_of(device.vector_bits))
     route = route_for(device)
+    if options.matrices in OPENCL_C_ONLY and device.handle is not None and options.instructions is None:
+        options = _with_instructions(options, device)
     if options.code == "auto" and options.matrices in OPENCL_C_ONLY:
-        options = replace(options, code=code_for(device))
+        options = replace(options, code=code_for(device, options.matrices))
     elif options.code == "auto" and route.code == "c":
         options = replace(options, code="c")
     if options.matrices == "auto" and options.code == "auto":
-        options = _of_environment(replace(options, unit=route.unit))
-    if options.matrices in OPENCL_C_ONLY and device.handle is not None and options.instructions is None:
-        options = replace(options, instructions=instructions(device, options.matrices))
+        options = _of_environment(replace(options, unit=unit_for(device)))
     if options.matrices == "auto":
         lowered = options.code == "c" and route.matrices == "native"
         options = replace(options, matrices="one" if lowered else route.matrices)
     options = replace(options, fma=route.fma, guarded_loads=route.guarded_loads)
     lacking = {name: False for name in _RARE if name not in device.extensions}
     options = replace(options, extensions={**lacking, **options.extensions})
-    if options.matrices in IN_SUB_GROUPS:
+    if options.matrices in IN_SUB_GROUPS and options.matrices not in OPENCL_C_ONLY:
         options = _in_sub_groups(options, device)
     if options.code == "c":
         return _for_own_compiler(options, device)
@@ -146,6 +149,17 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
             raise launch_error(f"{device.label} takes SPIR-V up to {newest}, not {options.spirv_version}")
         options = replace(options, spirv_version=newest)
     return options
+
+
+def _with_instructions(options: CompileOptions, device: DeviceInfo) -> CompileOptions:
+    """With those of the route that the device has; without any the device's own route is taken, and that is told."""
+    there = instructions(device, options.matrices)
+    if there:
+        return replace(options, instructions=there)
+    own = route_for(device).matrices
+    text = "%s has no instruction of --matrices %s that was tried and right; --matrices %s is taken"
+    logger.warning(text, device.label, options.matrices, own)
+    return replace(options, matrices=own)
 
 
 def _of_environment(options: CompileOptions) -> CompileOptions:

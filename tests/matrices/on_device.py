@@ -40,7 +40,7 @@ class Case:
 def storage(name: str, strategy: lowering.Strategy, sub_group_size: int, matrix: MatrixType) -> str:
     """The declaration of a matrix in private memory."""
     count = lowering.storage_components(strategy, matrix, sub_group_size)
-    alignment = lowering.storage_alignment(strategy, matrix)
+    alignment = lowering.storage_alignment(strategy, matrix, sub_group_size)
     return f"__attribute__((aligned({alignment}))) {matrix.component.library_c} {name}[{count}];"
 
 

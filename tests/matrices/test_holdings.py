@@ -6,21 +6,23 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from coopmat.matrices.holdings import Columns, Holding, Interleaved, Term, Whole
+from coopmat.matrices import fragments
+from coopmat.matrices.holdings import Columns, Fragments, Holding, Interleaved, Term, Whole
+from coopmat.matrices.instructions import FAMILIES
 from coopmat.matrices.strategies import STRATEGIES
 from coopmat.matrices.variants import COMPONENT_TYPES, MatrixType, Use
 
 SHAPES = tuple(itertools.product((1, 2, 3, 7, 8, 16, 17, 33, 48), repeat=2))
 
 
-def check(holding: Holding) -> None:
-    """AssertionError where a component has no place or two, or where one of the rules is broken."""
+def check(holding: Holding, copies: int = 1) -> None:
+    """AssertionError where a component has not so many places, or where one of the rules is broken."""
     lanes, slots = np.indices((holding.lanes, holding.slots))
     rows, columns = np.broadcast_arrays(*holding.place(lanes, slots))
     held = (rows < holding.rows) & (columns < holding.columns)
     counts = np.zeros((holding.rows, holding.columns), int)
     np.add.at(counts, (rows[held], columns[held]), 1)
-    assert (counts == 1).all()
+    assert (counts == copies).all()
     # What a lane holds comes first in its slots.
     length = np.broadcast_to(holding.length(np.arange(holding.lanes)), holding.lanes)
     assert (held == (slots < length[:, None])).all()
@@ -55,9 +57,30 @@ def test_packs_of_rows_lie_as_in_the_packed_layout(pack):
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_every_matrix_is_held(name):
-    lanes = STRATEGIES[name].size(8)
-    for component, use, (rows, columns) in itertools.product(COMPONENT_TYPES.values(), Use, SHAPES):
-        check(STRATEGIES[name].holding(MatrixType(component, rows, columns, use), lanes))
+    strategy = STRATEGIES[name]
+    for lanes in {strategy.size(8), *(row.lanes for row in strategy.products)}:
+        for component, use, (rows, columns) in itertools.product(COMPONENT_TYPES.values(), Use, SHAPES):
+            check(strategy.holding(MatrixType(component, rows, columns, use), lanes))
+
+
+FRAGMENTS = {row.name: row for family in FAMILIES for row in fragments.products(family)}
+
+
+@pytest.mark.parametrize("name", FRAGMENTS)
+def test_operands_of_instructions_are_held(name):
+    """RDNA3 has A and B twice. What a lane has of a tile fills the registers of the function."""
+    product = FRAGMENTS[name]
+    copies = {Use.A: 2, Use.B: 2}.get if product.devices == ("gfx11",) else {}.get
+    for use, types, tile in zip(Use, (product.a, product.b, product.c), product.tiles, strict=True):
+        for down, along in ((1, 1), (3, 2), (2, 5)):
+            matrix = MatrixType(COMPONENT_TYPES[types[0]], tile.rows * down, tile.columns * along, use)
+            holding = product.holding(matrix)
+            check(holding, copies(use, 1))
+            assert holding.slots == tile.components * down * along
+        for row in product.instructions:
+            registers = row.registers[use]
+            size = {"int": 4, "uint": 4, "float": 4, "short": 2, "ushort": 2, "double": 8}[registers.element]
+            assert registers.count * size == tile.components * matrix.component.size
 
 
 @dataclass(frozen=True)
@@ -92,7 +115,15 @@ def value(text: str, **names: int) -> int:
     return int(eval(text.replace("/", "//"), {}, names))
 
 
-HOLDINGS = (Whole(7, 12, 1), Interleaved(8, 12, 1, 4), Columns(7, 12, 5), Columns(16, 32, 16))
+HOLDINGS = (
+    Whole(7, 12, 1),
+    Interleaved(8, 12, 1, 4),
+    Columns(7, 12, 5),
+    Columns(16, 32, 16),
+    Fragments(32, 48, 32, FRAGMENTS["mma_m16n8k16_f16_f32"].tiles[Use.A]),
+    Fragments(16, 32, 32, FRAGMENTS["mma_m16n8k16_f16_f32"].tiles[Use.B]),
+    Fragments(32, 16, 64, FRAGMENTS["mfma_m16n16k4_f64_f64"].tiles[Use.ACCUMULATOR]),
+)
 
 
 @pytest.mark.parametrize("holding", HOLDINGS, ids=str)

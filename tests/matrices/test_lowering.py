@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from coopmat.frontend import builtins
 from coopmat.matrices import lowering
+from coopmat.matrices.instance import FromTemplate
 from coopmat.matrices.instances import Conversion, Transpose
 from coopmat.matrices.lowering import STRATEGIES
 from coopmat.matrices.strategies import Target
@@ -37,6 +39,8 @@ INSTANCES = [
     lowering.Coord(A),
     lowering.MultiplyAdd(A, B, ACC, Operands(13)),
     lowering.MultiplyAdd(A, B, ACC, Operands(21)),
+    # By an instruction, where there is one, and of operands that lie for one.
+    lowering.MultiplyAdd(A, replace(B, columns=16), replace(ACC, columns=16), Operands(13)),
 ]
 BUILTINS = [
     lowering.substitute_builtin(ONE, name, component)
@@ -98,8 +102,8 @@ SCRATCH_BUILTINS = [
         ("intel_sub_group_block_write4", C["u32"]),
     ]
 ]
-BUILTINS_OF = {"one": BUILTINS, "lanes": [], "scratch": SCRATCH_BUILTINS}
-TARGETS = [Target(ONE, 1), Target(LANES, 16), Target(SCRATCH, 16)]
+BUILTINS_OF = {"one": BUILTINS, "lanes": [], "scratch": SCRATCH_BUILTINS, "mma:emulated": []}
+TARGETS = [Target(ONE, 1), Target(LANES, 16), Target(SCRATCH, 16), Target(STRATEGIES["mma:emulated"], 32)]
 targets = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.strategy.name)
 
 
@@ -131,7 +135,7 @@ def test_definitions_are_what_the_signatures_say(target):
 
 @targets
 def test_every_macro_is_defined_and_undefined_again(target):
-    prologue = "\n".join(lowering.library_sections(file)["PROLOGUE"] for file in target.strategy.files)
+    prologue = lowering.prologue(target.strategy)
     for instance in INSTANCES + SCRATCH_BUILTINS * target.strategy.exchanges_in_local_memory:
         text = lowering.instantiate(target, [instance]).removeprefix(prologue)
         defined = set(re.findall(r"#define (CM_\w+)", text))
@@ -144,7 +148,8 @@ def test_every_section_is_reached():
     for target in TARGETS:
         instances = INSTANCES + BUILTINS_OF[target.strategy.name]
         instances += [needed for i in instances for needed in i.needs(target)]
-        used |= {lowering.section(i.files(target.strategy), i.definitions(target)["OP"]) for i in instances}
+        templates = [i for i in instances if isinstance(i, FromTemplate)]
+        used |= {lowering.section(i.files(target.strategy), i.definitions(target)["OP"]) for i in templates}
     for file in {file for file, _ in used}:
         sections = set(lowering.library_sections(file)) - {"PROLOGUE"}
         assert sections == {section for name, section in used if name == file}
@@ -180,9 +185,9 @@ def test_storage():
     assert lowering.storage_components(ONE, B, 1) == 32 * 12
     assert lowering.storage_components(LANES, B, 8) == 32 * 2
     assert lowering.storage_components(LANES, B, 16) == 32
-    assert lowering.storage_alignment(ONE, ACC) == 16
-    assert lowering.storage_alignment(ONE, MatrixType(C["f64"], 3, 48, Use.B)) == 128
-    assert lowering.storage_alignment(LANES, ACC) == 4
+    assert lowering.storage_alignment(ONE, ACC, 1) == 16
+    assert lowering.storage_alignment(ONE, MatrixType(C["f64"], 3, 48, Use.B), 1) == 128
+    assert lowering.storage_alignment(LANES, ACC, 8) == 4
 
 
 def test_straight_line_code_is_bounded():

@@ -23,9 +23,9 @@ ROUTES = [*(name for name in STRATEGIES if name not in OPENCL_C_ONLY), "native"]
 
 
 def _of_another_size(target: Target) -> bool:
-    """Every operation runs on each lowering in subgroups of 16 (of 1 by `one`), and natively. But for products `x86` is
-    as `one`."""
-    return target.route == "x86:emulated" or (target.route in ("lanes", "scratch") and target.sub_group_size != 16)
+    """Every operation runs on each lowering in subgroups of 16 (of 1 by `one`), and natively. But for products the
+    routes of instructions are as these."""
+    return ":" in target.route or (target.route in ("lanes", "scratch") and target.sub_group_size != 16)
 
 
 @pytest.mark.parametrize("target", slow_where(_of_another_size, [*TARGETS, NATIVE]), ids=str)

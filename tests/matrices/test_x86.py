@@ -40,10 +40,10 @@ kernel void multiply(global const TA *a, global const TB *b, global TC *c)
 """
 
 
-def instructions(device: DeviceInfo, route: str, section: str) -> None:
+def instructions(device: DeviceInfo, route: str, name: str) -> None:
     """Skips where the processor has not that one."""
-    if route == "x86" and section not in instruction_probe.instructions(device, route):
-        pytest.skip(f"the device has no {section}")
+    if route == "x86" and name not in instruction_probe.instructions(device, route):
+        pytest.skip(f"the device has no {name}")
 
 
 def product(device, route, names, shape, layout, operands=None, seed=0):
@@ -51,7 +51,7 @@ def product(device, route, names, shape, layout, operands=None, seed=0):
     types = [COMPONENT_TYPES[name] for name in names]
     m, n, k = shape
     rng = np.random.default_rng(seed)
-    a, b, c = (_values(rng, t, s) for t, s in zip(types, ((m, k), (k, n), (m, n)), strict=True))
+    a, b, c = (values(rng, t, s) for t, s in zip(types, ((m, k), (k, n), (m, n)), strict=True))
     pack = layout.pack(types[1])
     stride = {Layout.ROW_MAJOR: n, Layout.COLUMN_MAJOR: k, Layout.PACKED: n * pack}[layout]
     memory = np.zeros(b.size, b.dtype)
@@ -77,7 +77,7 @@ def product(device, route, names, shape, layout, operands=None, seed=0):
     return meaning.wrong_places(types[2], got, expected, tolerance)
 
 
-def _values(rng, t, shape):
+def values(rng, t, shape):
     if not t.is_integer:
         values = rng.uniform(-4, 4, shape).astype(np.float32)
         return small_floats.encoded(t, values) if t.is_bits else values.astype(t.numpy)
@@ -91,7 +91,7 @@ def _values(rng, t, shape):
 @pytest.mark.parametrize(("a", "b"), list(itertools.product(("s8", "u8"), repeat=2)))
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_bytes_of_every_sign(device: DeviceInfo, route, a, b, layout):
-    instructions(device, route, "MUL_ADD_BYTES")
+    instructions(device, route, "vpdpbusd")
     for number, (c, shape) in enumerate((("s32", (16, 16, 32)), ("u32", (3, 48, 4)))):
         assert not product(device, route, (a, b, c), shape, layout, seed=number).any(), (c, shape)
 
@@ -101,7 +101,7 @@ def test_bytes_of_every_sign(device: DeviceInfo, route, a, b, layout):
 @pytest.mark.parametrize("c", ["s8", "u8", "s16", "u16", "s32", "u32", "s64"])
 @pytest.mark.parametrize("saturating", [0, int(Operands.SATURATING)])
 def test_the_mask_says_the_signs(device: DeviceInfo, route, c, saturating):
-    instructions(device, route, "MUL_ADD_BYTES")
+    instructions(device, route, "vpdpbusd")
     for mask in (0, 3) if saturating else (1, 2):
         result = 12 if c.startswith("s") else 0
         operands = Operands(mask | result | saturating)
@@ -112,7 +112,7 @@ def test_the_mask_says_the_signs(device: DeviceInfo, route, c, saturating):
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_bfloat16(device: DeviceInfo, route, layout):
-    instructions(device, route, "MUL_ADD_BFLOAT16")
+    instructions(device, route, "vdpbf16ps")
     for number, shape in enumerate(((16, 16, 16), (3, 48, 2))):
         assert not product(device, route, ("bf16", "bf16", "f32"), shape, layout, seed=number).any(), shape
 
@@ -143,7 +143,7 @@ kernel void convert(global char *p, global float *f)
 @pytest.mark.device
 @pytest.mark.parametrize("route", ROUTES)
 def test_a_matrix_that_lies_in_packs_is_as_any_other(device: DeviceInfo, route):
-    instructions(device, route, "MUL_ADD_BYTES")
+    instructions(device, route, "vpdpbusd")
     x = np.arange(-64, 64, dtype=np.int8).reshape(8, 16)
     cl = opencl()
     context = cl.Context([device.handle])
@@ -205,7 +205,7 @@ def intel() -> DeviceInfo:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("there", [(), ("MUL_ADD_BFLOAT16",), ("MUL_ADD_BYTES",)])
+@pytest.mark.parametrize("there", [(), ("vdpbf16ps",), ("vpdpbusd",)])
 def test_it_is_taken_where_it_is_right(monkeypatch, there):
     monkeypatch.setattr(LAUNCH, "instructions", lambda device, route: there)
     text = SOURCE.format(m=16, n=16, k=32, layout="ROW_MAJOR", stride=16, operands="").encode()
@@ -213,7 +213,7 @@ def test_it_is_taken_where_it_is_right(monkeypatch, there):
     for name, (a, b, c) in types.items():
         options = CompileOptions.from_arguments(["--matrices", "auto", f"-DTA={a}", f"-DTB={b}", f"-DTC={c}"])
         module = compile_for(text, options, intel(), name="x86.cl")
-        is_there = {"s8": "MUL_ADD_BYTES", "bf16": "MUL_ADD_BFLOAT16"}.get(name) in there
+        is_there = {"s8": "vpdpbusd", "bf16": "vdpbf16ps"}.get(name) in there
         assert (module.matrices, module.options.code) == (("x86", LINKED) if is_there else ("one", "auto")), name
 
 
@@ -251,6 +251,6 @@ def test_only_whole_multiples_go_by_the_instructions():
     x86 = STRATEGIES["x86"]
     for product_ in x86.products:
         a, b, c, _ = product_.variants()[0].matrix_types()
-        assert x86.product(a, b, c) is product_ and x86.holding(b, 1).pack == product_.pack
+        assert x86.product(a, b, c, Operands.NONE, 1) is product_ and x86.holding(b, 1).pack == product_.pack
         a, b = replace(a, columns=a.columns - 1), replace(b, rows=b.rows - 1)
-        assert x86.product(a, b, c) is None and x86.holding(b, 1).name == "WHOLE"
+        assert x86.product(a, b, c, Operands.NONE, 1) is None and x86.holding(b, 1).name == "WHOLE"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from opencl_devices import spirv_device
 
-from coopmat.devices import route_for
+from coopmat.devices import unit_for
 from coopmat.diagnostics import CompileError, SourceMap
 from coopmat.ir.kernel_info import KernelInfo, KernelParameter
 from coopmat.options import CompileOptions
@@ -199,7 +199,7 @@ def test_a_device_without_spirv_is_refused(device):
 
 def test_options_are_resolved_for_the_device(device):
     old = replace(device, spirv_versions=("1.0", "1.2"), vector_bits=0)
-    expected = CompileOptions(matrices="one", spirv_version="1.2", unit=route_for(old).unit)
+    expected = CompileOptions(matrices="one", spirv_version="1.2", unit=unit_for(old))
     assert resolve_options(CompileOptions(matrices="auto"), old) == expected
     wide = replace(old, vector_bits=512)
     assert resolve_options(CompileOptions(matrices="auto"), wide).matrix_registers == (512, 32)

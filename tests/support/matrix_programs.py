@@ -31,7 +31,9 @@ class Target:
 
     @property
     def options(self) -> list[str]:
-        size = ["--sub-group-size", str(self.sub_group_size)] if self.route in ("lanes", "scratch") else []
+        size = (
+            ["--sub-group-size", str(self.sub_group_size)] if self.sub_group_size > 1 and self.route != "native" else []
+        )
         return ["--matrices", self.route, *size]
 
     def __str__(self) -> str:

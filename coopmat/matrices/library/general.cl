@@ -109,6 +109,33 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 }
 #endif // CM_OP_MOVE
 
+// However A, B and C lie: every lane gathers a column of A and a row of B at a time. A and B are CM_M x CM_K and CM_K x
+// CM_N; what begins with CM_A_ and CM_B_ is as above. lanes.cl tells of the sum.
+#ifdef CM_OP_MUL_ADD_MIXED
+CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
+{
+    CM_SUM sum[CM_SLOTS];
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+        sum[s] = CM_BEGIN(c[s]);
+    CM_EACH_K for (int k = 0; k < CM_K; ++k) {
+        CM_SUM x[CM_M], y[CM_N];
+        CM_EACH for (int r = 0; r < CM_M; ++r) {
+            const CM_A entry = CM_A_T_OF(CM_BROADCAST(CM_A_W_OF(a[CM_A_SLOT(r, k)]), CM_A_HOLDER(r, k)));
+            x[r] = CM_WIDEN_A(entry);
+        }
+        CM_EACH for (int c = 0; c < CM_N; ++c) {
+            const CM_B entry = CM_B_T_OF(CM_BROADCAST(CM_B_W_OF(b[CM_B_SLOT(k, c)]), CM_B_HOLDER(k, c)));
+            y[c] = CM_WIDEN_B(entry);
+        }
+        CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+            if (CM_HOLDS(CM_LANE, s))
+                sum[s] = CM_FMA(x[CM_ROW(CM_LANE, s)], y[CM_COLUMN(CM_LANE, s)], sum[s]);
+    }
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+        out[s] = CM_END(sum[s], c[s]);
+}
+#endif // CM_OP_MUL_ADD_MIXED
+
 #ifdef CM_OP_LENGTH
 CM_FUNCTION uint CM_NAME(void)
 {

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from vendor_layouts import BITS, USES, component, shape, table
+from vendor_layouts import BITS, USES, Array, component, shape, table
 
 from coopmat.diagnostics import Diagnostics
 from coopmat.frontend.preprocess import PreprocessOptions, preprocess
+from coopmat.matrices.fragments import products
+from coopmat.matrices.holdings import Tile
 from coopmat.matrices.instructions import FAMILIES, INSTRUCTIONS, Instruction, source
+from coopmat.matrices.variants import Use
 
 ROWS = list(INSTRUCTIONS.values())
 IDS = list(INSTRUCTIONS)
@@ -59,3 +63,31 @@ def test_names_say_shapes_and_types() -> None:
         assert f"_m{row.m}n{row.n}k{row.k}_{row.a}" in row.name and row.name.endswith(f"_{row.c}")
         assert row.name.count("_") == len({row.a, row.b}) + 3 + row.name.count("_gfx"), row.name
         assert row.devices and row.citation
+
+
+TILES = [
+    pytest.param(product.tiles[Use["ACCUMULATOR" if use == "C" else use]], row, use, id=f"{row.name}-{use}")
+    for family in FAMILIES
+    for product in products(family)
+    for row in product.instructions[:1]
+    for use in USES
+]
+
+
+def places(tile: Tile, lanes: int) -> Array:
+    """What the holding says: of each lane's components, row and column."""
+    numbers = np.indices((lanes, tile.components))
+    return np.stack(np.broadcast_arrays(*tile.place(*numbers)), -1)
+
+
+@pytest.mark.parametrize(("tile", "row", "use"), TILES)
+def test_holdings_are_what_the_tables_say(tile: Tile, row: Instruction, use: str) -> None:
+    """Entry by entry; two exchanged digits of a lane, or of a slot, are seen."""
+    entries = table(row, use)
+    assert (places(tile, row.lanes) == entries).all()
+    for digits in ("lanes", "slots"):
+        exchanged = getattr(tile, digits)[::-1]
+        if len(exchanged) > 1:
+            assert (places(replace(tile, **{digits: exchanged}), row.lanes) != entries).any()
+    shifted = tuple(replace(digit, row=digit.column, column=digit.row) for digit in tile.lanes)
+    assert (places(replace(tile, lanes=shifted), row.lanes) != entries).any()

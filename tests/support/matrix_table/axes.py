@@ -11,11 +11,21 @@ from matrix_programs import PRELUDE, Target
 import coopmat
 from coopmat.devices import DeviceInfo
 from coopmat.diagnostics import InternalError
+from coopmat.matrices.strategies import IN_SUB_GROUPS
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use
 
 NATIVE = Target("native", 16)
 # Subgroup sizes of each strategy.
-SIZES = {"one": (1,), "lanes": (1, 2, 4, 8, 16, 32, 64), "scratch": (4, 16), "x86:emulated": (1,)}
+SIZES = {
+    "one": (1,),
+    "lanes": (1, 2, 4, 8, 16, 32, 64),
+    "scratch": (4, 16),
+    "x86:emulated": (1,),
+    "mma:emulated": (32,),
+    "wmma:emulated": (32,),
+    "mfma:emulated": (64,),
+    "dpas:emulated": (8, 16),
+}
 # Of a load and of a store.
 LOAD_SPACES = ("global", "local", "constant", "private")
 STORE_SPACES = ("global", "local", "private")
@@ -75,7 +85,9 @@ def types() -> list[ComponentType]:
 def targets(device: DeviceInfo) -> list[Target]:
     """Every strategy of the library, with the subgroup sizes that the device has where those are the device's."""
     return [
-        target for target in all_targets() if target.route != "lanes" or target.sub_group_size in device.sub_group_sizes
+        target
+        for target in all_targets()
+        if target.route not in IN_SUB_GROUPS or target.sub_group_size in device.sub_group_sizes
     ]
 
 

@@ -14,7 +14,7 @@ from coopmat.matrices import lowering
 from coopmat.matrices.instance import FromTemplate
 from coopmat.matrices.instances import Conversion, Transpose
 from coopmat.matrices.small_float_functions import functions_called
-from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE, STRATEGIES
+from coopmat.matrices.strategies import STRATEGIES
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
     SMALL_FLOATS,
@@ -245,7 +245,7 @@ def _how(body: list[Instruction], types: set[int | None], local: set[int | None]
 
 def lowered(route: str, row: Operation, component: ComponentType) -> str:
     strategy = STRATEGIES[route]
-    target = strategy.target(DEFAULT_SUB_GROUP_SIZE, None)
+    target = strategy.target(None, None)
     instance = row.instance(component)
     assert isinstance(instance, FromTemplate)
     macros = instance.definitions(target)

@@ -1,4 +1,4 @@
-// dpas.cl's functions in plain OpenCL C, after emulated.cl. i counts what a work-item gives of an operand: the
+// Where the components of dpas.cl's operands lie, for emulated.cl. i counts what a work-item gives of an operand: the
 // components of its vectors in their order, what is packed in one of them from its lowest bits.
 //
 // "cl_intel_subgroup_matrix_multiply_accumulate", the section that describes the functions' arguments by the example of
@@ -51,34 +51,3 @@
 #define DPAS_N16_K8_B_COLUMN DPAS_B_COLUMN
 #define DPAS_N16_K8_C_ROW DPAS_C_ROW
 #define DPAS_N16_K8_C_COLUMN DPAS_C_COLUMN
-
-#define CM_DPAS_K16(M, N, a, A) \
-    CM_EMULATED(cm_dpas_m##M##n##N##k16_##a##_f32, N, M, N, 16, DPAS_N##N##_K16, a, A, M, a, int, 8, f32, float, M)
-#define CM_DPAS_K32(M, N, types, a, A, b, B) \
-    CM_EMULATED(cm_dpas_m##M##n##N##k32_##types##_s32, N, M, N, 32, DPAS_N##N##_K32, a, A, M, b, B, 8, s32, int, M)
-
-#define CM_DPAS_OF_SHAPE(M, N, S, U) \
-    CM_DPAS_K16(M, N, f16, S) \
-    CM_DPAS_K16(M, N, bf16, S) \
-    CM_DPAS_K32(M, N, s8, s8, S, s8, int) \
-    CM_DPAS_K32(M, N, s8_u8, s8, S, u8, uint) \
-    CM_DPAS_K32(M, N, u8_s8, u8, U, s8, int) \
-    CM_DPAS_K32(M, N, u8, u8, U, u8, uint)
-
-CM_DPAS_OF_SHAPE(1, 8, int, uint)
-CM_DPAS_OF_SHAPE(2, 8, int, uint)
-CM_DPAS_OF_SHAPE(4, 8, int, uint)
-CM_DPAS_OF_SHAPE(8, 8, int, uint)
-
-CM_DPAS_OF_SHAPE(1, 16, short, ushort)
-CM_DPAS_OF_SHAPE(2, 16, short, ushort)
-CM_DPAS_OF_SHAPE(4, 16, short, ushort)
-CM_DPAS_OF_SHAPE(8, 16, short, ushort)
-
-#define CM_DPAS_K8(M, A_COUNT) \
-    CM_EMULATED(cm_dpas_m##M##n16k8_tf32_f32, 16, M, 16, 8, \
-                DPAS_N16_K8, tf32, float, A_COUNT, tf32, float, 8, f32, float, M)
-CM_DPAS_K8(1, 1)
-CM_DPAS_K8(2, 1)
-CM_DPAS_K8(4, 2)
-CM_DPAS_K8(8, 4)

@@ -1,4 +1,4 @@
-// mfma.cl's functions in plain OpenCL C, after emulated.cl. i counts components over a lane's VGPRs, the lowest bits
+// Where the components of mfma.cl's operands lie, for emulated.cl. i counts components over a lane's VGPRs, the lowest bits
 // first; K is divided among the groups of lanes that have the same row of A.
 //
 // "AMD Instinct MI300 / CDNA3 Instruction Set Architecture", "Matrix Arithmetic Instructions", the layouts of dense
@@ -27,29 +27,3 @@
 #define MFMA_F64_B_COLUMN MFMA_16_B_COLUMN
 #define MFMA_F64_C_ROW(lane, i) (4 * (i) + (lane) / 16)
 #define MFMA_F64_C_COLUMN(lane, i) ((lane) % 16)
-
-#define CM_MFMA_16(NAME, K, a, b, COUNT, c, C) \
-    CM_EMULATED(NAME, 64, 16, 16, K, MFMA_16, a, uint, COUNT, b, uint, COUNT, c, C, 4)
-#define CM_MFMA_32(NAME, K, a, b, COUNT, c, C) \
-    CM_EMULATED(NAME, 64, 32, 32, K, MFMA_32, a, uint, COUNT, b, uint, COUNT, c, C, 16)
-
-CM_MFMA_16(cm_mfma_m16n16k16_f16_f32, 16, f16, f16, 2, f32, float)
-CM_MFMA_32(cm_mfma_m32n32k8_f16_f32, 8, f16, f16, 2, f32, float)
-
-CM_MFMA_16(cm_mfma_m16n16k8_bf16_f32, 8, bf16, bf16, 1, f32, float)
-CM_MFMA_32(cm_mfma_m32n32k4_bf16_f32, 4, bf16, bf16, 1, f32, float)
-CM_MFMA_16(cm_mfma_m16n16k16_s8_s32, 16, s8, s8, 1, s32, int)
-CM_MFMA_32(cm_mfma_m32n32k8_s8_s32, 8, s8, s8, 1, s32, int)
-
-CM_MFMA_16(cm_mfma_m16n16k16_bf16_f32, 16, bf16, bf16, 2, f32, float)
-CM_MFMA_32(cm_mfma_m32n32k8_bf16_f32, 8, bf16, bf16, 2, f32, float)
-#ifdef cl_khr_fp64
-CM_EMULATED(cm_mfma_m16n16k4_f64_f64, 64, 16, 16, 4, MFMA_F64, f64, double, 1, f64, double, 1, f64, double, 4)
-#endif
-
-CM_MFMA_16(cm_mfma_m16n16k32_s8_s32, 32, s8, s8, 2, s32, int)
-CM_MFMA_32(cm_mfma_m32n32k16_s8_s32, 16, s8, s8, 2, s32, int)
-CM_MFMA_16(cm_mfma_m16n16k32_e4m3fnuz_f32, 32, e4m3fnuz, e4m3fnuz, 2, f32, float)
-CM_MFMA_16(cm_mfma_m16n16k32_e4m3fnuz_e5m2fnuz_f32, 32, e4m3fnuz, e5m2fnuz, 2, f32, float)
-CM_MFMA_16(cm_mfma_m16n16k32_e5m2fnuz_e4m3fnuz_f32, 32, e5m2fnuz, e4m3fnuz, 2, f32, float)
-CM_MFMA_16(cm_mfma_m16n16k32_e5m2fnuz_f32, 32, e5m2fnuz, e5m2fnuz, 2, f32, float)

@@ -12,6 +12,30 @@
 #define CM_ASM asm
 #endif
 
+// NVIDIA's OpenCL C has no subgroups: "Special Registers: %laneid", "Data Movement and Conversion Instructions:
+// shfl.sync".
+#if !defined(cl_khr_subgroups) && !defined(__opencl_c_subgroups)
+static inline uint cm_lane(void)
+{
+    uint lane;
+    CM_ASM volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+}
+static inline uint __attribute__((overloadable)) cm_broadcast(uint x, uint lane)
+{
+    uint y;
+    CM_ASM volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(y) : "r"(x), "r"(lane));
+    return y;
+}
+static inline ulong __attribute__((overloadable)) cm_broadcast(ulong x, uint lane)
+{
+    return (ulong)cm_broadcast((uint)(x >> 32), lane) << 32 | cm_broadcast((uint)x, lane);
+}
+#define get_sub_group_local_id cm_lane
+#define sub_group_broadcast cm_broadcast
+#define sub_group_barrier(fences) CM_ASM volatile("bar.warp.sync 0xffffffff;" : : : "memory")
+#endif
+
 #define CM_MMA_F32(NAME, LINE) \
 static inline float4 NAME(uint4 a, uint2 b, float4 c) \
 { \

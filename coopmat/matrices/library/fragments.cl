@@ -1,0 +1,30 @@
+// Cooperative matrices that lie as a matrix instruction's operands (`Fragments` in matrices/holdings.py), tile by tile
+// down the columns, so that a lane's registers are consecutive components. What else there is is as in lanes.cl.
+//
+//   CM_TILES_M, _N, _K          tiles of A's rows, of B's columns, and along K
+//   CM_A_TILE, _B_TILE, _C_TILE components that a lane has of a tile, as a vector CM_A_REGISTERS, ...
+//   CM_INSTRUCTION(a, b, c)     a tile of A by one of B, plus one of C
+
+#ifdef CM_PROLOGUE
+#define CM_REGISTERS(type, m, i) (*(__private type *)((m) + (i)))
+#endif // CM_PROLOGUE
+
+#ifdef CM_OP_MUL_ADD_FRAGMENTS
+CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
+{
+    CM_C_REGISTERS sum[CM_TILES_M * CM_TILES_N];
+    CM_EACH for (int t = 0; t < CM_TILES_M * CM_TILES_N; ++t)
+        sum[t] = CM_BEGIN(CM_REGISTERS(const CM_C_REGISTERS, c, t * CM_C_TILE));
+    CM_EACH_K for (int k = 0; k < CM_TILES_K; ++k)
+        CM_EACH for (int i = 0; i < CM_TILES_M; ++i) {
+            const CM_A_REGISTERS x = CM_REGISTERS(const CM_A_REGISTERS, a, (k * CM_TILES_M + i) * CM_A_TILE);
+            CM_EACH for (int j = 0; j < CM_TILES_N; ++j) {
+                const CM_B_REGISTERS y = CM_REGISTERS(const CM_B_REGISTERS, b, (j * CM_TILES_K + k) * CM_B_TILE);
+                sum[j * CM_TILES_M + i] = CM_INSTRUCTION(x, y, sum[j * CM_TILES_M + i]);
+            }
+        }
+    CM_EACH for (int t = 0; t < CM_TILES_M * CM_TILES_N; ++t)
+        CM_REGISTERS(CM_C_REGISTERS, out, t * CM_C_TILE) =
+            CM_END(sum[t], CM_REGISTERS(const CM_C_REGISTERS, c, t * CM_C_TILE));
+}
+#endif // CM_OP_MUL_ADD_FRAGMENTS

@@ -1,0 +1,125 @@
+"""Products by the vendors' matrix instructions, emulated: shapes, signs, and what no instruction does.
+
+The emulated instructions are another hand's (tests/matrices/vendors), from the vendors' documents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from test_x86 import LAYOUTS, SOURCE, values
+
+from coopmat.devices import DeviceInfo, opencl
+from coopmat.matrices import fragments, meaning, reference
+from coopmat.matrices.instructions import FAMILIES
+from coopmat.matrices.strategies import STRATEGIES
+from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands, Use, default_operands
+from coopmat.options import CompileOptions
+from coopmat.runtime import driver
+from coopmat.runtime.launch import compile_for
+
+PRODUCTS = {row.name: (family, row) for family in FAMILIES for row in fragments.products(family)}
+
+
+def product(device, family, row, names, shape, operands=None, layout=Layout.ROW_MAJOR):
+    """Where what comes out is not what should; only this product's instructions are there."""
+    if row.lanes not in device.sub_group_sizes:
+        pytest.skip(f"the device has no subgroups of {row.lanes}")
+    types = tuple(COMPONENT_TYPES[name] for name in names)
+    m, n, k = shape
+    rng = np.random.default_rng(m * n * k)
+    a, b, c = (values(rng, t, s) for t, s in zip(types, ((m, k), (k, n), (m, n)), strict=True))
+    stride = {Layout.ROW_MAJOR: n, Layout.COLUMN_MAJOR: k}[layout]
+    memory = np.zeros(b.size, b.dtype)
+    reference.store(memory, b, layout, stride)
+    mask = "" if operands is None else f", {int(operands)}"
+    text = SOURCE.format(m=m, n=n, k=k, layout=LAYOUTS[layout], stride=stride, operands=mask)
+    defines = [f"-DT{place}={t.opencl_c}" for place, t in zip("ABC", types, strict=True)]
+    arguments = ["--matrices", f"{family}:emulated", "--sub-group-size", str(row.lanes), "-w", *defines]
+    options = replace(CompileOptions.from_arguments(arguments), instructions=(row.name,))
+    module = compile_for(text.encode(), options, device, name="fragments.cl")
+    cl = opencl()
+    context = cl.Context([device.handle])
+    queue = cl.CommandQueue(context)
+    kernel = cl.Kernel(driver.build(context, module, device, ()), "multiply")
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    buffers = [cl.Buffer(context, flags, hostbuf=array) for array in (a, memory, c)]
+    kernel(queue, (row.lanes,), (row.lanes,), *buffers)
+    got = np.empty_like(c)
+    cl.enqueue_copy(queue, got, buffers[2]).wait()
+    expected, tolerance = meaning.mul_add(types, a, b, c, default_operands(*types) if operands is None else operands)
+    return meaning.wrong_places(types[2], got, expected, tolerance)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products_of_many_tiles(device: DeviceInfo, name):
+    family, row = PRODUCTS[name]
+    first = row.instructions[-1].a, row.instructions[0].b, row.c[0]
+    assert not product(device, family, row, first, (row.m * 2, row.n * 3, row.k * 2)).any()
+
+
+WRAPPING = Operands.A_SIGNED | Operands.C_SIGNED | Operands.RESULT_SIGNED
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("operands", [WRAPPING, Operands.B_SIGNED, *(o | Operands.SATURATING for o in (WRAPPING, 0))])
+@pytest.mark.parametrize("name", ["mma_m16n8k32_s8_s32", "dpas_m8n8k32_s8_s32"])
+def test_the_mask_says_the_signs(device: DeviceInfo, name, operands):
+    family, row = PRODUCTS[name]
+    for c in ("s32", "u32"):
+        names = ("s8", "u8", c)
+        assert not product(device, family, row, names, (row.m, row.n, row.k), Operands(operands)).any()
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(
+    ("names", "shape"),
+    [
+        (("f16", "f16", "f32"), (16, 24, 20)),
+        (("f16", "f16", "f32"), (8, 24, 16)),
+        (("f16", "f16", "f64"), (16, 8, 16)),
+        (("f16", "f16", "f16"), (16, 9, 16)),
+        (("s8", "s8", "s16"), (16, 8, 32)),
+        (("u8", "s8", "s64"), (16, 8, 32)),
+        (("f32", "f32", "f32"), (5, 7, 3)),
+        (("bf16", "f16", "f32"), (16, 16, 16)),
+    ],
+)
+def test_what_no_instruction_does_is_right_all_the_same(device: DeviceInfo, names, shape):
+    """Operands that lie for an instruction, each by itself, and are multiplied with others."""
+    mma = STRATEGIES["mma"]
+    m, n, k = shape
+    a, b, c = (COMPONENT_TYPES[name] for name in names)
+    matrices = MatrixType(a, m, k, Use.A), MatrixType(b, k, n, Use.B), MatrixType(c, m, n, Use.ACCUMULATOR)
+    assert mma.product(*matrices, default_operands(a, b, c), 32) is None
+    for row in mma.products[:3]:
+        assert not product(device, "mma", row, names, shape, layout=Layout.COLUMN_MAJOR).any()
+
+
+def test_every_multiple_of_an_instruction_is_made_of_it():
+    for name in ("mma", "wmma", "mfma", "dpas"):
+        strategy = STRATEGIES[name]
+        for row in strategy.products:
+            for a, b, c in ((a, b, c) for a in row.a for b in row.b for c in row.c):
+                types = tuple(COMPONENT_TYPES[t] for t in (a, b, c))
+                for down, across, along in ((1, 1, 1), (2, 1, 3), (1, 2, 1), (4, 2, 2)):
+                    m, n, k = row.m * down, row.n * across, row.k * along
+                    shapes = (m, k), (k, n), (m, n)
+                    matrices = [MatrixType(t, *s, use) for t, s, use in zip(types, shapes, Use, strict=True)]
+                    mask = default_operands(*types) if len(row.instructions) > 1 else row_mask(row)
+                    assert strategy.product(*matrices, mask, row.lanes) is not None, (row.name, m, n, k)
+
+
+def row_mask(row):
+    """Of a product that is for one sign only."""
+    return Operands.A_SIGNED | Operands.B_SIGNED if row.instructions[0].a == "s8" else Operands.NONE
+
+
+def test_lowering_of_accumulators_that_lie_alike_moves_nothing():
+    mma = STRATEGIES["mma"]
+    sixteen, eight = ((MatrixType(COMPONENT_TYPES[name], 32, 16, Use.ACCUMULATOR)) for name in ("f32", "s32"))
+    assert mma.holding(sixteen, 32).lies_as(mma.holding(eight, 32))
+    assert not mma.holding(sixteen, 32).lies_as(mma.holding(replace(sixteen, component=COMPONENT_TYPES["s64"]), 32))
