@@ -1,12 +1,19 @@
-"""Preprocessing tokens with exact positions, and the scanner that makes them."""
+"""Preprocessing tokens with exact positions: the scanner that makes them, clang's warnings about comments, and the
+tokens of a translation unit, which is what the preprocessor makes, with their text for -E.
+"""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from ..diagnostics import Span
+from ..diagnostics import Diagnostics, Span
+
+if TYPE_CHECKING:
+    from .expansion import Macro
 
 ID, INTEGER, FLOAT = "IDENTIFIER", "INTEGER", "FLOAT"
 STRING, CHAR = "STRING", "CHAR"
@@ -168,3 +175,115 @@ def scanned(text: str, span: Span = NOWHERE) -> list[Token]:
 def spelled(tokens: Sequence[Token]) -> str:
     """Tokens of one line as they are written, with single blanks."""
     return "".join(" " * token.spaced + token.value for token in tokens).strip()
+
+
+# --- translation units -----------------------------------------------------------------------------
+
+
+# Macros whose replacement depends on where, and when, they are used.
+_OF_PLACES = frozenset({"__FILE__", "__DATE__", "__TIME__"})
+
+
+@dataclass(slots=True)
+class TokenStream:
+    """All tokens of a translation unit. `end` is the end of the main file, where `complete` was reached.
+
+    `dependencies` names the files that were read, the main one first, those held in memory left out. `absent` are the
+    names that includes were looked for under, and there was no file.
+    """
+
+    tokens: list[Token]
+    end: Span
+    dependencies: list[str]
+    complete: bool
+    absent: list[str] = field(default_factory=list)
+    #: Those that are defined at the end, by name.
+    macros: Mapping[str, Macro] = field(default_factory=dict, repr=False, compare=False)
+
+    def to_text(self) -> str:
+        """What `-E` prints: with line markers, and such that it comes back as the same tokens."""
+        return "".join(_render(self.tokens, self.end.file))
+
+    def definitions(self) -> str:
+        """What `-E -dM` prints: a `#define` for each macro that is defined at the end."""
+        shown = (self.macros[name].text for name in sorted(self.macros.keys() - _OF_PLACES))
+        return "".join(f"#define {' '.join(text.split())}\n" for text in shown)
+
+
+def _render(tokens: list[Token], main: str) -> Iterator[str]:
+    yield f'# 1 "{quoted(main)}"\n'
+    file, line, previous = main, 1, ""
+    for token in tokens:
+        span = token.span
+        if previous and (token.type == PRAGMA or span.line != line or span.file != file):
+            yield "\n"
+            line, previous = line + 1, ""
+        if span.file != file or not 0 <= span.line - line <= 8:
+            file, line = span.file, span.line
+            yield f'# {line} "{quoted(file)}"\n'
+        yield "\n" * (span.line - line)
+        line = span.line
+        if token.type == PRAGMA:
+            yield f"#pragma {token.value}\n"
+            line += 1
+            continue
+        if not previous:
+            yield " " * (span.column - 1)
+        elif token.spaced or pastes(previous, token.value):
+            yield " "
+        yield token.value
+        previous = token.value
+    if previous:
+        yield "\n"
+
+
+def quoted(name: str) -> str:
+    return name.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def unquoted(text: str) -> str:
+    """What stands between the quotes of a file's name or a pragma's text."""
+    return text[1:-1].replace('\\"', '"').replace("\\\\", "\\")
+
+
+# --- comments --------------------------------------------------------------------------------------
+
+
+_CONTINUED = re.compile(r"\\[ \t]*\r?\n")
+_LINE_CONTINUED = re.compile(r"//[^\n]*\\[ \t]*\r?\n")
+_NEXT = re.compile(r"[ \t]*//")
+# clang looks at `/*/` as the end that it may be.
+_OPENED = re.compile(r"/\*(?!/)")
+COMMENT_WARNINGS = ("comment", "multi-line-comment")
+
+
+def check_comments(
+    text: str, place: Callable[[int], tuple[str, int]], diagnostics: Diagnostics, switches: Sequence[tuple[int, bool]]
+) -> None:
+    """Tells of every `/*` inside of a block comment, and of a `//` comment that a backslash carries on to the next one,
+    unless that is a `//` comment, too. `switches` are the lines after which text counts, or does not, in order: where
+    it does not, nothing is told. `place` gives the file and line that a line is said to be.
+
+    Files without a trace of either, which is nearly all, are not scanned.
+    """
+    if text.count("/*") <= text.count("*/") and not _LINE_CONTINUED.search(text):
+        return
+    lines = [line for line, _ in switches]
+    for at, name, message in _findings(text):
+        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        last = bisect_left(lines, line) - 1
+        if last < 0 or switches[last][1]:
+            file, line = place(line)
+            diagnostics.warning(name, message, Span(file, line, column, line, column + 1 + (name == "comment")))
+
+
+def _findings(text: str) -> Iterator[tuple[int, str, str]]:
+    for start, comment in scan_comments(text):
+        if comment.startswith("/*"):
+            for match in _OPENED.finditer(comment, 2):
+                yield start + match.start(), "comment", "'/*' inside of a comment"
+            continue
+        for match in _CONTINUED.finditer(text, start, start + len(comment) + 2):
+            if match.start() < start + len(comment) and not _NEXT.match(text, match.end()):
+                yield match.start(), "multi-line-comment", "a '//' comment that goes on on the next line"
+                break
