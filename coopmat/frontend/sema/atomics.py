@@ -26,8 +26,8 @@ from ..types import (
     AtomicType,
     Type,
 )
-from .constants import constant_value
 from .context import Context, EnumConstant
+from .values import constant_value
 
 TYPES: dict[str, Type] = {
     **{f"atomic_{t.name}": AtomicType(t) for t in (INT, UINT, LONG, ULONG, FLOAT, DOUBLE)},

@@ -9,10 +9,9 @@ from .. import builtins, syntax, typed
 from ..typed import Convert, ConvertKind, Expr
 from ..types import CoopMatrixType, PointerType, ScalarType, Type, VectorType, VoidType, element_count, is_bits, size_of
 from . import address_spaces, atomics, compiler_builtins, matrices, matrix_types, printf
-from .constants import constant_value, fold_bits
 from .context import Context, Overloads, Poisoned, plural
 from .conversions import assign_convert
-from .values import convert_arithmetic, rvalue
+from .values import constant_value, convert_arithmetic, fold_bits, rvalue
 
 
 def call(c: Context, node: syntax.Call, expected: Type | None) -> Expr:

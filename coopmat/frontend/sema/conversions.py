@@ -30,10 +30,9 @@ from ..types import (
     is_bits,
 )
 from . import images, implicit
-from .constants import is_null_pointer
 from .context import Context
 from .hints import cast_to, declared_here, name_of
-from .values import can_splat, common_scalar, convert_arithmetic, promote, rvalue
+from .values import can_splat, common_scalar, convert_arithmetic, is_null_pointer, promote, rvalue
 
 
 def for_storage(t: Type) -> bool:

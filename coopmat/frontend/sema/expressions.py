@@ -35,14 +35,13 @@ from ..types import (
     is_complete,
     size_of,
 )
-from . import calls, images, implicit, limits, matrices, operators, parts, spelling, statement_expressions, usage
-from .constants import round_ratio
-from .context import UNKNOWN, Context, EnumConstant, Overloads, Poisoned, R, T, Typedef
+from . import calls, images, implicit, matrices, operators, parts, statement_expressions, warnings
+from .context import MOST_ELEMENTS, UNKNOWN, Context, EnumConstant, Overloads, Poisoned, R, T, Typedef
 from .conversions import cast
 from .declarations import alignment_of_base, base_type, declarator_type, type_name
 from .initializers import initialize
 from .operators import BINARY
-from .values import convert_arithmetic, rvalue
+from .values import convert_arithmetic, round_ratio, rvalue
 
 Handler = Callable[[Context, Any, "Type | None"], Expr]
 
@@ -89,8 +88,8 @@ def _char(c: Context, node: syntax.CharLiteral, expected: Type | None) -> Expr:
 
 def _string(c: Context, node: syntax.StringLiteral, expected: Type | None) -> Expr:
     value = _decoded(c, literals.decode_string, node.texts, node.span)
-    if len(value) >= limits.ELEMENTS:
-        c.unsupported(f"more than {limits.ELEMENTS} characters of a string are", node.span)
+    if len(value) >= MOST_ELEMENTS:
+        c.unsupported(f"more than {MOST_ELEMENTS} characters of a string are", node.span)
     return _string_constant(node.span, value)
 
 
@@ -147,9 +146,9 @@ def _binary(c: Context, node: syntax.Binary, expected: Type | None) -> Expr:
     while isinstance(chain[-1].left, syntax.Binary):
         chain.append(chain[-1].left)
     chain.reverse()
-    if c.diagnostics.wants(*spelling.BINARY_CODES):
+    if c.diagnostics.wants(*warnings.BINARY_CODES):
         for link in reversed(chain):
-            spelling.binary(c, link)
+            warnings.binary(c, link)
     known, wanted = _matrix_operands(c, chain, expected) if c.matrices else ({}, expected)
     result: Expr | None = None
     with c.recover():
@@ -239,7 +238,7 @@ def _sides(c: Context, node: syntax.Conditional, then: syntax.Expression, expect
 def _comma(c: Context, node: syntax.Comma, expected: Type | None) -> Expr:
     result = rvalue(analyse(c, node.items[0]))
     for i, item in enumerate(node.items[1:], 2):
-        usage.discarded(c, result.right if isinstance(result, typed.Comma) else result)
+        warnings.discarded(c, result.right if isinstance(result, typed.Comma) else result)
         value = rvalue(analyse(c, item, expected if i == len(node.items) else None))
         result = typed.Comma(node.span, value.type, result, value)
     return result

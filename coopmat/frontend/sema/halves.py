@@ -30,9 +30,7 @@ def check_object(c: Context, t: Type, span: Span) -> None:
 
 
 def check_function(c: Context, decl: typed.FunctionDecl) -> None:
-    """Tells the halves that a function declares, takes, returns or computes with."""
-    if "cl_khr_fp16" in c.features:
-        return
+    """Tells the halves that a function declares, takes, returns or computes with, where the extension is off."""
     with c.recover():
         check_object(c, decl.type.result, decl.span)
     for parameter in decl.parameters:

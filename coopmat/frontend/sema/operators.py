@@ -30,7 +30,6 @@ from ..types import (
     is_complete,
 )
 from . import atomics, images, implicit, matrices, matrix_types
-from .constants import constant_value, fold_binary, fold_logical, fold_unary, is_null_pointer
 from .context import Context
 from .conversions import (
     assign_convert,
@@ -42,7 +41,20 @@ from .conversions import (
     retype_pointer,
     usual_conversions,
 )
-from .values import common_scalar, comparison_type, convert_arithmetic, kind_between, make_binary, promote, rvalue
+from .values import (
+    common_scalar,
+    comparison_type,
+    constant_value,
+    convert_arithmetic,
+    fold_binary,
+    fold_logical,
+    fold_unary,
+    is_null_pointer,
+    kind_between,
+    make_binary,
+    promote,
+    rvalue,
+)
 
 
 @dataclass(frozen=True, slots=True)

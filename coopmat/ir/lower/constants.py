@@ -12,7 +12,7 @@ from llvmlite.ir.values import FormattedConstant
 from ...diagnostics import CompileError, Diagnostic, Severity, Span
 from ...frontend import typed
 from ...frontend.matrix_terms import COMPONENTS
-from ...frontend.sema.constants import wrap
+from ...frontend.sema.values import wrap
 from ...frontend.typed import ConvertKind
 from ...frontend.types import (
     ArrayType,
