@@ -22,7 +22,7 @@ from ..matrices.strategies import STRATEGIES, Target
 from . import Library, Report
 from .functions import FunctionRewriter, copies, sequence
 from .library import LibraryCalls
-from .pointers import load
+from .storage import load
 
 _TARGET = Target(STRATEGIES["one"], 1)
 
