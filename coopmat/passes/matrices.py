@@ -44,6 +44,7 @@ class Matrices:
     half_bits: bool = False
     name: str = "cooperative-matrices"
     removes: tuple[type, ...] = (CoopMatrixType,)
+    only: str = ""
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
         graph = CallGraph(unit, names_matrix)

@@ -64,10 +64,9 @@ class MatrixTypes:
     contract: bool = False
     name: str = "matrix-types"
     removes: tuple[type, ...] = (ConstantMatrixType,)
+    only: str = "has_matrix_types"
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
-        if not unit.has_matrix_types:
-            return unit
         return _Unit(unit, self, report).run()
 
 

@@ -36,9 +36,10 @@ class NativeMatrices:
     asked: int | None = None
     name: str = "native-matrices"
     removes: tuple[type, ...] = ()
+    only: str = "has_matrices"
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
-        return _Unit(unit, self).run() if unit.has_matrices else unit
+        return _Unit(unit, self).run()
 
 
 class _Unit:

@@ -34,10 +34,9 @@ class SmallFloats:
     library: Library
     name: str = "small-floats"
     removes: tuple[type, ...] = ()
+    only: str = "has_small_floats"
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
-        if not unit.has_small_floats:
-            return unit
         calls = LibraryCalls(self.library)
         functions = copies(unit)
         for source, new in functions.items():

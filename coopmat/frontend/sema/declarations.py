@@ -29,6 +29,7 @@ from ..types import (
     VOID,
     AddressSpace,
     ArrayType,
+    ConstantMatrixType,
     CoopMatrixType,
     FunctionType,
     ImageType,
@@ -377,7 +378,8 @@ def declare_typedef(c: Context, base: Base, item: syntax.InitDeclarator) -> None
     if item.initializer is not None:
         c.fail("invalid-initializer", "a typedef has no initial value", item.initializer.span)
     own = base.marks(d)
-    matrix_types.check_volatile(c, t, volatile=qualifiers.volatile, attributes=own)
+    if qualifiers.volatile and isinstance(t, ConstantMatrixType):
+        matrix_types.refuse_volatile(c, own)
     alignment = attributes.for_typedef(c, own, t)
     alignment = alignment or alignment_of_base(base, d)
     entity = Typedef(d.span, d.name or "", t, qualifiers, alignment, host_sized(c, base, d))

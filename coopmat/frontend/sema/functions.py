@@ -363,7 +363,7 @@ def check_kernel_parameters(c: Context, decl: typed.FunctionDecl) -> None:
         if contains_matrix(p.type) or (isinstance(p.type, PointerType) and contains_matrix(p.type.pointee)):
             message = f"a cooperative matrix cannot be a parameter of a kernel ('{p.name}')"
             c.error("coop-mat-kernel-parameter", message, p.span)
-        elif holds(p.type):
+        elif c.unit.has_matrix_types and holds(p.type):
             notes = [Note("take a pointer to it")]
             message = f"a kernel takes no matrix by value ('{p.name}')"
             c.error("matrix-type-kernel-parameter", message, p.span, notes=notes)

@@ -154,10 +154,10 @@ class _Clauses:
         return ConstantMatrixType(element, rows, columns, self.layout, padding)
 
 
-def check_volatile(c: Context, t: Type, *, volatile: bool, attributes: list[syntax.Attribute]) -> None:
-    """Of a typedef with the attribute: what it names is no volatile type, though objects of it may be."""
+def refuse_volatile(c: Context, attributes: list[syntax.Attribute]) -> None:
+    """Of a volatile typedef with the attribute: what it names is no volatile type, though objects of it may be."""
     own = [item for item in attributes if item.name.strip("_") == "matrix_type"]
-    if own and volatile and isinstance(t, ConstantMatrixType):
+    if own:
         message = "the element type of a matrix cannot be volatile; objects of the matrix type can"
         c.fail("matrix-type-element", message, own[0].span)
 
