@@ -53,7 +53,7 @@ def parse(c: Compilation) -> syntax.TranslationUnit:
 def analyse(c: Compilation) -> typed.Unit:
     """The typed AST of a source without errors; CompileError otherwise."""
     from ..frontend import memory_check, target_check
-    from ..frontend.sema import analyse
+    from ..frontend.sema.functions import analyse
 
     options = c.options
     flags = options.features, options.single_precision_constant, options.fp_contract != "off", options.wrap
@@ -287,7 +287,7 @@ def library(text: str, wrap: bool = True) -> typed.Unit:
     from ..features import Features
     from ..frontend.parse import parse
     from ..frontend.preprocess import PreprocessOptions, preprocess
-    from ..frontend.sema import analyse
+    from ..frontend.sema.functions import analyse
 
     findings = Diagnostics(no_warnings=True)
     standard = _LIBRARY_STANDARDS["__generic" in text]

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from ..diagnostics import Diagnostics
 from . import tokens as tk
 from .expansion import DYNAMIC, Expander
-from .literals import LiteralError, decode_char, decode_integer
-from .tokens import Token
+from .tokens import LiteralError, Token, decode_char, decode_integer
 from .words import PRECEDENCE
 
 #: clang's names, with or without `__` around them: what `__has_extension(X)` and `__has_feature(X)` hold for.
@@ -95,7 +94,7 @@ class Conditionals(ABC):
         pending = self.pending
         try:
             # A second time for what macros make.
-            return evaluate(self.replace_defined(self.expand_directive(self.replace_defined(rest))))
+            return value(self.replace_defined(self.expand_directive(self.replace_defined(rest)))) != 0
         except ConditionError as error:
             place = error.token if error.token is not None else rest[-1]
             self.diagnostics.error("invalid-condition", error.message, place.span)
@@ -324,14 +323,6 @@ def _apply(token: Token, left: _Number, right: _Number, live: bool) -> _Number:
             raise ConditionError("division by zero in preprocessor expression", token)
         return _Number(0, unsigned)
     return _Number(_ARITHMETIC[op](a, b), unsigned)
-
-
-def evaluate(tokens: list[Token]) -> bool:
-    """Whether a fully macro-expanded `#if` expression holds; `defined` is replaced already.
-
-    Raises ConditionError.
-    """
-    return value(tokens) != 0
 
 
 def value(tokens: list[Token]) -> int:

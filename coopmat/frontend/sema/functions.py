@@ -7,9 +7,9 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from ...diagnostics import Note
-from ...features import PROGRAM_SCOPE
-from .. import syntax, typed
+from ...diagnostics import Diagnostics, Note
+from ...features import PROGRAM_SCOPE, Features
+from .. import syntax, typed, uniformity
 from ..types import (
     BOOL,
     EVENT,
@@ -29,8 +29,8 @@ from ..types import (
     is_complete,
     is_opaque,
 )
-from . import atomics, attributes, halves, images, matrices, matrix_types, uninitialized, warnings
-from .context import MOST_PARAMETERS, UNKNOWN, Abandon, Context, FunctionState, Overloads, Poisoned
+from . import attributes, expressions, matrices, matrix_types, restricted_types, uninitialized, warnings
+from .context import MOST_PARAMETERS, UNKNOWN, Abandon, Context, FunctionState, Overloads, Poisoned, Rules
 from .declarations import (
     Base,
     base_type,
@@ -40,15 +40,39 @@ from .declarations import (
     own_alignment,
     parameters,
     static_assert,
+    type_name,
 )
 from .initializers import folded, initialize, is_constant
 from .matrix_types import holds
 from .statements import block, pragma
 
 
+def analyse(
+    tree: syntax.TranslationUnit,
+    diagnostics: Diagnostics,
+    features: Features | None = None,
+    single: bool = False,
+    contract: bool = True,
+    wrap: bool = False,
+) -> typed.Unit:
+    """The typed AST of a translation unit; `features` is what is on (None: everything, as OpenCL C 3.0 has it).
+
+    `single`: a floating constant without a suffix is a float (-cl-single-precision-constant).
+    `contract`: whether floating-point expressions may be contracted where no pragma says.
+    `wrap`: signed integers wrap modulo 2^N (-fwrapv); their sums and products are calculated unsigned.
+
+    Where `diagnostics` has errors afterwards the unit is incomplete and must not be lowered.
+    """
+    rules = Rules(expressions.analyse, type_name, block, prototype)
+    result = unit(Context(rules, diagnostics, features or Features.of(), single, contract, wrap), tree)
+    if result.has_matrices and not diagnostics.has_errors:
+        uniformity.check(result, diagnostics)
+    return result
+
+
 def unit(c: Context, node: syntax.TranslationUnit) -> typed.Unit:
     """A whole translation unit; every declaration is analysed, whatever happened to the ones before."""
-    c.scope.names.update({item.name: item for item in atomics.predeclared(c)})
+    c.scope.names.update({item.name: item for item in restricted_types.memory_enumerators(c)})
     if c.matrices:
         c.scope.names.update({item.name: item for item in matrices.predeclared()})
     with c.nested_scope():
@@ -123,12 +147,12 @@ def _variable(c: Context, base: Base, item: syntax.InitDeclarator, t: Type, qual
     if contains_matrix(t):
         c.fail("coop-mat-file-scope", f"a cooperative matrix cannot be declared at file scope ('{name}')", d.span)
     if is_opaque(t):
-        c.unit.variables.append(images.declare_variable(c, d, t, qualifiers, item.initializer))
+        c.unit.variables.append(restricted_types.declare_variable(c, d, t, qualifiers, item.initializer))
         return
-    halves.check_object(c, t, d.span)
+    restricted_types.check_half(c, t, d.span)
     qualifiers = _program_scope(c, base, d, qualifiers)
     decl = typed.VarDecl(d.span, name, t, qualifiers, "static")
-    atomics.check_variable(c, decl, item.initializer.span if item.initializer is not None else None)
+    restricted_types.check_atomic_variable(c, decl, item.initializer.span if item.initializer is not None else None)
     decl.alignment = own_alignment(c, base, d)
     earlier = c.scope.names.get(name)
     external = any(word.text == "extern" for word in base.specifiers.storage)
@@ -282,7 +306,7 @@ def _definition(c: Context, node: syntax.FunctionDefinition) -> None:
             c.error("undeclared-label", f"no label '{label}' in this function", span)
     if c.diagnostics.error_count == errors:
         if "cl_khr_fp16" not in c.features:
-            halves.check_function(c, decl)
+            restricted_types.check_halves(c, decl)
         _warn(c, c.function)
     c.function = None
 

@@ -25,7 +25,7 @@ from ..types import (
     is_complete,
     is_opaque,
 )
-from . import atomics, attributes, images, warnings
+from . import attributes, restricted_types, warnings
 from .context import MOST_CASES, UNKNOWN, Context, FunctionState, SwitchState
 from .conversions import assign_convert, condition
 from .declarations import (
@@ -144,11 +144,11 @@ def _local_variable(
     if "extern" in storage:
         c.unsupported("'extern' inside a function is", item.span)
     if is_opaque(t):
-        return images.declare_variable(c, d, t, qualifiers, item.initializer)
+        return restricted_types.declare_variable(c, d, t, qualifiers, item.initializer)
     decl = typed.VarDecl(d.span, d.name, t, qualifiers, "automatic")
     decl.alignment = own_alignment(c, base, d)
     _check_space(c, decl, static="static" in storage, initialised=item.initializer is not None)
-    atomics.check_variable(c, decl, item.initializer.span if item.initializer is not None else None)
+    restricted_types.check_atomic_variable(c, decl, item.initializer.span if item.initializer is not None else None)
     open_array = isinstance(t, ArrayType) and t.size is None and item.initializer is not None
     if not open_array and not is_complete(t):
         c.fail("incomplete-type", f"variable '{d.name}' has incomplete type '{t}'", d.span)

@@ -15,7 +15,7 @@ from ...types import (
     Type,
     contained,
 )
-from .. import halves
+from .. import restricted_types
 from ..context import Context, Typedef
 from ..values import rvalue
 
@@ -41,7 +41,7 @@ def check_element(c: Context, t: Type, span: Span) -> ScalarType:
         message = f"'{t}' cannot be the element type of a matrix"
         c.fail("matrix-type-element", message, span, notes=[Note(f"element types are {allowed}")])
     if t is HALF and "cl_khr_fp16" not in c.features:
-        halves.refuse(c, t, span)
+        restricted_types.refuse_half(c, t, span)
     return t
 
 
