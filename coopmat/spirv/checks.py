@@ -101,7 +101,7 @@ _READERS = frozenset(
 )
 
 
-def write_out(module: Module) -> bool:
+def write_out_zeros(module: Module) -> bool:
     """Makes OpConstant of every null integer in a module with matrices; ids stay. Tells whether there was one."""
     items = module.instructions
     if not any(item.opcode == _MATRIX for item in items):
@@ -149,13 +149,16 @@ def check_types(module: Module) -> None:
     if module.bound > MOST_IDS:
         raise Refused("spirv-not-supported", f"the module's bound of {module.bound} is more than {MOST_IDS} ids")
     definitions = {i.result: i for i in module.instructions if i.result is not None and i.opcode in _PARTS}
-    most, sizes = budgets.limit("type-members"), count(definitions, definitions, lambda item, sizes: 1 + sum(sizes))
+    most, sizes = (
+        budgets.limit("type-members"),
+        count_parts(definitions, definitions, lambda item, sizes: 1 + sum(sizes)),
+    )
     for item in definitions.values():
         if sizes[item.result or 0] > most:
             raise budgets.Exceeded("type-members", f"the type %{item.result}")
 
 
-def count(
+def count_parts(
     roots: Mapping[int, Instruction],
     definitions: Mapping[int, Instruction],
     size: Callable[[Instruction, Sequence[int]], int],

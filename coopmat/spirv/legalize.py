@@ -110,7 +110,7 @@ def legalize(spirv: bytes, imports: Collection[str] = ()) -> bytes:
         _add_image_capability(module)
         _drop_core_extensions(module)
         if any(item.opcode == _MATRIX for item in module.instructions):
-            checks.write_out(module)
+            checks.write_out_zeros(module)
         else:
             device_faults.avoid_device_faults(module)
         check_imports(module, imports)

@@ -29,7 +29,7 @@ def adapt(spirv: bytes, profile: NativeProfile) -> bytes:
     module = Module.parse(spirv)
     if not any(item.opcode == MATRIX for item in module.instructions):
         return spirv
-    changed = checks.write_out(module)
+    changed = checks.write_out_zeros(module)
     if all(astuple(profile)):  # there is nothing that it does not take
         return module.to_bytes() if changed else spirv
     parts = Parts.of(module)
