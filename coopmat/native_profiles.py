@@ -6,7 +6,7 @@ A row says what may stay as it is; what may not is written in other words (`coop
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 
@@ -27,11 +27,6 @@ class NativeProfile:
     functions: bool = True
     small_floats: bool = True
     coordinates: bool = True
-
-    @property
-    def takes_all(self) -> bool:
-        """Whether a module may stay as it is."""
-        return self == replace(KHR, name=self.name)
 
 
 KHR = NativeProfile("khr")

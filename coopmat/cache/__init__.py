@@ -21,9 +21,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from . import places, upkeep
-from .places import CACHE_DIRECTORY as CACHE_DIRECTORY, cache_directory as cache_directory
-from .upkeep import CACHE_SIZE as CACHE_SIZE
+from . import places
+from .places import CACHE_DIRECTORY as CACHE_DIRECTORY, CACHE_SIZE as CACHE_SIZE, cache_directory as cache_directory
 
 try:
     import fcntl
@@ -112,7 +111,7 @@ class Cache:
             return None
         path = _path(directory, key)
         try:
-            entry, files = _parse(places.read_regular(path, upkeep.size_limit()))
+            entry, files = _parse(places.read_regular(path, places.size_limit()))
             check(entry)
         except OSError:
             return None
@@ -134,15 +133,15 @@ class Cache:
         if directory is None:
             return
         try:
-            data, limit = _format(entry), upkeep.size_limit()
+            data, limit = _format(entry), places.size_limit()
             if len(data) > limit:
                 log("%s: %d bytes are more than all entries may take", key, len(data), warn=False)
                 return
             path = _path(directory, key)
             for folder in (path.parent.parent, path.parent):
                 folder.mkdir(mode=0o700, exist_ok=True)
-            upkeep.write_whole(path, data)
-            upkeep.evict(directory, limit)
+            places.write_whole(path, data)
+            places.evict(directory, limit)
         except OSError as error:
             log("the cache entry %s could not be written: %s", key, error)
 
@@ -162,7 +161,7 @@ class Cache:
     def clear(self) -> None:
         """Removes every entry, lock and refused program. Raises OSError where the directory is not this user's."""
         if self.directory is not None:
-            upkeep.clear(self.directory)
+            places.clear(self.directory)
 
     def _usable(self, make: bool = False) -> Path | None:
         """The directory, where it is there and this user's alone; otherwise that is told, once."""
@@ -190,7 +189,7 @@ class Cache:
         if directory is None:
             yield
             return
-        path = directory / upkeep.LOCKS / key
+        path = directory / places.LOCKS / key
         try:
             handle = _lock(path)
         except OSError as error:
@@ -207,7 +206,7 @@ class Cache:
 
 
 def _path(directory: Path, key: str) -> Path:
-    return directory / upkeep.ENTRIES / key[:2] / key[2:]
+    return directory / places.ENTRIES / key[:2] / key[2:]
 
 
 def _lock(path: Path) -> int:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import click
 
-from coopmat.cache import NO_CACHE, Cache, cache_directory, upkeep
+from coopmat.cache import NO_CACHE, Cache, cache_directory, places
 
 from .status import ExitStatus
 
@@ -26,7 +26,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def info(as_json: bool) -> int:
     """Tell where the cache is, whether it is used, and what it takes."""
-    state = upkeep.state(cache_directory())
+    state = places.state(cache_directory())
     is_off = Cache.of_environment().directory is None
     if as_json:
         click.echo(json.dumps({**asdict(state), "off": is_off}, indent=2))
@@ -46,9 +46,9 @@ def info(as_json: bool) -> int:
 @command.command()
 def clear() -> int:
     """Remove every build and refused program that is kept."""
-    before = upkeep.state(cache_directory())
-    upkeep.clear(cache_directory())
-    after = upkeep.state(cache_directory())
+    before = places.state(cache_directory())
+    places.clear(cache_directory())
+    after = places.state(cache_directory())
     count, freed = before.entries - after.entries, before.size - after.size
     click.echo(f"removed {count} builds, {_megabytes(freed)}, and {before.refused - after.refused} refused programs")
     return ExitStatus.DONE

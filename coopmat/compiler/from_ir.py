@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..diagnostics import CompileError, InternalError, Note, Span
 from . import from_source
-from .shared import collector, library, spirv_library, tuning
+from .from_source import collector, library, spirv_library, tuning
 
 if TYPE_CHECKING:
     from ..ir import LoweredModule

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from .. import budgets
 from ..diagnostics import InternalError, Note
 from . import from_source
-from .shared import collector, spirv_library, tuning
+from .from_source import collector, spirv_library, tuning
 
 if TYPE_CHECKING:
     from ..ir.kernel_info import KernelInfo
@@ -60,9 +60,9 @@ def _read(c: Compilation) -> Read:
 
 def _native(c: Compilation, binary: bytes, module: Module) -> Read:
     """Raises CompileError where it is known that the device lacks something that is native in the module."""
+    from ..spirv.checks import lint
     from ..spirv.lowering import kernels_of, read
     from ..spirv.lowering.target_check import check, check_strides
-    from ..spirv.matrix_lint import lint
 
     def tell(code: str, message: str, notes: list[Note]) -> None:
         c.findings.error(code, message, notes=notes)

@@ -19,8 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from coopmat.cache.places import cache_directory, private_directory, private_temporary_directory
-from coopmat.cache.upkeep import write_whole
+from coopmat.cache.places import cache_directory, private_directory, private_temporary_directory, write_whole
 
 from .relocate import without_blanks
 

@@ -2,18 +2,26 @@
 
 The parser runs its own loop, since each name must be judged a type or not when it is reached, by the scopes that
 are open at that point, and since it goes on after errors (`recovery`). Nothing here recurses with the input.
+
+lark makes the tables, which the cache keeps as JSON, so that lark is rarely imported. A table that is missing, damaged,
+of another grammar or cannot be written is simply made again. Which lark made it does not matter: the grammar has one
+table, and the order of its states is ours.
 """
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
+from ..cache import Cache, Entry, key_of
 from ..diagnostics import Diagnostics
-from . import syntax as ast, tables as lalr, tokens as tk
+from . import syntax as ast, tokens as tk
 from .build import Scopes, TooDeep
 from .declarations import Builder
-from .stream import TokenStream
-from .tokens import Token
+from .tokens import Token, TokenStream
 from .words import TERMINALS
 
 #: How deep anything may nest: brackets, statements, unary operators, declarators.
@@ -31,7 +39,7 @@ class Parser:
     """One parse. `states` and `values` are the LALR stacks; `states` is one longer."""
 
     def __init__(self, stream: TokenStream, diagnostics: Diagnostics) -> None:
-        self.tables = tables = lalr.load()
+        self.tables = tables = load_tables()
         self.words = {**tables.words, **TERMINALS}
         self.stream = stream
         self.tokens = stream.tokens
@@ -96,7 +104,7 @@ class Parser:
                 values.append(made)
             if len(states) > self.check_depth_at:
                 self.check_depth(token)
-        return len(tokens), lalr.END
+        return len(tokens), END
 
     def reduce(self, rule: int) -> None:
         """One reduction, outside the fast loop."""
@@ -165,8 +173,8 @@ class Parser:
         try:
             while True:
                 index, terminal = self.advance(index)
-                if terminal == lalr.END:
-                    if not recovery.fits(lalr.END):
+                if terminal == END:
+                    if not recovery.fits(END):
                         recovery.at_end()
                     break
                 index = recovery.recover(index, terminal)
@@ -174,7 +182,7 @@ class Parser:
             self.diagnostics.error("nesting-too-deep", f"nested more than {DEEPEST} levels deep", error.span)
             recovery.abandon()
         while self.states[-1] != self.tables.accept:
-            self.reduce(~self.tables.actions[self.states[-1]][lalr.END])
+            self.reduce(~self.tables.actions[self.states[-1]][END])
         for span in self.builder.semicolons:
             self.diagnostics.warning("extra-semi", "this ';' belongs to nothing", span)
         declarations: list[Any] = self.values[-1]
@@ -192,3 +200,120 @@ def parse(stream: TokenStream, diagnostics: Diagnostics) -> ast.TranslationUnit:
     first = stream.tokens[0].span
     declarations = Parser(stream, diagnostics).run()
     return ast.TranslationUnit(first.to(end), declarations)
+
+
+# --- tables ----------------------------------------------------------------------------------------
+
+
+GRAMMAR = Path(__file__).with_name("opencl_c.lark")
+_FORMAT = 2
+END = "$END"
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Per state: `actions` maps a terminal to a state to shift to (>= 0) or to ~rule to reduce by.
+
+    `gotos` maps a nonterminal to the next state. `defaults` is the rule of a state that can only reduce, or -1:
+    such reductions run before the next token is looked at. A rule is (nonterminal, size, builder method; "" hands
+    its one value on). `words` maps a literal's text to its terminal; `entering` names the symbol that leads into
+    each state.
+    """
+
+    actions: list[dict[str, int]]
+    gotos: list[dict[str, int]]
+    defaults: list[int]
+    rules: list[tuple[str, int, str]]
+    words: dict[str, str]
+    entering: list[str]
+    start: int
+    accept: int
+
+
+@lru_cache(maxsize=1)
+def load_tables() -> Tables:
+    """The tables, from the cache or from the grammar; once per process."""
+    text = GRAMMAR.read_text(encoding="utf-8")
+    key = key_of({"kind": "grammar", "format": _FORMAT, "text": text})
+
+    def build() -> Entry:
+        return Entry(json.dumps(_make_tables(text)).encode())
+
+    return _tables(Cache.of_environment().get_or_build(key, build, _tables))
+
+
+def _tables(entry: Entry) -> Tables:
+    """Raises ValueError, LookupError or TypeError for a table that is none of ours."""
+    data: dict[str, Any] = json.loads(entry.payload)
+    rules = [(str(rule[0]), int(rule[1]), str(rule[2])) for rule in data["rules"]]
+    return Tables(**{**data, "rules": rules})
+
+
+def _make_tables(text: str) -> dict[str, Any]:
+    from lark import Lark
+    from lark.lexer import Lexer, PatternStr
+    from lark.parsers.lalr_analysis import Shift
+
+    class NoLexer(Lexer):
+        """The tables are all that is wanted."""
+
+        def __init__(self, conf: object) -> None:
+            pass
+
+        def lex(self, lexer_state: object, parser_state: object) -> object:  # type: ignore[override]
+            return iter(())
+
+    lark = Lark(text, start="unit", parser="lalr", lexer=NoLexer)
+    conf = lark.parse_interactive("").parser_state.parse_conf
+    terminals = {terminal.name for terminal in lark.terminals} | {END} | _declared(text)
+    numbers = _numbered(conf.states, conf.start_state, Shift)
+    rules: dict[object, int] = {}
+    rows: list[tuple[str, int, str]] = []
+    actions: list[dict[str, int]] = [{} for _ in numbers]
+    gotos: list[dict[str, int]] = [{} for _ in numbers]
+    entering = [""] * len(numbers)
+    for state, row in numbers.items():
+        for symbol, (kind, target) in sorted(conf.states[state].items()):
+            if kind is Shift:
+                entering[numbers[target]] = symbol
+                (actions if symbol in terminals else gotos)[row][symbol] = numbers[target]
+                continue
+            if target not in rules:
+                rules[target] = len(rows)
+                name = target.alias or ""
+                rows.append((target.origin.name, len(target.expansion), name))
+            actions[row][symbol] = ~rules[target]
+    return {
+        "actions": actions,
+        "gotos": gotos,
+        "defaults": [_default(row) for row in actions],
+        "rules": rows,
+        "words": {t.pattern.value: t.name for t in lark.terminals if isinstance(t.pattern, PatternStr)},
+        "entering": entering,
+        "start": numbers[conf.start_state],
+        "accept": numbers[conf.end_state],
+    }
+
+
+def _numbered(states: Any, start: Any, shift: Any) -> dict[Any, int]:
+    """lark's states in the order of a walk from the start, since its own order changes from run to run."""
+    numbers = {start: 0}
+    for state in (order := [start]):
+        for _, (kind, target) in sorted(states[state].items(), key=lambda entry: str(entry[0])):
+            if kind is shift and target not in numbers:
+                numbers[target] = len(numbers)
+                order.append(target)
+    return numbers
+
+
+def _declared(text: str) -> set[str]:
+    return {name for line in text.splitlines() if line.startswith("%declare") for name in line.split()[1:]}
+
+
+def _default(row: dict[str, int]) -> int:
+    targets = set(row.values())
+    if len(targets) == 1:
+        (only,) = targets
+        if only < 0:
+            return ~only
+    return -1

@@ -14,12 +14,11 @@ from pathlib import Path
 
 from .. import budgets
 from ..diagnostics import Diagnostics, Note, Span
-from . import comments, tokens as tk
+from . import tokens as tk
 from .conditionals import Condition, Conditionals
 from .expansion import Expander, ExpansionLimit, InvalidMacro, Unterminated, defined, definition, predefine
 from .sources import Region, SourceFile, add_presumed, find_include, open_source
-from .stream import TokenStream, quoted, unquoted
-from .tokens import Token
+from .tokens import Token, TokenStream, quoted, unquoted
 
 __all__ = ["PreprocessOptions", "TokenStream", "preprocess"]
 
@@ -116,8 +115,8 @@ class _Driver(Conditionals):
         self.flush()
         self.close_file()
         file = self.stack.pop()
-        if any(map(self.diagnostics.wants, comments.NAMES)):
-            comments.check(file.source.text, file.presumed_line, self.diagnostics, file.switches)
+        if any(map(self.diagnostics.wants, tk.COMMENT_WARNINGS)):
+            tk.check_comments(file.source.text, file.presumed_line, self.diagnostics, file.switches)
         add_presumed(file.source, file.regions, self.diagnostics)
         if self.stack:
             outer = self.stack[-1]

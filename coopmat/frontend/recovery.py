@@ -11,7 +11,7 @@ import difflib
 from typing import TYPE_CHECKING
 
 from ..diagnostics import Details, FixIt, Label, Note, Span
-from . import syntax as ast, tables as lalr, tokens as tk
+from . import parse as lalr, syntax as ast, tokens as tk
 from .build import ForHead
 from .foreign_names import NAMES, TYPES
 from .tokens import Token

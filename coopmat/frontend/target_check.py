@@ -12,7 +12,7 @@ from . import typed
 from .matrix_terms import matrix_type
 from .nodes import Node, walk
 from .types import ArrayType, CoopMatrixType, PointerType, RecordType, Type
-from .uniformity.calls import in_order
+from .uniformity.function import in_order
 
 # A message and its notes.
 Told = tuple[str, list[Note]]

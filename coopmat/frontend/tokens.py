@@ -1,12 +1,21 @@
-"""Preprocessing tokens with exact positions, and the scanner that makes them."""
+"""Preprocessing tokens with exact positions: the scanner that makes them; the values of numbers, characters and
+strings; clang's warnings about comments; and the tokens of a translation unit, which is what the preprocessor makes,
+with their text for -E.
+"""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from ..diagnostics import Span
+from ..diagnostics import Diagnostics, Span
+
+if TYPE_CHECKING:
+    from .expansion import Macro
+
 
 ID, INTEGER, FLOAT = "IDENTIFIER", "INTEGER", "FLOAT"
 STRING, CHAR = "STRING", "CHAR"
@@ -168,3 +177,289 @@ def scanned(text: str, span: Span = NOWHERE) -> list[Token]:
 def spelled(tokens: Sequence[Token]) -> str:
     """Tokens of one line as they are written, with single blanks."""
     return "".join(" " * token.spaced + token.value for token in tokens).strip()
+
+
+# --- translation units -----------------------------------------------------------------------------
+
+
+# Macros whose replacement depends on where, and when, they are used.
+_OF_PLACES = frozenset({"__FILE__", "__DATE__", "__TIME__"})
+
+
+@dataclass(slots=True)
+class TokenStream:
+    """All tokens of a translation unit. `end` is the end of the main file, where `complete` was reached.
+
+    `dependencies` names the files that were read, the main one first, those held in memory left out. `absent` are the
+    names that includes were looked for under, and there was no file.
+    """
+
+    tokens: list[Token]
+    end: Span
+    dependencies: list[str]
+    complete: bool
+    absent: list[str] = field(default_factory=list)
+    #: Those that are defined at the end, by name.
+    macros: Mapping[str, Macro] = field(default_factory=dict, repr=False, compare=False)
+
+    def to_text(self) -> str:
+        """What `-E` prints: with line markers, and such that it comes back as the same tokens."""
+        return "".join(_render(self.tokens, self.end.file))
+
+    def definitions(self) -> str:
+        """What `-E -dM` prints: a `#define` for each macro that is defined at the end."""
+        shown = (self.macros[name].text for name in sorted(self.macros.keys() - _OF_PLACES))
+        return "".join(f"#define {' '.join(text.split())}\n" for text in shown)
+
+
+def _render(tokens: list[Token], main: str) -> Iterator[str]:
+    yield f'# 1 "{quoted(main)}"\n'
+    file, line, previous = main, 1, ""
+    for token in tokens:
+        span = token.span
+        if previous and (token.type == PRAGMA or span.line != line or span.file != file):
+            yield "\n"
+            line, previous = line + 1, ""
+        if span.file != file or not 0 <= span.line - line <= 8:
+            file, line = span.file, span.line
+            yield f'# {line} "{quoted(file)}"\n'
+        yield "\n" * (span.line - line)
+        line = span.line
+        if token.type == PRAGMA:
+            yield f"#pragma {token.value}\n"
+            line += 1
+            continue
+        if not previous:
+            yield " " * (span.column - 1)
+        elif token.spaced or pastes(previous, token.value):
+            yield " "
+        yield token.value
+        previous = token.value
+    if previous:
+        yield "\n"
+
+
+def quoted(name: str) -> str:
+    return name.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def unquoted(text: str) -> str:
+    """What stands between the quotes of a file's name or a pragma's text."""
+    return text[1:-1].replace('\\"', '"').replace("\\\\", "\\")
+
+
+# --- comments --------------------------------------------------------------------------------------
+
+
+_CONTINUED = re.compile(r"\\[ \t]*\r?\n")
+_LINE_CONTINUED = re.compile(r"//[^\n]*\\[ \t]*\r?\n")
+_NEXT = re.compile(r"[ \t]*//")
+# clang looks at `/*/` as the end that it may be.
+_OPENED = re.compile(r"/\*(?!/)")
+COMMENT_WARNINGS = ("comment", "multi-line-comment")
+
+
+def check_comments(
+    text: str, place: Callable[[int], tuple[str, int]], diagnostics: Diagnostics, switches: Sequence[tuple[int, bool]]
+) -> None:
+    """Tells of every `/*` inside of a block comment, and of a `//` comment that a backslash carries on to the next one,
+    unless that is a `//` comment, too. `switches` are the lines after which text counts, or does not, in order: where
+    it does not, nothing is told. `place` gives the file and line that a line is said to be.
+
+    Files without a trace of either, which is nearly all, are not scanned.
+    """
+    if text.count("/*") <= text.count("*/") and not _LINE_CONTINUED.search(text):
+        return
+    lines = [line for line, _ in switches]
+    for at, name, message in _findings(text):
+        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        last = bisect_left(lines, line) - 1
+        if last < 0 or switches[last][1]:
+            file, line = place(line)
+            diagnostics.warning(name, message, Span(file, line, column, line, column + 1 + (name == "comment")))
+
+
+def _findings(text: str) -> Iterator[tuple[int, str, str]]:
+    for start, comment in scan_comments(text):
+        if comment.startswith("/*"):
+            for match in _OPENED.finditer(comment, 2):
+                yield start + match.start(), "comment", "'/*' inside of a comment"
+            continue
+        for match in _CONTINUED.finditer(text, start, start + len(comment) + 2):
+            if match.start() < start + len(comment) and not _NEXT.match(text, match.end()):
+                yield match.start(), "multi-line-comment", "a '//' comment that goes on on the next line"
+                break
+
+
+# --- literals --------------------------------------------------------------------------------------
+
+
+class LiteralError(Exception):
+    """A constant that means nothing: `code` and `message` for the diagnostic, `offset` into the text."""
+
+    def __init__(self, code: str, message: str, offset: int = 0) -> None:
+        self.code, self.message, self.offset = code, message, offset
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerValue:
+    """`suffix` is "", "u", "l", "ul", "ll" or "ull"; `decimal` matters to the choice of type (C99, 6.4.4.1)."""
+
+    value: int
+    suffix: str
+    decimal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FloatValue:
+    """`value` is rounded once, to double; `exact` is the number as integer ratio. `suffix`: "", "f", "h" or "l"."""
+
+    value: float
+    suffix: str
+    exact: tuple[int, int]
+
+
+_INTEGER = re.compile(
+    r"(0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<bin>[01]+)|(?P<dec>(?!0[xXbB])[0-9]+))(?P<suffix>[A-Za-z_][\w.]*)?\Z"
+)
+_DECIMAL = re.compile(
+    r"(?P<digits>[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE](?P<exponent>[+-]?[0-9]+))?(?P<suffix>[A-Za-z_]\w*)?\Z"
+)
+_HEX = re.compile(
+    r"0[xX](?P<digits>[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)"
+    r"[pP](?P<exponent>[+-]?[0-9]+)(?P<suffix>[A-Za-z_]\w*)?\Z"
+)
+_INTEGER_SUFFIXES = {"", "u", "l", "ul", "lu", "ll", "ull", "llu"}
+#: Longer numbers than this do not fit any type, and int() of them would be slow.
+_MOST_DIGITS = 400
+_LARGEST_EXPONENT = 5000
+
+
+def decode_integer(text: str) -> IntegerValue:
+    """An integer constant of any base; the caller picks the type. Raises LiteralError."""
+    match = _INTEGER.match(text)
+    if match is None:
+        raise LiteralError("invalid-literal", f"'{_short(text)}' is not a valid number")
+    suffix = (match["suffix"] or "").lower()
+    if suffix not in _INTEGER_SUFFIXES or "lL" in text or "Ll" in text:
+        raise LiteralError(
+            "invalid-suffix", f"invalid suffix '{match['suffix']}' on integer constant", match.start("suffix")
+        )
+    suffix = "u" * ("u" in suffix) + "l" * suffix.count("l")
+    for group, base in (("hex", 16), ("bin", 2), ("dec", 10)):
+        digits = match[group]
+        if digits is None:
+            continue
+        decimal = base == 10 and (digits == "0" or not digits.startswith("0"))
+        if base == 10 and not decimal:
+            base = 8
+            bad = re.search("[89]", digits)
+            if bad:
+                raise LiteralError("invalid-literal", f"invalid digit '{bad.group()}' in octal constant", bad.start())
+        significant = digits.lstrip("0") or "0"
+        if len(significant) > _MOST_DIGITS or int(significant, base) >= 1 << 64:
+            raise LiteralError("integer-too-large", "integer constant is too large for any integer type")
+        return IntegerValue(int(significant, base), suffix, decimal)
+    raise AssertionError("one group always matches")
+
+
+def decode_float(text: str) -> FloatValue:
+    """A decimal or hexadecimal floating constant. Raises LiteralError."""
+    match = _HEX.match(text) or _DECIMAL.match(text)
+    if match is None:
+        message = f"'{_short(text)}' is not a valid number"
+        if text[:2] in ("0x", "0X") and "." in text and "p" not in text.lower():
+            message = "hexadecimal floating constant requires an exponent"
+        raise LiteralError("invalid-literal", message)
+    suffix = (match["suffix"] or "").lower()
+    if suffix not in ("", "f", "h", "l"):
+        raise LiteralError(
+            "invalid-suffix", f"invalid suffix '{match['suffix']}' on floating constant", match.start("suffix")
+        )
+    whole, _, fraction = match["digits"].partition(".")
+    if len(whole) + len(fraction) > _MOST_DIGITS * 4:
+        raise LiteralError("invalid-literal", "floating constant has too many digits")
+    exponent = max(-_LARGEST_EXPONENT, min(_LARGEST_EXPONENT, _small_int(match["exponent"] or "0")))
+    if match.re is _HEX:
+        numerator, base, exponent = int(whole + fraction, 16), 2, exponent - 4 * len(fraction)
+    else:
+        numerator, base, exponent = int(whole + fraction), 10, exponent - len(fraction)
+    denominator = 1
+    if exponent >= 0:
+        numerator *= base**exponent
+    else:
+        denominator = base**-exponent
+    try:
+        value = numerator / denominator
+    except OverflowError:
+        value = float("inf")
+    return FloatValue(value, suffix, (numerator, denominator))
+
+
+def _small_int(text: str) -> int:
+    sign = -1 if text.startswith("-") else 1
+    digits = text.lstrip("+-").lstrip("0")
+    return sign * (int(digits or "0") if len(digits) < 9 else 10**9)
+
+
+_ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34, "?": 63, "e": 27}
+_ESCAPE = re.compile(r"\\(?:x(?P<hex>[0-9a-fA-F]*)|(?P<oct>[0-7]{1,3})|(?P<char>.))", re.DOTALL)
+
+
+def _bytes(text: str) -> bytes:
+    """The bytes between the quotes of a character or string constant."""
+    out, at, end = bytearray(), 1, len(text) - 1
+    while at < end:
+        if text[at] != "\\":
+            stop = text.find("\\", at, end)
+            stop = end if stop < 0 else stop
+            out += text[at:stop].encode("utf-8", "surrogatepass")
+            at = stop
+            continue
+        match = _ESCAPE.match(text, at, end)
+        if match is None:
+            raise LiteralError("invalid-escape", "incomplete escape sequence", at)
+        out.append(_escape(match, at))
+        at = match.end()
+    return bytes(out)
+
+
+def _escape(match: re.Match[str], at: int) -> int:
+    if match["hex"] is not None:
+        digits = match["hex"].lstrip("0")
+        if not match["hex"]:
+            raise LiteralError("invalid-escape", "\\x is not followed by hexadecimal digits", at)
+        if len(digits) > 2:
+            raise LiteralError("invalid-escape", "hexadecimal escape sequence is out of range", at)
+        return int(digits or "0", 16)
+    if match["oct"] is not None:
+        value = int(match["oct"], 8)
+        if value > 255:
+            raise LiteralError("invalid-escape", "octal escape sequence is out of range", at)
+        return value
+    if match["char"] not in _ESCAPES:
+        raise LiteralError("invalid-escape", f"unknown escape sequence '\\{match['char']}'", at)
+    return _ESCAPES[match["char"]]
+
+
+def decode_char(text: str) -> int:
+    """A character constant's value, an int; several characters are packed as clang packs them."""
+    content = _bytes(text)
+    if not content:
+        raise LiteralError("invalid-literal", "empty character constant")
+    if len(content) > 4:
+        raise LiteralError("invalid-literal", "character constant is too long")
+    if len(content) == 1:
+        return content[0] - 256 if content[0] > 127 else content[0]
+    value = int.from_bytes(content, "big")
+    return value - (1 << 32) if value >= 1 << 31 else value
+
+
+def decode_string(texts: list[str]) -> bytes:
+    """Adjacent string literals, each with its quotes, as one run of bytes without the final zero."""
+    return b"".join(_bytes(text) for text in texts)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."

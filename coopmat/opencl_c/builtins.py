@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..frontend import builtins, typed
 from ..frontend.typed import ConvertKind
 from ..frontend.types import DOUBLE, FLOAT, INT, PointerType, ScalarType, Type
-from ..passes.pointers import named_space
+from ..passes.storage import named_space
 from . import conversions, literals
 from .text import Binds, Text, call
 

@@ -35,13 +35,17 @@ class Report:
 
 
 class Pass(Protocol):
-    """`removes` are the classes of types that a unit no longer has after it."""
+    """`removes` are the classes of types that a unit no longer has after it; `only` names the field of a unit that is
+    true where there is something to do, empty: always."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def removes(self) -> tuple[type, ...]: ...
+
+    @property
+    def only(self) -> str: ...
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
         """The unit after the pass. Raises CompileError for what is not supported."""
@@ -54,7 +58,8 @@ def run(unit: typed.Unit, passes: Iterable[Pass], report: Report, *, verify: boo
 
     removed: tuple[type, ...] = ()
     for item in passes:
-        unit = item.run(unit, report)
+        if not item.only or getattr(unit, item.only):
+            unit = item.run(unit, report)
         removed += item.removes
         if verify or ALWAYS_VERIFY:
             check(unit, item.name, removed)

@@ -1,18 +1,21 @@
-"""Functions made anew: their variables, and objects for values that are needed several times or by their address."""
+"""Functions made anew: trees rewritten from the bottom up; variables, and objects for values that are needed several
+times or by their address; and what functions do, themselves and through those that they call.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
 from ..diagnostics import InternalError, Span
-from ..frontend import typed
-from ..frontend.types import PLAIN, ArrayType, RecordType, Type
-from .nodes import Handler, Parts, Rewriter, copied
-from .pointers import address_of, decayed, is_simple, load, member, variable
-from .storage import LIBRARY_NAME
+from ..frontend import builtins, typed
+from ..frontend.nodes import Node, child_fields, children, walk
+from ..frontend.types import PLAIN, ArrayType, RecordType, Type, contains_matrix
+from .storage import LIBRARY_NAME, address_of, decayed, is_simple, load, member, variable
 
 
 class FunctionRewriter(ABC):
@@ -204,3 +207,180 @@ def sequence(parts: Sequence[typed.Expr]) -> typed.Expr:
 def typed_like(e: typed.Expr, other: typed.Expr) -> typed.Expr:
     """A pointer as one of the other's type, which points to elements of the same object."""
     return e if e.type == other.type else typed.Convert(e.span, other.type, typed.ConvertKind.POINTER, e)
+
+
+# --- trees -----------------------------------------------------------------------------------------
+
+
+def copied(node: Any, **changes: Any) -> Any:
+    """The node with other values of some fields: what dataclasses.replace does, at a fraction of its time."""
+    cls: Any = type(node)
+    result = cls.__new__(cls)
+    for item in _names(cls):
+        setattr(result, item, changes[item] if item in changes else getattr(node, item))
+    return result
+
+
+@cache
+def _names(cls: Any) -> tuple[str, ...]:
+    return tuple(item.name for item in fields(cls))
+
+
+def with_children(node: Any, new: list[Any], t: Type | None) -> Any:
+    """The node with other children, in the order of `children`, and of type `t` (None: it has none); itself where
+    nothing changes."""
+    changes: dict[str, Any] = {} if t is None or t is node.type else {"type": t}
+    rest = iter(new)
+    for name in child_fields(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, Node):
+            made = next(rest)
+            if made is not value:
+                changes[name] = made
+        elif value:
+            # The parts of an aggregate are pairs of a position and a node.
+            items = [(item[0], next(rest)) if isinstance(item, tuple) else next(rest) for item in value]
+            if any(a is not b for a, b in zip(items, value, strict=True)):
+                changes[name] = items
+    return copied(node, **changes) if changes else node
+
+
+#: What becomes of a node: it is called with the node as it was and with the node that has its new children.
+Handler = Callable[[Any, Any], Any]
+#: The expressions below a node that is not made of its children; its handler gets what becomes of them, as a list, or
+#: None for a node that is like any other.
+Parts = Callable[[Any], "list[Any] | None"]
+
+
+class Rewriter:
+    """Makes trees anew from the bottom up. `handlers` and `parts` are by the class of a node, `map_type` gives every
+    node's type."""
+
+    def __init__(
+        self,
+        handlers: Mapping[type, Handler],
+        map_type: Callable[[Type], Type],
+        parts: Mapping[type, Parts] = MappingProxyType({}),
+    ) -> None:
+        self._handlers = handlers
+        self._map_type = map_type
+        self._parts = parts
+
+    def rewrite(self, root: Any) -> Any:
+        """Deep trees, which generated code has, are not recursed on."""
+        done: list[Any] = []
+        work: list[tuple[Any, int, bool]] = [(root, -1, False)]
+        while work:
+            node, count, apart = work.pop()
+            if count < 0:
+                parts = self._parts.get(type(node))
+                own = None if parts is None else parts(node)
+                below = children(node) if own is None else own
+                work.append((node, len(below), own is not None))
+                work.extend([(child, -1, False) for child in reversed(below)])
+                continue
+            new = done[len(done) - count :]
+            del done[len(done) - count :]
+            done.append(self._handlers[type(node)](node, new) if apart else self._finished(node, new))
+        return done[0]
+
+    def _finished(self, node: Any, new: list[Any]) -> Any:
+        handler = self._handlers.get(type(node))
+        t = self._map_type(node.type) if isinstance(node, typed.Expr) else None
+        made = with_children(node, new, t)
+        return made if handler is None else handler(node, made)
+
+
+# --- calls -----------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Facts:
+    """Of one function. `matrices`: it has values or variables that are or hold cooperative matrices; `names_matrices`:
+    that, or pointers to such; `subgroups`: it calls builtins of the subgroup; `calls_kernel`: it calls one as a
+    function; `calls` are the functions that it calls itself."""
+
+    matrices: bool = False
+    names_matrices: bool = False
+    subgroups: bool = False
+    calls_kernel: bool = False
+    calls: dict[typed.FunctionDecl, None] = field(default_factory=dict)
+
+
+class CallGraph:
+    """Of a unit; `names_matrix` says whether a type does."""
+
+    def __init__(self, unit: typed.Unit, names_matrix: Callable[[Type], bool]) -> None:
+        self._names_matrix = names_matrix
+        # By identity, which is much cheaper than hashing; the entry keeps the type alive.
+        self._types: dict[int, tuple[Type, bool]] = {}
+        self._has_matrices = unit.has_matrices
+        self._facts = {f: self._of(f) for f in unit.functions if f.body is not None}
+        self._reached: dict[typed.FunctionDecl, tuple[typed.FunctionDecl, ...]] = {}
+        self._users: dict[str, set[typed.FunctionDecl]] = {}
+
+    def _of(self, function: typed.FunctionDecl) -> Facts:
+        facts = Facts()
+        for decl in function.parameters:
+            self._see(facts, decl.type)
+        self._see(facts, function.type.result)
+        assert function.body is not None
+        for node in walk(function.body):
+            if isinstance(node, typed.VarDecl):
+                self._see(facts, node.type)
+            elif isinstance(node, typed.Expr):
+                self._see(facts, node.matrix if isinstance(node, typed.MatrixLength) else node.type)
+                if isinstance(node, typed.Call):
+                    facts.calls.setdefault(node.function)
+                    facts.calls_kernel |= node.function.is_kernel
+                elif isinstance(node, typed.BuiltinCall):
+                    row = builtins.find(node.name)
+                    facts.subgroups |= row is not None and row.subgroup
+                elif isinstance(node, typed.MatrixCoordinates):
+                    facts.matrices = facts.names_matrices = True
+        return facts
+
+    def _see(self, facts: Facts, t: Type) -> None:
+        if not self._has_matrices:
+            return
+        known = self._types.get(id(t))
+        if known is None:
+            known = self._types[id(t)] = (t, self._names_matrix(t))
+        if known[1]:
+            facts.names_matrices = True
+            facts.matrices |= contains_matrix(t)
+
+    def facts(self, function: typed.FunctionDecl) -> Facts:
+        return self._facts.get(function) or Facts()
+
+    def reached(self, function: typed.FunctionDecl) -> tuple[typed.FunctionDecl, ...]:
+        """The function, which is the last, and all that it may call, each behind what it calls."""
+        if function not in self._reached:
+            order: list[typed.FunctionDecl] = []
+            begun: set[typed.FunctionDecl] = set()
+            work = [(function, False)]
+            while work:
+                here, is_ready = work.pop()
+                if is_ready:
+                    order.append(here)
+                elif here not in begun:
+                    begun.add(here)
+                    work.append((here, True))
+                    work += [(callee, False) for callee in reversed(self.facts(here).calls) if callee not in begun]
+            self._reached[function] = tuple(order)
+        return self._reached[function]
+
+    def uses(self, function: typed.FunctionDecl, what: str) -> bool:
+        """Whether it or one that it calls does: the name of a field of `Facts`."""
+        if what not in self._users:
+            callers: dict[typed.FunctionDecl, list[typed.FunctionDecl]] = {}
+            for caller, facts in self._facts.items():
+                for callee in facts.calls:
+                    callers.setdefault(callee, []).append(caller)
+            work = [here for here, facts in self._facts.items() if getattr(facts, what)]
+            users = self._users[what] = set(work)
+            while work:
+                new = set(callers.get(work.pop(), ())) - users
+                users |= new
+                work += new
+        return function in self._users[what]

@@ -28,12 +28,9 @@ from ..matrices.instance import Instance
 from ..matrices.strategies import Strategy, Target
 from ..matrices.variants import Layout, MatrixType, Operands
 from . import Library, Report
-from .calls import CallGraph
-from .functions import FunctionRewriter, elements, sequence
+from .functions import CallGraph, FunctionRewriter, copied, elements, sequence
 from .library import LibraryCalls, passed
-from .nodes import copied
-from .pointers import decayed, load, member, named_space
-from .storage import Storage, names_matrix
+from .storage import Storage, decayed, load, member, named_space, names_matrix
 from .sub_groups import SubGroups, substitute
 
 
@@ -47,6 +44,7 @@ class Matrices:
     half_bits: bool = False
     name: str = "cooperative-matrices"
     removes: tuple[type, ...] = (CoopMatrixType,)
+    only: str = ""
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
         graph = CallGraph(unit, names_matrix)

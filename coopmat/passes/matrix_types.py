@@ -34,12 +34,20 @@ from ..frontend.types import (
 from ..matrices.strategies import STRATEGIES, Target
 from ..matrices.trees import Machine
 from . import Library, Report
-from .calls import CallGraph
-from .functions import FunctionRewriter, copies, element, elements, sequence
+from .functions import (
+    CallGraph,
+    FunctionRewriter,
+    Handler,
+    Parts,
+    Rewriter,
+    copied,
+    copies,
+    element,
+    elements,
+    sequence,
+)
 from .library import LibraryCalls
-from .nodes import Handler, Parts, Rewriter, copied
-from .pointers import load, named_space
-from .storage import LIBRARY_SPAN, PlainTypes, names_matrix
+from .storage import LIBRARY_SPAN, PlainTypes, load, named_space, names_matrix
 
 # Trees are the same functions whatever the cooperative matrices of a kernel run as.
 _LOOPS = (typed.For, typed.While, typed.DoWhile)
@@ -56,10 +64,9 @@ class MatrixTypes:
     contract: bool = False
     name: str = "matrix-types"
     removes: tuple[type, ...] = (ConstantMatrixType,)
+    only: str = "has_matrix_types"
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
-        if not unit.has_matrix_types:
-            return unit
         return _Unit(unit, self, report).run()
 
 

@@ -18,10 +18,8 @@ from ..matrices.memory_rules import MemoryRules
 from ..matrices.native_library import TILE_ALIGN, ClampedConvert, Function, StagedLoad, StagedStore, StagedTranspose
 from ..matrices.variants import Layout
 from . import Library, Report
-from .calls import CallGraph
-from .functions import FunctionRewriter, copies
-from .pointers import decayed, named_space, variable
-from .storage import LIBRARY_SPAN, names_matrix
+from .functions import CallGraph, FunctionRewriter, copies
+from .storage import LIBRARY_SPAN, decayed, named_space, names_matrix, variable
 
 _LOCAL = Qualifiers(AddressSpace.LOCAL)
 _SMALLEST_SUB_GROUP = 8
@@ -38,9 +36,10 @@ class NativeMatrices:
     asked: int | None = None
     name: str = "native-matrices"
     removes: tuple[type, ...] = ()
+    only: str = "has_matrices"
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
-        return _Unit(unit, self).run() if unit.has_matrices else unit
+        return _Unit(unit, self).run()
 
 
 class _Unit:

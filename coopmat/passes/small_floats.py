@@ -22,7 +22,7 @@ from ..matrices.strategies import STRATEGIES, Target
 from . import Library, Report
 from .functions import FunctionRewriter, copies, sequence
 from .library import LibraryCalls
-from .pointers import load
+from .storage import load
 
 _TARGET = Target(STRATEGIES["one"], 1)
 
@@ -34,10 +34,9 @@ class SmallFloats:
     library: Library
     name: str = "small-floats"
     removes: tuple[type, ...] = ()
+    only: str = "has_small_floats"
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
-        if not unit.has_small_floats:
-            return unit
         calls = LibraryCalls(self.library)
         functions = copies(unit)
         for source, new in functions.items():

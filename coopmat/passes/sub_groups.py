@@ -15,7 +15,7 @@ from ..matrices import lowering
 from ..matrices.instance import Instance
 from ..matrices.strategies import Strategy, Target
 from ..matrices.variants import ComponentType
-from .calls import CallGraph
+from .functions import CallGraph
 
 _SIZE = "intel_reqd_sub_group_size"
 

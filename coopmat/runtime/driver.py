@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from coopmat.cache import upkeep
+from coopmat.cache import places
 from coopmat.compiler import Module
 from coopmat.devices import DeviceInfo, health, opencl, route_for
 from coopmat.devices.environment import quietly as quietly
@@ -48,7 +48,7 @@ class DriverError(Exception):
     def keep(self) -> str:
         """Writes the code to a file, where the newest of such are kept; its path, or why it has none."""
         try:
-            return str(upkeep.keep_refused(self.code, ".spv" if self.code[:4] in _SPIRV else ".cl"))
+            return str(places.keep_refused(self.code, ".spv" if self.code[:4] in _SPIRV else ".cl"))
         except OSError as error:
             return f"nothing: {error}"
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from coopmat.diagnostics import InternalError
-from coopmat.spirv import device_faults, matrix_calls, matrix_lint, pointees, vector_data, zeros
+from coopmat.spirv import checks, device_faults, matrix_calls, pointees
 from coopmat.spirv.module import (
     OP,
     OPCODES,
@@ -109,10 +109,12 @@ def legalize(spirv: bytes, imports: Collection[str] = ()) -> bytes:
         _mend_alignments(module)
         _add_image_capability(module)
         _drop_core_extensions(module)
-        device_faults.avoid_device_faults(module)
-        zeros.write_out(module)
+        if any(item.opcode == _MATRIX for item in module.instructions):
+            checks.write_out_zeros(module)
+        else:
+            device_faults.avoid_device_faults(module)
         check_imports(module, imports)
-        matrix_lint.lint(module)
+        checks.lint(module)
         return module.to_bytes()
     except MalformedModule as error:
         raise InternalError("the SPIR-V backend made a malformed module", str(error)) from error
@@ -218,19 +220,19 @@ class _Legalizer:
         code = _without(self.module.instructions, dropped)
         if rewriters:
             code = list(_without_declarations(code, set(rewriters)))
-        opencl = vector_data.instruction_set(self.module)
+        opencl = pointees.instruction_set(self.module)
         made: list[Instruction] = []
         for item in code:
             if item.opcode == _CALL and item.operands[0] in rewriters:
                 made += rewriters[item.operands[0]](item)
-            elif item.opcode == vector_data.EXT_INST and item.operands[0] == opencl:
+            elif item.opcode == pointees.EXT_INST and item.operands[0] == opencl:
                 made += self.vector_data(item)
             elif item.opcode in pointees.POINTER_AT:
                 wanted = pointees.pointee(item, self.definitions)
                 made += self.through_pointer_to(wanted, item, pointees.POINTER_AT[item.opcode])
             else:
                 item = self.without_signs(item) if item.opcode == _MULTIPLY_ADD else item
-                made.append(_memory_operands(item) if item.opcode in matrix_lint.STRIDE_AT else item)
+                made.append(_memory_operands(item) if item.opcode in checks.STRIDE_AT else item)
         made = self.without_dead_bitcasts(made)
         first = next((n for n, item in enumerate(made) if item.opcode == OP["OpFunction"]), len(made))
         made[first:first] = self.new_globals
@@ -299,10 +301,10 @@ class _Legalizer:
 
     def vector_data(self, item: Instruction) -> list[Instruction]:
         """A vector load or store, through a pointer to what it reads or writes."""
-        at = vector_data.pointer(item)
+        at = pointees.vector_pointer(item)
         if at is None:
             return [item]
-        kind = vector_data.pointee(item, self.definitions)
+        kind = pointees.vector_pointee(item, self.definitions)
         wanted = kind.result if kind is not None and kind.result is not None else self.add_global("OpTypeFloat", 16)
         return self.through_pointer_to(wanted, item, at)
 
@@ -324,11 +326,11 @@ class _Legalizer:
         return []
 
     def printf(self, call: Instruction) -> list[Instruction]:
-        opencl = vector_data.instruction_set(self.module)
+        opencl = pointees.instruction_set(self.module)
         if opencl is None:
             raise InternalError("the SPIR-V backend did not import OpenCL's instructions")
         operands = (opencl, _PRINTF_NUMBER, *call.operands[1:])
-        return [Instruction(vector_data.EXT_INST, operands, call.result_type, call.result)]
+        return [Instruction(pointees.EXT_INST, operands, call.result_type, call.result)]
 
     def async_copy(self, call: Instruction) -> list[Instruction]:
         """The last argument is there for its type, which both pointers point to."""
@@ -436,7 +438,7 @@ def _memory_operands(item: Instruction) -> Instruction:
     literal: what is left is the mask, without Aligned, which is only a promise. For an alignment that arrives
     see the module's docstring.
     """
-    at = matrix_lint.STRIDE_AT[item.opcode] + 1
+    at = checks.STRIDE_AT[item.opcode] + 1
     fixed, memory = item.operands[:at], item.operands[at:]
     if not memory:
         return item

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coopmat import budgets
-from coopmat.spirv.limits import check_types
+from coopmat.spirv.checks import check_types
 from coopmat.spirv.module import MalformedModule, Module, encode_string, instruction, with_unique_names
 from coopmat.spirv.refusal import Refused
 

@@ -12,7 +12,7 @@ import pytest
 
 import coopmat
 from coopmat.cache import CACHE_DIRECTORY, NO_CACHE
-from coopmat.compiler.shared import spirv_library
+from coopmat.compiler.from_source import spirv_library
 from coopmat.diagnostics import render_text
 from coopmat.options import DIALECTS, CompileOptions
 from coopmat.spirv.tools import ToolsMissing

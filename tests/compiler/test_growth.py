@@ -18,7 +18,7 @@ import pytest
 from timing import processor_seconds
 
 import coopmat
-from coopmat.compiler.shared import collector as _collector
+from coopmat.compiler.from_source import collector as _collector
 from coopmat.spirv.tools import find_tools
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ from pages.builtins import document
 from coopmat.frontend import builtins
 from coopmat.frontend.builtins import Ambiguous, ConversionName, NoMatch, Overload, rows
 from coopmat.frontend.types import CHAR, FLOAT, HALF, INT, SMALL_FLOATS, UINT, Type, VectorType, is_bits
-from coopmat.ir.mangle import mangle
+from coopmat.ir.lower.builtin_calls import mangle
 
 ROOT = Path(__file__).parents[2]
 ALL_ROWS = [row for family in builtins.FAMILIES for row in family.TABLE]

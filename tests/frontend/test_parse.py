@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from coopmat.diagnostics import Diagnostics, Span, render_text
-from coopmat.frontend import syntax as ast, tables
-from coopmat.frontend.parse import parse
+from coopmat.frontend import syntax as ast
+from coopmat.frontend.parse import load_tables, parse
 from coopmat.frontend.preprocess import PreprocessOptions, preprocess
 
 
@@ -637,13 +637,13 @@ def test_speed() -> None:
 def test_tables_come_back_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COOPMAT_CACHE_DIR", str(tmp_path / "c"))
     monkeypatch.delenv("COOPMAT_NO_CACHE", raising=False)
-    fresh = tables.load.__wrapped__()
+    fresh = load_tables.__wrapped__()
     (cached,) = (path for path in (tmp_path / "c").rglob("*") if path.is_file())
-    assert tables.load.__wrapped__() == fresh
+    assert load_tables.__wrapped__() == fresh
     before = cached.read_bytes()
     for damaged in (b"", b"\xff", before[:-10], b'{"rules": []}'):
         cached.write_bytes(damaged)
-        assert tables.load.__wrapped__() == fresh
+        assert load_tables.__wrapped__() == fresh
         assert cached.read_bytes() == before
 
 
@@ -651,15 +651,15 @@ def test_tables_need_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     monkeypatch.setenv("COOPMAT_CACHE_DIR", str(blocked))
-    assert tables.load.__wrapped__() == tables.load()
+    assert load_tables.__wrapped__() == load_tables()
     monkeypatch.setenv("COOPMAT_NO_CACHE", "1")
-    assert tables.load.__wrapped__() == tables.load()
+    assert load_tables.__wrapped__() == load_tables()
 
 
 def test_every_rule_has_its_method() -> None:
     from coopmat.frontend.declarations import Builder
 
-    table = tables.load()
+    table = load_tables()
     for origin, size, method in table.rules:
         assert hasattr(Builder, method) if method else size == 1, origin
 

@@ -10,7 +10,7 @@ from coopmat.frontend import builtins
 from coopmat.frontend.macros import option_macros
 from coopmat.frontend.parse import parse
 from coopmat.frontend.preprocess import PreprocessOptions, preprocess
-from coopmat.frontend.sema import analyse
+from coopmat.frontend.sema.functions import analyse
 from coopmat.frontend.types import AtomicType
 
 ATOMICS = """volatile global atomic_int *gi, local atomic_uint *lu, global atomic_long *gl, local atomic_ulong *ll,

@@ -12,9 +12,8 @@ from coopmat.frontend.builtins import Overload
 from coopmat.frontend.typed import BuiltinCall
 from coopmat.frontend.types import EVENT, VOID, CoopMatrixType, PointerType, Type
 from coopmat.ir import LowerOptions
-from coopmat.ir.instructions import Builder, PointeeAttributes
 from coopmat.ir.lower.builtins import lower_builtin
-from coopmat.ir.module import ModuleBuilder
+from coopmat.ir.module import Builder, ModuleBuilder, PointeeAttributes
 from coopmat.ir.type_map import TypeMap
 
 HERE = Span("<test>", 1, 1, 1, 1)

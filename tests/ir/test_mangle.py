@@ -29,7 +29,7 @@ from coopmat.frontend.types import (
     Type,
     VectorType,
 )
-from coopmat.ir.mangle import mangle
+from coopmat.ir.lower.builtin_calls import mangle
 
 F4, H4 = VectorType(FLOAT, 4), VectorType(HALF, 4)
 POINT = RecordType("struct", "Point", Span("a.cl", 1, 1, 1, 2))

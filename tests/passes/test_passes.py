@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from coopmat.compiler import compile as compile_source
-from coopmat.compiler.shared import library
+from coopmat.compiler.from_source import library
 from coopmat.diagnostics import CompileError, InternalError
 from coopmat.frontend import typed
 from coopmat.frontend.nodes import walk

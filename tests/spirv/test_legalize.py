@@ -7,10 +7,10 @@ import spirv_samples as samples
 from spirv_samples import C, matrix
 
 from coopmat.diagnostics import InternalError
-from coopmat.spirv import tools, zeros
+from coopmat.spirv import checks, tools
+from coopmat.spirv.checks import lint
 from coopmat.spirv.emit import EmitOptions, emit
 from coopmat.spirv.legalize import PLACEHOLDERS, check_imports, legalize
-from coopmat.spirv.matrix_lint import lint
 from coopmat.spirv.module import OP, Module
 
 _STORE = "@_Z33__spirv_CooperativeMatrixStoreKHRPU3AS1fu8mf16x16Cil"
@@ -262,7 +262,7 @@ def test_a_null_integer_is_refused_where_matrices_need_one(name: str) -> None:
     zero.opcode, zero.operands = OP["OpConstantNull"], ()
     with pytest.raises(InternalError, match="OpConstantNull for an integer"):
         lint(module)
-    zeros.write_out(module)
+    checks.write_out_zeros(module)
     lint(module)
 
 

@@ -7,7 +7,7 @@ from coopmat.features import Features
 from coopmat.frontend import typed
 from coopmat.frontend.parse import parse
 from coopmat.frontend.preprocess import PreprocessOptions, preprocess
-from coopmat.frontend.sema import analyse
+from coopmat.frontend.sema.functions import analyse
 from coopmat.frontend.typed_dump import dump
 
 MARK = "§"

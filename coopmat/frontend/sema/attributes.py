@@ -6,7 +6,7 @@ import math
 from contextlib import suppress
 
 from ...diagnostics import Span
-from .. import conditions, syntax
+from .. import conditionals, syntax
 from ..tokens import scanned
 from ..types import RecordType, Type, align_of
 from .context import Context, plural
@@ -154,8 +154,8 @@ def unroll_pragma(c: Context, text: str, span: Span) -> int | None:
     if len(words) == 1:
         return 0
     # As in a condition: other names than macros count as 0.
-    with suppress(conditions.ConditionError):
-        factor = conditions.value(scanned(text.partition("unroll")[2]))
+    with suppress(conditionals.ConditionError):
+        factor = conditionals.value(scanned(text.partition("unroll")[2]))
         if factor > 0:
             return factor
     c.fail("pragma", "'#pragma unroll' takes nothing or a positive number", span)

@@ -8,11 +8,10 @@ from ...diagnostics import Note
 from .. import builtins, syntax, typed
 from ..typed import Convert, ConvertKind, Expr
 from ..types import CoopMatrixType, PointerType, ScalarType, Type, VectorType, VoidType, element_count, is_bits, size_of
-from . import address_spaces, atomics, compiler_builtins, matrices, matrix_types, printf
-from .constants import constant_value, fold_bits
+from . import address_spaces, compiler_builtins, matrices, matrix_types, printf, restricted_types
 from .context import Context, Overloads, Poisoned, plural
 from .conversions import assign_convert
-from .values import convert_arithmetic, rvalue
+from .values import constant_value, convert_arithmetic, fold_bits, rvalue
 
 
 def call(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
@@ -167,7 +166,7 @@ def _resolved(c: Context, name: str, arguments: list[Expr], node: syntax.Call) -
         for i, (argument, t) in enumerate(zip(arguments, found.parameters, strict=True))
     ]
     _check_power_of_two(c, found.row, converted)
-    atomics.check_order(c, found, converted)
+    restricted_types.check_memory_order(c, found, converted)
     return typed.BuiltinCall(node.span, found.result, name, found.lowering, found.parameters, converted)
 
 

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from .. import syntax, typed
 from ..typed import Expr
 from ..types import INT, LONG, VOID, Type
-from .constants import constant_value
 from .context import Context, plural
 from .conversions import assign_convert, condition
-from .values import rvalue
+from .values import constant_value, rvalue
 
 
 def _values(c: Context, name: str, node: syntax.Call, count: int) -> list[Expr]:

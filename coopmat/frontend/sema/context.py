@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
+# What a SPIR-V module cannot hold more of (SPIR-V specification, sections 2.3 and 2.17).
+#: An OpConstantComposite has at most 65,535 words, three of them for itself.
+MOST_ELEMENTS = 65_532
+MOST_MEMBERS = 16_383
+MOST_CASES = 16_383
+#: SPIR-V takes 255; a result in memory is one of them.
+MOST_PARAMETERS = 254
+
 
 def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" + ("" if count == 1 else "s")
@@ -283,6 +291,12 @@ class Context:
 
     def unsupported(self, what: str, span: Span) -> NoReturn:
         self.fail("not-supported", f"{what} not supported yet", span)
+
+    def check_count(self, count: int, most: int, what: str, span: Span) -> None:
+        """An error, and no more than that, where there are more than `most`; `what` is plural, with what holds them."""
+        if count > most:
+            with self.recover():
+                self.unsupported(f"more than {most} {what} are", span)
 
     def warn(self, code: str, message: str, span: Span, **details: Unpack[Details]) -> None:
         self.diagnostics.warning(code, message, span, **details)

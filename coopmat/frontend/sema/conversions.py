@@ -29,11 +29,10 @@ from ..types import (
     in_space,
     is_bits,
 )
-from . import images, implicit
-from .constants import is_null_pointer
+from . import implicit, restricted_types
 from .context import Context
 from .hints import cast_to, declared_here, name_of
-from .values import can_splat, common_scalar, convert_arithmetic, promote, rvalue
+from .values import can_splat, common_scalar, convert_arithmetic, is_null_pointer, promote, rvalue
 
 
 def for_storage(t: Type) -> bool:
@@ -98,7 +97,7 @@ def assign_convert(c: Context, e: Expr, target: Type, span: Span, what: str, not
     if target == EVENT and is_null_pointer(e):
         return Zero(e.span, target)
     if target == SAMPLER and isinstance(source, ScalarType):
-        return images.converted(c, e, span, what)
+        return restricted_types.converted(c, e, span, what)
     if for_storage(source) or for_storage(target):
         _incompatible(c, e, target, span, what, notes or [])
     if isinstance(target, ScalarType):
@@ -216,7 +215,7 @@ def cast(c: Context, e: Expr, target: Type, span: Span) -> Expr:
     """An explicit cast (OpenCL C 3.0, sections 6.2.2 and 6.5.4); the result is an rvalue."""
     e = rvalue(e)
     source = e.type
-    images.refuse(c, target, "cast", span)
+    restricted_types.refuse(c, target, "cast", span)
     if source == target:
         return replace(e, span=span)
     if target == EVENT and is_null_pointer(e):

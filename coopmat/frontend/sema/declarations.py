@@ -29,6 +29,7 @@ from ..types import (
     VOID,
     AddressSpace,
     ArrayType,
+    ConstantMatrixType,
     CoopMatrixType,
     FunctionType,
     ImageType,
@@ -43,12 +44,19 @@ from ..types import (
     is_bits,
     is_complete,
 )
-from . import atomics, attributes, images, matrices, matrix_types
+from . import attributes, matrices, matrix_types, restricted_types
 from .context import Abandon, Context, Poisoned, Typedef
 from .values import integer_constant
 
 BUILTIN_TYPES: dict[str, Type] = {
-    **{"void": VOID, **SCALARS, "_Bool": BOOL, "__bf16": SCALARS["bfloat16"], "sampler_t": SAMPLER, **atomics.TYPES},
+    **{
+        "void": VOID,
+        **SCALARS,
+        "_Bool": BOOL,
+        "__bf16": SCALARS["bfloat16"],
+        "sampler_t": SAMPLER,
+        **restricted_types.TYPES,
+    },
     **{name: ImageType(name) for name in IMAGE_NAMES},
     **{f"{t}{count}": VectorType(t, count) for t in (*INTEGERS, *FLOATS) for count in VECTOR_SIZES},
 }
@@ -92,7 +100,7 @@ class Base:
 
 def base_type(c: Context, s: syntax.Specifiers) -> Base:
     """The type that the specifiers name, type attributes applied."""
-    access = images.access_words(s.qualifiers)
+    access = restricted_types.access_words(s.qualifiers)
     qualifiers, explicit = _qualifiers(c, [word for word in s.qualifiers if word not in access])
     alignment: int | None = None
     if s.typedef_name is not None:
@@ -112,7 +120,7 @@ def base_type(c: Context, s: syntax.Specifiers) -> Base:
     _check_element(c, t, s.span)
     c.unit.has_small_floats |= is_bits(t)
     by_name = s.typedef_name is not None and s.typedef_name.text not in BUILTIN_TYPES
-    t = images.with_access(c, t, access, s.span, by_name=by_name)
+    t = restricted_types.with_access(c, t, access, s.span, by_name=by_name)
     return Base(apply_matrix_attributes(c, t, s.attributes, s), qualifiers, s, explicit, alignment)
 
 
@@ -123,9 +131,11 @@ def _tagged(c: Context, tag: syntax.StructSpecifier | syntax.EnumSpecifier) -> T
 
 
 def _check_element(c: Context, t: Type, span: Span) -> None:
-    atomics.check_type(c, t, span)
+    restricted_types.check_atomic(c, t, span)
     element = element_type(t)
-    row = COMPONENTS.get(element.name) if isinstance(element, ScalarType) and t is not HALF else None  # see `halves`
+    row = (
+        COMPONENTS.get(element.name) if isinstance(element, ScalarType) and t is not HALF else None
+    )  # see `check_halves`
     if row is not None and (extension := row.extension) is not None and extension not in c.features:
         notes = [Note(f"remove -cl-ext=-{extension}")]
         c.fail("extension-off", f"the type '{t}' needs {extension}, which is turned off", span, notes=notes)
@@ -169,7 +179,7 @@ def _qualifiers(c: Context, words: list[syntax.Word]) -> tuple[Qualifiers, bool]
                 notes = [Note("it comes with -cl-std=CL2.0 and newer")]
                 c.fail("extension-off", "the generic address space is off", word.span, notes=notes)
             space = _SPACES[text]
-        elif text in images.ACCESSES:
+        elif text in restricted_types.ACCESSES:
             c.fail("access-qualifier", f"'{word.text}' is for images only", word.span)
         elif text == "Atomic":
             c.unsupported("atomic types are", word.span)
@@ -271,9 +281,9 @@ def _pointed_to(c: Context, t: Type, qualifiers: Qualifiers, explicit: bool) -> 
 def _pointer_to(c: Context, t: Type, qualifiers: Qualifiers, span: Span) -> Type:
     if isinstance(t, FunctionType):
         c.fail("function-pointer", "OpenCL C has no pointers to functions", span)
-    images.refuse(c, t, "pointer", span)
+    restricted_types.refuse(c, t, "pointer", span)
     if qualifiers.space not in (AddressSpace.PRIVATE, AddressSpace.GENERIC):
-        atomics.refuse(c, t, "address-space", span, str(qualifiers.space))
+        restricted_types.refuse(c, t, "address-space", span, str(qualifiers.space))
     if contains_matrix(t) and qualifiers.space is not AddressSpace.PRIVATE:
         c.fail(
             "coop-mat-address-space",
@@ -286,7 +296,7 @@ def _pointer_to(c: Context, t: Type, qualifiers: Qualifiers, span: Span) -> Type
 def _array_of(c: Context, t: Type, modifier: syntax.ArrayModifier, span: Span) -> Type:
     if isinstance(t, (FunctionType, VoidType)) or not is_complete(t):
         c.fail("invalid-type", f"an array cannot have elements of type '{t}'", span)
-    images.refuse(c, t, "array", span)
+    restricted_types.refuse(c, t, "array", span)
     if modifier.size is None:
         return ArrayType(t, None)
     size = integer_constant(c, modifier.size, "the size of an array")
@@ -298,8 +308,7 @@ def _array_of(c: Context, t: Type, modifier: syntax.ArrayModifier, span: Span) -
 def _function_of(c: Context, t: Type, modifier: syntax.FunctionModifier, span: Span) -> Type:
     if isinstance(t, (FunctionType, ArrayType)):
         c.fail("invalid-type", f"a function cannot return '{t}'", span)
-    images.refuse(c, t, "result", span)
-    atomics.refuse(c, t, "result", span)
+    restricted_types.refuse(c, t, "result", span)
     if modifier.variadic:
         c.fail("variadic", "OpenCL C has no variadic functions", span)
     return FunctionType(t, tuple(decl.type for decl in parameters(c, modifier)))
@@ -329,7 +338,7 @@ def one_parameter(c: Context, item: syntax.Parameter) -> typed.VarDecl:
         c.fail("function-pointer", "a function cannot be a parameter", item.span)
     if not is_complete(t):
         c.fail("incomplete-type", f"parameter '{name}' has incomplete type '{t}'", item.span)
-    atomics.refuse(c, t, "parameter", item.span)
+    restricted_types.refuse(c, t, "parameter", item.span)
     if qualifiers.space is not AddressSpace.PRIVATE:
         c.fail("address-space", f"a parameter lives in private memory, not in {qualifiers.space}", item.span)
     decl = typed.VarDecl(item.declarator.span, name, t, qualifiers, "parameter")
@@ -377,7 +386,8 @@ def declare_typedef(c: Context, base: Base, item: syntax.InitDeclarator) -> None
     if item.initializer is not None:
         c.fail("invalid-initializer", "a typedef has no initial value", item.initializer.span)
     own = base.marks(d)
-    matrix_types.check_volatile(c, t, volatile=qualifiers.volatile, attributes=own)
+    if qualifiers.volatile and isinstance(t, ConstantMatrixType):
+        matrix_types.refuse_volatile(c, own)
     alignment = attributes.for_typedef(c, own, t)
     alignment = alignment or alignment_of_base(base, d)
     entity = Typedef(d.span, d.name or "", t, qualifiers, alignment, host_sized(c, base, d))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...diagnostics import Note, Span
-from .. import builtins, literals, syntax, typed
+from .. import builtins, syntax, tokens, typed
 from ..typed import Expr
 from ..types import (
     CHAR,
@@ -35,14 +35,13 @@ from ..types import (
     is_complete,
     size_of,
 )
-from . import calls, images, implicit, limits, matrices, operators, parts, spelling, statement_expressions, usage
-from .constants import round_ratio
-from .context import UNKNOWN, Context, EnumConstant, Overloads, Poisoned, R, T, Typedef
+from . import calls, implicit, matrices, operators, parts, restricted_types, statement_expressions, warnings
+from .context import MOST_ELEMENTS, UNKNOWN, Context, EnumConstant, Overloads, Poisoned, R, T, Typedef
 from .conversions import cast
 from .declarations import alignment_of_base, base_type, declarator_type, type_name
 from .initializers import initialize
 from .operators import BINARY
-from .values import convert_arithmetic, rvalue
+from .values import convert_arithmetic, round_ratio, rvalue
 
 Handler = Callable[[Context, Any, "Type | None"], Expr]
 
@@ -58,12 +57,12 @@ def analyse(c: Context, node: syntax.Expression, expected: Type | None = None) -
 def _decoded(c: Context, decode: Callable[[T], R], text: T, span: Span) -> R:
     try:
         return decode(text)
-    except literals.LiteralError as error:
+    except tokens.LiteralError as error:
         c.fail(error.code, error.message, span)
 
 
 def _integer(c: Context, node: syntax.IntegerLiteral, expected: Type | None) -> Expr:
-    literal = _decoded(c, literals.decode_integer, node.text, node.span)
+    literal = _decoded(c, tokens.decode_integer, node.text, node.span)
     if "u" in literal.suffix:
         candidates = [UINT, ULONG]
     elif literal.decimal:
@@ -77,20 +76,20 @@ def _integer(c: Context, node: syntax.IntegerLiteral, expected: Type | None) -> 
 
 
 def _float(c: Context, node: syntax.FloatLiteral, expected: Type | None) -> Expr:
-    literal = _decoded(c, literals.decode_float, node.text, node.span)
+    literal = _decoded(c, tokens.decode_float, node.text, node.span)
     single = c.single or "cl_khr_fp64" not in c.features
     t = {"": FLOAT if single else DOUBLE, "f": FLOAT, "h": HALF, "l": DOUBLE}[literal.suffix]
     return typed.FloatConst(node.span, t, literal.value if t is DOUBLE else round_ratio(*literal.exact, t))
 
 
 def _char(c: Context, node: syntax.CharLiteral, expected: Type | None) -> Expr:
-    return typed.IntConst(node.span, INT, _decoded(c, literals.decode_char, node.text, node.span))
+    return typed.IntConst(node.span, INT, _decoded(c, tokens.decode_char, node.text, node.span))
 
 
 def _string(c: Context, node: syntax.StringLiteral, expected: Type | None) -> Expr:
-    value = _decoded(c, literals.decode_string, node.texts, node.span)
-    if len(value) >= limits.ELEMENTS:
-        c.unsupported(f"more than {limits.ELEMENTS} characters of a string are", node.span)
+    value = _decoded(c, tokens.decode_string, node.texts, node.span)
+    if len(value) >= MOST_ELEMENTS:
+        c.unsupported(f"more than {MOST_ELEMENTS} characters of a string are", node.span)
     return _string_constant(node.span, value)
 
 
@@ -147,9 +146,9 @@ def _binary(c: Context, node: syntax.Binary, expected: Type | None) -> Expr:
     while isinstance(chain[-1].left, syntax.Binary):
         chain.append(chain[-1].left)
     chain.reverse()
-    if c.diagnostics.wants(*spelling.BINARY_CODES):
+    if c.diagnostics.wants(*warnings.BINARY_CODES):
         for link in reversed(chain):
-            spelling.binary(c, link)
+            warnings.binary(c, link)
     known, wanted = _matrix_operands(c, chain, expected) if c.matrices else ({}, expected)
     result: Expr | None = None
     with c.recover():
@@ -239,7 +238,7 @@ def _sides(c: Context, node: syntax.Conditional, then: syntax.Expression, expect
 def _comma(c: Context, node: syntax.Comma, expected: Type | None) -> Expr:
     result = rvalue(analyse(c, node.items[0]))
     for i, item in enumerate(node.items[1:], 2):
-        usage.discarded(c, result.right if isinstance(result, typed.Comma) else result)
+        warnings.discarded(c, result.right if isinstance(result, typed.Comma) else result)
         value = rvalue(analyse(c, item, expected if i == len(node.items) else None))
         result = typed.Comma(node.span, value.type, result, value)
     return result
@@ -354,7 +353,7 @@ def _compound_literal(c: Context, node: syntax.CompoundLiteral, expected: Type |
     if c.function is None:
         c.unsupported("a compound literal at file scope is", node.span)
     named = type_name(c, node.type_name)
-    images.refuse(c, named, "variable", node.span)
+    restricted_types.refuse(c, named, "variable", node.span)
     t, value = initialize(c, named, node.initializer)
     return typed.CompoundLiteral(node.span, t, Qualifiers(), value)
 

@@ -15,7 +15,7 @@ from .. import typed
 from ..nodes import children
 from ..typed import Expr, Load, LValue, VarDecl, VarRef
 from ..types import CoopMatrixType, VoidType, contains_matrix
-from .constants import constant_value
+from .values import constant_value
 
 DECLARED, STORED, READ = "declared", "stored", "read"
 

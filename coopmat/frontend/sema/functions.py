@@ -1,26 +1,36 @@
-"""Program scope: functions, kernels, program-scope variables (OpenCL C 3.0, sections 6.9 and 6.11)."""
+"""Program scope: functions, program-scope variables, and what a kernel may be and a host can pass to it (OpenCL C 3.0,
+sections 6.7.1, 6.9 and 6.11).
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
 
-from ...diagnostics import Note
-from ...features import PROGRAM_SCOPE
-from .. import syntax, typed
+from ...diagnostics import Diagnostics, Note
+from ...features import PROGRAM_SCOPE, Features
+from .. import syntax, typed, uniformity
 from ..types import (
+    BOOL,
+    EVENT,
     PLAIN,
     AddressSpace,
     ArrayType,
+    Field,
     FunctionType,
+    PointerType,
     Qualifiers,
+    RecordType,
     Type,
+    VoidType,
+    contained,
     contains_matrix,
+    is_bits,
     is_complete,
     is_opaque,
 )
-from . import atomics, attributes, halves, images, kernels, limits, matrices, matrix_types, uninitialized, usage
-from .context import UNKNOWN, Abandon, Context, FunctionState, Overloads, Poisoned
+from . import attributes, expressions, matrices, matrix_types, restricted_types, uninitialized, warnings
+from .context import MOST_PARAMETERS, UNKNOWN, Abandon, Context, FunctionState, Overloads, Poisoned, Rules
 from .declarations import (
     Base,
     base_type,
@@ -30,14 +40,39 @@ from .declarations import (
     own_alignment,
     parameters,
     static_assert,
+    type_name,
 )
 from .initializers import folded, initialize, is_constant
+from .matrix_types import holds
 from .statements import block, pragma
+
+
+def analyse(
+    tree: syntax.TranslationUnit,
+    diagnostics: Diagnostics,
+    features: Features | None = None,
+    single: bool = False,
+    contract: bool = True,
+    wrap: bool = False,
+) -> typed.Unit:
+    """The typed AST of a translation unit; `features` is what is on (None: everything, as OpenCL C 3.0 has it).
+
+    `single`: a floating constant without a suffix is a float (-cl-single-precision-constant).
+    `contract`: whether floating-point expressions may be contracted where no pragma says.
+    `wrap`: signed integers wrap modulo 2^N (-fwrapv); their sums and products are calculated unsigned.
+
+    Where `diagnostics` has errors afterwards the unit is incomplete and must not be lowered.
+    """
+    rules = Rules(expressions.analyse, type_name, block, prototype)
+    result = unit(Context(rules, diagnostics, features or Features.of(), single, contract, wrap), tree)
+    if result.has_matrices and not diagnostics.has_errors:
+        uniformity.check(result, diagnostics)
+    return result
 
 
 def unit(c: Context, node: syntax.TranslationUnit) -> typed.Unit:
     """A whole translation unit; every declaration is analysed, whatever happened to the ones before."""
-    c.scope.names.update({item.name: item for item in atomics.predeclared(c)})
+    c.scope.names.update({item.name: item for item in restricted_types.memory_enumerators(c)})
     if c.matrices:
         c.scope.names.update({item.name: item for item in matrices.predeclared()})
     with c.nested_scope():
@@ -46,7 +81,7 @@ def unit(c: Context, node: syntax.TranslationUnit) -> typed.Unit:
                 _external(c, item)
     _check_recursion(c)
     if c.diagnostics.wants("unused-function"):
-        usage.functions(c)
+        warnings.functions(c)
     _check_defined(c)
     for decl, external in c.tentative.values():
         if external:
@@ -112,12 +147,12 @@ def _variable(c: Context, base: Base, item: syntax.InitDeclarator, t: Type, qual
     if contains_matrix(t):
         c.fail("coop-mat-file-scope", f"a cooperative matrix cannot be declared at file scope ('{name}')", d.span)
     if is_opaque(t):
-        c.unit.variables.append(images.declare_variable(c, d, t, qualifiers, item.initializer))
+        c.unit.variables.append(restricted_types.declare_variable(c, d, t, qualifiers, item.initializer))
         return
-    halves.check_object(c, t, d.span)
+    restricted_types.check_half(c, t, d.span)
     qualifiers = _program_scope(c, base, d, qualifiers)
     decl = typed.VarDecl(d.span, name, t, qualifiers, "static")
-    atomics.check_variable(c, decl, item.initializer.span if item.initializer is not None else None)
+    restricted_types.check_atomic_variable(c, decl, item.initializer.span if item.initializer is not None else None)
     decl.alignment = own_alignment(c, base, d)
     earlier = c.scope.names.get(name)
     external = any(word.text == "extern" for word in base.specifiers.storage)
@@ -190,7 +225,7 @@ def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.Fun
     modifier = _function_modifier(d)
     if modifier is None or not isinstance(t, FunctionType) or d.name is None:
         c.fail("function-declarator", "a function needs its parameters written out", d.span)
-    limits.check(c, len(t.parameters), limits.PARAMETERS, "parameters of a function", d.span)
+    c.check_count(len(t.parameters), MOST_PARAMETERS, "parameters of a function", d.span)
     kernel = _is_kernel(specifiers)
     internal = any(word.text == "static" for word in specifiers.storage)
     marks = attributes.for_function(c, base.marks(d), kernel=kernel)
@@ -220,11 +255,11 @@ def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.Fun
             c.abandon()
         c.functions[d.name] = decl
     if kernel:
-        kernels.check(c, decl)
+        _check_kernel(c, decl)
         if internal:
             c.error("kernel-static", f"kernel '{d.name}' cannot be static", d.span)
     header = bool(c.diagnostics.sources.files) and d.span.file != next(iter(c.diagnostics.sources.files))
-    if usage.has_unused(base.marks(d)) or (header and _is_inline(specifiers)):
+    if warnings.has_unused(base.marks(d)) or (header and _is_inline(specifiers)):
         c.excused.add(decl)
     c.unit.functions.append(decl)
     return decl
@@ -270,7 +305,8 @@ def _definition(c: Context, node: syntax.FunctionDefinition) -> None:
         if label not in c.function.labels:
             c.error("undeclared-label", f"no label '{label}' in this function", span)
     if c.diagnostics.error_count == errors:
-        halves.check_function(c, decl)
+        if "cl_khr_fp16" not in c.features:
+            restricted_types.check_halves(c, decl)
         _warn(c, c.function)
     c.function = None
 
@@ -279,7 +315,7 @@ def _unused_parameters(d: syntax.Declarator) -> set[str]:
     """The parameters that are marked unused."""
     modifier = _function_modifier(d)
     items = (modifier.parameters or []) if modifier is not None else []
-    marked = [p for p in items if usage.has_unused([*p.specifiers.attributes, *p.declarator.attributes])]
+    marked = [p for p in items if warnings.has_unused([*p.specifiers.attributes, *p.declarator.attributes])]
     return {p.declarator.name for p in marked if p.declarator.name is not None}
 
 
@@ -287,8 +323,8 @@ def _warn(c: Context, state: FunctionState) -> None:
     """What only a whole body tells; nothing where a part of it had no meaning."""
     if c.diagnostics.wants(*uninitialized.CODES):
         uninitialized.function(c, state)
-    if c.diagnostics.wants(*usage.CODES):
-        usage.function(c, state)
+    if c.diagnostics.wants(*warnings.CODES):
+        warnings.function(c, state)
 
 
 def _define(c: Context, node: syntax.FunctionDefinition) -> typed.FunctionDecl:
@@ -324,7 +360,7 @@ def _stand_in(c: Context, node: syntax.FunctionDefinition) -> typed.FunctionDecl
     kernel = _is_kernel(node.specifiers)
     decl = typed.FunctionDecl(span, name, FunctionType(UNKNOWN, ()), known, kernel, False)
     if kernel:
-        kernels.check_parameters(c, decl)
+        check_kernel_parameters(c, decl)
     return decl
 
 
@@ -334,3 +370,72 @@ def _is_inline(specifiers: syntax.Specifiers) -> bool:
 
 def _is_kernel(specifiers: syntax.Specifiers) -> bool:
     return any(word.text.strip("_") == "kernel" for word in specifiers.functions)
+
+
+# --- kernels ---------------------------------------------------------------------------------------
+
+
+def _check_kernel(c: Context, decl: typed.FunctionDecl) -> None:
+    """The result and the parameters of a kernel."""
+    if not isinstance(decl.type.result, VoidType):
+        c.error("kernel-result", f"kernel '{decl.name}' must return void, not '{decl.type.result}'", decl.span)
+    check_kernel_parameters(c, decl)
+
+
+def check_kernel_parameters(c: Context, decl: typed.FunctionDecl) -> None:
+    for p in decl.parameters:
+        if contains_matrix(p.type) or (isinstance(p.type, PointerType) and contains_matrix(p.type.pointee)):
+            message = f"a cooperative matrix cannot be a parameter of a kernel ('{p.name}')"
+            c.error("coop-mat-kernel-parameter", message, p.span)
+        elif c.unit.has_matrix_types and holds(p.type):
+            notes = [Note("take a pointer to it")]
+            message = f"a kernel takes no matrix by value ('{p.name}')"
+            c.error("matrix-type-kernel-parameter", message, p.span, notes=notes)
+        elif is_bits(p.type) or p.type in (BOOL, EVENT) or isinstance(p.type, VoidType):
+            c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot have type '{p.type}'", p.span)
+        elif isinstance(p.type, PointerType):
+            _check_pointer(c, p, p.type)
+        elif _holds_host_pointer(p.type):
+            message = f"kernel parameter '{p.name}': pointers in it must be to global memory"
+            c.error("kernel-parameter", message, p.span)
+        else:
+            _check_size(c, p)
+
+
+def _check_size(c: Context, p: typed.VarDecl) -> None:
+    """A host does not know how large size_t and its like are on the device, nor a bool."""
+    own = c.host_sized.get(p)
+    if own is not None:
+        notes = [Note("its size is the device's own; take a uint or a ulong")]
+        c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot have type '{own}'", p.span, notes=notes)
+        return
+    member = _member_without_size(p.type)
+    if member is not None:
+        name = member.host_sized or str(member.type)
+        notes = [Note(f"'{member.name}' is declared here", member.span)]
+        message = f"kernel parameter '{p.name}': '{p.type}' holds a '{name}', which a host cannot pass"
+        c.error("kernel-parameter", message, p.span, notes=notes)
+
+
+def _member_without_size(t: Type) -> Field | None:
+    """The first member of a record whose size a host does not know."""
+    records = (inner for inner in contained(t) if isinstance(inner, RecordType))
+    members = (item for record in records for item in record.fields or ())
+    return next((item for item in members if item.host_sized is not None or item.type is BOOL), None)
+
+
+def _holds_host_pointer(t: Type) -> bool:
+    """Whether a record or array holds a pointer that a host cannot set."""
+    pointers = (inner for inner in contained(t) if isinstance(inner, PointerType))
+    return any(pointer.qualifiers.space is not AddressSpace.GLOBAL for pointer in pointers)
+
+
+def _check_pointer(c: Context, p: typed.VarDecl, t: PointerType) -> None:
+    if t.qualifiers.space in (AddressSpace.PRIVATE, AddressSpace.GENERIC):
+        message = f"kernel parameter '{p.name}' must point to global, constant or local memory"
+        c.error("kernel-parameter", message, p.span)
+    elif isinstance(t.pointee, PointerType) and c.features.version < 200:
+        notes = [Note("it can with -cl-std=CL2.0 and newer")]
+        c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot be a pointer to pointers", p.span, notes=notes)
+    elif isinstance(t.pointee, PointerType):
+        _check_pointer(c, p, t.pointee)

@@ -13,9 +13,9 @@ from ...diagnostics import Span
 from .. import typed
 from ..typed import Binary, Convert, ConvertKind, Expr, FloatConst, IntConst, Load
 from ..types import BOOL, DOUBLE, FLOAT, HALF, AddressSpace, PointerType, ScalarType, Type, element_type
-from .constants import constant_value, fold_convert, is_null_pointer, round_to, wrap
 from .context import Context
 from .hints import spelled
+from .values import constant_value, fold_convert, is_null_pointer, round_to, wrap
 
 Range = tuple[int, bool]
 

@@ -30,13 +30,11 @@ from ..types import (
     VoidType,
     element_count,
 )
-from . import limits
-from .constants import vector_components
-from .context import Context
+from .context import MOST_ELEMENTS, Context
 from .conversions import assign_convert
-from .matrices.expected import needs_target
+from .matrices.builtins import needs_target
 from .matrix_types import refuse_list
-from .values import integer_constant, rvalue
+from .values import integer_constant, rvalue, vector_components
 
 
 def initialize(c: Context, t: Type, node: syntax.Initializer) -> tuple[Type, Expr]:
@@ -113,8 +111,8 @@ def _aggregate(c: Context, span: Span, t: ArrayType | RecordType, items: list[tu
     """An aggregate value; one of nothing but zeros has no items."""
     if all(_is_zero(item) for _, item in items):
         return Aggregate(span, t, [])
-    if isinstance(t, ArrayType) and (t.size or 0) > limits.ELEMENTS:
-        c.unsupported(f"an initial value of more than {limits.ELEMENTS} elements is", span)
+    if isinstance(t, ArrayType) and (t.size or 0) > MOST_ELEMENTS:
+        c.unsupported(f"an initial value of more than {MOST_ELEMENTS} elements is", span)
     return Aggregate(span, t, items)
 
 
@@ -325,7 +323,7 @@ def folded(e: Expr) -> Expr:
     if isinstance(e, MatrixBroadcast) and isinstance(e.type, ConstantMatrixType) and is_constant(e.value):
         if _is_zero(e.value):
             return Zero(e.span, e.type)
-        if e.type.storage_elements <= limits.ELEMENTS:
+        if e.type.storage_elements <= MOST_ELEMENTS:
             return Aggregate(e.span, e.type, [(i, e.value) for i in range(e.type.storage_elements)])
     components = vector_components(e) if isinstance(e.type, VectorType) else None
     return e if components is None else VectorLiteral(e.span, e.type, components)

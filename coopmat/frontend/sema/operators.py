@@ -29,8 +29,7 @@ from ..types import (
     is_bits,
     is_complete,
 )
-from . import atomics, images, implicit, matrices, matrix_types
-from .constants import constant_value, fold_binary, fold_logical, fold_unary, is_null_pointer
+from . import implicit, matrices, matrix_types, restricted_types
 from .context import Context
 from .conversions import (
     assign_convert,
@@ -42,7 +41,20 @@ from .conversions import (
     retype_pointer,
     usual_conversions,
 )
-from .values import common_scalar, comparison_type, convert_arithmetic, kind_between, make_binary, promote, rvalue
+from .values import (
+    common_scalar,
+    comparison_type,
+    constant_value,
+    convert_arithmetic,
+    fold_binary,
+    fold_logical,
+    fold_unary,
+    is_null_pointer,
+    kind_between,
+    make_binary,
+    promote,
+    rvalue,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +154,7 @@ def address_of(c: Context, operand: Expr, span: Span) -> Expr:
         c.fail("not-an-lvalue", f"cannot take the address of a value of type '{operand.type}'", span)
     if isinstance(operand, Deref):
         return replace(operand.pointer, span=span)
-    images.refuse(c, operand.type, "pointer", span)
+    restricted_types.refuse(c, operand.type, "pointer", span)
     where = Qualifiers(operand.place.space, operand.place.const, operand.place.volatile)
     return AddressOf(span, PointerType(operand.type, where), operand)
 
@@ -337,8 +349,7 @@ def modifiable(c: Context, e: Expr, what: str, span: Span) -> LValue:
         c.fail("not-an-lvalue", f"{what} needs an object, not a value of type '{e.type}'", span, labels=[Label(e.span)])
     if isinstance(e.type, ArrayType) or not is_complete(e.type):
         c.fail("not-assignable", f"{what}: an object of type '{e.type}' cannot be changed", span)
-    images.refuse(c, e.type, "assignment", span)
-    atomics.refuse(c, e.type, "assignment", span)
+    restricted_types.refuse(c, e.type, "assignment", span)
     if e.place.const or e.place.space is AddressSpace.CONSTANT or _has_const(e.type):
         c.fail("read-only", f"{what}: this object is read-only", e.span)
     if isinstance(e, Swizzle) and len(set(e.indices)) != len(e.indices):
@@ -419,7 +430,7 @@ def conditional(c: Context, test: Expr, then: Expr, otherwise: Expr, span: Span)
 def _unify(c: Context, then: Expr, otherwise: Expr, span: Span) -> tuple[Expr, Expr]:
     """One type for the two sides of a conditional (C11 6.5.15)."""
     a, b = then.type, otherwise.type
-    images.refuse(c, a, "operand", span)
+    restricted_types.refuse(c, a, "operand", span)
     if a == b:
         if isinstance(a, ScalarType) and a.is_integer:
             common = common_scalar(a, a)

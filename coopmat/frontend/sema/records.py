@@ -7,11 +7,10 @@ from dataclasses import replace
 from ...diagnostics import Note, Span
 from .. import syntax
 from ..types import INT, LONG, UINT, ULONG, AddressSpace, Field, RecordType, Type, contains_matrix, is_complete
-from . import atomics, attributes, images, limits
-from .constants import wrap
-from .context import Abandon, Context, EnumConstant, EnumTag
+from . import attributes, restricted_types
+from .context import MOST_MEMBERS, Abandon, Context, EnumConstant, EnumTag
 from .declarations import Base, alignment_of_base, base_type, declarator_type, host_sized
-from .values import integer_constant
+from .values import integer_constant, wrap
 
 
 def enumeration(c: Context, tag: syntax.EnumSpecifier) -> Type:
@@ -93,7 +92,7 @@ def record_type(c: Context, tag: syntax.StructSpecifier) -> Type:
     with c.recover():
         attributes.apply_to_record(c, record, tag.attributes)
     fields = _fields(c, record, tag.members)
-    limits.check(c, len(fields), limits.MEMBERS, "members of a record", tag.span)
+    c.check_count(len(fields), MOST_MEMBERS, "members of a record", tag.span)
     record.complete(fields)
     c.unit.records.append(record)
     return record
@@ -149,8 +148,7 @@ def _field(c: Context, record: RecordType, base: Base, item: syntax.MemberDeclar
         c.fail("incomplete-type", f"member '{item.declarator.name}' has incomplete type '{t}'", item.span)
     if qualifiers.space is not AddressSpace.PRIVATE:
         c.fail("address-space", "a member cannot have an address space of its own", item.span)
-    images.refuse(c, t, "member", item.span)
-    atomics.refuse(c, t, "member", item.span)
+    restricted_types.refuse(c, t, "member", item.span)
     if record.kind == "union" and contains_matrix(t):
         c.fail("coop-mat-union", "a cooperative matrix cannot be a member of a union", item.span)
     alignment, packed = attributes.for_field(c, base.marks(item.declarator))

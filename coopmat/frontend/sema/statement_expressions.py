@@ -9,9 +9,8 @@ from ...diagnostics import Span
 from .. import syntax, typed
 from ..types import PLAIN, VOID, Type, VoidType
 from . import operators
-from .constants import constant_value
 from .context import Context
-from .values import rvalue
+from .values import constant_value, rvalue
 
 
 def statement_expression(c: Context, node: syntax.StatementExpression, expected: Type | None) -> typed.Expr:

@@ -25,9 +25,8 @@ from ..types import (
     is_complete,
     is_opaque,
 )
-from . import atomics, attributes, images, limits, spelling, usage
-from .constants import wrap
-from .context import UNKNOWN, Context, FunctionState, SwitchState
+from . import attributes, restricted_types, warnings
+from .context import MOST_CASES, UNKNOWN, Context, FunctionState, SwitchState
 from .conversions import assign_convert, condition
 from .declarations import (
     Base,
@@ -37,7 +36,7 @@ from .declarations import (
 )
 from .initializers import folded, initialize, is_constant
 from .statement_expressions import check_leaving
-from .values import integer_constant, promote, rvalue
+from .values import integer_constant, promote, rvalue, wrap
 
 Handler = Callable[[Context, Any], typed.Stmt]
 
@@ -61,7 +60,7 @@ def block(c: Context, node: syntax.Compound) -> typed.Block:
     contract = c.contract
     for number, item in enumerate(node.items, 1):
         if isinstance(item, (syntax.For, syntax.While)):
-            spelling.loop(c, item, node.items[number] if number < len(node.items) else None)
+            warnings.loop(c, item, node.items[number] if number < len(node.items) else None)
         with c.recover():
             if isinstance(item, syntax.Pragma):
                 unroll = pragma(c, item)
@@ -145,18 +144,18 @@ def _local_variable(
     if "extern" in storage:
         c.unsupported("'extern' inside a function is", item.span)
     if is_opaque(t):
-        return images.declare_variable(c, d, t, qualifiers, item.initializer)
+        return restricted_types.declare_variable(c, d, t, qualifiers, item.initializer)
     decl = typed.VarDecl(d.span, d.name, t, qualifiers, "automatic")
     decl.alignment = own_alignment(c, base, d)
     _check_space(c, decl, static="static" in storage, initialised=item.initializer is not None)
-    atomics.check_variable(c, decl, item.initializer.span if item.initializer is not None else None)
+    restricted_types.check_atomic_variable(c, decl, item.initializer.span if item.initializer is not None else None)
     open_array = isinstance(t, ArrayType) and t.size is None and item.initializer is not None
     if not open_array and not is_complete(t):
         c.fail("incomplete-type", f"variable '{d.name}' has incomplete type '{t}'", d.span)
     if not open_array:
         c.declare(decl)  # in scope already within its own initialiser
     state = _state(c)
-    if not usage.has_unused(base.marks(d)):
+    if not warnings.has_unused(base.marks(d)):
         state.locals.append(decl)
     if item.initializer is not None:
         decl.type, decl.initializer = initialize(c, t, item.initializer)
@@ -217,7 +216,7 @@ def _expression(c: Context, node: syntax.ExpressionStatement) -> typed.Stmt:
     if node.expression is None:
         return typed.Block(node.span, [])
     e = rvalue(c.analyse(node.expression))
-    usage.discarded(c, e)
+    warnings.discarded(c, e)
     return typed.ExprStmt(node.span, e)
 
 
@@ -226,7 +225,7 @@ def _if(c: Context, node: syntax.If) -> typed.Stmt:
     chain: list[tuple[syntax.If, typed.Expr, typed.Stmt]] = []
     tail: syntax.Statement | None = node
     while isinstance(tail, syntax.If):
-        spelling.if_statement(c, tail)
+        warnings.if_statement(c, tail)
         test = _tested(c, tail.condition, "the condition of 'if'")
         chain.append((tail, test, _scoped(c, tail.then)))
         tail = tail.otherwise
@@ -274,14 +273,14 @@ def _body(c: Context, node: syntax.Statement) -> typed.Stmt:
 
 
 def _while(c: Context, node: syntax.While) -> typed.Stmt:
-    spelling.condition(c, node.condition)
+    warnings.condition(c, node.condition)
     test = _tested(c, node.condition, "the condition of 'while'")
     return typed.While(node.span, test, _body(c, node.body))
 
 
 def _do_while(c: Context, node: syntax.DoWhile) -> typed.Stmt:
     body = _body(c, node.body)
-    spelling.condition(c, node.condition)
+    warnings.condition(c, node.condition)
     return typed.DoWhile(node.span, body, _tested(c, node.condition, "the condition of 'do'"))
 
 
@@ -294,14 +293,14 @@ def _for(c: Context, node: syntax.For) -> typed.Stmt:
         elif node.init is not None:
             with c.recover():
                 value = rvalue(c.analyse(node.init))
-                usage.discarded(c, value)
+                warnings.discarded(c, value)
                 init = [typed.ExprStmt(node.init.span, value)]
         test = _tested(c, node.condition, "the condition of 'for'") if node.condition is not None else None
         step: typed.Expr | None = None
         if node.step is not None:
             with c.recover():
                 step = rvalue(c.analyse(node.step))
-                usage.discarded(c, step)
+                warnings.discarded(c, step)
         return typed.For(node.span, init, test, step, _body(c, node.body))
 
 
@@ -340,7 +339,7 @@ def _switch(c: Context, node: syntax.Switch) -> typed.Stmt:
     state.switches.pop()
     if any(values <= labels.cases.keys() and names & labels.named for names, values in c.enumerations):
         state.complete.add(node.span)
-    limits.check(c, len(labels.cases), limits.CASES, "cases of a switch", node.condition.span)
+    c.check_count(len(labels.cases), MOST_CASES, "cases of a switch", node.condition.span)
     return typed.Switch(node.span, value, body, list(labels.cases), labels.default is not None)
 
 

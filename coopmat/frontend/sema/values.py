@@ -1,16 +1,43 @@
-"""Values: of lvalues, by the arithmetic conversions, and of operators on constants (OpenCL C 3.0, section 6.2)."""
+"""Values: of lvalues, by the arithmetic conversions, and of operators on constants (OpenCL C 3.0, section 6.2).
+
+Constants are folded where the typed nodes are made, exactly as the device would compute them, so an integer constant
+expression is simply an IntConst. Nothing is folded whose result the language leaves undefined.
+"""
 
 from __future__ import annotations
 
+import math
+import operator
+import struct
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
+from typing import Any
 
 from ...diagnostics import Span
 from .. import syntax
-from ..typed import Binary, Convert, ConvertKind, Expr, FloatConst, IntConst, Load, LValue, VarRef
+from ..matrix_terms import COMPONENTS
+from ..typed import (
+    Binary,
+    Convert,
+    ConvertKind,
+    Expr,
+    FloatConst,
+    IntConst,
+    Load,
+    LValue,
+    Unary,
+    VarRef,
+    VectorLiteral,
+    Zero,
+)
 from ..types import (
     BOOL,
+    DOUBLE,
     FLOAT,
+    HALF,
     INT,
+    PLAIN,
     AddressSpace,
     ArrayType,
     AtomicType,
@@ -19,11 +46,11 @@ from ..types import (
     ScalarType,
     Type,
     VectorType,
+    VoidType,
     element_type,
     integer_type,
     is_bits,
 )
-from .constants import fold_binary, fold_convert
 from .context import Context
 
 
@@ -137,3 +164,242 @@ def integer_constant(c: Context, e: syntax.Expression, what: str) -> int:
     if not isinstance(value, IntConst):
         c.fail("not-constant", f"{what} must be an integer constant expression", e.span)
     return value.value
+
+
+# --- constants -------------------------------------------------------------------------------------
+
+
+def wrap(value: int, t: ScalarType) -> int:
+    """`value` modulo 2^bits, in the range of `t`; for bool whether it is not zero."""
+    if t is BOOL:
+        return int(value != 0)
+    value &= (1 << t.bits) - 1
+    return value - (1 << t.bits) if t.signed and value >> (t.bits - 1) else value
+
+
+def round_to(value: float, t: ScalarType) -> float:
+    """`value` rounded to nearest even in the format of `t`; beyond its range an infinity."""
+    if math.isinf(value) and not COMPONENTS[t.name].infinities:
+        return math.copysign(math.nan, value)
+    if t is DOUBLE or math.isnan(value) or math.isinf(value):
+        return value
+    if t.is_bits:
+        return math.copysign(round_ratio(*value.as_integer_ratio(), t), value)
+    code = "<f" if t is FLOAT else "<e"
+    try:
+        return float(struct.unpack(code, struct.pack(code, value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def round_ratio(numerator: int, denominator: int, t: ScalarType) -> float:
+    """A number of any precision in the format of `t`, not double, rounded once, to nearest even."""
+    if numerator == 0:
+        return 0.0
+    row = COMPONENTS[t.name]
+    exact = Fraction(numerator, denominator)
+    exponent = abs(exact.numerator).bit_length() - exact.denominator.bit_length()
+    if abs(exact) < Fraction(2) ** exponent:
+        exponent -= 1
+    unit = max(exponent, 1 - row.bias) - row.mantissa
+    steps = round(exact / Fraction(2) ** unit)
+    if abs(steps) * Fraction(2) ** unit > row.largest:
+        return math.copysign(math.inf if row.infinities else math.nan, steps)
+    return math.ldexp(steps, unit)
+
+
+def integer(span: Span, t: ScalarType, value: int) -> IntConst:
+    return IntConst(span, t, wrap(value, t))
+
+
+def floating(span: Span, t: ScalarType, value: float) -> FloatConst:
+    return FloatConst(span, t, round_to(value, t))
+
+
+def constant_value(e: Expr) -> int | float | None:
+    """The value of a scalar constant, None for anything else."""
+    if isinstance(e, (IntConst, FloatConst)):
+        return e.value
+    return 0 if isinstance(e, Zero) and isinstance(e.type, ScalarType) else None
+
+
+_GENERIC = Qualifiers(AddressSpace.GENERIC)
+
+
+def is_null_pointer(e: Expr) -> bool:
+    """An integer constant 0, or that cast to `void *` (C11 6.3.2.3)."""
+    if isinstance(e, Zero) and isinstance(e.type, PointerType):
+        return isinstance(e.type.pointee, VoidType) and e.type.qualifiers in (PLAIN, _GENERIC)
+    return isinstance(e, IntConst) and e.value == 0
+
+
+def fold_convert(span: Span, e: Expr, to: ScalarType) -> Expr | None:
+    value = constant_value(e)
+    if value is None:
+        return None
+    if to.is_float:
+        if isinstance(value, int) and to is not DOUBLE:
+            return FloatConst(span, to, round_ratio(value, 1, to))
+        return floating(span, to, float(value))
+    if to is BOOL:
+        return integer(span, to, int(value != 0))
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        whole = math.trunc(value)
+        return integer(span, to, whole) if wrap(whole, to) == whole else None
+    return integer(span, to, value)
+
+
+_FLOAT_CODES = {HALF: "e", FLOAT: "f", DOUBLE: "d"}
+_QUIET_NAN = {HALF: 0x7E00, FLOAT: 0x7FC00000, DOUBLE: 0x7FF8000000000000}
+
+
+def fold_bits(span: Span, e: Expr, to: ScalarType) -> Expr | None:
+    """The constant whose bits are those of `e`, a scalar of the same size.
+
+    A FloatConst has one NaN, the quiet one without payload; None for any other.
+    """
+    value, t = constant_value(e), e.type
+    if value is None or not isinstance(t, ScalarType) or t.is_bits or to.is_bits or BOOL in (t, to):
+        return None
+    if isinstance(value, float):
+        packed = struct.pack("<" + _FLOAT_CODES[t], value)
+        bits = _QUIET_NAN[t] if math.isnan(value) else int.from_bytes(packed, "little")
+    else:
+        bits = value & ((1 << t.bits) - 1)
+    if to.is_integer:
+        return integer(span, to, bits)
+    code = "<" + _FLOAT_CODES[to]
+    result = float(struct.unpack(code, bits.to_bytes(to.bits // 8, "little"))[0])
+    return None if math.isnan(result) and bits != _QUIET_NAN[to] else FloatConst(span, to, result)
+
+
+def fold_unary(span: Span, op: str, e: Expr) -> Expr | None:
+    value = constant_value(e)
+    t = e.type
+    if value is None or not isinstance(t, ScalarType):
+        return None
+    if op == "lnot":
+        return integer(span, INT, int(value == 0))
+    if isinstance(value, float):
+        return floating(span, t, -value) if op == "neg" else None
+    return integer(span, t, -value if op == "neg" else ~value)
+
+
+_FLOAT: dict[str, Callable[[Any, Any], Any]] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
+_INTEGER = {**_FLOAT, "and": operator.and_, "or": operator.or_, "xor": operator.xor}
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")
+}
+
+
+def fold_logical(span: Span, op: str, left: Expr, right: Expr) -> Expr | None:
+    """`land` and `lor` of scalars; where the left operand decides, the right one need not be constant."""
+    a, b = constant_value(left), constant_value(right)
+    if a is None:
+        return None
+    if bool(a) is (op == "lor"):
+        return integer(span, INT, int(op == "lor"))
+    return None if b is None else integer(span, INT, int(b != 0))
+
+
+def fold_binary(span: Span, op: str, left: Expr, right: Expr, result: Type) -> Expr | None:
+    a, b = constant_value(left), constant_value(right)
+    t = left.type
+    if a is None or b is None or not isinstance(t, ScalarType) or not isinstance(result, ScalarType):
+        return None
+    if op in _COMPARE:
+        return integer(span, INT, int(_COMPARE[op](a, b)))
+    if isinstance(a, float) or isinstance(b, float):
+        return _fold_float(span, op, float(a), float(b), result)
+    return _fold_integer(span, op, a, b, result)
+
+
+def vector_components(e: Expr) -> list[Expr] | None:
+    """The scalar constants that a vector expression stands for; None where it is not constant."""
+    if not isinstance(e.type, VectorType):
+        return [e] if constant_value(e) is not None else None
+    if isinstance(e, Zero):
+        return [Zero(e.span, e.type.element)] * e.type.count
+    if isinstance(e, VectorLiteral):
+        parts = [vector_components(item) for item in e.items]
+        return None if None in parts else [x for part in parts for x in part or ()]
+    operands = _OPERANDS_OF_VECTORS.get(type(e), lambda _: None)(e)
+    if operands is None:
+        return None
+    found = [vector_components(operand) for operand in operands]
+    if None in found:
+        return None
+    columns = [column or [] for column in found]
+    results = [_fold_component(e, list(row)) for row in _rows(columns, e.type.count)]
+    return None if None in results else [x for x in results if x is not None]
+
+
+def _operands_of_convert(e: Expr) -> list[Expr] | None:
+    assert isinstance(e, Convert)
+    kinds = (ConvertKind.SPLAT, ConvertKind.INT_TO_INT, ConvertKind.INT_TO_FLOAT, ConvertKind.FLOAT_TO_INT)
+    return [e.operand] if e.kind in (*kinds, ConvertKind.FLOAT_TO_FLOAT) else None
+
+
+_OPERANDS_OF_VECTORS: dict[type, Callable[[Any], list[Expr] | None]] = {
+    Convert: _operands_of_convert,
+    Unary: lambda e: [e.operand],
+    Binary: lambda e: [e.left, e.right],
+}
+
+
+def _rows(columns: list[list[Expr]], count: int) -> Iterator[tuple[Expr, ...]]:
+    """The operands of each component; a scalar operand is the same for all."""
+    return zip(*[column * count if len(column) == 1 else column for column in columns], strict=True)
+
+
+def _fold_component(e: Expr, operands: list[Expr]) -> Expr | None:
+    """One component of a vector operation; comparisons give 0 or -1 there (section 6.4.5)."""
+    assert isinstance(e.type, VectorType)
+    element = e.type.element
+    if isinstance(e, Unary):
+        folded = fold_unary(e.span, e.op, operands[0])
+        compares = e.op == "lnot"
+    elif isinstance(e, Binary) and e.op in ("land", "lor"):
+        folded, compares = fold_logical(e.span, e.op, *operands), True
+    elif isinstance(e, Binary):
+        left, right = operands
+        folded = fold_binary(e.span, e.op, left, right, INT if e.op in _COMPARE else element)
+        compares = e.op in _COMPARE
+    else:
+        return fold_convert(e.span, operands[0], element)
+    if compares and isinstance(folded, IntConst):
+        return integer(e.span, element, -folded.value)
+    return folded
+
+
+def _fold_float(span: Span, op: str, a: float, b: float, t: ScalarType) -> Expr | None:
+    # Double arithmetic, then one rounding, is exact for half and float (double rounding is innocuous there).
+    if op == "div":
+        return floating(span, t, _divide(a, b))
+    return floating(span, t, _FLOAT[op](a, b)) if op in _FLOAT else None
+
+
+def _divide(a: float, b: float) -> float:
+    """IEEE division, by zero too."""
+    if b != 0:
+        return a / b
+    if a == 0 or math.isnan(a):
+        return math.nan
+    return math.copysign(math.inf, a) * math.copysign(1, b)
+
+
+def _fold_integer(span: Span, op: str, a: int, b: int, t: ScalarType) -> Expr | None:
+    if op in ("div", "rem"):
+        if b == 0:
+            return None
+        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+        if wrap(quotient, t) != quotient:
+            return None
+        return integer(span, t, quotient if op == "div" else a - quotient * b)
+    if op in ("shl", "shr"):
+        # OpenCL C takes the count modulo the width (section 6.3.10 j).
+        count = b & (t.bits - 1)
+        return integer(span, t, a << count if op == "shl" else a >> count)
+    return integer(span, t, _INTEGER[op](a, b)) if op in _INTEGER else None

@@ -1,4 +1,4 @@
-"""One function: a walk over its structured code until nothing new is found.
+"""The functions of a unit, callees first: of each a walk over its structured code until nothing new is found.
 
 Nothing recurses: a step that needs another one's result yields it, and `_run` keeps the stack.
 """
@@ -8,12 +8,68 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...diagnostics import Diagnostics, Note
 from .. import typed
-from .expressions import Expressions, Step
-from .state import Frame, Kept, add
-from .values import UNIFORM, Cause, Value, join
+from ..nodes import walk
+from .expressions import Expressions, Step, is_operation
+from .state import UNIFORM, Cause, Frame, Kept, Summary, Value, add, join
 
 _MOST_WALKS = 50
+CODE = "coop-mat-nonuniform"
+
+
+def check(unit: typed.Unit, diagnostics: Diagnostics) -> None:
+    """Warns of every place in a unit without errors; does nothing where the warning is off."""
+    if not diagnostics.wants(CODE):
+        return
+    functions, with_matrices = in_order(unit)
+    if not with_matrices:
+        return
+    summaries: dict[typed.FunctionDecl, Summary] = {}
+    for function in functions:
+        found = Analysis(function, summaries, with_matrices).run()
+        summaries[function] = found.summary
+        for finding in found.findings:
+            notes = [Note(cause.text, cause.span) for cause in finding.cause.path()]
+            diagnostics.warning(CODE, finding.message, finding.span, notes=notes)
+
+
+def in_order(unit: typed.Unit) -> tuple[list[typed.FunctionDecl], set[typed.FunctionDecl]]:
+    """The functions with bodies, each after those that it calls (cycles are cut); those that operate on matrices."""
+    calls: dict[typed.FunctionDecl, list[typed.FunctionDecl]] = {}
+    with_matrices: set[typed.FunctionDecl] = set()
+    for function in unit.functions:
+        if function.body is not None:
+            calls[function], operates = _look(function.body)
+            if operates:
+                with_matrices.add(function)
+    order: list[typed.FunctionDecl] = []
+    seen: set[typed.FunctionDecl] = set()
+    for start in calls:
+        work = [(start, iter(calls[start]))] if start not in seen else []
+        seen.add(start)
+        while work:
+            function, rest = work[-1]
+            callee = next((f for f in rest if f in calls and f not in seen), None)
+            if callee is not None:
+                seen.add(callee)
+                work.append((callee, iter(calls[callee])))
+                continue
+            work.pop()
+            order.append(function)
+            if any(f in with_matrices for f in calls[function]):
+                with_matrices.add(function)
+    return order, with_matrices
+
+
+def _look(body: typed.Block) -> tuple[list[typed.FunctionDecl], bool]:
+    calls: list[typed.FunctionDecl] = []
+    operates = False
+    for node in walk(body):
+        operates = operates or is_operation(node)
+        if isinstance(node, typed.Call):
+            calls.append(node.function)
+    return calls, operates
 
 
 class Analysis(Expressions):

@@ -9,9 +9,8 @@ from llvmlite import ir
 
 from ...frontend.typed import BuiltinCall
 from ...frontend.types import INT, VOID, AddressSpace, PointerType, Qualifiers
-from ..mangle import mangle
 from ..type_map import I32, POINTERS
-from .builtin_support import BuiltinContext, Lowering
+from .builtin_calls import BuiltinContext, Lowering, mangle
 
 # SPIR-V's storage classes (specification, 3.7), and how the backend spells the cast to each.
 _CLASSES = {AddressSpace.PRIVATE: (7, "Private"), AddressSpace.GLOBAL: (5, "Global"), AddressSpace.LOCAL: (4, "Local")}

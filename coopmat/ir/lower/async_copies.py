@@ -12,11 +12,9 @@ from llvmlite import ir
 
 from ...frontend.typed import BuiltinCall
 from ...frontend.types import EVENT, INT, UCHAR, UINT, AddressSpace, PointerType, Qualifiers
-from ..mangle import mangle
-from ..target_types import OPAQUE_TYPES
-from ..type_map import I8, I32, I64, POINTERS, VOID_TYPE
+from ..type_map import I8, I32, I64, OPAQUE_TYPES, POINTERS, VOID_TYPE
 from . import address_spaces
-from .builtin_support import BuiltinContext, Lowering
+from .builtin_calls import BuiltinContext, Lowering, mangle
 from .synchronization import WORKGROUP
 
 _ATTRIBUTES = ("convergent", "nounwind")

@@ -26,10 +26,9 @@ from ...frontend.types import (
     align_of,
     integer_type,
 )
-from ..mangle import mangle
 from ..type_map import I1, I8, I32, VOID_TYPE
 from . import address_spaces
-from .builtin_support import BuiltinContext, Lowering
+from .builtin_calls import BuiltinContext, Lowering, mangle
 from .synchronization import (
     ACQUIRE,
     ACQUIRE_RELEASE,

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from ...frontend.typed import BuiltinCall
-from ..mangle import mangle
 from ..type_map import I8, I32
-from .builtin_support import BuiltinContext, Lowering, call_named, integers, scalar, splat
+from .builtin_calls import BuiltinContext, Lowering, call_named, integers, mangle, scalar, splat
 
 _FOUR_BYTES, _FOUR_WORDS = ir.VectorType(I8, 4), ir.VectorType(I32, 4)
 

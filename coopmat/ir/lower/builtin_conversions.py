@@ -13,8 +13,8 @@ from ...diagnostics import InternalError
 from ...frontend.builtins import conversions
 from ...frontend.typed import BuiltinCall
 from ...frontend.types import ScalarType, Type, element_count
-from .builtin_support import BuiltinContext, Lowering, call_named, integers, scalar
-from .constants import float_text
+from .builtin_calls import BuiltinContext, Lowering, call_named, integers, scalar
+from .initializers import float_text
 
 
 def _convert(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:

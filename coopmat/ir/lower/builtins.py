@@ -24,7 +24,6 @@ from ...frontend.types import (
     element_count,
     with_count,
 )
-from ..mangle import mangle
 from ..type_map import I1, I32, I64
 from . import (
     address_spaces,
@@ -38,8 +37,8 @@ from . import (
     synchronization,
     vector_memory,
 )
+from .builtin_calls import BuiltinContext, Lowering, call_named, integers, mangle, scalar, splat
 from .builtin_conversions import limits
-from .builtin_support import BuiltinContext, Lowering, call_named, integers, scalar, splat
 
 
 def lower_builtin(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:

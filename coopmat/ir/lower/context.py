@@ -12,8 +12,7 @@ from ...frontend import typed
 from ...frontend.matrix_overlaps import Overlaps
 from ...frontend.types import AddressSpace, Type
 from .. import LowerOptions
-from ..instructions import Builder, variable
-from ..module import ModuleBuilder
+from ..module import Builder, ModuleBuilder, variable
 from ..type_map import I1, I64, VOID_TYPE, TypeMap
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from llvmlite import ir
 
 from ...frontend.typed import ConvertKind
 from ...frontend.types import BOOL, ScalarType, Type, VectorType, element_count, element_type
-from ..target_types import BFloatType
-from ..type_map import I32, undefined
+from ..type_map import I32, BFloatType, undefined
 from .context import FunctionContext
 from .operators import from_truth, is_signed, is_true
 

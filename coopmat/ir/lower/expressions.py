@@ -23,16 +23,17 @@ from ...frontend.types import (
     element_count,
 )
 from ..type_map import I32, I64, undefined
-from . import constants, images, initializers, matrix_vectors, native, places
+from . import images, initializers, matrix_vectors, native, places
 from .builtins import lower_builtin
-from .conditions import choose, condition
 from .context import FunctionContext
 from .conversions import convert, swizzle
 from .operators import (
     COMPARISONS,
     add_to_pointer,
     arithmetic,
+    choose,
     compare,
+    condition,
     from_truth,
     invert,
     is_true,
@@ -132,7 +133,7 @@ def _extract_member(ctx: FunctionContext, e: typed.ExtractMember, record: places
 
 
 def _constant(ctx: FunctionContext, e: typed.IntConst | typed.FloatConst) -> ir.Value:
-    return constants.scalar(ctx.program, e)
+    return initializers.scalar(ctx.program, e)
 
 
 def _zero(ctx: FunctionContext, e: typed.Zero) -> places.Operand:
@@ -263,7 +264,7 @@ def _vector_select(ctx: FunctionContext, e: typed.VectorSelect) -> ir.Value:
 
 
 def _vector_literal(ctx: FunctionContext, e: typed.VectorLiteral) -> ir.Value:
-    constant = constants.constant(ctx.program, e) if constants.is_constant(e) else None
+    constant = initializers.constant(ctx.program, e) if initializers.is_constant(e) else None
     if constant is not None:
         return constant
     values = [rvalue(ctx, item) for item in e.items]

@@ -20,10 +20,8 @@ from ...diagnostics import InternalError
 from ...frontend import typed
 from ...frontend.typed import BuiltinCall
 from ...frontend.types import SAMPLER, ImageType, Type, VectorType
-from ..mangle import mangle
-from ..target_types import sampled_image_type
-from ..type_map import I32
-from .builtin_support import BuiltinContext, Lowering, call_named
+from ..type_map import I32, sampled_image_type
+from .builtin_calls import BuiltinContext, Lowering, call_named, mangle
 
 if TYPE_CHECKING:
     from .context import FunctionContext

@@ -28,8 +28,7 @@ from ...frontend.types import (
     size_of,
 )
 from ..module import ModuleBuilder
-from ..target_types import BFloatType, TargetType, cooperative_matrix_type
-from ..type_map import I32, VOID_TYPE, undefined
+from ..type_map import I32, VOID_TYPE, BFloatType, TargetType, cooperative_matrix_type, undefined
 from .context import FunctionContext, space_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from llvmlite import ir
 
 from ...frontend.typed import BuiltinCall
 from ..type_map import I32
-from .builtin_support import BuiltinContext, Lowering
+from .builtin_calls import BuiltinContext, Lowering
 
 
 def _printf(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:

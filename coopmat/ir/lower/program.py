@@ -1,22 +1,34 @@
-"""A translation unit being lowered: its functions as they are called for, its objects, the library behind it."""
+"""A translation unit being lowered: its functions as they are called for, kernels with their metadata, its objects."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from llvmlite import ir
+from llvmlite.ir.instructions import AllocaInstr
 
 from ...diagnostics import CompileError, Diagnostic, InternalError, Severity, Span
 from ...frontend import builtins, typed
 from ...frontend.kernel_info import KernelInfo, describe, sub_group_size
-from ...frontend.types import AddressSpace, ArrayType, PointerType, RecordType, contains_matrix, is_opaque
+from ...frontend.types import AddressSpace, ArrayType, PointerType, RecordType, Type, contains_matrix, is_opaque
 from .. import LoweredModule, LowerOptions
-from ..instructions import PointeeAttributes
-from ..module import ModuleBuilder
-from ..type_map import VOID_TYPE, TypeMap
-from . import constants, expressions, kernels
+from ..module import Builder, ModuleBuilder, PointeeAttributes, variable
+from ..type_map import I32, VOID_TYPE, TypeMap, undefined
+from . import expressions, initializers
 from .context import FunctionContext
 from .native import NativeMatrices
+from .operators import is_signed
 from .places import MemoryPlace
 from .statements import lower_body, nested
+
+
+def lower(unit: typed.Unit, options: LowerOptions) -> LoweredModule:
+    """Lower a translation unit: its kernels and what they call, or all functions where there is no kernel.
+
+    Passes have made calls of a library of what is neither plain C nor an instruction (`coopmat.passes`). Raises
+    CompileError where the unit uses something that cannot be lowered.
+    """
+    return Program(unit, options).lower()
 
 
 class Program:
@@ -40,7 +52,7 @@ class Program:
         self._waiting: list[tuple[ir.Function, typed.FunctionDecl]] = []
 
     def lower(self) -> LoweredModule:
-        heads = {decl: kernels.declare(self, decl) for decl in self.unit.kernels}
+        heads = {decl: declare(self, decl) for decl in self.unit.kernels}
         for decl, function in heads.items():
             self._define(function, decl)
         if not heads:
@@ -93,7 +105,7 @@ class Program:
             arguments.pop(0).attributes = PointeeAttributes("sret", types.of(result), types.align(result))
         for argument, parameter in zip(arguments, decl.parameters, strict=True):
             t = parameter.type
-            kernels.attach_restrict(argument, parameter)
+            attach_restrict(argument, parameter)
             pointee = t if types.in_memory(t) else t.pointee if isinstance(t, PointerType) else None
             if pointee is not None and (pointee is t or contains_matrix(pointee)):
                 argument.attributes = PointeeAttributes("byref", types.of(pointee), types.align(pointee))
@@ -133,9 +145,9 @@ class Program:
 
     def _finish_kernel(self, decl: typed.FunctionDecl, function: ir.Function) -> KernelInfo:
         if self.options.align_frames and decl.attributes.get("matrix_loops"):
-            kernels.align_frame(function, self.options.machine.register_bits)
+            align_frame(function, self.options.machine.register_bits)
         size = sub_group_size(decl)
-        kernels.attach_metadata(self, function, decl, size)
+        attach_metadata(self, function, decl, size)
         return decl.info or describe(decl, size, uses_matrices=False)
 
     # --- objects ---------------------------------------------------------------------------------
@@ -162,7 +174,7 @@ class Program:
         if decl.initializer is None:
             undefined = decl.qualifiers.space is AddressSpace.LOCAL
             return None if undefined else ir.Constant(self.module.types.of(decl.type), None)
-        value = constants.constant(self, decl.initializer)
+        value = initializers.constant(self, decl.initializer)
         if value is None:
             text = f"this initialiser of '{decl.name}' is not supported yet: it is not a constant"
             raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, decl.initializer.span)])
@@ -173,3 +185,63 @@ class Program:
         result = self.module.global_variable(name, value.type, AddressSpace.CONSTANT, value, align)
         result.unnamed_addr = True
         return result
+
+
+# --- kernels ---------------------------------------------------------------------------------------
+
+
+def declare(program: Program, decl: typed.FunctionDecl) -> ir.Function:
+    """The kernel without its body. Records come as byval pointers, as clang has it."""
+    types = program.module.types
+    parameters = [types.parameter(parameter.type) for parameter in decl.parameters]
+    function = program.module.define(decl.name, VOID_TYPE, parameters, kernel=True)
+    for argument, parameter in zip(function.args, decl.parameters, strict=True):
+        attach_restrict(argument, parameter)
+        if types.in_memory(parameter.type):
+            typ, align = types.of(parameter.type), types.align(parameter.type)
+            argument.attributes = PointeeAttributes("byval", typ, align)
+    return function
+
+
+def attach_restrict(argument: ir.Value, parameter: typed.VarDecl) -> None:
+    """A restrict pointer is noalias, as clang has it."""
+    if parameter.qualifiers.restrict and isinstance(parameter.type, PointerType):
+        argument.attributes.add("noalias")
+
+
+# Vectors that LLVM's x86 code keeps aligned by itself, in bits.
+_ALIGNED_ANYWAY = 128
+
+
+def align_frame(function: ir.Function, bits: int) -> None:
+    """Gives private memory the alignment of registers `bits` wide, by a variable that no optimiser takes away.
+
+    Intel's CPU runtime aligns a kernel's frame to what its variables ask for, and to 16 bytes where none is left.
+    Vectors that are spilled to it then cross the lines of the cache: loops over matrices took 1.5 times as long.
+    """
+    if bits <= _ALIGNED_ANYWAY:
+        return
+    entry, size = function.blocks[0], bits // 8
+    slot = variable(entry, I32, size, "frame")
+    entry.instructions.insert(0, slot)
+    builder = Builder(entry)
+    builder.position_before(next(item for item in entry.instructions if not isinstance(item, AllocaInstr)))
+    builder.store(ir.Constant(I32, 0), slot, align=size, volatile=True)
+
+
+def attach_metadata(program: Program, function: ir.Function, decl: typed.FunctionDecl, size: int | None) -> None:
+    """The kernel's attributes, and the subgroup size it is compiled for."""
+
+    def attach(name: str, operands: Sequence[ir.Value]) -> None:
+        function.set_metadata(name, program.module.ir.add_metadata(list(operands)))
+
+    for name in ("reqd_work_group_size", "work_group_size_hint"):
+        sizes = decl.attributes.get(name)
+        if isinstance(sizes, tuple):
+            attach(name, [ir.Constant(I32, n) for n in sizes])
+    hint = decl.attributes.get("vec_type_hint")
+    if isinstance(hint, Type):
+        typ = program.module.types.of(hint)
+        attach("vec_type_hint", [undefined(typ), ir.Constant(I32, int(is_signed(hint)))])
+    if size is not None:
+        attach("intel_reqd_sub_group_size", [ir.Constant(I32, size)])

@@ -13,8 +13,8 @@ from ...frontend import typed
 from ...frontend.types import is_opaque
 from ..type_map import undefined
 from . import expressions, initializers, places
-from .conditions import branch_on
 from .context import FunctionContext
+from .operators import branch_on
 
 
 @dataclass(slots=True)

@@ -22,9 +22,8 @@ from ...frontend.types import (
     integer_type,
     with_count,
 )
-from ..mangle import mangle
 from ..type_map import I32
-from .builtin_support import BuiltinContext, Lowering, call_named, scalar
+from .builtin_calls import BuiltinContext, Lowering, call_named, mangle, scalar
 
 _MASK = VectorType(UINT, 4)
 _EXCLUSIVE, _INCLUSIVE = "_scan_exclusive_", "_scan_inclusive_"

@@ -12,9 +12,8 @@ from llvmlite import ir
 
 from ...frontend.typed import BuiltinCall
 from ...frontend.types import UINT
-from ..mangle import mangle
 from ..type_map import I32, VOID_TYPE
-from .builtin_support import BuiltinContext, Lowering
+from .builtin_calls import BuiltinContext, Lowering, mangle
 
 RELAXED, ACQUIRE, RELEASE, ACQUIRE_RELEASE, SEQUENTIALLY_CONSISTENT = 0, 0x2, 0x4, 0x8, 0x10
 ALL_DEVICES, DEVICE, WORKGROUP, SUBGROUP, WORK_ITEM = range(5)

@@ -13,7 +13,7 @@ from llvmlite import ir
 from ...frontend.typed import BuiltinCall
 from ...frontend.types import AddressSpace, element_count
 from ..type_map import I32, I64
-from .builtin_support import BuiltinContext, Lowering, call_named, scalar
+from .builtin_calls import BuiltinContext, Lowering, call_named, scalar
 
 
 def _load(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:

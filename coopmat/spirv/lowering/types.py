@@ -15,7 +15,7 @@ from ...matrices.variants import (
     MatrixType,
     Use,
 )
-from .. import limits
+from .. import checks
 from ..module import OP, Instruction
 from ..refusal import Refused, label, unsupported
 from .constants import Constants
@@ -121,7 +121,7 @@ class Types:
                 return 1
             return 1 + sum(parts) * (self.constants.value(item.operands[1]) if item.opcode == _ARRAY else 1)
 
-        if limits.count({kind: self.definitions[kind]}, self.definitions, size)[kind] > budgets.limit(
+        if checks.count_parts({kind: self.definitions[kind]}, self.definitions, size)[kind] > budgets.limit(
             "constant-members"
         ):
             raise budgets.Exceeded("constant-members", f"a constant of the type %{kind}")

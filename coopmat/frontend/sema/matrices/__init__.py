@@ -1,8 +1,7 @@
 """Cooperative matrices: the type attribute, the operators, the builtins (shared language reference, section 1)."""
 
 from ...builtins.matrix import BUILTINS as BUILTINS
-from .builtins import call as call
-from .expected import needs_target as needs_target, target_beside as target_beside
+from .builtins import call as call, needs_target as needs_target, target_beside as target_beside
 from .operators import binary as binary, compound_assign as compound_assign, negate as negate
 from .types import (
     ENUMERATORS as ENUMERATORS,

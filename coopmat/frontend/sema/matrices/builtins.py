@@ -1,24 +1,35 @@
-"""The builtins on matrices: what analyses the calls."""
+"""The builtins on matrices: what analyses the calls, and which of them have their matrix type from the context."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 
-from ....diagnostics import Note, Span
+from ....diagnostics import FixIt, Label, Note, Span
+from ....matrices.variants import Layout, may_multiply
 from ... import syntax, typed
 from ...builtins.matrix import BUILTINS, MatrixBuiltin
 from ...matrix_terms import matrix_type
-from ...typed import Expr
-from ...types import UINT, CoopMatrixType, ScalarType, Type, VectorType
-from ..context import Context
+from ...typed import Expr, IntConst
+from ...types import (
+    UINT,
+    ULONG,
+    VOID,
+    AddressSpace,
+    CoopMatrixType,
+    MatrixUse,
+    PointerType,
+    ScalarType,
+    Type,
+    VectorType,
+    element_type,
+    size_of,
+)
+from ..context import UNKNOWN, Context, plural
 from ..conversions import check_matrix_conversion, matrix_index
-from ..hints import declared_here
-from ..values import convert_arithmetic, rvalue
-from . import memory, multiply
-from .arguments import check_count, matrix_argument, matrix_or_type
-from .expected import target
-from .types import require_extension
+from ..hints import cast_to, declared_here, spelled
+from ..values import convert_arithmetic, make_binary, rvalue
+from .types import enumerator, require_extension
 
 
 def call(c: Context, name: str, node: syntax.Call, expected: Type | None) -> Expr:
@@ -69,10 +80,344 @@ def _check_transpose(c: Context, value: Expr, result: CoopMatrixType, span: Span
         c.fail("coop-mat-conversion", message, span, notes=declared_here(value))
 
 
+# --- arguments -------------------------------------------------------------------------------------
+
+
+def check_count(c: Context, row: MatrixBuiltin, node: syntax.Call) -> None:
+    """Tells of a call that has not as many arguments as the builtin takes."""
+    *fewer, most = row.arguments
+    if len(node.arguments) not in row.arguments:
+        wanted = "".join(f"{count} or " for count in fewer) + plural(most, "argument")
+        message = f"'{row.name}' takes {wanted}, not {len(node.arguments)}"
+        c.fail("argument-count", message, node.span, notes=[Note(row.signature)])
+
+
+def matrix_argument(c: Context, e: syntax.Expression, expected: Type | None = None) -> Expr:
+    value = rvalue(c.analyse(e, expected))
+    if not isinstance(value.type, CoopMatrixType):
+        message = f"expected a cooperative matrix, not '{value.type}'"
+        c.fail("coop-mat-not-a-matrix", message, e.span, notes=declared_here(value))
+    return value
+
+
+def matrix_or_type(c: Context, e: syntax.Expression) -> CoopMatrixType:
+    """The type of a value, which is not evaluated, or the type that stands there itself."""
+    t = c.type_name(e.type_name) if isinstance(e, syntax.TypeArgument) else c.analyse(e).type
+    if not isinstance(t, CoopMatrixType):
+        c.fail("coop-mat-not-a-matrix", f"expected a cooperative matrix or its type, not '{t}'", e.span)
+    return t
+
+
+# --- multiply-add ----------------------------------------------------------------------------------
+
+
+_A_SIGNED, _B_SIGNED, _C_SIGNED, _RESULT_SIGNED, _SATURATING = 1, 2, 4, 8, 16
+_SIGNS = {_A_SIGNED: "MATRIX_A", _B_SIGNED: "MATRIX_B", _C_SIGNED: "MATRIX_C", _RESULT_SIGNED: "MATRIX_RESULT"}
+_MASK = 31
+
+
+def multiply_add(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
+    # The accumulator is of the result's type.
+    operands = zip(node.arguments[:3], (None, None, expected), strict=True)
+    values = a, b, acc = c.each(operands, lambda operand: matrix_argument(c, *operand))
+    ta, tb, tc = (_matrix(value) for value in values)
+    _check_uses(c, values)
+    _check_shapes(c, a, b, acc)
+    components = (ta.component, tb.component, tc.component)
+    if not may_multiply(*(matrix_type(t).component for t in (ta, tb, tc))):
+        given = "', '".join(map(str, components[:2])) + f"' and '{components[2]}"
+        message = f"components must be all integers or all floating point, not '{given}'"
+        notes = [note for value in values for note in declared_here(value)]
+        labels = [Label(value.span) for value in values]
+        c.fail("coop-mat-component-class", message, node.span, labels=labels, notes=notes)
+    mask = _derived(*components)
+    if len(node.arguments) == 4:
+        mask = _given(c, node.arguments[3], mask, tc.component)
+    return typed.MatrixMulAdd(node.span, acc.type, a, b, acc, mask)
+
+
+def _matrix(e: Expr) -> CoopMatrixType:
+    assert isinstance(e.type, CoopMatrixType)
+    return e.type
+
+
+def _check_uses(c: Context, values: list[Expr]) -> None:
+    wrong = [(value, use) for value, use in zip(values, MatrixUse, strict=True) if _matrix(value).use is not use]
+    for value, use in wrong:
+        words = f"operand {use.value + 1} must have use {use.name.lower()}"
+        fixits = _exchanged(c, values) if use is MatrixUse.A and len(wrong) == 2 else []
+        message = f"{words}, but its type is '{value.type}'"
+        c.error("coop-mat-wrong-use", message, value.span, notes=declared_here(value), fixits=fixits)
+    if wrong:
+        c.abandon()
+
+
+def _exchanged(c: Context, values: list[Expr]) -> list[FixIt]:
+    """A and B the other way round, where they stand in each other's place."""
+    a, b = values[:2]
+    texts = spelled(c, a.span), spelled(c, b.span)
+    if (_matrix(a).use, _matrix(b).use) != (MatrixUse.B, MatrixUse.A) or texts[0] is None or texts[1] is None:
+        return []
+    return [FixIt(a.span, texts[1]), FixIt(b.span, texts[0])]
+
+
+def _check_shapes(c: Context, a: Expr, b: Expr, acc: Expr) -> None:
+    ta, tb, tc = _matrix(a), _matrix(b), _matrix(acc)
+    checks = (
+        (ta.columns == tb.rows, "columns of A", ta.columns, "rows of B", tb.rows, a, b),
+        (ta.rows == tc.rows, "rows of A", ta.rows, "rows of the accumulator", tc.rows, a, acc),
+        (tb.columns == tc.columns, "columns of B", tb.columns, "columns of the accumulator", tc.columns, b, acc),
+    )
+    for fits, first, m, second, n, left, right in checks:
+        if not fits:
+            message = f"shapes do not fit: {m} {first}, {n} {second}"
+            notes = [Note("A is M x K, B is K x N, the accumulator M x N"), *declared_here(left), *declared_here(right)]
+            labels = [Label(left.span, f"this is '{left.type}'")]
+            c.fail("coop-mat-shapes", message, right.span, labels=labels, notes=notes)
+
+
+def _derived(a: ScalarType, b: ScalarType, acc: ScalarType) -> int:
+    """The signed bits as the component types have it; none on floating point."""
+    if a.is_float:
+        return 0
+    signs = ((a, _A_SIGNED), (b, _B_SIGNED), (acc, _C_SIGNED | _RESULT_SIGNED))
+    return sum(bits for t, bits in signs if t.signed)
+
+
+def _given(c: Context, e: syntax.Expression, derived: int, component: ScalarType) -> int:
+    """The mask as it is written: as given, with a warning where the component types say something else."""
+    value = enumerator(c, e)
+    if value is None or not 0 <= value <= _MASK:
+        c.fail(
+            "coop-mat-operands",
+            "the operands must be an integer constant expression made of the operand enumerators",
+            e.span,
+            notes=[Note("join enumerators CLK_COOPERATIVE_MATRIX_OPERAND_... by |")],
+        )
+    if component.is_float:
+        if value & _SATURATING:
+            c.warn("coop-mat-operands-sign", "floating-point components do not saturate", e.span)
+        elif value:
+            c.warn("coop-mat-operands-sign", "the operand bits say nothing about floating-point components", e.span)
+        return value
+    if (value & ~_SATURATING) != derived:
+        message = f"the operand bits contradict the component types, which say {_names(derived)}"
+        c.warn("coop-mat-operands-sign", message, e.span)
+    return value
+
+
+def _names(mask: int) -> str:
+    return " | ".join(f"{name}_SIGNED" for bit, name in _SIGNS.items() if mask & bit) or "none"
+
+
+# --- loads and stores ------------------------------------------------------------------------------
+
+
+_LAYOUTS = {0: "row major", 1: "column major", 2: "packed"}
+
+
+def load(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
+    """Of `coop_mat_load` and, with bounds, `coop_mat_load_checked`."""
+    matrix = target(c, row, node, expected)
+    return typed.MatrixLoad(node.span, matrix, *_access(c, node.arguments, matrix.component, store=False))
+
+
+def store(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
+    """Of `coop_mat_store` and, with bounds, `coop_mat_store_checked`."""
+    where, what, *rest = node.arguments
+    matrix = matrix_argument(c, what)
+    assert isinstance(matrix.type, CoopMatrixType)
+    pointer, layout, stride, bounds = _access(c, [where, *rest], matrix.type.component, store=True)
+    result = typed.MatrixStore(node.span, VOID, pointer, matrix, layout, stride, bounds)
+    _overlap(c, result, matrix.type)
+    return result
+
+
+def _overlap(c: Context, e: typed.MatrixStore, matrix: CoopMatrixType) -> None:
+    """Warns where two components of what is stored share a place, as far as constants tell."""
+    component = matrix_type(matrix).component
+    pack = Layout(e.layout).pack(component)
+    by_column = e.layout == Layout.COLUMN_MAJOR
+    lines, length = (matrix.columns, matrix.rows) if by_column else (-(-matrix.rows // pack), matrix.columns * pack)
+    if e.bounds is not None:
+        # What lies outside is not stored.
+        bound = e.bounds.rows if by_column else e.bounds.columns
+        length = min(length, bound.value * pack) if isinstance(bound, IntConst) else 0
+    if isinstance(e.stride, IntConst) and 0 < e.stride.value < length and lines > 1:
+        what = "column" if by_column else "row"
+        message = f"a {what} of '{matrix}' has {length} components, and the next one starts {e.stride.value} behind it"
+        c.warn("coop-mat-stride", f"{message}: they overlap", e.stride.span)
+
+
+def _access(
+    c: Context, nodes: list[syntax.Expression], component: ScalarType, *, store: bool
+) -> tuple[Expr, int, Expr, typed.MatrixBounds | None]:
+    """The pointer as one to the component type, the layout, the stride in components, the bounds.
+
+    Each tells what is wrong with it before the call is given up.
+    """
+    (where, scale), layout, stride, bounds = c.all_of(
+        lambda: _source(c, nodes[0], component, store=store),
+        lambda: _layout(c, nodes[1]),
+        lambda: _stride(c, nodes[2], store=store),
+        lambda: _bounds(c, nodes[3:]) if nodes[3:] else None,
+    )
+    if scale != 1:
+        stride = make_binary(nodes[2].span, "mul", stride, IntConst(nodes[2].span, ULONG, scale))
+    return where, layout, stride, bounds
+
+
+def _source(c: Context, node: syntax.Expression, component: ScalarType, *, store: bool) -> tuple[Expr, int]:
+    """The pointer as one to the component type, and how many components one pointee holds."""
+    e = rvalue(c.analyse(node))
+    t = e.type
+    if not isinstance(t, PointerType):
+        c.fail("coop-mat-pointee", f"expected a pointer to '{component}', not '{t}'", e.span)
+    if store and (t.qualifiers.const or t.qualifiers.space is AddressSpace.CONSTANT):
+        message = f"cannot store through '{t}': what it points to is read-only"
+        c.fail("coop-mat-const-store", message, e.span, notes=declared_here(e))
+    if element_type(t.pointee) != component:
+        c.fail(
+            "coop-mat-pointee",
+            f"'{t}' does not point to '{component}', the component type of the matrix",
+            e.span,
+            notes=[Note("cast the pointer where another type in memory is meant"), *declared_here(e)],
+            fixits=cast_to(c, e, str(PointerType(component, t.qualifiers))),
+        )
+    if not isinstance(t.pointee, VectorType):
+        return e, 1
+    where = PointerType(component, t.qualifiers)
+    return typed.Convert(e.span, where, typed.ConvertKind.POINTER, e), size_of(t.pointee) // size_of(component)
+
+
+def _layout(c: Context, e: syntax.Expression) -> int:
+    value = enumerator(c, e)
+    if value not in _LAYOUTS:
+        c.fail(
+            "coop-mat-layout",
+            "the layout must be an integer constant expression with the value of a layout enumerator",
+            e.span,
+            notes=[Note("write CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, _COLUMN_MAJOR or _PACKED")],
+        )
+    return value
+
+
+def _stride(c: Context, e: syntax.Expression, *, store: bool) -> Expr:
+    """The stride in pointees, as size_t."""
+    value = rvalue(c.analyse(e))
+    if not isinstance(value.type, ScalarType) or not value.type.is_integer:
+        c.fail("coop-mat-invalid-stride", f"the stride must be an integer, not '{value.type}'", e.span)
+    if isinstance(value, IntConst) and value.value < 0:
+        c.fail("coop-mat-invalid-stride", f"the stride cannot be negative ({value.value})", e.span)
+    if value.type != ULONG and not isinstance(value, IntConst):
+        c.warn("stride-type", f"the stride is a '{value.type}'; the draft asks for size_t", e.span)
+    if store and isinstance(value, IntConst) and value.value == 0:
+        c.warn("coop-mat-zero-stride", "a store with stride 0 writes every row to one place", e.span)
+    return convert_arithmetic(value, ULONG)
+
+
+_BOUNDS = ("row", "column", "number of rows", "number of columns")
+
+
+def _bounds(c: Context, nodes: list[syntax.Expression]) -> typed.MatrixBounds:
+    values = c.each(zip(_BOUNDS, nodes, strict=True), lambda bound: _bound(c, *bound))
+    return typed.MatrixBounds(nodes[0].span.to(nodes[-1].span), VOID, *values)
+
+
+def _bound(c: Context, what: str, node: syntax.Expression) -> Expr:
+    value = rvalue(c.analyse(node))
+    if not isinstance(value.type, ScalarType) or not value.type.is_integer:
+        c.fail("coop-mat-bounds", f"the {what} must be an integer, not '{value.type}'", node.span)
+    if isinstance(value, IntConst) and not 0 <= value.value < 1 << UINT.bits:
+        c.fail("coop-mat-bounds", f"the {what} must be a uint, which {value.value} is not", node.span)
+    return convert_arithmetic(value, UINT)
+
+
+# --- types of the context --------------------------------------------------------------------------
+
+
+# Operators whose other operand must have the same type. A product takes scalars too, so it says nothing.
+_SAME_TYPE = ("+", "-", "/")
+
+
+def from_context(name: str) -> bool:
+    """Whether the call of this builtin has the type that its context asks for."""
+    return name in BUILTINS and BUILTINS[name].has_type_of_context
+
+
+def needs_target(c: Context, node: syntax.Initializer) -> bool:
+    """Whether the matrix type of an expression does not follow from the expression alone."""
+    while True:
+        if isinstance(node, syntax.Paren):
+            node = node.inner
+        elif isinstance(node, syntax.Comma):
+            node = node.items[-1]
+        elif isinstance(node, syntax.StatementExpression):
+            last = node.body.items[-1] if node.body.items else None
+            if not isinstance(last, syntax.ExpressionStatement) or last.expression is None:
+                return False
+            node = last.expression
+        elif isinstance(node, syntax.Unary) and node.op == "-":
+            node = node.operand
+        elif isinstance(node, syntax.Call) and (operand := _operand_of_type(c, node)) is not None:
+            node = operand
+        else:
+            break
+    if isinstance(node, syntax.Call):
+        return from_context(_called(c, node))
+    if isinstance(node, syntax.Conditional):
+        return (node.then is None or needs_target(c, node.then)) and needs_target(c, node.otherwise)
+    while isinstance(node, syntax.Binary):
+        if not needs_target(c, node.right):
+            return False
+        node = node.left
+        if not isinstance(node, syntax.Binary):
+            return needs_target(c, node)
+    return False
+
+
+def _called(c: Context, node: syntax.Call) -> str:
+    """The name that is called, where that is no function of the program's."""
+    callee = node.callee
+    while isinstance(callee, syntax.Paren):
+        callee = callee.inner
+    return callee.name if isinstance(callee, syntax.Identifier) and c.scope.find(callee.name) is None else ""
+
+
+def _operand_of_type(c: Context, node: syntax.Call) -> syntax.Expression | None:
+    """The argument whose matrix type is the call's."""
+    row = BUILTINS.get(_called(c, node))
+    number = None if row is None else row.operand_of_type
+    return node.arguments[number] if number is not None and number < len(node.arguments) else None
+
+
+def target_beside(op: str, other: Type | None, expected: Type | None) -> Type | None:
+    """What an operand of binary `op` is asked for beside one of type `other`, in a context that asks for `expected`."""
+    if op in _SAME_TYPE and isinstance(other, CoopMatrixType):
+        return other
+    return expected if isinstance(expected, CoopMatrixType) or expected is UNKNOWN else None
+
+
+def target(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> CoopMatrixType:
+    """The matrix type of a call that has it from its context; an error where that says none."""
+    if isinstance(expected, CoopMatrixType):
+        return expected
+    if expected is UNKNOWN:
+        c.abandon()
+    if expected is not None:
+        c.fail("coop-mat-mismatch", f"'{row.name}' gives a cooperative matrix, not '{expected}'", node.span)
+    c.fail(
+        "coop-mat-no-target",
+        f"the matrix type of '{row.name}' does not follow from this context",
+        node.span,
+        notes=[Note("assign it to a matrix, pass it to a function, return it, or cast it to a matrix type")],
+    )
+
+
 _ANALYSES: dict[str, Callable[[Context, MatrixBuiltin, syntax.Call, Type | None], Expr]] = {
-    "load": memory.load,
-    "store": memory.store,
-    "multiply_add": multiply.multiply_add,
+    "load": load,
+    "store": store,
+    "multiply_add": multiply_add,
     "init": _init,
     "length": _length,
     "coordinates": _coordinates,

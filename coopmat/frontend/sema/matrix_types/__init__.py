@@ -9,6 +9,6 @@ from .operators import binary as binary, compound_assign as compound_assign, ref
 from .types import (
     apply_attribute as apply_attribute,
     check_redeclaration as check_redeclaration,
-    check_volatile as check_volatile,
     holds as holds,
+    refuse_volatile as refuse_volatile,
 )

@@ -13,7 +13,7 @@ from ...types import ConstantMatrixType, Type, VectorType
 from ..context import Context
 from ..conversions import assign_convert
 from ..hints import declared_here
-from ..matrices.arguments import check_count
+from ..matrices.builtins import check_count
 from ..values import rvalue
 from . import access, memory, operators
 from .access import matrix_argument

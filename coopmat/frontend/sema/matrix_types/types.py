@@ -15,7 +15,7 @@ from ...types import (
     Type,
     contained,
 )
-from .. import halves
+from .. import restricted_types
 from ..context import Context, Typedef
 from ..values import rvalue
 
@@ -41,7 +41,7 @@ def check_element(c: Context, t: Type, span: Span) -> ScalarType:
         message = f"'{t}' cannot be the element type of a matrix"
         c.fail("matrix-type-element", message, span, notes=[Note(f"element types are {allowed}")])
     if t is HALF and "cl_khr_fp16" not in c.features:
-        halves.refuse(c, t, span)
+        restricted_types.refuse_half(c, t, span)
     return t
 
 
@@ -154,10 +154,10 @@ class _Clauses:
         return ConstantMatrixType(element, rows, columns, self.layout, padding)
 
 
-def check_volatile(c: Context, t: Type, *, volatile: bool, attributes: list[syntax.Attribute]) -> None:
-    """Of a typedef with the attribute: what it names is no volatile type, though objects of it may be."""
+def refuse_volatile(c: Context, attributes: list[syntax.Attribute]) -> None:
+    """Of a volatile typedef with the attribute: what it names is no volatile type, though objects of it may be."""
     own = [item for item in attributes if item.name.strip("_") == "matrix_type"]
-    if own and volatile and isinstance(t, ConstantMatrixType):
+    if own:
         message = "the element type of a matrix cannot be volatile; objects of the matrix type can"
         c.fail("matrix-type-element", message, own[0].span)
 

@@ -1,17 +1,23 @@
-"""Itanium mangling of OpenCL C functions, in the spelling of LLVM's SPIR targets.
+"""Calls of builtin functions by their names: what the modules that lower builtins share, and Itanium mangling of OpenCL
+C functions, in the spelling of LLVM's SPIR targets.
 
 Qualifiers of a pointee are one component: `U3AS<n>` for an address space other than private, then `V`, then `K`
-(Itanium C++ ABI, 5.1.5.1; clang's ItaniumMangle for the vendor qualifier). Example: `vload3(size_t, global const
-float *)` is `_Z6vload3mPU3AS1Kf`.
+(Itanium C++ ABI, 5.1.5.1; clang's ItaniumMangle for the vendor qualifier). Example: `vload3(size_t, global const float
+*)` is `_Z6vload3mPU3AS1Kf`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Any, Protocol
 
-from ..diagnostics import InternalError
-from ..frontend.types import (
+from llvmlite import ir
+
+from ...diagnostics import InternalError
+from ...frontend import builtins as table
+from ...frontend.typed import BuiltinCall
+from ...frontend.types import (
     EVENT,
     SAMPLER,
     AddressSpace,
@@ -24,7 +30,62 @@ from ..frontend.types import (
     Type,
     VectorType,
     VoidType,
+    element_type,
 )
+from .. import LowerOptions
+from ..type_map import I32, VOID_TYPE, TypeMap
+
+
+class BuiltinContext(Protocol):
+    """What these modules need of the function under construction."""
+
+    builder: Any
+    types: TypeMap
+    options: LowerOptions
+
+    def call(
+        self, name: str, result: ir.Type, arguments: Sequence[ir.Value], attributes: Sequence[str] = ...
+    ) -> ir.Value:
+        """A call of the external spir_func of this name, declared after its arguments once per module."""
+
+
+Lowering = Callable[[BuiltinContext, BuiltinCall, Sequence[ir.Value]], "ir.Value | None"]
+
+
+def call_named(
+    ctx: BuiltinContext, name: str, call: BuiltinCall, parameters: Sequence[Type], arguments: Sequence[ir.Value]
+) -> ir.Value | None:
+    """A call of `name` with the result and the attributes of `call`."""
+    row = table.find(call.name)
+    attributes = ["nounwind"]
+    if row is not None:
+        attributes += ["convergent"] * row.convergent + ["readnone"] * row.pure
+    result = ctx.types.of(call.type)
+    value = ctx.call(mangle(name, parameters), result, arguments, attributes)
+    return None if result is VOID_TYPE else value
+
+
+def integers(llvm: ir.Type, value: int) -> ir.Constant:
+    """The constant whose every component is `value`."""
+    return ir.Constant(llvm, [value] * llvm.count if isinstance(llvm, ir.VectorType) else value)
+
+
+def splat(ctx: BuiltinContext, value: ir.Value, count: int) -> ir.Value:
+    undefined = ir.Constant(ir.VectorType(value.type, count), ir.Undefined)
+    first = ctx.builder.insert_element(undefined, value, ir.Constant(I32, 0))
+    return ctx.builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(I32, count), None))
+
+
+def scalar(t: Type) -> ScalarType:
+    """The element type of a scalar or vector."""
+    element = element_type(t)
+    if not isinstance(element, ScalarType) or isinstance(t, PointerType):
+        raise InternalError(f"'{t}' is not a scalar or vector")
+    return element
+
+
+# --- mangling --------------------------------------------------------------------------------------
+
 
 _ACCESSES = {"read_only": "ro", "write_only": "wo", "read_write": "rw"}
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -1,0 +1,320 @@
+"""Types whose objects may stand in few places, and what is special about them: images and samplers, atomic types and
+events, halves without cl_khr_fp16.
+
+OpenCL C 3.0, sections 6.3.1.1 (halves), 6.3.3 (types), 6.8 (access qualifiers), 6.12 (restrictions), 6.15.12 (atomics),
+6.15.15.1 (samplers). An image comes from the host and goes down as an argument; a sampler may also be a constant of the
+program. Neither is ever changed. An atomic object is read and changed by functions only. It starts with a value in
+global memory, where the value is the program's, and with `atomic_init` elsewhere. An event is a value in private
+memory. Without the extension a program may point to halves, for vload_half and the like, and do nothing else with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from ...diagnostics import Note, Span
+from ...features import IMAGES
+from .. import syntax, typed
+from ..builtins import Overload
+from ..nodes import Node, children
+from ..types import (
+    DOUBLE,
+    EVENT,
+    FLOAT,
+    HALF,
+    INT,
+    INTPTR_T,
+    LONG,
+    PTRDIFF_T,
+    SAMPLER,
+    SIZE_T,
+    UINT,
+    UINTPTR_T,
+    ULONG,
+    AddressSpace,
+    ArrayType,
+    AtomicType,
+    ImageType,
+    Qualifiers,
+    ScalarType,
+    Type,
+    element_type,
+    is_opaque,
+)
+from .context import Context, EnumConstant
+from .values import constant_value, rvalue
+
+ACCESSES = ("read_only", "write_only", "read_write")
+
+# The bits of a sampler's initial value: coordinates (1), addressing (2 to 8), filter (0x10, 0x20).
+_ADDRESSINGS, _FILTERS = (0, 2, 4, 6, 8), (0x10, 0x20)
+
+_PLACES = {
+    "member": "be a member of a struct or union",
+    "array": "be an element of an array",
+    "pointer": "be pointed to",
+    "result": "be the result of a function",
+    "variable": "be a variable: it comes in as an argument",
+    "assignment": "be changed",
+    "operand": "be a side of '?:'",
+    "cast": "be made by a cast",
+}
+_OF_ATOMICS = {"parameter": "be a parameter", "result": "be the result of a function", "assignment": "be assigned to"}
+_OF_EVENTS = {"address-space": "be in {} memory", "member": "be a member of a struct or union"}
+
+
+def refuse(c: Context, t: Type, place: str, span: Span, what: str = "") -> None:
+    """Gives up if `t` is of a type whose objects cannot be there; `place`: the key of a row above, and in the code."""
+    if is_opaque(t) and place in _PLACES:
+        kind, some = ("sampler", "a sampler") if t == SAMPLER else ("image", f"an image ('{t}')")
+        c.fail(f"{kind}-{place}", f"{some} cannot {_PLACES[place]}", span)
+    while isinstance(t, ArrayType):
+        t = t.element
+    if isinstance(t, AtomicType) and place in _OF_ATOMICS:
+        notes = [Note("a function can have a pointer to it")]
+        if place == "assignment":
+            clear = "atomic_flag_test_and_set or atomic_flag_clear" if t.flag else "atomic_init or atomic_store"
+            notes = [Note(f"{clear} changes it")]
+        c.fail(f"atomic-{place}", f"an object of type '{t}' cannot {_OF_ATOMICS[place]}", span, notes=notes)
+    elif t == EVENT and place in _OF_EVENTS:
+        c.fail(f"event-{place}", f"an object of type '{t}' cannot {_OF_EVENTS[place].format(what)}", span)
+
+
+# --- images ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """What must be on from a language version on."""
+
+    name: str
+    since: int = 100
+
+
+def _needs(t: ImageType) -> list[_Need]:
+    needs = [_Need(IMAGES)]
+    if t.access == "read_write":
+        needs.append(_Need("__opencl_c_read_write_images"))
+    if t.access == "write_only" and t.name == "image3d_t":
+        needs += [_Need("cl_khr_3d_image_writes"), _Need("__opencl_c_3d_image_writes", 300)]
+    if "depth" in t.name:
+        needs.append(_Need("cl_khr_depth_images"))
+    return needs
+
+
+def access_words(words: list[syntax.Word]) -> list[syntax.Word]:
+    return [word for word in words if word.text.strip("_") in ACCESSES]
+
+
+def with_access(c: Context, t: Type, words: list[syntax.Word], span: Span, *, by_name: bool) -> Type:
+    """`t` with what access qualifiers say, checked; `by_name`: a typedef, which has one already, spelt or not."""
+    if words and not isinstance(t, ImageType):
+        c.fail("access-qualifier", f"'{words[0].text}' is for images only, not for '{t}'", words[0].span)
+    if not isinstance(t, ImageType):
+        if t == SAMPLER:
+            _need(c, t, [_Need(IMAGES)], span)
+        return t
+    said = {word.text.strip("_") for word in words}
+    if len(said) > 1 or (said and by_name):
+        have = f"'{words[0].text}' and '{words[-1].text}'" if len(said) > 1 else f"'{words[0].text}' on '{t}'"
+        c.fail("access-qualifier", f"two access qualifiers: {have}", words[-1].span)
+    if said:
+        t = replace(t, access=said.pop())
+    _need(c, t, _needs(t), span)
+    return t
+
+
+def _need(c: Context, t: Type, needs: list[_Need], span: Span) -> None:
+    for need in needs:
+        if c.features.version >= need.since and need.name not in c.features:
+            c.fail("extension-off", f"the type '{t}' needs {need.name}, which is off", span)
+
+
+# --- samplers --------------------------------------------------------------------------------------
+
+
+def declare_variable(
+    c: Context, d: syntax.Declarator, t: Type, qualifiers: Qualifiers, node: syntax.Initializer | None
+) -> typed.VarDecl:
+    """A variable of an opaque type: a sampler that starts with a constant, and stays what it is.
+
+    Inside a function it may be another name for a sampler, too, as clang has it.
+    """
+    if isinstance(t, ImageType):
+        refuse(c, t, "variable", d.span)
+    name, outside = d.name or "", c.function is None
+    if qualifiers.space not in (AddressSpace.PRIVATE, AddressSpace.CONSTANT):
+        c.fail("sampler-address-space", f"sampler '{name}' cannot be in {qualifiers.space} memory", d.span)
+    if outside and qualifiers.space is AddressSpace.PRIVATE and not qualifiers.const:
+        message = f"sampler '{name}' at program scope must be const or in constant memory"
+        c.fail("sampler-address-space", message, d.span)
+    decl = typed.VarDecl(d.span, name, t, qualifiers, "static" if outside else "automatic")
+    c.declare(decl)
+    if node is None:
+        c.fail("sampler-initializer", f"sampler '{name}' needs an initial value", d.span)
+    if isinstance(node, syntax.InitializerList):
+        c.fail("sampler-initializer", f"the initial value of sampler '{name}' cannot stand in braces", node.span)
+    value = c.analyse(node)
+    if outside and not isinstance(value, typed.IntConst):
+        value = _constant_of(c, value, node.span)
+    decl.initializer = converted(c, value, node.span, f"the initial value of sampler '{name}'")
+    return decl
+
+
+def _constant_of(c: Context, e: typed.Expr, span: Span) -> typed.Expr:
+    value = rvalue(e)
+    if value.type == SAMPLER:
+        c.fail("sampler-initializer", "a sampler at program scope starts with a constant, not with a sampler", span)
+    return value
+
+
+def converted(c: Context, e: typed.Expr, span: Span, what: str) -> typed.Expr:
+    """`e` as a sampler: one already, or a 32-bit integer constant made of the CLK_ macros."""
+    e = rvalue(e)
+    if e.type == SAMPLER:
+        return e
+    if not isinstance(e.type, ScalarType) or e.type not in (INT, UINT):
+        c.fail("sampler-initializer", f"{what} must be a 32-bit integer, not '{e.type}'", span)
+    if not isinstance(e, typed.IntConst):
+        c.fail("sampler-initializer", f"{what} must be a constant", span)
+    bits = e.value & 0xFFFFFFFF
+    if bits & ~0x3F or bits & 0x0E not in _ADDRESSINGS:
+        notes = [Note("it is made of one CLK_NORMALIZED_COORDS_, one CLK_ADDRESS_ and one CLK_FILTER_ macro")]
+        c.fail("sampler-initializer", f"{what} has no meaning: {bits:#x}", span, notes=notes)
+    if bits & 0x30 not in _FILTERS:
+        c.warn("spir-compat", f"{what} says no filter: the nearest element is taken", span)
+    return typed.Convert(e.span, SAMPLER, typed.ConvertKind.SAMPLER, e)
+
+
+# --- atomic types and events -----------------------------------------------------------------------
+
+
+TYPES: dict[str, Type] = {
+    **{f"atomic_{t.name}": AtomicType(t) for t in (INT, UINT, LONG, ULONG, FLOAT, DOUBLE)},
+    "atomic_size_t": AtomicType(SIZE_T),
+    "atomic_ptrdiff_t": AtomicType(PTRDIFF_T),
+    "atomic_intptr_t": AtomicType(INTPTR_T),
+    "atomic_uintptr_t": AtomicType(UINTPTR_T),
+    "atomic_flag": AtomicType(INT, flag=True),
+    "event_t": EVENT,
+}
+_WIDE = "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics"
+
+# The enumerators of memory_scope and memory_order: values, and what they need beside OpenCL C 2.0 (6.15.12.1, .2).
+_ENUMERATORS = {
+    "memory_scope_work_item": (0, ""),
+    "memory_scope_work_group": (1, ""),
+    "memory_scope_device": (2, ""),
+    "memory_scope_all_svm_devices": (3, "__opencl_c_atomic_scope_all_devices"),
+    "memory_scope_all_devices": (3, "__opencl_c_atomic_scope_all_devices"),
+    "memory_scope_sub_group": (4, "cl_khr_subgroups"),
+    "memory_order_relaxed": (0, ""),
+    "memory_order_acquire": (2, ""),
+    "memory_order_release": (3, ""),
+    "memory_order_acq_rel": (4, ""),
+    "memory_order_seq_cst": (5, "__opencl_c_atomic_order_seq_cst"),
+}
+
+# memory_order_acquire, release, acq_rel: what a load, a store and a failure cannot be.
+_ACQUIRE, _RELEASE, _BOTH = 2, 3, 4
+_LOADS, _STORES = (_RELEASE, _BOTH), (_ACQUIRE, _BOTH)
+# By builtin: the number of an order's argument, and the orders that it cannot be.
+_WRONG_ORDERS: dict[str, tuple[int, tuple[int, ...]]] = {
+    "atomic_load_explicit": (1, _LOADS),
+    "atomic_store_explicit": (2, _STORES),
+    "atomic_flag_clear_explicit": (1, _STORES),
+    "atomic_compare_exchange_strong_explicit": (4, _LOADS),
+    "atomic_compare_exchange_weak_explicit": (4, _LOADS),
+}
+
+
+def memory_enumerators(c: Context) -> list[EnumConstant]:
+    """The enumerators that every program of this version knows."""
+    return [
+        EnumConstant(None, name, INT, value)
+        for name, (value, needs) in _ENUMERATORS.items()
+        if c.features.missing(f"CL2.0 {needs}") is None
+    ]
+
+
+def check_atomic(c: Context, t: Type, span: Span) -> None:
+    """Gives up where the language version or an extension that the type comes with is off."""
+    if not isinstance(t, AtomicType):
+        return
+    needs = f"CL2.0 {_WIDE}" if t.value.bits == 64 else "CL2.0"
+    if t.value is DOUBLE:
+        needs += " cl_khr_fp64"
+    missing = c.features.missing(needs)
+    if missing == "CL2.0":
+        notes = [Note("it comes with -cl-std=CL2.0 and newer")]
+        c.fail("extension-off", f"OpenCL C {c.features.version / 100:.1f} has no '{t}'", span, notes=notes)
+    if missing is not None:
+        c.fail("extension-off", f"the type '{t}' needs {missing}, which is off", span)
+
+
+def check_atomic_variable(c: Context, decl: typed.VarDecl, span: Span | None) -> None:
+    """A variable of one of these types; `span` is its initial value's."""
+    space = decl.qualifiers.space
+    if space is not AddressSpace.PRIVATE:
+        refuse(c, decl.type, "address-space", decl.span, str(space))
+    t = decl.type
+    while isinstance(t, ArrayType):
+        t = t.element
+    if isinstance(t, AtomicType) and span is not None and space is not AddressSpace.GLOBAL:
+        notes = [] if t.flag else [Note(f"use atomic_init(&{decl.name}, ...)")]
+        message = (
+            f"an atomic object can have an initial value in global memory only, not '{decl.name}' in {space} memory"
+        )
+        c.fail("atomic-initializer", message, span, notes=notes)
+
+
+def check_memory_order(c: Context, overload: Overload, arguments: list[typed.Expr]) -> None:
+    """Warns of an order that has no meaning there; a meaningful one is taken."""
+    at, wrong = _WRONG_ORDERS.get(overload.name, (0, ()))
+    if at == 0 or at >= len(arguments):
+        return
+    order = constant_value(arguments[at])
+    if order in wrong:
+        name = {_ACQUIRE: "acquire", _RELEASE: "release", _BOTH: "acq_rel"}[order]  # type: ignore[index]
+        message = f"'{overload.name}' cannot have memory_order_{name} here; another order is taken"
+        c.warn("atomic-memory-ordering", message, arguments[at].span)
+
+
+# --- halves ----------------------------------------------------------------------------------------
+
+
+def _holds_half(t: Type) -> bool:
+    while isinstance(t, ArrayType):
+        t = t.element
+    return element_type(t) is HALF
+
+
+def refuse_half(c: Context, t: Type, span: Span) -> NoReturn:
+    notes = [Note("remove -cl-ext=-cl_khr_fp16; without it vload_half and vstore_half access halves")]
+    c.fail("extension-off", f"a value of type '{t}' needs cl_khr_fp16, which is turned off", span, notes=notes)
+
+
+def check_half(c: Context, t: Type, span: Span) -> None:
+    """Gives up on an object that would be or hold halves."""
+    if "cl_khr_fp16" not in c.features and _holds_half(t):
+        refuse_half(c, t, span)
+
+
+def check_halves(c: Context, decl: typed.FunctionDecl) -> None:
+    """Tells the halves that a function declares, takes, returns or computes with, where the extension is off."""
+    with c.recover():
+        check_half(c, decl.type.result, decl.span)
+    for parameter in decl.parameters:
+        with c.recover():
+            check_half(c, parameter.type, parameter.span)
+    work: list[Node] = [decl.body] if decl.body is not None else []
+    while work:
+        node = work.pop()
+        if (isinstance(node, typed.VarDecl) and _holds_half(node.type)) or (
+            isinstance(node, typed.Expr) and not isinstance(node, typed.LValue) and _holds_half(node.type)
+        ):
+            with c.recover():
+                refuse_half(c, node.type, node.span)
+        else:
+            work += reversed(children(node))

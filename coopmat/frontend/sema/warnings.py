@@ -1,0 +1,226 @@
+"""Warnings about what is declared and never used, about values that nothing takes, and about how a thing is written:
+parentheses that readers miss, stray semicolons, ambiguous else.
+"""
+
+from __future__ import annotations
+
+from ...diagnostics import Note, Span
+from .. import syntax, typed
+from ..typed import Binary, Convert, Expr, FloatConst, IntConst, Load
+from ..types import VoidType
+from .context import Context, FunctionState
+from .implicit import text_of
+
+CODES = (
+    *("unused-variable", "unused-but-set-variable", "unused-parameter", "unused-but-set-parameter"),
+    *("unused-label", "unused-local-typedef"),
+)
+_VALUE_CODES = ("unused-value", "unused-comparison")
+
+
+def has_unused(items: list[syntax.Attribute]) -> bool:
+    return any(item.name.strip("_") in ("unused", "maybe_unused") for item in items)
+
+
+def function(c: Context, state: FunctionState) -> None:
+    """At the end of a definition: what it declares and does not use."""
+    references, only_set = c.references, c.only_set
+    for decl in state.locals:
+        count = references.get(decl, 0)
+        if count == 0:
+            c.warn("unused-variable", f"variable '{decl.name}' is never used", decl.span)
+        elif only_set.get(decl) == count and decl.storage == "automatic":
+            c.warn("unused-but-set-variable", f"variable '{decl.name}' is set, but its value is never used", decl.span)
+    for decl in state.decl.parameters:
+        if not decl.name or decl.name in state.excused:
+            continue
+        count = references.get(decl, 0)
+        if count == 0:
+            c.warn("unused-parameter", f"parameter '{decl.name}' is never used", decl.span)
+        elif only_set.get(decl) == count:
+            c.warn("unused-but-set-parameter", f"parameter '{decl.name}' is set, but never used", decl.span)
+    named = {label for label, _ in state.gotos}
+    for label, span in state.labels.items():
+        if label not in named:
+            c.warn("unused-label", f"no goto names label '{label}'", span)
+    for entity in state.typedefs:
+        if entity not in c.named_types:
+            c.warn("unused-local-typedef", f"typedef '{entity.name}' is never used", entity.span)
+    for decl in (*state.locals, *state.decl.parameters):
+        references.pop(decl, None)  # what is over need not stay in memory
+        only_set.pop(decl, None)
+
+
+def functions(c: Context) -> None:
+    """At the end of the unit: static functions that nothing calls."""
+    called = {function for calls in c.calls.values() for function in calls}
+    for decl in c.unit.functions:
+        if decl.internal and not decl.is_kernel and decl not in called and decl not in c.excused:
+            c.warn("unused-function", f"nothing calls the static function '{decl.name}'", decl.span)
+
+
+# --- values --------------------------------------------------------------------------------------
+
+
+def discarded(c: Context, e: Expr) -> None:
+    """An expression whose value its statement, or a comma, drops."""
+    if isinstance(e, (typed.Assign, typed.CompoundAssign, typed.IncDec)):
+        if isinstance(e.target, typed.VarRef):
+            c.only_set[e.target.decl] = c.only_set.get(e.target.decl, 0) + 1
+        return
+    if not c.diagnostics.wants(*_VALUE_CODES):
+        return
+    while isinstance(e, (typed.Comma, typed.StatementExpression)) and not isinstance(e.type, VoidType):
+        e = e.right if isinstance(e, typed.Comma) else e.value
+    if not _computes(e) or _from_macro(c, e):
+        return
+    if isinstance(e, Binary) and e.op in ("eq", "ne", "lt", "le", "gt", "ge"):
+        c.warn("unused-comparison", "the result of a comparison is dropped", e.span)
+    else:
+        c.warn("unused-value", "a value is computed and dropped", e.span)
+
+
+def _computes(e: Expr) -> bool:
+    """Whether an expression as a whole only computes; calls and stores within its operands do not count."""
+    if isinstance(e.type, VoidType):
+        return False
+    if isinstance(e, Load):
+        return not e.operand.place.volatile
+    if isinstance(e, typed.Logical):
+        return _computes(e.right)
+    if isinstance(e, typed.Conditional):
+        return _computes(e.then) and _computes(e.otherwise)
+    return isinstance(e, _PURE)
+
+
+_PURE = (
+    *(IntConst, FloatConst, Convert, Binary, typed.Unary, typed.PointerAdd, typed.PointerDifference),
+    *(typed.VectorLiteral, typed.ExtractSwizzle, typed.VectorSelect, typed.AddressOf, typed.MatrixLength),
+    *(typed.MatrixElementwise, typed.MatrixProduct, typed.MatrixBroadcast, typed.MatrixCast),
+    *(typed.MatrixOfVector, typed.VectorOfMatrix),
+)
+
+
+def _from_macro(c: Context, e: Expr) -> bool:
+    """Whether the expression begins or ends in a macro's expansion: what macros come to is for their author to say."""
+    return any(_leaf_from_macro(c, _outermost(e, names)) for names in (_FIRST, _LAST))
+
+
+_FIRST = ("left", "operand", "pointer", "base", "condition")
+_LAST = ("right", "operand", "index", "pointer", "base", "otherwise")
+
+
+def _outermost(e: Expr, names: tuple[str, ...]) -> Expr:
+    """The operand that stands first or last, down to one without operands."""
+    while True:
+        inner = next((value for value in (getattr(e, name, None) for name in names) if isinstance(value, Expr)), None)
+        if inner is None:
+            return e
+        e = inner
+
+
+def _leaf_from_macro(c: Context, e: Expr) -> bool:
+    text = text_of(c, e.span)
+    if isinstance(e, (IntConst, FloatConst)):
+        return not (text[:1] == "'" or text.lstrip("(+-~!. ")[:1].isdigit())
+    return isinstance(e, typed.VarRef) and text != e.decl.name
+
+
+# --- spelling --------------------------------------------------------------------------------------
+
+
+_COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
+# Operator: of which operators as bare operands it makes readers think twice, by the warning's name.
+_MIXED: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {
+    "&": (("parentheses", _COMPARISONS),),
+    "^": (("parentheses", _COMPARISONS), ("bitwise-op-parentheses", frozenset("&"))),
+    "|": (("parentheses", _COMPARISONS), ("bitwise-op-parentheses", frozenset("&^"))),
+    "||": (("logical-op-parentheses", frozenset({"&&"})),),
+    "<<": (("shift-op-parentheses", frozenset("+-")),),
+    ">>": (("shift-op-parentheses", frozenset("+-")),),
+}
+BINARY_CODES = ("logical-not-parentheses", *(code for rows in _MIXED.values() for code, _ in rows))
+_NEGATED = _COMPARISONS | {"&", "^", "|"}
+
+
+def binary(c: Context, node: syntax.Binary) -> None:
+    """The operands of a binary operator."""
+    op, left, right = node.op, node.left, node.right
+    for code, inside in _MIXED.get(op, ()):
+        for side in (left, right):
+            if isinstance(side, syntax.Binary) and side.op in inside and side.span != node.span:
+                message = f"'{side.op}' within '{op}' binds first; parentheses would say so"
+                # The operator that readers take for the tighter one.
+                at, other = (node, side) if code == "parentheses" else (side, node)
+                c.warn(code, message, at.op_span, notes=[Note(f"the '{other.op}'", other.op_span)])
+    if isinstance(left, syntax.Unary) and left.op == "!" and op in _NEGATED and not _truth(right):
+        message = f"'!' applies to the left side of '{op}' only"
+        c.warn("logical-not-parentheses", message, left.span, notes=[Note(f"the '{op}'", node.op_span)])
+
+
+def _truth(node: syntax.Expression) -> bool:
+    """Whether an expression is 0 or 1 by its operator, so that comparing it with another such is meant."""
+    while isinstance(node, syntax.Paren):
+        node = node.inner
+    if isinstance(node, syntax.Unary):
+        return node.op == "!"
+    return isinstance(node, syntax.Binary) and (node.op in _COMPARISONS or node.op in ("&&", "||"))
+
+
+def condition(c: Context, node: syntax.Expression) -> None:
+    """What an if or a loop tests."""
+    if isinstance(node, syntax.Assign) and node.op == "=":
+        notes = [Note("'==' compares; another pair of parentheses says that '=' is meant")]
+        c.warn("parentheses", "an assignment as a condition", node.op_span, notes=notes)
+    elif isinstance(node, syntax.Paren) and isinstance(node.inner, syntax.Binary) and node.inner.op == "==":
+        inner = node.inner
+        name = isinstance(inner.left, (syntax.Identifier, syntax.Subscript, syntax.Member))
+        # Out of a macro all of it has one place.
+        if name and inner.left.span != inner.right.span and inner.span != node.span:
+            notes = [Note("'=' would assign; drop a pair of parentheses")]
+            c.warn("parentheses-equality", "a comparison in two pairs of parentheses", inner.op_span, notes=notes)
+
+
+def if_statement(c: Context, node: syntax.If) -> None:
+    """An if on its own, without what its else holds."""
+    condition(c, node.condition)
+    if node.otherwise is None:
+        _empty_body(c, node.condition.span, node.then, "if")
+        inner = _open_if(node.then)
+        if inner is not None and inner.otherwise is not None:
+            message = "this else belongs to the inner 'if'; braces would say so"
+            c.warn("dangling-else", message, inner.otherwise.span, notes=[Note("the inner 'if'", inner.span)])
+
+
+def _open_if(node: syntax.Statement) -> syntax.If | None:
+    """The if at the end of a statement without braces."""
+    while isinstance(node, (syntax.While, syntax.For, syntax.Label, syntax.Case)):
+        node = node.body
+    return node if isinstance(node, syntax.If) else None
+
+
+def loop(c: Context, node: syntax.While | syntax.For, following: syntax.Node | None) -> None:
+    """`for (...);` where what follows looks like the body; a `;` on a line of its own is meant."""
+    if following is None or following.span.file != node.span.file:
+        return
+    if isinstance(following, syntax.Compound) or following.span.column > node.span.column:
+        last = node.condition
+        if isinstance(node, syntax.For):
+            last = node.step or last
+        if last is not None:
+            _empty_body(c, last.span, node.body, "while" if isinstance(node, syntax.While) else "for")
+
+
+def _empty_body(c: Context, head: Span, body: syntax.Statement, word: str) -> None:
+    if not isinstance(body, syntax.ExpressionStatement) or body.expression is not None:
+        return
+    span = body.span
+    if span.file != head.file or span.line != head.end_line:
+        return
+    line = c.diagnostics.sources.line(span.file, span.line) or ""
+    # Where anything else stands before the `;`, it is a macro that expands to nothing.
+    if line[: span.column - 1].rstrip().endswith(")") and line[span.column - 1 : span.column] == ";":
+        between = line[head.end_column - 1 : span.column - 1]
+        if not between.strip(") \t;"):
+            notes = [Note("put the ';' on a line of its own if that is meant")]
+            c.warn("empty-body", f"'{word}' controls nothing but this ';'", span, notes=notes)
