@@ -36,7 +36,7 @@ class Mutant:
 
 _FILES = ("general", "lanes", "subgroup_of_one", "scratch", "x86")
 _GENERAL, _LANES, _ONE, _SCRATCH, _X86 = (f"matrices/library/{name}.cl" for name in _FILES)
-_HOLDINGS = "matrices/holdings.py"
+_HOLDINGS, _PRODUCTS = "matrices/holdings.py", "matrices/products.py"
 _INSTANCES, _MULTIPLY_ADD = "matrices/instances.py", "matrices/multiply_add.py"
 _SPELLING = "matrices/spelling.py"
 
@@ -211,7 +211,18 @@ MUTANTS = (
         "CM_WIDEN_A(a[i * CM_K + k])",
         "CM_WIDEN_A(a[(i * CM_K + k) % CM_M * CM_K + (i * CM_K + k) / CM_M])",
     ),
-    Mutant("bytes-of-one-sign", "x86:emulated", _MULTIPLY_ADD, '"0x80808080u" if a_signed', '"0" if a_signed'),
+    Mutant("bytes-of-one-sign", "x86:emulated", _PRODUCTS, '"0x80808080u" if a_signed', '"0" if a_signed'),
+    Mutant(
+        "tiles-turned",
+        "mma:emulated",
+        _HOLDINGS,
+        "return number % down * tile.rows + row,",
+        "return (number + 1) % down * tile.rows + row,",
+    ),
+    Mutant(
+        "next-row-of-mixed", "mma:emulated", _GENERAL, "x[CM_ROW(CM_LANE, s)]", "x[(CM_ROW(CM_LANE, s) + 1) % CM_M]"
+    ),
+    Mutant("other-sign", "mma:emulated", _PRODUCTS, 'types = "s8" if a_signed', 'types = "s8" if b_signed'),
     Mutant("packs-turned", "x86:emulated", _HOLDINGS, "column * self.pack + row % self.pack", "column * self.pack"),
     Mutant(
         "dot-product-of-three",

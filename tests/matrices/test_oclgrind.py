@@ -514,8 +514,9 @@ def _sections(file: str) -> set[str]:
     return set(lowering.library_sections(file)) - {"PROLOGUE"}
 
 
-# A single work-item stores as any other to private memory, and has its own ways to load and store.
+# A single work-item stores as any other to private memory, and has its own ways to load and store; only where there are
+# instructions do A, B and C lie in different ways.
 _OF_OTHERS: dict[str, set[tuple[str, str]]] = {
-    "one": {("general.cl", name) for name in ("LOAD", "STORE", "STORE_ALL")},
-    "scratch": set(),
+    "one": {("general.cl", name) for name in ("LOAD", "STORE", "STORE_ALL", "MUL_ADD_MIXED")},
+    "scratch": {("general.cl", "MUL_ADD_MIXED")},
 }
