@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from . import fragments
 from .holdings import Columns, Holding, Whole
+from .instructions import FAMILIES
 from .products import X86, Product
 from .variants import MatrixType, Operands
 
@@ -147,9 +148,8 @@ class Strategy:
         return next(widths) if self.holding(matrix, 1).has_vectors else 1
 
 
-def _vendors(family: str, newest: str = "") -> tuple[Strategy, Strategy]:
-    """By the matrix instructions of a vendor's devices, and the same emulated; of several generations of them the
-    `newest` is meant where nothing is said of the device."""
+def _vendors(family: str, newest: str) -> tuple[Strategy, Strategy]:
+    """By the matrix instructions of a vendor's devices, and the same emulated."""
     products = fragments.products(family)
     usual = tuple(row for row in products if not newest or newest in row.devices)
     emulated = Strategy(
@@ -194,10 +194,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             ),
             _X86,
             replace(_X86, name="x86:emulated", prelude=""),
-            *_vendors("mma"),
-            *_vendors("wmma", "gfx12"),
-            *_vendors("mfma", "gfx942"),
-            *_vendors("dpas"),
+            *(row for family in FAMILIES.items() for row in _vendors(*family)),
         )
     }
 )
