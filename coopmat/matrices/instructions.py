@@ -15,8 +15,8 @@ from importlib.resources import files
 from types import MappingProxyType
 
 FAMILIES = MappingProxyType({"mma": "", "wmma": "gfx12", "mfma": "gfx942", "dpas": ""})
-"""The files of `library/vendors`: NVIDIA's mma.sync, AMD's v_wmma of RDNA and v_mfma of CDNA, Intel's dpas; each with the
-newest of several kinds of devices, which is meant where nothing is said of the device."""
+"""The files of `library/vendors`: NVIDIA's mma.sync, AMD's v_wmma of RDNA and v_mfma of CDNA, Intel's dpas; of several
+kinds of devices the newest, which is meant where nothing is said of the device."""
 
 
 @dataclass(frozen=True, slots=True)
