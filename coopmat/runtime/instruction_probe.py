@@ -58,9 +58,11 @@ def _is_right(device: DeviceInfo, question: str, asks: bool) -> bool:
 def run(device: DeviceInfo, question: str) -> str:
     """What came out of a product, "ROUTE NAME": "right", or what was wrong."""
     from . import driver
+    from .launch import resolve_options
     from .native_probe import outcome
 
     route, name = question.split()
     variant = next(row for row in STRATEGIES[route].every_product if row.name == name).variants()[0]
-    options = CompileOptions(matrices=route, code=code_for(device, route))
+    # Of this product alone: another might do what it should, and another size of subgroups has none of it.
+    options = resolve_options(CompileOptions(matrices=route, instructions=(name,)), device)
     return outcome(device, variant, options, lambda context, module: driver.build(context, module, device))

@@ -12,14 +12,14 @@ import pytest
 from repeats import slow_where
 from test_x86 import LAYOUTS, SOURCE, values
 
-from coopmat.devices import DeviceInfo, opencl
+from coopmat.devices import DeviceInfo, from_key_values, opencl, route_for, unit_for
 from coopmat.matrices import fragments, meaning, reference
-from coopmat.matrices.instructions import FAMILIES
+from coopmat.matrices.instructions import DPAS, FAMILIES, Instruction
 from coopmat.matrices.strategies import STRATEGIES
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands, Use, default_operands
 from coopmat.options import CompileOptions
-from coopmat.runtime import driver
-from coopmat.runtime.launch import compile_for
+from coopmat.runtime import driver, instruction_probe
+from coopmat.runtime.launch import compile_for, resolve_options
 
 PRODUCTS = {row.name: (family, row) for family in FAMILIES for row in fragments.products(family)}
 
@@ -128,3 +128,47 @@ def test_lowering_of_accumulators_that_lie_alike_moves_nothing():
     sixteen, eight = ((MatrixType(COMPONENT_TYPES[name], 32, 16, Use.ACCUMULATOR)) for name in ("f32", "s32"))
     assert mma.holding(sixteen, 32).lies_as(mma.holding(eight, 32))
     assert not mma.holding(sixteen, 32).lies_as(mma.holding(replace(sixteen, component=COMPONENT_TYPES["s64"]), 32))
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", ["dpas_m8n8k16_f16_f32", "dpas_m1n16k32_s8_s32", "mfma_m16n16k8_bf16_f32"])
+def test_a_probe_tries_the_product_that_it_names(device: DeviceInfo, name, monkeypatch):
+    """In its subgroups, and with no other; a wrong one is seen."""
+    family, row = PRODUCTS[name]
+    if row.lanes not in device.sub_group_sizes:
+        pytest.skip(f"the device has no subgroups of {row.lanes}")
+    question = f"{family}:emulated {name}"
+    assert instruction_probe.run(device, question) == "right"
+    text = Instruction.emulated.fget
+    short = property(lambda self: text(self).replace(f", {self.k}, ", f", {self.k - 1}, "))
+    monkeypatch.setattr(Instruction, "emulated", short)
+    assert "components are wrong" in instruction_probe.run(device, question)
+
+
+def test_devices_are_asked_for_what_they_may_have(monkeypatch):
+    """By compute capability, by AMD's names, by extension; nobody else is."""
+    asked = []
+    monkeypatch.setattr(instruction_probe, "_is_right", lambda device, question, asks: bool(asked.append(question)))
+    monkeypatch.setattr(instruction_probe, "compute_capability", lambda device: 80)
+    gpu = from_key_values('CL_DEVICE_TYPE="GPU"\nCL_PLATFORM_NAME="NVIDIA CUDA"\nCL_DEVICE_NAME="A100"', "gpu.txt")
+    assert instruction_probe.instructions(gpu, "mma") == ()
+    assert len(asked) == 8 and not any("e4m3" in question for question in asked) and unit_for(gpu) == "mma"
+    monkeypatch.setattr(instruction_probe, "compute_capability", lambda device: None)
+    counts = (("gfx1100", "wmma", 3), ("gfx1201", "wmma", 4), ("gfx90a", "mfma", 5), ("gfx942", "mfma", 4))
+    for name, family, count in counts:
+        asked.clear()
+        amd = replace(gpu, platform="AMD Accelerated Parallel Processing", name=name)
+        assert instruction_probe.instructions(amd, family) == () and unit_for(amd) == family
+        assert len(asked) == count, (name, asked)
+    asked.clear()
+    intel = replace(gpu, platform="Intel(R) OpenCL Graphics", name="Arc", extensions=frozenset({DPAS}))
+    assert instruction_probe.instructions(intel, "dpas") == () and unit_for(intel) == "dpas"
+    assert len(asked) == 24
+    assert instruction_probe.instructions(gpu, "wmma") == () and len(asked) == 24
+
+
+@pytest.mark.device
+def test_a_route_that_the_device_has_not_is_told(device: DeviceInfo, caplog):
+    options = resolve_options(CompileOptions(matrices="mma"), device)
+    assert options.matrices == route_for(device).matrices and options.code == "auto"
+    assert "has no instruction of --matrices mma" in caplog.text
