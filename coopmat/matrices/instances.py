@@ -10,7 +10,7 @@ from .holdings import Interleaved, Term
 from .instance import FromTemplate, Instance, Parameter, Signature
 from .products import joined
 from .strategies import Target
-from .variants import ComponentType, Layout, MatrixType
+from .variants import ComponentType, Layout, MatrixType, Use
 
 # Steps (multiply-adds, of vectors where the strategy has them; accesses) in straight-line code: beyond the first, the
 # loop over K stays a loop, beyond the second every loop does. LLVM and the device's compiler take more than
@@ -349,18 +349,21 @@ class Convert(_OfMatrix):
         return out | _from(target, self.matrix) | {"MAP(x)": body}
 
 
+@dataclass(frozen=True, slots=True)
 class Transpose(_Plain):
-    """`void f(private T *out, const private T *m)`: m transposed, `matrix` being the result."""
+    """`void f(private T *out, const private T *m)`: m transposed, `matrix` being the result; `use` is m's, for which it
+    may lie otherwise."""
 
     section, parameters = "MOVE", "out m"
+    use: Use
 
     @property
     def function_name(self) -> str:
-        return _name("transpose", self.matrix)
+        return _name("transpose", self.matrix, "of", self.use.letter)
 
     def definitions(self, target: Target) -> dict[str, str]:
         m = self.matrix
-        source = replace(m, rows=m.columns, columns=m.rows)
+        source = replace(m, rows=m.columns, columns=m.rows, use=self.use)
         return _moved(target, source, m, transposed=True) | _from(target, source) | {"MAP(x)": "x"}
 
     def scratch_bytes(self, target: Target) -> int:
@@ -389,7 +392,7 @@ def _moved(target: Target, source: MatrixType, result: MatrixType, *, transposed
 def conversion(source: MatrixType, result: MatrixType, how: Conversion) -> Instance:
     """The function that makes a matrix of type `result` of one of type `source`."""
     if how.transposed:
-        return Transpose(result)
+        return Transpose(result, source.use)
     return Convert(source, result.component, how)
 
 

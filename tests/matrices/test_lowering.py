@@ -32,7 +32,7 @@ INSTANCES = [
     lowering.Negate(ACC),
     lowering.Convert(ACC, C["f16"]),
     lowering.Convert(ACC, C["u8"], Conversion(saturate=True)),
-    Transpose(ACC),
+    Transpose(ACC, Use.A),
     lowering.Length(A),
     lowering.Get(A),
     lowering.Set(A),

@@ -226,7 +226,7 @@ def arithmetic(s: Situation, t: str) -> Case:
     make.expected[int(seen[1:])] = y
     make.stored("f", matrix, y)
     turned = MatrixType(component, 6, 5, Use.A)
-    make.build.call(Transpose(turned), make.build.declare("turned", turned), "y")
+    make.build.call(Transpose(turned, matrix.use), make.build.declare("turned", turned), "y")
     make.stored("turned", turned, np.swapaxes(y, -1, -2))
     return make.case()
 

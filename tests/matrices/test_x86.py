@@ -247,6 +247,43 @@ def test_what_the_device_has_not_is_not_used(device: DeviceInfo, monkeypatch):
     assert instruction_probe.instructions(device, "x86") == ()
 
 
+TRANSPOSES = """
+#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable
+#define M_(R, C, U) coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, R, C, CLK_COOPERATIVE_MATRIX_##U)
+#define M(R, C, U) M_(R, C, U)
+#define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+typedef char From __attribute__((M(16, 32, FROM)));
+typedef char To __attribute__((M(32, 16, TO)));
+kernel void turn(global const char *p, global char *q)
+{
+    From x = coop_mat_load(p, ROW, 32);
+    To y = coop_mat_transpose(x);
+    coop_mat_store(q, y, ROW, 16);
+}
+"""
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("route", "lanes"), [("x86:emulated", 1), ("mma:emulated", 32), ("dpas:emulated", 16)])
+@pytest.mark.parametrize("uses", list(itertools.product(("A", "B", "ACCUMULATOR"), repeat=2)), ids="-".join)
+def test_the_transposed_may_lie_otherwise(device: DeviceInfo, route, lanes, uses):
+    """For its use, as what it is made of lies for another."""
+    if lanes > 1 and lanes not in device.sub_group_sizes:
+        pytest.skip(f"the device has no subgroups of {lanes}")
+    x = np.random.default_rng(5).integers(-128, 128, (16, 32)).astype(np.int8)
+    options = CompileOptions.from_arguments(["--matrices", route, "-w", f"-DFROM={uses[0]}", f"-DTO={uses[1]}"])
+    module = compile_for(TRANSPOSES.encode(), options, device, name="turn.cl")
+    cl = opencl()
+    context = cl.Context([device.handle])
+    queue = cl.CommandQueue(context)
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    source, result = (cl.Buffer(context, flags, hostbuf=array) for array in (x, np.zeros_like(x)))
+    cl.Kernel(driver.build(context, module, device, ()), "turn")(queue, (lanes,), (lanes,), source, result)
+    got = np.empty((32, 16), np.int8)
+    cl.enqueue_copy(queue, got, result).wait()
+    assert (got == x.T).all()
+
+
 def test_only_whole_multiples_go_by_the_instructions():
     x86 = STRATEGIES["x86"]
     for product_ in x86.products:

@@ -131,7 +131,7 @@ OPERATIONS = (
         "u = coop_mat_convert_sat(c); coop_mat_store(r, u, 0, 16ul);",
         lambda t: lowering.Convert(matrix(t), COMPONENT_TYPES["u8"], Conversion(saturate=True)),
     ),
-    Operation("transpose", "c = coop_mat_transpose(c);", lambda t: Transpose(matrix(t))),
+    Operation("transpose", "c = coop_mat_transpose(c);", lambda t: Transpose(matrix(t), matrix(t).use)),
     Operation("multiply-add", "x = coop_mat_mulAdd(a, b, x);", _multiply(False)),
     Operation("multiply-add, saturating", "x = coop_mat_mulAdd(a, b, x, MASK);", _multiply(True), integers=True),
 )
