@@ -24,17 +24,18 @@ PRELUDE = r"""
 
 @dataclass(frozen=True)
 class Target:
-    """A lowering and its subgroup size."""
+    """A lowering and its subgroup size; `more` are further options of the compiler."""
 
     route: str
     sub_group_size: int
+    more: tuple[str, ...] = ()
 
     @property
     def options(self) -> list[str]:
         size = (
             ["--sub-group-size", str(self.sub_group_size)] if self.sub_group_size > 1 and self.route != "native" else []
         )
-        return ["--matrices", self.route, *size]
+        return ["--matrices", self.route, *size, *self.more]
 
     def __str__(self) -> str:
         return f"{self.route}{self.sub_group_size}"

@@ -16,7 +16,8 @@
 //   CM_W_OF(x), CM_T_OF(x)        a component as the integer that it goes to other lanes as, and back
 //
 // All lanes must call the multiply-add, a transpose and stores to private and local memory together. `out` may be any
-// of the inputs.
+// of the inputs. Functions ask for their lane once: where loops stay loops, Intel's CPU compiler leaves out lanes of a
+// store behind a component-wise operation when its condition and its address ask anew (docs/backend.md).
 
 #ifdef CM_PROLOGUE
 #define CM_FUNCTION static inline __attribute__((always_inline))
@@ -28,20 +29,24 @@
 #ifdef CM_OP_LOAD
 CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 {
-    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
-        out[s] = CM_HOLDS(CM_LANE, s) && CM_INSIDE(CM_ROW(CM_LANE, s), CM_COLUMN(CM_LANE, s))
-                     ? p[CM_OFFSET(CM_ROW(CM_LANE, s), CM_COLUMN(CM_LANE, s))]
-                     : (CM_T)0;
+    const int lane = CM_LANE;
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s) {
+        const int r = CM_ROW(lane, s), c = CM_COLUMN(lane, s);
+        out[s] = CM_HOLDS(lane, s) && CM_INSIDE(r, c) ? p[CM_OFFSET(r, c)] : (CM_T)0;
+    }
 }
 #endif // CM_OP_LOAD
 
 #ifdef CM_OP_STORE
 CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
 {
+    const int lane = CM_LANE;
     CM_BARRIER
-    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
-        if (CM_HOLDS(CM_LANE, s) && CM_INSIDE(CM_ROW(CM_LANE, s), CM_COLUMN(CM_LANE, s)))
-            p[CM_OFFSET(CM_ROW(CM_LANE, s), CM_COLUMN(CM_LANE, s))] = m[s];
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s) {
+        const int r = CM_ROW(lane, s), c = CM_COLUMN(lane, s);
+        if (CM_HOLDS(lane, s) && CM_INSIDE(r, c))
+            p[CM_OFFSET(r, c)] = m[s];
+    }
     CM_BARRIER
 }
 #endif // CM_OP_STORE
@@ -70,8 +75,9 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_T value)
 #ifdef CM_OP_BINARY // only where a component is held: an integer division must not see what lies elsewhere
 CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *a, __private const CM_T *b)
 {
+    const int lane = CM_LANE;
     CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
-        if (CM_HOLDS(CM_LANE, s))
+        if (CM_HOLDS(lane, s))
             out[s] = CM_MAP(a[s], b[s]);
 }
 #endif // CM_OP_BINARY
@@ -96,15 +102,16 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 #ifdef CM_OP_MOVE
 CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 {
+    const int lane = CM_LANE;
     CM_T t[CM_SLOTS];
     CM_EACH for (int r = 0; r < CM_ROWS; ++r)
         CM_EACH for (int c = 0; c < CM_COLUMNS; ++c) {
             const CM_FROM x = CM_T_OF(CM_BROADCAST(CM_W_OF(m[CM_FROM_SLOT(r, c)]), CM_FROM_HOLDER(r, c)));
-            if (CM_HOLDER(r, c) == CM_LANE)
+            if (CM_HOLDER(r, c) == lane)
                 t[CM_SLOT(r, c)] = CM_MAP(x);
         }
     CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
-        if (CM_HOLDS(CM_LANE, s))
+        if (CM_HOLDS(lane, s))
             out[s] = t[s];
 }
 #endif // CM_OP_MOVE
@@ -114,6 +121,7 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 #ifdef CM_OP_MUL_ADD_MIXED
 CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
 {
+    const int lane = CM_LANE;
     CM_SUM sum[CM_SLOTS];
     CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
         sum[s] = CM_BEGIN(c[s]);
@@ -128,8 +136,8 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
             y[c] = CM_WIDEN_B(entry);
         }
         CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
-            if (CM_HOLDS(CM_LANE, s))
-                sum[s] = CM_FMA(x[CM_ROW(CM_LANE, s)], y[CM_COLUMN(CM_LANE, s)], sum[s]);
+            if (CM_HOLDS(lane, s))
+                sum[s] = CM_FMA(x[CM_ROW(lane, s)], y[CM_COLUMN(lane, s)], sum[s]);
     }
     CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
         out[s] = CM_END(sum[s], c[s]);

@@ -1,6 +1,6 @@
 """Runs every case of the table, or a selection, on the OpenCL device and as native modules; status 1 on any failure.
 
-Usage: tools/matrix-table [--jobs N] [--seed S] [--covering] [--target NAME ...] [PATTERN ...]
+Usage: tools/matrix-table [--jobs N] [--seed S] [--covering] [--target NAME ...] [--option=OPTION ...] [PATTERN ...]
 Patterns are names of rows (`*` stands for anything); names of targets are like one1, lanes16, native16.
 """
 
@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from opencl_devices import NoDevice, full_device
@@ -27,6 +28,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of inputs, shapes and the selection")
     parser.add_argument("--covering", action="store_true", help="the test suite's selection instead of all rows")
     parser.add_argument("--target", action="append", help="only this one")
+    parser.add_argument("--option", action="append", default=[], help="of the compiler; --option=-O0")
     parser.add_argument("--list", action="store_true", help="print the cases instead of running them")
     parser.add_argument("pattern", nargs="*", default=["*"], help="names of rows")
     arguments = parser.parse_args()
@@ -36,7 +38,7 @@ def main() -> int:
         print(reason)
         return 1
     start = time.monotonic()
-    everywhere = (*targets(device), NATIVE)
+    everywhere = tuple(replace(t, more=tuple(arguments.option)) for t in (*targets(device), NATIVE))
     pairs = [(target, row) for target in everywhere for row in table.rows_for(target, everywhere)]
     if arguments.covering:
         pairs = list(table.covering(everywhere, arguments.seed))

@@ -22,16 +22,22 @@ static CM_INLINE void cm_fill_4x4_C_f32(__private float *out, float value)
 #line 68 "<matrix library>"
 static CM_INLINE void cm_load_4x4_A_f32_global_rowm(__private float *out, __global const float *p, ulong stride)
 {
-    _Pragma("unroll") for (int s = 0; s < 4; ++s)
-        out[s] = 1 ? p[s % 4 * stride + (s / 4 * 4 + (int)((uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)) % 4))] : 0.0f;
+    const int lane = (uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)) % 4;
+    _Pragma("unroll") for (int s = 0; s < 4; ++s) {
+        const int r = s % 4; const int c = s / 4 * 4 + lane;
+        out[s] = 1 ? p[r * stride + c] : 0.0f;
+    }
 }
-#line 114 "<matrix library>"
+#line 115 "<matrix library>"
 static CM_INLINE void cm_load_4x4_B_f32_global_rowm(__private float *out, __global const float *p, ulong stride)
 {
-    _Pragma("unroll") for (int s = 0; s < 4; ++s)
-        out[s] = 1 ? p[s % 4 * stride + (s / 4 * 4 + (int)((uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)) % 4))] : 0.0f;
+    const int lane = (uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)) % 4;
+    _Pragma("unroll") for (int s = 0; s < 4; ++s) {
+        const int r = s % 4; const int c = s / 4 * 4 + lane;
+        out[s] = 1 ? p[r * stride + c] : 0.0f;
+    }
 }
-#line 164 "<matrix library>"
+#line 166 "<matrix library>"
 static CM_INLINE void cm_mul_add_4x4x4_f32xf32_f32_0(__private float *out, __private const float *a, __private const float *b, __private const float *c, __local ulong *scratch)
 {
     float sum[1][4];
@@ -41,7 +47,7 @@ static CM_INLINE void cm_mul_add_4x4x4_f32xf32_f32_0(__private float *out, __pri
         _Pragma("unroll") for (int i = 0; i < 4; ++i)
             sum[s][i] = c[s * 4 + i];
     }
-#line 172 "<matrix library>"
+#line 174 "<matrix library>"
     _Pragma("unroll") for (int first = 0; first < 4; first += 4) {
         _Pragma("unroll") for (int top = 0; top < 4; top += 4) {
             _Pragma("unroll") for (int i = top; i < top + 4 && i < 4; ++i)
@@ -54,26 +60,28 @@ static CM_INLINE void cm_mul_add_4x4x4_f32xf32_f32_0(__private float *out, __pri
                         sum[s][i] = fma(x, b[s * 4 + k], sum[s][i]);
                 }
             }
-#line 183 "<matrix library>"
+#line 185 "<matrix library>"
             barrier(CLK_LOCAL_MEM_FENCE);
         }
     }
-#line 185 "<matrix library>"
+#line 187 "<matrix library>"
     _Pragma("unroll") for (int s = 0; s < 1; ++s) {
         _Pragma("unroll") for (int i = 0; i < 4; ++i)
             out[s * 4 + i] = sum[s][i];
     }
 }
-#line 233 "<matrix library>"
+#line 235 "<matrix library>"
 static CM_INLINE void cm_store_4x4_C_f32_global_rowm(__global float *p, __private const float *m, ulong stride)
 {
+    const int lane = (uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)) % 4;
 
     _Pragma("unroll") for (int s = 0; s < 4; ++s) {
+        const int r = s % 4; const int c = s / 4 * 4 + lane;
         if (1)
-            p[s % 4 * stride + (s / 4 * 4 + (int)((uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)) % 4))] = m[s];
+            p[r * stride + c] = m[s];
     }
 }
-#line 271 "<matrix library>"
+#line 276 "<matrix library>"
 static CM_INLINE float cm_sub_group_reduce_add_f32(float x, __local ulong *scratch)
 {
     __local float *share = (__local float *)scratch + (uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)) / 4 * 4 * 1;
