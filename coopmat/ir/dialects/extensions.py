@@ -23,11 +23,11 @@ _WORDS = (
 
 def needed(text: str, matrices: str) -> tuple[str, ...]:
     """In alphabetical order; `matrices` says whether they stay native."""
-    found = {name for pattern, name in _WORDS if pattern.search(text)}
-    if matrices != "native" and _MATRICES in found:
+    extensions = {name for pattern, name in _WORDS if pattern.search(text)}
+    if matrices != "native" and _MATRICES in extensions:
         # For packed layouts, which the lowering takes away.
-        found.add("SPV_INTEL_joint_matrix")
+        extensions.add("SPV_INTEL_joint_matrix")
     for length, name in set(_BUILTIN.findall(text)):
         row = builtins.find(name[: int(length)])
-        found |= set(row.extensions.split()) if row is not None else set()
-    return tuple(sorted(found))
+        extensions |= set(row.extensions.split()) if row is not None else set()
+    return tuple(sorted(extensions))

@@ -15,8 +15,8 @@ _OPERAND = re.compile(r"!?\"[^\"]*\"|\w+(?: addrspace\(\d+\))? @\"[^\"]*\"|<[^>]
 
 
 class _Form(NamedTuple):
-    """What the operands of a node are: each of the first as `first` says, all that follow as `rest`; nodes among
-    them are `linked`."""
+    """The form of a node's operands: the first ones match `first`, all that follow match `rest`; an operand that is a
+    node has the form `linked`."""
 
     words: str
     first: tuple[re.Pattern[str], ...]
@@ -67,11 +67,11 @@ def check(module: Module) -> None:
 
 def _check(form: _Form, kind: str, node: str, nodes: Mapping[str, str], line: str) -> None:
     operands = nodes.get(node, "")
-    found = [text.strip() for text in _OPERAND.findall(operands)]
-    wanted = [*form.first, *[form.rest] * (len(found) - len(form.first))]
-    fits = (pattern is None or pattern.fullmatch(text) for text, pattern in zip(found, wanted, strict=False))
-    if len(found) < len(form.first) or not all(fits):
+    texts = [text.strip() for text in _OPERAND.findall(operands)]
+    patterns = [*form.first, *[form.rest] * (len(texts) - len(form.first))]
+    fits = (pattern is None or pattern.fullmatch(text) for text, pattern in zip(texts, patterns, strict=False))
+    if len(texts) < len(form.first) or not all(fits):
         raise Malformed("ir-metadata", f"!{kind} holds {form.words}, not !{{{operands}}}", line)
     if form.linked is not None:
-        for text in found:
+        for text in texts:
             _check(form.linked, kind, text, nodes, line)

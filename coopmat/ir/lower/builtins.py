@@ -57,7 +57,7 @@ def _call(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value])
 
 
 def _any_all(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
-    """Whether any or all components have their most significant bit set; int 0 or 1."""
+    """Return int 1 if any (or all) components have their most significant bit set, and 0 otherwise."""
     argument, count = arguments[0], element_count(call.parameters[0])
     result = ctx.builder.icmp_signed("<", argument, ir.Constant(argument.type, None))
     if count > 1:

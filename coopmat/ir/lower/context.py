@@ -1,4 +1,4 @@
-"""What the lowering of a function body shares: where code goes, the function's variables, the module around it."""
+"""The state that the lowering of a function body shares: the insertion point, the function's variables, the module."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class FunctionContext:
 
     @property
     def contract_matrices(self) -> bool:
-        """Whether expressions of Clang's matrix types may be contracted."""
+        """Return whether expressions of Clang's matrix types may be contracted."""
         return self.options.contract_matrices or bool(self.decl.attributes.get("fp_contract", True))
 
     # --- values ----------------------------------------------------------------------------------
 
     def operand(self, e: typed.Expr) -> Operand:
-        """As `expressions.operand`, for what that calls."""
+        """Call `expressions.operand`, for modules that `expressions` itself imports."""
         return self.program.operand(self, e)
 
     def rvalue(self, e: typed.Expr) -> ir.Value:

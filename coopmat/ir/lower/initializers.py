@@ -97,11 +97,11 @@ def _aggregate(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Aggrega
     if _scalars(e.type) > _MAX_STORES and is_constant(e):
         _from_constant(ctx, place, _constant(ctx, e))
         return
-    given = {index for index, _ in e.items}
+    initialized = {index for index, _ in e.items}
     if isinstance(e.type, RecordType):
-        whole = len(e.type.fields or ()) == len(given) and e.type.kind == "struct"
+        whole = len(e.type.fields or ()) == len(initialized) and e.type.kind == "struct"
     else:
-        whole = isinstance(e.type, ArrayType) and e.type.size == len(given)
+        whole = isinstance(e.type, ArrayType) and e.type.size == len(initialized)
     if not whole:
         _zero(ctx, place)
     for index, value in e.items:
@@ -132,7 +132,7 @@ def _conditional(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Condi
 
 
 def is_constant(e: typed.Expr) -> bool:
-    """Whether the value is made of arithmetic constants only."""
+    """Return whether the value consists of arithmetic constants only."""
     work = [e]
     while work:
         node = work.pop()

@@ -127,8 +127,8 @@ def _operation(call: Call) -> Row | None:
 
 
 def _matrix(call: Call) -> MatrixType | None:
-    found = [matrix_of(call.type), *(matrix_of(argument.type) for argument in call.arguments)]
-    return next((matrix for matrix in found if matrix is not None), None)
+    matrices = [matrix_of(call.type), *(matrix_of(argument.type) for argument in call.arguments)]
+    return next((matrix for matrix in matrices if matrix is not None), None)
 
 
 class _Function:
@@ -258,26 +258,26 @@ class _Function:
     def conversion(self, word: str, name: str, other: str) -> Instruction:
         matrix = self.types[name]
         intel, canonical = self.form.type_of(matrix), type_text(matrix)
-        given, wanted = (canonical, intel) if word == "flat" else (intel, canonical)
+        source, target = (canonical, intel) if word == "flat" else (intel, canonical)
         if word == "flat":
             self.values[other] = matrix
-        call = Call("call", wanted, f"@{conversion_name(word, matrix)}", [Argument(given, name)])
+        call = Call("call", target, f"@{conversion_name(word, matrix)}", [Argument(source, name)])
         return Instruction(other, str(self.writer.declare(call)))
 
     @staticmethod
     def with_conversions(block: Block, conversions: Mapping[str, Instruction]) -> list[Instruction]:
         """Each behind its value, and behind all phis."""
-        made: list[Instruction] = []
+        instructions: list[Instruction] = []
         waiting: list[Instruction] = []
         for item in block.instructions:
             if item.opcode != "phi":
-                made += waiting
+                instructions += waiting
                 waiting = []
-            made.append(item)
-            found = conversions.get(item.result or "")
-            if found is not None:
-                waiting.append(found)
-        return made + waiting
+            instructions.append(item)
+            conversion = conversions.get(item.result or "")
+            if conversion is not None:
+                waiting.append(conversion)
+        return instructions + waiting
 
     # --- operations
 
@@ -287,14 +287,14 @@ class _Function:
         arguments = [self.as_intel(argument) for argument in call.arguments]
         matrix = matrix_of(call.type)
         result = call.type if matrix is None else self.form.type_of(matrix)
-        made = None
+        replacement = None
         if not spelling.mode and row.kind in ("load", "store"):
             own = "i16" if _component(call).name == "bf16" else LLVM_NAMES[_component(call)]
             if spelling.pointee == (1, own):
-                made = self.memory(row, call, arguments, result)
+                replacement = self.memory(row, call, arguments, result)
         elif row is ROWS["CooperativeMatrixMulAddKHR"]:
-            made = self.mad(call, arguments, result)
-        return made or Call("call", result, quoted("@", re.sub(r"\.\d+$", "", call.name)), arguments, call.after)
+            replacement = self.mad(call, arguments, result)
+        return replacement or Call("call", result, quoted("@", re.sub(r"\.\d+$", "", call.name)), arguments, call.after)
 
     def memory(self, row: Row, call: Call, arguments: list[Argument], result: str) -> Call | None:
         loads = row.kind == "load"

@@ -28,8 +28,8 @@ def lower(module: Module, options: LowerOptions) -> LibraryCalls | None:
         Function(lowering, function).run()
     module.declarations = [head for head in module.declarations if not _is_replaced(head)]
     module.rest = [_inlinable(line) if line.startswith("attributes ") else line for line in module.rest]
-    known = {head.name for head in module.declarations}
-    module.declarations += [head for name, head in lowering.heads.items() if name not in known]
+    declared_names = {head.name for head in module.declarations}
+    module.declarations += [head for name, head in lowering.heads.items() if name not in declared_names]
     module.globals = [variable(line) for line in module.globals]
     for line in (*module.globals, *module.types.values()):
         if wide_types(line):
