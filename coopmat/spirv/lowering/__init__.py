@@ -47,8 +47,8 @@ def prepare(
     module = read(binary)
     check_memory_model(module)
     avoid_device_faults(module)
-    wanted = STRATEGIES[strategy].tuned(tuning)
-    return ModuleLowering(module, wanted, sub_group_size, spellings, without_small_floats).run()
+    tuned = STRATEGIES[strategy].tuned(tuning)
+    return ModuleLowering(module, tuned, sub_group_size, spellings, without_small_floats).run()
 
 
 def complete(prepared: Prepared, library: Library) -> bytes:

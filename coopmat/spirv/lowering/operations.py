@@ -67,10 +67,10 @@ def _place(
 
 
 def _stride(f: FunctionLowering, item: Instruction, matrix: MatrixType, pointee: int, stride: int) -> int:
-    """In components and 64 bits wide: it counts what the pointer points to."""
+    """Return the stride in components, 64 bits wide: SPIR-V's stride counts in units of what the pointer points to."""
     element, component = f.types.bits(pointee), matrix.component.bits
-    given, known = f.definitions[stride], ("OpConstant", "OpConstantNull")
-    if given.name in known:
+    operand, constant_names = f.definitions[stride], ("OpConstant", "OpConstantNull")
+    if operand.name in constant_names:
         return f.pool.number(f.types.constants.value(stride) * element // component, 64)
     size_t = f.pool.integer(64)
     if f.types.bits(f.types.of(stride)) != 64:
