@@ -44,8 +44,8 @@ _UNLINKED = typed.FunctionDecl(LIBRARY_SPAN, "unlinked", FunctionType(VOID, ()),
 
 
 class LibraryCalls:
-    """Of one unit. Local memory that library functions exchange values through is a kernel's own, and other functions
-    take a pointer to it as their last parameter."""
+    """The calls of library functions in one unit. Local memory that library functions exchange values through is a
+    kernel's own, and other functions take a pointer to it as their last parameter."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -66,12 +66,12 @@ class LibraryCalls:
         """A call in the body of `caller` of the instance for `target`."""
         signature, name = instance.signature, instance.function_name
         self._instances.setdefault(target, {})[name] = instance
-        given = [passed(a, parameter_type(p)) for a, p in zip(arguments, signature.parameters, strict=True)]
+        operands = [passed(a, parameter_type(p)) for a, p in zip(arguments, signature.parameters, strict=True)]
         size = instance.scratch_bytes(target)
         if size:
-            given.append(self._scratch_pointer(caller, span))
+            operands.append(self._scratch_pointer(caller, span))
             self._bytes[caller] = max(self._bytes.get(caller, 0), size)
-        result = typed.Call(span, _VALUES[signature.returns], _UNLINKED, given)
+        result = typed.Call(span, _VALUES[signature.returns], _UNLINKED, operands)
         self._calls.append((target, name, result))
         return result
 
