@@ -61,7 +61,7 @@ def declared(program: Program, t: Type, name: str, words: Sequence[str] = ()) ->
 
 
 def type_name(program: Program, t: Type) -> str:
-    """As in a cast."""
+    """Return the name of a type as a cast spells it."""
     return declared(program, t, "")
 
 

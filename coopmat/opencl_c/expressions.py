@@ -244,7 +244,7 @@ def _call(c: Context, e: typed.Call) -> Text:
 
 
 def initializer(c: Context, e: typed.Expr) -> str:
-    """Of an object of the expression's type."""
+    """Return the initialiser of an object of the expression's type."""
     if isinstance(e, typed.Zero) and isinstance(e.type, (ArrayType, RecordType)):
         return _zeros(c, e)
     if isinstance(e, typed.Aggregate):
