@@ -27,8 +27,8 @@ _VOID, _FUNCTION_TYPE, _KERNEL, _LABEL, _BOUND = 1, 2, 3, 4, 5
 
 
 def build_failure(device: DeviceInfo, *, anew: bool = False) -> str | None:
-    """Why the device cannot build an empty kernel: its log, or how the process ended. None where it can, and where
-    that is not known. The answer is kept (`probe`); `anew` asks all the same."""
+    """Return the error of an empty kernel on the device: its log, or how the process ended. Return None where it
+    builds, and where that is unknown. The answer is stored (`probe`); `anew` asks all the same."""
     if device.handle is None:
         return None  # known from a file only
     try:

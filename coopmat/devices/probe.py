@@ -56,8 +56,8 @@ def ask(
     cache: Cache | None = None,
     anew: bool = False,
 ) -> Answer:
-    """Calls `function`, "package.module:name", with the device and `argument`, in a process of its own, unless the
-    answer is kept; `anew` asks all the same. `time_limit` is in seconds.
+    """Call `function`, "package.module:name", with the device and `argument`, in a process of its own, unless the
+    answer is stored; `anew` asks all the same. `time_limit` is in seconds.
 
     Raises NotAsked where the process does not come as far as the device.
     """
@@ -103,7 +103,7 @@ def _identity(device: DeviceInfo) -> list[str]:
 
 
 def _answer(entry: Entry) -> Answer:
-    """Raises LookupError, TypeError or ValueError for facts that are none of ours."""
+    """Return the answer that an entry holds. Raise LookupError, TypeError or ValueError for facts of another form."""
     if not isinstance(entry.facts["failure"], str):
         raise TypeError("failure is no text")
     return Answer(entry.facts["value"], entry.facts["failure"])
@@ -136,7 +136,7 @@ def _try(device: DeviceInfo, function: str, argument: str, time_limit: float) ->
 
 
 def _end(process: subprocess.CompletedProcess[str]) -> str:
-    """How a process ended that did not answer."""
+    """Describe how a process ended that did not answer."""
     try:
         how = f"the process was ended by {signal.Signals(-process.returncode).name}"
     except ValueError:

@@ -98,14 +98,14 @@ def _platforms() -> list[Any]:
     could know of them."""
     cl = opencl()
     try:
-        shown = cl.get_platforms()
+        platforms = cl.get_platforms()
     except cl.Error:  # the loader reports "no platform" as an error
-        shown = []
+        platforms = []
     prepared = prepare()
     if not prepared.late or prepared.runtime is None:
-        return list(shown)
-    addresses = {platform.int_ptr for platform in shown}
-    return [*shown, *(cl.Platform.from_int_ptr(p) for p in platforms_of(prepared.runtime) if p not in addresses)]
+        return list(platforms)
+    addresses = {platform.int_ptr for platform in platforms}
+    return [*platforms, *(cl.Platform.from_int_ptr(p) for p in platforms_of(prepared.runtime) if p not in addresses)]
 
 
 def describe(device: Any, index: str = "") -> DeviceInfo:

@@ -65,7 +65,7 @@ def _first_healthy(devices: list[DeviceInfo]) -> DeviceInfo:
 
 
 def require_health(device: DeviceInfo) -> None:
-    """Raises CompileError where the device cannot build an empty kernel."""
+    """Raise CompileError where the device cannot build an empty kernel."""
     failure = health.build_failure(device)
     if failure is not None:
         text = f"{device.label} {health.CANNOT_BUILD}"

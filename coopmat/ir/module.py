@@ -52,7 +52,7 @@ class Definition(ir.Function):  # type: ignore[misc]
 
 
 class ModuleBuilder:
-    """Everything of module scope. `types` maps the language's types."""
+    """A module under construction: all that has module scope. `types` maps the language's types."""
 
     def __init__(self, context: ir.Context, types: TypeMap) -> None:
         self.ir = ir.Module(context=context)

@@ -181,11 +181,12 @@ class TypeMap:
         return self.of(t)
 
     def parameter(self, t: Type) -> ir.Type:
-        """How a value of this type is passed to a function: as it is, or by address where it is `in_memory`."""
+        """Return the type by which a value is passed to a function: its own, or that of its address where it is
+        `in_memory`."""
         return PRIVATE_POINTER if self.in_memory(t) else self.value(t)
 
     def align(self, t: Type) -> int:
-        """In bytes; matrices included, which `align_of` knows nothing of."""
+        """Return the alignment in bytes, also for matrices, which `align_of` does not know."""
         if isinstance(t, CoopMatrixType):
             return self._matrices.align(t)
         if isinstance(t, ArrayType):
@@ -272,7 +273,8 @@ class TypeMap:
         return self._layout(t).align if isinstance(t, RecordType) and t.kind == "struct" else align_of(t)
 
     def _layout(self, record: RecordType) -> _Layout:
-        """How LLVM places the fields; found once, since records of records would ask for it time and again."""
+        """Return LLVM's layout of a record's fields; stored, since records of records would ask for it time and
+        again."""
         layout = self._layouts.get(record)
         if layout is None:
             fields = [(item.offset, self._llvm_align(item.type)) for item in record.fields or ()]

@@ -81,7 +81,7 @@ def _parameter_words(name: str, count: int) -> tuple[str, ...]:
 
 @cache
 def _fixed_types(name: str, count: int) -> tuple[Type | None, ...]:
-    """By parameter: the type that it has in all overloads of so many, if there is only one."""
+    """Return for each parameter its type in all overloads with `count` parameters; None where they differ."""
     row = builtins.find(name)
     if row is None:
         return ()

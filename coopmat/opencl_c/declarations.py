@@ -127,7 +127,7 @@ def variable(program: Program, decl: typed.VarDecl) -> str:
 
 
 def parameter(program: Program, decl: typed.VarDecl, number: int) -> str:
-    """One without a name gets one, which a definition must have."""
+    """Return the declaration of a parameter; one without a name receives one, which a definition must have."""
     if decl.name:
         return variable(program, decl)
     return declared(program, decl.type, f"cm_parameter{number}", object_words(decl.qualifiers))

@@ -270,7 +270,7 @@ def _zeros(c: Context, e: typed.Zero) -> str:
 
 
 def _items(c: Context, e: typed.Aggregate) -> list[str]:
-    """In order where nothing is left out, else with designators."""
+    """Return the items of an initialiser: in order where none is missing, else with designators."""
     in_order = [index for index, _ in e.items] == list(range(len(e.items)))
     texts = []
     for index, item in e.items:

@@ -17,8 +17,8 @@ LIBRARY_PREFIX = "cm_"
 
 
 class Names:
-    """One for a whole text. Kernels keep their names; another name that a device may know already, or that another
-    function has, gets the library's prefix."""
+    """The names in one text. Kernels keep their names; another name that a device may know already, or that another
+    function has, receives the library's prefix."""
 
     def __init__(self) -> None:
         self._used: set[str] = set()
@@ -50,7 +50,7 @@ class Names:
         return result
 
     def rename(self, decl: typed.VarDecl) -> None:
-        """For a variable that leaves the scope which tells it from others of its name."""
+        """Rename a variable that leaves the scope which distinguishes it from others of its name."""
         self._variables[decl] = f"{LIBRARY_PREFIX}s{len(self._variables)}_{decl.name.replace('.', '')}"
 
     def record(self, record: RecordType) -> str:
@@ -62,7 +62,7 @@ class Names:
         return result
 
     def unique(self, base: str) -> str:
-        """Such names as are made here begin with the library's prefix, which no name of the user's keeps."""
+        """Return an unused name. A new name begins with the library's prefix, which no name of the user's keeps."""
         name, number = base if _is_free(base) else f"{LIBRARY_PREFIX}u_{base}", 1
         while name in self._used:
             number += 1

@@ -63,5 +63,5 @@ class Needs:
 
     @property
     def standard(self) -> str:
-        """For -cl-std=."""
+        """Return the value for -cl-std=."""
         return f"CL{self.version / 100:.1f}"

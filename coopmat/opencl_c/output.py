@@ -41,7 +41,7 @@ class Output:
         return self._line - 1 if self._joins else self._line
 
     def add(self, text: str) -> None:
-        """One line, or several of a text that is written already."""
+        """Add one line, or the lines of a text."""
         if self._joins:
             self._joins = False
             first, _, text = text.partition("\n")

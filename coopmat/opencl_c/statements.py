@@ -81,7 +81,7 @@ def _declaration(c: Context, s: typed.DeclStmt) -> None:
 
 
 def declaration(c: Context, decl: typed.VarDecl) -> str:
-    """With its initial value."""
+    """Return the declaration of a variable with its initial value."""
     text = variable(c.program, decl)
     storage = "static " if decl.storage == "static" and decl.qualifiers.space is AddressSpace.GLOBAL else ""
     if decl.initializer is None:

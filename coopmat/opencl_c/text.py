@@ -32,7 +32,7 @@ class Text:
     binds: Binds = Binds.POSTFIX
 
     def at(self, level: Binds) -> str:
-        """In parentheses where something that binds as `level` would take it apart."""
+        """Return the text, in parentheses where an operator that binds as `level` would take it apart."""
         return self.text if self.binds >= level else f"({self.text})"
 
     @property

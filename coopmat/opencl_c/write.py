@@ -78,12 +78,12 @@ def _write_functions(
     visible = set(elsewhere)
     for decl, calls in functions.items():
         visible.add(decl)
-        for called in calls:
-            if called not in visible:
+        for callee in calls:
+            if callee not in visible:
                 # It is defined further down.
-                visible.add(called)
-                output.place(called.span)
-                output.add(_head(program, called) + ";")
+                visible.add(callee)
+                output.place(callee.span)
+                output.add(_head(program, callee) + ";")
         _write_function(program, decl, output)
 
 
@@ -121,7 +121,7 @@ def _head(program: Program, decl: typed.FunctionDecl) -> str:
 
 
 def _function_words(decl: typed.FunctionDecl) -> Sequence[str]:
-    """Nothing is linked to the program, so that all functions are its own."""
+    """Return the specifiers of a function. Every function is static, since nothing is linked to the program."""
     words = ["static"]
     if decl.attributes.get("always_inline"):
         # A simulator does not know an intrinsic that its own LLVM puts where much is inlined.

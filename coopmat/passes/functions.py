@@ -160,7 +160,7 @@ class FunctionRewriter(ABC):
         return typed.Comma(span, target.type, value.left, load(target))
 
     def _statement(self, s: typed.ExprStmt, new: typed.ExprStmt) -> typed.Stmt:
-        """Nobody reads what was stored."""
+        """Drop the load of a stored value that the statement does not use."""
         e = new.expr
         is_stored = isinstance(e, typed.Comma) and isinstance(e.right, typed.Load) and is_simple(e.right)
         if is_stored and isinstance(e, typed.Comma) and isinstance(e.type, RecordType):
@@ -198,7 +198,7 @@ def element(record: typed.LValue, index: typed.Expr) -> typed.Index:
 
 
 def sequence(parts: Sequence[typed.Expr]) -> typed.Expr:
-    """One after the other, from the left; the value of the last."""
+    """Return the expression that evaluates the parts from left to right and has the value of the last."""
     result = parts[0]
     for part in parts[1:]:
         result = typed.Comma(part.span, part.type, result, part)

@@ -118,12 +118,12 @@ class _Unit:
         return result
 
     def _mark_loops(self, unit: typed.Unit) -> None:
-        """Says of kernels whether there are loops around or in expressions of matrices."""
+        """Mark the kernels with loops around or in expressions of matrices."""
         graph = CallGraph(unit, lambda t: False)
         for kernel in unit.kernels:
-            reached = graph.reached(kernel)
-            nodes = (node for function in reached for node in walk(function.body))
-            if not self.callers.isdisjoint(reached) and any(isinstance(node, _LOOPS) for node in nodes):
+            functions = graph.reached(kernel)
+            nodes = (node for function in functions for node in walk(function.body))
+            if not self.callers.isdisjoint(functions) and any(isinstance(node, _LOOPS) for node in nodes):
                 kernel.attributes = {**kernel.attributes, "matrix_loops": True}
 
     def _constant(self, e: typed.Expr) -> typed.Expr:

@@ -174,7 +174,7 @@ def _is_staged(e: typed.MatrixLoad | typed.MatrixStore) -> bool:
 
 
 def most_sub_groups(decls: Iterable[typed.FunctionDecl], size: int | None) -> int:
-    """How many subgroups a work-group of these kernels may have.
+    """Return the largest number of subgroups that a work-group of these kernels may have.
 
     It follows from reqd_work_group_size and the subgroups' size (theirs, or else `size`, or 8, which no device that we
     know goes below). A kernel that does not tell is taken to have no more than 16 (docs/routes.md).

@@ -168,8 +168,8 @@ def named_space(e: typed.Expr) -> typed.Expr:
     if e.kind is ConvertKind.POINTER:
         inner = named_space(e.operand)
         if inner is not e.operand and isinstance(inner.type, PointerType):
-            moved = replace(e.type.qualifiers, space=inner.type.qualifiers.space)
-            return typed.Convert(e.span, PointerType(e.type.pointee, moved), ConvertKind.POINTER, inner)
+            qualifiers = replace(e.type.qualifiers, space=inner.type.qualifiers.space)
+            return typed.Convert(e.span, PointerType(e.type.pointee, qualifiers), ConvertKind.POINTER, inner)
     return e
 
 

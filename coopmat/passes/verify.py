@@ -23,7 +23,7 @@ from .storage import names
 
 
 def check(unit: typed.Unit, after: str, removed: tuple[type, ...] = ()) -> None:
-    """Raises InternalError for the first fault, which the pass called `after` has made."""
+    """Raise InternalError for the first fault, which the pass named `after` has caused."""
     for fault in _faults(unit, removed):
         raise InternalError(f"the pass {after} made an invalid unit", fault)
 

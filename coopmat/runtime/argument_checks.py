@@ -34,7 +34,7 @@ def fitted(kernel: KernelInfo, arguments: Sequence[Any], loose: Sequence[bool] =
 
 
 def fitted_one(kernel: KernelInfo, number: int, value: Any, loose: bool = False) -> Any:
-    """One argument, by its number from 0, as pyopencl takes it. Raises Misfit."""
+    """Return one argument, by its number from 0, as pyopencl takes it. Raise Misfit."""
     if not 0 <= number < len(kernel.parameters):
         count = len(kernel.parameters)
         raise Misfit(f"kernel '{kernel.name}' has {count} arguments, numbered from 0; there is no number {number}")

@@ -132,7 +132,7 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
     set_scalar_arg_dtypes = set_arg_types
 
     def clone(self) -> Kernel:
-        """With the arguments that are set."""
+        """Return a copy of the kernel with the arguments that are set."""
         copy = super().clone()
         copy.__class__ = Kernel
         copy._set_up(self._program, tuple(self._builds.values()), self._info.name)
@@ -141,7 +141,7 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         return copy  # type: ignore[no-any-return]
 
     def get_arg_info(self, index: int, param_name: Any) -> Any:
-        """From the source: drivers know nothing of arguments of SPIR-V or binary programs."""
+        """Answer from the source: drivers do not know the arguments of SPIR-V or binary programs."""
         names = cl.kernel_arg_info
         if not 0 <= index < len(self._info.parameters):
             return super().get_arg_info(index, param_name)
@@ -181,7 +181,8 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
 
     @contextmanager
     def _errors(self, at: str = "", device: Any = None) -> Iterator[None]:
-        """Raises pyopencl's errors with what they are about, ArgumentError for what does not fit."""
+        """Raise pyopencl's errors again with the kernel and the sizes that they concern, and ArgumentError for a
+        misfit."""
         try:
             yield
         except Misfit as misfit:
@@ -215,10 +216,10 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         return self._sizes[key]
 
     def _rules_of(self, device: Any) -> LaunchRules:
-        chosen = self._first if device is None else self._builds.get(device.int_ptr, self._first)
-        pointer = chosen.device.handle.int_ptr
+        device_build = self._first if device is None else self._builds.get(device.int_ptr, self._first)
+        pointer = device_build.device.handle.int_ptr
         if pointer not in self._rules:
-            self._rules[pointer] = LaunchRules(chosen.kernels[self._info.name], chosen.device, self)
+            self._rules[pointer] = LaunchRules(device_build.kernels[self._info.name], device_build.device, self)
         return self._rules[pointer]
 
     def _named(self, error: Exception, at: str = "", device: Any = None) -> Exception:

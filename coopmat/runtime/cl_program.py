@@ -149,7 +149,7 @@ def matrix_source(program: Any, options: str | Sequence[str] | None) -> str | No
 
 
 def refuse_separate_compilation(program: Any, options: str | Sequence[str] | None) -> None:
-    """Raises ProgramCompileError for a program with matrices."""
+    """Raise ProgramCompileError for a program with matrices."""
     if matrix_source(program, options) is not None:
         text = "programs with matrices are not supported yet by compile() and link: use build()"
         raise ProgramCompileError(CompileError([Diagnostic(Severity.ERROR, "not-supported", text)]))
@@ -215,7 +215,7 @@ def _text(source: str | bytes) -> str:
 
 
 def _all_options(context: Any, options: str | Sequence[str] | None) -> list[str]:
-    """With those that pyopencl adds by itself, and by PYOPENCL_BUILD_OPTIONS."""
+    """Return the options with those that pyopencl adds by itself, and those of PYOPENCL_BUILD_OPTIONS."""
     data, _ = cl.Program._process_build_options(context, options)
     try:
         return shlex.split(data.decode())

@@ -98,7 +98,7 @@ def _may_have_words(text: str, directories: Sequence[str], visited: set[Path]) -
 
 
 def _has_words(text: str) -> bool:
-    """Outside of comments and strings."""
+    """Return whether a text names matrices outside of comments and strings."""
     return _MATRIX.search(text) is not None and _MATRIX.search(_NO_CODE.sub(" ", text)) is not None
 
 
@@ -190,7 +190,8 @@ class _Job:
         return self._described(entry)
 
     def _described(self, entry: Entry) -> DeviceBuild:
-        """Raises LookupError, TypeError or AttributeError for facts that are none of ours."""
+        """Return the build that an entry describes. Raise LookupError, TypeError or AttributeError for facts of another
+        form."""
         facts = entry.facts
         kernels = {name: kernel_info(fields) for name, fields in facts["kernels"].items()}
         if not isinstance(facts["route"], str) or not isinstance(facts["warnings"], str):
@@ -212,7 +213,7 @@ class _Job:
 
 
 def kernel_info(fields: dict[str, Any]) -> KernelInfo:
-    """From what `dataclasses.asdict` and JSON make of one."""
+    """Return the description whose `dataclasses.asdict` went through JSON."""
     parameters = tuple(KernelParameter(**parameter) for parameter in fields["parameters"])
     size = fields["reqd_work_group_size"]
     return KernelInfo(**{**fields, "parameters": parameters, "reqd_work_group_size": tuple(size) if size else None})

@@ -54,7 +54,8 @@ class DriverError(Exception):
 
 
 def require_route(module: Module, device: DeviceInfo) -> None:
-    """Raises CompileError where the device is known to take no such code: what drivers say of that helps nobody."""
+    """Raise CompileError where the device is known not to take such code: a driver's own message would not help the
+    user."""
     if module.code == "c":
         return
     if not device.takes_spirv:

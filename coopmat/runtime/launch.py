@@ -165,7 +165,7 @@ def _with_instructions(options: CompileOptions, device: DeviceInfo) -> CompileOp
 
 
 def _of_environment(options: CompileOptions) -> CompileOptions:
-    """With the route that COOPMAT_ROUTE names in place of the device's."""
+    """Return the options with the route that COOPMAT_ROUTE names in place of the device's."""
     name = os.environ.get("COOPMAT_ROUTE", "")
     if name and name not in ROUTES:
         raise launch_error(f"COOPMAT_ROUTE is one of {', '.join(ROUTES)}, not '{name}'", "usage")
@@ -229,7 +229,7 @@ def run_source(
     repeat: int = 1,
     arrays: Mapping[str, Array] | None = None,
 ) -> RunResult:
-    """One run of a source: `arrays` replace the header's arguments of the same names, `options` its options."""
+    """Run a source once: `arrays` replace the header's arguments of the same names; `options` follow its options."""
     parsed = CompileOptions.from_arguments([*run.options, *options])
     module = compile_for(source, parsed, device, name=name)
     try:
@@ -337,7 +337,7 @@ def _require_type(value: Any, parameter: KernelParameter, where: Piece | None) -
 
 
 def _value(argument: Argument, parameter: KernelParameter, names: Names) -> Any:
-    """Which kind of argument the header must give follows from the parameter."""
+    """Return the value of an argument, whose kind follows from the parameter."""
     wants_local = parameter.is_pointer and parameter.address_space == "local"
     kind = f"parameter '{parameter.name}' is {parameter.type_name}"
     if wants_local:

@@ -22,7 +22,7 @@ def launch_error(message: str, code: str = "launch") -> CompileError:
 
 
 def require_size(handle: Any, info: KernelInfo, device: DeviceInfo, local_size: tuple[int, ...]) -> None:
-    """Raises CompileError where the device runs a kernel in other subgroups than it is compiled for."""
+    """Raise CompileError where the device runs a kernel in subgroups of another size than it is compiled for."""
     actual = kernel_size(handle, device, local_size)
     if actual != info.sub_group_size:
         message = f"kernel '{info.name}' is compiled for subgroups of {info.sub_group_size}, "

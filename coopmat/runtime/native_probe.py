@@ -119,10 +119,10 @@ def outcome(device: DeviceInfo, variant: Variant, options: CompileOptions, build
     buffers = [cl.Buffer(context, flags, hostbuf=array) for array in (x, packed, z)]
     size = module.kernels["probe"].sub_group_size or 16
     cl.Kernel(program, "probe")(queue, (size,), (size,), *buffers)
-    got = np.empty_like(z)
-    cl.enqueue_copy(queue, got, buffers[2]).wait()
-    wrong = int(np.count_nonzero(got != expected))
-    return RIGHT if not wrong else f"{wrong} of {got.size} components are wrong"
+    actual = np.empty_like(z)
+    cl.enqueue_copy(queue, actual, buffers[2]).wait()
+    wrong = int(np.count_nonzero(actual != expected))
+    return RIGHT if not wrong else f"{wrong} of {actual.size} components are wrong"
 
 
 def _values(matrix: MatrixType, seed: int) -> reference.Array:

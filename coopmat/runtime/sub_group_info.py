@@ -21,7 +21,7 @@ class SubGroups:
     required: tuple[int, int, int] | None = None
 
     def count(self, local_size: Sequence[int]) -> int:
-        """How many a work-group has; the last one may be smaller."""
+        """Return the number of subgroups in a work-group; the last one may be smaller."""
         return -(-math.prod(local_size) // self.size)
 
     def local_size(self, count: int) -> list[int]:

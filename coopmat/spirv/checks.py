@@ -17,7 +17,7 @@ STRIDE_AT = {OP["OpCooperativeMatrixLoadKHR"]: 2, OP["OpCooperativeMatrixStoreKH
 
 
 def lint(module: Module) -> None:
-    """Raises InternalError for uses of cooperative matrices that spirv-val accepts and devices do not."""
+    """Raise InternalError for uses of cooperative matrices that spirv-val accepts and devices do not."""
     if not any(item.opcode == _MATRIX for item in module.instructions):
         return
     definitions = module.definitions()
@@ -116,7 +116,8 @@ def write_out_zeros(module: Module) -> bool:
 
 
 def null_operand(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
-    """Why `item`, of a module with matrices, has an operand that is a null integer; None where it has none."""
+    """Return the fault of `item`, in a module with matrices, that has a null integer as an operand; None where it has
+    none."""
     if item.opcode not in _READERS:
         return None
     for at in id_positions(item, definitions):

@@ -131,7 +131,7 @@ def _limits(options: EmitOptions) -> _Limits:
 
 
 def _check_budgets(fields: dict[str, Any]) -> None:
-    """Raises Exceeded where that is what the emitter died of."""
+    """Raise Exceeded where the emitter ran out of its time or memory."""
     if fields.get("late"):
         raise budgets.Exceeded("emitter-seconds", "LLVM")
     if "died" in fields and OUT_OF_MEMORY.search(fields["stderr"].encode()):
@@ -211,11 +211,11 @@ def _excerpt(message: str, ir_text: str) -> str:
     if match := re.search(r"<string>:(\d+):", message):
         first = max(0, int(match[1]) - _SHOWN_LINES // 2)
     else:
-        named = re.search(r"(?:on|in) function:? ?'?\"?@?([\w.$]+)", message)
-        pattern = rf"^define\b.*@{re.escape(named[1]) if named else ''}"
+        function = re.search(r"(?:on|in) function:? ?'?\"?@?([\w.$]+)", message)
+        pattern = rf"^define\b.*@{re.escape(function[1]) if function else ''}"
         first = next((n for n, line in enumerate(lines) if re.match(pattern, line)), 0)
-    shown = lines[first : first + _SHOWN_LINES]
-    return "\n".join(f"{first + n + 1:5}  {line[:200]}" for n, line in enumerate(shown))
+    excerpt = lines[first : first + _SHOWN_LINES]
+    return "\n".join(f"{first + n + 1:5}  {line[:200]}" for n, line in enumerate(excerpt))
 
 
 # --- the processes -------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def _command(mode: str) -> list[str]:
 
 
 def _request_once(request: emitter.Request, text: bytes) -> tuple[Any, list[bytes]]:
-    """Without fork: a process per request."""
+    """Start a process for one request, where the system cannot fork."""
     parts: list[bytes] = []
     emitter.write_message(parts.append, request, text)
     try:
@@ -343,7 +343,7 @@ class _Emitter:
             return stderr.read().decode(errors="replace")[-2000:]
 
     def forget(self) -> None:
-        """In the child after a fork: the process is our parent's; leave it alone, and the pipes to it."""
+        """Forget the process in the child after a fork: it is the parent's, as are the pipes to it."""
         process, self._process = self._process, None
         if process is not None:
             process.returncode = 0  # or Popen would wait for a child that is not ours

@@ -79,8 +79,8 @@ class _Function:
 
 
 def instructions(text: str) -> int:
-    """How many the module has once all is inlined and unrolled that must be; an estimate, for loops of which the number
-    of rounds does not show."""
+    """Return the number of instructions of the module once everything is inlined and unrolled that must be; an estimate
+    for loops whose number of iterations does not show."""
     return _total(_read(text))
 
 
@@ -105,14 +105,14 @@ def _with_callees(
         name, is_ready = work.pop()
         if name in sizes:
             continue
-        called = [(c, n) for c, n in functions[name].calls if c in functions and joins(functions[c])]
+        callees = [(c, n) for c, n in functions[name].calls if c in functions and joins(functions[c])]
         if is_ready:
             own = getattr(functions[name], what)
-            sizes[name] = min(own + sum((sizes.get(c, 0) + cost) * n for c, n in called), _MOST)
+            sizes[name] = min(own + sum((sizes.get(c, 0) + cost) * n for c, n in callees), _MOST)
         elif name not in begun:
             begun.add(name)
             work.append((name, True))
-            work += [(c, False) for c, _ in called if c not in sizes]
+            work += [(c, False) for c, _ in callees if c not in sizes]
     return sizes
 
 

@@ -60,10 +60,10 @@ class IdGuards:
         ids = self._ids(code)
         comparisons = [i for i in code if i.opcode in _COMPARISONS and not ids.keys().isdisjoint(i.operands)]
         merged = set(map(id, self._merged(comparisons, ids)))
-        changed = set(map(id, comparisons))
+        identities = set(map(id, comparisons))
         out: list[Instruction] = []
         for item in code:
-            if id(item) in changed:
+            if id(item) in identities:
                 compared = [ids[word] for word in item.operands if word in ids]
                 bound_is_open = item.opcode in _UNSIGNED and not all(map(self._is_small, set(item.operands) - set(ids)))
                 one_id = len(compared) == 1 and compared[0].root is not None and id(item) not in merged

@@ -178,7 +178,7 @@ def _built_ins(module: Module) -> set[int]:
 
 
 def check_imports(module: Module, imports: Collection[str] = ()) -> None:
-    """Raises InternalError for imports that are neither BuiltIn variables nor named: misspelt builtins; spirv-val
+    """Raise InternalError for imports that are neither BuiltIn variables nor named: misspelt builtins; spirv-val
     accepts them."""
     built_ins = _built_ins(module)
     names = sorted({name for item, name in _linkages(module) if item.operands[0] not in built_ins}.difference(imports))

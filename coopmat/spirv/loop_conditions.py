@@ -31,12 +31,12 @@ class LoopConditions:
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
         """The function `code` with what changes the conditions before the instructions, which are changed in place."""
         flow = ControlFlow(code)
-        changed = set(map(id, self._invariant(code, flow)))
-        if not changed:
+        identities = set(map(id, self._invariant(code, flow)))
+        if not identities:
             return code
         out: list[Instruction] = []
         for item in code:
-            if id(item) in changed:
+            if id(item) in identities:
                 item.operands = (self._turned(item.operands[0], zeros, out), *item.operands[1:])
             out.append(item)
         return out
@@ -60,9 +60,9 @@ class LoopConditions:
             return
         divergent = divergent_values(sources, flow)
         for inside in flow.loops.values():
-            changed = _changed(sources, [item for label in inside for item in flow.blocks[label]])
+            variant = _changed(sources, [item for label in inside for item in flow.blocks[label]])
             for label in inside:
-                yield from (item for item in at[label] if item.operands[0] in divergent - changed)
+                yield from (item for item in at[label] if item.operands[0] in divergent - variant)
 
     def _is_condition(self, item: Instruction) -> bool:
         return item.opcode in _CONDITIONS and self._is_scalar(item.operands[0])

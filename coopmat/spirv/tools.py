@@ -166,11 +166,11 @@ def private_directories() -> list[Path]:
 
 
 def _candidates() -> Iterator[Path]:
-    named = os.environ.get(ENVIRONMENT_VARIABLE)
-    if named:
-        yield Path(named)
-        if Path(named).name == "bin":
-            yield Path(named).parent  # programs that come with their own libc have it beside their bin/
+    setting = os.environ.get(ENVIRONMENT_VARIABLE)
+    if setting:
+        yield Path(setting)
+        if Path(setting).name == "bin":
+            yield Path(setting).parent  # programs that come with their own libc have it beside their bin/
     yield from private_directories()
     for entry in os.environ.get("PATH", "").split(os.pathsep):
         if entry:
@@ -217,7 +217,7 @@ def target_env_for(spirv_version: str, spirv: bytes = b"") -> str:
 
 
 def validate(spirv: bytes, target_env: str, tools: SpirvTools | None = None) -> list[str] | None:
-    """None where spirv-val accepts the module, its messages otherwise.
+    """Return None where spirv-val accepts the module, and its messages otherwise.
 
     Raises ToolsMissing where no able spirv-val is found, ToolError where it cannot be run, budgets.Exceeded where a
     type has more members than spirv-val walks through in time.

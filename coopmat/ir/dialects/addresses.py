@@ -64,13 +64,13 @@ class Addresses:
         elif item.opcode == "getelementptr":
             self.element(result, item)
         elif item.opcode in _CHOICES and "ptr" in item.text:
-            named = _chosen(item)
-            kinds = {self.places[name].kind for name in named if name in self.places and not self.places[name].offset}
-            if any(name in self.places for name in named):
+            choices = _chosen(item)
+            kinds = {self.places[name].kind for name in choices if name in self.places and not self.places[name].offset}
+            if any(name in self.places for name in choices):
                 self.places[result] = Address(result, kinds.pop() if len(kinds) == 1 else "")
-            if any(name in self.odd for name in named):
+            if any(name in self.odd for name in choices):
                 self.odd.add(result)
-            if any(name in self.unknown for name in named):
+            if any(name in self.unknown for name in choices):
                 self.unknown.add(result)
         elif _gives_pointer(item):
             self.unknown.add(result)
@@ -155,7 +155,7 @@ class Addresses:
         return kind
 
     def check(self, value: str, source: str) -> None:
-        """Raises Malformed where a matrix would be accessed through an address that nothing is known of."""
+        """Raise Malformed for an access to a matrix through an address whose object is unknown."""
         if value in self.odd:
             message = "an address that counts the bytes of an object with matrices is not supported yet"
             raise Malformed("ir-not-supported", message, source)

@@ -45,8 +45,8 @@ def expand(module: Module) -> None:
     for function in module.functions:
         if any("bfloat" in item.text for item in function.instructions()):
             _Expansion(function, intrinsics).run()
-    called = {m for f in module.functions for item in f.instructions() if (m := _callee(item.text))}
-    declarations = [h for h in module.declarations if h.name in called or not _INTRINSIC.fullmatch(h.name)]
+    callees = {m for f in module.functions for item in f.instructions() if (m := _callee(item.text))}
+    declarations = [h for h in module.declarations if h.name in callees or not _INTRINSIC.fullmatch(h.name)]
     declared_names = {head.name for head in declarations}
     module.declarations = declarations + [head for name, head in intrinsics.items() if name not in declared_names]
 
@@ -163,7 +163,7 @@ _MAKERS: dict[str, Callable[[_Expansion, Instruction], bool]] = {
 
 
 def check(module: Module) -> None:
-    """Raises Malformed for functions that take or give a bfloat and are not here: devices need not know the type."""
+    """Raise Malformed for external functions that take or return a bfloat: devices need not have the type."""
     for head in module.declarations:
         types = (head.type, *(argument.type for argument in head.arguments))
         match = _INTRINSIC.fullmatch(head.name)

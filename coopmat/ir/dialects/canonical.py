@@ -143,7 +143,7 @@ class _Canonicalizer:
 
 
 class _Operation:
-    """One call being made canonical."""
+    """The translation of one call into the canonical operation."""
 
     def __init__(self, owner: _Canonicalizer, item: Instruction, call: Call, spelling: Spelling) -> None:
         self.owner, self.item, self.call, self.spelling = owner, item, call, spelling

@@ -24,7 +24,7 @@ _OPERATIONS = {
 
 
 def check(module: Module) -> None:
-    """Raises Malformed at the first line that has one."""
+    """Raise Malformed at the first line with a joint matrix."""
     for text, line in _texts(module):
         if "JointMatrix" in text:
             _check_type(text, line)
@@ -47,10 +47,10 @@ def _texts(module: Module) -> Iterator[tuple[str, str]]:
 
 def _check_type(text: str, line: str) -> None:
     match = _TYPE.search(text)
-    named = _NAMED_TYPE.search(text)
-    if match is None and named is None:
+    alias = _NAMED_TYPE.search(text)
+    if match is None and alias is None:
         return
-    type_text = match[0] if match else named[0] if named else ""
+    type_text = match[0] if match else alias[0] if alias else ""
     instead = 'target("spirv.CooperativeMatrixKHR", component, scope, rows, columns, use)'
     parts = (match[1] or "").split(", ") if match else []
     if len(parts) >= 6:

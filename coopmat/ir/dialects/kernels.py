@@ -30,7 +30,7 @@ def users(module: Module, does: Callable[[str], bool]) -> set[str]:
     users = {name for name, text in texts.items() if does(text)}
     calls = {name: names(text) for name, text in texts.items()}
     while True:
-        more = {name for name, called in calls.items() if called & users} - users
+        more = {name for name, callees in calls.items() if callees & users} - users
         if not more:
             return users
         users |= more

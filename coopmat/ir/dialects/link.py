@@ -41,12 +41,12 @@ def link(module: Module, options: LowerOptions, library: Library) -> LoweredModu
 # --- the library ---------------------------------------------------------------------------------
 
 
-def _with_library(module: Module, called: LibraryCalls, options: LowerOptions, library: Library) -> str:
+def _with_library(module: Module, trees: LibraryCalls, options: LowerOptions, library: Library) -> str:
     own = {function.name: function for function in module.functions}
     declared_names = {head.name for head in module.declarations} | own.keys()
     lines = str(module).split("\n")
     first = _next_node(lines)
-    for line in _library_lines(called, options, library):
+    for line in _library_lines(trees, options, library):
         head = parse_head(line) if line.startswith(("define ", "declare ")) else None
         if head is not None and line.startswith("declare ") and head.name in declared_names:
             continue
@@ -65,12 +65,12 @@ def _renumbered(line: str, first: int) -> str:
     return _NODE.sub(lambda match: f"!{int(match[1]) + first}", line) if "!" in line else line
 
 
-def _library_lines(called: LibraryCalls, options: LowerOptions, library: Library) -> list[str]:
+def _library_lines(trees: LibraryCalls, options: LowerOptions, library: Library) -> list[str]:
     """The text of the library's functions for a target, without named metadata."""
     from ..lower import lower
 
-    check_count(len(called.instances))
-    unit = library(instantiate(called.target, called.instances.values()))
+    check_count(len(trees.instances))
+    unit = library(instantiate(trees.target, trees.instances.values()))
     lines = [line for line in lower(unit, options).text.split("\n") if not re.match(r"![a-zA-Z]", line)]
     return [
         f"{line} alwaysinline" if line.startswith("define ") and "alwaysinline" not in line else line

@@ -52,17 +52,18 @@ _OF_MODULES = {
 
 
 def check(module: Module) -> None:
-    """Raises Malformed, at the function or the module's metadata, for what the backend would not survive."""
+    """Raise Malformed, at the function or at the module's metadata, for metadata that would end the backend's
+    process."""
     nodes = {match[1]: match[2] for line in module.rest if (match := _NODE.fullmatch(line))}
     for function in module.functions:
         for kind, node in _ATTACHED.findall(function.head.after):
             if kind in _OF_FUNCTIONS:
                 _check(_OF_FUNCTIONS[kind], kind, node, nodes, str(function.head))
     for line in module.rest:
-        named = _NAMED.fullmatch(line)
-        if named is not None and named[1] in _OF_MODULES:
-            for node in _LINK.findall(named[2]):
-                _check(_OF_MODULES[named[1]], named[1], node, nodes, line)
+        entry = _NAMED.fullmatch(line)
+        if entry is not None and entry[1] in _OF_MODULES:
+            for node in _LINK.findall(entry[2]):
+                _check(_OF_MODULES[entry[1]], entry[1], node, nodes, line)
 
 
 def _check(form: _Form, kind: str, node: str, nodes: Mapping[str, str], line: str) -> None:

@@ -38,8 +38,8 @@ _CONSTANT = re.compile(
 
 
 def prepare(module: Module, matrices: str) -> None:
-    """Rewrites in place: selects become branches, constants fills, a freeze its operand. What has no instruction is
-    refused where `matrices` are to stay native."""
+    """Rewrite a module in place: selects become branches, constants become fills, a freeze becomes its operand. Where
+    `matrices` stay native, raise Malformed for operations that no instruction performs."""
     declared = {head.name for head in module.declarations}
     storage = Storage(module.types)
     if MENTION not in str(module):
@@ -210,7 +210,7 @@ class _Preparation:
         return [*blocks, current]
 
     def rename_edges(self, old: str, new: str) -> None:
-        """In the phis behind a block that ends under another name now."""
+        """Rename a block in the phis behind it: it ends in a block of another name after a split."""
         pattern = re.compile(re.escape(quoted("%", old)) + r" \]")
         for item in self.function.instructions():
             if item.opcode == "phi":

@@ -65,7 +65,8 @@ def type_text(matrix: MatrixType) -> str:
 
 
 def tag(matrix: MatrixType) -> str:
-    """Such as `mDh16x16A`, or `mDh16x16AW` of a work-group: keeps declarations of different types apart."""
+    """Return the code of a matrix type, such as `mDh16x16A`, or `mDh16x16AW` for the scope of a work-group, which
+    distinguishes declarations for different types."""
     code = CODE_OF[LLVM_NAMES[matrix.component]]
     return f"m{code}{matrix.rows}x{matrix.columns}{'ABC'[matrix.use]}{'W' * matrix.of_work_group}"
 
@@ -179,7 +180,7 @@ class Spelling:
 
 
 def read_name(name: str) -> Spelling | None:
-    """None: not the name of a matrix operation of any dialect."""
+    """Return the parts of an operation's name; None where it is no matrix operation of any dialect."""
     name = _UNIQUE.sub("", name)
     access, conversion = _ACCESS.fullmatch(name), _CONVERSION.fullmatch(name)
     if access:

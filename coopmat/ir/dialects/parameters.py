@@ -21,8 +21,8 @@ PLAIN, UNKNOWN = "plain", ""
 
 
 def state(module: Module, storage: Storage) -> dict[str, set[str]]:
-    """Adds `byref` in place, to parameters for objects with matrices; gives those that are for other objects, by
-    function."""
+    """Add `byref` in place, to parameters that point to objects with matrices. Return by function the parameters that
+    point to other objects."""
     storage.mixed = any(storage.is_mixed(kind) for kind in _variables(module))
     functions = {function.name: function for function in module.functions}
     kinds: dict[tuple[str, int], str] = {}

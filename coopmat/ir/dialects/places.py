@@ -69,7 +69,7 @@ def _opcode(text: str) -> str:
 
 
 def of_line(name: str, number: int, text: str) -> Span:
-    """All of a line, without the blanks around it."""
+    """Return the span of a line without the blanks around it."""
     start = len(text) - len(text.lstrip())
     return Span(name, number, start + 1, number, max(len(text.rstrip()), start) + 1)
 

@@ -27,8 +27,8 @@ class Storage:
         """Return whether a value of the type contains matrices."""
         result = self._carrying.get(text)
         if result is None:
-            named = _NAMED.findall(text) if "%" in text else []
-            result = MENTION in text or any(self.carries(self.types[name]) for name in named if name in self.types)
+            type_names = _NAMED.findall(text) if "%" in text else []
+            result = MENTION in text or any(self.carries(self.types[name]) for name in type_names if name in self.types)
             self._carrying[text] = result
         return result
 

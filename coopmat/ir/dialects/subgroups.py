@@ -18,8 +18,8 @@ _SCOPES = (4, 2, 1, 0, 3)
 
 
 def spell_barriers(module: Module) -> None:
-    """In place: `sub_group_barrier` as the instruction, which is how LLVM's backend knows it. Flags that are no
-    constant stay."""
+    """Replace calls of `sub_group_barrier` in place by the instruction's name, which LLVM's backend knows. Calls whose
+    flags are not constant remain."""
     has_barrier = False
     for function in module.functions:
         for item in function.instructions():

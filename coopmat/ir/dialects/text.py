@@ -75,7 +75,7 @@ def skip_blanks(words: list[str], at: int) -> int:
 
 
 def type_end(words: list[str], at: int) -> int:
-    """Behind the type that starts at `at`."""
+    """Return the index of the word behind the type that starts at `at`. Raise Malformed where there is none."""
     word = words[at] if at < len(words) else ""
     if not _TYPE_WORD.fullmatch(word):
         raise Malformed("ir-syntax", f"a type is expected where '{word}' stands", "".join(words))
@@ -90,7 +90,7 @@ def type_end(words: list[str], at: int) -> int:
 
 
 def split(words: list[str]) -> list[list[str]]:
-    """At the commas that are not within brackets; without blanks around the parts."""
+    """Split words at the commas outside brackets, without the blanks around the parts."""
     parts: list[list[str]] = [[]]
     depth = 0
     for word in words:
@@ -309,11 +309,11 @@ def parse_module(text: str) -> Module:
     lines = iter(text.split("\n"))
     for raw in lines:
         line = _without_comment(raw)
-        named = _TYPE_DEFINITION.fullmatch(line)
+        definition = _TYPE_DEFINITION.fullmatch(line)
         if not line or line.startswith(("source_filename", "target ")):
             continue
-        if named:
-            module.types[named[1]] = named[2]
+        if definition:
+            module.types[definition[1]] = definition[2]
         elif line.startswith("@"):
             module.globals.append(line)
         elif line.startswith("declare "):
@@ -381,7 +381,7 @@ _STRING_OR_NUMBER = re.compile(r"\"[^\"]*\"|%(\d+)\b")
 
 
 def _name_values(function: Function) -> None:
-    """Gives unnamed values and blocks names: numbers would have to stay in order when instructions come and go."""
+    """Name unnamed values and blocks: numbers would have to stay in order when instructions are added and removed."""
     if not function.blocks:
         return
     used_names = {item.result for item in function.instructions()} | {f"%{block.label}" for block in function.blocks}

@@ -45,7 +45,7 @@ class _Slice:
 
 
 def lower(module: Module) -> None:
-    """In place. Raises Malformed for what is no slice."""
+    """Rewrite a module in place. Raise Malformed for a wide integer that is no slice of a vector."""
     for function in module.functions:
         if any(_is_wide(item.text) for item in function.instructions()):
             _Slices(function).run()
@@ -61,7 +61,8 @@ def _width(type_: str) -> int:
 
 
 def _size(type_: str) -> int:
-    """In bits; 0 for a type that is neither a scalar nor a vector of scalars in whole bytes."""
+    """Return the size of a type in bits; 0 for a type that is neither a scalar nor a vector of scalars in whole
+    bytes."""
     vector = _VECTOR.fullmatch(type_)
     element = vector[2] if vector else type_
     bits = _BITS.get(element) or _width(element)
@@ -204,8 +205,8 @@ class _Slices:
             name = result if kind == f"i{unit}" else self.fresh("unit")
             self.emit(f"extractelement {source}, i64 {first}", name)
             return name if name == result else self.emit(f"bitcast i{unit} {name} to {kind}", result)
-        chosen = [first + n if n < valid else total for n in range(count)]
-        mask = ", ".join(f"i32 {n}" for n in chosen)
+        indices = [first + n if n < valid else total for n in range(count)]
+        mask = ", ".join(f"i32 {n}" for n in indices)
         shuffled = f"<{count} x i{unit}>"
         name = result if kind == shuffled else self.fresh("chosen")
         self.emit(f"shufflevector {source}, {source.type} zeroinitializer, <{count} x i32> <{mask}>", name)

@@ -13,7 +13,7 @@ _BFLOAT16, _HALF, _FLOAT = (COMPONENT_TYPES[name] for name in ("bf16", "f16", "f
 
 
 def widen(module: Module) -> None:
-    """In place, in a canonical module."""
+    """Replace operations on matrices of bfloat in a canonical module, in place."""
     declared = {head.name: head for head in module.declarations}
     for function in module.functions:
         if any("bfloat" in item.text and "call" in item.text for item in function.instructions()):

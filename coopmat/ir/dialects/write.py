@@ -70,7 +70,7 @@ class _Operation:
 
 
 def write(module: Module, dialect: str) -> None:
-    """Rewrites a canonical module in place; `dialect` is "khr", "rfc" or "clang"."""
+    """Rewrite a canonical module in place; `dialect` is "khr", "rfc" or "clang"."""
     if dialect != "khr":
         _Writer(module, _DIALECTS[dialect]).run()
         if dialect == "rfc":

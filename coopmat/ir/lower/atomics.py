@@ -96,7 +96,8 @@ _OPERATIONS = {
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """One call: what is accessed, of which type, and how. `orders` are one, or compare and exchange's two."""
+    """The parts of one call: the pointer, the type of the object, the values, orders and scope. `orders` has one
+    element, or two for compare and exchange."""
 
     call: BuiltinCall
     pointer: ir.Value
@@ -183,7 +184,7 @@ def _store(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]
 
 
 def _init(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> None:
-    """Not an atomic access (6.15.12.2): nobody else may look yet."""
+    """Store the initial value. This is no atomic access (6.15.12.2): no other work-item may access the object yet."""
     pointer, value = arguments
     parameter = call.parameters[1]
     ctx.builder.store(value, address_spaces.known_pointer(pointer), align=align_of(parameter))

@@ -67,7 +67,7 @@ def _bitfield_insert(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence
 
 
 def _bitfield_extract(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
-    """To the top, then down again: the sign or zeros come in."""
+    """Shift the field to the top and down again, which fills it with the sign or zeros."""
     value, *field = arguments
     builder, element = ctx.builder, scalar(call.type)
     offset, above, present = _amounts(ctx, value, element.bits, field)

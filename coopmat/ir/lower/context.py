@@ -122,7 +122,7 @@ class FunctionContext:
         return ir.Block(self.function, name=name)
 
     def jump(self, target: ir.Block) -> ir.Value | None:
-        """To `target`, where control gets here at all; the branch."""
+        """Branch to `target` if control reaches this place, and return the branch; None otherwise."""
         if not self.live:
             return None
         self._reached.add(target)
@@ -148,7 +148,7 @@ class FunctionContext:
         return True
 
     def finish(self) -> None:
-        """To be called last: variables go to the front of the entry block."""
+        """Move the variables to the front of the entry block. This must be the last call."""
         self._entry.instructions[0:0] = self._variables
 
 

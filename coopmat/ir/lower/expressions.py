@@ -258,8 +258,8 @@ def _statement_expression(ctx: FunctionContext, e: typed.StatementExpression) ->
 
 
 def _vector_select(ctx: FunctionContext, e: typed.VectorSelect) -> ir.Value:
-    chosen = rvalue(ctx, e.condition)
-    truth = ctx.builder.compare("icmp", "slt", chosen, zero(ctx, e.condition.type))
+    mask = rvalue(ctx, e.condition)
+    truth = ctx.builder.compare("icmp", "slt", mask, zero(ctx, e.condition.type))
     return ctx.builder.select(truth, rvalue(ctx, e.then), rvalue(ctx, e.otherwise))
 
 

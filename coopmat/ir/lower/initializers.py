@@ -80,8 +80,8 @@ def _parts(ctx: FunctionContext, place: places.MemoryPlace) -> list[places.Memor
 
 
 def _scalars(t: Type) -> int:
-    """How many an object of the type has; the bytes of one that is larger than few of them, or empty: records of
-    records hold more than can be counted."""
+    """Return the number of scalars in an object of the type. For a union, and for a record that is empty or larger than
+    a few scalars, return its size in bytes: records of records hold more than can be counted."""
     if isinstance(t, ArrayType):
         return (t.size or 0) * _scalars(t.element)
     if isinstance(t, RecordType):

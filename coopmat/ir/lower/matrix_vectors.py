@@ -145,7 +145,7 @@ def _in_layout(ctx: FunctionContext, value: ir.Value, t: ConstantMatrixType, lay
 
 
 def _order(t: ConstantMatrixType) -> tuple[int, int]:
-    """How long lines are and how many there are: the shape that LLVM takes the value to have."""
+    """Return the length of a line and the number of lines: the shape that LLVM takes the value to have."""
     return (t.columns, t.rows) if t.layout is MatrixLayout.ROW_MAJOR else (t.rows, t.columns)
 
 

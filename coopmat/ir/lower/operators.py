@@ -123,7 +123,7 @@ def add_to_pointer(ctx: FunctionContext, t: PointerType, pointer: ir.Value, inde
 
 
 def pointer_difference(ctx: FunctionContext, t: PointerType, left: ir.Value, right: ir.Value) -> ir.Value:
-    """In elements."""
+    """Return the difference of two pointers in elements."""
     addresses = [ctx.builder.ptrtoint(pointer, I64) for pointer in (left, right)]
     difference = ctx.builder.binary("sub", *addresses)
     size = max(size_of(t.pointee), 1)
@@ -150,7 +150,7 @@ def condition(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
 
 
 def branch_on(ctx: FunctionContext, e: typed.Expr, then: ir.Block, otherwise: ir.Block) -> None:
-    """To `then` where the condition holds, else to `otherwise`."""
+    """Branch to `then` where the condition holds, else to `otherwise`."""
     e, inverted = _strip(e)
     if inverted:
         then, otherwise = otherwise, then

@@ -69,7 +69,7 @@ def _has_label(s: typed.Stmt) -> bool:
 
 
 def _revive(ctx: FunctionContext) -> None:
-    """Before a statement that control enters only through a label inside it: its head needs a block all the same."""
+    """Begin a block for the head of a statement that control enters only through a label inside it."""
     if not ctx.live:
         unreached = ctx.block("unreached")
         ctx.reach(unreached)

@@ -46,8 +46,8 @@ def _non_uniform_broadcast(ctx: BuiltinContext, call: BuiltinCall, arguments: Se
     if element not in (HALF, DOUBLE):
         return call_named(ctx, "sub_group_shuffle", call, call.parameters, arguments)
     bits = with_count(integer_type(element.bits, False), element_count(call.type))
-    carried = ctx.builder.bitcast(value, ctx.types.of(bits))
-    bits_of_lane = _call(ctx, "sub_group_shuffle", bits, (bits, UINT), [carried, lane])
+    operand = ctx.builder.bitcast(value, ctx.types.of(bits))
+    bits_of_lane = _call(ctx, "sub_group_shuffle", bits, (bits, UINT), [operand, lane])
     return ctx.builder.bitcast(bits_of_lane, value.type)
 
 
@@ -57,8 +57,8 @@ def _work_group_broadcast(ctx: BuiltinContext, call: BuiltinCall, arguments: Seq
     if scalar(call.type) != HALF:
         return call_named(ctx, call.name, call, call.parameters, arguments)
     builder, bits = ctx.builder, ctx.types.of(USHORT)
-    carried = builder.zext(builder.bitcast(value, bits), I32)
-    wide_result = _call(ctx, call.name, UINT, (UINT, *call.parameters[1:]), [carried, *place])
+    operand = builder.zext(builder.bitcast(value, bits), I32)
+    wide_result = _call(ctx, call.name, UINT, (UINT, *call.parameters[1:]), [operand, *place])
     return builder.bitcast(builder.trunc(wide_result, bits), value.type)
 
 

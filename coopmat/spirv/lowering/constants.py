@@ -20,12 +20,12 @@ def _divide(a: int, b: int) -> int:
 
 
 def _remainder(a: int, b: int) -> int:
-    """With the sign of a."""
+    """Return the remainder with the sign of a."""
     return a - b * _divide(a, b)
 
 
 def _modulo(a: int, b: int) -> int:
-    """With the sign of b."""
+    """Return the remainder with the sign of b."""
     return a % b if b else 0
 
 

@@ -55,7 +55,7 @@ Code = list[Instruction | LibraryCall]
 
 
 class FunctionLowering:
-    """Rewrites the instructions of one function for one target."""
+    """The lowering of one function's instructions for one target."""
 
     def __init__(self, module: ModuleLowering, code: Sequence[Instruction], target: Target) -> None:
         self.module, self.target = module, target
@@ -288,7 +288,7 @@ class FunctionLowering:
         self.out.append(item)
 
     def _passes_on(self, item: Instruction) -> None:
-        """Raises Refused where an instruction does more with the address of a matrix than to pass it on."""
+        """Raise Refused where an instruction does more with the address of a matrix than pass it on."""
         if item.opcode in _CHOICES:
             self.views.add(item.result or 0)
         elif item.opcode not in _PASSES and not (item.opcode == _STORE and item.operands[0] not in self.views):

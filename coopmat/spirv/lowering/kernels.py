@@ -50,7 +50,7 @@ class Kernel:
 
     @property
     def work_items(self) -> int | None:
-        """In its work-groups."""
+        """Return the number of work-items in a work-group; None where the kernel does not state it."""
         return None if self.local_size is None else math.prod(self.local_size)
 
 
@@ -87,19 +87,19 @@ def users_of_matrices(functions: Mapping[int, Iterable[Instruction]], types: Typ
 def read_tiles(
     kernels: Iterable[Kernel], functions: Mapping[int, list[Instruction]], sections: Mapping[Section, list[Instruction]]
 ) -> None:
-    """Tells the kernels for how many subgroups of a work-group there is room in the tiles that they use."""
+    """Set for each kernel the number of subgroups of a work-group for which the tiles that it uses have room."""
     names = ((i.operands[0], decode_string(i.operands[1:])[0]) for i in sections[Section.NAME] if i.name == "OpName")
     rooms = {variable: int(match[1]) for variable, name in names if (match := _TILES.match(name))}
     for variable, room in rooms.items():
         users = (f for f, code in functions.items() if any(variable in item.operands for item in code))
-        reached = with_callers(users, functions)
+        callers = with_callers(users, functions)
         for kernel in kernels:
-            if kernel.function in reached:
+            if kernel.function in callers:
                 kernel.tiles = min(room, kernel.tiles or room)
 
 
 def with_callers(callees: Iterable[int], functions: Mapping[int, Iterable[object]]) -> set[int]:
-    """These functions, and all that call one of them, directly or not; each call is looked at once."""
+    """Return these functions, and all that call one of them, directly or not; each call is visited once."""
     callers: dict[int, list[int]] = {}
     for function, code in functions.items():
         for item in code:

@@ -156,7 +156,8 @@ class ModuleLowering:
         )
 
     def _notes(self) -> list[tuple[str, str, str]]:
-        """Which specialisation constants can change nothing any more; whose subgroups become others."""
+        """Return the warnings about specialisation constants that keep their defaults and kernels whose subgroup size
+        changes."""
         decorated = {
             i.operands[0]: i.operands[2]
             for i in self.sections[Section.ANNOTATION]
@@ -336,7 +337,7 @@ class ModuleLowering:
         self._state_sizes()
 
     def _annotation(self, item: Instruction, changed: set[int]) -> Instruction | None:
-        """Without what was said of values that are in memory now."""
+        """Return an annotation without its targets that are in memory after the lowering; None where none remains."""
         if item.opcode in _DECORATES:
             exported = item.operands[1] == _LINKAGE_ATTRIBUTES and self._carries(item.operands[0])
             return None if item.operands[0] in changed or exported else item
@@ -392,7 +393,7 @@ def kernels_of(module: Module, spellings: Mapping[str, list[str]] = MappingProxy
 
 
 def check_memory_model(module: Module) -> None:
-    """Raises Refused for modules that are not for OpenCL on devices with 64-bit addresses."""
+    """Raise Refused for modules that are not for OpenCL on devices with 64-bit addresses."""
     model = next((item for item in module.instructions if item.opcode == OP["OpMemoryModel"]), None)
     if model is None:
         raise Refused("spirv-invalid", "the module has no memory model")

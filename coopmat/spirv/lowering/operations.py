@@ -29,7 +29,7 @@ def _matrix(f: FunctionLowering, kind: int | None) -> MatrixType:
 
 
 def _as(matrix: MatrixType, signed: bool) -> MatrixType:
-    """With integers of this sign; floating point as it is."""
+    """Return the matrix type with integers of this sign; floating point remains as it is."""
     return replace(matrix, component=matrix.component.with_sign(signed))
 
 
@@ -55,7 +55,7 @@ def store(f: FunctionLowering, item: Instruction) -> bool:
 def _place(
     f: FunctionLowering, item: Instruction, matrix: MatrixType, pointer: int, layout: int, rest: list[int]
 ) -> tuple[tuple[str, Layout, bool], int, int]:
-    """Which instance it takes; the stride, in components; the address."""
+    """Return the parameters of the library function's instance, the stride in components, and the address."""
     number, space = f.types.constants.value(layout), f.types.storage_class(pointer)
     if number not in list(Layout):
         raise unsupported(item, f"the layout {number} is not supported")

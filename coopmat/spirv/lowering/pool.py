@@ -69,7 +69,7 @@ class Pool:
         return self.intern("OpTypePointer", storage_class, pointee)
 
     def ordered(self, replaced: dict[int, Instruction], dropped: set[int]) -> Iterator[Instruction]:
-        """All items, with other instructions for some ids and without some."""
+        """Yield all items with definitions before uses, with other instructions for some ids and without some."""
         items = [replaced.get(item.result or 0, item) for item in self.items if item.result not in dropped]
         # Debug information may look ahead, and nothing but debug information looks at it.
         last = [item for item in items if item.opcode == _EXTENDED]

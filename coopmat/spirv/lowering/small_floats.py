@@ -71,7 +71,7 @@ class Replaced:
 def replace(
     module: Module, sections: Mapping[Section, list[Instruction]], functions: Iterable[list[Instruction]]
 ) -> Replaced:
-    """Rewrites a module with matrices in place. Raises Refused."""
+    """Rewrite a module with matrices in place, and return what its types do not state any more. Raise Refused."""
     replaced = Replaced()
     code = sections[Section.GLOBAL]
     types = declared(code)
@@ -197,7 +197,7 @@ class _Substitution:
 
 
 def convert(f: FunctionLowering, item: Instruction, how: Conversion, rounding: str, saturate: bool) -> None:
-    """From or to a small float, by the library."""
+    """Convert from or to a small float by a library function."""
     value, source = item.operands[0], how.source
     f.module.rewritten.add(item.result or 0)
 

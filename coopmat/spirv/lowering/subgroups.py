@@ -136,7 +136,7 @@ def rotate(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def barrier(f: FunctionLowering, item: Instruction) -> bool:
-    """One work-item has nobody to wait for; several wait together with all others."""
+    """Lower a subgroup barrier: one work-item waits for no other; several wait together with the whole work-group."""
     execution, memory, semantics = item.operands
     if f.types.constants.value(execution) != _SUBGROUP:
         return False
@@ -262,7 +262,7 @@ def _narrow(f: FunctionLowering, value: int) -> int:
 
 
 def _collectives() -> dict[int, Change]:
-    """All that has to do with groups, whether there is a row or not."""
+    """Return the changes of all group instructions, whether there is a row for them or not."""
     names = [name for name in OP if name.startswith(("OpGroup", "OpSubgroup"))]
     decorating = ("OpGroupDecorate", "OpGroupMemberDecorate")
     return {OP[name]: collective for name in names if name not in decorating and not name.startswith("OpSubgroupAvc")}

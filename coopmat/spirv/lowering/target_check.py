@@ -25,7 +25,8 @@ _LAYOUTS = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR)
 
 
 def check(module: Module, supported: Supported, device: str, tell: Tell) -> None:
-    """Tells of each type and each multiply-add once. Raises Refused for types that mean nothing here."""
+    """Report each type and each multiply-add that the device lacks once. Raise Refused for types that have no
+    lowering."""
     types, functions = _read(module)
     lacking = [m for m in dict.fromkeys(types.matrices.values()) if not supported.has_type(m)]
     for matrix in lacking:

@@ -114,7 +114,7 @@ class Types:
         return list(item.operands)
 
     def check_constant(self, kind: int) -> None:
-        """Raises Exceeded for a type whose values have more members, of all levels, than are written one by one."""
+        """Raise Exceeded for a type whose values have more members, of all levels, than are written one by one."""
 
         def size(item: Instruction, parts: Sequence[int]) -> int:
             if item.opcode == MATRIX or not self.carries(item.result):
@@ -137,7 +137,7 @@ class Types:
         raise unsupported(item, "a scalar or vector type is expected here")
 
     def component(self, kind: int) -> ComponentType:
-        """That of a scalar type; integers are signed until an instruction says otherwise."""
+        """Return the component type of a scalar type; integers are signed until an instruction says otherwise."""
         item = self.definitions[kind]
         prefix = {_INT: "s", _FLOAT: "f"}.get(item.opcode, "")
         result = COMPONENT_TYPES.get(f"{prefix}{item.operands[0] if item.operands else ''}")

@@ -43,7 +43,7 @@ class _Operation:
 
 
 def by_elements(parts: Parts, profile: NativeProfile) -> None:
-    """Rewrites what the profile's consumer does not take of matrices' arithmetic and conversions."""
+    """Rewrite the arithmetic and conversions of matrices that the profile's consumer does not take."""
     opcodes = (frozenset() if profile.arithmetic else _ARITHMETIC) | (
         frozenset() if profile.conversions else _CONVERSIONS
     )
@@ -59,14 +59,14 @@ class _ByElements:
         self.decorations = parts.decorations()
 
     def run(self) -> None:
-        changed: set[int] = set()
+        results: set[int] = set()
         for code in self.parts.functions:
             for n, item in enumerate(code):
                 if item.opcode in self.opcodes and self.is_matrix(item.result_type):
                     code[n] = self.call(item)
-                    changed.add(item.result or 0)
+                    results.add(item.result or 0)
         # A function's name stands where it is declared first; these are behind all that call them.
-        self.parts.forget(changed)
+        self.parts.forget(results)
         self.parts.functions += self.functions
 
     def is_matrix(self, kind: int | None) -> bool:

@@ -83,10 +83,10 @@ class _Inliner:
             self.parts.decorate(new, words)
 
     def drop_unused(self) -> None:
-        called = {item.operands[0] for body in self.parts.functions for item in body if item.opcode == _CALL}
+        callees = {item.operands[0] for body in self.parts.functions for item in body if item.opcode == _CALL}
         annotations = self.parts.sections[Section.ANNOTATION]
         exported = {i.operands[0] for i in annotations if i.opcode == DECORATE and i.operands[1] == _LINKAGE_ATTRIBUTES}
-        unused = self.inlinable - called - exported
+        unused = self.inlinable - callees - exported
         ids = {item.result or 0 for name in unused for item in self.bodies[name]}
         self.parts.functions[:] = [code for code in self.parts.functions if code[0].result not in unused]
         self.parts.forget(ids)

@@ -33,7 +33,7 @@ class Parts:
         return cls(module, *split(module.instructions))
 
     def read(self) -> None:
-        """To be called when the sections were changed under the pool."""
+        """Build the pool and the types again, after the sections were changed."""
         code = [*self.sections[Section.GLOBAL], *(item for body in self.functions for item in body)]
         code += self.sections[Section.IMPORT]
         self.definitions = {item.result: item for item in code if item.result is not None}
@@ -68,7 +68,7 @@ class Parts:
         self.sections[Section.ANNOTATION] += [Instruction(DECORATE, (target, *words)) for words in decorations]
 
     def forget(self, ids: set[int]) -> None:
-        """Drops the names and decorations of what is no longer there, or is something else now."""
+        """Drop the names and decorations of ids that were removed or have another meaning."""
         for section in (Section.NAME, Section.ANNOTATION):
             items = []
             for item in self.sections[section]:

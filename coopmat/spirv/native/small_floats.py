@@ -77,7 +77,7 @@ def _convert(parts: Parts, conversions: Mapping[int, small_floats.Conversion]) -
 
 
 def _tell_multiply_adds(parts: Parts, matrices: Container[int | None]) -> None:
-    """In their operands, which matrices hold bfloat16."""
+    """Set in the operands of multiply-adds which matrices hold bfloat16."""
     of = parts.types.of
     for code in parts.functions:
         for n, item in enumerate(code):
@@ -152,8 +152,8 @@ class _Conversion:
         magnitude = self.emit("BitwiseAnd", uint, bits, self.number(0x7FFFFFFF))
         bool_ = self.of(self.pool.intern("OpTypeBool"))
         is_nan = self.emit("UGreaterThan", bool_, magnitude, self.number(0x7F800000))
-        chosen = self.emit("Select", uint, is_nan, quiet, rounded)
-        half = self.emit("ShiftRightLogical", uint, chosen, self.number(16))
+        result = self.emit("Select", uint, is_nan, quiet, rounded)
+        half = self.emit("ShiftRightLogical", uint, result, self.number(16))
         self.emit("UConvert", self.item.result_type or 0, half, last=True)
 
     def float_bits(self, uint: int) -> int:

@@ -94,7 +94,8 @@ class Kind:
 
 
 class Flow:
-    """Raises Malformed where operations contradict one another, and where a matrix goes where none can."""
+    """The data flow of a module's matrices. Building it raises Malformed where operations contradict one another, and
+    where a matrix flows into an instruction that takes none."""
 
     def __init__(self, module: Module) -> None:
         self.module = module

@@ -27,7 +27,7 @@ class Read:
 
 
 def read(item: Instruction, call: Call, name: Name) -> Read:
-    """Raises Malformed for what the proposal does not have."""
+    """Return the operands of a call. Raise Malformed for what the proposal does not define."""
     return _Reader(item, call, name).run()
 
 

@@ -16,7 +16,7 @@ _SIGNED = 15  # a multiply-add's mask of integers, which have no sign here
 
 
 def read(module: Module) -> None:
-    """In place; nothing where no word of Intel's is in the module. Raises Malformed."""
+    """Rewrite a module in place; nothing changes where it names nothing of Intel's. Raise Malformed."""
     if not any(map(_is_intel, module.declarations)) and MENTION not in str(module):
         return
     for function in module.functions:
@@ -274,8 +274,8 @@ class _Reading:
             if shape_of(argument.type):
                 last = next(matrix_types, last)
                 assert last is not None
-                changed = self.operand(argument.type, argument.value, last)
-                argument.type, argument.value = changed.type, changed.value
+                operand = self.operand(argument.type, argument.value, last)
+                argument.type, argument.value = operand.type, operand.value
         result = self.matrix(item.result or "")
         if result is not None:
             call.type = type_text(result)
@@ -287,8 +287,8 @@ class _Reading:
         for argument, parameter in zip(call.arguments, callee.head.arguments, strict=False):
             matrix = self.flow.matrix(callee.name, parameter.value)
             if matrix is not None:
-                changed = self.operand(argument.type, argument.value, matrix)
-                argument.type, argument.value = changed.type, changed.value
+                operand = self.operand(argument.type, argument.value, matrix)
+                argument.type, argument.value = operand.type, operand.value
         result = self.flow.matrix(callee.name, RETURNED)
         call.type = call.type if result is None else type_text(result)
         item.text = str(call)

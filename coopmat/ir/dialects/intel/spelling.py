@@ -96,7 +96,7 @@ class Name:
 
 
 def read_name(name: str) -> Name | None:
-    """None: no operation of Intel's."""
+    """Return the parts of an operation's name; None where it is no operation of Intel's."""
     name = _UNIQUE.sub("", name)
     conversion = _CONVERSION.fullmatch(name)
     if conversion:
@@ -132,7 +132,7 @@ class Shape:
 
 
 def shape_of(type_: str, line: str = "") -> Shape | None:
-    """None: the type is not one of a matrix in any of the two forms."""
+    """Return the shape of a matrix type; None where the type has neither of the two forms."""
     vector, opaque = VECTOR.fullmatch(type_), OPAQUE.fullmatch(type_)
     if vector:
         return Shape(COMPONENTS[vector[2]], count=int(vector[1]))

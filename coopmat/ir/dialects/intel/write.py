@@ -59,7 +59,7 @@ FORMS: Mapping[str, Form] = MappingProxyType(
 
 
 def write(module: Module, dialect: str) -> None:
-    """Rewrites a canonical module in place; `dialect` is one of FORMS."""
+    """Rewrite a canonical module in place; `dialect` is one of FORMS."""
     writer = _Writer(module, FORMS[dialect])
     writer.run()
     writer.hint()
@@ -91,7 +91,7 @@ class _Writer:
         return Call("call", call.type, quoted("@", names[types]), call.arguments, call.after)
 
     def hint(self) -> None:
-        """Adds the types to the names of loads and stores whose use reading would not find."""
+        """Add the types to the names of loads and stores whose use a reader could not infer."""
         flow = Flow(self.module)
         for function in self.module.functions:
             values = self.values[function.name]
@@ -109,8 +109,8 @@ class _Writer:
                         self.declare(Call("call", call.type, quoted("@", hinted), call.arguments, call.after))
                     )
         texts = "\n".join(item.text for function in self.module.functions for item in function.instructions())
-        called = {m[0] or m[1] for m in re.findall(r"@(?:\"([^\"]*)\"|([-\w.$]+))", texts)}
-        self.module.declarations += [head for head in self.heads if head.name in called]
+        callees = {m[0] or m[1] for m in re.findall(r"@(?:\"([^\"]*)\"|([-\w.$]+))", texts)}
+        self.module.declarations += [head for head in self.heads if head.name in callees]
 
 
 def _operation(call: Call) -> Row | None:
@@ -236,8 +236,8 @@ class _Function:
             matrix = matrix_of(old)
             assert matrix is not None
             for value in set(incoming(item)[1]):
-                changed = self.as_intel(Argument(old, value))
-                text = text.replace(f"[ {value},", f"[ {changed.value},")
+                argument = self.as_intel(Argument(old, value))
+                text = text.replace(f"[ {value},", f"[ {argument.value},")
             item.text = text.replace(old, self.form.type_of(matrix), 1)
             return
         parts = operands(text)
@@ -266,7 +266,7 @@ class _Function:
 
     @staticmethod
     def with_conversions(block: Block, conversions: Mapping[str, Instruction]) -> list[Instruction]:
-        """Each behind its value, and behind all phis."""
+        """Return the block's instructions with each conversion behind its value, and behind all phis."""
         instructions: list[Instruction] = []
         waiting: list[Instruction] = []
         for item in block.instructions:

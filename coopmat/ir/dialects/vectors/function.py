@@ -103,7 +103,7 @@ class Function(Trees):
     # --- pieces
 
     def wide(self, kind: str) -> Vector | None:
-        """None for types that SPIR-V has."""
+        """Return the vector of a type that SPIR-V lacks; None for types that it has."""
         vector = vector_of(kind)
         if vector is not None and vector.is_wide and vector.count > _MOST_ELEMENTS:
             raise self.fail(f"vectors of more than {_MOST_ELEMENTS} elements are not supported")
@@ -221,7 +221,7 @@ class Function(Trees):
         return True
 
     def fill_phis(self) -> None:
-        """When every value has its elements."""
+        """Complete the phis, once every value has its elements."""
         for item, vector, parts in self.phis:
             self.source = item.source
             sources = [(self.parts(vector, value), label) for value, label in incoming(item.text)]
@@ -309,15 +309,15 @@ class Function(Trees):
 
     def shuffle(self, item: Instruction) -> bool:
         first, second, mask = (parse_argument(tokens(text)) for text in operands(item.text))
-        vector, chosen = vector_of(first.type), vector_of(mask.type)
-        if vector is None or chosen is None:
+        vector, mask_vector = vector_of(first.type), vector_of(mask.type)
+        if vector is None or mask_vector is None:
             return False
-        result = Vector(chosen.count, vector.element)
+        result = Vector(mask_vector.count, vector.element)
         if mask.value == "zeroinitializer" and first.value in self.firsts:
             elements = [self.firsts[first.value]] * result.count
             self.splats[item.result or ""] = elements[0]
         else:
-            numbers = constants(Vector(chosen.count, "i32"), mask.value, self.fail)
+            numbers = constants(Vector(mask_vector.count, "i32"), mask.value, self.fail)
             both = [*self.elements(vector, first.value), *self.elements(vector, second.value)]
             elements = [both[int(number)] if number.isdigit() else "poison" for number in numbers]
         parts = [self.assembled(part, elements[at : at + part.count]) for at, part in result.parts]
@@ -350,7 +350,7 @@ class Function(Trees):
     # --- values that wait
 
     def settle(self, name: str) -> None:
-        """Calls the tree of a pending value."""
+        """Call the tree of a pending value."""
         node = self.pending.pop(name)
         place = self.places[name] = self.allocate(node.vector)
         self.call_tree(node, Node("object", node.vector, value=place), separate=True)

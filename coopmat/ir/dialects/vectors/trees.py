@@ -41,7 +41,7 @@ class Trees(Writer):
 
     @abstractmethod
     def settle(self, name: str) -> None:
-        """Calls the tree of a pending value."""
+        """Call the tree of a pending value."""
 
     def node(self, argument: Argument, shape: Shape | None = None) -> Node:
         """An operand of a tree; one that is a matrix of this shape."""

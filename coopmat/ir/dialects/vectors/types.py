@@ -216,7 +216,7 @@ class Elements:
 
 
 def read(text: str) -> Elements | None:
-    """None for other instructions."""
+    """Return the parts of an instruction that does the same to all elements; None for others."""
     opcode = text.split(None, 1)[0]
     if opcode in ("call", "tail", "notail"):
         return _intrinsic(text)
