@@ -1,8 +1,8 @@
-"""How many work-items the subgroups of a device have, where it does not tell: a kernel is built there and asked.
+"""The subgroup sizes of a device that does not state them: a kernel is built on it and asked.
 
 Only cl_intel_required_subgroup_size has a query for the sizes, and a kernel that asks for one of them gets it.
-Elsewhere each kernel runs in what its compiler chose, which is known once the kernel is built
-(`coopmat.runtime.fitting`). What one kernel shows is the device's habit: what others are compiled for first.
+Elsewhere each kernel runs in the size that its compiler chose, which is known once the kernel is built
+(`coopmat.runtime.fitting`). The size of one kernel is taken as the device's habit: others are compiled for it first.
 """
 
 from __future__ import annotations

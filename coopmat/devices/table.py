@@ -1,4 +1,4 @@
-"""Which route a device gets, and in which form native modules, as tables: the first row that a device fits decides."""
+"""The routes of devices, and the forms of native modules, as tables: the first row that a device fits decides."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Functions made anew: trees rewritten from the bottom up; variables, and objects for values that are needed several
-times or by their address; and what functions do, themselves and through those that they call.
-"""
+"""Rewriting of functions: trees are rewritten from the bottom up; variables, and objects for values that are needed
+several times or by their address; and the properties of functions, by themselves and through the functions that they
+call."""
 
 from __future__ import annotations
 

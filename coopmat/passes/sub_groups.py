@@ -1,5 +1,5 @@
-"""Which subgroups a unit's kernels run in where matrices are lowered to a library, and what builtins of the subgroup
-become where that is not the device's."""
+"""The sizes of the subgroups in which a unit's kernels run where matrices are lowered to a library, and the replacement
+of subgroup builtins where these are not the device's subgroups."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class SubGroups:
         return self.strategy.replaces_builtins(any(self.graph.uses(decl, "matrices") for decl in users))
 
     def settle(self, kernel: typed.FunctionDecl, source: typed.FunctionDecl) -> None:
-        """Says on a `kernel` what is decided for the one in the source: the size that the device is told of, and what
-        hosts need to know. Raises CompileError for two sizes; adds to `warnings`."""
+        """Set on a `kernel` the decisions for the one in the source: the attribute for the device, and the description
+        for hosts. Raise CompileError for two different sizes; add to `warnings`."""
         target = self.target(source)
         matrices, subgroups = (self.graph.uses(source, what) for what in ("matrices", "subgroups"))
         own_size = attribute = size = sub_group_size(source)

@@ -73,8 +73,8 @@ class Program(cl.Program):  # type: ignore[misc]
         devices: Sequence[Any] | None = None,
         cache_dir: str | None = None,
     ) -> Program:
-        """Raises ProgramCompileError for the source or the options, ProgramBuildError where a device refuses what it
-        became. The options are those of OpenCL and of `coopmat compile`. It may be built again."""
+        """Build the program, perhaps again. The options are those of OpenCL and of `coopmat compile`. Raise
+        ProgramCompileError for the source or the options, ProgramBuildError where a device refuses the result."""
         options = kept(options)
         source = matrix_source(self, options)
         if source is not None:

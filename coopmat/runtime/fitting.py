@@ -1,4 +1,5 @@
-"""Kernels in the subgroups that they run in: what a device does with a kernel is known once it is built there."""
+"""The fitting of kernels to the subgroups that they run in: their size on a device is known once a kernel is built
+there."""
 
 from __future__ import annotations
 

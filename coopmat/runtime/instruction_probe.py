@@ -1,4 +1,5 @@
-"""Which of a route's instructions a device has: each tried in a process of its own, once for each driver and processor.
+"""The probe for a device's matrix instructions on a route: each is tried in a process of its own, once for each driver
+and processor.
 
 They are reached by words that a driver's compiler may refuse, or end its process over (docs/vendors.md).
 """

@@ -1,4 +1,5 @@
-"""Rewrites modules into words that devices' compilers get right. Each is right for every device, and costs little."""
+"""Rewriting of modules into equivalent code that devices' compilers translate correctly. Each rewrite is right for
+every device, and costs little."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _GRACE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class EmitOptions:
-    """How to emit.
+    """The options of an emission.
 
     `spirv_version` is the header's, and the triple's suffix. `extensions` are SPIR-V extension names; the backend
     refuses what it would need and does not find there. `passes` runs on the module first: "none"; "sroa" or "unroll"

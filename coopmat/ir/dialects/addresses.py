@@ -1,4 +1,5 @@
-"""Addresses within objects that hold matrices: what lies there, and the members that offsets in bytes stand for.
+"""Addresses within objects that contain matrices: the types of the objects there, and the members that offsets in bytes
+stand for.
 
 Optimisation counts bytes as if a matrix had eight (`Storage.opaque_layout`); storage is of another size, so that an
 offset has to become a path of members again. Where that cannot be done the address is not to be used for matrices.

@@ -1,5 +1,5 @@
-"""Which memory a pointer points to: the address space qualifier functions (OpenCL C 3.0, section 6.15.10), and what
-other builtins do with generic pointers."""
+"""The address spaces of generic pointers: the address space qualifier functions (OpenCL C 3.0, section 6.15.10), and
+the treatment of generic pointers by other builtins."""
 
 from __future__ import annotations
 

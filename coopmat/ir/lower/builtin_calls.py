@@ -1,5 +1,5 @@
-"""Calls of builtin functions by their names: what the modules that lower builtins share, and Itanium mangling of OpenCL
-C functions, in the spelling of LLVM's SPIR targets.
+"""Calls of builtin functions by their names: the interface of the modules that lower builtins, and Itanium mangling of
+OpenCL C functions, in the spelling of LLVM's SPIR targets.
 
 Qualifiers of a pointee are one component: `U3AS<n>` for an address space other than private, then `V`, then `K`
 (Itanium C++ ABI, 5.1.5.1; clang's ItaniumMangle for the vendor qualifier). Example: `vload3(size_t, global const float

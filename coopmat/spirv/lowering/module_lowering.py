@@ -1,4 +1,5 @@
-"""One module without matrices; the library's functions that it calls are still to be linked."""
+"""The lowering of one module to one without matrices, which still has to be linked with the library's functions that it
+calls."""
 
 from __future__ import annotations
 
@@ -73,7 +74,7 @@ class ModuleLowering:
         without_small_floats: bool,
     ) -> None:
         self.module, self._bound = module, module.bound
-        self.strategy, self.wanted_size, self._spellings = strategy, sub_group_size, spellings
+        self.strategy, self.size_option, self._spellings = strategy, sub_group_size, spellings
         self.sections, functions = split(module.instructions)
         self.small_floats = small_floats.Replaced()
         if without_small_floats or any(item.opcode == MATRIX for item in self.sections[Section.GLOBAL]):
@@ -275,11 +276,11 @@ class ModuleLowering:
 
     def _target(self, kernel: Kernel | None) -> Target:
         size = kernel.required_size if kernel is not None else None
-        is_settled = self.strategy.has_one_work_item or not size or self.wanted_size in (None, size)
+        is_settled = self.strategy.has_one_work_item or not size or self.size_option in (None, size)
         if kernel is not None and kernel.uses_matrices and not is_settled:
             message = f"kernel '{kernel.name}' asks for subgroups of {size}, and --sub-group-size for"
-            raise Refused("spirv-not-supported", f"{message} {self.wanted_size}")
-        return self.strategy.target(size or self.wanted_size, kernel.work_items if kernel is not None else None)
+            raise Refused("spirv-not-supported", f"{message} {self.size_option}")
+        return self.strategy.target(size or self.size_option, kernel.work_items if kernel is not None else None)
 
     # --- what is not a function ------------------------------------------------------------------
 

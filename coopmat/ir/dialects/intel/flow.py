@@ -1,9 +1,9 @@
-"""Which values of a module are Intel's matrices, and of which type: neither a flat vector nor the proposal's opaque
-type says the use, and a vector not even the shape.
+"""The inference of Intel's matrix types in a module: neither a flat vector nor the proposal's opaque type states the
+use, and a vector not even the shape.
 
 Values that flow into one another (phis, choices, variables, parameters, results, arithmetic) are of one kind: shape,
-use and scope, told by the operations on any of them. The component is that of each value's own type. A use that
-nothing tells is an accumulator.
+use and scope, which the operations on any of them state. The component is that of each value's own type. A use that
+no operation states is an accumulator.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def incoming(item: Instruction) -> tuple[str, list[str]]:
 
 @dataclass(slots=True)
 class Kind:
-    """The shape, use and scope of the values that flow into one another; None where no operation says them. `foreign`
-    is an instruction that uses one of the values and can use no matrix, with its message. `is_matrix` is set once an
-    operation uses one of them as a matrix."""
+    """The shape, use and scope of the values that flow into one another; None where no operation states them. `foreign`
+    is the message and the line of an instruction that uses one of the values and can use no matrix. `is_matrix` is set
+    once an operation uses one of them as a matrix."""
 
     shape: tuple[int, int] | None = None
     use: Use | None = None
