@@ -1,4 +1,4 @@
-"""What an OpenCL device can do, and which route a matrix program takes to it."""
+"""The facts about an OpenCL device that the compiler uses, and the route by which a matrix program reaches it."""
 
 from __future__ import annotations
 

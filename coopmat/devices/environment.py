@@ -42,7 +42,7 @@ _DRIVERS_READ = (
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """What was done before OpenCL was first used.
+    """The preparations that were made before OpenCL was first used.
 
     `runtime` is the CPU runtime found in the Python environment; `vendors` the directory that the loader
     was pointed at (None where the variable was left alone); `note` says why, in words for the user. `late`: pyopencl
@@ -100,25 +100,26 @@ def prepare() -> Preparation:
 
 
 def _makes_code_for_avx2() -> bool:
-    """Whether the CPU runtime does, and not for AVX-512: as it is told, or else by the processor."""
-    told = os.environ.get(_ARCHITECTURE)
+    """Return whether the CPU runtime generates code for AVX2 and not for AVX-512: as the variable says, or else by the
+    processor."""
+    architecture = os.environ.get(_ARCHITECTURE)
     flags = {word for line in processor() if line.startswith("flags") for word in line.split()}
-    return told == "core-avx2" if told else "avx2" in flags and "avx512f" not in flags
+    return architecture == "core-avx2" if architecture else "avx2" in flags and "avx512f" not in flags
 
 
 @cache
 def processor() -> tuple[str, ...]:
-    """What tells this machine's processor from others: lines of Linux, elsewhere what Python says."""
-    told = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags", "Features", "CPU implementer")
+    """Return the facts that distinguish this machine's processor: lines of Linux, elsewhere those of Python."""
+    fields = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags", "Features", "CPU implementer")
     try:
         first = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n\n")[0]
     except OSError:
         return platform.machine(), platform.processor()
-    return platform.machine(), *(line for line in first.split("\n") if line.split("\t")[0].strip() in told)
+    return platform.machine(), *(line for line in first.split("\n") if line.split("\t")[0].strip() in fields)
 
 
 def driver_environment() -> list[str]:
-    """What of the environment decides which code a driver makes."""
+    """Return the values of the environment variables that decide which code a driver generates."""
     return [os.environ.get(name, "") for name in _DRIVERS_READ]
 
 
@@ -148,7 +149,7 @@ def system_icd_files(directories: Iterable[Path] | None = None) -> dict[str, str
     """
     if directories is None:
         directories = (Path("/etc/OpenCL/vendors"), Path(sys.prefix) / "etc" / "OpenCL" / "vendors")
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for directory in directories:
         for file in sorted(directory.glob("*.icd")) if directory.is_dir() else ():
             try:
@@ -156,13 +157,14 @@ def system_icd_files(directories: Iterable[Path] | None = None) -> dict[str, str
             except (OSError, UnicodeDecodeError):
                 continue
             usable = bool(text) and (not Path(text).is_absolute() or Path(text).is_file())
-            if usable and text not in found.values():
-                found.setdefault(file.name, text)
-    return found
+            if usable and text not in files.values():
+                files.setdefault(file.name, text)
+    return files
 
 
 def _private_places() -> list[Path]:
-    """Where the runtime may be mirrored: whoever can write there decides what this process runs."""
+    """Return the directories that the runtime may be mirrored into: whoever can write to them decides what this process
+    runs."""
     try:
         return [private_directory(cache_directory()), private_temporary_directory()]
     except OSError:

@@ -1,4 +1,4 @@
-"""Whether a device builds anything at all: an empty kernel, built and run in a process of its own.
+"""The check that a device builds anything at all: an empty kernel, built and run in a process of its own.
 
 A driver may list a device that its compiler knows no code for, such as a processor newer than the compiler.
 """
@@ -27,8 +27,8 @@ _VOID, _FUNCTION_TYPE, _KERNEL, _LABEL, _BOUND = 1, 2, 3, 4, 5
 
 
 def build_failure(device: DeviceInfo, *, anew: bool = False) -> str | None:
-    """Why the device cannot build an empty kernel: its log, or how the process ended. None where it can, and where
-    that is not known. The answer is kept (`probe`); `anew` asks all the same."""
+    """Return the error of an empty kernel on the device: its log, or how the process ended. Return None where it
+    builds, and where that is unknown. The answer is stored (`probe`); `anew` asks all the same."""
     if device.handle is None:
         return None  # known from a file only
     try:
@@ -41,16 +41,16 @@ def build_failure(device: DeviceInfo, *, anew: bool = False) -> str | None:
 
 def build_failures(devices: Iterable[DeviceInfo], *, anew: bool = False) -> list[str | None]:
     """`build_failure` of each, all at the same time."""
-    known = list(devices)
-    with ThreadPoolExecutor(max_workers=max(len(known), 1)) as pool:
-        return list(pool.map(lambda device: build_failure(device, anew=anew), known))
+    all_devices = list(devices)
+    with ThreadPoolExecutor(max_workers=max(len(all_devices), 1)) as pool:
+        return list(pool.map(lambda device: build_failure(device, anew=anew), all_devices))
 
 
 # --- in the process of its own ---------------------------------------------------------------------
 
 
 def try_empty_kernel(device: DeviceInfo, _argument: str) -> str:
-    """What is wrong with an empty kernel there; empty where nothing is."""
+    """Return the error of an empty kernel on the device; an empty string where there is none."""
     cl = opencl()
     context = cl.Context([device.handle])
     code = empty_module(device.handle.address_bits) if device.takes_spirv else _SOURCE

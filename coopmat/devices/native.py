@@ -1,4 +1,4 @@
-"""What a device with cl_khr_cooperative_matrix says about its matrices.
+"""The matrices that a device with cl_khr_cooperative_matrix lists.
 
 Source: the draft's queries, as OpenCL-CTS #2655 asks them. The list for the default subgroups is asked of the extension
 function first, and of clGetDeviceInfo where a platform has only that.

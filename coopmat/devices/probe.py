@@ -56,32 +56,32 @@ def ask(
     cache: Cache | None = None,
     anew: bool = False,
 ) -> Answer:
-    """Calls `function`, "package.module:name", with the device and `argument`, in a process of its own, unless the
-    answer is kept; `anew` asks all the same. `time_limit` is in seconds.
+    """Call `function`, "package.module:name", with the device and `argument`, in a process of its own, unless the
+    answer is stored; `anew` asks all the same. `time_limit` is in seconds.
 
     Raises NotAsked where the process does not come as far as the device.
     """
-    kept, key = Cache.of_environment() if cache is None else cache, _key(device, function, argument)
+    store, key = Cache.of_environment() if cache is None else cache, _key(device, function, argument)
 
     def build() -> Entry:
         answer = _try(device, function, argument, time_limit)
         return Entry(b"", {"value": answer.value, "failure": answer.failure})
 
-    if kept.directory is None:
+    if store.directory is None:
         if anew or key not in _unkept:
             _unkept[key] = build()
         return _answer(_unkept[key])
     if not anew:
-        return _answer(kept.get_or_build(key, build, _answer))
+        return _answer(store.get_or_build(key, build, _answer))
     entry = build()
-    kept.put(key, entry)
+    store.put(key, entry)
     return _answer(entry)
 
 
 def known(device: DeviceInfo, function: str, argument: str = "") -> Answer | None:
-    """The answer if it is kept; nothing is asked."""
-    key, kept = _key(device, function, argument), Cache.of_environment()
-    entry = _unkept.get(key) if kept.directory is None else kept.get(key, _answer)
+    """Return the answer if it is stored; nothing is asked."""
+    key, store = _key(device, function, argument), Cache.of_environment()
+    entry = _unkept.get(key) if store.directory is None else store.get(key, _answer)
     return None if entry is None else _answer(entry)
 
 
@@ -103,7 +103,7 @@ def _identity(device: DeviceInfo) -> list[str]:
 
 
 def _answer(entry: Entry) -> Answer:
-    """Raises LookupError, TypeError or ValueError for facts that are none of ours."""
+    """Return the answer that an entry holds. Raise LookupError, TypeError or ValueError for facts of another form."""
     if not isinstance(entry.facts["failure"], str):
         raise TypeError("failure is no text")
     return Answer(entry.facts["value"], entry.facts["failure"])
@@ -114,7 +114,7 @@ def _try(device: DeviceInfo, function: str, argument: str, time_limit: float) ->
     question = [json.dumps([*_identity(device), device.index]), function, argument]
     command = [sys.executable, "-c", _START, "\n".join(filter(None, sys.path)), *question]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=time_limit, check=False, errors="replace"
         )
     except subprocess.TimeoutExpired as error:
@@ -124,24 +124,24 @@ def _try(device: DeviceInfo, function: str, argument: str, time_limit: float) ->
         return Answer(failure=late)
     except OSError as error:
         raise NotAsked(f"no process could be started: {error}") from error
-    lines = done.stdout.splitlines()
+    lines = process.stdout.splitlines()
     for line in reversed(lines):
         if line.startswith(_SAID):
             return Answer(json.loads(line.removeprefix(_SAID)))
         if line.startswith(_RAISED):
             return Answer(failure=json.loads(line.removeprefix(_RAISED))[:_LONGEST])
     if _BEGUN not in lines:
-        raise NotAsked(_end(done))
-    return Answer(failure=_end(done))
+        raise NotAsked(_end(process))
+    return Answer(failure=_end(process))
 
 
-def _end(done: subprocess.CompletedProcess[str]) -> str:
-    """How a process ended that did not answer."""
+def _end(process: subprocess.CompletedProcess[str]) -> str:
+    """Describe how a process ended that did not answer."""
     try:
-        how = f"the process was ended by {signal.Signals(-done.returncode).name}"
+        how = f"the process was ended by {signal.Signals(-process.returncode).name}"
     except ValueError:
-        how = f"the process ended with {done.returncode}"
-    return "; ".join([how, *done.stderr.strip().splitlines()[-1:]])[:_LONGEST]
+        how = f"the process ended with {process.returncode}"
+    return "; ".join([how, *process.stderr.strip().splitlines()[-1:]])[:_LONGEST]
 
 
 # --- in the process of its own ---------------------------------------------------------------------
@@ -151,17 +151,17 @@ def main(arguments: list[str]) -> None:
     """Answers one question on the standard output."""
     which, function, argument = arguments
     *identity, index = json.loads(which)
-    found = [device for device in list_devices() if _identity(device) == identity]
+    devices = [device for device in list_devices() if _identity(device) == identity]
     # Of several that are alike, the one that was meant, if platforms are listed here as they are there.
-    device = min(found, key=lambda device: device.index != index, default=None)
+    device = min(devices, key=lambda device: device.index != index, default=None)
     if device is None:
         raise LookupError(f"{' '.join(identity)} is not listed here")
     module, _, name = function.partition(":")
     call = getattr(importlib.import_module(module), name)
     print(f"\n{_BEGUN}", flush=True)
     try:
-        said = json.dumps(call(device, argument))
+        answer = json.dumps(call(device, argument))
     except Exception as error:
         print(f"\n{_RAISED}{json.dumps(str(error) or type(error).__name__)}", flush=True)
     else:
-        print(f"\n{_SAID}{said}", flush=True)
+        print(f"\n{_SAID}{answer}", flush=True)

@@ -83,32 +83,33 @@ class DeviceInfo:
 def list_devices() -> list[DeviceInfo]:
     """Every OpenCL device that the loader shows, in its order; empty where there is no platform at all."""
     cl = opencl()
-    found = []
+    result = []
     for p, platform in enumerate(_platforms()):
         try:
             devices = platform.get_devices()
         except cl.Error:
             continue
-        found += [describe(device, f"{p}:{d}") for d, device in enumerate(devices)]
-    return found
+        result += [describe(device, f"{p}:{d}") for d, device in enumerate(devices)]
+    return result
 
 
 def _platforms() -> list[Any]:
-    """Those that the loader shows, then the Python environment's, if it looked before it could know of that."""
+    """Return the platforms that the loader shows, then those of the Python environment, if the loader looked before it
+    could know of them."""
     cl = opencl()
     try:
-        shown = cl.get_platforms()
+        platforms = cl.get_platforms()
     except cl.Error:  # the loader reports "no platform" as an error
-        shown = []
+        platforms = []
     prepared = prepare()
     if not prepared.late or prepared.runtime is None:
-        return list(shown)
-    known = {platform.int_ptr for platform in shown}
-    return [*shown, *(cl.Platform.from_int_ptr(p) for p in platforms_of(prepared.runtime) if p not in known)]
+        return list(platforms)
+    addresses = {platform.int_ptr for platform in platforms}
+    return [*platforms, *(cl.Platform.from_int_ptr(p) for p in platforms_of(prepared.runtime) if p not in addresses)]
 
 
 def describe(device: Any, index: str = "") -> DeviceInfo:
-    """What a pyopencl device says about itself."""
+    """Return the facts that a pyopencl device states about itself."""
     extensions = frozenset(str(device.extensions).split())
     floats = _get(device, "native_vector_width_float", 0)
     return DeviceInfo(
@@ -159,8 +160,8 @@ def _get(device: Any, attribute: str, default: Any) -> Any:
 
 def _language(text: str) -> str:
     """The newest version that we know of those up to the device's ("OpenCL C 3.1 ...")."""
-    found = re.match(r"OpenCL C (\d)\.(\d)", text)
-    version = int(found[1]) * 100 + int(found[2]) * 10 if found else 120
+    match = re.match(r"OpenCL C (\d)\.(\d)", text)
+    version = int(match[1]) * 100 + int(match[2]) * 10 if match else 120
     return max((v, name) for name, v in LANGUAGE_VERSIONS.items() if v <= max(version, 100))[1]
 
 
@@ -219,7 +220,8 @@ def _from_mapping(values: Mapping[str, str], name: str) -> DeviceInfo:
 
 
 def _probable_il(values: Mapping[str, str], extensions: frozenset[str]) -> str:
-    """Of a device whose file does not tell: what every one with SPIR-V takes. OpenCL before 2.1 has none by itself."""
+    """Return the intermediate languages of a device whose file does not state them: those that every device with SPIR-V
+    takes. OpenCL before 2.1 has none by itself."""
     version = re.match(r"OpenCL (\d+)\.(\d+)", values.get("CL_DEVICE_VERSION", ""))
     older = version is not None and (int(version[1]), int(version[2])) < (2, 1)
     none = older and not extensions & {COOPERATIVE_MATRIX, "cl_khr_il_program"}

@@ -59,8 +59,8 @@ def raw_matrix_info(device: Any, parameter: int, sub_group_size: int | None = No
     if not address:
         return None
     get_info, handle = _MATRIX_INFO(address), ctypes.c_void_p(device.int_ptr)
-    given = None if sub_group_size is None else ctypes.c_uint(sub_group_size)
-    size_in, place_in = (0, None) if given is None else (ctypes.sizeof(given), ctypes.addressof(given))
+    size_input = None if sub_group_size is None else ctypes.c_uint(sub_group_size)
+    size_in, place_in = (0, None) if size_input is None else (ctypes.sizeof(size_input), ctypes.addressof(size_input))
     return _answer(lambda size, place, needed: get_info(handle, parameter, size_in, place_in, size, place, needed))
 
 
@@ -76,8 +76,8 @@ def platforms_of(driver: Path) -> list[int]:
     count = ctypes.c_uint()
     if not address or _PLATFORM_IDS(address)(0, None, ctypes.pointer(count)) != 0:
         return []
-    found = (ctypes.c_void_p * count.value)()
-    return [p for p in found if p] if _PLATFORM_IDS(address)(count, found, None) == 0 else []
+    ids = (ctypes.c_void_p * count.value)()
+    return [p for p in ids if p] if _PLATFORM_IDS(address)(count, ids, None) == 0 else []
 
 
 def _answer(ask: Callable[[Any, Any, Any], int]) -> bytes | None:

@@ -52,18 +52,18 @@ def _mirror(runtime: Path, place: Path, link: bool) -> Path:
         return target
     place.mkdir(parents=True, exist_ok=True)
     _remove_orphans(place, runtime.name)
-    made = Path(tempfile.mkdtemp(dir=place, prefix=".runtime-"))
+    partial = Path(tempfile.mkdtemp(dir=place, prefix=".runtime-"))
     try:
         for file in files:
             if file.is_symlink():
-                (made / file.name).symlink_to(os.path.basename(os.path.realpath(file)))  # noqa: PTH119
+                (partial / file.name).symlink_to(os.path.basename(os.path.realpath(file)))  # noqa: PTH119
             elif link:
-                os.link(file, made / file.name)
+                os.link(file, partial / file.name)
             else:
-                shutil.copy2(file, made / file.name)
-        made.rename(target)
+                shutil.copy2(file, partial / file.name)
+        partial.rename(target)
     except OSError:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(partial, ignore_errors=True)
         # Another process may have been faster.
         if not target.is_dir():
             raise

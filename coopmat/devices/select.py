@@ -24,22 +24,22 @@ def select(choice: str | None = None, devices: Iterable[DeviceInfo] | None = Non
     empty kernel (`health`); a device that is named is not tried. `devices` defaults to all that OpenCL shows.
     Raises CompileError, with the devices listed, where none or several fit.
     """
-    known = list(list_devices() if devices is None else devices)
+    candidates = list(list_devices() if devices is None else devices)
     if choice == "host":
-        raise _failure("the host device is not supported yet", known)
-    if not known:
+        raise _failure("the host device is not supported yet", candidates)
+    if not candidates:
         text = f"no OpenCL device was found; one for the CPU comes with: {INSTALL_COMMAND}"
-        raise _failure(text, known, code="no-device", note=prepare().note)
+        raise _failure(text, candidates, code="no-device", note=prepare().note)
     choice = choice or os.environ.get("PYOPENCL_CTX") or None
     if choice is None:
-        return _first_healthy(sorted(known, key=_rank))
-    fitting = _fitting(choice, known)
+        return _first_healthy(sorted(candidates, key=_rank))
+    fitting = _fitting(choice, candidates)
     if len(fitting) == 1:
         return fitting[0]
     if not fitting:
         extra = _EXTRAS.get(choice.casefold())
         install = f"; it comes with: pip install 'coopmat[{extra}]'" if extra else ""
-        raise _failure(f"no OpenCL device fits '{choice}'{install}", known)
+        raise _failure(f"no OpenCL device fits '{choice}'{install}", candidates)
     raise _failure(f"'{choice}' fits {len(fitting)} devices; name one", fitting)
 
 
@@ -65,21 +65,21 @@ def _first_healthy(devices: list[DeviceInfo]) -> DeviceInfo:
 
 
 def require_health(device: DeviceInfo) -> None:
-    """Raises CompileError where the device cannot build an empty kernel."""
+    """Raise CompileError where the device cannot build an empty kernel."""
     failure = health.build_failure(device)
     if failure is not None:
         text = f"{device.label} {health.CANNOT_BUILD}"
         raise CompileError([Diagnostic(Severity.ERROR, "dead-device", text, notes=(Note(failure),))])
 
 
-def _fitting(choice: str, known: list[DeviceInfo]) -> list[DeviceInfo]:
+def _fitting(choice: str, candidates: list[DeviceInfo]) -> list[DeviceInfo]:
     if re.fullmatch(r"\d+(:\d+)?", choice):
-        return [device for device in known if choice in (device.index, device.index.split(":")[0])]
-    wanted = choice.casefold()
-    exact = [device for device in known if wanted in (device.name.casefold(), device.platform.casefold())]
-    part = [d for d in known if wanted in d.name.casefold() or wanted in d.platform.casefold()]
+        return [device for device in candidates if choice in (device.index, device.index.split(":")[0])]
+    text = choice.casefold()
+    exact = [device for device in candidates if text in (device.name.casefold(), device.platform.casefold())]
+    part = [d for d in candidates if text in d.name.casefold() or text in d.platform.casefold()]
     # A platform such as "Portable Computing Language" tells the name it is known by among its versions.
-    return exact or part or [d for d in known if wanted in d.version.casefold()]
+    return exact or part or [d for d in candidates if text in d.version.casefold()]
 
 
 def _failure(

@@ -1,8 +1,8 @@
-"""How many work-items the subgroups of a device have, where it does not tell: a kernel is built there and asked.
+"""The subgroup sizes of a device that does not state them: a kernel is built on it and asked.
 
 Only cl_intel_required_subgroup_size has a query for the sizes, and a kernel that asks for one of them gets it.
-Elsewhere each kernel runs in what its compiler chose, which is known once the kernel is built
-(`coopmat.runtime.fitting`). What one kernel shows is the device's habit: what others are compiled for first.
+Elsewhere each kernel runs in the size that its compiler chose, which is known once the kernel is built
+(`coopmat.runtime.fitting`). The size of one kernel is taken as the device's habit: others are compiled for it first.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def sub_group_sizes(device: DeviceInfo) -> tuple[int, ...]:
 
 
 def usual_size(device: DeviceInfo) -> int:
-    """What kernels are compiled for that name no size, in work-items: 16 where the device has it, or where nothing is
-    known, else the nearest size that it has."""
+    """Return the size in work-items for which kernels that name none are compiled: 16 where the device has it, or where
+    its sizes are unknown, else the nearest size that it has."""
     sizes = sub_group_sizes(device)
     if not sizes:
         return DEFAULT_SUB_GROUP_SIZE
@@ -60,7 +60,7 @@ def usual_size(device: DeviceInfo) -> int:
 
 
 def chooses_size(device: DeviceInfo) -> bool:
-    """Whether the device, and not the kernel, says how large subgroups are."""
+    """Return whether the device, and not the kernel, decides how large subgroups are."""
     return REQUIRED_SUB_GROUP_SIZE not in device.extensions
 
 
@@ -94,8 +94,8 @@ def measure(device: DeviceInfo, _argument: str = "") -> list[int]:
 def habit(ask: Callable[[int], int], most: int) -> list[int]:
     """The sizes that `ask` gives for work-groups of one and of several subgroups alike; work-groups have up to `most`
     work-items."""
-    found = {ask(local) for local in _LOCAL_SIZES if local <= most} or {ask(most)}
-    return sorted(n for n in found if n > 0 and all(ask(k * n) == n for k in (1, 2, 4) if k * n <= most))
+    sizes = {ask(local) for local in _LOCAL_SIZES if local <= most} or {ask(most)}
+    return sorted(n for n in sizes if n > 0 and all(ask(k * n) == n for k in (1, 2, 4) if k * n <= most))
 
 
 def _vendors_sizes(device: DeviceInfo) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""Which route a device gets, and in which form native modules, as tables: the first row that a device fits decides."""
+"""The routes of devices, and the forms of native modules, as tables: the first row that a device fits decides."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _COMPUTE_CAPABILITY = (0x4000, 0x4001)
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How a program with matrices gets to a device: `matrices` is the value for `--matrices`, `code` what the device is
-    given, "spirv" or "c". Where nobody names a device, those of a lower `rank` come first. `widest` is the most
-    components of vectors that the library may use where it goes down as C, `hints` are options for the device's
-    compiler then, `packed_members` says whether it takes vectors that a packed record holds, `fma` whether it has that
-    builtin, `guarded_loads` whether it leaves out loads whose condition is false."""
+    """The way by which a program with matrices reaches a device: `matrices` is the value for `--matrices`, `code` the
+    form that the device receives, "spirv" or "c". Where nobody names a device, those of a lower `rank` come first.
+    `widest` is the largest number of components of vectors that the library may use where its text is C, `hints` are
+    options for the device's compiler then, `packed_members` says whether it takes vectors that a packed record holds,
+    `fma` whether it has that builtin, `guarded_loads` whether it leaves out loads whose condition is false."""
 
     matrices: str
     why: str

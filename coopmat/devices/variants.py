@@ -17,8 +17,8 @@ class SubGroupSizeError(ValueError):
 
     def __init__(self, device: str, size: int, sizes: tuple[int, ...]) -> None:
         self.device, self.size, self.sizes = device, size, sizes
-        known = ", ".join(map(str, sizes))
-        super().__init__(f"{device} has no subgroups of {size} work-items; it has subgroups of {known}")
+        listing = ", ".join(map(str, sizes))
+        super().__init__(f"{device} has no subgroups of {size} work-items; it has subgroups of {listing}")
 
     def __reduce__(self) -> tuple[type[SubGroupSizeError], tuple[str, int, tuple[int, ...]]]:
         return type(self), (self.device, self.size, self.sizes)
@@ -44,11 +44,11 @@ def variants(device: Any, sub_group_size: int | None = None) -> tuple[Variant, .
         raise SubGroupSizeError(info.label, sub_group_size, tuple(dict.fromkeys(sizes)))
     if not native:
         return emulated.multiply_adds(component_types(info))
-    found = variants_for(info, sub_group_size)
-    if found is None:
+    result = variants_for(info, sub_group_size)
+    if result is None:
         size = "their default size" if sub_group_size is None else f"{sub_group_size} work-items"
         raise ValueError(f"{info.label} does not say which matrices it has for subgroups of {size}")
-    return found
+    return result
 
 
 def variants_for(device: DeviceInfo, sub_group_size: int | None) -> tuple[Variant, ...] | None:
@@ -59,6 +59,7 @@ def variants_for(device: DeviceInfo, sub_group_size: int | None) -> tuple[Varian
 
 
 def component_types(device: DeviceInfo) -> tuple[ComponentType, ...]:
-    """Those that the lowerings have on a device: half and double want the device's own, bfloat16 nothing."""
+    """Return the component types that the lowerings have on a device: half and double require the device's own,
+    bfloat16 nothing."""
     lacking = {name for name, has in (("f16", device.fp16), ("f64", device.fp64)) if not has}
     return tuple(t for t in COMPONENT_TYPES.values() if t.name not in lacking)

@@ -49,7 +49,7 @@ class LowerOptions:
 
     @property
     def is_native(self) -> bool:
-        """Whether cooperative matrices are values; otherwise a library has been merged into the module."""
+        """Return whether cooperative matrices remain values; otherwise a library has been merged into the module."""
         return self.matrices == "native"
 
     @property

@@ -1,4 +1,5 @@
-"""What a host needs to know of a compiled kernel; the front end's, under the name that this room knows it by."""
+"""The description of a compiled kernel that a host requires: the front end's module, under the name that this room
+uses."""
 
 from __future__ import annotations
 

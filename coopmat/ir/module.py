@@ -52,7 +52,7 @@ class Definition(ir.Function):  # type: ignore[misc]
 
 
 class ModuleBuilder:
-    """Everything of module scope. `types` maps the language's types."""
+    """A module under construction: all that has module scope. `types` maps the language's types."""
 
     def __init__(self, context: ir.Context, types: TypeMap) -> None:
         self.ir = ir.Module(context=context)
@@ -111,14 +111,14 @@ class ModuleBuilder:
 
     def string(self, value: bytes) -> ir.GlobalVariable:
         """The constant array of `value` and a final NUL."""
-        known = self._strings.get(value)
-        if known is None:
+        entry = self._strings.get(value)
+        if entry is None:
             array = ir.ArrayType(I8, len(value) + 1)
             text = ir.Constant(array, bytearray(value + b"\0"))
-            known = self.global_variable(".str", array, AddressSpace.CONSTANT, text, 1)
-            known.unnamed_addr = True
-            self._strings[value] = known
-        return known
+            entry = self.global_variable(".str", array, AddressSpace.CONSTANT, text, 1)
+            entry.unnamed_addr = True
+            self._strings[value] = entry
+        return entry
 
     def loop_node(self, unroll: int) -> MDValue:
         """Metadata for the back edge of a loop; `unroll` as in `typed.While`."""
@@ -222,7 +222,8 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
 
 
 class PointeeAttributes(ArgumentAttributes):  # type: ignore[misc]
-    """What a pointer parameter points to: `kind` is byval (the callee's own copy), sret (its result) or byref.
+    """The attributes of a pointer parameter that name the type it points to. `kind` is byval (the callee's own copy),
+    sret (its result) or byref.
 
     The SPIR-V backend gives the parameter that type; otherwise it guesses from the uses, and gets records wrong.
     """

@@ -158,34 +158,35 @@ class TypeMap:
         self._context = context
         self._matrices = matrices
         # By identity, which is much cheaper than hashing; the entry keeps the type alive, so that its id stays its own.
-        self._known: dict[int, tuple[Type, ir.Type]] = {}
+        self._types: dict[int, tuple[Type, ir.Type]] = {}
         self._field_indices: dict[RecordType, list[int]] = {}
         self._record_aligns: dict[RecordType, int] = {}
         self._layouts: dict[RecordType, _Layout] = {}
         self._record_names: set[str] = set()
 
     def in_memory(self, t: Type) -> bool:
-        """Whether the value of this type is handled as the address of an object that holds it."""
+        """Return whether a value of this type is handled as the address of an object that holds it."""
         return isinstance(t, (ArrayType, RecordType))
 
     def of(self, t: Type) -> ir.Type:
-        known = self._known.get(id(t))
-        if known is None:
-            known = self._known[id(t)] = (t, self._make(t))
-        return known[1]
+        entry = self._types.get(id(t))
+        if entry is None:
+            entry = self._types[id(t)] = (t, self._make(t))
+        return entry[1]
 
     def value(self, t: Type) -> ir.Type:
-        """Of a value that is not handled in memory; `of` is what a variable has."""
+        """Return the LLVM type of a value that is not handled in memory; `of` returns the type of a variable."""
         if isinstance(t, ConstantMatrixType):
             return ir.VectorType(self.of(t.element), t.rows * t.columns)
         return self.of(t)
 
     def parameter(self, t: Type) -> ir.Type:
-        """How a value of this type is passed to a function: as it is, or by address where it is `in_memory`."""
+        """Return the type by which a value is passed to a function: its own, or that of its address where it is
+        `in_memory`."""
         return PRIVATE_POINTER if self.in_memory(t) else self.value(t)
 
     def align(self, t: Type) -> int:
-        """In bytes; matrices included, which `align_of` knows nothing of."""
+        """Return the alignment in bytes, also for matrices, which `align_of` does not know."""
         if isinstance(t, CoopMatrixType):
             return self._matrices.align(t)
         if isinstance(t, ArrayType):
@@ -266,20 +267,21 @@ class TypeMap:
         return elements, indices
 
     def _llvm_align(self, t: Type) -> int:
-        """What LLVM aligns the type to by itself: it knows nothing of a record's alignment attribute."""
+        """Return the alignment that LLVM gives the type by itself, without a record's alignment attribute."""
         if isinstance(t, ArrayType):
             return self._llvm_align(t.element)
         return self._layout(t).align if isinstance(t, RecordType) and t.kind == "struct" else align_of(t)
 
     def _layout(self, record: RecordType) -> _Layout:
-        """How LLVM places the fields; found once, since records of records would ask for it time and again."""
-        known = self._layouts.get(record)
-        if known is None:
+        """Return LLVM's layout of a record's fields; stored, since records of records would ask for it time and
+        again."""
+        layout = self._layouts.get(record)
+        if layout is None:
             fields = [(item.offset, self._llvm_align(item.type)) for item in record.fields or ()]
             packed = record.packed or any(offset % align for offset, align in fields)
-            known = _Layout(packed, 1 if packed else max([1, *(align for _, align in fields)]))
-            self._layouts[record] = known
-        return known
+            layout = _Layout(packed, 1 if packed else max([1, *(align for _, align in fields)]))
+            self._layouts[record] = layout
+        return layout
 
 
 class _Layout(NamedTuple):

@@ -69,7 +69,7 @@ def _argument(c: Context, e: typed.Expr, word: str, only: Type | None) -> Text:
 
 @cache
 def _parameter_words(name: str, count: int) -> tuple[str, ...]:
-    """What the table calls the parameters of the first overload that has so many."""
+    """Return the table's names of the parameters of the first overload that has so many."""
     row = builtins.find(name)
     for signature in row.signatures if row is not None else ():
         match = re.search(r"\(([^)]*)\)", signature)
@@ -81,11 +81,11 @@ def _parameter_words(name: str, count: int) -> tuple[str, ...]:
 
 @cache
 def _fixed_types(name: str, count: int) -> tuple[Type | None, ...]:
-    """By parameter: the type that it has in all overloads of so many, if there is only one."""
+    """Return for each parameter its type in all overloads with `count` parameters; None where they differ."""
     row = builtins.find(name)
     if row is None:
         return ()
-    lists = [found.parameters for found in builtins.overloads(row) if len(found.parameters) == count]
+    lists = [overload.parameters for overload in builtins.overloads(row) if len(overload.parameters) == count]
     return tuple(types[0] if len(set(types)) == 1 else None for types in zip(*lists, strict=True))
 
 

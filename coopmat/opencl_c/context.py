@@ -1,4 +1,4 @@
-"""What is known while a text is written."""
+"""The state while a text is written."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Program:
 
 
 class Context:
-    """Of one function; of no function, for what stands outside."""
+    """The state of one function's text, or of the text outside functions."""
 
     def __init__(self, program: Program, decl: typed.FunctionDecl | None, out: Output) -> None:
         self.program, self.decl, self.output = program, decl, out

@@ -59,7 +59,8 @@ def bare_constant(e: typed.Expr) -> typed.Expr:
 
 
 def operands(left: typed.Expr, right: typed.Expr) -> tuple[typed.Expr, typed.Expr]:
-    """Both sides of an operator whose operands have one type, without the conversions that C makes."""
+    """Return both sides of an operator whose operands have one type, without the conversions that C applies
+    implicitly."""
     t = left.type
     if isinstance(t, VectorType):
         if isinstance(left, typed.Convert) and isinstance(right, typed.Convert) and _splat(left) and _splat(right):
@@ -124,7 +125,8 @@ def _keeps_low_bits(inner: Type, middle: Type, target: Type) -> bool:
 
 
 def _vector(c: Context, operand: typed.Expr, target: VectorType) -> Text:
-    """In two steps between integers, since convert_uintN of negative numbers is left open."""
+    """Convert a vector, between integers of different signs in two steps, since convert_uintN of negative numbers is
+    implementation-defined."""
     source = operand.type
     value = c.value(operand)
     assert isinstance(source, VectorType)
@@ -147,7 +149,7 @@ def _splatted(c: Context, e: typed.Convert) -> Text:
 
 
 def _bits(c: Context, e: typed.Convert) -> Text:
-    """Some types are their bits already."""
+    """Reinterpret the bits of a value; the value itself where its type is represented by its bits."""
     source, target = held_as(e.operand.type), held_as(e.type)
     value = c.value(e.operand)
     type_name(c.program, target)

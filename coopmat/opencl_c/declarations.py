@@ -61,7 +61,7 @@ def declared(program: Program, t: Type, name: str, words: Sequence[str] = ()) ->
 
 
 def type_name(program: Program, t: Type) -> str:
-    """As in a cast."""
+    """Return the name of a type as a cast spells it."""
     return declared(program, t, "")
 
 
@@ -127,7 +127,7 @@ def variable(program: Program, decl: typed.VarDecl) -> str:
 
 
 def parameter(program: Program, decl: typed.VarDecl, number: int) -> str:
-    """One without a name gets one, which a definition must have."""
+    """Return the declaration of a parameter; one without a name receives one, which a definition must have."""
     if decl.name:
         return variable(program, decl)
     return declared(program, decl.type, f"cm_parameter{number}", object_words(decl.qualifiers))

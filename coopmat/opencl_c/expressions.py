@@ -244,7 +244,7 @@ def _call(c: Context, e: typed.Call) -> Text:
 
 
 def initializer(c: Context, e: typed.Expr) -> str:
-    """Of an object of the expression's type."""
+    """Return the initialiser of an object of the expression's type."""
     if isinstance(e, typed.Zero) and isinstance(e.type, (ArrayType, RecordType)):
         return _zeros(c, e)
     if isinstance(e, typed.Aggregate):
@@ -270,7 +270,7 @@ def _zeros(c: Context, e: typed.Zero) -> str:
 
 
 def _items(c: Context, e: typed.Aggregate) -> list[str]:
-    """In order where nothing is left out, else with designators."""
+    """Return the items of an initialiser: in order where none is missing, else with designators."""
     in_order = [index for index, _ in e.items] == list(range(len(e.items)))
     texts = []
     for index, item in e.items:

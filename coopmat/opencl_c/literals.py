@@ -14,7 +14,8 @@ _ESCAPES = {0x0A: "\\n", 0x09: "\\t", 0x0D: "\\r", 0x22: '\\"', 0x5C: "\\\\"}
 
 
 def integer(value: int, t: ScalarType) -> str:
-    """Of the type itself: a cast for those narrower than int. Negative numbers and casts bind less."""
+    """Return a constant of the type itself: a cast for those narrower than int. Negative numbers and casts bind
+    less."""
     if t is BOOL or t.rank < INT.rank:
         return f"({t}){value}"
     suffix = _SUFFIXES[t]
@@ -24,12 +25,13 @@ def integer(value: int, t: ScalarType) -> str:
 
 
 def wide(value: int) -> str:
-    """Of 64 bits, whatever it is compared with."""
+    """Return a constant of 64 bits, whatever it is compared with."""
     return integer(value, LONG if value < 1 << 63 else ULONG)
 
 
 def floating(value: float, t: ScalarType) -> str:
-    """Of the type itself; a small float as its bits. Negative numbers and casts are not primary expressions."""
+    """Return a constant of the type itself; a small float as its bits. Negative numbers and casts are not primary
+    expressions."""
     if t.is_bits:
         return f"({held_as(t)})0x{COMPONENTS[t.name].pattern(value):0{t.bits // 4}x}"
     if math.isnan(value):

@@ -1,4 +1,4 @@
-"""What a device's compiler says of a text made here, as diagnostics at the user's source."""
+"""The messages of a device's compiler about a text of this package, as diagnostics at the user's source."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def diagnostics(log: str, sources: SourceMap, text: str = "") -> list[Diagnostic
 
     Columns are those of the text that the device was given, so that a whole line of the user's source is marked.
     """
-    found: list[Diagnostic] = []
+    messages: list[Diagnostic] = []
     for line in _lines(log, sources, text):
         if line.severity is not None:
-            found.append(Diagnostic(line.severity, CODE, line.text, line.span))
-        elif found:
-            found[-1] = replace(found[-1], notes=(*found[-1].notes, Note(line.text, line.span)))
-    return list(dict.fromkeys(found))
+            messages.append(Diagnostic(line.severity, CODE, line.text, line.span))
+        elif messages:
+            messages[-1] = replace(messages[-1], notes=(*messages[-1].notes, Note(line.text, line.span)))
+    return list(dict.fromkeys(messages))
 
 
 def _lines(log: str, sources: SourceMap, text: str) -> Iterable[_Line]:
-    for said in log.split("\n"):
-        match = next((m for form in _FORMS if (m := form.fullmatch(said.strip()))), None)
+    for raw_line in log.split("\n"):
+        match = next((m for form in _FORMS if (m := form.fullmatch(raw_line.strip()))), None)
         if match is not None:
             file, number = match["file"], int(match["line"] or 0)
             if file == _NAMELESS:

@@ -17,8 +17,8 @@ LIBRARY_PREFIX = "cm_"
 
 
 class Names:
-    """One for a whole text. Kernels keep their names; another name that a device may know already, or that another
-    function has, gets the library's prefix."""
+    """The names in one text. Kernels keep their names; another name that a device may know already, or that another
+    function has, receives the library's prefix."""
 
     def __init__(self) -> None:
         self._used: set[str] = set()
@@ -32,50 +32,50 @@ class Names:
         self._used.add(decl.name)
 
     def function(self, decl: typed.FunctionDecl) -> str:
-        found = self._functions.get(decl)
-        if found is None:
+        name = self._functions.get(decl)
+        if name is None:
             own = decl.span.file == LIBRARY_NAME
-            found = self._functions[decl] = self._numbered(decl.name) if own else self.unique(decl.name)
-        return found
+            name = self._functions[decl] = self._numbered(decl.name) if own else self.unique(decl.name)
+        return name
 
     def variable(self, decl: typed.VarDecl) -> str:
         """Scopes are the source's, so that the same name may stand for several variables. Names of passes have a
         dot."""
-        found = self._variables.get(decl)
-        if found is None:
+        result = self._variables.get(decl)
+        if result is None:
             name = decl.name if _is_free(decl.name) else f"{LIBRARY_PREFIX}v_{decl.name}"
             if "." in name:
                 name = LIBRARY_PREFIX + decl.name.replace(".", "")
-            found = self._variables[decl] = name
-        return found
+            result = self._variables[decl] = name
+        return result
 
     def rename(self, decl: typed.VarDecl) -> None:
-        """For a variable that leaves the scope which tells it from others of its name."""
+        """Rename a variable that leaves the scope which distinguishes it from others of its name."""
         self._variables[decl] = f"{LIBRARY_PREFIX}s{len(self._variables)}_{decl.name.replace('.', '')}"
 
     def record(self, record: RecordType) -> str:
-        found = self._records.get(record)
-        if found is None:
+        result = self._records.get(record)
+        if result is None:
             name = record.name or f"{record.kind}_{len(self._records)}"
             own = record.span.file == LIBRARY_NAME
-            found = self._records[record] = self._numbered(name) if own else self.unique(name)
-        return found
+            result = self._records[record] = self._numbered(name) if own else self.unique(name)
+        return result
 
-    def unique(self, wanted: str) -> str:
-        """Such names as are made here begin with the library's prefix, which no name of the user's keeps."""
-        name, number = wanted if _is_free(wanted) else f"{LIBRARY_PREFIX}u_{wanted}", 1
+    def unique(self, base: str) -> str:
+        """Return an unused name. A new name begins with the library's prefix, which no name of the user's keeps."""
+        name, number = base if _is_free(base) else f"{LIBRARY_PREFIX}u_{base}", 1
         while name in self._used:
             number += 1
-            name = f"{LIBRARY_PREFIX}u{number}_{wanted}"
+            name = f"{LIBRARY_PREFIX}u{number}_{base}"
         self._used.add(name)
         return name
 
-    def _numbered(self, wanted: str) -> str:
+    def _numbered(self, base: str) -> str:
         """A name of the library's: what one text defines for different targets is told apart by numbers."""
-        name, number = wanted, 1
+        name, number = base, 1
         while name in self._used:
             number += 1
-            name = f"{wanted}_{number}"
+            name = f"{base}_{number}"
         self._used.add(name)
         return name
 

@@ -1,4 +1,4 @@
-"""What a text asks of the device's compiler: a language version, extensions, build options."""
+"""The requirements of a text on the device's compiler: a language version, extensions, build options."""
 
 from __future__ import annotations
 
@@ -63,5 +63,5 @@ class Needs:
 
     @property
     def standard(self) -> str:
-        """For -cl-std=."""
+        """Return the value for -cl-std=."""
         return f"CL{self.version / 100:.1f}"

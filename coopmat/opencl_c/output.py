@@ -22,7 +22,8 @@ class Output:
         self._joins = False
 
     def place(self, span: Span) -> None:
-        """What shares a line of the source with the statement before may share one here."""
+        """Move to a line of the source. A statement that shares its line with the one before may share it in the text,
+        too."""
         gap = span.line - self._line
         if span.file == self._file and 0 <= gap <= _MOST_BLANK:
             self.lines.extend([""] * gap)
@@ -36,11 +37,11 @@ class Output:
 
     @property
     def line(self) -> int:
-        """Of the source, for what is added next."""
+        """Return the line of the source for what is added next."""
         return self._line - 1 if self._joins else self._line
 
     def add(self, text: str) -> None:
-        """One line, or several of a text that is written already."""
+        """Add one line, or the lines of a text."""
         if self._joins:
             self._joins = False
             first, _, text = text.partition("\n")
@@ -53,7 +54,7 @@ class Output:
         self._line += len(new)
 
     def join(self) -> None:
-        """What is added next goes to the end of the last line."""
+        """Append what is added next to the end of the last line."""
         self._joins = True
 
     def foreign(self, text: str) -> None:

@@ -81,7 +81,7 @@ def _declaration(c: Context, s: typed.DeclStmt) -> None:
 
 
 def declaration(c: Context, decl: typed.VarDecl) -> str:
-    """With its initial value."""
+    """Return the declaration of a variable with its initial value."""
     text = variable(c.program, decl)
     storage = "static " if decl.storage == "static" and decl.qualifiers.space is AddressSpace.GLOBAL else ""
     if decl.initializer is None:
@@ -140,7 +140,7 @@ def _for(c: Context, s: typed.For) -> None:
 
 
 def _init(c: Context, items: list[typed.Stmt]) -> str | None:
-    """What stands in the head of the loop; None where declarations need one statement each."""
+    """Return the initialisation in the head of the loop; None where declarations need one statement each."""
     if all(isinstance(item, typed.ExprStmt) for item in items):
         return ", ".join(
             expressions.effect(c, item.expr).at(Binds.ASSIGN) for item in items if isinstance(item, typed.ExprStmt)
@@ -175,7 +175,7 @@ def _case(c: Context, s: typed.Case) -> None:
 
 
 def _constant(c: Context, s: typed.Case) -> str:
-    """Where int is too narrow, the constant's own suffix keeps its value."""
+    """Return the constant of a case label. Where int is too narrow, the constant's own suffix keeps its value."""
     assert s.value is not None
     if -(1 << 31) < s.value < 1 << 31:
         return integer(c, typed.IntConst(s.span, INT, s.value)).text

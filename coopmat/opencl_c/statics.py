@@ -1,4 +1,4 @@
-"""Where variables of static storage stand: at program scope, or at the beginning of the kernel that they belong to."""
+"""The places of variables of static storage: program scope, or the beginning of the kernel that they belong to."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def sort_out(program: Program) -> list[typed.VarDecl]:
     if not unit.variables:
         return []
     names = Counter(decl.name for decl in _all_variables(unit))
-    named = {function: _named_in(function) for function in unit.functions}
+    names_in = {function: _named_in(function) for function in unit.functions}
     outside = []
     for decl in unit.variables:
         # A text that is included twice makes several functions at the same place.
-        there = [f for f in unit.functions if f.body is not None and _within(decl.span, f.body.span)]
-        function = next((f for f in there if decl in named[f]), there[0] if there else None)
+        enclosing = [f for f in unit.functions if f.body is not None and _within(decl.span, f.body.span)]
+        function = next((f for f in enclosing if decl in names_in[f]), enclosing[0] if enclosing else None)
         if function is not None and names[decl.name] > 1:
             program.names.rename(decl)
         if function is not None and decl.qualifiers.space is AddressSpace.LOCAL:

@@ -32,7 +32,7 @@ class Text:
     binds: Binds = Binds.POSTFIX
 
     def at(self, level: Binds) -> str:
-        """In parentheses where something that binds as `level` would take it apart."""
+        """Return the text, in parentheses where an operator that binds as `level` would take it apart."""
         return self.text if self.binds >= level else f"({self.text})"
 
     @property
@@ -59,7 +59,8 @@ def call(name: str, *arguments: Text | str) -> Text:
 
 
 def _passed(argument: Text) -> str:
-    """What is called may be a macro of the device's, to which commas within braces separate arguments."""
+    """Return the text of an argument. The callee may be a macro of the device's, to which commas within braces separate
+    arguments."""
     return f"({argument.text})" if "{" in argument.text else argument.argument
 
 

@@ -62,9 +62,9 @@ def _reached(unit: typed.Unit) -> dict[typed.FunctionDecl, list[typed.FunctionDe
     while waiting:
         decl = waiting.pop()
         if decl not in calls and decl.body is not None:
-            found = {node.function: None for node in walk(decl.body) if isinstance(node, typed.Call)}
-            calls[decl] = [*found]
-            waiting.extend(found)
+            callees = {node.function: None for node in walk(decl.body) if isinstance(node, typed.Call)}
+            calls[decl] = [*callees]
+            waiting.extend(callees)
     order = {decl: number for number, decl in enumerate(unit.functions)}
     return {decl: calls[decl] for decl in sorted(calls, key=lambda decl: order[decl])}
 
@@ -75,15 +75,15 @@ def _write_functions(
     output: Output,
     elsewhere: Iterable[typed.FunctionDecl],
 ) -> None:
-    known = set(elsewhere)
+    visible = set(elsewhere)
     for decl, calls in functions.items():
-        known.add(decl)
-        for called in calls:
-            if called not in known:
+        visible.add(decl)
+        for callee in calls:
+            if callee not in visible:
                 # It is defined further down.
-                known.add(called)
-                output.place(called.span)
-                output.add(_head(program, called) + ";")
+                visible.add(callee)
+                output.place(callee.span)
+                output.add(_head(program, callee) + ";")
         _write_function(program, decl, output)
 
 
@@ -121,7 +121,7 @@ def _head(program: Program, decl: typed.FunctionDecl) -> str:
 
 
 def _function_words(decl: typed.FunctionDecl) -> Sequence[str]:
-    """Nothing is linked to the program, so that all functions are its own."""
+    """Return the specifiers of a function. Every function is static, since nothing is linked to the program."""
     words = ["static"]
     if decl.attributes.get("always_inline"):
         # A simulator does not know an intrinsic that its own LLVM puts where much is inlined.
@@ -132,32 +132,32 @@ def _function_words(decl: typed.FunctionDecl) -> Sequence[str]:
 
 
 def _kernel_attributes(program: Program, decl: typed.FunctionDecl) -> list[str]:
-    found = []
+    attributes = []
     for name in ("reqd_work_group_size", "work_group_size_hint"):
         sizes = decl.attributes.get(name)
         if isinstance(sizes, tuple):
-            found.append(f"{name}({', '.join(map(str, sizes))})")
+            attributes.append(f"{name}({', '.join(map(str, sizes))})")
     hint = decl.attributes.get("vec_type_hint")
     if isinstance(hint, Type):
-        found.append(f"vec_type_hint({type_name(program, hint)})")
+        attributes.append(f"vec_type_hint({type_name(program, hint)})")
     size = sub_group_size(decl)
     if size is not None:
-        found.append(f"intel_reqd_sub_group_size({size})")
-    return [f"__attribute__(({text}))" for text in found]
+        attributes.append(f"intel_reqd_sub_group_size({size})")
+    return [f"__attribute__(({text}))" for text in attributes]
 
 
 def _in_order(unit: typed.Unit) -> list[RecordType]:
     """The records that are complete, after those that they hold."""
-    found: dict[RecordType, None] = {}
+    records: dict[RecordType, None] = {}
 
     def add(item: RecordType) -> None:
-        if item in found or item.fields is None:
+        if item in records or item.fields is None:
             return
         for part in item.fields:
             for inner in records_in(part.type):
                 add(inner)
-        found[item] = None
+        records[item] = None
 
     for item in unit.records:
         add(item)
-    return list(found)
+    return list(records)

@@ -27,7 +27,7 @@ Library = Callable[[str], "typed.Unit"]
 
 @dataclass(slots=True)
 class Report:
-    """What passes have to say besides the unit that they give."""
+    """The results of passes besides the unit that they return."""
 
     warnings: list[Diagnostic] = field(default_factory=list)
     # The expressions of Clang's matrix types, with their places.

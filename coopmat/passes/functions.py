@@ -1,6 +1,6 @@
-"""Functions made anew: trees rewritten from the bottom up; variables, and objects for values that are needed several
-times or by their address; and what functions do, themselves and through those that they call.
-"""
+"""Rewriting of functions: trees are rewritten from the bottom up; variables, and objects for values that are needed
+several times or by their address; and the properties of functions, by themselves and through the functions that they
+call."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ class FunctionRewriter(ABC):
 
     @abstractmethod
     def handlers(self) -> Mapping[type, Callable[..., Any]]:
-        """What becomes of nodes, by their class."""
+        """Return the handlers that replace nodes, by the nodes' class."""
 
     def parts(self) -> Mapping[type, Parts]:
-        """What is below nodes that are not made of their children."""
+        """Return the functions that list a node's parts, by class, for nodes that are not rewritten by their
+        children."""
         return {}
 
     def rewrite(self) -> None:
@@ -62,7 +63,7 @@ class FunctionRewriter(ABC):
             **own,
         }
         body = Rewriter(handlers, self.map_type, self.parts()).rewrite(decl.body)
-        objects = [typed.DeclStmt(body.span, made) for made in self._temporaries]
+        objects = [typed.DeclStmt(body.span, decl_) for decl_ in self._temporaries]
         decl.body = typed.Block(body.span, [*objects, *body.items]) if objects else body
 
     def _call_of(self, e: typed.Call, new: typed.Call) -> typed.Expr:
@@ -72,7 +73,7 @@ class FunctionRewriter(ABC):
     # --- variables -------------------------------------------------------------------------------
 
     def variable(self, decl: typed.VarDecl) -> typed.VarDecl:
-        """What becomes of a variable; its initial value is set where it is declared."""
+        """Return the variable that replaces another; its initial value is set where it is declared."""
         if decl.storage == "static":
             return self.static(decl)
         new = self._variables.get(decl)
@@ -81,7 +82,7 @@ class FunctionRewriter(ABC):
         return new
 
     def static(self, decl: typed.VarDecl) -> typed.VarDecl:
-        """What becomes of one that outlives the function."""
+        """Return the variable that replaces one that outlives the function."""
         return decl
 
     def _reference(self, e: typed.VarRef, new: typed.VarRef) -> typed.Expr:
@@ -113,16 +114,16 @@ class FunctionRewriter(ABC):
             more, index = self.held(target.index)
             return [*before, *more], copied(target, matrix=matrix, index=index)
         pointer = address_of(target)
-        known = self.temporary(pointer.type, target.span)
-        place = typed.Deref(target.span, target.type, target.place, load(known))
-        return [typed.Assign(target.span, known.type, known, pointer)], place
+        target_pointer = self.temporary(pointer.type, target.span)
+        place = typed.Deref(target.span, target.type, target.place, load(target_pointer))
+        return [typed.Assign(target.span, target_pointer.type, target_pointer, pointer)], place
 
     def held(self, e: typed.Expr) -> tuple[list[typed.Expr], typed.Expr]:
         """A value that is needed several times, and what has to be evaluated before."""
         if is_simple(e):
             return [], e
-        known = self.temporary(e.type, e.span)
-        return [typed.Assign(e.span, e.type, known, e)], load(known)
+        temporary = self.temporary(e.type, e.span)
+        return [typed.Assign(e.span, e.type, temporary, e)], load(temporary)
 
     # --- objects and their addresses -------------------------------------------------------------
 
@@ -139,7 +140,7 @@ class FunctionRewriter(ABC):
         return before, elements(target)
 
     def result(self, before: Sequence[typed.Expr], out: typed.VarRef, call: typed.Call) -> typed.Expr:
-        """What a call gave to a temporary."""
+        """Return the value that a call has stored in a temporary."""
         self._results[out.decl] = call
         return sequence([*before, call, load(out)])
 
@@ -159,7 +160,7 @@ class FunctionRewriter(ABC):
         return typed.Comma(span, target.type, value.left, load(target))
 
     def _statement(self, s: typed.ExprStmt, new: typed.ExprStmt) -> typed.Stmt:
-        """Nobody reads what was stored."""
+        """Drop the load of a stored value that the statement does not use."""
         e = new.expr
         is_stored = isinstance(e, typed.Comma) and isinstance(e.right, typed.Load) and is_simple(e.right)
         if is_stored and isinstance(e, typed.Comma) and isinstance(e.type, RecordType):
@@ -197,7 +198,7 @@ def element(record: typed.LValue, index: typed.Expr) -> typed.Index:
 
 
 def sequence(parts: Sequence[typed.Expr]) -> typed.Expr:
-    """One after the other, from the left; the value of the last."""
+    """Return the expression that evaluates the parts from left to right and has the value of the last."""
     result = parts[0]
     for part in parts[1:]:
         result = typed.Comma(part.span, part.type, result, part)
@@ -234,9 +235,9 @@ def with_children(node: Any, new: list[Any], t: Type | None) -> Any:
     for name in child_fields(type(node)):
         value = getattr(node, name)
         if isinstance(value, Node):
-            made = next(rest)
-            if made is not value:
-                changes[name] = made
+            child = next(rest)
+            if child is not value:
+                changes[name] = child
         elif value:
             # The parts of an aggregate are pairs of a position and a node.
             items = [(item[0], next(rest)) if isinstance(item, tuple) else next(rest) for item in value]
@@ -268,7 +269,7 @@ class Rewriter:
 
     def rewrite(self, root: Any) -> Any:
         """Deep trees, which generated code has, are not recursed on."""
-        done: list[Any] = []
+        results: list[Any] = []
         work: list[tuple[Any, int, bool]] = [(root, -1, False)]
         while work:
             node, count, apart = work.pop()
@@ -279,16 +280,16 @@ class Rewriter:
                 work.append((node, len(below), own is not None))
                 work.extend([(child, -1, False) for child in reversed(below)])
                 continue
-            new = done[len(done) - count :]
-            del done[len(done) - count :]
-            done.append(self._handlers[type(node)](node, new) if apart else self._finished(node, new))
-        return done[0]
+            new = results[len(results) - count :]
+            del results[len(results) - count :]
+            results.append(self._handlers[type(node)](node, new) if apart else self._finished(node, new))
+        return results[0]
 
     def _finished(self, node: Any, new: list[Any]) -> Any:
         handler = self._handlers.get(type(node))
         t = self._map_type(node.type) if isinstance(node, typed.Expr) else None
-        made = with_children(node, new, t)
-        return made if handler is None else handler(node, made)
+        result = with_children(node, new, t)
+        return result if handler is None else handler(node, result)
 
 
 # --- calls -----------------------------------------------------------------------------------------
@@ -296,9 +297,9 @@ class Rewriter:
 
 @dataclass(slots=True)
 class Facts:
-    """Of one function. `matrices`: it has values or variables that are or hold cooperative matrices; `names_matrices`:
-    that, or pointers to such; `subgroups`: it calls builtins of the subgroup; `calls_kernel`: it calls one as a
-    function; `calls` are the functions that it calls itself."""
+    """The properties of one function. `matrices`: it has values or variables that are or hold cooperative matrices;
+    `names_matrices`: that, or pointers to such; `subgroups`: it calls builtins of the subgroup; `calls_kernel`: it
+    calls one as a function; `calls` are the functions that it calls itself."""
 
     matrices: bool = False
     names_matrices: bool = False
@@ -308,7 +309,7 @@ class Facts:
 
 
 class CallGraph:
-    """Of a unit; `names_matrix` says whether a type does."""
+    """The call graph of a unit; `names_matrix` says whether a type names one."""
 
     def __init__(self, unit: typed.Unit, names_matrix: Callable[[Type], bool]) -> None:
         self._names_matrix = names_matrix
@@ -343,10 +344,10 @@ class CallGraph:
     def _see(self, facts: Facts, t: Type) -> None:
         if not self._has_matrices:
             return
-        known = self._types.get(id(t))
-        if known is None:
-            known = self._types[id(t)] = (t, self._names_matrix(t))
-        if known[1]:
+        entry = self._types.get(id(t))
+        if entry is None:
+            entry = self._types[id(t)] = (t, self._names_matrix(t))
+        if entry[1]:
             facts.names_matrices = True
             facts.matrices |= contains_matrix(t)
 
@@ -360,24 +361,24 @@ class CallGraph:
             begun: set[typed.FunctionDecl] = set()
             work = [(function, False)]
             while work:
-                here, is_ready = work.pop()
+                node, is_ready = work.pop()
                 if is_ready:
-                    order.append(here)
-                elif here not in begun:
-                    begun.add(here)
-                    work.append((here, True))
-                    work += [(callee, False) for callee in reversed(self.facts(here).calls) if callee not in begun]
+                    order.append(node)
+                elif node not in begun:
+                    begun.add(node)
+                    work.append((node, True))
+                    work += [(callee, False) for callee in reversed(self.facts(node).calls) if callee not in begun]
             self._reached[function] = tuple(order)
         return self._reached[function]
 
     def uses(self, function: typed.FunctionDecl, what: str) -> bool:
-        """Whether it or one that it calls does: the name of a field of `Facts`."""
+        """Return whether a function, or one that it calls, has the property `what`: the name of a field of `Facts`."""
         if what not in self._users:
             callers: dict[typed.FunctionDecl, list[typed.FunctionDecl]] = {}
             for caller, facts in self._facts.items():
                 for callee in facts.calls:
                     callers.setdefault(callee, []).append(caller)
-            work = [here for here, facts in self._facts.items() if getattr(facts, what)]
+            work = [caller_ for caller_, facts in self._facts.items() if getattr(facts, what)]
             users = self._users[what] = set(work)
             while work:
                 new = set(callers.get(work.pop(), ())) - users

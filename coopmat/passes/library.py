@@ -44,8 +44,8 @@ _UNLINKED = typed.FunctionDecl(LIBRARY_SPAN, "unlinked", FunctionType(VOID, ()),
 
 
 class LibraryCalls:
-    """Of one unit. Local memory that library functions exchange values through is a kernel's own, and other functions
-    take a pointer to it as their last parameter."""
+    """The calls of library functions in one unit. Local memory that library functions exchange values through is a
+    kernel's own, and other functions take a pointer to it as their last parameter."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -66,21 +66,22 @@ class LibraryCalls:
         """A call in the body of `caller` of the instance for `target`."""
         signature, name = instance.signature, instance.function_name
         self._instances.setdefault(target, {})[name] = instance
-        given = [passed(a, parameter_type(p)) for a, p in zip(arguments, signature.parameters, strict=True)]
+        operands = [passed(a, parameter_type(p)) for a, p in zip(arguments, signature.parameters, strict=True)]
         size = instance.scratch_bytes(target)
         if size:
-            given.append(self._scratch_pointer(caller, span))
+            operands.append(self._scratch_pointer(caller, span))
             self._bytes[caller] = max(self._bytes.get(caller, 0), size)
-        result = typed.Call(span, _VALUES[signature.returns], _UNLINKED, given)
+        result = typed.Call(span, _VALUES[signature.returns], _UNLINKED, operands)
         self._calls.append((target, name, result))
         return result
 
     def note_call(self, caller: typed.FunctionDecl, call: typed.Call) -> None:
-        """Says that `caller` calls a function of the unit's own, which may have to be told of local memory."""
+        """Record that `caller` calls a function of the unit's own, which may have to receive a pointer to local
+        memory."""
         self._callers.setdefault(caller, []).append(call)
 
     def link(self) -> typed.Unit:
-        """Gives all calls their functions: the library's, which are returned with their records."""
+        """Set the functions of all calls to the library's, and return these with their records."""
         lowering.check_count(sum(map(len, self._instances.values())))
         result = typed.Unit([], [], [])
         linked: dict[tuple[Target, str], typed.FunctionDecl] = {}
@@ -98,7 +99,7 @@ class LibraryCalls:
     # --- local memory ----------------------------------------------------------------------------
 
     def pass_scratch(self, functions: Sequence[typed.FunctionDecl]) -> list[typed.VarDecl]:
-        """Gives the functions, callees first, their parameters for local memory; the kernels' objects."""
+        """Add the parameters for local memory to the functions, callees first, and return the kernels' objects."""
         objects = []
         for function in functions:
             for call in self._callers.get(function, ()):
@@ -148,8 +149,8 @@ def passed(e: typed.Expr, t: Type) -> typed.Expr:
         return e if e.type == t else typed.Convert(e.span, t, ConvertKind.INT_TO_INT, e)
     assert isinstance(e.type, PointerType)
     if e.type.qualifiers.space is not t.qualifiers.space:
-        moved = PointerType(e.type.pointee, replace(e.type.qualifiers, space=t.qualifiers.space))
-        e = typed.Convert(e.span, moved, ConvertKind.ADDRESS_SPACE, e)
+        pointer_type = PointerType(e.type.pointee, replace(e.type.qualifiers, space=t.qualifiers.space))
+        e = typed.Convert(e.span, pointer_type, ConvertKind.ADDRESS_SPACE, e)
     if e.type.pointee == t.pointee:  # type: ignore[attr-defined]
         return e
     return typed.Convert(e.span, t, ConvertKind.POINTER, e)

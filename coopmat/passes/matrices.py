@@ -36,11 +36,11 @@ from .sub_groups import SubGroups, substitute
 
 @dataclass(frozen=True, slots=True)
 class Matrices:
-    """The pass. `asked` is --sub-group-size; `half_bits`: the device has halves in memory only."""
+    """The pass. `size_option` is --sub-group-size; `half_bits`: the device has halves in memory only."""
 
     strategy: Strategy
     library: Library
-    asked: int | None = None
+    size_option: int | None = None
     half_bits: bool = False
     name: str = "cooperative-matrices"
     removes: tuple[type, ...] = (CoopMatrixType,)
@@ -48,7 +48,7 @@ class Matrices:
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
         graph = CallGraph(unit, names_matrix)
-        groups = SubGroups(unit, graph, self.strategy, self.asked)
+        groups = SubGroups(unit, graph, self.strategy, self.size_option)
         result = _Unit(unit, graph, groups, self).run()
         report.warnings += groups.warnings
         return result
@@ -64,7 +64,7 @@ class _Unit:
         self.calls = LibraryCalls(options.library)
         self._versions: dict[tuple[typed.FunctionDecl, Target], typed.FunctionDecl] = {}
         # Callees first.
-        self._made: list[typed.FunctionDecl] = []
+        self._functions: list[typed.FunctionDecl] = []
 
     def run(self) -> typed.Unit:
         roots = self.unit.kernels or [f for f in self.unit.functions if f.body is not None]
@@ -72,16 +72,16 @@ class _Unit:
         for decl in self.unit.kernels:
             self.groups.settle(new[decl], decl)
         order = {decl: number for number, decl in enumerate(self.unit.functions)}
-        sources = {made: source for (source, _), made in self._versions.items()}
-        functions = sorted(sources, key=lambda made: order[sources[made]])
-        objects = self.calls.pass_scratch(self._made)
+        sources = {new_decl: source for (source, _), new_decl in self._versions.items()}
+        functions = sorted(sources, key=lambda new_decl: order[sources[new_decl]])
+        objects = self.calls.pass_scratch(self._functions)
         library = self.calls.link()
-        records = [*self.storage.made, *library.records, *map(self.storage.record_type, self.unit.records)]
+        records = [*self.storage.own_records, *library.records, *map(self.storage.record_type, self.unit.records)]
         functions, variables = [*library.functions, *functions], [*self.unit.variables, *objects]
         return replace(self.unit, functions=functions, variables=variables, records=records, has_matrices=False)
 
     def version(self, decl: typed.FunctionDecl, target: Target) -> typed.FunctionDecl:
-        """What the function becomes where it is called by a kernel of this target."""
+        """Return the version of the function that kernels of this target call."""
         if decl.body is None:
             return decl
         if (decl, target) not in self._versions:
@@ -92,7 +92,8 @@ class _Unit:
         return self._versions[decl, target]
 
     def _changes(self, decl: typed.FunctionDecl) -> bool:
-        """Whether it, or what it calls, is made anew; a kernel always is, for what is decided on it."""
+        """Return whether the function, or one that it calls, is rewritten; a kernel always is, for what is decided on
+        it."""
         reasons = ("calls_kernel", "names_matrices", *(["subgroups"] if self.groups.replaces else []))
         return any(self.graph.uses(decl, reason) for reason in reasons)
 
@@ -104,7 +105,7 @@ class _Unit:
             # Matrices become values only where everything is in one function.
             new.attributes = {n: v for n, v in decl.attributes.items() if n != "noinline"} | {"always_inline": True}
         _Function(self, new, target).rewrite()
-        self._made.append(new)
+        self._functions.append(new)
         return new
 
 
@@ -131,7 +132,7 @@ class _Function(FunctionRewriter):
         before: list[typed.Expr] = []
         operands: list[typed.Expr] = []
         for operand in _operands(new):
-            if self.unit.storage.is_made(operand.type):
+            if self.unit.storage.is_own_record(operand.type):
                 effects, operand = self.address(operand)
                 before += effects
             operands.append(named_space(operand))
@@ -200,27 +201,27 @@ class _Function(FunctionRewriter):
         row = builtins.find(e.name)
         if row is None or not row.subgroup:
             return new
-        found = substitute(self.target.strategy, e)
-        arguments = new.arguments[: len(found.instance.signature.parameters)]
-        if not found.each:
-            return passed(self._call(found.instance, list(map(named_space, arguments)), e.span), e.type)
-        return self._each(found.instance, arguments, e)
+        replacement = substitute(self.target.strategy, e)
+        arguments = new.arguments[: len(replacement.instance.signature.parameters)]
+        if not replacement.each:
+            return passed(self._call(replacement.instance, list(map(named_space, arguments)), e.span), e.type)
+        return self._each(replacement.instance, arguments, e)
 
     def _each(self, instance: Instance, arguments: list[typed.Expr], e: typed.BuiltinCall) -> typed.Expr:
         """A function of scalars for each component; what is evaluated once goes to variables."""
         vector = e.parameters[0]
         assert isinstance(vector, VectorType)
         before: list[typed.Expr] = []
-        known: list[typed.Expr] = []
+        values: list[typed.Expr] = []
         for argument in arguments:
             effects, value = self.held(argument)
             before += effects
-            known.append(value)
+            values.append(value)
         items: list[typed.Expr] = []
         for i in range(vector.count):
             parts = [
                 typed.ExtractSwizzle(a.span, vector.element, a, (i,)) if t == vector else a
-                for t, a in zip(e.parameters, known, strict=False)
+                for t, a in zip(e.parameters, values, strict=False)
             ]
             items.append(self._call(instance, parts, e.span))
         return sequence([*before, typed.VectorLiteral(e.span, e.type, items)])

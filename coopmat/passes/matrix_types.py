@@ -111,19 +111,19 @@ class _Unit:
             elif new is not function:
                 new.type = types.type(function.type)  # type: ignore[assignment]
         library = self.calls.link()
-        records = [*types.made, *library.records, *map(types.record_type, unit.records)]
+        records = [*types.own_records, *library.records, *map(types.record_type, unit.records)]
         functions, variables = [*library.functions, *self.functions.values()], list(self.variables.values())
         result = replace(unit, functions=functions, variables=variables, records=records)
         self._mark_loops(result)
         return result
 
     def _mark_loops(self, unit: typed.Unit) -> None:
-        """Says of kernels whether there are loops around or in expressions of matrices."""
+        """Mark the kernels with loops around or in expressions of matrices."""
         graph = CallGraph(unit, lambda t: False)
         for kernel in unit.kernels:
-            reached = graph.reached(kernel)
-            nodes = (node for function in reached for node in walk(function.body))
-            if not self.callers.isdisjoint(reached) and any(isinstance(node, _LOOPS) for node in nodes):
+            functions = graph.reached(kernel)
+            nodes = (node for function in functions for node in walk(function.body))
+            if not self.callers.isdisjoint(functions) and any(isinstance(node, _LOOPS) for node in nodes):
                 kernel.attributes = {**kernel.attributes, "matrix_loops": True}
 
     def _constant(self, e: typed.Expr) -> typed.Expr:
@@ -165,9 +165,9 @@ class _Function(FunctionRewriter):
 
     def _leaves(self, e: typed.Expr, value: typed.Expr | None = None) -> list[typed.Expr]:
         """The expressions that are evaluated for `value`, which is calculated by `e`."""
-        found = self._expressions[id(e)] = matrix_trees.expression(value or e)
+        tree = self._expressions[id(e)] = matrix_trees.expression(value or e)
         target = e.target if isinstance(e, typed.CompoundAssign) else None
-        leaves = (leaf for leaf in found.leaves if not isinstance(leaf, ObjectLeaf) or leaf.expression is not target)
+        leaves = (leaf for leaf in tree.leaves if not isinstance(leaf, ObjectLeaf) or leaf.expression is not target)
         return [part for leaf in leaves for part in _leaf_parts(leaf)]
 
     def _compound_parts(self, e: typed.CompoundAssign) -> list[typed.Expr] | None:
@@ -180,23 +180,24 @@ class _Function(FunctionRewriter):
             value = typed.MatrixElementwise(e.span, e.computation, e.op, left, e.value)
         return [e.target, *self._leaves(e, value)]
 
-    def _arguments(self, e: typed.Expr, new: list[typed.Expr], known: typed.LValue | None = None) -> _Arguments:
-        """Of the leaves of an expression that have become `new`; a compound assignment's target is `known`."""
-        found = _Arguments(self._expressions.pop(id(e)))
+    def _arguments(self, e: typed.Expr, new: list[typed.Expr], target: typed.LValue | None = None) -> _Arguments:
+        """Return the arguments for the leaves of an expression that have become `new`; a compound assignment's target
+        is `target`."""
+        result = _Arguments(self._expressions.pop(id(e)))
         parts = iter(new)
-        for leaf in found.expression.leaves:
+        for leaf in result.expression.leaves:
             if isinstance(leaf, ScalarLeaf):
                 first = next(parts)
-                found.add([_as_index(first) if leaf.index else first])
+                result.add([_as_index(first) if leaf.index else first])
             elif isinstance(leaf, MemoryLeaf):
-                found.add(_memory(leaf, next(parts), next(parts)), pointer=True)
+                result.add(_memory(leaf, next(parts), next(parts)), pointer=True)
             else:
                 is_target = isinstance(e, typed.CompoundAssign) and leaf.expression is e.target
-                inner = known if is_target and known is not None else next(parts)
+                inner = target if is_target and target is not None else next(parts)
                 effects, pointer = self._object(leaf.expression, inner)
-                found.before += effects
-                found.add([pointer], pointer=True)
-        return found
+                result.before += effects
+                result.add([pointer], pointer=True)
+        return result
 
     def _object(self, source: typed.Expr, new: typed.Expr) -> tuple[list[typed.Expr], typed.Expr]:
         """The pointer to the elements of an object, or of a value that is none; members of packed records need not be
@@ -243,7 +244,7 @@ class _Function(FunctionRewriter):
         return self._value(e, e.type, self._arguments(e, new), e.span)
 
     def _value(self, e: typed.Expr, t: Type, args: _Arguments, span: Span) -> typed.Expr:
-        """What an expression gives, in an object of its own."""
+        """Return the value of an expression, in an object of its own."""
         assert isinstance(t, ConstantMatrixType)
         result = self.temporary(self.unit.types.type(t), span)
         return self.result(args.before, result, self._call(args, t, [elements(result)], span, separate=True))
@@ -342,7 +343,7 @@ _HANDLERS: dict[type, Callable[..., Any]] = {
 
 @dataclass(slots=True)
 class _Arguments:
-    """What a tree's function is called with; `spaces` are where its leaves' pointers point, None for scalars."""
+    """The arguments of a tree's function; `spaces` are the address spaces of its leaves' pointers, None for scalars."""
 
     expression: Expression
     before: list[typed.Expr] = field(default_factory=list)
@@ -381,7 +382,7 @@ def _in_named_space(place: typed.LValue) -> typed.LValue:
 
 
 def _is_packed(e: typed.Expr) -> bool:
-    """Whether it is in a record that need not be aligned."""
+    """Return whether an expression is in a record that need not be aligned."""
     while isinstance(e, (typed.Member, typed.Index)):
         record = e.base.type
         if isinstance(record, RecordType) and isinstance(e, typed.Member):
@@ -403,7 +404,7 @@ def _number(e: typed.Expr, value: int) -> typed.Expr:
 
 
 def _offset(line: typed.Expr, stride: int, inside: typed.Expr) -> typed.Expr:
-    """Of an element: `stride` elements are from one line (column, row) to the next."""
+    """Return the index of an element: `stride` elements are from one line (column, row) to the next."""
     if isinstance(line, typed.IntConst) and isinstance(inside, typed.IntConst):
         return _number(line, line.value * stride + inside.value)
     start = _as_index(line)
@@ -418,7 +419,7 @@ def _offset(line: typed.Expr, stride: int, inside: typed.Expr) -> typed.Expr:
 
 
 def _in_memory(t: Type) -> range:
-    """Where the elements of a matrix of one row or column lie."""
+    """Return the indices of the elements of a matrix of one row or column."""
     assert isinstance(t, ConstantMatrixType)
     lines = t.columns if t.layout is MatrixLayout.COLUMN_MAJOR else t.rows
     return range(0, t.stride * lines, t.stride) if lines > 1 else range(t.rows * t.columns)

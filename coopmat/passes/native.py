@@ -29,11 +29,11 @@ NO_RULES = native_library.NO_RULES
 
 @dataclass(frozen=True, slots=True)
 class NativeMatrices:
-    """The pass. `rules` are what the device wants of matrices in memory, `asked` is --sub-group-size."""
+    """The pass. `rules` are what the device wants of matrices in memory, `size_option` is --sub-group-size."""
 
     library: Library
     rules: MemoryRules = NO_RULES
-    asked: int | None = None
+    size_option: int | None = None
     name: str = "native-matrices"
     removes: tuple[type, ...] = ()
     only: str = "has_matrices"
@@ -49,10 +49,10 @@ class _Unit:
         self.unit, self.rules, self.library = unit, options.rules, options.library
         self.graph = CallGraph(unit, names_matrix)
         self.functions = copies(unit)
-        self.sub_groups = most_sub_groups(unit.kernels, options.asked)
+        self.sub_groups = most_sub_groups(unit.kernels, options.size_option)
         self.staging: set[typed.FunctionDecl] = set()
         self._tiles: dict[tuple[Type, int], typed.VarDecl] = {}
-        self._wanted: dict[str, Function] = {}
+        self._library_functions: dict[str, Function] = {}
         self._calls: list[typed.Call] = []
 
     def run(self) -> typed.Unit:
@@ -67,22 +67,22 @@ class _Unit:
         functions = [*self._linked(), *self.functions.values()]
         return replace(self.unit, functions=functions, variables=[*self.unit.variables, *self._tiles.values()])
 
-    def call(self, wanted: Function, t: Type, arguments: list[typed.Expr], span: Span) -> typed.Expr:
+    def call(self, function: Function, t: Type, arguments: list[typed.Expr], span: Span) -> typed.Expr:
         """A call of a function of the library, which `link` finds."""
-        self._wanted[wanted.function_name] = wanted
-        head = typed.FunctionDecl(LIBRARY_SPAN, wanted.function_name, None, [], False, True)  # type: ignore[arg-type]
+        self._library_functions[function.function_name] = function
+        head = typed.FunctionDecl(LIBRARY_SPAN, function.function_name, None, [], False, True)  # type: ignore[arg-type]
         self._calls.append(typed.Call(span, t, head, arguments))
         return self._calls[-1]
 
     def _linked(self) -> list[typed.FunctionDecl]:
-        if not self._wanted:
+        if not self._library_functions:
             return []
-        functions = self.library(native_library.instantiate(self._wanted.values())).functions
-        found = {f.name: f for f in functions if f.body is not None}
+        functions = self.library(native_library.instantiate(self._library_functions.values())).functions
+        definitions = {f.name: f for f in functions if f.body is not None}
         for call in self._calls:
-            if call.function.name not in found:
+            if call.function.name not in definitions:
                 raise InternalError(f"the matrix library does not define '{call.function.name}'")
-            call.function = found[call.function.name]
+            call.function = definitions[call.function.name]
         return functions
 
     def tiles(self, matrix: CoopMatrixType, span: Span) -> typed.Expr:
@@ -130,11 +130,11 @@ class _Function(FunctionRewriter):
         self.unit.staging.add(self.source)
         pointer, b = named_space(e.pointer), e.bounds
         q = _qualifiers(pointer)
-        wanted = kind(matrix_type(matrix), str(q.space), Layout(e.layout), q.volatile, self.unit.rules)
+        access = kind(matrix_type(matrix), str(q.space), Layout(e.layout), q.volatile, self.unit.rules)
         whole: list[typed.Expr] = [typed.IntConst(e.span, UINT, n) for n in (0, 0, matrix.rows, matrix.columns)]
         bounds = whole if b is None else [b.row, b.column, b.rows, b.columns]
         arguments = [pointer, *value, e.stride, *bounds, self.unit.tiles(matrix, e.span)]
-        return self.unit.call(wanted, e.type, arguments, e.span)
+        return self.unit.call(access, e.type, arguments, e.span)
 
     def convert(self, e: typed.MatrixConvert, new: typed.MatrixConvert) -> typed.Expr:
         source, target = e.operand.type, e.type
@@ -143,11 +143,11 @@ class _Function(FunctionRewriter):
             self.unit.staging.add(self.source)
             function = StagedTranspose(matrix_type(source), matrix_type(target).use, self.unit.rules)
             return self.unit.call(function, target, [new.operand, self.unit.tiles(source, e.span)], e.span)
-        here, there = source.component, target.component
-        if here.is_float or there.is_float or not e.how.saturate or here.signed == there.signed:
+        old_type, new_type = source.component, target.component
+        if old_type.is_float or new_type.is_float or not e.how.saturate or old_type.signed == new_type.signed:
             return new
-        wanted = ClampedConvert(matrix_type(source), matrix_type(target).component)
-        return self.unit.call(wanted, target, [new.operand], e.span)
+        conversion = ClampedConvert(matrix_type(source), matrix_type(target).component)
+        return self.unit.call(conversion, target, [new.operand], e.span)
 
 
 _HANDLERS: dict[type, Callable[..., Any]] = {
@@ -163,7 +163,7 @@ def _qualifiers(pointer: typed.Expr) -> Qualifiers:
 
 
 def _is_staged(e: typed.MatrixLoad | typed.MatrixStore) -> bool:
-    """Whether the access is more than an instruction, whose pointer is to memory that the subgroup shares. No
+    """Return whether the access is more than an instruction, and its pointer is to memory that the subgroup shares. No
     instruction takes a generic pointer, which the lowering refuses.
 
     The packed layout exists as a vendor's only (SPV_INTEL_joint_matrix), which spirv-val does not know.
@@ -174,7 +174,7 @@ def _is_staged(e: typed.MatrixLoad | typed.MatrixStore) -> bool:
 
 
 def most_sub_groups(decls: Iterable[typed.FunctionDecl], size: int | None) -> int:
-    """How many subgroups a work-group of these kernels may have.
+    """Return the largest number of subgroups that a work-group of these kernels may have.
 
     It follows from reqd_work_group_size and the subgroups' size (theirs, or else `size`, or 8, which no device that we
     know goes below). A kernel that does not tell is taken to have no more than 16 (docs/routes.md).

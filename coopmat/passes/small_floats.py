@@ -112,9 +112,9 @@ class _Function(FunctionRewriter):
         result: list[typed.Expr] = []
         own: typed.Expr = load(target)
         if not e.prefix:
-            known = self.temporary(t, e.span)
-            before.append(typed.Assign(e.span, t, known, own))
-            own, result = load(known), [load(known)]
+            old_value = self.temporary(t, e.span)
+            before.append(typed.Assign(e.span, t, old_value, own))
+            own, result = load(old_value), [load(old_value)]
         one = typed.FloatConst(e.span, FLOAT, float(e.step))
         total = typed.Binary(e.span, FLOAT, "add", self._converted(own, FLOAT, e.span), one)
         change = typed.Assign(e.span, t, target, self._converted(total, t, e.span))
@@ -131,6 +131,6 @@ _HANDLERS: dict[type, Callable[..., Any]] = {
 
 
 def _convert(x: typed.Expr, t: ScalarType, span: Span) -> typed.Expr:
-    """Of a number that is no small float."""
+    """Convert a number that is no small float."""
     kind = kind_between(x.type, t)
     return x if kind is None else typed.Convert(span, t, kind, x)

@@ -43,8 +43,8 @@ class PlainTypes(ABC):
 
     def __init__(self) -> None:
         # By identity, which is much cheaper than hashing; the entry keeps the type alive.
-        self._known: dict[int, tuple[Type, Type]] = {}
-        self._made: dict[Type, RecordType] = {}
+        self._types: dict[int, tuple[Type, Type]] = {}
+        self._own_records: dict[Type, RecordType] = {}
         self._ids: set[int] = set()
         self._records: dict[RecordType, RecordType] = {}
 
@@ -53,22 +53,22 @@ class PlainTypes(ABC):
         """The record for a type of the class."""
 
     @property
-    def made(self) -> list[RecordType]:
+    def own_records(self) -> list[RecordType]:
         """The new records."""
-        return list(self._made.values())
+        return list(self._own_records.values())
 
-    def is_made(self, t: Type) -> bool:
+    def is_own_record(self, t: Type) -> bool:
         return id(t) in self._ids
 
     def type(self, t: Type) -> Type:
         """The type itself where it says nothing of what is replaced."""
-        known = self._known.get(id(t))
-        if known is None:
-            known = self._known[id(t)] = (t, self._replaced(t) if names(t, self.own) else t)
-        return known[1]
+        entry = self._types.get(id(t))
+        if entry is None:
+            entry = self._types[id(t)] = (t, self._replaced(t) if names(t, self.own) else t)
+        return entry[1]
 
     def record_type(self, t: RecordType) -> RecordType:
-        """As `type`."""
+        """Return the record type that `type` returns for a record type."""
         result = self.type(t)
         assert isinstance(result, RecordType)
         return result
@@ -85,22 +85,22 @@ class PlainTypes(ABC):
         return self._record(t) if isinstance(t, RecordType) else t
 
     def _of_own(self, t: Type) -> RecordType:
-        found = self._made.get(t)
-        if found is None:
-            found = self._made[t] = self.make(t)
-            self._ids.add(id(found))
-        return found
+        record = self._own_records.get(t)
+        if record is None:
+            record = self._own_records[t] = self.make(t)
+            self._ids.add(id(record))
+        return record
 
     def _record(self, t: RecordType) -> RecordType:
-        found = self._records.get(t)
-        if found is None:
+        record = self._records.get(t)
+        if record is None:
             # Nothing of a cooperative matrix may be misaligned.
             packed = t.packed and not t.holds_matrix
-            found = self._records[t] = RecordType(t.kind, t.name, t.span, packed=packed, alignment=t.alignment)
+            record = self._records[t] = RecordType(t.kind, t.name, t.span, packed=packed, alignment=t.alignment)
             if t.fields is not None:
                 items = [replace(f, type=self.type(f.type), packed=f.packed and not t.holds_matrix) for f in t.fields]
-                found.complete(items)
-        return found
+                record.complete(items)
+        return record
 
 
 class Storage(PlainTypes):
@@ -131,13 +131,13 @@ class Storage(PlainTypes):
 
 
 def names_matrix(t: Type) -> bool:
-    """Whether the type says something of cooperative matrices, also behind pointers."""
+    """Return whether the type is of cooperative matrices or contains such a type, also behind pointers."""
     return names(t, CoopMatrixType)
 
 
 def names(t: Type, own: type) -> bool:
-    """Whether the type is of the class, or made of such a type, also behind pointers."""
-    work, seen = [t], set()
+    """Return whether the type is of the class `own` or contains such a type, also behind pointers."""
+    work, visited = [t], set()
     while work:
         inner = work.pop()
         if isinstance(inner, own):
@@ -148,8 +148,8 @@ def names(t: Type, own: type) -> bool:
             work.append(inner.pointee)
         elif isinstance(inner, FunctionType):
             work += [inner.result, *inner.parameters]
-        elif isinstance(inner, RecordType) and inner not in seen:
-            seen.add(inner)
+        elif isinstance(inner, RecordType) and inner not in visited:
+            visited.add(inner)
             work += [item.type for item in inner.fields or ()]
     return False
 
@@ -168,8 +168,8 @@ def named_space(e: typed.Expr) -> typed.Expr:
     if e.kind is ConvertKind.POINTER:
         inner = named_space(e.operand)
         if inner is not e.operand and isinstance(inner.type, PointerType):
-            moved = replace(e.type.qualifiers, space=inner.type.qualifiers.space)
-            return typed.Convert(e.span, PointerType(e.type.pointee, moved), ConvertKind.POINTER, inner)
+            qualifiers = replace(e.type.qualifiers, space=inner.type.qualifiers.space)
+            return typed.Convert(e.span, PointerType(e.type.pointee, qualifiers), ConvertKind.POINTER, inner)
     return e
 
 
@@ -177,8 +177,8 @@ def decayed(array: typed.LValue) -> typed.Expr:
     """The pointer to the first element of an array object."""
     assert isinstance(array.type, ArrayType)
     place = array.place
-    kept = Qualifiers(place.space, place.const, place.volatile)
-    return typed.Convert(array.span, PointerType(array.type.element, kept), ConvertKind.DECAY, array)
+    qualifiers = Qualifiers(place.space, place.const, place.volatile)
+    return typed.Convert(array.span, PointerType(array.type.element, qualifiers), ConvertKind.DECAY, array)
 
 
 def address_of(target: typed.LValue) -> typed.Expr:
@@ -223,7 +223,7 @@ _SIMPLE: dict[type, tuple[str, ...]] = {
 
 
 def is_simple(e: typed.Expr) -> bool:
-    """Whether evaluating it twice is like doing so once."""
+    """Return whether evaluating the expression twice equals evaluating it once."""
     operands = _SIMPLE.get(type(e))
     if operands is None or (isinstance(e, typed.LValue) and e.place.volatile):
         return False

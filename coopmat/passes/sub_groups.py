@@ -1,5 +1,5 @@
-"""Which subgroups a unit's kernels run in where matrices are lowered to a library, and what builtins of the subgroup
-become where that is not the device's."""
+"""The sizes of the subgroups in which a unit's kernels run where matrices are lowered to a library, and the replacement
+of subgroup builtins where these are not the device's subgroups."""
 
 from __future__ import annotations
 
@@ -21,51 +21,52 @@ _SIZE = "intel_reqd_sub_group_size"
 
 
 class SubGroups:
-    """Of `unit`, whose functions are in `graph`; `asked` is --sub-group-size."""
+    """The subgroups of `unit`, whose functions are in `graph`; `size_option` is --sub-group-size."""
 
-    def __init__(self, unit: typed.Unit, graph: CallGraph, strategy: Strategy, asked: int | None) -> None:
-        self.unit, self.graph, self.strategy, self.asked = unit, graph, strategy, asked
+    def __init__(self, unit: typed.Unit, graph: CallGraph, strategy: Strategy, size_option: int | None) -> None:
+        self.unit, self.graph, self.strategy, self.size_option = unit, graph, strategy, size_option
         self.warnings: list[Diagnostic] = []
 
     def target(self, decl: typed.FunctionDecl) -> Target:
-        """What the library is instantiated for where this kernel calls it."""
-        return self.strategy.target(self.asked or sub_group_size(decl), work_items(decl))
+        """Return the target that the library is instantiated for where this kernel calls it."""
+        return self.strategy.target(self.size_option or sub_group_size(decl), work_items(decl))
 
     @cached_property
     def smallest_size(self) -> int:
-        """What the storage of matrices is laid out for: the smallest subgroups that a kernel with matrices has."""
+        """Return the size that the storage of matrices is laid out for: that of the smallest subgroups of a kernel with
+        matrices."""
         kernels = [decl for decl in self.unit.kernels if self.graph.uses(decl, "matrices")]
-        sizes = (self.strategy.size(self.asked or sub_group_size(decl)) for decl in kernels)
-        return min(sizes, default=self.strategy.size(self.asked))
+        sizes = (self.strategy.size(self.size_option or sub_group_size(decl)) for decl in kernels)
+        return min(sizes, default=self.strategy.size(self.size_option))
 
     @cached_property
     def replaces(self) -> bool:
-        """Whether the subgroup builtins speak of the strategy's subgroups, not of the device's."""
+        """Return whether the subgroup builtins refer to the strategy's subgroups, not to the device's."""
         users = self.unit.kernels or self.unit.functions
         return self.strategy.replaces_builtins(any(self.graph.uses(decl, "matrices") for decl in users))
 
     def settle(self, kernel: typed.FunctionDecl, source: typed.FunctionDecl) -> None:
-        """Says on a `kernel` what is decided for the one in the source: the size that the device is told of, and what
-        hosts need to know. Raises CompileError for two sizes; adds to `warnings`."""
+        """Set on a `kernel` the decisions for the one in the source: the attribute for the device, and the description
+        for hosts. Raise CompileError for two different sizes; add to `warnings`."""
         target = self.target(source)
         matrices, subgroups = (self.graph.uses(source, what) for what in ("matrices", "subgroups"))
-        asked = attribute = size = sub_group_size(source)
+        own_size = attribute = size = sub_group_size(source)
         most = None
         if matrices or (subgroups and self.replaces):
             size, most = target.sub_group_size, target.most_work_items
             attribute = size if self.strategy.has_sub_groups_of_device else None
-            if asked is not None and asked != size:
-                self._tell_of_other_size(source, asked, target)
-        elif subgroups and asked is None and self.strategy.has_sub_groups_of_device:
-            attribute = size = self.asked
+            if own_size is not None and own_size != size:
+                self._tell_of_other_size(source, own_size, target)
+        elif subgroups and own_size is None and self.strategy.has_sub_groups_of_device:
+            attribute = size = self.size_option
         kernel.attributes = {name: value for name, value in source.attributes.items() if name != _SIZE}
         # A device without subgroups need not know the attribute.
         if attribute is not None and not self.strategy.exchanges_in_local_memory:
             kernel.attributes[_SIZE] = attribute
         kernel.info = describe(source, size, matrices, most)
 
-    def _tell_of_other_size(self, decl: typed.FunctionDecl, asked: int, target: Target) -> None:
-        text = f"kernel '{decl.name}' asks for subgroups of {asked}, and "
+    def _tell_of_other_size(self, decl: typed.FunctionDecl, own_size: int, target: Target) -> None:
+        text = f"kernel '{decl.name}' asks for subgroups of {own_size}, and "
         if not target.strategy.has_one_work_item:
             text += f"--sub-group-size asks for {target.sub_group_size}: different sizes are not supported yet"
             raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, decl.span)])
@@ -83,7 +84,7 @@ class Substitute:
 
 
 def substitute(strategy: Strategy, e: typed.BuiltinCall) -> Substitute:
-    """Where the strategy's subgroups are not the device's."""
+    """Return the library function that replaces a builtin where the strategy's subgroups are not the device's."""
     first = e.parameters[0] if e.parameters else None
     instance = lowering.substitute_builtin(strategy, e.name, _component(first))
     if instance is None:
@@ -95,6 +96,6 @@ def substitute(strategy: Strategy, e: typed.BuiltinCall) -> Substitute:
 
 
 def _component(t: Type | None) -> ComponentType | None:
-    """Of a scalar, a vector, or what a pointer is to."""
+    """Return the component type of a scalar, a vector, or what a pointer points to."""
     element = element_type(t.pointee if isinstance(t, PointerType) else t) if t is not None else None
     return COMPONENTS.get(element.name) if isinstance(element, ScalarType) else None

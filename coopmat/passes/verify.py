@@ -1,5 +1,5 @@
-"""Whether a unit is valid: types agree, places are places, what is named is declared, and nothing is left of the types
-that passes have removed."""
+"""The check that a unit is valid: types agree, lvalues are lvalues, every name has a declaration, and no type remains
+that a pass has removed."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .storage import names
 
 
 def check(unit: typed.Unit, after: str, removed: tuple[type, ...] = ()) -> None:
-    """Raises InternalError for the first fault, which the pass called `after` has made."""
+    """Raise InternalError for the first fault, which the pass named `after` has caused."""
     for fault in _faults(unit, removed):
         raise InternalError(f"the pass {after} made an invalid unit", fault)
 
 
 def _faults(unit: typed.Unit, removed: tuple[type, ...]) -> Iterator[str]:
     functions = set(unit.functions)
-    seen: dict[int, Type] = {}
+    types: dict[int, Type] = {}
     for decl in unit.functions:
         declared = {*unit.variables, *decl.parameters}
         nodes = [*walk(*decl.parameters, decl.body)]
@@ -40,7 +40,7 @@ def _faults(unit: typed.Unit, removed: tuple[type, ...]) -> Iterator[str]:
         for node in nodes:
             what = f"{node.span}: {type(node).__name__} in '{decl.name}'"
             if isinstance(node, (Expr, typed.VarDecl)):
-                seen[id(node.type)] = node.type
+                types[id(node.type)] = node.type
             if isinstance(node, typed.VarRef) and node.decl not in declared:
                 yield f"{what} names '{node.decl.name}', which is not declared"
             if isinstance(node, typed.Call) and node.function not in functions:
@@ -50,14 +50,15 @@ def _faults(unit: typed.Unit, removed: tuple[type, ...]) -> Iterator[str]:
             rule = _RULES.get(type(node))
             if rule is not None and not rule(node):
                 yield f"{what} has operands of wrong types"
-    for t in seen.values():
+    for t in types.values():
         for own in removed:
             if names(t, own):
                 yield f"the type '{t}' is still there"
 
 
 def _agree(a: Type, b: Type) -> bool:
-    """Whether a value of type `a` goes where one of `b` is wanted: qualifiers of what pointers point to may be more."""
+    """Return whether a value of type `a` fits where one of `b` is expected: pointees of `b` may have further
+    qualifiers."""
     if isinstance(a, PointerType) and isinstance(b, PointerType):
         to_void = VoidType() in (a.pointee, b.pointee)
         return a.qualifiers.space is b.qualifiers.space and (to_void or _agree(a.pointee, b.pointee))

@@ -28,13 +28,13 @@ def fitted(kernel: KernelInfo, arguments: Sequence[Any], loose: Sequence[bool] =
     """
     parameters = kernel.parameters
     if len(arguments) != len(parameters):
-        wanted = ", ".join(f"{p.type_name} {p.name}" for p in parameters) or "none"
-        raise Misfit(f"kernel '{kernel.name}' takes {len(parameters)} arguments ({wanted}), not {len(arguments)}")
+        expected = ", ".join(f"{p.type_name} {p.name}" for p in parameters) or "none"
+        raise Misfit(f"kernel '{kernel.name}' takes {len(parameters)} arguments ({expected}), not {len(arguments)}")
     return [fitted_one(kernel, n, value, bool(loose) and loose[n]) for n, value in enumerate(arguments)]
 
 
 def fitted_one(kernel: KernelInfo, number: int, value: Any, loose: bool = False) -> Any:
-    """One argument, by its number from 0, as pyopencl takes it. Raises Misfit."""
+    """Return one argument, by its number from 0, as pyopencl takes it. Raise Misfit."""
     if not 0 <= number < len(kernel.parameters):
         count = len(kernel.parameters)
         raise Misfit(f"kernel '{kernel.name}' has {count} arguments, numbered from 0; there is no number {number}")
@@ -53,15 +53,15 @@ def place(kernel: KernelInfo, number: int) -> str:
 
 def _spelled(parameter: KernelParameter) -> str:
     space = parameter.address_space
-    told = not parameter.is_pointer or parameter.type_name.startswith(space)
-    return parameter.type_name if told else f"{space} {parameter.type_name}"
+    has_space = not parameter.is_pointer or parameter.type_name.startswith(space)
+    return parameter.type_name if has_space else f"{space} {parameter.type_name}"
 
 
 def _fitted(parameter: KernelParameter, value: Any, loose: bool) -> Any:
     cl = opencl()
     if parameter.is_handle:
-        wanted = cl.Sampler if parameter.type_name == "sampler_t" else cl.Image
-        return value if isinstance(value, wanted) else _refuse(f"needs pyopencl.{wanted.__name__}", value)
+        handle_type = cl.Sampler if parameter.type_name == "sampler_t" else cl.Image
+        return value if isinstance(value, handle_type) else _refuse(f"needs pyopencl.{handle_type.__name__}", value)
     if parameter.is_pointer:
         _check_pointer(parameter, value)
         return value
@@ -108,34 +108,34 @@ def _bytes(parameter: KernelParameter, value: Any) -> Any:
     return value
 
 
-def _numpy_number(wanted: Any, value: Any, loose: bool) -> Any:
-    """What numpy has a type for has to be of that type, but for a sign and for the bits of a half."""
-    if value.dtype == wanted:
+def _numpy_number(dtype: Any, value: Any, loose: bool) -> Any:
+    """Return a number of numpy's, whose type has to be the parameter's but for a sign and for the bits of a half."""
+    if value.dtype == dtype:
         return value
     if loose or value.dtype.kind == "b":
-        return _number(wanted, value.item())
-    same_size = value.dtype.itemsize == wanted.itemsize and value.dtype.kind in "iu"
-    if same_size and (wanted.kind in "iu" or wanted == np.float16):
-        return value.view(wanted)
-    return _refuse(f"needs numpy.{wanted.name}", value)
+        return _number(dtype, value.item())
+    same_size = value.dtype.itemsize == dtype.itemsize and value.dtype.kind in "iu"
+    if same_size and (dtype.kind in "iu" or dtype == np.float16):
+        return value.view(dtype)
+    return _refuse(f"needs numpy.{dtype.name}", value)
 
 
-def _number(wanted: Any, value: Any) -> Any:
-    if wanted.kind in "iu":
+def _number(dtype: Any, value: Any) -> Any:
+    if dtype.kind in "iu":
         try:
             whole = operator.index(value)
         except TypeError:
             _refuse("needs an integer", value)
-        limits: Any = np.iinfo(wanted)
+        limits: Any = np.iinfo(dtype)
         if not limits.min <= whole <= limits.max:
             raise Misfit(f"cannot hold {whole}")
-        return wanted.type(whole)
+        return dtype.type(whole)
     if isinstance(value, (str, bytes)) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
         _refuse("needs a number", value)
     try:
         real = float(value)
         with np.errstate(over="ignore"):
-            result = wanted.type(real)
+            result = dtype.type(real)
     except (TypeError, ValueError, OverflowError):
         raise Misfit(f"cannot hold {_given(value)}") from None
     if math.isinf(result) and not math.isinf(real):

@@ -1,4 +1,4 @@
-"""What a launch gave against what the header says it must give."""
+"""The checks of a launch's results: the values in memory against those that the header states."""
 
 from __future__ import annotations
 
@@ -34,31 +34,31 @@ class CheckResult:
 
 def run_check(check: Check, before: Mapping[str, Any], after: Mapping[str, Any]) -> CheckResult:
     """Evaluate both sides. Raises CompileError where the check itself is wrong (names, shapes, tolerances)."""
-    got = np.asarray(value_of(check.target, after))
-    wanted = np.asarray(value_of(check.expected, before))
-    if wanted.shape not in ((), got.shape):
-        raise header_error(f"the target's shape is {got.shape}, the expression's {wanted.shape}", check.whole)
-    if got.size == 0:
+    actual = np.asarray(value_of(check.target, after))
+    expected = np.asarray(value_of(check.expected, before))
+    if expected.shape not in ((), actual.shape):
+        raise header_error(f"the target's shape is {actual.shape}, the expression's {expected.shape}", check.whole)
+    if actual.size == 0:
         raise header_error("the target has no elements", check.target)
     if check.exact:
         with np.errstate(invalid="ignore"):
-            right = got == wanted
-        error = _difference(got, wanted)
+            right = actual == expected
+        error = _difference(actual, expected)
     else:
         atol, rtol = (_tolerance(piece, before) for piece in (check.atol, check.rtol))
-        error = _difference(got, wanted)
+        error = _difference(actual, expected)
         with np.errstate(all="ignore"):
-            allowed = atol + rtol * np.abs(wanted.astype(np.float64)) if rtol else np.float64(atol)
+            limit = atol + rtol * np.abs(expected.astype(np.float64)) if rtol else np.float64(atol)
             # An infinite value makes the tolerance infinite, and nothing but itself may pass through that.
-            right = (error <= allowed) & np.isfinite(error)
+            right = (error <= limit) & np.isfinite(error)
     # Two NaNs agree: IEEE says nothing about which NaN an operation gives.
-    right = right | (_is_nan(got) & _is_nan(wanted))
-    bad = np.argwhere(~np.broadcast_to(right, got.shape))
+    right = right | (_is_nan(actual) & _is_nan(expected))
+    bad = np.argwhere(~np.broadcast_to(right, actual.shape))
     first = None
     if len(bad):
         index = tuple(int(i) for i in bad[0])
-        first = (index, got[index], np.broadcast_to(wanted, got.shape)[index])
-    return CheckResult(check, float(error.max()), len(bad), got.size, first)
+        first = (index, actual[index], np.broadcast_to(expected, actual.shape)[index])
+    return CheckResult(check, float(error.max()), len(bad), actual.size, first)
 
 
 def _tolerance(piece: Any, names: Mapping[str, Any]) -> float:
@@ -70,9 +70,9 @@ def _tolerance(piece: Any, names: Mapping[str, Any]) -> float:
     return float(value)
 
 
-def _difference(got: Array, wanted: Array) -> Array:
-    """|got - wanted| in float64; 0 where both are the same infinity or both NaN, infinite for one NaN."""
-    a, b = got.astype(np.float64), wanted.astype(np.float64)
+def _difference(actual: Array, expected: Array) -> Array:
+    """Return |actual - expected| in float64; 0 where both are the same infinity or both NaN, infinite for one NaN."""
+    a, b = actual.astype(np.float64), expected.astype(np.float64)
     with np.errstate(all="ignore"):
         error = np.abs(a - b)
     error = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, error)

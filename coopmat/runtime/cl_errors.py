@@ -1,4 +1,4 @@
-"""What goes wrong with programs on a device, as exceptions of this package that are pyopencl's too."""
+"""The errors of programs on a device, as exceptions of this package that are pyopencl's too."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class ProgramBuildError(_Told, BuildError, cl.RuntimeError):  # type: ignore[mis
 
     def __init__(self, *fields: Any) -> None:
         BuildError.__init__(self, *fields)
-        told = render_text(self.diagnostics, self.sources) if self.diagnostics else ""
-        self._text = BaseException.__str__(self) + (f"\n{told}" if told else "")
+        text = render_text(self.diagnostics, self.sources) if self.diagnostics else ""
+        self._text = BaseException.__str__(self) + (f"\n{text}" if text else "")
         self.args = (record(self._text),)
 
 
@@ -68,6 +68,6 @@ class LaunchError(_Told, CompileError, cl.LogicError):  # type: ignore[misc]
 
 
 def record(text: str, code: int | None = None, routine: str = "clBuildProgram") -> Any:
-    """What pyopencl's errors are made from."""
+    """Return the record from which pyopencl's errors are constructed."""
     code = cl.status_code.BUILD_PROGRAM_FAILURE if code is None else code
     return _cl._ErrorRecord(msg=text, code=code, routine=routine)

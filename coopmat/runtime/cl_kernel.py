@@ -63,12 +63,12 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
     def from_int_ptr(cls, int_ptr_value: int, retain: bool = True) -> Any:
         """The kernel behind a cl_kernel, as a number: of this class where its program was built here and is still
         there, otherwise pyopencl's."""
-        made = cl.Kernel.from_int_ptr(int_ptr_value, retain)
-        program = BUILT.get(made.get_info(cl.kernel_info.PROGRAM).int_ptr)
+        kernel = cl.Kernel.from_int_ptr(int_ptr_value, retain)
+        program = BUILT.get(kernel.get_info(cl.kernel_info.PROGRAM).int_ptr)
         if program is not None:
-            made.__class__ = Kernel
-            made._set_up(program._get_prg(), program._built.devices, made.function_name)
-        return made
+            kernel.__class__ = Kernel
+            kernel._set_up(program._get_prg(), program._built.devices, kernel.function_name)
+        return kernel
 
     # --- what matrices add
 
@@ -99,7 +99,7 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         **others: Any,
     ) -> Any:
         try:
-            given = self._fitted(arguments)
+            values = self._fitted(arguments)
         except Misfit as misfit:
             raise ArgumentError(str(misfit)) from None
         sizes = self._whole("global", global_size, 0)
@@ -110,7 +110,7 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
             sizes = tuple(g * w for g, w in zip(sizes, local, strict=True))
         local = self._local_size(queue.device, sizes, local)
         try:
-            return super().__call__(queue, sizes, local, *given, **others)
+            return super().__call__(queue, sizes, local, *values, **others)
         except (cl.Error, RuntimeError) as error:
             at = f"global size {sizes}, local size {local}"
             raise self._named(error, at, queue.device) from error
@@ -124,7 +124,7 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
             super().set_arg(index, fitted_one(self._info, index, value))
 
     def set_arg_types(self, arg_types: Sequence[Any]) -> None:
-        """As pyopencl's: numbers of any type are taken for arguments that are given one here."""
+        """Set the arguments' types as pyopencl does: an argument with a type here takes numbers of any type."""
         types = tuple(arg_types)
         super().set_arg_types(types)
         self._types = types
@@ -132,16 +132,16 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
     set_scalar_arg_dtypes = set_arg_types
 
     def clone(self) -> Kernel:
-        """With the arguments that are set."""
-        made = super().clone()
-        made.__class__ = Kernel
-        made._set_up(self._program, tuple(self._builds.values()), self._info.name)
+        """Return a copy of the kernel with the arguments that are set."""
+        copy = super().clone()
+        copy.__class__ = Kernel
+        copy._set_up(self._program, tuple(self._builds.values()), self._info.name)
         if self._types is not None:
-            made.set_arg_types(self._types)
-        return made  # type: ignore[no-any-return]
+            copy.set_arg_types(self._types)
+        return copy  # type: ignore[no-any-return]
 
     def get_arg_info(self, index: int, param_name: Any) -> Any:
-        """From the source: drivers know nothing of arguments of SPIR-V or binary programs."""
+        """Answer from the source: drivers do not know the arguments of SPIR-V or binary programs."""
         names = cl.kernel_arg_info
         if not 0 <= index < len(self._info.parameters):
             return super().get_arg_info(index, param_name)
@@ -156,8 +156,8 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         return answers[param_name] if param_name in answers else super().get_arg_info(index, param_name)
 
     def get_sub_group_info(self, device: Any, param: int, input_value: Any = None) -> Any:
-        """As the route means it: subgroups of one work-item on `one`, those made of work-items on `scratch`, otherwise
-        the device's. A local size for subgroups has three dimensions, zeros where none makes so many."""
+        """Answer for the route's subgroups: those of one work-item on `one`, those made of work-items on `scratch`,
+        otherwise the device's. A local size for subgroups has three dimensions, zeros where none makes so many."""
         build = self._builds.get(device.int_ptr, self._first)
         of_route = emulated(build.route, build.kernels[self._info.name].sub_group_size)
         tell = answer(param, of_route)
@@ -181,7 +181,8 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
 
     @contextmanager
     def _errors(self, at: str = "", device: Any = None) -> Iterator[None]:
-        """Raises pyopencl's errors with what they are about, ArgumentError for what does not fit."""
+        """Raise pyopencl's errors again with the kernel and the sizes that they concern, and ArgumentError for a
+        misfit."""
         try:
             yield
         except Misfit as misfit:
@@ -191,13 +192,13 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
 
     def _whole(self, which: str, sizes: Sequence[int], least: int) -> tuple[int, ...]:
         try:
-            found = tuple(map(operator.index, sizes))
+            result = tuple(map(operator.index, sizes))
         except TypeError:
-            found = ()
-        if not 1 <= len(found) <= 3 or min(found) < least:
+            result = ()
+        if not 1 <= len(result) <= 3 or min(result) < least:
             text = f"{which} size {sizes} for kernel '{self._info.name}': needs one to three integers from {least}"
             raise LaunchError(launch_error(text))
-        return found
+        return result
 
     def _local_size(
         self, device: Any, global_size: tuple[int, ...], local_size: tuple[int, ...] | None
@@ -207,33 +208,33 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
             if len(self._sizes) >= _MOST_SIZES:
                 self._sizes.clear()
             try:
-                found = self._rules_of(device).local_size_for(global_size, local_size)
+                local = self._rules_of(device).local_size_for(global_size, local_size)
             except CompileError as error:
                 raise LaunchError(error) from None
-            self._sizes[key] = found
-            return found
+            self._sizes[key] = local
+            return local
         return self._sizes[key]
 
     def _rules_of(self, device: Any) -> LaunchRules:
-        chosen = self._first if device is None else self._builds.get(device.int_ptr, self._first)
-        pointer = chosen.device.handle.int_ptr
+        device_build = self._first if device is None else self._builds.get(device.int_ptr, self._first)
+        pointer = device_build.device.handle.int_ptr
         if pointer not in self._rules:
-            self._rules[pointer] = LaunchRules(chosen.kernels[self._info.name], chosen.device, self)
+            self._rules[pointer] = LaunchRules(device_build.kernels[self._info.name], device_build.device, self)
         return self._rules[pointer]
 
     def _named(self, error: Exception, at: str = "", device: Any = None) -> Exception:
         """The error of pyopencl's again, with what it is about."""
-        said = str(error)
-        number = re.search(r"arg#(\d+)", said)
+        message = str(error)
+        number = re.search(r"arg#(\d+)", message)
         if number and int(number[1]) <= len(self._info.parameters):
-            return ArgumentError(f"{place(self._info, int(number[1]) - 1)}: {said}")
+            return ArgumentError(f"{place(self._info, int(number[1]) - 1)}: {message}")
         text = f"kernel '{self._info.name}'" + (f", {at}" if at else "")
         if not isinstance(error, cl.Error):
-            return type(error)(f"{text}: {said}")
+            return type(error)(f"{text}: {message}")
         hint = _HINTS.get(error.code)
-        told = [text, error.what.what(), hint(self, device) if hint is not None and device is not None else ""]
+        parts = [text, error.what.what(), hint(self, device) if hint is not None and device is not None else ""]
         kind: type[Exception] = type(error)
-        return kind(record(": ".join(filter(None, told)), error.code, error.routine))
+        return kind(record(": ".join(filter(None, parts)), error.code, error.routine))
 
 
 def _is_number(arg_type: Any) -> bool:

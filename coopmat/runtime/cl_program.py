@@ -61,10 +61,10 @@ class Program(cl.Program):  # type: ignore[misc]
         its kernels, as long as that program is there."""
         program = cls.__new__(cls)
         Program.__init__(program, cl._cl._Program.from_int_ptr(int_ptr_value, retain))
-        known = BUILT.get(int_ptr_value)
-        if known is not None:
-            program._built, program._built_options = known._built, known._built_options
-            program._source = known._source
+        original = BUILT.get(int_ptr_value)
+        if original is not None:
+            program._built, program._built_options = original._built, original._built_options
+            program._source = original._source
         return program
 
     def build(
@@ -73,8 +73,8 @@ class Program(cl.Program):  # type: ignore[misc]
         devices: Sequence[Any] | None = None,
         cache_dir: str | None = None,
     ) -> Program:
-        """Raises ProgramCompileError for the source or the options, ProgramBuildError where a device refuses what it
-        became. The options are those of OpenCL and of `coopmat compile`. It may be built again."""
+        """Build the program, perhaps again. The options are those of OpenCL and of `coopmat compile`. Raise
+        ProgramCompileError for the source or the options, ProgramBuildError where a device refuses the result."""
         options = kept(options)
         source = matrix_source(self, options)
         if source is not None:
@@ -103,15 +103,15 @@ class Program(cl.Program):  # type: ignore[misc]
 
     def get_build_info(self, device: Any, param_name: Any) -> Any:
         """The options are those that build() was called with, the log begins with this compiler's warnings."""
-        said = super().get_build_info(device, param_name)
+        result = super().get_build_info(device, param_name)
         if self.__dict__.get("_built") is None:
-            return said
+            return result
         if param_name == cl.program_build_info.OPTIONS:
             return self._built_options
         if param_name == cl.program_build_info.LOG:
             own = [b.warnings for b in self._built.devices if b.device.handle == device and b.warnings]
-            return "\n".join([*own, said])
-        return said
+            return "\n".join([*own, result])
+        return result
 
     def all_kernels(self) -> Sequence[Any]:
         if self._built is None:
@@ -149,7 +149,7 @@ def matrix_source(program: Any, options: str | Sequence[str] | None) -> str | No
 
 
 def refuse_separate_compilation(program: Any, options: str | Sequence[str] | None) -> None:
-    """Raises ProgramCompileError for a program with matrices."""
+    """Raise ProgramCompileError for a program with matrices."""
     if matrix_source(program, options) is not None:
         text = "programs with matrices are not supported yet by compile() and link: use build()"
         raise ProgramCompileError(CompileError([Diagnostic(Severity.ERROR, "not-supported", text)]))
@@ -168,8 +168,8 @@ def build_matrices(
     except DriverError as error:
         raise ProgramBuildError.of(error, shlex.join(words)) from error.error
     except UsageError as error:
-        found = Diagnostic(Severity.ERROR, "usage", str(error))
-        raise ProgramCompileError(CompileError([found])) from None
+        diagnostic = Diagnostic(Severity.ERROR, "usage", str(error))
+        raise ProgramCompileError(CompileError([diagnostic])) from None
     texts = dict.fromkeys(b.warnings for b in built.devices if b.warnings)
     if texts:
         cl.compiler_output("\n".join(texts))
@@ -199,15 +199,15 @@ def kept(options: Any) -> Any:
 
 
 def _name(program: Any) -> str:
-    """Of the file that the source is from."""
+    """Return the name of the source's file."""
     path = program.__dict__.get("_path")
     return UNNAMED if path is None else str(path)
 
 
 def _with_directory(options: str | Sequence[str] | None, directory: Path) -> list[str]:
     """Build options by which a driver looks for includes there, too; quoted as pyopencl does it."""
-    given = shlex.split(options) if isinstance(options, str) else list(options or ())
-    return [*given, "-I", f'"{directory}"' if " " in str(directory) else str(directory)]
+    words = shlex.split(options) if isinstance(options, str) else list(options or ())
+    return [*words, "-I", f'"{directory}"' if " " in str(directory) else str(directory)]
 
 
 def _text(source: str | bytes) -> str:
@@ -215,10 +215,10 @@ def _text(source: str | bytes) -> str:
 
 
 def _all_options(context: Any, options: str | Sequence[str] | None) -> list[str]:
-    """With those that pyopencl adds by itself, and by PYOPENCL_BUILD_OPTIONS."""
+    """Return the options with those that pyopencl adds by itself, and those of PYOPENCL_BUILD_OPTIONS."""
     data, _ = cl.Program._process_build_options(context, options)
     try:
         return shlex.split(data.decode())
     except ValueError as error:
-        found = Diagnostic(Severity.ERROR, "usage", f"build options {data.decode()}: {error}")
-        raise ProgramCompileError(CompileError([found])) from None
+        diagnostic = Diagnostic(Severity.ERROR, "usage", f"build options {data.decode()}: {error}")
+        raise ProgramCompileError(CompileError([diagnostic])) from None

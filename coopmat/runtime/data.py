@@ -1,4 +1,4 @@
-"""From a run header's expressions to sizes, scalars and arrays."""
+"""The values of a run header's expressions: sizes, scalars and arrays."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _NO_CODE = re.compile(r"//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n]
 
 @dataclass(frozen=True)
 class DeviceBuild:
-    """What one device got: `route` is "native" or the name of a lowering."""
+    """The build for one device: `route` is "native" or the name of a lowering."""
 
     device: DeviceInfo
     route: str
@@ -57,9 +57,11 @@ UNNAMED = "<program source>"
 
 
 def has_matrices(source: str, options: Callable[[], Sequence[str]], name: str = UNNAMED) -> bool:
-    """Whether the text, with what it includes, is about matrices; `options` are asked for where it includes something.
+    """Return whether the text, with what it includes, uses matrices; `options` are called only where it includes
+    something.
 
-    `name` is the file's, beside which includes are looked for first. What cannot be read is not ours to tell about."""
+    `name` is the file's, beside which includes are looked for first. Files that cannot be read are left to others.
+    """
     if _has_words(source):
         return True
     if not includes(source):
@@ -75,28 +77,28 @@ def has_matrices(source: str, options: Callable[[], Sequence[str]], name: str = 
 
 
 def includes(source: str) -> bool:
-    """Whether it may include anything."""
+    """Return whether the text may include anything."""
     return _INCLUDE.search(source) is not None
 
 
-def _may_have_words(text: str, directories: Sequence[str], seen: set[Path]) -> bool:
-    """Whether a text, or any that it might include, has them: quickly told, and right where the answer is no."""
+def _may_have_words(text: str, directories: Sequence[str], visited: set[Path]) -> bool:
+    """Return whether a text, or any that it might include, names matrices: a quick answer, and right where it is no."""
     if _MATRIX.search(text):
         return True
     names = _INCLUDED.findall(text)
     if len(names) != len(_INCLUDE.findall(text)):
         return True  # names that macros make
     for path in (Path(directory) / name for name in names for directory in directories):
-        if path not in seen and path.is_file():
-            seen.add(path)
+        if path not in visited and path.is_file():
+            visited.add(path)
             near = [str(path.parent), *directories]
-            if _may_have_words(path.read_bytes().decode(errors="replace"), near, seen):
+            if _may_have_words(path.read_bytes().decode(errors="replace"), near, visited):
                 return True
     return False
 
 
 def _has_words(text: str) -> bool:
-    """Outside of comments and strings."""
+    """Return whether a text names matrices outside of comments and strings."""
     return _MATRIX.search(text) is not None and _MATRIX.search(_NO_CODE.sub(" ", text)) is not None
 
 
@@ -124,11 +126,11 @@ def build(
     devices = [describe(handle) for handle in handles]
     jobs = [_Job(context, d, source, name, resolve_options(parsed, d), for_device, cache) for d in devices]
     for anew in (False, True):
-        made = tuple(job.run(anew) for job in jobs)
+        builds = tuple(job.run(anew) for job in jobs)
         if len(jobs) == len(context.devices) == 1 and jobs[0].program is not None:
-            return Built(jobs[0].program, made)
+            return Built(jobs[0].program, builds)
         try:
-            return Built(_from_binaries(context, jobs, for_device), made)
+            return Built(_from_binaries(context, jobs, for_device), builds)
         except opencl().Error as error:
             # A driver may refuse what it gave out itself before; then everything is built anew.
             if anew:
@@ -146,8 +148,8 @@ def _from_binaries(context: Any, jobs: Sequence[_Job], options: Sequence[str]) -
 def cache_key(
     device: DeviceInfo, source: str, options: CompileOptions, for_device: Sequence[str], name: str = UNNAMED
 ) -> str:
-    """Of the device's code for a source, with the options as they are for that device. By its name it finds includes,
-    and warnings tell of it."""
+    """Return the key of the device's code for a source, with the options as they are for that device. The name is part
+    of it, since includes are found beside the file, and warnings name it."""
     return key_of(
         {
             "kind": "device code",
@@ -188,7 +190,8 @@ class _Job:
         return self._described(entry)
 
     def _described(self, entry: Entry) -> DeviceBuild:
-        """Raises LookupError, TypeError or AttributeError for facts that are none of ours."""
+        """Return the build that an entry describes. Raise LookupError, TypeError or AttributeError for facts of another
+        form."""
         facts = entry.facts
         kernels = {name: kernel_info(fields) for name, fields in facts["kernels"].items()}
         if not isinstance(facts["route"], str) or not isinstance(facts["warnings"], str):
@@ -199,7 +202,7 @@ class _Job:
         module = compile_resolved(self.source, self.options, self.device, name=self.name)
         context = opencl().Context([self.device.handle]) if len(self.context.devices) > 1 else self.context
         module, self.program = fitted(
-            module, self.device, lambda found: driver.build(context, found, self.device, self.for_device)
+            module, self.device, lambda candidate: driver.build(context, candidate, self.device, self.for_device)
         )
         (binary,) = self.program.get_info(opencl().program_info.BINARIES)
         text = render_text(module.diagnostics, module.sources) if module.diagnostics else ""
@@ -210,7 +213,7 @@ class _Job:
 
 
 def kernel_info(fields: dict[str, Any]) -> KernelInfo:
-    """From what `dataclasses.asdict` and JSON make of one."""
+    """Return the description whose `dataclasses.asdict` went through JSON."""
     parameters = tuple(KernelParameter(**parameter) for parameter in fields["parameters"])
     size = fields["reqd_work_group_size"]
     return KernelInfo(**{**fields, "parameters": parameters, "reqd_work_group_size": tuple(size) if size else None})

@@ -54,7 +54,8 @@ class DriverError(Exception):
 
 
 def require_route(module: Module, device: DeviceInfo) -> None:
-    """Raises CompileError where the device is known to take no such code: what drivers say of that helps nobody."""
+    """Raise CompileError where the device is known not to take such code: a driver's own message would not help the
+    user."""
     if module.code == "c":
         return
     if not device.takes_spirv:
@@ -94,5 +95,5 @@ def build(context: Any, module: Module, device: DeviceInfo, options: Sequence[st
         program = cl._cl._Program(context, code) if in_c else cl._cl._create_program_with_il(context, code)
         return quietly(program, words, [device.handle])
     except cl.Error as error:
-        told = logs.diagnostics(str(error), module.sources, code.decode()) if in_c else ()
-        raise DriverError(device, error, code, " ".join(words), told, module.sources) from error
+        diagnostics = logs.diagnostics(str(error), module.sources, code.decode()) if in_c else ()
+        raise DriverError(device, error, code, " ".join(words), diagnostics, module.sources) from error

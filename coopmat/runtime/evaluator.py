@@ -87,7 +87,7 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 
 
 class EvaluationError(Exception):
-    """What is wrong with an expression; `start` and `end` are character offsets into its text."""
+    """An error in an expression; `start` and `end` are character offsets into its text."""
 
     def __init__(self, message: str, start: int, end: int) -> None:
         self.message, self.start, self.end = message, start, end

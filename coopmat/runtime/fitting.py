@@ -1,4 +1,5 @@
-"""Kernels in the subgroups that they run in: what a device does with a kernel is known once it is built there."""
+"""The fitting of kernels to the subgroups that they run in: their size on a device is known once a kernel is built
+there."""
 
 from __future__ import annotations
 
@@ -33,12 +34,13 @@ def fitted(module: Module, device: DeviceInfo, build: Callable[[Module], Any]) -
 
 
 def _other_size(module: Module, device: DeviceInfo, program: Any) -> int | None:
-    """What most of the kernels run in that were compiled for the usual size and do not; None where there are none."""
-    found: Counter[int] = Counter()
+    """Return the size of the subgroups in which most of those kernels run that were compiled for the usual size and run
+    in another; None where there are none."""
+    sizes: Counter[int] = Counter()
     for info in module.kernels.values():
         if info.uses_matrices and info.sub_group_size == module.options.usual_sub_group_size:
             local = info.reqd_work_group_size or (info.sub_group_size,)
             size = kernel_size(opencl().Kernel(program, info.name), device, local)
             if size not in (0, info.sub_group_size):
-                found[size] += 1
-    return found.most_common(1)[0][0] if found else None
+                sizes[size] += 1
+    return sizes.most_common(1)[0][0] if sizes else None

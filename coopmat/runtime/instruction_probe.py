@@ -1,4 +1,5 @@
-"""Which of a route's instructions a device has: each tried in a process of its own, once for each driver and processor.
+"""The probe for a device's matrix instructions on a route: each is tried in a process of its own, once for each driver
+and processor.
 
 They are reached by words that a driver's compiler may refuse, or end its process over (docs/vendors.md).
 """
@@ -23,15 +24,15 @@ def instructions(device: DeviceInfo, route: str, *, asks: bool = True) -> tuple[
 
 
 def _is_likely(device: DeviceInfo, row: Product) -> bool:
-    """Whether it is worth a question."""
+    """Return whether the device is likely to have the instruction, so that it is worth a question."""
     if isinstance(row, DotProduct):
         return device.kind == "CPU" and row.feature in " ".join(processor()).split()
     capability = compute_capability(device)
-    for there in row.devices if isinstance(row, FragmentProduct) else ():
-        if there.startswith("sm_"):
-            if capability is not None and capability >= int(there[3:]):
+    for pattern in row.devices if isinstance(row, FragmentProduct) else ():
+        if pattern.startswith("sm_"):
+            if capability is not None and capability >= int(pattern[3:]):
                 return True
-        elif there in device.extensions or device.name.startswith(there):
+        elif pattern in device.extensions or device.name.startswith(pattern):
             return True
     return False
 
@@ -46,17 +47,17 @@ def _is_right(device: DeviceInfo, question: str, asks: bool) -> bool:
     from .native_probe import RIGHT
 
     try:
-        said = process.ask(device, _FUNCTION, question) if asks else process.known(device, _FUNCTION, question)
+        answer = process.ask(device, _FUNCTION, question) if asks else process.known(device, _FUNCTION, question)
     except process.NotAsked:
         return False
-    return said is not None and said.value == RIGHT
+    return answer is not None and answer.value == RIGHT
 
 
 # --- in the process of its own ---------------------------------------------------------------------
 
 
 def run(device: DeviceInfo, question: str) -> str:
-    """What came out of a product, "ROUTE NAME": "right", or what was wrong."""
+    """Return the outcome of a product, "ROUTE NAME": "right", or a description of the fault."""
     from . import driver
     from .launch import resolve_options
     from .native_probe import outcome

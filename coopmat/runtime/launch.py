@@ -42,8 +42,8 @@ Sizes = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What one launch did. `times` are seconds on the device, one a repetition; `after` the arguments' values; `work`
-    the operations of one launch, by the header's names for them (runheader.WORK)."""
+    """The result of one launch. `times` are seconds on the device, one a repetition; `after` the arguments' values;
+    `work` the operations of one launch, by the header's names for them (runheader.WORK)."""
 
     kernel: str
     module: Module
@@ -69,7 +69,8 @@ class RunResult:
 
     @property
     def speeds(self) -> dict[str, float]:
-        """What is done in a nanosecond of the median time, by its unit (GFLOP/s); empty where no work is known."""
+        """Return the operations in a nanosecond of the median time, by their unit (GFLOP/s); empty where no work is
+        known."""
         if not self.median_time:
             return {}
         return {WORK[name]: count / self.median_time * 1e-9 for name, count in self.work.items()}
@@ -93,9 +94,9 @@ def compile_resolved(
     module = compiler.compile(source, options, name=name, language=language)
     on_unit = replace(options, matrices=options.unit, unit="")
     if options.unit and device.handle is not None and module.multiplies_by(on_unit):
-        there = instructions(device, options.unit)
-        on_unit = resolve_options(replace(on_unit, instructions=there), device)
-        if there and module.multiplies_by(on_unit):
+        available = instructions(device, options.unit)
+        on_unit = resolve_options(replace(on_unit, instructions=available), device)
+        if available and module.multiplies_by(on_unit):
             return compiler.compile(source, on_unit, name=name, language=language)
     return module
 
@@ -152,10 +153,11 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
 
 
 def _with_instructions(options: CompileOptions, device: DeviceInfo) -> CompileOptions:
-    """With those of the route that the device has; without any the device's own route is taken, and that is told."""
-    there = instructions(device, options.matrices)
-    if there:
-        return replace(options, instructions=there)
+    """Return the options with those of the route's instructions that the device has; where it has none, with the
+    device's own route, which a warning names."""
+    available = instructions(device, options.matrices)
+    if available:
+        return replace(options, instructions=available)
     own = route_for(device).matrices
     text = "%s has no instruction of --matrices %s that was tried and right; --matrices %s is taken"
     logger.warning(text, device.label, options.matrices, own)
@@ -163,7 +165,7 @@ def _with_instructions(options: CompileOptions, device: DeviceInfo) -> CompileOp
 
 
 def _of_environment(options: CompileOptions) -> CompileOptions:
-    """With the route that COOPMAT_ROUTE names in place of the device's."""
+    """Return the options with the route that COOPMAT_ROUTE names in place of the device's."""
     name = os.environ.get("COOPMAT_ROUTE", "")
     if name and name not in ROUTES:
         raise launch_error(f"COOPMAT_ROUTE is one of {', '.join(ROUTES)}, not '{name}'", "usage")
@@ -174,14 +176,14 @@ def _of_environment(options: CompileOptions) -> CompileOptions:
 
 
 def _in_sub_groups(options: CompileOptions, device: DeviceInfo) -> CompileOptions:
-    """For the subgroups that the device has."""
+    """Return the options for the subgroups that the device has."""
     if device.handle is not None and not device.sub_groups:
         raise launch_error(f"{device.label} has no subgroups; use --matrices one or scratch", "no-route")
-    sizes, asked = device.sub_group_sizes, options.sub_group_size
-    if asked is not None and sizes and asked not in sizes:
+    sizes, size = device.sub_group_sizes, options.sub_group_size
+    if size is not None and sizes and size not in sizes:
         # Of a device that does not tell, the kernel will show what it has.
-        known = ", ".join(map(str, sizes))
-        raise launch_error(f"{device.label} has subgroups of {known} work-items, not of {asked}", "sub-group-size")
+        listing = ", ".join(map(str, sizes))
+        raise launch_error(f"{device.label} has subgroups of {listing} work-items, not of {size}", "sub-group-size")
     return replace(options, usual_sub_group_size=usual_size(device))
 
 
@@ -227,7 +229,7 @@ def run_source(
     repeat: int = 1,
     arrays: Mapping[str, Array] | None = None,
 ) -> RunResult:
-    """One run of a source: `arrays` replace the header's arguments of the same names, `options` its options."""
+    """Run a source once: `arrays` replace the header's arguments of the same names; `options` follow its options."""
     parsed = CompileOptions.from_arguments([*run.options, *options])
     module = compile_for(source, parsed, device, name=name)
     try:
@@ -294,13 +296,13 @@ class LocalMemory:
 
 def _argument_values(run: Run, kernel: LaunchRules, names: Names, arrays: Mapping[str, Array]) -> dict[str, Any]:
     """An array, scalar or LocalMemory for every parameter, in the kernel's order."""
-    given = {argument.name.text: argument for argument in run.arguments}
+    by_name = {argument.name.text: argument for argument in run.arguments}
     parameters = {parameter.name: parameter for parameter in kernel.info.parameters}
-    for name in (*given, *arrays):
+    for name in (*by_name, *arrays):
         if name not in parameters:
-            where = given[name].name if name in given else None
-            known = f"its parameters are: {', '.join(parameters) or 'none'}"
-            raise header_error(f"kernel '{kernel.info.name}' has no parameter '{name}'; {known}", where)
+            where = by_name[name].name if name in by_name else None
+            listing = f"its parameters are: {', '.join(parameters) or 'none'}"
+            raise header_error(f"kernel '{kernel.info.name}' has no parameter '{name}'; {listing}", where)
     values: dict[str, Any] = {}
     for name, parameter in parameters.items():
         if parameter.is_handle:
@@ -308,12 +310,12 @@ def _argument_values(run: Run, kernel: LaunchRules, names: Names, arrays: Mappin
             raise header_error(f"{what}: images and samplers as arguments are not supported yet", run.whole)
         if name in arrays:
             values[name] = np.ascontiguousarray(arrays[name])
-        elif name in given:
-            values[name] = _value(given[name], parameter, names)
+        elif name in by_name:
+            values[name] = _value(by_name[name], parameter, names)
         else:
-            wanted = f"'{name}' ({parameter.type_name})"
-            raise header_error(f"kernel '{kernel.info.name}' needs an argument {wanted}", run.whole)
-        _require_type(values[name], parameter, given[name].name if name in given else None)
+            label = f"'{name}' ({parameter.type_name})"
+            raise header_error(f"kernel '{kernel.info.name}' needs an argument {label}", run.whole)
+        _require_type(values[name], parameter, by_name[name].name if name in by_name else None)
     return values
 
 
@@ -325,9 +327,9 @@ def _require_type(value: Any, parameter: KernelParameter, where: Piece | None) -
     """A buffer of another type would be read as if it were the right one."""
     if isinstance(value, LocalMemory):
         return
-    wanted = _TYPES.get(parameter.scalar or "")
-    if wanted is not None and value.dtype != TYPES[wanted]:
-        message = f"parameter '{parameter.name}' is {parameter.type_name}: give it {wanted}, not {value.dtype.name}"
+    type_name = _TYPES.get(parameter.scalar or "")
+    if type_name is not None and value.dtype != TYPES[type_name]:
+        message = f"parameter '{parameter.name}' is {parameter.type_name}: give it {type_name}, not {value.dtype.name}"
         raise header_error(message, where)
     if not parameter.is_pointer and value.nbytes != parameter.size:
         message = f"parameter '{parameter.name}' has {parameter.size} bytes, the value {value.nbytes}"
@@ -335,7 +337,7 @@ def _require_type(value: Any, parameter: KernelParameter, where: Piece | None) -
 
 
 def _value(argument: Argument, parameter: KernelParameter, names: Names) -> Any:
-    """Which kind of argument the header must give follows from the parameter."""
+    """Return the value of an argument, whose kind follows from the parameter."""
     wants_local = parameter.is_pointer and parameter.address_space == "local"
     kind = f"parameter '{parameter.name}' is {parameter.type_name}"
     if wants_local:

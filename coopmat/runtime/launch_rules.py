@@ -22,7 +22,7 @@ def launch_error(message: str, code: str = "launch") -> CompileError:
 
 
 def require_size(handle: Any, info: KernelInfo, device: DeviceInfo, local_size: tuple[int, ...]) -> None:
-    """Raises CompileError where the device runs a kernel in other subgroups than it is compiled for."""
+    """Raise CompileError where the device runs a kernel in subgroups of another size than it is compiled for."""
     actual = kernel_size(handle, device, local_size)
     if actual != info.sub_group_size:
         message = f"kernel '{info.name}' is compiled for subgroups of {info.sub_group_size}, "
@@ -33,8 +33,8 @@ def require_size(handle: Any, info: KernelInfo, device: DeviceInfo, local_size: 
 
 @dataclass(frozen=True)
 class LaunchRules:
-    """What a kernel may be launched with on a device; `handle` is the pyopencl kernel, `program` what must live as long
-    as that."""
+    """The sizes that a kernel may be launched with on a device; `handle` is the pyopencl kernel, `program` what must
+    live as long as that."""
 
     info: KernelInfo
     device: DeviceInfo
@@ -55,7 +55,7 @@ class LaunchRules:
 
     @property
     def _only_asks(self) -> bool:
-        """Whether the size is only the kernel's wish: nothing hangs on it, and the device chooses."""
+        """Return whether the size is only the kernel's wish: nothing depends on it, and the device chooses."""
         info = self.info
         plain = not info.uses_matrices and info.max_work_items is None and info.sub_group_size != 1
         return plain and self.device.sub_groups and chooses_size(self.device)
@@ -68,8 +68,8 @@ class LaunchRules:
         if self.info.reqd_work_group_size is not None:
             required = self.info.reqd_work_group_size[: len(global_size)]
             if local_size is not None and tuple(local_size) != required:
-                given = f"local size {tuple(local_size)}"
-                raise launch_error(f"{given} for kernel '{self.info.name}', which requires {required}")
+                label = f"local size {tuple(local_size)}"
+                raise launch_error(f"{label} for kernel '{self.info.name}', which requires {required}")
             local_size = required
         size = self.sub_group_size
         emulated = self.info.max_work_items is not None

@@ -49,7 +49,7 @@ kernel void probe(global const {a} *a, global const {b} *b, global {c} *c)
 
 @dataclass(frozen=True)
 class Answer:
-    """Of one probe. `text` says what went wrong."""
+    """The answer of one probe. `text` describes what went wrong."""
 
     variant: Variant
     right: bool
@@ -65,8 +65,8 @@ def proven(device: DeviceInfo, candidates: Iterable[Variant] = CANDIDATES) -> tu
     """The multiply-adds that a device does not tell of, and that were right when somebody had them tried."""
     if not needs_proof(device):
         return ()
-    found = ((variant, process.known(device, _FUNCTION, variant.name)) for variant in candidates)
-    return tuple(variant for variant, said in found if said is not None and _answer(variant, said).right)
+    answers = ((variant, process.known(device, _FUNCTION, variant.name)) for variant in candidates)
+    return tuple(variant for variant, answer in answers if answer is not None and _answer(variant, answer).right)
 
 
 def needs_proof(device: DeviceInfo) -> bool:
@@ -80,23 +80,24 @@ def _ask(device: DeviceInfo, variant: Variant) -> process.Answer:
         return process.Answer(failure=str(error))
 
 
-def _answer(variant: Variant, said: process.Answer) -> Answer:
-    right = said.value == RIGHT
-    return Answer(variant, right, "" if right else said.failure or str(said.value))
+def _answer(variant: Variant, answer: process.Answer) -> Answer:
+    right = answer.value == RIGHT
+    return Answer(variant, right, "" if right else answer.failure or str(answer.value))
 
 
 # --- in the process of its own ---------------------------------------------------------------------
 
 
 def run(device: DeviceInfo, name: str) -> str:
-    """What came out of the multiply-add of that name: "right", or what was wrong."""
+    """Return the outcome of the multiply-add of that name: "right", or a description of the fault."""
     (variant,) = parse_variants(name)
     options = CompileOptions(matrices="native", spirv_version=device.spirv_versions[-1])
     return outcome(device, variant, options, lambda context, module: opencl().Program(context, module.spirv).build())
 
 
 def outcome(device: DeviceInfo, variant: Variant, options: CompileOptions, build: Callable[[Any, Module], Any]) -> str:
-    """What comes out of a multiply-add with B packed: RIGHT, or what is wrong. `build` gives a context's program."""
+    """Return the outcome of a multiply-add with B packed: RIGHT, or a description of the fault. `build` returns a
+    context's program."""
     from coopmat import compiler
 
     a, b, c, _ = variant.matrix_types()
@@ -118,10 +119,10 @@ def outcome(device: DeviceInfo, variant: Variant, options: CompileOptions, build
     buffers = [cl.Buffer(context, flags, hostbuf=array) for array in (x, packed, z)]
     size = module.kernels["probe"].sub_group_size or 16
     cl.Kernel(program, "probe")(queue, (size,), (size,), *buffers)
-    got = np.empty_like(z)
-    cl.enqueue_copy(queue, got, buffers[2]).wait()
-    wrong = int(np.count_nonzero(got != expected))
-    return RIGHT if not wrong else f"{wrong} of {got.size} components are wrong"
+    actual = np.empty_like(z)
+    cl.enqueue_copy(queue, actual, buffers[2]).wait()
+    wrong = int(np.count_nonzero(actual != expected))
+    return RIGHT if not wrong else f"{wrong} of {actual.size} components are wrong"
 
 
 def _values(matrix: MatrixType, seed: int) -> reference.Array:

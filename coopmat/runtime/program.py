@@ -44,9 +44,9 @@ class BuildError(Exception):
 
     @classmethod
     def of(cls, error: driver.DriverError, options: str) -> BuildError:
-        """What a driver refused, whose code is kept."""
-        told = error.device_failure, error.diagnostics, error.sources
-        return cls(error.device.label, options, str(error), error.keep(), *told)
+        """Return the error for code that a driver refused, which is stored in a file."""
+        details = error.device_failure, error.diagnostics, error.sources
+        return cls(error.device.label, options, str(error), error.keep(), *details)
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = (self.device, self.options, self.log, self.source_path, self.device_failure)
@@ -65,17 +65,17 @@ class Program:
         self.device = device
         self.context = cl.Context([device.handle])
         self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
-        self.module, self._program = fitted(module, device, lambda found: _build(self.context, found, device))
+        self.module, self._program = fitted(module, device, lambda candidate: _build(self.context, candidate, device))
 
     def kernel(self, name: str | None = None) -> LaunchRules:
         """The kernel of that name; without one, the only kernel there is."""
-        known = self.module.kernels
-        if name is None and len(known) == 1:
-            name = next(iter(known))
-        if name is None or name not in known:
+        kernels = self.module.kernels
+        if name is None and len(kernels) == 1:
+            name = next(iter(kernels))
+        if name is None or name not in kernels:
             what = f"there is no kernel '{name}'" if name else "the program has several kernels; name one"
-            raise launch_error(f"{what}; the kernels are: {', '.join(known) or 'none'}", "unknown-kernel")
-        return LaunchRules(known[name], self.device, opencl().Kernel(self._program, name), self)
+            raise launch_error(f"{what}; the kernels are: {', '.join(kernels) or 'none'}", "unknown-kernel")
+        return LaunchRules(kernels[name], self.device, opencl().Kernel(self._program, name), self)
 
 
 def _build(context: Any, module: Module, device: DeviceInfo) -> Any:

@@ -207,7 +207,7 @@ def parse_argument(piece: Piece) -> Argument:
 
 
 def _depths(text: str) -> Iterator[int]:
-    """How many parentheses and brackets are open behind each character."""
+    """Yield the number of parentheses and brackets that are open behind each character."""
     return itertools.accumulate((c in _OPENING) - (c in _CLOSING) for c in text)
 
 

@@ -1,4 +1,4 @@
-"""What clGetKernelSubGroupInfo answers where the subgroups are the route's, of which a driver knows nothing."""
+"""The answers of clGetKernelSubGroupInfo where the subgroups are the route's, which a driver does not know."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class SubGroups:
     required: tuple[int, int, int] | None = None
 
     def count(self, local_size: Sequence[int]) -> int:
-        """How many a work-group has; the last one may be smaller."""
+        """Return the number of subgroups in a work-group; the last one may be smaller."""
         return -(-math.prod(local_size) // self.size)
 
     def local_size(self, count: int) -> list[int]:
-        """Of work-groups with so many of them, in one dimension; zeros where there is none."""
+        """Return the local size of a work-group with so many subgroups, in one dimension; zeros where there is none."""
         items = count * self.size
         possible = (items, 1, 1) == self.required if self.required else 0 < items <= self.most
         return [items, 1, 1] if possible else [0, 0, 0]
@@ -37,7 +37,7 @@ class SubGroups:
 
 
 def emulated(route: str, sub_group_size: int | None) -> bool:
-    """Whether a kernel that was compiled by this route, for that size, has other subgroups than the device's."""
+    """Return whether a kernel that was compiled by this route, for that size, has other subgroups than the device's."""
     return sub_group_size is not None and route in STRATEGIES and route not in IN_SUB_GROUPS
 
 
@@ -54,7 +54,8 @@ _ALWAYS_OURS = "LOCAL_SIZE_FOR_SUB_GROUP_COUNT"
 
 
 def answer(query: int, of_route: bool) -> Callable[[SubGroups, Any], Any] | None:
-    """What tells the answer to a query, by its number; None where the driver's is right. `of_route`: `emulated`."""
+    """Return the function that answers a query, by its number; None where the driver's answer is right. `of_route`:
+    `emulated`."""
     names = opencl().kernel_sub_group_info
-    found = next((name for name in _ANSWERS if getattr(names, name, None) == query), None)
-    return _ANSWERS[found] if found is not None and (of_route or found == _ALWAYS_OURS) else None
+    query_name = next((name for name in _ANSWERS if getattr(names, name, None) == query), None)
+    return _ANSWERS[query_name] if query_name is not None and (of_route or query_name == _ALWAYS_OURS) else None

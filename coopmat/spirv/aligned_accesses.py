@@ -27,6 +27,6 @@ def with_alignment(spirv: bytes, pointer_alignment: int) -> bytes:
 
 
 def _component_size(item: Instruction, definitions: dict[int, Instruction]) -> int:
-    """In bytes."""
+    """Return the size of the matrix's components in bytes."""
     matrix = item.result_type or definitions[item.operands[1]].result_type or 0
     return definitions[definitions[matrix].operands[0]].operands[0] // 8

@@ -1,6 +1,5 @@
-"""What is checked of modules beside spirv-val: uses of cooperative matrices that it accepts and devices do not, and
-work that a small module could make endless, counted before anybody does it, this package or spirv-val.
-"""
+"""The checks of modules that spirv-val does not make: uses of cooperative matrices that it accepts and devices do not,
+and work that a small module could make endless, which is counted before this package or spirv-val does it."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ STRIDE_AT = {OP["OpCooperativeMatrixLoadKHR"]: 2, OP["OpCooperativeMatrixStoreKH
 
 
 def lint(module: Module) -> None:
-    """Raises InternalError for uses of cooperative matrices that spirv-val accepts and devices do not."""
+    """Raise InternalError for uses of cooperative matrices that spirv-val accepts and devices do not."""
     if not any(item.opcode == _MATRIX for item in module.instructions):
         return
     definitions = module.definitions()
@@ -117,7 +116,8 @@ def write_out_zeros(module: Module) -> bool:
 
 
 def null_operand(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
-    """Why `item`, of a module with matrices, has an operand that is a null integer; None where it has none."""
+    """Return the fault of `item`, in a module with matrices, that has a null integer as an operand; None where it has
+    none."""
     if item.opcode not in _READERS:
         return None
     for at in id_positions(item, definitions):
@@ -163,23 +163,23 @@ def count_parts(
     definitions: Mapping[int, Instruction],
     size: Callable[[Instruction, Sequence[int]], int],
 ) -> dict[int, int]:
-    """Of each type what `size` makes of those of its parts, 1 for what has none. Each is asked for once. Raises Refused
-    for types in circles."""
-    known: dict[int, int] = {}
+    """Return for each type the result of `size` for its parts, and 1 for a type without parts. Each type is counted
+    once. Raise Refused for types that contain themselves."""
+    counts: dict[int, int] = {}
     for root in roots:
         work, open_ = [root], set()
         while work:
             kind = work[-1]
             item = definitions.get(kind)
             parts = item.operands[_PARTS[item.opcode]] if item is not None and item.opcode in _PARTS else ()
-            waiting = [part for part in parts if part not in known]
-            if kind in known or item is None or not waiting:
-                if kind not in known:
-                    known[kind] = 1 if item is None else size(item, [known[part] for part in parts])
+            waiting = [part for part in parts if part not in counts]
+            if kind in counts or item is None or not waiting:
+                if kind not in counts:
+                    counts[kind] = 1 if item is None else size(item, [counts[part] for part in parts])
                 open_.discard(work.pop())
             elif kind in open_:
                 raise Refused("spirv-invalid", f"the type {label(item)} contains itself")
             else:
                 open_.add(kind)
                 work += dict.fromkeys(waiting)
-    return known
+    return counts

@@ -1,4 +1,5 @@
-"""Rewrites modules into words that devices' compilers get right. Each is right for every device, and costs little."""
+"""Rewriting of modules into equivalent code that devices' compilers translate correctly. Each rewrite is right for
+every device, and costs little."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ def avoid_device_faults(module: Module) -> None:
     """
     if any(item.opcode == _MATRIX for item in module.instructions):
         return
-    known = Globals(module)
-    rewrites = (LoopStarts(known), LoopEnds(known), IdGuards(known), LoopConditions(known))
+    scope = Globals(module)
+    rewrites = (LoopStarts(scope), LoopEnds(scope), IdGuards(scope), LoopConditions(scope))
     code = module.instructions
     first = next((at for at, item in enumerate(code) if item.opcode == _FUNCTION), len(code))
     result: list[Instruction] = []
@@ -29,9 +30,9 @@ def avoid_device_faults(module: Module) -> None:
     for item in code[first:]:
         function.append(item)
         if item.opcode == _END:
-            zeros = OpaqueZeros(known)
+            zeros = OpaqueZeros(scope)
             for rewrite in rewrites:
                 function = rewrite.hide(function, zeros)
             result += zeros.inserted(function)
             function = []
-    module.instructions = [*code[:first], *known.added, *result, *function]
+    module.instructions = [*code[:first], *scope.added, *result, *function]

@@ -39,7 +39,7 @@ _GRACE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class EmitOptions:
-    """How to emit.
+    """The options of an emission.
 
     `spirv_version` is the header's, and the triple's suffix. `extensions` are SPIR-V extension names; the backend
     refuses what it would need and does not find there. `passes` runs on the module first: "none"; "sroa" or "unroll"
@@ -67,9 +67,9 @@ class EmitOptions:
 
 @dataclass(frozen=True, slots=True)
 class EmitResult:
-    """What was asked for (None otherwise); `llvm_ir` is the text after the passes. `seconds` per step.
+    """The outputs that the request named (None otherwise); `llvm_ir` is the text after the passes. `seconds` per step.
 
-    `passes` is what ran in the end: less than asked for where that would have left types which SPIR-V lacks.
+    `passes` is the chain that ran in the end: less than requested where that would have left types which SPIR-V lacks.
     """
 
     spirv: bytes | None
@@ -114,7 +114,7 @@ def emit(ir_text: str, options: EmitOptions | None = None) -> EmitResult:
 
 
 def _answer(request: emitter.Request, text: bytes) -> tuple[dict[str, Any], list[bytes]]:
-    """What the emitter says. Raises budgets.Exceeded."""
+    """Return the fields and blobs of the emitter's response. Raise budgets.Exceeded."""
     fields, blobs = _emitter.request(request, text) if _CAN_FORK else _request_once(request, text)
     _check_budgets(fields)
     return fields, blobs
@@ -131,7 +131,7 @@ def _limits(options: EmitOptions) -> _Limits:
 
 
 def _check_budgets(fields: dict[str, Any]) -> None:
-    """Raises Exceeded where that is what the emitter died of."""
+    """Raise Exceeded where the emitter ran out of its time or memory."""
     if fields.get("late"):
         raise budgets.Exceeded("emitter-seconds", "LLVM")
     if "died" in fields and OUT_OF_MEMORY.search(fields["stderr"].encode()):
@@ -158,8 +158,8 @@ def reprint(ir_text: str, options: EmitOptions | None = None) -> str:
     }
     fields, blobs = _answer(request, ir_text.encode())
     if "died" in fields:
-        told = [line for line in fields["stderr"].splitlines() if line.strip()]
-        raise RefusedIR(f"LLVM {fields['died']} on this text" + (f": {told[0]}" if told else ""))
+        lines = [line for line in fields["stderr"].splitlines() if line.strip()]
+        raise RefusedIR(f"LLVM {fields['died']} on this text" + (f": {lines[0]}" if lines else ""))
     if "error" in fields:
         raise _refusal(fields["error"])
     return blobs[1].decode()
@@ -168,11 +168,11 @@ def reprint(ir_text: str, options: EmitOptions | None = None) -> str:
 _REFUSAL = re.compile(r"<string>:(\d+):(\d+): (?:error: )?(.*)\n?(.*)")
 
 
-def _refusal(told: str) -> RefusedIR:
-    match = _REFUSAL.search(told)
+def _refusal(message: str) -> RefusedIR:
+    match = _REFUSAL.search(message)
     if match is None:
         # The verifier says what is wrong, then shows instructions.
-        lines = told.strip().splitlines() or ["LLVM does not say why"]
+        lines = message.strip().splitlines() or ["LLVM does not say why"]
         return RefusedIR(lines[0], context=lines[1] if len(lines) > 1 else "")
     line, column = int(match[1]), int(match[2])
     # The emitter put triple and data layout on the first line.
@@ -196,26 +196,26 @@ def stop() -> None:
 
 def _error(fields: dict[str, Any], ir_text: str) -> InternalError:
     if "error" in fields:
-        message, told = "LLVM refused the IR", fields["error"]
+        message, output = "LLVM refused the IR", fields["error"]
     else:
-        message, told = f"LLVM {fields['died']}", fields["stderr"]
-    lines = [line for line in told.splitlines() if line.strip()]
-    told = "\n".join(lines[:8]) or "(it said nothing)"
-    return InternalError(message, f"{told}\nwhile compiling:\n{_excerpt(told + fields.get('stderr', ''), ir_text)}")
+        message, output = f"LLVM {fields['died']}", fields["stderr"]
+    lines = [line for line in output.splitlines() if line.strip()]
+    output = "\n".join(lines[:8]) or "(it said nothing)"
+    return InternalError(message, f"{output}\nwhile compiling:\n{_excerpt(output + fields.get('stderr', ''), ir_text)}")
 
 
-def _excerpt(told: str, ir_text: str) -> str:
+def _excerpt(message: str, ir_text: str) -> str:
     """The lines of the IR that the message is about: around the line or in the function it names, else the first."""
     lines = ir_text.splitlines()
     first = 0
-    if match := re.search(r"<string>:(\d+):", told):
+    if match := re.search(r"<string>:(\d+):", message):
         first = max(0, int(match[1]) - _SHOWN_LINES // 2)
     else:
-        named = re.search(r"(?:on|in) function:? ?'?\"?@?([\w.$]+)", told)
-        pattern = rf"^define\b.*@{re.escape(named[1]) if named else ''}"
+        function = re.search(r"(?:on|in) function:? ?'?\"?@?([\w.$]+)", message)
+        pattern = rf"^define\b.*@{re.escape(function[1]) if function else ''}"
         first = next((n for n, line in enumerate(lines) if re.match(pattern, line)), 0)
-    shown = lines[first : first + _SHOWN_LINES]
-    return "\n".join(f"{first + n + 1:5}  {line[:200]}" for n, line in enumerate(shown))
+    excerpt = lines[first : first + _SHOWN_LINES]
+    return "\n".join(f"{first + n + 1:5}  {line[:200]}" for n, line in enumerate(excerpt))
 
 
 # --- the processes -------------------------------------------------------------------------------
@@ -233,18 +233,18 @@ def _command(mode: str) -> list[str]:
 
 
 def _request_once(request: emitter.Request, text: bytes) -> tuple[Any, list[bytes]]:
-    """Without fork: a process per request."""
+    """Start a process for one request, where the system cannot fork."""
     parts: list[bytes] = []
     emitter.write_message(parts.append, request, text)
     try:
-        done = subprocess.run(
+        run = subprocess.run(
             _command("once"), input=b"".join(parts), capture_output=True, timeout=request["timeout"], check=False
         )
     except subprocess.TimeoutExpired:
         return {"died": "is late", "late": True, "stderr": ""}, []
-    if done.returncode != 0:
-        return {"died": f"exited with status {done.returncode}", "stderr": done.stderr.decode(errors="replace")}, []
-    stream = memoryview(done.stdout)
+    if run.returncode != 0:
+        return {"died": f"exited with status {run.returncode}", "stderr": run.stderr.decode(errors="replace")}, []
+    stream = memoryview(run.stdout)
     at = 0
 
     def read(count: int) -> bytes:
@@ -279,9 +279,9 @@ class _Emitter:
                     with self._stop_on_failure():
                         return self._exchange(process, request, text)
                 except _Lost as lost:
-                    told = self._last_words()
+                    output = self._last_words()
                     if attempt:
-                        raise InternalError(f"the SPIR-V emitter process {lost}", told) from lost
+                        raise InternalError(f"the SPIR-V emitter process {lost}", output) from lost
             raise AssertionError  # the loop returns or raises
 
     def _ensure(self) -> subprocess.Popen[bytes]:
@@ -343,7 +343,7 @@ class _Emitter:
             return stderr.read().decode(errors="replace")[-2000:]
 
     def forget(self) -> None:
-        """In the child after a fork: the process is our parent's; leave it alone, and the pipes to it."""
+        """Forget the process in the child after a fork: it is the parent's, as are the pipes to it."""
         process, self._process = self._process, None
         if process is not None:
             process.returncode = 0  # or Popen would wait for a child that is not ours

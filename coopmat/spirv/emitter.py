@@ -127,8 +127,8 @@ def compile_ir(request: Request, text: str) -> tuple[dict[str, Any], list[bytes]
             and ((passes, prepare) == chain[-1] or not llvm_text.NOT_FOR_THE_BACKEND.search(ir))
         ):
             break
-        found = llvm_text.functions_of_illegal_types(ir) if illegal else set()
-        odd = odd | found if prepare is llvm_text.with_odd_ones_out else found
+        names = llvm_text.functions_of_illegal_types(ir) if illegal else set()
+        odd = odd | names if prepare is llvm_text.with_odd_ones_out else names
     else:
         raise ValueError(f"the IR has types that SPIR-V lacks: {', '.join(illegal)}")
     right = llvm_text.mended(llvm_text.released(ir))
@@ -247,28 +247,28 @@ def _serve(answers: int) -> None:
         except EOFError:
             return
         with tempfile.TemporaryFile() as response, tempfile.TemporaryFile() as errors:
-            done, alive = os.pipe()
+            end, alive = os.pipe()
             pid = os.fork()
             if pid == 0:
                 os.close(answers)
-                os.close(done)
+                os.close(end)
                 _child(request, text, response, errors)
             os.close(alive)
             # `done` reaches its end when the child is gone; stdin does when our user is.
-            ready, _, _ = select.select([done, 0], [], [], request["timeout"])
-            os.close(done)
-            if done not in ready:
+            ready, _, _ = select.select([end, 0], [], [], request["timeout"])
+            os.close(end)
+            if end not in ready:
                 os.kill(pid, signal.SIGKILL)
             status = os.waitpid(pid, 0)[1]
-            if 0 in ready and done not in ready:
+            if 0 in ready and end not in ready:
                 return
             if ready and status == 0:
                 write_all(answers, os.pread(response.fileno(), os.fstat(response.fileno()).st_size, 0))
             else:
-                told = os.pread(errors.fileno(), _MAX_STDERR, 0).decode(errors="replace")
+                stderr = os.pread(errors.fileno(), _MAX_STDERR, 0).decode(errors="replace")
                 late = not ready
                 died = "is late" if late else _death(status)
-                write_message(lambda data: write_all(answers, data), {"died": died, "late": late, "stderr": told})
+                write_message(lambda data: write_all(answers, data), {"died": died, "late": late, "stderr": stderr})
 
 
 def _death(status: int) -> str:

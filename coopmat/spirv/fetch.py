@@ -91,7 +91,7 @@ def read_sources(etc_apt: Path = Path("/etc/apt")) -> list[Source]:
     """The distribution's own binary sources: sources.list, *.list and *.sources, in apt's order."""
     parts = etc_apt / "sources.list.d"
     files = [etc_apt / "sources.list", *sorted(parts.glob("*.list")), *sorted(parts.glob("*.sources"))]
-    found: dict[Source, None] = {}
+    sources: dict[Source, None] = {}
     for path in files:
         try:
             text = path.read_text(encoding="utf-8", errors="replace")
@@ -100,8 +100,8 @@ def read_sources(etc_apt: Path = Path("/etc/apt")) -> list[Source]:
         for source in _deb822(text) if path.suffix == ".sources" else _one_line(text):
             # -updates, -security and flat repositories have no newer suite that would hold spirv-tools.
             if "main" in source.components and not re.search(r"[-/]", source.suite):
-                found[source] = None
-    return list(found)
+                sources[source] = None
+    return list(sources)
 
 
 _ONE_LINE = re.compile(r"^deb\s+(?:\[(?P<options>[^\]]*)\]\s+)?(?P<uri>\S+)\s+(?P<suite>\S+)\s+(?P<components>[^#]+)")
@@ -176,14 +176,14 @@ def _install(work: Path, target: Path, sources: list[Source]) -> Path:
         attempt.mkdir()
         try:
             _download(attempt, source)
-            made = _unpack(attempt)
+            tree = _unpack(attempt)
         except subprocess.SubprocessError as error:
             failures.append(f"{source.suite}: {_reason(error)}")
             continue
-        if not _works(made):
+        if not _works(tree):
             failures.append(f"{source.suite}: its spirv-val does not run here or does not know cooperative matrices")
             continue
-        _move(made, target, work / "old")
+        _move(tree, target, work / "old")
         return target
     raise FetchError("no newer spirv-tools could be got with apt (" + "; ".join(dict.fromkeys(failures)) + ")")
 
@@ -203,21 +203,21 @@ def _download(work: Path, source: Source) -> None:
 
 
 def _unpack(work: Path) -> Path:
-    tree, made = work / "tree", work / "made"
+    tree, result = work / "tree", work / "made"
     for package in sorted((work / "debs").glob("*.deb")):
         _run(["dpkg-deb", "--extract", str(package), str(tree)], work, None)
-    (made / "bin").mkdir(parents=True)
-    (made / "lib").mkdir()
-    made.chmod(0o755)
+    (result / "bin").mkdir(parents=True)
+    (result / "lib").mkdir()
+    result.chmod(0o755)
     for path in (tree / "usr" / "bin" / program for program in PROGRAMS):
         if path.is_file():  # _works() notices what is missing
-            shutil.copy(path, made / "bin")
+            shutil.copy(path, result / "bin")
     for pattern in LIBRARIES:
         for path in sorted(tree.rglob(pattern)):
             # The loader of libc6 is a link, absolute in some suites, to a file that the same pattern finds.
             if path.is_file() and not path.parent.name.startswith("gdb") and path.suffix != ".py":
-                shutil.copy(path, made / "lib")
-    return made
+                shutil.copy(path, result / "lib")
+    return result
 
 
 def _works(directory: Path) -> bool:
@@ -226,13 +226,13 @@ def _works(directory: Path) -> bool:
     return complete and tools is not None and tools.is_able()
 
 
-def _move(made: Path, target: Path, old: Path) -> None:
+def _move(tree: Path, target: Path, old: Path) -> None:
     """Put `made` in place by renaming: who looks finds the old tree, none, or the whole new one."""
     if not _works(target):
         with suppress(FileNotFoundError):
             target.rename(old)
     try:
-        made.rename(target)
+        tree.rename(target)
     except OSError:
         if not _works(target):  # otherwise another process was faster, with the same result
             raise

@@ -1,5 +1,5 @@
-"""What LLVM would make of a module that says much in little: functions that must be inlined, loops that must be
-unrolled, inside one another.
+"""The growth of modules under optimisation: functions that must be inlined and loops that must be unrolled, inside one
+another, from which LLVM would make much.
 
     text = bounded(text, 400_000, 1000, 2000)   # the same module, in which this is held back where it makes more
 
@@ -41,8 +41,9 @@ _CALL_COST = 1000
 
 
 def bounded(text: str, instructions: int, loops: int, branches: int) -> str:
-    """Of LLVM IR, as llvmlite or LLVM print it: with no more than these in a function, as far as inlining and unrolling
-    make them. A function that has more loops or conditional branches by itself is not optimised."""
+    """Bound the growth of LLVM IR, as llvmlite or LLVM print it: return text whose functions have at most so many
+    instructions, loops and branches, as far as inlining and unrolling make them. A function that has more loops or
+    conditional branches by itself is not optimised."""
     forces = "alwaysinline" in text or "llvm.loop.unroll" in text
     if not forces and text.count(" br ") + _SMALL * text.count(" call ") <= min(loops, branches):
         return text
@@ -67,10 +68,10 @@ def bounded(text: str, instructions: int, loops: int, branches: int) -> str:
 
 @dataclass(slots=True)
 class _Function:
-    """`calls` are the functions called, and how often; `inlined`: must be, `kept`: must not be."""
+    """`calls` are the functions called, and how often; `inlined`: must be, `noinline`: must not be."""
 
     inlined: bool
-    kept: bool = False
+    noinline: bool = False
     size: int = 0
     loops: int = 0
     branches: int = 0
@@ -78,8 +79,8 @@ class _Function:
 
 
 def instructions(text: str) -> int:
-    """How many the module has once all is inlined and unrolled that must be; an estimate, for loops of which the number
-    of rounds does not show."""
+    """Return the number of instructions of the module once everything is inlined and unrolled that must be; an estimate
+    for loops whose number of iterations does not show."""
     return _total(_read(text))
 
 
@@ -89,13 +90,14 @@ def _total(functions: dict[str, _Function]) -> int:
 
 
 def _may_be_inlined(function: _Function) -> bool:
-    return function.inlined or (not function.kept and function.size <= _SMALL)
+    return function.inlined or (not function.noinline and function.size <= _SMALL)
 
 
 def _with_callees(
     functions: dict[str, _Function], what: str, joins: Callable[[_Function], bool], cost: int
 ) -> dict[str, int]:
-    """What each function has of it, with what is called and joins it; calls in circles count once."""
+    """Return how much of `what` each function has, including the functions that it calls and that `joins` accepts;
+    calls in circles count once."""
     sizes: dict[str, int] = {}
     begun: set[str] = set()
     work = [(name, False) for name in functions]
@@ -103,14 +105,14 @@ def _with_callees(
         name, is_ready = work.pop()
         if name in sizes:
             continue
-        called = [(c, n) for c, n in functions[name].calls if c in functions and joins(functions[c])]
+        callees = [(c, n) for c, n in functions[name].calls if c in functions and joins(functions[c])]
         if is_ready:
             own = getattr(functions[name], what)
-            sizes[name] = min(own + sum((sizes.get(c, 0) + cost) * n for c, n in called), _MOST)
+            sizes[name] = min(own + sum((sizes.get(c, 0) + cost) * n for c, n in callees), _MOST)
         elif name not in begun:
             begun.add(name)
             work.append((name, True))
-            work += [(c, False) for c, _ in called if c not in sizes]
+            work += [(c, False) for c, _ in callees if c not in sizes]
     return sizes
 
 
@@ -129,8 +131,8 @@ def _read(text: str) -> dict[str, _Function]:
         if line.startswith("define "):
             match = _HEAD.match(line)
             inlined = " alwaysinline" in line or any(n in groups for n in re.findall(r"#(\d+)", line))
-            kept = " noinline" in line
-            functions[_name(match) if match else line] = current = _Function(inlined, kept)
+            noinline = " noinline" in line
+            functions[_name(match) if match else line] = current = _Function(inlined, noinline)
             lines = []
         elif line == "}" and lines is not None:
             _measure(current, lines, unrolled)
@@ -179,12 +181,12 @@ def _loops(lines: list[str], unrolled: Mapping[str, int]) -> tuple[dict[int, lis
 
 
 def _copies(rounds: int, most: int) -> int:
-    """Of a loop's body; `rounds` is 1 where the number does not show."""
+    """Return the number of copies of a loop's body; `rounds` is 1 where the number does not show."""
     return most if rounds == 1 and most < _MOST else min(rounds, most)
 
 
 def _rounds(lines: list[str], start: int, end: int) -> int:
-    """What the first or the last block of a loop compares with; 1 where that is no number."""
+    """Return the constant that the first or the last block of a loop compares with; 1 where there is none."""
     for at in range(start + 1, end):
         if (match := _COMPARISON.search(lines[at])) is not None:
             return max(int(match[1]), 1)

@@ -40,7 +40,7 @@ Root = tuple[int, ...]
 
 @dataclass(frozen=True)
 class _Id:
-    """What a value that comes from an id is."""
+    """The relation of a value to a work-item's id."""
 
     root: Root | None
     """The id that it is, in any type; None of what is calculated from ids."""
@@ -52,18 +52,18 @@ class _Id:
 class IdGuards:
     """Changes the comparisons of ids in a module's functions that may be mistaken."""
 
-    def __init__(self, known: Globals) -> None:
-        self._globals = known
+    def __init__(self, scope: Globals) -> None:
+        self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
         """The function `code` with what hides the ids before the comparisons, which are changed in place."""
         ids = self._ids(code)
         comparisons = [i for i in code if i.opcode in _COMPARISONS and not ids.keys().isdisjoint(i.operands)]
         merged = set(map(id, self._merged(comparisons, ids)))
-        changed = set(map(id, comparisons))
+        identities = set(map(id, comparisons))
         out: list[Instruction] = []
         for item in code:
-            if id(item) in changed:
+            if id(item) in identities:
                 compared = [ids[word] for word in item.operands if word in ids]
                 bound_is_open = item.opcode in _UNSIGNED and not all(map(self._is_small, set(item.operands) - set(ids)))
                 one_id = len(compared) == 1 and compared[0].root is not None and id(item) not in merged
@@ -75,7 +75,7 @@ class IdGuards:
         return out
 
     def _merged(self, comparisons: list[Instruction], ids: dict[int, _Id]) -> Iterator[Instruction]:
-        """Those that are equalities, or may become one: with another of the same id, or with 0."""
+        """Yield the comparisons that are equalities, or may become one: with another of the same id, or with 0."""
         bounds = [
             (item, ids[word].root, self._source(bound))
             for item in comparisons
@@ -91,26 +91,26 @@ class IdGuards:
 
     def _ids(self, code: list[Instruction]) -> dict[int, _Id]:
         """The values of a function that come from ids."""
-        found: dict[int, _Id] = {}
+        ids: dict[int, _Id] = {}
         is_kernel = self._globals.is_kernel(code)
         for item in code:
             if item.result is None or item.opcode in _UNKNOWN:
                 continue
             if item.opcode == _PARAMETER:
                 if not is_kernel:
-                    found[item.result] = _Id((item.result,))
+                    ids[item.result] = _Id((item.result,))
             elif item.opcode == _LOAD:
                 # What a private variable holds is not followed.
                 is_id = self._globals.is_id_variable(item.operands[0])
                 if is_id or self._globals.is_private(item.operands[0]):
-                    found[item.result] = _Id((item.operands[0],), is_id)
+                    ids[item.result] = _Id((item.operands[0],), is_id)
             elif item.opcode in _CONVERSIONS or item.opcode == _EXTRACT:
-                if whole := found.get(item.operands[0]):
+                if whole := ids.get(item.operands[0]):
                     root = (*whole.root, *item.operands[1:]) if whole.root is not None else None
-                    found[item.result] = _Id(root, whole.is_own and item.opcode in (_EXTRACT, _WIDENED))
-            elif self._uses(item, found):
-                found[item.result] = _Id(None)
-        return found
+                    ids[item.result] = _Id(root, whole.is_own and item.opcode in (_EXTRACT, _WIDENED))
+            elif self._uses(item, ids):
+                ids[item.result] = _Id(None)
+        return ids
 
     def _source(self, value: int) -> int:
         """The constant or the variable that a value comes from unchanged; itself where it is calculated."""
@@ -121,12 +121,12 @@ class IdGuards:
         return value
 
     def _is_least(self, bound: int) -> bool:
-        """Whether it is a constant that is at most 1, with or without a sign."""
+        """Return whether the bound is a constant that is at most 1, with or without a sign."""
         words = self._globals.definitions[bound].operands
         return (sum(words[:1]) <= 1 and not any(words[1:])) or any(word >> 31 for word in words[-1:])
 
     def _is_small(self, bound: int) -> bool:
-        """Whether it has no more bits than an id."""
+        """Return whether the bound has no more bits than an id."""
         if self._globals.width(bound) != _WIDE:
             return True
         item = self._globals.definitions[bound]

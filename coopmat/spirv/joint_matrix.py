@@ -30,6 +30,6 @@ def bfloat16_operands(a: bool, b: bool, c: bool, result: bool) -> int:
 
 
 def of_bfloat16(multiply_add: Instruction) -> tuple[bool, bool, bool, bool]:
-    """Of A, B, C and the result: whether the operands say so."""
+    """Return for A, B, C and the result whether the multiply-add's operands say that it holds bfloat16."""
     mask = operands(multiply_add)
     return bool(mask & _A_AND_B), bool(mask & _A_AND_B), bool(mask & _C), bool(mask & _RESULT)

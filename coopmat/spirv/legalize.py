@@ -178,7 +178,7 @@ def _built_ins(module: Module) -> set[int]:
 
 
 def check_imports(module: Module, imports: Collection[str] = ()) -> None:
-    """Raises InternalError for imports that are neither BuiltIn variables nor named: misspelt builtins; spirv-val
+    """Raise InternalError for imports that are neither BuiltIn variables nor named: misspelt builtins; spirv-val
     accepts them."""
     built_ins = _built_ins(module)
     names = sorted({name for item, name in _linkages(module) if item.operands[0] not in built_ins}.difference(imports))
@@ -221,22 +221,22 @@ class _Legalizer:
         if rewriters:
             code = list(_without_declarations(code, set(rewriters)))
         opencl = pointees.instruction_set(self.module)
-        made: list[Instruction] = []
+        result: list[Instruction] = []
         for item in code:
             if item.opcode == _CALL and item.operands[0] in rewriters:
-                made += rewriters[item.operands[0]](item)
+                result += rewriters[item.operands[0]](item)
             elif item.opcode == pointees.EXT_INST and item.operands[0] == opencl:
-                made += self.vector_data(item)
+                result += self.vector_data(item)
             elif item.opcode in pointees.POINTER_AT:
-                wanted = pointees.pointee(item, self.definitions)
-                made += self.through_pointer_to(wanted, item, pointees.POINTER_AT[item.opcode])
+                pointee = pointees.pointee(item, self.definitions)
+                result += self.through_pointer_to(pointee, item, pointees.POINTER_AT[item.opcode])
             else:
                 item = self.without_signs(item) if item.opcode == _MULTIPLY_ADD else item
-                made.append(_memory_operands(item) if item.opcode in checks.STRIDE_AT else item)
-        made = self.without_dead_bitcasts(made)
-        first = next((n for n, item in enumerate(made) if item.opcode == OP["OpFunction"]), len(made))
-        made[first:first] = self.new_globals
-        self.module.instructions = _without_linkage(made)
+                result.append(_memory_operands(item) if item.opcode in checks.STRIDE_AT else item)
+        result = self.without_dead_bitcasts(result)
+        first = next((n for n, item in enumerate(result) if item.opcode == OP["OpFunction"]), len(result))
+        result[first:first] = self.new_globals
+        self.module.instructions = _without_linkage(result)
         matrix_calls.add(self.module, self.additions)
 
     def without_signs(self, item: Instruction) -> Instruction:
@@ -247,24 +247,24 @@ class _Legalizer:
         return Instruction(item.opcode, item.operands[:3], item.result_type, item.result)
 
     def rewriters(self) -> dict[int, Callable[[Instruction], list[Instruction]]]:
-        """What to do with a call, by the id of the placeholder."""
-        found: dict[int, Callable[[Instruction], list[Instruction]]] = {}
+        """Return the rewriter of each placeholder's calls, by the placeholder's id."""
+        by_id: dict[int, Callable[[Instruction], list[Instruction]]] = {}
         for item, name in _linkages(self.module):
             row, access = _operation(name), _ACCESS.fullmatch(name)
             of_matrix = matrix_calls.rewriter(name, self.additions)
             if of_matrix is not None:
-                found[item.operands[0]] = of_matrix
+                by_id[item.operands[0]] = of_matrix
             elif row is not None:
-                found[item.operands[0]] = partial(self.operation, row)
+                by_id[item.operands[0]] = partial(self.operation, row)
             elif name == _NULL_EVENT:
-                found[item.operands[0]] = self.null_event
+                by_id[item.operands[0]] = self.null_event
             elif name.startswith(_ASYNC_COPY):
-                found[item.operands[0]] = self.async_copy
+                by_id[item.operands[0]] = self.async_copy
             elif name.startswith(_PRINTF):
-                found[item.operands[0]] = self.printf
+                by_id[item.operands[0]] = self.printf
             elif access is not None:
-                found[item.operands[0]] = self.get if access[1] == "get" else self.set
-        return found
+                by_id[item.operands[0]] = self.get if access[1] == "get" else self.set
+        return by_id
 
     def operation(self, row: Placeholder, call: Instruction) -> list[Instruction]:
         arguments = call.operands[1:]
@@ -277,9 +277,9 @@ class _Legalizer:
         opcode = OPCODES[OP["Op" + (row.instruction or row.name)]]
         # A call always has a result; not so the instruction.
         result = (call.result_type, call.result) if opcode.has_result else (None, None)
-        made = Instruction(opcode.number, operands, *result)
-        id_positions(made, self.definitions)  # are there as many operands as it takes?
-        return [made]
+        result_item = Instruction(opcode.number, operands, *result)
+        id_positions(result_item, self.definitions)  # are there as many operands as it takes?
+        return [result_item]
 
     def constant(self, value: int, what: str) -> int:
         definition = self.definitions[value]
@@ -305,24 +305,24 @@ class _Legalizer:
         if at is None:
             return [item]
         kind = pointees.vector_pointee(item, self.definitions)
-        wanted = kind.result if kind is not None and kind.result is not None else self.add_global("OpTypeFloat", 16)
-        return self.through_pointer_to(wanted, item, at)
+        pointee = kind.result if kind is not None and kind.result is not None else self.add_global("OpTypeFloat", 16)
+        return self.through_pointer_to(pointee, item, at)
 
-    def through_pointer_to(self, wanted: int, item: Instruction, at: int) -> list[Instruction]:
-        """`item`, whose pointer at `at` is made to point to the type `wanted`."""
+    def through_pointer_to(self, target: int, item: Instruction, at: int) -> list[Instruction]:
+        """Return `item` with the pointer at the index `at` cast to a pointer to the type `target`, behind that cast."""
         pointer = item.operands[at]
-        if pointees.pointed_to(self.definitions, pointer).result == wanted:
+        if pointees.pointed_to(self.definitions, pointer).result == target:
             return [item]
         space = self.definitions[self.definitions[pointer].result_type or 0].operands[0]
-        cast = Instruction(_BITCAST, (pointer,), self.pointer_type(space, wanted), self.module.new_id())
+        cast = Instruction(_BITCAST, (pointer,), self.pointer_type(space, target), self.module.new_id())
         operands = (*item.operands[:at], cast.result or 0, *item.operands[at + 1 :])
         return [cast, Instruction(item.opcode, operands, item.result_type, item.result)]
 
     def null_event(self, call: Instruction) -> list[Instruction]:
         """The call's id becomes that of a constant."""
-        made = Instruction(OP["OpConstantNull"], (), call.result_type, call.result)
-        self.new_globals.append(made)
-        self.definitions[call.result or 0] = made
+        constant = Instruction(OP["OpConstantNull"], (), call.result_type, call.result)
+        self.new_globals.append(constant)
+        self.definitions[call.result or 0] = constant
         return []
 
     def printf(self, call: Instruction) -> list[Instruction]:
@@ -334,12 +334,12 @@ class _Legalizer:
 
     def async_copy(self, call: Instruction) -> list[Instruction]:
         """The last argument is there for its type, which both pointers point to."""
-        wanted = self.definitions[call.operands[-1]].result_type or 0
-        made = Instruction(OP["OpGroupAsyncCopy"], call.operands[1:-1], call.result_type, call.result)
-        *casts, made = self.through_pointer_to(wanted, made, 1)
-        return [*casts, *self.through_pointer_to(wanted, made, 2)]
+        pointee = self.definitions[call.operands[-1]].result_type or 0
+        copy = Instruction(OP["OpGroupAsyncCopy"], call.operands[1:-1], call.result_type, call.result)
+        *casts, copy = self.through_pointer_to(pointee, copy, 1)
+        return [*casts, *self.through_pointer_to(pointee, copy, 2)]
 
-    def component(self, pointer: int, index: int, wanted: int | None) -> tuple[Instruction, tuple[int, int]]:
+    def component(self, pointer: int, index: int, value_type: int | None) -> tuple[Instruction, tuple[int, int]]:
         """The access chain to a component, and the memory operands to access it with."""
         # Through the bitcasts to where the matrix was declared: the last of them that points to one.
         base: int | None = None
@@ -358,7 +358,7 @@ class _Legalizer:
         while kind.opcode != _MATRIX:
             kind, depth = self.definitions[kind.operands[0]], depth + 1
         component = kind.operands[0]
-        if component != wanted:
+        if component != value_type:
             raise InternalError("component access with a type that is not the matrix's component type")
         space = self.definitions[self.definitions[base].result_type or 0].operands[0]
         zeros = (self.zero(),) * depth if depth else ()
@@ -386,9 +386,9 @@ class _Legalizer:
 
     def add_global(self, name: str, *operands: int, result_type: int | None = None) -> int:
         result = self.module.new_id()
-        made = Instruction(OP[name], operands, result_type, result)
-        self.new_globals.append(made)
-        self.definitions[result] = made
+        item = Instruction(OP[name], operands, result_type, result)
+        self.new_globals.append(item)
+        self.definitions[result] = item
         return result
 
     def without_dead_bitcasts(self, code: list[Instruction]) -> list[Instruction]:
@@ -403,21 +403,22 @@ class _Legalizer:
 
 
 def _without(code: Iterable[Instruction], dropped: list[Instruction]) -> list[Instruction]:
-    gone = {id(item) for item in dropped}
-    return [item for item in code if id(item) not in gone]
+    ids = {id(item) for item in dropped}
+    return [item for item in code if id(item) not in ids]
 
 
 def _without_declarations(code: list[Instruction], functions: set[int]) -> Iterator[Instruction]:
-    """`code` without the declarations of `functions` and without what names and decorates them and their parameters."""
-    gone = set(functions)
+    """Yield `code` without the declarations of `functions` and without what names and decorates them and their
+    parameters."""
+    ids = set(functions)
     inside = False
     for item in code:
         inside = item.result in functions if item.opcode == OP["OpFunction"] else inside
         if inside and item.result is not None:
-            gone.add(item.result)
+            ids.add(item.result)
     for item in code:
         inside = item.result in functions if item.opcode == OP["OpFunction"] else inside
-        is_about = item.opcode in (OP["OpName"], _DECORATE) and item.operands[0] in gone
+        is_about = item.opcode in (OP["OpName"], _DECORATE) and item.operands[0] in ids
         if not inside and not is_about:
             yield item
         inside = inside and item.opcode != OP["OpFunctionEnd"]

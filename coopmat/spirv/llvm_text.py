@@ -21,8 +21,8 @@ def illegal_types(ir: str) -> list[str]:
     """Integer widths and vector lengths in the text of a module that SPIR-V lacks: ["<64 x ", "i33"]."""
     if not any(suspect.search(ir) for suspect in _SUSPECTS):
         return []
-    found = {match[1] or match[2] for match in _TYPE.finditer(ir)} - {None}
-    return sorted(kind for kind in found if any(suspect.fullmatch(kind) for suspect in _SUSPECTS))
+    kinds = {match[1] or match[2] for match in _TYPE.finditer(ir)} - {None}
+    return sorted(kind for kind in kinds if any(suspect.fullmatch(kind) for suspect in _SUSPECTS))
 
 
 # --- what the backend (LLVM 22.1) cannot do ------------------------------------------------------
@@ -100,20 +100,20 @@ def _with_whole_locals(ir: str, names: Iterator[str]) -> str:
     types = dict(_LOCAL_VARIABLE.findall(ir))
 
     def rewrite(function: re.Match[str]) -> str:
-        found: dict[str, str] = {}
+        names_of: dict[str, str] = {}
 
         def whole(match: re.Match[str]) -> str:
             variable = match[1]
             if variable not in types:
                 return match[0]
-            if variable not in found:
-                found[variable] = next(names)
-            return found[variable]
+            if variable not in names_of:
+                names_of[variable] = next(names)
+            return names_of[variable]
 
         body = _CHOICE.sub(lambda line: _VARIABLE.sub(whole, line[0]), function[0])
-        if not found:
+        if not names_of:
             return body
-        addresses = "".join(_address(name, variable, types[variable]) for variable, name in found.items())
+        addresses = "".join(_address(name, variable, types[variable]) for variable, name in names_of.items())
         head = _ENTRY.match(body)
         assert head is not None
         return head[0] + addresses + body[head.end() :]
@@ -187,13 +187,13 @@ def _with_kept_truncations(ir: str, odd: Collection[str]) -> str:
 
     def keep(match: re.Match[str]) -> str:
         indent, result, head, kind, count, operand, tail, narrow, _ = match.groups()
-        kept = f'%"coopmat.kept.{match.start()}"'
+        name = f'%"coopmat.kept.{match.start()}"'
         # An element may be taken out before or after: what a scalar is made of, or the vector itself.
         if count is None:
             kinds.add(kind)
-            return f"{indent}{kept} = {_call(kind, operand)}\n{indent}{result} = {head} {kept} {tail}"
+            return f"{indent}{name} = {_call(kind, operand)}\n{indent}{result} = {head} {name} {tail}"
         kinds.add(narrow)
-        return f"{indent}{kept} = {head} {operand} {tail}\n{indent}{result} = {_call(narrow, kept)}"
+        return f"{indent}{name} = {head} {operand} {tail}\n{indent}{result} = {_call(narrow, name)}"
 
     text = _NARROWING.sub(keep, ir)
     effects = "nounwind willreturn nosync nofree speculatable memory(none)"
@@ -206,12 +206,12 @@ def _call(kind: str, operand: str) -> str:
 
 
 def apart(ir: str, odd: Collection[str]) -> str:
-    """As `_with_kept_truncations`, and nothing is inlined: a probe for what is odd by itself."""
+    """Rewrite the text as `_with_kept_truncations` does, and forbid inlining: a probe for what is odd by itself."""
     return HEAD.sub(lambda head: head[1] + not_inlined(head[3]), _with_kept_truncations(ir, odd))
 
 
 def with_odd_ones_out(ir: str, odd: Collection[str]) -> str:
-    """As `_with_kept_truncations`, and these functions are not optimised; the others are."""
+    """Rewrite the text as `_with_kept_truncations` does, and exempt the functions in `odd` from optimisation."""
 
     def mark(head: re.Match[str]) -> str:
         return f"{head[1]} optnone{not_inlined(head[3])}" if head[2].strip('"') in odd else head[0]
@@ -266,13 +266,13 @@ def imported(ir: str, names: Collection[str]) -> str:
 
 def functions_of_illegal_types(ir: str) -> set[str]:
     """The names of the functions in a module's text which have types that SPIR-V lacks."""
-    found: set[str] = set()
+    names: set[str] = set()
     if illegal_types(ir):
         for function in _FUNCTION.finditer(ir):
             head = HEAD.match(function[0])
             if head is not None and illegal_types(function[0]):
-                found.add(head[2].strip('"'))
-    return found
+                names.add(head[2].strip('"'))
+    return names
 
 
 # What to run on which text, and what to try from the start where that leaves types which SPIR-V lacks. Functions that

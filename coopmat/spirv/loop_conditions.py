@@ -25,30 +25,30 @@ _VOLATILE = 1
 class LoopConditions:
     """Changes what the branches and selections in loops of a module's functions depend on."""
 
-    def __init__(self, known: Globals) -> None:
-        self._globals = known
+    def __init__(self, scope: Globals) -> None:
+        self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
         """The function `code` with what changes the conditions before the instructions, which are changed in place."""
         flow = ControlFlow(code)
-        changed = set(map(id, self._invariant(code, flow)))
-        if not changed:
+        identities = set(map(id, self._invariant(code, flow)))
+        if not identities:
             return code
         out: list[Instruction] = []
         for item in code:
-            if id(item) in changed:
+            if id(item) in identities:
                 item.operands = (self._turned(item.operands[0], zeros, out), *item.operands[1:])
             out.append(item)
         return out
 
     def _turned(self, condition: int, zeros: OpaqueZeros, out: list[Instruction]) -> int:
-        known, kind = self._globals, self._globals.kind_of(condition)
-        if known.definitions[kind].opcode != _TYPE_BOOL:
-            out.append(known.calculated(_XOR, kind, condition, zeros.turning(kind, out)))
+        scope, kind = self._globals, self._globals.kind_of(condition)
+        if scope.definitions[kind].opcode != _TYPE_BOOL:
+            out.append(scope.calculated(_XOR, kind, condition, zeros.turning(kind, out)))
         else:
-            integer = known.integer()
-            is_set = known.calculated(_UNEQUAL, kind, zeros.turning(integer, out), known.null(integer))
-            out += (is_set, known.calculated(_BOOLS_UNEQUAL, kind, condition, is_set.result or 0))
+            integer = scope.integer()
+            is_set = scope.calculated(_UNEQUAL, kind, zeros.turning(integer, out), scope.null(integer))
+            out += (is_set, scope.calculated(_BOOLS_UNEQUAL, kind, condition, is_set.result or 0))
         return out[-1].result or 0
 
     def _invariant(self, code: list[Instruction], flow: ControlFlow) -> Iterator[Instruction]:
@@ -60,9 +60,9 @@ class LoopConditions:
             return
         divergent = divergent_values(sources, flow)
         for inside in flow.loops.values():
-            changed = _changed(sources, [item for label in inside for item in flow.blocks[label]])
+            variant = _changed(sources, [item for label in inside for item in flow.blocks[label]])
             for label in inside:
-                yield from (item for item in at[label] if item.operands[0] in divergent - changed)
+                yield from (item for item in at[label] if item.operands[0] in divergent - variant)
 
     def _is_condition(self, item: Instruction) -> bool:
         return item.opcode in _CONDITIONS and self._is_scalar(item.operands[0])
@@ -76,16 +76,16 @@ def _changed(sources: Sources, code: list[Instruction]) -> set[int]:
     """The values of a loop that may be others the next time around; `code` is what it runs."""
     stored = {item.operands[0] for item in code if item.opcode == _STORE}
     items = [item for item in code if item.result in sources.values]
-    found = {item.result for item in items if item.result is not None and _changes(item, stored)}
+    variant = {item.result for item in items if item.result is not None and _changes(item, stored)}
     before = -1
-    while len(found) > before:
-        before = len(found)
-        found |= {i.result for i in items if i.result and not found.isdisjoint(sources.operands[i.result])}
-    return found
+    while len(variant) > before:
+        before = len(variant)
+        variant |= {i.result for i in items if i.result and not variant.isdisjoint(sources.operands[i.result])}
+    return variant
 
 
 def _changes(item: Instruction, stored: set[int]) -> bool:
-    """Whether a value may be another the next time around, whatever it is calculated from."""
+    """Return whether a value may differ in the next iteration, whatever it is calculated from."""
     if item.opcode == _LOAD:
         return item.operands[0] in stored or any(word & _VOLATILE for word in item.operands[1:2])
     return item.opcode in (_PHI, _CALL) or item.name.startswith("OpAtomic")

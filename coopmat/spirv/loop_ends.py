@@ -31,8 +31,8 @@ _NARROW = 16
 class LoopEnds:
     """Changes the comparisons of widened counters that end loops in a module's functions."""
 
-    def __init__(self, known: Globals) -> None:
-        self._globals = known
+    def __init__(self, scope: Globals) -> None:
+        self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
         """The function `code` with what hides the counters before the comparisons, which are changed in place."""
@@ -51,11 +51,11 @@ class LoopEnds:
         return out
 
     def _is_of_counter(self, item: Instruction) -> bool:
-        """Whether it compares one."""
+        """Return whether an instruction compares a narrow counter."""
         return item.opcode in _COMPARISONS and any(map(self._is_counter, item.operands))
 
     def _is_counter(self, value: int) -> bool:
-        """Whether it is a narrow one, as a wider value."""
+        """Return whether a value is a narrow counter that was widened."""
         item = self._globals.definitions.get(value)
         if item is None or item.opcode not in _WIDENINGS:
             return False

@@ -41,8 +41,8 @@ class LoopStarts:
     """Changes the loops of a module's functions that start at 0, count up and end behind a bound, unless their counter
     cannot wrap."""
 
-    def __init__(self, known: Globals) -> None:
-        self._globals = known
+    def __init__(self, scope: Globals) -> None:
+        self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
         """The function `code`, whose instructions are changed in place."""
@@ -66,43 +66,44 @@ class LoopStarts:
         """Values, each with a decoration that says how it does not wrap."""
         wraps = (_NO_SIGNED_WRAP, _NO_UNSIGNED_WRAP)
         code = self._globals.module.instructions
-        found = (item.operands for item in code if item.opcode == _DECORATE and item.operands[1] in wraps)
-        return frozenset((target, wrap) for target, wrap in found)
+        pairs = (item.operands for item in code if item.opcode == _DECORATE and item.operands[1] in wraps)
+        return frozenset((target, wrap) for target, wrap in pairs)
 
     def narrow(self, value: int, wrap: int) -> tuple[int, int]:
-        """What a value was before it was made wider, and the decoration that its wrapping would contradict."""
+        """Return the value before it was widened, and the decoration that its wrapping would contradict."""
         while (item := self.definitions.get(value)) is not None and item.opcode in _EXTENSIONS:
             value, wrap = item.operands[0], _EXTENSIONS[item.opcode]
         return value, wrap
 
     def summands(self, value: int) -> tuple[int, ...]:
-        """What values are added, of which a counter may be one: its step is known when the program runs."""
+        """Return the operands of an addition, of which a counter may be one: its step may be known only at run time."""
         item = self.definitions.get(value)
         return item.operands if item is not None and item.opcode == _ADD else ()
 
     def is_sum(self, value: int) -> bool:
-        """Whether it is one, perhaps in another type."""
+        """Return whether the value is an addition's result, perhaps in another type."""
         return bool(self.summands(self.narrow(value, 0)[0]))
 
 
 class _Function:
     """The loops of one function."""
 
-    def __init__(self, known: LoopStarts, code: list[Instruction]) -> None:
-        self.known, self.code = known, code
+    def __init__(self, owner: LoopStarts, code: list[Instruction]) -> None:
+        self.owner, self.code = owner, code
 
     def starts(self) -> list[Start]:
         """The zeros that counters of loops start with."""
-        found: dict[tuple[int, int], Start] = {}
+        by_place: dict[tuple[int, int], Start] = {}
         for condition, goes_on in ControlFlow(self.code).exits():
             for counter, wrap in self._counters(condition, goes_on):
                 for item, at in self._zeros(counter, wrap):
-                    found[id(item), at] = item, at
-        return list(found.values())
+                    by_place[id(item), at] = item, at
+        return list(by_place.values())
 
     def _counters(self, condition: int, goes_on: bool) -> Iterator[tuple[int, int]]:
-        """What has to be at most something that is no constant for a loop to go on, and what says if it wraps."""
-        item = self.known.definitions.get(condition)
+        """Yield the values that must be at most some value that is no constant for the loop to go on, each with the
+        decoration that says whether it wraps."""
+        item = self.owner.definitions.get(condition)
         if item is None:
             return
         if item.opcode == _NOT:
@@ -116,15 +117,16 @@ class _Function:
                 greater, equal = not greater, not equal
             less, more = (right, left) if greater else (left, right)
             # `< n + 1` becomes `<= n` there.
-            may_equal = equal or any(map(self.known.is_constant, self.known.summands(more)))
-            if may_equal and not self.known.is_constant(more):
-                yield self.known.narrow(less, wrap)
+            may_equal = equal or any(map(self.owner.is_constant, self.owner.summands(more)))
+            if may_equal and not self.owner.is_constant(more):
+                yield self.owner.narrow(less, wrap)
 
     def _zeros(self, counter: int, wrap: int) -> Iterator[Start]:
-        """Where a counter that may wrap begins with 0; it is the value of this or of the next time around."""
-        definitions = self.known.definitions
-        for whole in (counter, *self.known.summands(counter)):
-            value, contradicted = self.known.narrow(whole, wrap)
+        """Yield the places where a counter that may wrap begins with 0; the counter is its value in this iteration or
+        in the next."""
+        definitions = self.owner.definitions
+        for whole in (counter, *self.owner.summands(counter)):
+            value, contradicted = self.owner.narrow(whole, wrap)
             item = definitions.get(value)
             if item is not None and item.opcode == _PHI:
                 yield from self._zeros_of([(item, at) for at in range(0, len(item.operands), 2)], contradicted)
@@ -134,6 +136,6 @@ class _Function:
                 yield from self._zeros_of([(store, 1) for store in stores], contradicted)
 
     def _zeros_of(self, values: list[Start], wrap: int) -> Iterator[Start]:
-        steps = {value for item, at in values if self.known.is_sum(value := item.operands[at])}
-        if steps and not all((step, wrap) in self.known.exact for step in steps):
-            yield from ((item, at) for item, at in values if self.known.is_zero(item.operands[at]))
+        steps = {value for item, at in values if self.owner.is_sum(value := item.operands[at])}
+        if steps and not all((step, wrap) in self.owner.exact for step in steps):
+            yield from ((item, at) for item, at in values if self.owner.is_zero(item.operands[at]))

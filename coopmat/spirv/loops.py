@@ -32,10 +32,10 @@ class ControlFlow:
     @cached_property
     def loops(self) -> dict[int, set[int]]:
         """The blocks of each loop, by its first one."""
-        found: dict[int, set[int]] = {}
+        loops_by_header: dict[int, set[int]] = {}
         for latch, header in self._back_edges():
-            found.setdefault(header, set()).update(self._loop(header, latch))
-        return found
+            loops_by_header.setdefault(header, set()).update(self._loop(header, latch))
+        return loops_by_header
 
     @cached_property
     def _after(self) -> dict[int, list[int]]:
@@ -57,10 +57,10 @@ class ControlFlow:
     def _back_edges(self) -> Iterator[tuple[int, int]]:
         """Branches to a block that control came through."""
         entry = next(iter(self.blocks), None)
-        seen: set[int] = set()
+        visited: set[int] = set()
         path: dict[int, Iterator[int]] = {}
         while entry is not None:
-            seen.add(entry)
+            visited.add(entry)
             path[entry] = iter(self._after[entry])
             entry = None
             while path and entry is None:
@@ -68,7 +68,7 @@ class ControlFlow:
                 for target in path[label]:
                     if target in path:
                         yield label, target
-                    elif target not in seen:
+                    elif target not in visited:
                         entry = target
                         break
                 else:

@@ -33,7 +33,7 @@ _ANNOTATIONS = frozenset(
 
 @dataclass(slots=True)
 class Additions:
-    """What rewritten calls need elsewhere in the module."""
+    """The decorations, capabilities and extensions that rewritten calls require elsewhere in the module."""
 
     decorations: list[Instruction] = field(default_factory=list)
     capabilities: set[int] = field(default_factory=set)
@@ -41,7 +41,7 @@ class Additions:
 
 
 def rewriter(name: str, additions: Additions) -> Callable[[Instruction], list[Instruction]] | None:
-    """What to do with a call of the function of this name; None where it is none of these placeholders."""
+    """Return the rewriter for calls of the function of this name; None where it is none of these placeholders."""
     conversion = _CONVERSION.fullmatch(name)
     if conversion is not None:
         return partial(_convert, additions, conversion[1], conversion[2], conversion[3])
@@ -68,7 +68,7 @@ def _coordinates(additions: Additions, call: Instruction) -> list[Instruction]:
 
 
 def _declare_small_floats(code: list[Instruction], additions: Additions) -> None:
-    """What comes with a module's types: the backend knows no more than SPV_KHR_bfloat16."""
+    """Add the extensions and capabilities that a module's types require: the backend adds only SPV_KHR_bfloat16."""
     encodings = {(row.bits, row.encoding.number): row.encoding for row in SMALL_FLOATS if row.encoding is not None}
     for item in code:
         if item.opcode == OP["OpTypeFloat"] and len(item.operands) == 2 and item.operands in encodings:
@@ -86,9 +86,9 @@ def add(module: Module, additions: Additions) -> None:
         types = next(n for n, item in enumerate(code) if item.name.startswith("OpType"))
         at = max((n + 1 for n, item in enumerate(code) if item.opcode in _ANNOTATIONS), default=types)
         code[at:at] = additions.decorations
-    known = {item.operands[0] for item in code if item.opcode == OP["OpCapability"]}
+    present = {item.operands[0] for item in code if item.opcode == OP["OpCapability"]}
     names = {decode_string(item.operands)[0] for item in code if item.opcode == OP["OpExtension"]}
-    capabilities = [instruction("OpCapability", number) for number in sorted(additions.capabilities - known)]
+    capabilities = [instruction("OpCapability", number) for number in sorted(additions.capabilities - present)]
     extensions = [instruction("OpExtension", *encode_string(name)) for name in sorted(additions.extensions - names)]
     last = max(n for n, item in enumerate(code) if item.opcode in _PREAMBLE)
     code[last + 1 : last + 1] = extensions

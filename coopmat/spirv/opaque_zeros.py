@@ -22,7 +22,7 @@ _IDS = frozenset({27, 28, 29, 34})
 
 @dataclass
 class Globals:
-    """What stands before the functions of a module; `added` are types and constants that are to be added there."""
+    """The part of a module that precedes its functions; `added` are types and constants to be added there."""
 
     module: Module
     added: list[Instruction] = field(default_factory=list)
@@ -51,14 +51,14 @@ class Globals:
         return function[0].result in self._entry_points
 
     def is_id_variable(self, pointer: int) -> bool:
-        """Whether it is one that holds ids of a work-item, or a component of one."""
+        """Return whether a pointer is a variable that holds ids of a work-item, or a component of one."""
         if pointer in self._id_variables:
             return True
         item = self.definitions.get(pointer)
         return item is not None and any(word in self._id_variables for word in item.operands)
 
     def is_private(self, pointer: int) -> bool:
-        """Whether it is a private variable."""
+        """Return whether a pointer is a private variable."""
         item = self.definitions.get(pointer)
         return item is not None and item.opcode == _VARIABLE and item.operands[0] == _STORAGE_FUNCTION
 
@@ -70,7 +70,7 @@ class Globals:
         return self.is_constant(value) and not any(self.definitions[value].operands)
 
     @cached_property
-    def _known(self) -> dict[tuple[int, int | None, tuple[int, ...]], int]:
+    def _ids(self) -> dict[tuple[int, int | None, tuple[int, ...]], int]:
         """Types and constants that may be asked for, by what they are."""
         items = (i for i in self.module.instructions if i.opcode in (_TYPE_INT, _TYPE_POINTER, *CONSTANTS))
         return {(i.opcode, i.result_type, i.operands): i.result or 0 for i in items}
@@ -103,17 +103,17 @@ class Globals:
 
     def _find(self, name: str, kind: int | None, *operands: int) -> int:
         key = OP[name], kind, operands
-        if key not in self._known:
-            self._known[key] = self.module.new_id()
-            self.added.append(Instruction(OP[name], operands, kind, self._known[key]))
-        return self._known[key]
+        if key not in self._ids:
+            self._ids[key] = self.module.new_id()
+            self.added.append(Instruction(OP[name], operands, kind, self._ids[key]))
+        return self._ids[key]
 
 
 class OpaqueZeros:
     """The zeros of one function, one of each integer type."""
 
-    def __init__(self, known: Globals) -> None:
-        self._globals = known
+    def __init__(self, scope: Globals) -> None:
+        self._globals = scope
         self._values: dict[tuple[int, int], int] = {}
         self._hidden: set[int] = set()
         self._turns: dict[int, int] = {}
@@ -150,13 +150,13 @@ class OpaqueZeros:
 
     def turning(self, kind: int, out: list[Instruction]) -> int:
         """A zero of each time around a loop that this stands in, calculated at the end of `out`."""
-        known = self._globals
+        scope = self._globals
         if kind not in self._turns:
-            self._turns[kind] = known.module.new_id()
-            self._variables.append(instruction("OpVariable", known.pointer(kind), self._turns[kind], _STORAGE_FUNCTION))
-            self._accesses.append(instruction("OpStore", self._turns[kind], known.null(kind)))
-        before = known.calculated(_LOAD, kind, self._turns[kind])
-        after = known.calculated(_ADD, kind, before.result or 0, self.of(kind))
+            self._turns[kind] = scope.module.new_id()
+            self._variables.append(instruction("OpVariable", scope.pointer(kind), self._turns[kind], _STORAGE_FUNCTION))
+            self._accesses.append(instruction("OpStore", self._turns[kind], scope.null(kind)))
+        before = scope.calculated(_LOAD, kind, self._turns[kind])
+        after = scope.calculated(_ADD, kind, before.result or 0, self.of(kind))
         out += (before, after, instruction("OpStore", self._turns[kind], after.result or 0))
         return after.result or 0
 

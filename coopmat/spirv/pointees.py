@@ -1,4 +1,4 @@
-"""What the pointers of atomics, of waits for events and of OpenCL.std's vector loads and stores point to.
+"""The types that the pointers of atomics, of waits for events and of OpenCL.std's vector loads and stores point to.
 
 LLVM's passes drop a `getelementptr` of nothing but zeros, and the backend (LLVM 22.1) casts a pointer for one use only,
 or not at all: a pointer to a whole array, record or object of another type may arrive where one to the value accessed
@@ -38,7 +38,7 @@ def pointed_to(definitions: dict[int, Instruction], pointer: int) -> Instruction
 
 
 def first_leaf(definitions: dict[int, Instruction], kind: Instruction) -> Instruction:
-    """What lies at the start of an aggregate type."""
+    """Return the innermost first member of an aggregate type."""
     while kind.opcode in (OP["OpTypeArray"], OP["OpTypeStruct"]) and kind.operands:
         kind = definitions[kind.operands[0]]
     return kind
@@ -66,7 +66,8 @@ def instruction_set(module: Module) -> int | None:
 
 
 def vector_pointer(item: Instruction) -> int | None:
-    """Of an OpExtInst of OpenCL.std: where its pointer stands; None where it is no vector load or store."""
+    """Return the index of the pointer among the operands of an OpExtInst of OpenCL.std; None where it is no vector load
+    or store."""
     return _VECTORS.get(item.operands[1], _HALVES.get(item.operands[1]))
 
 

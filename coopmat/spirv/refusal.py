@@ -1,4 +1,4 @@
-"""What the lowering says of a module that it does not take."""
+"""The errors by which the lowering refuses a module."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Refused(Exception):
 
 
 def unsupported(item: Instruction, message: str) -> Refused:
-    """Of an instruction that has no lowering."""
+    """Return the error for an instruction that has no lowering."""
     return Refused("spirv-not-supported", f"{label(item)}: {message}")
 
 

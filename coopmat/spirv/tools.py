@@ -51,7 +51,7 @@ _PIPE = subprocess.PIPE
 
 
 def limit_memory(pid: int, megabytes: int) -> None:
-    """Of a process that was just started; where the system cannot, it goes without."""
+    """Limit the memory of a process that was just started, where the system can."""
     try:
         import resource
 
@@ -81,14 +81,15 @@ class SpirvTools:
         return None
 
     def is_of(self, place: Path) -> bool:
-        """Whether these are what naming `place` asks for: the programs' own directory, or the one above its bin/."""
+        """Return whether these are the tools that naming `place` selects: the programs' own directory, or the one above
+        its bin/."""
         return self.directory in (place, place / "bin")
 
     def path(self, program: str) -> Path:
-        found = shutil.which(program, path=str(self.directory))
-        if found is None:
+        executable = shutil.which(program, path=str(self.directory))
+        if executable is None:
             raise ToolsMissing(f"{program} is missing in {self.directory}")
-        return Path(found)
+        return Path(executable)
 
     def command(self, program: str, *arguments: str) -> list[str]:
         """The argument vector; through the private dynamic loader where the tools have one."""
@@ -103,7 +104,7 @@ class SpirvTools:
             with subprocess.Popen(command, stdin=_PIPE, stdout=_PIPE, stderr=_PIPE) as process:
                 try:
                     limit_memory(process.pid, budgets.limit("tool-megabytes"))
-                    out, told = process.communicate(data, timeout=budgets.limit("tool-seconds"))
+                    out, stderr = process.communicate(data, timeout=budgets.limit("tool-seconds"))
                 except BaseException:
                     process.kill()
                     raise
@@ -111,11 +112,11 @@ class SpirvTools:
             raise ToolError(f"{program}: {error}") from error
         except subprocess.TimeoutExpired:
             raise budgets.Exceeded("tool-seconds", program) from None
-        if process.returncode != 0 and OUT_OF_MEMORY.search(told):
+        if process.returncode != 0 and OUT_OF_MEMORY.search(stderr):
             raise budgets.Exceeded("tool-megabytes", program)
         if process.returncode < 0:
             raise ToolError(f"{program} was ended by {signal.Signals(-process.returncode).name}")
-        return subprocess.CompletedProcess(command, process.returncode, out, told)
+        return subprocess.CompletedProcess(command, process.returncode, out, stderr)
 
     def version(self) -> str:
         """The first line of `spirv-val --version`."""
@@ -156,7 +157,8 @@ def _probe_module() -> bytes:
 
 
 def private_directories() -> list[Path]:
-    """Where `fetch.install` puts the tools: first the environment's own directory, then the user's."""
+    """Return the directories that `fetch.install` may put the tools into: the environment's own first, then the
+    user's."""
     import platformdirs
 
     user = Path(platformdirs.user_data_dir("coopmat", appauthor=False))
@@ -164,11 +166,11 @@ def private_directories() -> list[Path]:
 
 
 def _candidates() -> Iterator[Path]:
-    named = os.environ.get(ENVIRONMENT_VARIABLE)
-    if named:
-        yield Path(named)
-        if Path(named).name == "bin":
-            yield Path(named).parent  # programs that come with their own libc have it beside their bin/
+    setting = os.environ.get(ENVIRONMENT_VARIABLE)
+    if setting:
+        yield Path(setting)
+        if Path(setting).name == "bin":
+            yield Path(setting).parent  # programs that come with their own libc have it beside their bin/
     yield from private_directories()
     for entry in os.environ.get("PATH", "").split(os.pathsep):
         if entry:
@@ -181,7 +183,7 @@ def find_tools() -> SpirvTools | None:
 
 
 def need_tools() -> SpirvTools:
-    """As `find_tools`, but raises ToolsMissing."""
+    """Return the tools that `find_tools` finds, or raise ToolsMissing."""
     tools = find_tools()
     if tools is None:
         raise ToolsMissing
@@ -200,7 +202,7 @@ _START = 512
 
 
 def has_native_matrices(spirv: bytes) -> bool:
-    """Whether a module that was emitted here has cooperative matrices."""
+    """Return whether a module that was emitted by this package has cooperative matrices."""
     return _NATIVE_MATRICES in spirv[:_START]
 
 
@@ -215,7 +217,7 @@ def target_env_for(spirv_version: str, spirv: bytes = b"") -> str:
 
 
 def validate(spirv: bytes, target_env: str, tools: SpirvTools | None = None) -> list[str] | None:
-    """None where spirv-val accepts the module, its messages otherwise.
+    """Return None where spirv-val accepts the module, and its messages otherwise.
 
     Raises ToolsMissing where no able spirv-val is found, ToolError where it cannot be run, budgets.Exceeded where a
     type has more members than spirv-val walks through in time.
@@ -243,7 +245,7 @@ def assemble(text: str, target_env: str, tools: SpirvTools | None = None) -> byt
 
 
 def optimize(spirv: bytes, *flags: str, tools: SpirvTools | None = None) -> bytes:
-    """What `spirv-opt FLAGS` makes of the module. Raises ToolsMissing, ToolError."""
+    """Return the module that `spirv-opt FLAGS` writes. Raise ToolsMissing, ToolError."""
     return _output(tools or need_tools(), "spirv-opt", *flags, "-", "-o", "-", data=spirv)
 
 

@@ -113,7 +113,7 @@ def test_accesses_that_are_staged_are_calls_of_functions_on_native_matrices() ->
 def test_sizes_that_are_at_odds_are_an_error_at_the_kernel() -> None:
     unit = _unit(SOURCE.replace("kernel void", "__attribute__((intel_reqd_sub_group_size(8))) kernel void"))
     with pytest.raises(CompileError) as caught:
-        run(unit, [Matrices(STRATEGIES["lanes"], library, asked=16)], Report())
+        run(unit, [Matrices(STRATEGIES["lanes"], library, size_option=16)], Report())
     (item,) = caught.value.diagnostics
     assert item.code == "not-supported" and item.span is not None and item.span.line == 8
 

@@ -22,7 +22,8 @@ def read(text: str) -> str:
 
 
 def read_module(text: str) -> Module:
-    """As `read`: the module itself, whose instructions know what was read for them."""
+    """Read a module as `read` does, and return the module itself, whose instructions refer to the lines that they come
+    from."""
     module = parse_module(text)
     joint_matrix.check(module)
     metadata.check(module)
@@ -34,9 +35,9 @@ def read_module(text: str) -> Module:
 def reread(text: str, before: Module) -> Module:
     """LLVM's print of `before`: its instructions, and heads of functions, stand for the same lines of the input."""
     module = parse_module(text)
-    known = {function.name: function for function in before.functions}
+    functions_by_name = {function.name: function for function in before.functions}
     for function in module.functions:
-        old = known.get(function.name)
+        old = functions_by_name.get(function.name)
         pairs = list(zip(function.instructions(), old.instructions(), strict=False)) if old is not None else []
         if all(new.opcode == item.opcode for new, item in pairs):
             for new, item in pairs:

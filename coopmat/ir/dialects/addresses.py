@@ -1,4 +1,5 @@
-"""Addresses within objects that hold matrices: what lies there, and the members that offsets in bytes stand for.
+"""Addresses within objects that contain matrices: the types of the objects there, and the members that offsets in bytes
+stand for.
 
 Optimisation counts bytes as if a matrix had eight (`Storage.opaque_layout`); storage is of another size, so that an
 offset has to become a path of members again. Where that cannot be done the address is not to be used for matrices.
@@ -33,11 +34,12 @@ class Address:
 
 
 class Addresses:
-    """Those of one function, before it is rewritten. `plain` are parameters that point to no object with matrices."""
+    """The addresses in one function, before it is rewritten. `plain` are parameters that point to no object with
+    matrices."""
 
     def __init__(self, function: Function, storage: Storage, plain: Collection[str] = ()) -> None:
         self.storage = storage
-        self.known: dict[str, Address] = {}
+        self.places: dict[str, Address] = {}
         # Offsets in bytes from what is not known: may lead anywhere.
         self.odd: set[str] = set()
         # Of any object in private memory, for all that is known.
@@ -45,31 +47,31 @@ class Addresses:
         for argument in function.head.arguments:
             match = re.search(r"\b(?:byref|sret|byval)\((.*?)\)(?: |$)", argument.attributes)
             if match and storage.carries(match[1]):
-                self.known[argument.value] = Address(argument.value, match[1])
+                self.places[argument.value] = Address(argument.value, match[1])
             elif argument.type in _PRIVATE and argument.value not in plain and not match:
                 self.unknown.add(argument.value)
         count = -1
-        while count != len(self.known) + len(self.odd) + len(self.unknown):
-            count = len(self.known) + len(self.odd) + len(self.unknown)
+        while count != len(self.places) + len(self.odd) + len(self.unknown):
+            count = len(self.places) + len(self.odd) + len(self.unknown)
             for item in function.instructions():
-                if item.result is not None and item.result not in self.known:
+                if item.result is not None and item.result not in self.places:
                     self.follow(item.result, item)
 
     def follow(self, result: str, item: Instruction) -> None:
         if item.opcode == "alloca":
             kind = operands(item.text)[0]
             if self.storage.carries(kind):
-                self.known[result] = Address(result, kind)
+                self.places[result] = Address(result, kind)
         elif item.opcode == "getelementptr":
             self.element(result, item)
         elif item.opcode in _CHOICES and "ptr" in item.text:
-            named = _chosen(item)
-            found = {self.known[name].kind for name in named if name in self.known and not self.known[name].offset}
-            if any(name in self.known for name in named):
-                self.known[result] = Address(result, found.pop() if len(found) == 1 else "")
-            if any(name in self.odd for name in named):
+            choices = _chosen(item)
+            kinds = {self.places[name].kind for name in choices if name in self.places and not self.places[name].offset}
+            if any(name in self.places for name in choices):
+                self.places[result] = Address(result, kinds.pop() if len(kinds) == 1 else "")
+            if any(name in self.odd for name in choices):
                 self.odd.add(result)
-            if any(name in self.unknown for name in named):
+            if any(name in self.unknown for name in choices):
                 self.unknown.add(result)
         elif _gives_pointer(item):
             self.unknown.add(result)
@@ -78,19 +80,19 @@ class Addresses:
         kind, address, *indices = operands(item.text)
         base = parse_argument(tokens(address)).value
         if self.storage.carries(kind):
-            self.known[result] = Address(result, self.inner(kind, indices[1:]))
+            self.places[result] = Address(result, self.inner(kind, indices[1:]))
             return
-        here, number = self.known.get(base), _NUMBER.fullmatch(indices[0]) if len(indices) == 1 else None
-        if here is None or not here.kind or number is None:
+        outer, number = self.places.get(base), _NUMBER.fullmatch(indices[0]) if len(indices) == 1 else None
+        if outer is None or not outer.kind or number is None:
             self.odd.add(result)
-            if here is not None or base in self.unknown:
+            if outer is not None or base in self.unknown:
                 self.unknown.add(result)
             return
-        offset = here.offset + int(number[1]) * self.storage.opaque_layout(kind)[0]
-        self.known[result] = Address(here.root, here.kind, offset)
+        offset = outer.offset + int(number[1]) * self.storage.opaque_layout(kind)[0]
+        self.places[result] = Address(outer.root, outer.kind, offset)
 
     def inner(self, kind: str, indices: list[str]) -> str:
-        """What a getelementptr leads to; empty for what has no such member."""
+        """Return the type that a getelementptr leads to; an empty string where the type has no such member."""
         for index in indices:
             members = self.storage.members(kind)
             number = _NUMBER.fullmatch(index)
@@ -121,23 +123,24 @@ class Addresses:
         return kind, indices
 
     def is_plain(self, value: str) -> bool:
-        """Whether an address is of no object with matrices."""
-        return value not in self.known and value not in self.unknown
+        """Return whether an address is in no object with matrices."""
+        return value not in self.places and value not in self.unknown
 
     def is_lost(self, item: Instruction) -> bool:
-        """Whether an address may be a number of bytes within an object that has matrices and other members."""
+        """Return whether an address may be a number of bytes within an object that has matrices and other members."""
         if not self.storage.mixed or item.opcode != "getelementptr" or item.result not in self.unknown:
             return False
-        return item.result not in self.known and bool(_BYTES.fullmatch(operands(item.text)[0]))
+        return item.result not in self.places and bool(_BYTES.fullmatch(operands(item.text)[0]))
 
     def kind_at(self, value: str) -> str:
-        """What lies at an address; empty where that is not known."""
-        address = self.known.get(value)
-        found = self.path(address) if address is not None and address.kind else None
-        return found[0] if found is not None else ""
+        """Return the type of the object at an address; an empty string where it is unknown."""
+        address = self.places.get(value)
+        path = self.path(address) if address is not None and address.kind else None
+        return path[0] if path is not None else ""
 
     def of_size(self, value: str, size: int) -> str:
-        """What has this size (as LLVM counts) at an address: the object there, or what it starts with."""
+        """Return the type of this size (as LLVM counts) at an address: the object's own, or that of its first
+        member."""
         kind = self.kind_at(value)
         while kind and self.storage.opaque_layout(kind)[0] != size:
             members = self.storage.members(kind)
@@ -153,7 +156,7 @@ class Addresses:
         return kind
 
     def check(self, value: str, source: str) -> None:
-        """Raises Malformed where a matrix would be accessed through an address that nothing is known of."""
+        """Raise Malformed for an access to a matrix through an address whose object is unknown."""
         if value in self.odd:
             message = "an address that counts the bytes of an object with matrices is not supported yet"
             raise Malformed("ir-not-supported", message, source)
@@ -170,7 +173,7 @@ def _chosen(item: Instruction) -> list[str]:
 
 
 def _gives_pointer(item: Instruction) -> bool:
-    """Whether it gives a pointer to private memory from anywhere."""
+    """Return whether an instruction results in a pointer to private memory of unknown origin."""
     if item.opcode == "load":
         return operands(item.text)[0] in _PRIVATE
     if item.opcode in ("inttoptr", "extractvalue", "extractelement"):

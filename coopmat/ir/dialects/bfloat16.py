@@ -45,10 +45,10 @@ def expand(module: Module) -> None:
     for function in module.functions:
         if any("bfloat" in item.text for item in function.instructions()):
             _Expansion(function, intrinsics).run()
-    called = {m for f in module.functions for item in f.instructions() if (m := _callee(item.text))}
-    kept = [h for h in module.declarations if h.name in called or not _INTRINSIC.fullmatch(h.name)]
-    known = {head.name for head in kept}
-    module.declarations = kept + [head for name, head in intrinsics.items() if name not in known]
+    callees = {m for f in module.functions for item in f.instructions() if (m := _callee(item.text))}
+    declarations = [h for h in module.declarations if h.name in callees or not _INTRINSIC.fullmatch(h.name)]
+    declared_names = {head.name for head in declarations}
+    module.declarations = declarations + [head for name, head in intrinsics.items() if name not in declared_names]
 
 
 def _callee(text: str) -> str:
@@ -101,7 +101,7 @@ class _Expansion:
         return self.emit(f"fpext {kind} {value} to {_float(kind)}")
 
     def narrow(self, kind: str, value: str, result: str | None) -> bool:
-        """What was computed in float as the result, of type `kind`."""
+        """Emit the truncation of a value that was computed in float to the result's type, `kind`."""
         self.emit(f"fptrunc {_float(kind)} {value} to {kind}", result)
         return True
 
@@ -139,16 +139,16 @@ class _Expansion:
             Argument(_float(a.type), self.wide(a.type, a.value)) if _TYPE.fullmatch(a.type) else a
             for a in call.arguments
         ]
-        made = Call("call", _float(call.type), f"@llvm.{word}{other}.{vector or ''}f32", arguments)
+        replacement = Call("call", _float(call.type), f"@llvm.{word}{other}.{vector or ''}f32", arguments)
         types = [Argument(argument.type) for argument in arguments]
-        self.intrinsics[made.name] = Call("declare", made.type, made.callee, types)
-        if made.type == call.type:
-            self.emit(str(made), item.result)
+        self.intrinsics[replacement.name] = Call("declare", replacement.type, replacement.callee, types)
+        if replacement.type == call.type:
+            self.emit(str(replacement), item.result)
             return True
-        return self.narrow(call.type, self.emit(str(made)), item.result)
+        return self.narrow(call.type, self.emit(str(replacement)), item.result)
 
     def multiply_add(self, item: Instruction, call: Call) -> bool:
-        """As a multiplication and an addition, which it may be."""
+        """Expand a fused multiply-add as a multiplication and an addition, which its definition permits."""
         kind = call.type
         a, b, c = (self.wide(kind, argument.value) for argument in call.arguments)
         self.narrow(kind, self.emit(f"fmul {_float(kind)} {a}, {b}"), None)
@@ -163,7 +163,7 @@ _MAKERS: dict[str, Callable[[_Expansion, Instruction], bool]] = {
 
 
 def check(module: Module) -> None:
-    """Raises Malformed for functions that take or give a bfloat and are not here: devices need not know the type."""
+    """Raise Malformed for external functions that take or return a bfloat: devices need not have the type."""
     for head in module.declarations:
         types = (head.type, *(argument.type for argument in head.arguments))
         match = _INTRINSIC.fullmatch(head.name)

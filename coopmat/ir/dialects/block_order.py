@@ -15,18 +15,18 @@ def reverse_postorder(function: Function) -> list[Block]:
     blocks = {block.label: block for block in function.blocks}
     entry = function.blocks[0]
     order: list[Block] = []
-    seen = {entry.label}
+    visited_labels = {entry.label}
     path = [(entry, _successors(entry, blocks))]
     while path:
         block, rest = path[-1]
-        following = next((n for n in rest if n.label not in seen), None)
+        following = next((n for n in rest if n.label not in visited_labels), None)
         if following is None:
             order.append(block)
             path.pop()
         else:
-            seen.add(following.label)
+            visited_labels.add(following.label)
             path.append((following, _successors(following, blocks)))
-    return [*reversed(order), *(block for block in function.blocks if block.label not in seen)]
+    return [*reversed(order), *(block for block in function.blocks if block.label not in visited_labels)]
 
 
 def _successors(block: Block, blocks: dict[str, Block]) -> Iterator[Block]:

@@ -7,7 +7,8 @@ from .text import Argument, Call, Instruction
 
 
 class LibraryCalls:
-    """Those of functions for one target. `instances` are the library functions that were called, by name."""
+    """The calls of library functions for one target. `instances` are the library functions that were called, by
+    name."""
 
     def __init__(self, target: Target) -> None:
         self.target = target

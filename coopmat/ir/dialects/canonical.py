@@ -64,17 +64,17 @@ class _Canonicalizer:
         self.heads = {head.name: head for head in (*module.declarations, *(f.head for f in module.functions))}
 
     def run(self) -> None:
-        known = {head.name: read_name(head.name) for head in self.module.declarations}
-        self.operations = {head.name for head in self.module.declarations if self.is_operation(head, known[head.name])}
+        names = {head.name: read_name(head.name) for head in self.module.declarations}
+        self.operations = {head.name for head in self.module.declarations if self.is_operation(head, names[head.name])}
         for function in self.module.functions:
             self.function(function)
-        kept = [head for head in self.module.declarations if head.name not in self.operations]
-        for head in kept:
+        declarations = [head for head in self.module.declarations if head.name not in self.operations]
+        for head in declarations:
             if any(MENTION in text for text in (head.type, *(a.type for a in head.arguments))):
                 message = f"'{head.name}' is declared with matrices, but is neither an operation on them nor defined"
                 raise Malformed("ir-operation", message, str(head))
-        present = {head.name for head in kept}
-        self.module.declarations = kept + [head for name, head in self.declared.items() if name not in present]
+        present = {head.name for head in declarations}
+        self.module.declarations = declarations + [head for name, head in self.declared.items() if name not in present]
 
     @staticmethod
     def is_operation(head: Call, spelling: Spelling | None) -> bool:
@@ -89,11 +89,11 @@ class _Canonicalizer:
         for text in (function.head.type, *(argument.type for argument in function.head.arguments)):
             self.check_types(text, str(function.head))
         for block in function.blocks:
-            made: list[Instruction] = []
+            instructions: list[Instruction] = []
             for item in block.instructions:
                 self.check_types(item.text, item.source)
-                made += self.instruction(item)
-            block.instructions = made
+                instructions += self.instruction(item)
+            block.instructions = instructions
 
     def check_types(self, text: str, line: str) -> None:
         if MENTION in text:
@@ -116,17 +116,16 @@ class _Canonicalizer:
         spelling = read_name(call.name)
         assert spelling is not None
         self.refuse_operands(item, " ".join(argument.value for argument in call.arguments))
-        made = _Operation(self, item, call, spelling).made()
-        return made
+        return _Operation(self, item, call, spelling).canonical()
 
     def check_call(self, item: Instruction, call: Call) -> None:
         """A function is called as it is declared: anything else is undefined in LLVM, and no SPIR-V."""
         head = self.heads.get(call.name)
         if head is None or head.name.startswith("llvm.") or "..." in call.type:
             return
-        given, wanted = (f"{c.type} ({', '.join(argument.type for argument in c.arguments)})" for c in (call, head))
-        if given != wanted:
-            raise Malformed("ir-call", f"@{call.name} is called as {given}, and is {wanted}", item.source)
+        call_type, head_type = (f"{c.type} ({', '.join(a.type for a in c.arguments)})" for c in (call, head))
+        if call_type != head_type:
+            raise Malformed("ir-call", f"@{call.name} is called as {call_type}, and is {head_type}", item.source)
 
     def refuse_operands(self, item: Instruction, text: str) -> None:
         """An operation is called, and nothing else."""
@@ -144,7 +143,7 @@ class _Canonicalizer:
 
 
 class _Operation:
-    """One call being made canonical."""
+    """The translation of one call into the canonical operation."""
 
     def __init__(self, owner: _Canonicalizer, item: Instruction, call: Call, spelling: Spelling) -> None:
         self.owner, self.item, self.call, self.spelling = owner, item, call, spelling
@@ -156,7 +155,7 @@ class _Operation:
     def fail(self, message: str) -> Malformed:
         return Malformed("ir-operation", f"'{self.call.name}': {message}", self.item.source)
 
-    def made(self) -> list[Instruction]:
+    def canonical(self) -> list[Instruction]:
         word = self.spelling.word
         if word in ACCESSES:
             return self.coordinates() if word == "coordinates" else self.access(word)
@@ -177,7 +176,7 @@ class _Operation:
         call = Call("call spir_func", type_, quoted("@", name), arguments, self.call.after)
         return Instruction(result, str(call), self.item.source)
 
-    def done(self, name: str, arguments: list[Argument]) -> list[Instruction]:
+    def replacement(self, name: str, arguments: list[Argument]) -> list[Instruction]:
         return [*self.before, self.emit(name, arguments, self.item.result)]
 
     def matrix(self, at: int, what: str) -> MatrixType:
@@ -188,8 +187,8 @@ class _Operation:
 
     def count(self, *allowed: int) -> None:
         if len(self.arguments) not in allowed:
-            wanted = ", ".join(map(str, allowed[:-1])) + f" or {allowed[-1]}" if len(allowed) > 1 else str(allowed[0])
-            raise self.fail(f"takes {wanted} operands, not {len(self.arguments)}")
+            counts = ", ".join(map(str, allowed[:-1])) + f" or {allowed[-1]}" if len(allowed) > 1 else str(allowed[0])
+            raise self.fail(f"takes {counts} operands, not {len(self.arguments)}")
 
     def plain(self, at: int) -> Argument:
         return Argument(self.arguments[at].type, self.arguments[at].value)
@@ -205,12 +204,12 @@ class _Operation:
     def layout(self, at: int) -> Argument:
         argument = self.constant(at, "the layout")
         if int(argument.value) not in LAYOUTS:
-            known = ", ".join(f"{number} ({name})" for number, name in LAYOUTS.items())
-            raise self.fail(f"the layout is {argument.value}, which is none of {known}")
+            layouts = ", ".join(f"{number} ({name})" for number, name in LAYOUTS.items())
+            raise self.fail(f"the layout is {argument.value}, which is none of {layouts}")
         return argument
 
     def stride(self, at: int) -> Argument:
-        """As i64: a narrower one is a size, and has no sign."""
+        """Return the stride as an i64: a narrower one is a size, and has no sign."""
         argument = self.plain(at)
         if not _INTEGER.fullmatch(argument.type):
             raise self.fail("the stride is not an integer")
@@ -251,7 +250,7 @@ class _Operation:
         (pointer, space), layout, stride = self.pointer(0), self.layout(1), self.stride(2)
         name = f"{spelled(row.instruction)}{self.pointee(space, self.result)}il{_vendor(self.result)}"
         memory = self.memory(3)
-        return self.done(name + _memory_tag(memory), [pointer, layout, stride, *memory])
+        return self.replacement(name + _memory_tag(memory), [pointer, layout, stride, *memory])
 
     def make_store(self, row: Row) -> list[Instruction]:
         self.count(4, 5, 6)
@@ -262,12 +261,12 @@ class _Operation:
         (pointer, space), layout, stride = self.pointer(0), self.layout(2), self.stride(3)
         name = f"{spelled(row.instruction)}{self.pointee(space, matrix)}{_vendor(matrix)}il"
         memory = self.memory(4)
-        return self.done(name + _memory_tag(memory), [pointer, self.plain(1), layout, stride, *memory])
+        return self.replacement(name + _memory_tag(memory), [pointer, self.plain(1), layout, stride, *memory])
 
     def reorder(self, at: int) -> None:
         """SYCL's compiler writes stride, layout, scope and memory operand, from `at`, as joint matrices had them."""
-        given = [argument.type for argument in self.arguments[at:]]
-        if given == ["i64", "i32", "i32", "i32"]:
+        types = [argument.type for argument in self.arguments[at:]]
+        if types == ["i64", "i32", "i32", "i32"]:
             self.constant(at + 2, "the scope")
             stride, layout, _, memory = self.arguments[at:]
             self.arguments = [*self.arguments[:at], layout, stride, memory]
@@ -304,31 +303,31 @@ class _Operation:
             raise self.fail("the result's type is not that of the third operand")
         mask = self.constant(3, "the mask of operands") if len(self.arguments) > 3 else Argument("i32", "0")
         name = "_".join([spelled(row.instruction), *map(tag, (a, b, c))])
-        return self.done(name, [*(self.plain(n) for n in range(3)), mask])
+        return self.replacement(name, [*(self.plain(n) for n in range(3)), mask])
 
     def make_length(self, row: Row) -> list[Instruction]:
         self.count(1)
         matrix = self.matrix(0, "a matrix")
         if self.call.type != "i32":
             raise self.fail(f"gives an i32, not {self.call.type}")
-        return self.done(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0)])
+        return self.replacement(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0)])
 
     def make_fill(self, row: Row) -> list[Instruction]:
         self.count(1)
         if self.result is None or self.arguments[0].type != LLVM_NAMES[self.result.component]:
             raise self.fail("takes a scalar of the result's component type")
-        return self.done(f"{spelled(row.instruction)}_{tag(self.result)}", [self.plain(0)])
+        return self.replacement(f"{spelled(row.instruction)}_{tag(self.result)}", [self.plain(0)])
 
     def make_binary(self, row: Row) -> list[Instruction]:
         self.count(2)
         matrix = self.same_types(row)
-        return self.done(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0), self.plain(1)])
+        return self.replacement(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0), self.plain(1)])
 
     def make_negate(self, row: Row) -> list[Instruction]:
         self.count(1, 2)
         if len(self.arguments) > 1:
             self.minus_one()
-        return self.done(f"{spelled(row.instruction)}_{tag(self.same_types(row))}", [self.plain(0)])
+        return self.replacement(f"{spelled(row.instruction)}_{tag(self.same_types(row))}", [self.plain(0)])
 
     def minus_one(self) -> None:
         """Clang negates with a second operand, which may be the matrix again, nothing, or the factor."""
@@ -355,7 +354,7 @@ class _Operation:
             raise self.fail("does not fit the component types")
         mode = self.spelling.mode
         name = f"__cm_convert_{row.instruction}{mode}" if mode else spelled(row.instruction)
-        return self.done(f"{name}_{tag(source)}_{tag(target)}", [self.plain(0)])
+        return self.replacement(f"{name}_{tag(source)}_{tag(target)}", [self.plain(0)])
 
     def make_extract(self, row: Row) -> list[Instruction]:
         self.count(2)
@@ -363,7 +362,7 @@ class _Operation:
         if self.call.type != LLVM_NAMES[matrix.component]:
             raise self.fail("does not give the matrix's component type")
         index = self.constant(1, "the index")
-        return self.done(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0), index])
+        return self.replacement(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0), index])
 
     def make_insert(self, row: Row) -> list[Instruction]:
         self.count(3)
@@ -371,7 +370,7 @@ class _Operation:
         if self.result != matrix or self.arguments[0].type != LLVM_NAMES[matrix.component]:
             raise self.fail("takes a component, a matrix of the result's type and an index")
         index = self.constant(2, "the index")
-        return self.done(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0), self.plain(1), index])
+        return self.replacement(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0), self.plain(1), index])
 
     def make_scale(self, row: Row) -> list[Instruction]:
         """A fill and a multiplication: SPIR-V's own instruction needs a capability that OpenCL does not have."""
@@ -385,20 +384,20 @@ class _Operation:
         fill = self.emit(f"{spelled('CompositeConstruct')}_{tag(matrix)}", [scalar], filled.value)
         multiply = "IMul" if matrix.component.is_integer else "FMul"
         self.before.append(fill)
-        return self.done(f"{spelled(multiply)}_{tag(matrix)}", [self.plain(at), filled])
+        return self.replacement(f"{spelled(multiply)}_{tag(matrix)}", [self.plain(at), filled])
 
-    def scalar(self, argument: Argument, wanted: str) -> Argument:
-        """Of the component type: the RFC's text multiplies a matrix of floats by an i32."""
-        given, value = argument.type, argument.value
-        if given == wanted:
-            return Argument(given, value)
-        if given not in COMPONENTS:
-            raise self.fail(f"cannot multiply components of type {wanted} by a scalar of type {given}")
-        if _INTEGER.fullmatch(given) and _NUMBER.fullmatch(value):
-            return Argument(wanted, integer_constant(int(value), wanted))
+    def scalar(self, argument: Argument, target: str) -> Argument:
+        """Convert a scalar to the component type: the RFC's text multiplies a matrix of floats by an i32."""
+        type_, value = argument.type, argument.value
+        if type_ == target:
+            return Argument(type_, value)
+        if type_ not in COMPONENTS:
+            raise self.fail(f"cannot multiply components of type {target} by a scalar of type {type_}")
+        if _INTEGER.fullmatch(type_) and _NUMBER.fullmatch(value):
+            return Argument(target, integer_constant(int(value), target))
         name = self.owner.names.fresh("converted")
-        self.before.append(Instruction(name, f"{_cast(given, wanted)} {given} {value} to {wanted}", self.item.source))
-        return Argument(wanted, name)
+        self.before.append(Instruction(name, f"{_cast(type_, target)} {type_} {value} to {target}", self.item.source))
+        return Argument(target, name)
 
     def access(self, word: str) -> list[Instruction]:
         self.count(2 if word == "get" else 3)
@@ -410,14 +409,14 @@ class _Operation:
         matrix = self.spelling.matrix
         if matrix is not None and LLVM_NAMES[matrix.component] != component:
             raise self.fail(f"a component of type {LLVM_NAMES[matrix.component]} is expected")
-        return self.done(f"__cm_{word}_{CODE_OF[component] if matrix is None else tag(matrix)}", arguments)
+        return self.replacement(f"__cm_{word}_{CODE_OF[component] if matrix is None else tag(matrix)}", arguments)
 
     def coordinates(self) -> list[Instruction]:
         self.count(2)
         matrix = self.matrix(0, "a matrix")
         if self.call.type != "<2 x i32>" or self.arguments[1].type != "i32":
             raise self.fail("takes a matrix and an i32, and gives a <2 x i32>")
-        return self.done(f"__cm_coordinates_{tag(matrix)}", [self.plain(0), self.plain(1)])
+        return self.replacement(f"__cm_coordinates_{tag(matrix)}", [self.plain(0), self.plain(1)])
 
 
 def _vendor(matrix: MatrixType) -> str:
@@ -430,10 +429,10 @@ def _memory_tag(memory: list[Argument]) -> str:
     return "i" if memory else ""
 
 
-def _cast(given: str, wanted: str) -> str:
+def _cast(source: str, target: str) -> str:
     """The instruction between two different scalar types; integers count as signed."""
-    integers = (given[0] == "i", wanted[0] == "i")
-    wider = COMPONENTS[wanted].bits > COMPONENTS[given].bits
+    integers = (source[0] == "i", target[0] == "i")
+    wider = COMPONENTS[target].bits > COMPONENTS[source].bits
     if integers == (True, True):
         return "sext" if wider else "trunc"
     if integers == (False, False):
@@ -441,23 +440,23 @@ def _cast(given: str, wanted: str) -> str:
     return "sitofp" if integers[0] else "fptosi"
 
 
-def integer_constant(value: int, wanted: str) -> str:
+def integer_constant(value: int, component: str) -> str:
     """An integer as a constant of a component type."""
-    if wanted[0] == "i":
-        bits = int(wanted[1:])
+    if component[0] == "i":
+        bits = int(component[1:])
         wrapped = value % (1 << bits)
         return str(wrapped - (1 << bits) if wrapped >> (bits - 1) else wrapped)
     number = float(value)
-    if wanted in ("half", "bfloat"):
+    if component in ("half", "bfloat"):
         # To the nearest of the type; out of range is infinite.
-        number = _rounded(number, wanted)
-    elif wanted == "float":
+        number = _rounded(number, component)
+    elif component == "float":
         number = struct.unpack("f", struct.pack("f", number))[0]
     return f"0x{struct.unpack('Q', struct.pack('d', number))[0]:016X}"
 
 
-def _rounded(number: float, wanted: str) -> float:
-    if wanted == "half":
+def _rounded(number: float, component: str) -> float:
+    if component == "half":
         try:
             return float(struct.unpack("e", struct.pack("e", number))[0])
         except OverflowError:

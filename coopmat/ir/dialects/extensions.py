@@ -1,5 +1,5 @@
-"""Which SPIR-V extensions a module in text asks for, by what it calls. Those that emission then does not need do not
-come out."""
+"""The SPIR-V extensions that a module in text requires, by the names that it calls. Emission drops those that the
+result does not use."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _WORDS = (
 
 
 def needed(text: str, matrices: str) -> tuple[str, ...]:
-    """In alphabetical order; `matrices` says whether they stay native."""
-    found = {name for pattern, name in _WORDS if pattern.search(text)}
-    if matrices != "native" and _MATRICES in found:
+    """Return the extensions in alphabetical order; `matrices` says whether matrices stay native."""
+    extensions = {name for pattern, name in _WORDS if pattern.search(text)}
+    if matrices != "native" and _MATRICES in extensions:
         # For packed layouts, which the lowering takes away.
-        found.add("SPV_INTEL_joint_matrix")
+        extensions.add("SPV_INTEL_joint_matrix")
     for length, name in set(_BUILTIN.findall(text)):
         row = builtins.find(name[: int(length)])
-        found |= set(row.extensions.split()) if row is not None else set()
-    return tuple(sorted(found))
+        extensions |= set(row.extensions.split()) if row is not None else set()
+    return tuple(sorted(extensions))

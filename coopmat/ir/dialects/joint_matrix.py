@@ -24,7 +24,7 @@ _OPERATIONS = {
 
 
 def check(module: Module) -> None:
-    """Raises Malformed at the first line that has one."""
+    """Raise Malformed at the first line with a joint matrix."""
     for text, line in _texts(module):
         if "JointMatrix" in text:
             _check_type(text, line)
@@ -47,16 +47,16 @@ def _texts(module: Module) -> Iterator[tuple[str, str]]:
 
 def _check_type(text: str, line: str) -> None:
     match = _TYPE.search(text)
-    named = _NAMED_TYPE.search(text)
-    if match is None and named is None:
+    alias = _NAMED_TYPE.search(text)
+    if match is None and alias is None:
         return
-    given = match[0] if match else named[0] if named else ""
+    type_text = match[0] if match else alias[0] if alias else ""
     instead = 'target("spirv.CooperativeMatrixKHR", component, scope, rows, columns, use)'
     parts = (match[1] or "").split(", ") if match else []
     if len(parts) >= 6:
         component, rows, columns, _, scope, use = parts[:6]
         instead = f'target("spirv.CooperativeMatrixKHR", {component}, {scope}, {rows}, {columns}, {use})'
-    message = f"joint matrices are not supported: {given}; cooperative matrices are: {instead}"
+    message = f"joint matrices are not supported: {type_text}; cooperative matrices are: {instead}"
     raise Malformed("ir-matrix-type", message, line)
 
 
@@ -64,7 +64,7 @@ def _check_operation(text: str, line: str) -> None:
     match = _OPERATION.search(text)
     if match is None:
         return
-    known = _OPERATIONS.get(match[1])
-    instead = f"; __spirv_{known} takes its place" if known else ""
+    replacement = _OPERATIONS.get(match[1])
+    instead = f"; __spirv_{replacement} takes its place" if replacement else ""
     message = f"'{match[0]}' is an operation on joint matrices, which are not supported{instead}"
     raise Malformed("ir-operation", message, line)

@@ -1,4 +1,4 @@
-"""What the text tells of kernels and of functions that they call."""
+"""The kernels of a module in text, and the functions that they call."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def users(module: Module, does: Callable[[str], bool]) -> set[str]:
     users = {name for name, text in texts.items() if does(text)}
     calls = {name: names(text) for name, text in texts.items()}
     while True:
-        more = {name for name, called in calls.items() if called & users} - users
+        more = {name for name, callees in calls.items() if callees & users} - users
         if not more:
             return users
         users |= more
@@ -39,14 +39,14 @@ def users(module: Module, does: Callable[[str], bool]) -> set[str]:
 def used(module: Module) -> list[Function]:
     """Kernels and what they call, in order; all functions where there is no kernel."""
     calls = {f.name: set().union(*(names(item.text) for item in f.instructions())) for f in module.functions}
-    found = {f.name for f in module.functions if f.is_kernel}
+    reachable = {f.name for f in module.functions if f.is_kernel}
     while True:
-        more = {name for caller in found for name in calls[caller] if name in calls} - found
+        more = {name for caller in reachable for name in calls[caller] if name in calls} - reachable
         if not more:
-            return [f for f in module.functions if f.name in found or not found]
-        found |= more
+            return [f for f in module.functions if f.name in reachable or not reachable]
+        reachable |= more
 
 
 def names(text: str) -> set[str]:
-    """Of the functions and variables in a text."""
+    """Return the names of the functions and variables in a text."""
     return {match[0] or match[1] for match in re.findall(r"@(?:\"([^\"]*)\"|([-\w.$]+))", text)}

@@ -19,7 +19,8 @@ _TYPE = re.compile(r"%\"?([^\" =]+)\"? = type ")
 
 
 def link(module: Module, options: LowerOptions, library: Library) -> LoweredModule:
-    """Of a canonical module, which is rewritten in place. Raises Malformed for what cannot be emitted."""
+    """Lower a canonical module, which is rewritten in place, and return it. Raise Malformed for what cannot be
+    emitted."""
     subgroups.spell_barriers(module)
     wide_integers.lower(module)
     trees = vectors.lower(module, options)
@@ -40,14 +41,14 @@ def link(module: Module, options: LowerOptions, library: Library) -> LoweredModu
 # --- the library ---------------------------------------------------------------------------------
 
 
-def _with_library(module: Module, called: LibraryCalls, options: LowerOptions, library: Library) -> str:
+def _with_library(module: Module, trees: LibraryCalls, options: LowerOptions, library: Library) -> str:
     own = {function.name: function for function in module.functions}
-    known = {head.name for head in module.declarations} | own.keys()
+    declared_names = {head.name for head in module.declarations} | own.keys()
     lines = str(module).split("\n")
     first = _next_node(lines)
-    for line in _library_lines(called, options, library):
+    for line in _library_lines(trees, options, library):
         head = parse_head(line) if line.startswith(("define ", "declare ")) else None
-        if head is not None and line.startswith("declare ") and head.name in known:
+        if head is not None and line.startswith("declare ") and head.name in declared_names:
             continue
         if head is not None and line.startswith("define ") and head.name in own:
             message = f"'{head.name}' is the name of a part of the matrix library"
@@ -64,16 +65,16 @@ def _renumbered(line: str, first: int) -> str:
     return _NODE.sub(lambda match: f"!{int(match[1]) + first}", line) if "!" in line else line
 
 
-def _library_lines(called: LibraryCalls, options: LowerOptions, library: Library) -> list[str]:
+def _library_lines(trees: LibraryCalls, options: LowerOptions, library: Library) -> list[str]:
     """The text of the library's functions for a target, without named metadata."""
     from ..lower import lower
 
-    check_count(len(called.instances))
-    unit = library(instantiate(called.target, called.instances.values()))
-    found = [line for line in lower(unit, options).text.split("\n") if not re.match(r"![a-zA-Z]", line)]
+    check_count(len(trees.instances))
+    unit = library(instantiate(trees.target, trees.instances.values()))
+    lines = [line for line in lower(unit, options).text.split("\n") if not re.match(r"![a-zA-Z]", line)]
     return [
         f"{line} alwaysinline" if line.startswith("define ") and "alwaysinline" not in line else line
-        for line in _own_types(found)
+        for line in _own_types(lines)
     ]
 
 

@@ -15,8 +15,8 @@ _OPERAND = re.compile(r"!?\"[^\"]*\"|\w+(?: addrspace\(\d+\))? @\"[^\"]*\"|<[^>]
 
 
 class _Form(NamedTuple):
-    """What the operands of a node are: each of the first as `first` says, all that follow as `rest`; nodes among
-    them are `linked`."""
+    """The form of a node's operands: the first ones match `first`, all that follow match `rest`; an operand that is a
+    node has the form `linked`."""
 
     words: str
     first: tuple[re.Pattern[str], ...]
@@ -52,26 +52,27 @@ _OF_MODULES = {
 
 
 def check(module: Module) -> None:
-    """Raises Malformed, at the function or the module's metadata, for what the backend would not survive."""
+    """Raise Malformed, at the function or at the module's metadata, for metadata that would end the backend's
+    process."""
     nodes = {match[1]: match[2] for line in module.rest if (match := _NODE.fullmatch(line))}
     for function in module.functions:
         for kind, node in _ATTACHED.findall(function.head.after):
             if kind in _OF_FUNCTIONS:
                 _check(_OF_FUNCTIONS[kind], kind, node, nodes, str(function.head))
     for line in module.rest:
-        named = _NAMED.fullmatch(line)
-        if named is not None and named[1] in _OF_MODULES:
-            for node in _LINK.findall(named[2]):
-                _check(_OF_MODULES[named[1]], named[1], node, nodes, line)
+        entry = _NAMED.fullmatch(line)
+        if entry is not None and entry[1] in _OF_MODULES:
+            for node in _LINK.findall(entry[2]):
+                _check(_OF_MODULES[entry[1]], entry[1], node, nodes, line)
 
 
 def _check(form: _Form, kind: str, node: str, nodes: Mapping[str, str], line: str) -> None:
     operands = nodes.get(node, "")
-    found = [text.strip() for text in _OPERAND.findall(operands)]
-    wanted = [*form.first, *[form.rest] * (len(found) - len(form.first))]
-    fits = (pattern is None or pattern.fullmatch(text) for text, pattern in zip(found, wanted, strict=False))
-    if len(found) < len(form.first) or not all(fits):
+    texts = [text.strip() for text in _OPERAND.findall(operands)]
+    patterns = [*form.first, *[form.rest] * (len(texts) - len(form.first))]
+    fits = (pattern is None or pattern.fullmatch(text) for text, pattern in zip(texts, patterns, strict=False))
+    if len(texts) < len(form.first) or not all(fits):
         raise Malformed("ir-metadata", f"!{kind} holds {form.words}, not !{{{operands}}}", line)
     if form.linked is not None:
-        for text in found:
+        for text in texts:
             _check(form.linked, kind, text, nodes, line)

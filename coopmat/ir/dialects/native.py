@@ -1,4 +1,5 @@
-"""What optimisation leaves in canonical IR and SPIR-V does not have: choices, constants and freezes of matrices."""
+"""The removal of what optimisation leaves in canonical IR and SPIR-V lacks: choices, constants and freezes of
+matrices."""
 
 from __future__ import annotations
 
@@ -37,8 +38,8 @@ _CONSTANT = re.compile(
 
 
 def prepare(module: Module, matrices: str) -> None:
-    """Rewrites in place: selects become branches, constants fills, a freeze its operand. What has no instruction is
-    refused where `matrices` are to stay native."""
+    """Rewrite a module in place: selects become branches, constants become fills, a freeze becomes its operand. Where
+    `matrices` stay native, raise Malformed for operations that no instruction performs."""
     declared = {head.name for head in module.declarations}
     storage = Storage(module.types)
     if MENTION not in str(module):
@@ -46,7 +47,7 @@ def prepare(module: Module, matrices: str) -> None:
     plain = parameters.state(module, storage)
     for function in module.functions:
         addresses = Addresses(function, storage, plain[function.name])
-        if addresses.known or addresses.unknown or any(MENTION in item.text for item in function.instructions()):
+        if addresses.places or addresses.unknown or any(MENTION in item.text for item in function.instructions()):
             _Preparation(module, function, declared, addresses, matrices).run()
 
 
@@ -73,7 +74,7 @@ class _Preparation:
     def run(self) -> None:
         self.freezes()
         for block in self.function.blocks:
-            block.instructions = [made for item in block.instructions for made in self.by_members(item)]
+            block.instructions = [replacement for item in block.instructions for replacement in self.by_members(item)]
         for item in self.function.instructions():
             if MENTION in item.text and not item.text.startswith("alloca"):
                 self.constants(item)
@@ -84,13 +85,13 @@ class _Preparation:
         """Bytes of an object with matrices mean nothing: its members do."""
         if self.addresses.is_lost(item):
             raise Malformed("ir-not-supported", LOST, item.source)
-        address = self.addresses.known.get(item.result or "")
+        address = self.addresses.places.get(item.result or "")
         if item.opcode == "getelementptr" and address is not None and address.root != item.result:
-            found = self.addresses.path(address)
-            if found is None:
+            path = self.addresses.path(address)
+            if path is None:
                 message = "an address within an object with matrices that no member starts at is not supported yet"
                 raise Malformed("ir-not-supported", message, item.source)
-            indices = "".join(f", i32 {index}" for index in found[1])
+            indices = "".join(f", i32 {index}" for index in path[1])
             item.text = f"getelementptr {address.kind}, ptr {address.root}{indices}"
         if item.opcode in ("load", "store"):
             self.check_access(item)
@@ -130,7 +131,7 @@ class _Preparation:
 
     def copy(self, item: Instruction, call: Call) -> list[Instruction]:
         target, source, size = (argument.value for argument in call.arguments[:3])
-        touched = [value for value in (target, source) if value in self.addresses.known]
+        touched = [value for value in (target, source) if value in self.addresses.places]
         if not touched:
             return [item]
         kind = self.addresses.of_size(touched[0], int(size)) if size.isdigit() else ""
@@ -189,27 +190,27 @@ class _Preparation:
 
     def without_selects(self, block: Block) -> list[Block]:
         """The block, split after each choice between matrices."""
-        made, here = [], Block(block.label)
+        blocks, current = [], Block(block.label)
         for item in block.instructions:
             if item.opcode != "select" or MENTION not in item.text:
-                here.instructions.append(item)
+                current.instructions.append(item)
                 continue
             words = tokens(item.text)
             at = next(n for n, word in enumerate(words) if word in ("i1", "<"))
             condition, first, second = (parse_argument(part) for part in split(words[at:])[:3])
             chosen, join = (self.fresh(name)[1:].strip('"') for name in ("chosen", "joined"))
-            here.instructions.append(
+            current.instructions.append(
                 Instruction(None, f"br {condition}, label {quoted('%', chosen)}, label {quoted('%', join)}")
             )
-            made += [here, Block(chosen, [Instruction(None, f"br label {quoted('%', join)}")])]
-            pairs = f"[ {first.value}, {quoted('%', chosen)} ], [ {second.value}, {quoted('%', here.label)} ]"
-            here = Block(join, [Instruction(item.result, f"phi {first.type} {pairs}", item.source)])
-        if made:
-            self.rename_edges(block.label, here.label)
-        return [*made, here]
+            blocks += [current, Block(chosen, [Instruction(None, f"br label {quoted('%', join)}")])]
+            pairs = f"[ {first.value}, {quoted('%', chosen)} ], [ {second.value}, {quoted('%', current.label)} ]"
+            current = Block(join, [Instruction(item.result, f"phi {first.type} {pairs}", item.source)])
+        if blocks:
+            self.rename_edges(block.label, current.label)
+        return [*blocks, current]
 
     def rename_edges(self, old: str, new: str) -> None:
-        """In the phis behind a block that ends under another name now."""
+        """Rename a block in the phis behind it: it ends in a block of another name after a split."""
         pattern = re.compile(re.escape(quoted("%", old)) + r" \]")
         for item in self.function.instructions():
             if item.opcode == "phi":

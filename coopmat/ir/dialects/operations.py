@@ -65,7 +65,8 @@ def type_text(matrix: MatrixType) -> str:
 
 
 def tag(matrix: MatrixType) -> str:
-    """Such as `mDh16x16A`, or `mDh16x16AW` of a work-group: keeps declarations of different types apart."""
+    """Return the code of a matrix type, such as `mDh16x16A`, or `mDh16x16AW` for the scope of a work-group, which
+    distinguishes declarations for different types."""
     code = CODE_OF[LLVM_NAMES[matrix.component]]
     return f"m{code}{matrix.rows}x{matrix.columns}{'ABC'[matrix.use]}{'W' * matrix.of_work_group}"
 
@@ -161,8 +162,9 @@ _POINTEE = re.compile(r"P(?:U3AS\d)?V?K?(?:Dv(\d+)_)?(DF16b|Dh|[fdcahstijlm])(?=
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """What a name says: the word for the instruction; the pointee where it tells one, as (count, LLVM type); of a
-    conversion what is out of the ordinary, such as `_sat_rte`; of an access to a component the matrix type."""
+    """The parts of an operation's name: the word for the instruction; the pointee where the name states one, as (count,
+    LLVM type); for a conversion, its saturation and rounding, such as `_sat_rte`; for an access to a component, the
+    matrix type."""
 
     word: str
     pointee: tuple[int, str] | None = None
@@ -178,7 +180,7 @@ class Spelling:
 
 
 def read_name(name: str) -> Spelling | None:
-    """None: not the name of a matrix operation of any dialect."""
+    """Return the parts of an operation's name; None where it is no matrix operation of any dialect."""
     name = _UNIQUE.sub("", name)
     access, conversion = _ACCESS.fullmatch(name), _CONVERSION.fullmatch(name)
     if access:
@@ -189,8 +191,8 @@ def read_name(name: str) -> Spelling | None:
     if mangled:
         length = int(mangled[1]) if len(mangled[1]) < 5 else 0
         word, rest = mangled[2][:length], mangled[2][length:]
-        found = _POINTEE.match(rest)
-        pointee = (int(found[1] or 1), CODES[found[2]]) if found else None
+        pointee_match = _POINTEE.match(rest)
+        pointee = (int(pointee_match[1] or 1), CODES[pointee_match[2]]) if pointee_match else None
         return _of_word(word.removeprefix("__spirv_"), pointee)
     plain = _CLANG.fullmatch(name)
     if plain and (plain[1] in _WORDS or plain[1].startswith("CooperativeMatrix")):
@@ -199,7 +201,7 @@ def read_name(name: str) -> Spelling | None:
 
 
 def _of_word(word: str, pointee: tuple[int, str] | None) -> Spelling | None:
-    """What a mangled name says: the instruction's word, perhaps with the result's type behind it."""
+    """Return the spelling of a mangled name: the instruction's word, perhaps with the result's type behind it."""
     match = _WITH_RESULT.fullmatch(word)
     if match is not None and match[1] in _WORDS:
         mode = ("_sat" if match[2] or match[4] else "") + (match[3] or "")

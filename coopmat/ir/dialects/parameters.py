@@ -1,4 +1,4 @@
-"""What pointer parameters point to, where the IR does not say it: what all callers pass.
+"""The types that pointer parameters point to, where the IR does not state them: the types that all callers pass.
 
 LLVM's pointers have no types, and optimisation counts bytes of objects whose matrices have another size when they are
 lowered. `byref` says what a parameter points to; front ends other than ours leave it out.
@@ -21,13 +21,13 @@ PLAIN, UNKNOWN = "plain", ""
 
 
 def state(module: Module, storage: Storage) -> dict[str, set[str]]:
-    """Adds `byref` in place, to parameters for objects with matrices; gives those that are for other objects, by
-    function."""
+    """Add `byref` in place, to parameters that point to objects with matrices. Return by function the parameters that
+    point to other objects."""
     storage.mixed = any(storage.is_mixed(kind) for kind in _variables(module))
-    known = {function.name: function for function in module.functions}
+    functions = {function.name: function for function in module.functions}
     kinds: dict[tuple[str, int], str] = {}
     plain: dict[str, set[str]] = {}
-    for function in _callers_first(module, known):
+    for function in _callers_first(module, functions):
         mine = {n: kinds.get((function.name, n), UNKNOWN) for n in _unsaid(function)}
         for n, kind in mine.items():
             argument = function.head.arguments[n]
@@ -35,7 +35,7 @@ def state(module: Module, storage: Storage) -> dict[str, set[str]]:
                 align = storage.opaque_layout(kind)[1]
                 argument.attributes = f"{argument.attributes} byref({kind}) align {align}".strip()
         plain[function.name] = {function.head.arguments[n].value for n, kind in mine.items() if kind == PLAIN}
-        _pass_on(function, known, kinds, Addresses(function, storage, plain[function.name]))
+        _pass_on(function, functions, kinds, Addresses(function, storage, plain[function.name]))
     return plain
 
 
@@ -56,21 +56,21 @@ def _unsaid(function: Function) -> list[int]:
 
 
 def _pass_on(
-    function: Function, known: dict[str, Function], kinds: dict[tuple[str, int], str], addresses: Addresses
+    function: Function, functions: dict[str, Function], kinds: dict[tuple[str, int], str], addresses: Addresses
 ) -> None:
-    """What a function's calls say of their callees' parameters."""
+    """Record the types that a function's calls imply for their callees' parameters."""
     for item in function.instructions():
         call = parse_call(item.text) if "call" in item.text else None
-        if call is None or call.name not in known:
+        if call is None or call.name not in functions:
             continue
         for n, argument in enumerate(call.arguments):
             if argument.type != "ptr" or argument.value in ("null", "undef", "poison"):
                 continue
-            key, found = (
+            key, kind = (
                 (call.name, n),
                 PLAIN if addresses.is_plain(argument.value) else addresses.kind_at(argument.value),
             )
-            kinds[key] = _both(kinds[key], found, addresses.storage) if key in kinds else found
+            kinds[key] = _both(kinds[key], kind, addresses.storage) if key in kinds else kind
 
 
 def _both(first: str, second: str, storage: Storage) -> str:
@@ -89,22 +89,22 @@ def _starts(kind: str, storage: Storage) -> Iterator[str]:
         kind = members[0][0] if members else ""
 
 
-def _callers_first(module: Module, known: dict[str, Function]) -> list[Function]:
-    done: dict[str, None] = {}
-    calls = {function.name: _called(function, known) for function in module.functions}
+def _callers_first(module: Module, functions: dict[str, Function]) -> list[Function]:
+    ordered: dict[str, None] = {}
+    calls = {function.name: _called(function, functions) for function in module.functions}
 
     def visit(name: str, above: frozenset[str]) -> None:
         # A cycle, which OpenCL does not have, has no order.
-        if name not in done and name not in above:
+        if name not in ordered and name not in above:
             for called in calls[name]:
                 visit(called, above | {name})
-            done[name] = None
+            ordered[name] = None
 
     for function in module.functions:
         visit(function.name, frozenset())
-    return [known[name] for name in reversed(done)]
+    return [functions[name] for name in reversed(ordered)]
 
 
-def _called(function: Function, known: dict[str, Function]) -> list[str]:
-    found = (parse_call(item.text) for item in function.instructions() if "call" in item.text)
-    return [call.name for call in found if call is not None and call.name in known]
+def _called(function: Function, functions: dict[str, Function]) -> list[str]:
+    calls = (parse_call(item.text) for item in function.instructions() if "call" in item.text)
+    return [call.name for call in calls if call is not None and call.name in functions]

@@ -1,4 +1,4 @@
-"""Where in the text that a user wrote a line of LLVM's print of it comes from."""
+"""The lines in a user's text that lines of LLVM's print of it come from."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def find(source: str, name: str, line: str) -> Span | None:
     """The instruction that stands at the same place of the same function; else the source's line that reads the same
     but for blanks; else but for the names of values; else the head of the function, or the first line that names it.
     None where there is no such line."""
-    wanted = _squeezed(line)
-    if not wanted:
+    text_without_blanks = _squeezed(line)
+    if not text_without_blanks:
         return None
     lines = source.split("\n")
     number = _in_function(lines, line) if isinstance(line, Line) else None
@@ -27,7 +27,7 @@ def find(source: str, name: str, line: str) -> Span | None:
         return of_line(name, number, lines[number - 1])
     functions = [match for match in _NAMES.findall(line) if match[0] == "@"]
     readings: tuple[Callable[[str], bool], ...] = (
-        lambda text: _squeezed(text) == wanted,
+        lambda text: _squeezed(text) == text_without_blanks,
         lambda text: _nameless(text) == _nameless(line),
         lambda text: line.startswith("!") and _squeezed(text).startswith(_squeezed(line.partition("=")[0]) + "="),
         lambda text: line.startswith("define") and _defines(text, unquoted(functions[0])),
@@ -40,9 +40,9 @@ def find(source: str, name: str, line: str) -> Span | None:
     return None
 
 
-def _in_function(lines: list[str], wanted: Line) -> int | None:
+def _in_function(lines: list[str], line: Line) -> int | None:
     """The number of the line, where the source's function has the same instructions, one a line."""
-    start = next((n for n, text in enumerate(lines) if _defines(text, wanted.function)), None)
+    start = next((n for n, text in enumerate(lines) if _defines(text, line.function)), None)
     if start is None:
         return None
     ordinal, within_switch = -1, False
@@ -54,8 +54,8 @@ def _in_function(lines: list[str], wanted: Line) -> int | None:
             continue
         ordinal += not within_switch
         within_switch = (within_switch or text.startswith("switch ")) and not text.endswith("]")
-        if ordinal == wanted.ordinal:
-            return number + 1 if _opcode(text) == _opcode(wanted) else None
+        if ordinal == line.ordinal:
+            return number + 1 if _opcode(text) == _opcode(line) else None
     return None
 
 
@@ -69,7 +69,7 @@ def _opcode(text: str) -> str:
 
 
 def of_line(name: str, number: int, text: str) -> Span:
-    """All of a line, without the blanks around it."""
+    """Return the span of a line without the blanks around it."""
     start = len(text) - len(text.lstrip())
     return Span(name, number, start + 1, number, max(len(text.rstrip()), start) + 1)
 

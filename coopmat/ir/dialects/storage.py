@@ -24,27 +24,27 @@ class Storage:
     _carrying: dict[str, bool] = field(default_factory=dict)
 
     def carries(self, text: str) -> bool:
-        """Whether a value of the type has matrices in it."""
-        known = self._carrying.get(text)
-        if known is None:
-            named = _NAMED.findall(text) if "%" in text else []
-            known = MENTION in text or any(self.carries(self.types[name]) for name in named if name in self.types)
-            self._carrying[text] = known
-        return known
+        """Return whether a value of the type contains matrices."""
+        result = self._carrying.get(text)
+        if result is None:
+            type_names = _NAMED.findall(text) if "%" in text else []
+            result = MENTION in text or any(self.carries(self.types[name]) for name in type_names if name in self.types)
+            self._carrying[text] = result
+        return result
 
     def is_mixed(self, text: str) -> bool:
-        """Whether an object of the type has matrices, and something else."""
+        """Return whether an object of the type contains matrices and something else."""
         return self.carries(text) and any(
             not self.carries(kind) or self.is_mixed(kind) for kind, _ in self.members(text)
         )
 
     def opaque_layout(self, text: str) -> tuple[int, int]:
         """Size and alignment of a type, where a matrix is what LLVM takes it for: eight bytes."""
-        known = self._opaque.get(text)
-        if known is None:
-            known = (8, 8) if TYPE.fullmatch(text) else _layout(text, self.types, self.opaque_layout)
-            self._opaque[text] = known
-        return known
+        layout = self._opaque.get(text)
+        if layout is None:
+            layout = (8, 8) if TYPE.fullmatch(text) else _layout(text, self.types, self.opaque_layout)
+            self._opaque[text] = layout
+        return layout
 
     def members(self, text: str) -> list[tuple[str, int]]:
         """Types and offsets (in `opaque_layout`) of what is in a record or array; of an array at most its first."""
@@ -85,15 +85,15 @@ def _layout(text: str, types: Mapping[str, str], of: Layout) -> tuple[int, int]:
 
 def _placed(members: str, packed: bool, of: Layout) -> tuple[list[tuple[str, int]], int, int]:
     """A record's members with their offsets, its size and alignment."""
-    found, size, most = [], 0, 1
+    members_at, size, most = [], 0, 1
     for words in split(tokens(members)):
         kind = "".join(words)
         bytes_, align = of(kind)
         align = 1 if packed else align
         offset = -(-size // align) * align
-        found.append((kind, offset))
+        members_at.append((kind, offset))
         size, most = offset + bytes_, max(most, align)
-    return found, -(-size // most) * most, most
+    return members_at, -(-size // most) * most, most
 
 
 def _power(n: int) -> int:

@@ -18,9 +18,9 @@ _SCOPES = (4, 2, 1, 0, 3)
 
 
 def spell_barriers(module: Module) -> None:
-    """In place: `sub_group_barrier` as the instruction, which is how LLVM's backend knows it. Flags that are no
-    constant stay."""
-    found = False
+    """Replace calls of `sub_group_barrier` in place by the instruction's name, which LLVM's backend knows. Calls whose
+    flags are not constant remain."""
+    has_barrier = False
     for function in module.functions:
         for item in function.instructions():
             call = parse_call(item.text) if "sub_group_barrier" in item.text else None
@@ -28,12 +28,12 @@ def spell_barriers(module: Module) -> None:
             if call is None or match is None or not all(_NUMBER.fullmatch(a.value) for a in call.arguments):
                 continue
             flags, *scopes = (int(argument.value) for argument in call.arguments)
-            semantics = _SEQUENTIAL | sum(there for here, there in _MEMORY_CLASSES if flags & here)
-            known = _SCOPES[scopes[0]] if scopes and scopes[0] < len(_SCOPES) else _SUBGROUP
-            values = [Argument("i32", str(value)) for value in (_SUBGROUP, known, semantics)]
+            semantics = _SEQUENTIAL | sum(memory_class for flag, memory_class in _MEMORY_CLASSES if flags & flag)
+            memory_scope = _SCOPES[scopes[0]] if scopes and scopes[0] < len(_SCOPES) else _SUBGROUP
+            values = [Argument("i32", str(value)) for value in (_SUBGROUP, memory_scope, semantics)]
             item.text = str(Call(call.before, "void", f"@{CONTROL_BARRIER}", values, call.after))
-            found = True
-    if found:
+            has_barrier = True
+    if has_barrier:
         declare_barrier(module)
 
 

@@ -1,4 +1,4 @@
-"""Whether a device supports the matrix types and multiply-adds of a canonical module: for the native route.
+"""The check that a device supports the matrix types and multiply-adds of a canonical module, for the native route.
 
 As `coopmat.frontend.target_check` does it for OpenCL C. LLVM's integers have no sign, so that types are named as
 signed; a multiply-add's mask says what counts.
@@ -28,7 +28,8 @@ Tell = Callable[[str, Told, str], None]
 
 
 def check(module: Module, supported: Supported, device: str, tell: Tell) -> None:
-    """What kernels use, or all functions where there is none; each type and multiply-add is told of once."""
+    """Report unsupported types and multiply-adds of kernels and what they call, or of all functions where there is no
+    kernel; each once."""
     _Check(module, supported, device, tell).run()
 
 
@@ -79,7 +80,7 @@ class _Check:
         for matrix in self.mentioned(text, set()):
             self.type(matrix, line)
 
-    def mentioned(self, text: str, seen: set[str]) -> Iterator[MatrixType]:
+    def mentioned(self, text: str, visited_types: set[str]) -> Iterator[MatrixType]:
         """The matrix types in a text, and in the types that it names."""
         if MENTION in text:
             for match in TYPE_TEXT.finditer(text):
@@ -87,17 +88,17 @@ class _Check:
                 if matrix is not None:
                     yield matrix
         for name in _NAMED.findall(text) if self.module.types else ():
-            if name in self.module.types and name not in seen:
-                seen.add(name)
-                yield from self.mentioned(self.module.types[name], seen)
+            if name in self.module.types and name not in visited_types:
+                visited_types.add(name)
+                yield from self.mentioned(self.module.types[name], visited_types)
 
     def type(self, matrix: MatrixType, line: str) -> bool:
-        known = self.types.get(matrix)
-        if known is None:
-            known = self.types[matrix] = self.supported.has_type(matrix)
-            if not known:
+        is_supported = self.types.get(matrix)
+        if is_supported is None:
+            is_supported = self.types[matrix] = self.supported.has_type(matrix)
+            if not is_supported:
                 self.tell(TYPE, about_type(self.supported, self.device, matrix), line)
-        return known
+        return is_supported
 
     def multiply_add(self, text: str, line: str) -> None:
         call = parse_call(text)
@@ -109,7 +110,7 @@ class _Check:
         if not all(self.type(matrix, line) for matrix in (a, b, c)):
             return
         mask = int(call.arguments[3].value) & 31 if c.component.is_integer else 0
-        wanted = multiply_add(a, b, c, Operands(mask))
-        if wanted not in self.multiply_adds and not self.supported.has_multiply_add(wanted):
-            self.multiply_adds.add(wanted)
-            self.tell(MULTIPLY_ADD, about_multiply_add(self.supported, self.device, wanted), line)
+        operation = multiply_add(a, b, c, Operands(mask))
+        if operation not in self.multiply_adds and not self.supported.has_multiply_add(operation):
+            self.multiply_adds.add(operation)
+            self.tell(MULTIPLY_ADD, about_multiply_add(self.supported, self.device, operation), line)

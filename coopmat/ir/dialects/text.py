@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 
 class Malformed(Exception):
-    """What the dialects cannot read. `line` is the instruction's text, by which a caller finds its place."""
+    """The error for text that the dialects cannot read. `line` is the instruction's text, by which a caller finds its
+    place."""
 
     def __init__(self, code: str, message: str, line: str = "") -> None:
         super().__init__(message)
@@ -55,7 +56,7 @@ def tokens(text: str) -> list[str]:
 
 
 def group_end(words: list[str], at: int) -> int:
-    """Where the bracket that opens at `at` has closed."""
+    """Return the index of the word behind the bracket that closes the one at `at`. Raise Malformed where none does."""
     depth = 0
     for n in range(at, len(words)):
         if words[n] in _OPENING:
@@ -74,7 +75,7 @@ def skip_blanks(words: list[str], at: int) -> int:
 
 
 def type_end(words: list[str], at: int) -> int:
-    """Behind the type that starts at `at`."""
+    """Return the index of the word behind the type that starts at `at`. Raise Malformed where there is none."""
     word = words[at] if at < len(words) else ""
     if not _TYPE_WORD.fullmatch(word):
         raise Malformed("ir-syntax", f"a type is expected where '{word}' stands", "".join(words))
@@ -89,7 +90,7 @@ def type_end(words: list[str], at: int) -> int:
 
 
 def split(words: list[str]) -> list[list[str]]:
-    """At the commas that are not within brackets; without blanks around the parts."""
+    """Split words at the commas outside brackets, without the blanks around the parts."""
     parts: list[list[str]] = [[]]
     depth = 0
     for word in words:
@@ -166,17 +167,17 @@ class Names:
     """New names for a function's values, beside those that it has."""
 
     def __init__(self, function: Function) -> None:
-        self._taken = {item.result for item in function.instructions()} | {f"%{b.label}" for b in function.blocks}
-        self._taken |= {argument.value for argument in function.head.arguments}
+        self._names = {item.result for item in function.instructions()} | {f"%{b.label}" for b in function.blocks}
+        self._names |= {argument.value for argument in function.head.arguments}
         self._numbers: Counter[str] = Counter()
 
-    def fresh(self, wanted: str) -> str:
+    def fresh(self, base: str) -> str:
         """`wanted`, or with a number behind it."""
-        name = quoted("%", wanted)
-        while name in self._taken:
-            self._numbers[wanted] += 1
-            name = quoted("%", f"{wanted}.{self._numbers[wanted]}")
-        self._taken.add(name)
+        name = quoted("%", base)
+        while name in self._names:
+            self._numbers[base] += 1
+            name = quoted("%", f"{base}.{self._numbers[base]}")
+        self._names.add(name)
         return name
 
 
@@ -308,11 +309,11 @@ def parse_module(text: str) -> Module:
     lines = iter(text.split("\n"))
     for raw in lines:
         line = _without_comment(raw)
-        named = _TYPE_DEFINITION.fullmatch(line)
+        definition = _TYPE_DEFINITION.fullmatch(line)
         if not line or line.startswith(("source_filename", "target ")):
             continue
-        if named:
-            module.types[named[1]] = named[2]
+        if definition:
+            module.types[definition[1]] = definition[2]
         elif line.startswith("@"):
             module.globals.append(line)
         elif line.startswith("declare "):
@@ -380,13 +381,13 @@ _STRING_OR_NUMBER = re.compile(r"\"[^\"]*\"|%(\d+)\b")
 
 
 def _name_values(function: Function) -> None:
-    """Gives unnamed values and blocks names: numbers would have to stay in order when instructions come and go."""
+    """Name unnamed values and blocks: numbers would have to stay in order when instructions are added and removed."""
     if not function.blocks:
         return
-    taken = {item.result for item in function.instructions()} | {f"%{block.label}" for block in function.blocks}
-    taken |= {argument.value for argument in function.head.arguments}
+    used_names = {item.result for item in function.instructions()} | {f"%{block.label}" for block in function.blocks}
+    used_names |= {argument.value for argument in function.head.arguments}
     prefix = "v"
-    while any(name and name.startswith(f"%{prefix}") and name[len(prefix) + 1 :].isdigit() for name in taken):
+    while any(name and name.startswith(f"%{prefix}") and name[len(prefix) + 1 :].isdigit() for name in used_names):
         prefix += "v"
 
     def rename(match: re.Match[str]) -> str:
@@ -409,7 +410,8 @@ _FLAGS = re.compile(
 
 
 def operands(text: str) -> list[str]:
-    """Of an instruction: what stands between commas, without the opcode and flags, metadata and alignment left out."""
+    """Return the operands of an instruction, which commas separate, without the opcode, flags, metadata and
+    alignment."""
     parts = ["".join(part) for part in split(tokens(text)[1:])]
     if parts:
         match = _FLAGS.match(parts[0])

@@ -45,7 +45,7 @@ class _Slice:
 
 
 def lower(module: Module) -> None:
-    """In place. Raises Malformed for what is no slice."""
+    """Rewrite a module in place. Raise Malformed for a wide integer that is no slice of a vector."""
     for function in module.functions:
         if any(_is_wide(item.text) for item in function.instructions()):
             _Slices(function).run()
@@ -61,7 +61,8 @@ def _width(type_: str) -> int:
 
 
 def _size(type_: str) -> int:
-    """In bits; 0 for a type that is neither a scalar nor a vector of scalars in whole bytes."""
+    """Return the size of a type in bits; 0 for a type that is neither a scalar nor a vector of scalars in whole
+    bytes."""
     vector = _VECTOR.fullmatch(type_)
     element = vector[2] if vector else type_
     bits = _BITS.get(element) or _width(element)
@@ -72,7 +73,7 @@ class _Slices:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.fresh = Names(function).fresh
-        self.known: dict[str, _Slice] = {}
+        self.slices: dict[str, _Slice] = {}
         self.out: list[Instruction] = []
         self.source = ""
 
@@ -86,7 +87,7 @@ class _Slices:
             block.instructions = self.out
 
     def mentions(self, item: Instruction) -> bool:
-        return bool(self.known) and any(word in self.known for word in tokens_of(item.text))
+        return bool(self.slices) and any(word in self.slices for word in tokens_of(item.text))
 
     def emit(self, text: str, result: str | None) -> str:
         self.out.append(Instruction(result, text, self.source))
@@ -118,8 +119,8 @@ class _Slices:
 
     def operand(self, item: Instruction, text: str) -> _Slice | None:
         argument = parse_argument(tokens_of(text))
-        if argument.value in self.known:
-            return self.known[argument.value]
+        if argument.value in self.slices:
+            return self.slices[argument.value]
         if _width(argument.type) > _MOST:
             raise self.refuse(item)
         return None
@@ -128,40 +129,40 @@ class _Slices:
         match = _CAST.fullmatch(item.text)
         if match is None or item.result is None:
             raise self.refuse(item)
-        given, wanted = self.operand(item, match[2]), _width(match[3])
-        if given is None:
-            self.begin(item, parse_argument(tokens_of(match[2])), wanted)
-        elif wanted > _MOST:
-            self.known[item.result] = replace(given, width=wanted, valid=min(given.valid, wanted))
+        part, width = self.operand(item, match[2]), _width(match[3])
+        if part is None:
+            self.begin(item, parse_argument(tokens_of(match[2])), width)
+        elif width > _MOST:
+            self.slices[item.result] = replace(part, width=width, valid=min(part.valid, width))
         else:
             size = _size(match[3])
             if not size:
                 raise self.refuse(item)
-            self.take(item, replace(given, width=size, valid=min(given.valid, size)), match[3], item.result)
+            self.take(item, replace(part, width=size, valid=min(part.valid, size)), match[3], item.result)
         return True
 
     def begin(self, item: Instruction, root: Argument, width: int) -> None:
         size = _size(root.type)
         if not size or width <= _MOST or not root.value.startswith("%"):
             raise self.refuse(item)
-        self.known[item.result or ""] = _Slice(root, size, 0, size, width)
+        self.slices[item.result or ""] = _Slice(root, size, 0, size, width)
 
     def shift(self, item: Instruction) -> bool:
         first, by = operands(item.text)[:2]
-        given = self.operand(item, first)
-        if given is None or not by.isdigit() or item.result is None:
+        part = self.operand(item, first)
+        if part is None or not by.isdigit() or item.result is None:
             raise self.refuse(item)
         shift = int(by)
-        valid = max(given.valid - shift, 0)
-        self.known[item.result] = replace(given, offset=given.offset + shift, valid=valid)
+        valid = max(part.valid - shift, 0)
+        self.slices[item.result] = replace(part, offset=part.offset + shift, valid=valid)
         return True
 
     def freeze(self, item: Instruction) -> bool:
-        given = self.operand(item, operands(item.text)[0])
-        if given is None or item.result is None:
+        part = self.operand(item, operands(item.text)[0])
+        if part is None or item.result is None:
             return False
-        root = self.emit(f"freeze {given.root}", self.fresh("frozen"))
-        self.known[item.result] = replace(given, root=Argument(given.root.type, root))
+        root = self.emit(f"freeze {part.root}", self.fresh("frozen"))
+        self.slices[item.result] = replace(part, root=Argument(part.root.type, root))
         return True
 
     def load(self, item: Instruction) -> bool:
@@ -173,18 +174,18 @@ class _Slices:
             raise self.refuse(item)
         root = Argument(f"<{width // 8} x i8>", self.fresh("bytes"))
         self.emit(item.text.replace(kind, root.type, 1), root.value)
-        self.known[item.result] = _Slice(root, width, 0, width, width)
+        self.slices[item.result] = _Slice(root, width, 0, width, width)
         return True
 
     def store(self, item: Instruction) -> bool:
         value = operands(item.text)[0]
-        given = self.operand(item, value)
-        if given is None:
+        part = self.operand(item, value)
+        if part is None:
             return False
-        if given.width % 8 or "atomic" in item.text:
+        if part.width % 8 or "atomic" in item.text:
             raise self.refuse(item)
-        kind = f"<{given.width // 8} x i8>"
-        name = self.take(item, given, kind, self.fresh("slice"))
+        kind = f"<{part.width // 8} x i8>"
+        name = self.take(item, part, kind, self.fresh("slice"))
         self.emit(item.text.replace(value, f"{kind} {name}", 1), None)
         return True
 
@@ -194,18 +195,18 @@ class _Slices:
         if unit < 8:
             raise self.refuse(item)
         count, total = part.width // unit, part.bits // unit
-        first, known = part.offset // unit, part.valid // unit
+        first, valid = part.offset // unit, part.valid // unit
         source = Argument(f"<{total} x i{unit}>", part.root.value)
         if part.root.type != source.type:
             source.value = self.emit(f"bitcast {part.root} to {source.type}", self.fresh("units"))
         if count == 1:
-            if not known:
+            if not valid:
                 return self.emit(f"freeze {kind} {'0.0' if kind in _BITS else '0'}", result)
             name = result if kind == f"i{unit}" else self.fresh("unit")
             self.emit(f"extractelement {source}, i64 {first}", name)
             return name if name == result else self.emit(f"bitcast i{unit} {name} to {kind}", result)
-        chosen = [first + n if n < known else total for n in range(count)]
-        mask = ", ".join(f"i32 {n}" for n in chosen)
+        indices = [first + n if n < valid else total for n in range(count)]
+        mask = ", ".join(f"i32 {n}" for n in indices)
         shuffled = f"<{count} x i{unit}>"
         name = result if kind == shuffled else self.fresh("chosen")
         self.emit(f"shufflevector {source}, {source.type} zeroinitializer, <{count} x i32> <{mask}>", name)

@@ -13,7 +13,7 @@ _BFLOAT16, _HALF, _FLOAT = (COMPONENT_TYPES[name] for name in ("bf16", "f16", "f
 
 
 def widen(module: Module) -> None:
-    """In place, in a canonical module."""
+    """Replace operations on matrices of bfloat in a canonical module, in place."""
     declared = {head.name: head for head in module.declarations}
     for function in module.functions:
         if any("bfloat" in item.text and "call" in item.text for item in function.instructions()):
@@ -49,8 +49,8 @@ class _Widening:
         wide = replace(result, component=_FLOAT)
         if row.kind in ("binary", "negate") and result.component == _BFLOAT16:
             values = [self.converted(first, wide, argument.value) for argument in call.arguments]
-            made = self.call(f"{spelled(row.instruction)}_{tag(wide)}", wide, [wide] * len(values), values)
-            self.converted(wide, result, made, item.result)
+            wide_result = self.call(f"{spelled(row.instruction)}_{tag(wide)}", wide, [wide] * len(values), values)
+            self.converted(wide, result, wide_result, item.result)
             return True
         if row.kind == "convert" and {first.component, result.component} == {_BFLOAT16, _HALF}:
             # Of one width; either is exact as a float.

@@ -52,9 +52,9 @@ class _Operation:
 
     @property
     def matrices(self) -> list[MatrixType]:
-        """Of the operands, and of the result where no operand is one."""
-        found = [matrix_of(argument.type) for argument in self.call.arguments] or [None]
-        operands = [matrix for matrix in found if matrix is not None]
+        """Return the matrix types of the operands, or that of the result where no operand is a matrix."""
+        types = [matrix_of(argument.type) for argument in self.call.arguments] or [None]
+        operands = [matrix for matrix in types if matrix is not None]
         result = matrix_of(self.call.type)
         return operands or ([result] if result is not None else [])
 
@@ -70,7 +70,7 @@ class _Operation:
 
 
 def write(module: Module, dialect: str) -> None:
-    """Rewrites a canonical module in place; `dialect` is "khr", "rfc" or "clang"."""
+    """Rewrite a canonical module in place; `dialect` is "khr", "rfc" or "clang"."""
     if dialect != "khr":
         _Writer(module, _DIALECTS[dialect]).run()
         if dialect == "rfc":
@@ -86,26 +86,26 @@ class _Writer:
 
     def run(self) -> None:
         operations = {h.name for h in self.module.declarations if _operation(h) is not None}
-        kept = [head for head in self.module.declarations if head.name not in operations]
+        declarations = [head for head in self.module.declarations if head.name not in operations]
         for function in self.module.functions:
             self.function(function)
-        self.module.declarations = kept + self.heads
+        self.module.declarations = declarations + self.heads
 
     def function(self, function: Function) -> None:
         for block in function.blocks:
-            made: list[tuple[Instruction, _Operation | None]] = []
+            pairs: list[tuple[Instruction, _Operation | None]] = []
             for item in block.instructions:
                 call = parse_call(item.text) if "call" in item.text else None
                 operation = _operation(call) if call is not None else None
-                fill = _scaled_by(operation, made[-1] if made else None, function) if operation is not None else None
+                fill = _scaled_by(operation, pairs[-1] if pairs else None, function) if operation is not None else None
                 if operation is not None and fill is not None:
-                    made.pop()
+                    pairs.pop()
                     operation = _Operation(ROWS["ScalarMultiply"], _scale(operation.call, fill))
-                made.append((item, operation))
-            for item, operation in made:
+                pairs.append((item, operation))
+            for item, operation in pairs:
                 if operation is not None:
                     item.text = str(self.declare(self.words(operation)))
-            block.instructions = [item for item, _ in made]
+            block.instructions = [item for item, _ in pairs]
 
     def declare(self, call: Call) -> Call:
         """The call of a declaration with these types: where there is another of that name, of one with a number."""
@@ -168,11 +168,11 @@ def _rfc(operation: _Operation) -> Call:
     return Call("call", call.type, f"@{name}", arguments, call.after)
 
 
-def _narrow(argument: Argument, wanted: str) -> Argument:
+def _narrow(argument: Argument, type_: str) -> Argument:
     """A constant as the RFC's narrower type, where it fits."""
-    bits = int(wanted[1:])
+    bits = int(type_[1:])
     if _INTEGER.fullmatch(argument.value) and 0 <= int(argument.value) < 1 << (bits - 1):
-        return Argument(wanted, argument.value)
+        return Argument(type_, argument.value)
     return argument
 
 

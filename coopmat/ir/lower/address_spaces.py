@@ -1,5 +1,5 @@
-"""Which memory a pointer points to: the address space qualifier functions (OpenCL C 3.0, section 6.15.10), and what
-other builtins do with generic pointers."""
+"""The address spaces of generic pointers: the address space qualifier functions (OpenCL C 3.0, section 6.15.10), and
+the treatment of generic pointers by other builtins."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def pointer_in(ctx: BuiltinContext, pointer: ir.Value, space: AddressSpace) -> i
 def in_known_space(
     ctx: BuiltinContext, pointer: ir.Value, act: Callable[[ir.Value, AddressSpace], ir.Value | None]
 ) -> ir.Value | None:
-    """What `act` gives for the pointer and its address space, which is never the generic one.
+    """Return the result of `act` for the pointer and its address space, which is never the generic one.
 
     Some drivers have no atomics on generic pointers (the Intel CPU runtime, 2026): where a pointer's space does not
     show, the program finds out whether it is global, and takes it to be local otherwise. In this order: where spaces
@@ -56,10 +56,10 @@ def in_known_space(
     blocks = [builder.append_basic_block(f"space.{name}") for name in ("global", "local", "end")]
     builder.cbranch(is_global, blocks[0], blocks[1])
     arms: list[tuple[ir.Value | None, ir.Block]] = []
-    for block, here in zip(blocks, (AddressSpace.GLOBAL, AddressSpace.LOCAL), strict=False):
+    for block, target in zip(blocks, (AddressSpace.GLOBAL, AddressSpace.LOCAL), strict=False):
         builder.position_at_end(block)
-        there = shared if here is AddressSpace.GLOBAL else builder.addrspacecast(pointer, POINTERS[here])
-        arms.append((act(there, here), builder.block))
+        operand = shared if target is AddressSpace.GLOBAL else builder.addrspacecast(pointer, POINTERS[target])
+        arms.append((act(operand, target), builder.block))
         builder.branch(blocks[2])
     builder.position_at_end(blocks[2])
     if arms[0][0] is None:

@@ -96,7 +96,8 @@ _OPERATIONS = {
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """One call: what is accessed, of which type, and how. `orders` are one, or compare and exchange's two."""
+    """The parts of one call: the pointer, the type of the object, the values, orders and scope. `orders` has one
+    element, or two for compare and exchange."""
 
     call: BuiltinCall
     pointer: ir.Value
@@ -128,10 +129,10 @@ def _access(call: BuiltinCall, arguments: Sequence[ir.Value], values: int, kinds
     pointer = call.parameters[0]
     assert isinstance(pointer, PointerType)
     pointee = pointer.pointee
-    said = list(arguments[1 + values :])
+    options = list(arguments[1 + values :])
     if isinstance(pointee, AtomicType):
-        orders = tuple(order_of(order) for order in said[:kinds]) or (SEQUENTIALLY_CONSISTENT,) * kinds
-        scope = scope_of(said[kinds]) if len(said) > kinds else DEVICE
+        orders = tuple(order_of(order) for order in options[:kinds]) or (SEQUENTIALLY_CONSISTENT,) * kinds
+        scope = scope_of(options[kinds]) if len(options) > kinds else DEVICE
         return _Access(call, arguments[0], arguments[1 : 1 + values], pointee.value, orders, scope)
     if not isinstance(pointee, ScalarType):
         raise InternalError(f"'{call.name}' of '{pointee}'", str(call.span))
@@ -183,7 +184,7 @@ def _store(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]
 
 
 def _init(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> None:
-    """Not an atomic access (6.15.12.2): nobody else may look yet."""
+    """Store the initial value. This is no atomic access (6.15.12.2): no other work-item may access the object yet."""
     pointer, value = arguments
     parameter = call.parameters[1]
     ctx.builder.store(value, address_spaces.known_pointer(pointer), align=align_of(parameter))
@@ -243,15 +244,15 @@ def _compare_exchange_c11(ctx: BuiltinContext, call: BuiltinCall, arguments: Seq
     expected = _as_bits(ctx, t, builder.load(place, align=align_of(t), typ=ctx.types.of(t)))
     old = _compare_exchange(ctx, access, expected, _as_bits(ctx, t, access.values[1]))
     equal = builder.icmp_unsigned("==", old, expected)
-    kept = _from_bits(ctx, t, old)
+    old_value = _from_bits(ctx, t, old)
     if place.type.addrspace == AddressSpace.PRIVATE:
-        builder.store(kept, place, align=align_of(t))
+        builder.store(old_value, place, align=align_of(t))
     else:
         # Others may see it, and it is written only on failure.
         failed, end = (builder.append_basic_block(f"exchange.{name}") for name in ("failed", "end"))
         builder.cbranch(equal, end, failed)
         builder.position_at_end(failed)
-        builder.store(kept, place, align=align_of(t))
+        builder.store(old_value, place, align=align_of(t))
         builder.branch(end)
         builder.position_at_end(end)
     return builder.zext(equal, I8)

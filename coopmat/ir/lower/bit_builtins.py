@@ -61,13 +61,13 @@ def _bitfield_insert(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence
     builder = ctx.builder
     offset, above, present = _amounts(ctx, base, scalar(call.type).bits, field)
     mask = builder.shl(builder.lshr(integers(base.type, -1), above), offset)
-    kept = builder.and_(base, builder.xor(mask, integers(base.type, -1)))
-    mixed = builder.or_(kept, builder.and_(builder.shl(insert, offset), mask))
+    preserved_bits = builder.and_(base, builder.xor(mask, integers(base.type, -1)))
+    mixed = builder.or_(preserved_bits, builder.and_(builder.shl(insert, offset), mask))
     return builder.select(present, mixed, base)
 
 
 def _bitfield_extract(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
-    """To the top, then down again: the sign or zeros come in."""
+    """Shift the field to the top and down again, which fills it with the sign or zeros."""
     value, *field = arguments
     builder, element = ctx.builder, scalar(call.type)
     offset, above, present = _amounts(ctx, value, element.bits, field)
@@ -77,7 +77,8 @@ def _bitfield_extract(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequenc
 
 
 def _dot(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-    """Of four bytes each, which may be packed in words; with an accumulator, the sum saturates."""
+    """Lower a dot product of vectors of four bytes, which may be packed in words; with an accumulator, the sum
+    saturates."""
     if scalar(call.parameters[0]).is_float:
         return call_named(ctx, call.name, call, call.parameters, arguments)
     builder = ctx.builder

@@ -1,5 +1,5 @@
-"""Calls of builtin functions by their names: what the modules that lower builtins share, and Itanium mangling of OpenCL
-C functions, in the spelling of LLVM's SPIR targets.
+"""Calls of builtin functions by their names: the interface of the modules that lower builtins, and Itanium mangling of
+OpenCL C functions, in the spelling of LLVM's SPIR targets.
 
 Qualifiers of a pointee are one component: `U3AS<n>` for an address space other than private, then `V`, then `K`
 (Itanium C++ ABI, 5.1.5.1; clang's ItaniumMangle for the vendor qualifier). Example: `vload3(size_t, global const float
@@ -37,7 +37,7 @@ from ..type_map import I32, VOID_TYPE, TypeMap
 
 
 class BuiltinContext(Protocol):
-    """What these modules need of the function under construction."""
+    """The part of the function under construction that the modules that lower builtins use."""
 
     builder: Any
     types: TypeMap
@@ -93,8 +93,8 @@ _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 @lru_cache(maxsize=4096)
 def _mangle(name: str, parameters: tuple[Type, ...]) -> str:
-    seen: dict[str, int] = {}
-    return f"_Z{len(name)}{name}" + ("".join(_type(t, seen) for t in parameters) or "v")
+    components: dict[str, int] = {}
+    return f"_Z{len(name)}{name}" + ("".join(_type(t, components) for t in parameters) or "v")
 
 
 def mangle(name: str, parameters: Sequence[Type]) -> str:
@@ -102,47 +102,47 @@ def mangle(name: str, parameters: Sequence[Type]) -> str:
     return _mangle(name, tuple(parameters))
 
 
-def _type(t: Type, seen: dict[str, int]) -> str:
+def _type(t: Type, components: dict[str, int]) -> str:
     if isinstance(t, ScalarType):
         return t.mangling
     if isinstance(t, AtomicType):
-        return _substituted(f"U7_Atomic{t.value.mangling}", f"U7_Atomic{t.value.mangling}", seen)
+        return _substituted(f"U7_Atomic{t.value.mangling}", f"U7_Atomic{t.value.mangling}", components)
     if isinstance(t, VoidType):
         return "v"
     if isinstance(t, VectorType):
-        return _substituted(f"Dv{t.count}_{t.element.mangling}", f"Dv{t.count}_{t.element.mangling}", seen)
+        return _substituted(f"Dv{t.count}_{t.element.mangling}", f"Dv{t.count}_{t.element.mangling}", components)
     if isinstance(t, RecordType) and t.name:
-        return _substituted(f"{len(t.name)}{t.name}", f"{len(t.name)}{t.name}", seen)
+        return _substituted(f"{len(t.name)}{t.name}", f"{len(t.name)}{t.name}", components)
     if isinstance(t, ImageType):
         name = f"ocl_{t.name.removesuffix('_t')}_{_ACCESSES[t.access]}"
-        return _substituted(name, f"{len(name)}{name}", seen)
+        return _substituted(name, f"{len(name)}{name}", components)
     if t == SAMPLER:
-        return _substituted("ocl_sampler", "11ocl_sampler", seen)
+        return _substituted("ocl_sampler", "11ocl_sampler", components)
     if t == EVENT:
-        return _substituted("9ocl_event", "9ocl_event", seen)
+        return _substituted("9ocl_event", "9ocl_event", components)
     if isinstance(t, PointerType):
-        key, text = _pointee(t.pointee, t.qualifiers, seen)
-        return _substituted("P" + key, "P" + text, seen)
+        key, text = _pointee(t.pointee, t.qualifiers, components)
+        return _substituted("P" + key, "P" + text, components)
     raise InternalError(f"no mangling for the type '{t}'")
 
 
-def _pointee(t: Type, qualifiers: Qualifiers, seen: dict[str, int]) -> tuple[str, str]:
+def _pointee(t: Type, qualifiers: Qualifiers, components: dict[str, int]) -> tuple[str, str]:
     """The pointee's full spelling, which identifies it, and the spelling to write, which uses substitutions."""
     prefix = "" if qualifiers.space is AddressSpace.PRIVATE else f"U3AS{qualifiers.space.value}"
     prefix += "V" * qualifiers.volatile + "K" * qualifiers.const
     full = prefix + _type(t, {})
     if not prefix:
-        return full, _type(t, seen)
-    if full in seen:
-        return full, _reference(seen[full])
-    return full, _substituted(full, prefix + _type(t, seen), seen)
+        return full, _type(t, components)
+    if full in components:
+        return full, _reference(components[full])
+    return full, _substituted(full, prefix + _type(t, components), components)
 
 
-def _substituted(key: str, text: str, seen: dict[str, int]) -> str:
+def _substituted(key: str, text: str, components: dict[str, int]) -> str:
     """`text`, or a reference to the earlier component with the same `key`; a new component is remembered."""
-    if key in seen:
-        return _reference(seen[key])
-    seen[key] = len(seen)
+    if key in components:
+        return _reference(components[key])
+    components[key] = len(components)
     return text
 
 

@@ -57,7 +57,7 @@ def _call(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value])
 
 
 def _any_all(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
-    """Whether any or all components have their most significant bit set; int 0 or 1."""
+    """Return int 1 if any (or all) components have their most significant bit set, and 0 otherwise."""
     argument, count = arguments[0], element_count(call.parameters[0])
     result = ctx.builder.icmp_signed("<", argument, ir.Constant(argument.type, None))
     if count > 1:
@@ -81,8 +81,8 @@ def _geometry(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Val
         return _call(ctx, call, arguments)
     wide = tuple(with_count(FLOAT, element_count(t)) for t in call.parameters)
     result = with_count(FLOAT, element_count(call.type))
-    carried = [ctx.builder.fpext(v, ctx.types.of(t)) for v, t in zip(arguments, wide, strict=True)]
-    value = call_named(ctx, call.name, replace(call, type=result), wide, carried)
+    operands = [ctx.builder.fpext(v, ctx.types.of(t)) for v, t in zip(arguments, wide, strict=True)]
+    value = call_named(ctx, call.name, replace(call, type=result), wide, operands)
     return ctx.builder.fptrunc(value, ctx.types.of(call.type))
 
 
@@ -118,9 +118,9 @@ def _shuffle(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Valu
     if scalar(call.type) != HALF:
         return _call(ctx, call, [*vectors, mask])
     bits = [with_count(USHORT, element_count(t)) for t in (*call.parameters[:-1], call.type)]
-    carried = [ctx.builder.bitcast(v, ctx.types.of(t)) for v, t in zip(vectors, bits[:-1], strict=True)]
+    operands = [ctx.builder.bitcast(v, ctx.types.of(t)) for v, t in zip(vectors, bits[:-1], strict=True)]
     parameters = (*bits[:-1], call.parameters[-1])
-    value = call_named(ctx, call.name, replace(call, type=bits[-1]), parameters, [*carried, mask])
+    value = call_named(ctx, call.name, replace(call, type=bits[-1]), parameters, [*operands, mask])
     return ctx.builder.bitcast(value, ctx.types.of(call.type))
 
 

@@ -1,4 +1,4 @@
-"""What the lowering of a function body shares: where code goes, the function's variables, the module around it."""
+"""The state that the lowering of a function body shares: the insertion point, the function's variables, the module."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class FunctionContext:
 
     @property
     def contract_matrices(self) -> bool:
-        """Whether expressions of Clang's matrix types may be contracted."""
+        """Return whether expressions of Clang's matrix types may be contracted."""
         return self.options.contract_matrices or bool(self.decl.attributes.get("fp_contract", True))
 
     # --- values ----------------------------------------------------------------------------------
 
     def operand(self, e: typed.Expr) -> Operand:
-        """As `expressions.operand`, for what that calls."""
+        """Call `expressions.operand`, for modules that `expressions` itself imports."""
         return self.program.operand(self, e)
 
     def rvalue(self, e: typed.Expr) -> ir.Value:
@@ -122,7 +122,7 @@ class FunctionContext:
         return ir.Block(self.function, name=name)
 
     def jump(self, target: ir.Block) -> ir.Value | None:
-        """To `target`, where control gets here at all; the branch."""
+        """Branch to `target` if control reaches this place, and return the branch; None otherwise."""
         if not self.live:
             return None
         self._reached.add(target)
@@ -148,7 +148,7 @@ class FunctionContext:
         return True
 
     def finish(self) -> None:
-        """To be called last: variables go to the front of the entry block."""
+        """Move the variables to the front of the entry block. This must be the last call."""
         self._entry.instructions[0:0] = self._variables
 
 

@@ -152,10 +152,10 @@ def _in_temporary(ctx: FunctionContext, e: typed.Expr) -> places.MemoryPlace:
 
 def _load(ctx: FunctionContext, e: typed.Load) -> places.Operand:
     if isinstance(e.type, PointerType) and isinstance(e.operand, typed.VarRef):
-        known = e.operand.decl
-        if known.qualifiers.space is AddressSpace.CONSTANT and known.initializer is not None:
+        decl = e.operand.decl
+        if decl.qualifiers.space is AddressSpace.CONSTANT and decl.initializer is not None:
             # The value never changes, and not every address can stand in an initialiser in SPIR-V.
-            return rvalue(ctx, known.initializer)
+            return rvalue(ctx, decl.initializer)
     return places.place(ctx, e.operand).read(ctx)
 
 
@@ -258,8 +258,8 @@ def _statement_expression(ctx: FunctionContext, e: typed.StatementExpression) ->
 
 
 def _vector_select(ctx: FunctionContext, e: typed.VectorSelect) -> ir.Value:
-    chosen = rvalue(ctx, e.condition)
-    truth = ctx.builder.compare("icmp", "slt", chosen, zero(ctx, e.condition.type))
+    mask = rvalue(ctx, e.condition)
+    truth = ctx.builder.compare("icmp", "slt", mask, zero(ctx, e.condition.type))
     return ctx.builder.select(truth, rvalue(ctx, e.then), rvalue(ctx, e.otherwise))
 
 

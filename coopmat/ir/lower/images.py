@@ -85,7 +85,7 @@ def _write(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]
 
 
 def _kind(ctx: BuiltinContext, suffix: str) -> str | None:
-    """What the placeholder for elements of a type is called by; None where the backend's own way is right."""
+    """Return the suffix of the placeholder for elements of a type; None where the backend's own lowering is right."""
     if suffix == "h":
         return _HALF
     return _SIGNS.get(suffix) if ctx.options.spirv_version >= _SIGNS_SINCE else None

@@ -80,8 +80,8 @@ def _parts(ctx: FunctionContext, place: places.MemoryPlace) -> list[places.Memor
 
 
 def _scalars(t: Type) -> int:
-    """How many an object of the type has; the bytes of one that is larger than few of them, or empty: records of
-    records hold more than can be counted."""
+    """Return the number of scalars in an object of the type. For a union, and for a record that is empty or larger than
+    a few scalars, return its size in bytes: records of records hold more than can be counted."""
     if isinstance(t, ArrayType):
         return (t.size or 0) * _scalars(t.element)
     if isinstance(t, RecordType):
@@ -97,11 +97,11 @@ def _aggregate(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Aggrega
     if _scalars(e.type) > _MAX_STORES and is_constant(e):
         _from_constant(ctx, place, _constant(ctx, e))
         return
-    given = {index for index, _ in e.items}
+    initialized = {index for index, _ in e.items}
     if isinstance(e.type, RecordType):
-        whole = len(e.type.fields or ()) == len(given) and e.type.kind == "struct"
+        whole = len(e.type.fields or ()) == len(initialized) and e.type.kind == "struct"
     else:
-        whole = isinstance(e.type, ArrayType) and e.type.size == len(given)
+        whole = isinstance(e.type, ArrayType) and e.type.size == len(initialized)
     if not whole:
         _zero(ctx, place)
     for index, value in e.items:
@@ -132,7 +132,7 @@ def _conditional(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Condi
 
 
 def is_constant(e: typed.Expr) -> bool:
-    """Whether the value is made of arithmetic constants only."""
+    """Return whether the value consists of arithmetic constants only."""
     work = [e]
     while work:
         node = work.pop()

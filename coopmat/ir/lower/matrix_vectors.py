@@ -26,7 +26,8 @@ _PURE = ("nounwind",)
 
 
 def value(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
-    """Of a tree. Left-deep chains, which grow long in generated code, are not recursed on."""
+    """Return the vector of an expression tree. Left-deep chains, which grow long in generated code, are not recursed
+    on."""
     chain: list[typed.MatrixElementwise | typed.MatrixProduct] = []
     while isinstance(e, (typed.MatrixElementwise, typed.MatrixProduct)):
         chain.append(e)
@@ -129,7 +130,7 @@ def _product(ctx: FunctionContext, t: ConstantMatrixType, left: _Typed, right: _
 
 
 def _transposed(ctx: FunctionContext, value: ir.Value, rows: int, columns: int) -> ir.Value:
-    """Of a value by columns."""
+    """Return the transpose of a value whose elements are in column-major order."""
     if 1 in (rows, columns):
         return value
     name = f"llvm.matrix.transpose.{_suffix(value.type)}"
@@ -144,7 +145,7 @@ def _in_layout(ctx: FunctionContext, value: ir.Value, t: ConstantMatrixType, lay
 
 
 def _order(t: ConstantMatrixType) -> tuple[int, int]:
-    """How long lines are and how many there are: the shape that LLVM takes the value to have."""
+    """Return the length of a line and the number of lines: the shape that LLVM takes the value to have."""
     return (t.columns, t.rows) if t.layout is MatrixLayout.ROW_MAJOR else (t.rows, t.columns)
 
 
@@ -334,7 +335,7 @@ _CODES = {"half": "f16", "float": "f32", "double": "f64"}
 
 
 def _suffix(typ: ir.Type) -> str:
-    """As intrinsics name vectors: v16f32."""
+    """Return the name of a vector type in the names of intrinsics, such as v16f32."""
     element = str(typ.element)
     return f"v{typ.count}{_CODES.get(element, element)}"
 
@@ -372,7 +373,7 @@ def element(ctx: FunctionContext, matrix: places.MemoryPlace, row: ir.Value, col
 
 
 def number(ctx: FunctionContext, line: ir.Value, length: int, at: ir.Value) -> ir.Value:
-    """Of an element `at` a line, where lines are `length` apart."""
+    """Return the index of the element `at` of a line, where each line has `length` elements."""
     if isinstance(line, ir.Constant):
         start = ir.Constant(I64, line.constant * length)
         if isinstance(at, ir.Constant):

@@ -118,16 +118,16 @@ class NativeMatrices:
         self._types: dict[CoopMatrixType, TargetType] = {}
 
     def variable_type(self, matrix: CoopMatrixType) -> ir.Type:
-        known = self._types.get(matrix)
-        if known is None:
+        matrix_type = self._types.get(matrix)
+        if matrix_type is None:
             if self.module is None:
                 raise InternalError("matrices are used before there is a module")
             self.module.extensions.add(EXTENSION)
             component = _spelled(matrix.component) or self.module.types.of(matrix.component)
             if isinstance(component, BFloatType):
                 self.module.extensions.add(component.extension)
-            known = self._types[matrix] = cooperative_matrix_type(component, matrix)
-        return known
+            matrix_type = self._types[matrix] = cooperative_matrix_type(component, matrix)
+        return matrix_type
 
     def align(self, matrix: CoopMatrixType) -> int:
         # What LLVM takes for its opaque representation.
@@ -241,18 +241,18 @@ def _convert_floats(ctx: FunctionContext, source: CoopMatrixType, target: CoopMa
 def _convert(ctx: FunctionContext, e: typed.MatrixConvert, value: ir.Value) -> ir.Value:
     source, target = _matrix(e.operand.type), _matrix(e.type)
     typ = ctx.types.of(target)
-    here, there = source.component, target.component
+    old, new = source.component, target.component
     if typ == ctx.types.of(source):
         return value
-    if _by_float(here, there):
+    if _by_float(old, new):
         wide = replace(source, component=FLOAT)
-        value = ctx.call(_name(_CONVERT[_class(here)][0], tag(source), tag(wide)), ctx.types.of(wide), [value])
-        source, here = wide, FLOAT
-    instruction = _CONVERT[_class(here)][_class(there)]
+        value = ctx.call(_name(_CONVERT[_class(old)][0], tag(source), tag(wide)), ctx.types.of(wide), [value])
+        source, old = wide, FLOAT
+    instruction = _CONVERT[_class(old)][_class(new)]
     tags = (tag(source), tag(target))
-    integers = not here.is_float and not there.is_float
+    integers = not old.is_float and not new.is_float
     # From integers to integers everything is exact, up to what saturation cuts off; so is a wider type.
-    saturate = e.how.saturate and COMPONENTS[there.name].saturates and not (integers and there.bits > here.bits)
+    saturate = e.how.saturate and COMPONENTS[new.name].saturates and not (integers and new.bits > old.bits)
     rounding = "" if integers else e.how.rounding
     if not saturate and not rounding:
         return ctx.call(_name(instruction, *tags), typ, [value])
@@ -260,11 +260,12 @@ def _convert(ctx: FunctionContext, e: typed.MatrixConvert, value: ir.Value) -> i
     return ctx.call("__cm_convert_" + "_".join(words), typ, [value])
 
 
-def _by_float(here: ScalarType, there: ScalarType) -> bool:
-    """Whether it takes two steps: floats of one width are exact as a float, and so are integers in a float8's range."""
-    if here.is_float and there.is_float:
-        return here.bits == there.bits
-    return any(_spelled(t) is not None for t in (here, there))
+def _by_float(source: ScalarType, target: ScalarType) -> bool:
+    """Return whether a conversion takes two steps, by way of float. Floats of one width are exact as a float, and so
+    are integers in the range of a float8."""
+    if source.is_float and target.is_float:
+        return source.bits == target.bits
+    return any(_spelled(t) is not None for t in (source, target))
 
 
 def _coordinates(ctx: FunctionContext, e: typed.MatrixCoordinates) -> ir.Value:

@@ -62,9 +62,10 @@ def arithmetic(ctx: FunctionContext, op: str, t: Type, left: ir.Value, right: ir
 
 
 def _overflow_flags(op: str, t: Type) -> tuple[str, ...]:
-    """What clang says of the operation: overflow of signed scalars is undefined (C11 6.5), that of vectors is not told.
+    """Return the flags that Clang gives the operation: overflow of signed scalars is undefined (C11 6.5), that of
+    vectors is not.
 
-    Narrow integers are promoted; what is left of them are increments, which wrap in the conversion back.
+    Narrow integers are promoted; the only operations on them are increments, which wrap in the conversion back.
     """
     exact = isinstance(t, ScalarType) and t.signed and t.bits >= INT.bits and op in _OVERFLOWING
     return ("nsw",) if exact else ()
@@ -122,7 +123,7 @@ def add_to_pointer(ctx: FunctionContext, t: PointerType, pointer: ir.Value, inde
 
 
 def pointer_difference(ctx: FunctionContext, t: PointerType, left: ir.Value, right: ir.Value) -> ir.Value:
-    """In elements."""
+    """Return the difference of two pointers in elements."""
     addresses = [ctx.builder.ptrtoint(pointer, I64) for pointer in (left, right)]
     difference = ctx.builder.binary("sub", *addresses)
     size = max(size_of(t.pointee), 1)
@@ -133,7 +134,7 @@ def pointer_difference(ctx: FunctionContext, t: PointerType, left: ir.Value, rig
 
 
 def condition(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
-    """Whether a scalar or pointer is not zero."""
+    """Return an i1: whether a scalar or pointer is not zero."""
     e, inverted = _strip(e)
     if isinstance(e, typed.Logical):
         result = _logical(ctx, e)
@@ -149,7 +150,7 @@ def condition(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
 
 
 def branch_on(ctx: FunctionContext, e: typed.Expr, then: ir.Block, otherwise: ir.Block) -> None:
-    """To `then` where the condition holds, else to `otherwise`."""
+    """Branch to `then` where the condition holds, else to `otherwise`."""
     e, inverted = _strip(e)
     if inverted:
         then, otherwise = otherwise, then
@@ -182,7 +183,7 @@ def _strip(e: typed.Expr) -> tuple[typed.Expr, bool]:
 
 
 def _keeps_zero(e: typed.Convert) -> bool:
-    """Whether the conversion loses no bits of an integer."""
+    """Return whether the conversion loses no bits of an integer."""
     source, target = e.operand.type, e.type
     if e.kind is not ConvertKind.INT_TO_INT or not isinstance(source, ScalarType):
         return False
@@ -190,7 +191,7 @@ def _keeps_zero(e: typed.Convert) -> bool:
 
 
 def _operands(e: typed.Logical) -> list[typed.Expr]:
-    """Of a chain of one operator, from left to right."""
+    """Return the operands of a chain of one operator, from left to right."""
     result: list[typed.Expr] = []
     left: typed.Expr = e
     while isinstance(left, typed.Logical) and left.op == e.op:
@@ -211,14 +212,14 @@ def _logical(ctx: FunctionContext, e: typed.Logical) -> ir.Value:
                 return result
             result = condition(ctx, operand)
             continue
-        following, done = ctx.block(e.op), ctx.block(f"{e.op}.end")
+        following, end = ctx.block(e.op), ctx.block(f"{e.op}.end")
         head = ctx.builder.block
-        targets = (done, following) if decided else (following, done)
+        targets = (end, following) if decided else (following, end)
         ctx.branch(result, *targets)
         ctx.begin(following)
         value = condition(ctx, operand)
         tail = ctx.builder.block
-        ctx.begin(done)
+        ctx.begin(end)
         result = ctx.builder.phi(I1)
         result.add_incoming(ir.Constant(I1, decided), head)
         result.add_incoming(value, tail)
@@ -227,17 +228,17 @@ def _logical(ctx: FunctionContext, e: typed.Logical) -> ir.Value:
 
 def choose(ctx: FunctionContext, e: typed.Conditional, evaluate: Callable[[typed.Expr], None]) -> None:
     """Code for the side that the condition chooses, all of a chain `a ? b : c ? d : ...`; goes on behind them."""
-    done = ctx.block("choice.end")
+    end = ctx.block("choice.end")
     while True:
         then, otherwise = ctx.block("choice.then"), ctx.block("choice.else")
         branch_on(ctx, e.condition, then, otherwise)
         if ctx.begin(then):
             evaluate(e.then)
-            ctx.jump(done)
+            ctx.jump(end)
         if not ctx.begin(otherwise):
             break
         if not isinstance(e.otherwise, typed.Conditional):
             evaluate(e.otherwise)
             break
         e = e.otherwise
-    ctx.begin(done)
+    ctx.begin(end)

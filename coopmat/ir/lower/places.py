@@ -52,7 +52,7 @@ class MemoryPlace:
             ctx.builder.store(value, self.pointer, align=self.align, volatile=self.volatile)
 
     def element(self, ctx: FunctionContext, index: ir.Value) -> MemoryPlace:
-        """Of an array."""
+        """Return the place of an array's element."""
         array = self.type
         if not isinstance(array, ArrayType):
             raise InternalError(f"'{array}' has no elements")
@@ -60,7 +60,7 @@ class MemoryPlace:
         return MemoryPlace(pointer, array.element, min(self.align, ctx.types.align(array.element)), self.volatile)
 
     def member(self, ctx: FunctionContext, index: int, volatile: bool) -> MemoryPlace:
-        """Of a record."""
+        """Return the place of a record's member."""
         record = self.type
         if not isinstance(record, RecordType) or record.fields is None:
             raise InternalError(f"'{record}' has no members")
@@ -185,15 +185,15 @@ def _root(ctx: FunctionContext, e: typed.LValue) -> MemoryPlace:
 
 def variable(ctx: FunctionContext, decl: typed.VarDecl) -> MemoryPlace:
     """The object that `decl` names; an automatic one comes into being here, wherever control comes from."""
-    known = ctx.variables.get(decl)
-    if known is None:
+    entry = ctx.variables.get(decl)
+    if entry is None:
         align = max(ctx.types.align(decl.type), decl.alignment or 1)
         if decl.storage == "static":
             pointer: ir.Value = ctx.program.static_object(decl, ctx.function.name)
         else:
             pointer = ctx.allocate(ctx.types.of(decl.type), align, decl.name)
-        known = ctx.variables[decl] = MemoryPlace(pointer, decl.type, align, decl.qualifiers.volatile)
-    return known
+        entry = ctx.variables[decl] = MemoryPlace(pointer, decl.type, align, decl.qualifiers.volatile)
+    return entry
 
 
 def _swizzle(ctx: FunctionContext, e: typed.Swizzle) -> SwizzlePlace:

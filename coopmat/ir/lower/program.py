@@ -97,7 +97,8 @@ class Program:
         return function
 
     def _describe_pointees(self, function: ir.Function, decl: typed.FunctionDecl) -> None:
-        """Of parameters and results in memory, and of pointers to matrices, whose type must not be guessed."""
+        """Attach the pointee to parameters and results in memory, and to pointers to matrices, whose type must not be
+        guessed."""
         types = self.module.types
         arguments = list(function.args)
         if types.in_memory(decl.type.result):
@@ -154,8 +155,8 @@ class Program:
 
     def static_object(self, decl: typed.VarDecl, function: str) -> ir.GlobalVariable:
         """The module's object for a variable of static storage; one in local memory belongs to `function`."""
-        known = self._objects.get(decl)
-        if known is None:
+        entry = self._objects.get(decl)
+        if entry is None:
             space = decl.qualifiers.space
             # What passes make has a dot in its name already.
             is_own = space is AddressSpace.LOCAL and "." not in decl.name
@@ -167,8 +168,8 @@ class Program:
             if value is not None:
                 # A union starts as the member that is given.
                 typ = value.type
-            known = self._objects[decl] = self.module.global_variable(name, typ, space, value, align)
-        return known
+            entry = self._objects[decl] = self.module.global_variable(name, typ, space, value, align)
+        return entry
 
     def _initial_value(self, decl: typed.VarDecl) -> ir.Constant | None:
         if decl.initializer is None:

@@ -19,7 +19,7 @@ from .operators import branch_on
 
 @dataclass(slots=True)
 class Jumps:
-    """Where break, continue, case and goto go. `cases` are those of the innermost switch, None the default."""
+    """The targets of break, continue, case and goto. `cases` are those of the innermost switch, None its default."""
 
     end: ir.Block | None = None
     following: ir.Block | None = None
@@ -53,7 +53,7 @@ def _statement(ctx: FunctionContext, s: typed.Stmt, jumps: Jumps) -> None:
 
 
 def _has_label(s: typed.Stmt) -> bool:
-    """Whether control can get into the statement other than from before it."""
+    """Return whether control can enter the statement other than from before it."""
     work: list[typed.Stmt | None] = [s]
     while work:
         node = work.pop()
@@ -69,7 +69,7 @@ def _has_label(s: typed.Stmt) -> bool:
 
 
 def _revive(ctx: FunctionContext) -> None:
-    """Before a statement that control enters only through a label inside it: its head needs a block all the same."""
+    """Begin a block for the head of a statement that control enters only through a label inside it."""
     if not ctx.live:
         unreached = ctx.block("unreached")
         ctx.reach(unreached)

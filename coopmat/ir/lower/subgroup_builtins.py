@@ -30,7 +30,7 @@ _EXCLUSIVE, _INCLUSIVE = "_scan_exclusive_", "_scan_inclusive_"
 
 
 def _intel_subgroup(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-    """Those of cl_intel_subgroups_short that are functions of cl_khr_subgroup_extended_types by another name."""
+    """Lower a function of cl_intel_subgroups_short that cl_khr_subgroup_extended_types has by another name."""
     return call_named(ctx, call.name.removeprefix("intel_"), call, call.parameters, arguments)
 
 
@@ -46,9 +46,9 @@ def _non_uniform_broadcast(ctx: BuiltinContext, call: BuiltinCall, arguments: Se
     if element not in (HALF, DOUBLE):
         return call_named(ctx, "sub_group_shuffle", call, call.parameters, arguments)
     bits = with_count(integer_type(element.bits, False), element_count(call.type))
-    carried = ctx.builder.bitcast(value, ctx.types.of(bits))
-    found = _call(ctx, "sub_group_shuffle", bits, (bits, UINT), [carried, lane])
-    return ctx.builder.bitcast(found, value.type)
+    operand = ctx.builder.bitcast(value, ctx.types.of(bits))
+    bits_of_lane = _call(ctx, "sub_group_shuffle", bits, (bits, UINT), [operand, lane])
+    return ctx.builder.bitcast(bits_of_lane, value.type)
 
 
 def _work_group_broadcast(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
@@ -57,22 +57,23 @@ def _work_group_broadcast(ctx: BuiltinContext, call: BuiltinCall, arguments: Seq
     if scalar(call.type) != HALF:
         return call_named(ctx, call.name, call, call.parameters, arguments)
     builder, bits = ctx.builder, ctx.types.of(USHORT)
-    carried = builder.zext(builder.bitcast(value, bits), I32)
-    found = _call(ctx, call.name, UINT, (UINT, *call.parameters[1:]), [carried, *place])
-    return builder.bitcast(builder.trunc(found, bits), value.type)
+    operand = builder.zext(builder.bitcast(value, bits), I32)
+    wide_result = _call(ctx, call.name, UINT, (UINT, *call.parameters[1:]), [operand, *place])
+    return builder.bitcast(builder.trunc(wide_result, bits), value.type)
 
 
 def _logical(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
-    """Of ones and zeros, bit by bit: a driver's own logical scans are wrong or missing."""
+    """Lower a logical operation as a bitwise one on ones and zeros: a driver's own logical scans are wrong or
+    missing."""
     predicate, *cluster = arguments
     builder, zero = ctx.builder, ir.Constant(I32, 0)
     truth = builder.zext(builder.icmp_unsigned("!=", predicate, zero), I32)
     bitwise = replace(call, name=call.name.replace("_logical_", "_"))
     if call.name.startswith("work_group_"):
-        found = call_named(ctx, bitwise.name, bitwise, call.parameters, [truth])
+        total = call_named(ctx, bitwise.name, bitwise, call.parameters, [truth])
     else:
-        found = _arithmetic(ctx, bitwise, [truth, *cluster])
-    return builder.zext(builder.icmp_unsigned("!=", found, zero), I32)
+        total = _arithmetic(ctx, bitwise, [truth, *cluster])
+    return builder.zext(builder.icmp_unsigned("!=", total, zero), I32)
 
 
 def _arithmetic(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
@@ -101,7 +102,7 @@ def _call(
 
 
 def _identity(operation: str, t: ScalarType) -> int | float:
-    """What the operation leaves as it is (cl_khr_subgroup_non_uniform_arithmetic)."""
+    """Return the operation's identity element (cl_khr_subgroup_non_uniform_arithmetic)."""
     if t.is_float:
         least, most = -math.inf, math.inf
     else:

@@ -26,9 +26,9 @@ _ORDERS = {0: RELAXED, 2: ACQUIRE, 3: RELEASE, 4: ACQUIRE_RELEASE, 5: SEQUENTIAL
 
 def _barrier(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> None:
     execution = SUBGROUP if call.name == "sub_group_barrier" else WORKGROUP
-    known = scope_of(arguments[1]) if len(arguments) > 1 else execution
+    memory_scope = scope_of(arguments[1]) if len(arguments) > 1 else execution
     semantics = _semantics(ctx, arguments[0], SEQUENTIALLY_CONSISTENT)
-    _spirv_void(ctx, "__spirv_ControlBarrier", [ir.Constant(I32, execution), ir.Constant(I32, known), semantics])
+    _spirv_void(ctx, "__spirv_ControlBarrier", [ir.Constant(I32, execution), ir.Constant(I32, memory_scope), semantics])
 
 
 def _fence(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> None:
@@ -49,26 +49,26 @@ def _spirv_void(ctx: BuiltinContext, name: str, arguments: list[ir.Value]) -> No
 
 def _semantics(ctx: BuiltinContext, flags: ir.Value, order: int) -> ir.Value:
     """The order, and cl_mem_fence_flags as SPIR-V's memory classes."""
-    known = constant_value(flags)
-    if known is not None:
-        return ir.Constant(I32, order | sum(there for here, there in _MEMORY_CLASSES if known & here))
+    constant = constant_value(flags)
+    if constant is not None:
+        return ir.Constant(I32, order | sum(memory_class for flag, memory_class in _MEMORY_CLASSES if constant & flag))
     builder, result = ctx.builder, ir.Constant(I32, order)
-    for here, there in _MEMORY_CLASSES:
-        bit = builder.and_(flags, ir.Constant(I32, here))
-        result = builder.or_(result, builder.mul(bit, ir.Constant(I32, there // here)))
+    for flag, memory_class in _MEMORY_CLASSES:
+        bit = builder.and_(flags, ir.Constant(I32, flag))
+        result = builder.or_(result, builder.mul(bit, ir.Constant(I32, memory_class // flag)))
     return result
 
 
 def scope_of(scope: ir.Value) -> int:
     """SPIR-V's number for a memory_scope; the widest where the value is not known here, which holds for all."""
-    known = constant_value(scope)
-    return _SCOPES[known] if known is not None and known < len(_SCOPES) else ALL_DEVICES
+    number = constant_value(scope)
+    return _SCOPES[number] if number is not None and number < len(_SCOPES) else ALL_DEVICES
 
 
 def order_of(order: ir.Value) -> int:
     """SPIR-V's bit for a memory_order; the strongest where the value is not known here, which holds for all."""
-    known = constant_value(order)
-    return SEQUENTIALLY_CONSISTENT if known is None else _ORDERS.get(known, SEQUENTIALLY_CONSISTENT)
+    number = constant_value(order)
+    return SEQUENTIALLY_CONSISTENT if number is None else _ORDERS.get(number, SEQUENTIALLY_CONSISTENT)
 
 
 _FOLDS: dict[str, Callable[[int, int], int]] = {

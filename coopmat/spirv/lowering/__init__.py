@@ -26,7 +26,7 @@ from .module_lowering import ModuleLowering, Prepared as Prepared, check_memory_
 
 
 def read(binary: bytes) -> Module:
-    """Raises MalformedModule."""
+    """Return the module of a binary. Raise MalformedModule."""
     return Module.parse(binary)
 
 
@@ -47,8 +47,8 @@ def prepare(
     module = read(binary)
     check_memory_model(module)
     avoid_device_faults(module)
-    wanted = STRATEGIES[strategy].tuned(tuning)
-    return ModuleLowering(module, wanted, sub_group_size, spellings, without_small_floats).run()
+    tuned = STRATEGIES[strategy].tuned(tuning)
+    return ModuleLowering(module, tuned, sub_group_size, spellings, without_small_floats).run()
 
 
 def complete(prepared: Prepared, library: Library) -> bytes:
@@ -59,5 +59,5 @@ def complete(prepared: Prepared, library: Library) -> bytes:
 
 
 def lower(binary: bytes, strategy: str, sub_group_size: int | None, library: Library) -> bytes:
-    """All of it for one module. Raises Refused, MalformedModule."""
+    """Lower one module and link it with the library. Raise Refused, MalformedModule."""
     return complete(prepare(binary, strategy, sub_group_size), library)

@@ -20,12 +20,12 @@ def _divide(a: int, b: int) -> int:
 
 
 def _remainder(a: int, b: int) -> int:
-    """With the sign of a."""
+    """Return the remainder with the sign of a."""
     return a - b * _divide(a, b)
 
 
 def _modulo(a: int, b: int) -> int:
-    """With the sign of b."""
+    """Return the remainder with the sign of b."""
     return a % b if b else 0
 
 
@@ -70,7 +70,8 @@ _FOLDS: Mapping[str, _Row] = {
 
 
 class Constants:
-    """Of one module. `specialised` collects the specialisation constants whose defaults were taken."""
+    """The integer constants of one module. `specialised` collects the specialisation constants whose defaults were
+    taken."""
 
     def __init__(self, definitions: Mapping[int, Instruction]) -> None:
         self.definitions = definitions
@@ -97,7 +98,7 @@ class Constants:
         raise Refused("spirv-operation", f"{label(item)} is not a constant, and one is needed")
 
     def _bits(self, item: Instruction) -> int:
-        """Of a value's integer type; 1 for truth values."""
+        """Return the width of a value's integer type in bits; 1 for truth values."""
         kind = self.definitions[item.result_type or 0]
         if kind.opcode not in (OP["OpTypeInt"], OP["OpTypeBool"]):
             raise Refused("spirv-operation", f"{label(item)} is not an integer, and one is needed")
@@ -114,8 +115,8 @@ class Constants:
         if row is None:
             raise Refused("spirv-not-supported", f"{label(item)}: the value of {name} is not computed here")
         signed, fold = row
-        given = []
+        operands = []
         for operand in item.operands[1:]:
             value, bits = self.value(operand), self._bits(self.definitions[operand])
-            given.append(value - (1 << bits) if signed and value >> bits - 1 else value)
-        return int(fold(*given)) & ((1 << self._bits(item)) - 1)
+            operands.append(value - (1 << bits) if signed and value >> bits - 1 else value)
+        return int(fold(*operands)) & ((1 << self._bits(item)) - 1)

@@ -55,7 +55,7 @@ Code = list[Instruction | LibraryCall]
 
 
 class FunctionLowering:
-    """Rewrites the instructions of one function for one target."""
+    """The lowering of one function's instructions for one target."""
 
     def __init__(self, module: ModuleLowering, code: Sequence[Instruction], target: Target) -> None:
         self.module, self.target = module, target
@@ -127,7 +127,7 @@ class FunctionLowering:
             if carries(result):
                 self.returns = self.module.new_id()
                 parameters.insert(0, self.pool.pointer(result))
-                out.append(self._made("OpFunctionParameter", parameters[0], self.returns))
+                out.append(self._instruction("OpFunctionParameter", parameters[0], self.returns))
                 result = self.pool.intern("OpTypeVoid")
             kind_id = self.pool.intern("OpTypeFunction", result, *parameters)
         else:
@@ -139,7 +139,7 @@ class FunctionLowering:
         for item in self.code[1:end]:
             if carries(item.result_type):
                 self.module.rewritten.add(item.result or 0)
-                item = self._made("OpFunctionParameter", self.pool.pointer(item.result_type or 0), item.result)
+                item = self._instruction("OpFunctionParameter", self.pool.pointer(item.result_type or 0), item.result)
             self.out.append(item)
         self.top = self.out
         return end
@@ -168,7 +168,7 @@ class FunctionLowering:
 
     # --- pieces
 
-    def _made(self, name: str, kind: int, result: int | None, *operands: int) -> Instruction:
+    def _instruction(self, name: str, kind: int, result: int | None, *operands: int) -> Instruction:
         item = Instruction(OP[name], operands, kind, result if result is not None else self.module.new_id())
         if result is None:
             self.definitions[item.result or 0] = item
@@ -179,7 +179,7 @@ class FunctionLowering:
 
     def emit(self, name: str, kind: int, *operands: int, result: int | None = None) -> int:
         """An instruction with a result, a new id by default."""
-        item = self._made(name, kind, result, *operands)
+        item = self._instruction(name, kind, result, *operands)
         self.out.append(item)
         return item.result or 0
 
@@ -187,7 +187,7 @@ class FunctionLowering:
         """A new one for values of this type, under the id of a value whose place it takes."""
         if result is not None:
             self.module.rewritten.add(result)
-        item = self._made("OpVariable", self.pool.pointer(kind), result, FUNCTION)
+        item = self._instruction("OpVariable", self.pool.pointer(kind), result, FUNCTION)
         self.variables.append(item)
         return item.result or 0
 
@@ -195,22 +195,22 @@ class FunctionLowering:
         self.out.append(Instruction(_COPY, (target, source)))
 
     def call(self, instance: Instance, *arguments: int, result: int | None = None) -> int:
-        """Of a library function; gives the id of the result."""
+        """Emit a call of a library function, and return the id of its result."""
         target = self._target(instance)
-        made = LibraryCall(
+        library_call = LibraryCall(
             target,
             instance,
             [(argument, self._type(argument)) for argument in arguments],
             result if result is not None else self.module.new_id(),
         )
-        self.results.add(made.result)
+        self.results.add(library_call.result)
         self.module.touched = True
         self.module.instances.setdefault(target, {})[instance.function_name] = instance
-        self.out.append(made)
-        return made.result
+        self.out.append(library_call)
+        return library_call.result
 
     def _target(self, instance: Instance) -> Target:
-        """What a function is instantiated for: matrices of a work-group need its size."""
+        """Return the target that a function is instantiated for: matrices of a work-group require its size."""
         if not instance.of_work_group:
             return self.target
         if self.target not in self.module.of_work_groups:
@@ -219,20 +219,21 @@ class FunctionLowering:
         return self.target.of_work_group()
 
     def _type(self, value: int) -> int:
-        """Of what is in the rewritten function; 0 for what the library gave, which is what it takes."""
+        """Return the type of a value of the rewritten function; 0 for the result of a library call, which has the type
+        that the library takes."""
         return 0 if value in self.results else self.made_types.get(value) or self.types.of(value)
 
     def place(self, value: int) -> int:
         """The address of a value with matrices."""
-        known = self.places.get(value) or self.constants.get(value)
-        if known is None:
+        address = self.places.get(value) or self.constants.get(value)
+        if address is None:
             item = self.definitions[value]
             before, self.out = self.out, self.entry
             self.types.check_constant(item.result_type or 0)
-            known = self.constants[value] = self.variable(item.result_type or 0)
-            self.constant(item, known)
+            address = self.constants[value] = self.variable(item.result_type or 0)
+            self.constant(item, address)
             self.out = before
-        return known
+        return address
 
     def constant(self, item: Instruction, at: int) -> None:
         """Writes a constant with matrices, or of members of what has some."""
@@ -287,20 +288,20 @@ class FunctionLowering:
         self.out.append(item)
 
     def _passes_on(self, item: Instruction) -> None:
-        """Raises Refused where an instruction does more with the address of a matrix than to pass it on."""
+        """Raise Refused where an instruction does more with the address of a matrix than pass it on."""
         if item.opcode in _CHOICES:
             self.views.add(item.result or 0)
         elif item.opcode not in _PASSES and not (item.opcode == _STORE and item.operands[0] not in self.views):
             raise unsupported(item, "accessing the memory of a matrix as another type is not supported")
 
     def names_matrices(self, item: Instruction) -> bool:
-        """Whether an operand is a value with matrices."""
+        """Return whether an operand is a value with matrices."""
         return self.names(item, self.places) or self.names(item, self.module.constants)
 
     def names(self, item: Instruction, values: Container[int]) -> bool:
-        """Whether one of these is an operand."""
-        found = {at for at, word in enumerate(item.operands) if word in values}
-        return bool(found) and not found.isdisjoint(id_positions(item, self.definitions))
+        """Return whether one of `values` is an operand."""
+        indices = {at for at, word in enumerate(item.operands) if word in values}
+        return bool(indices) and not indices.isdisjoint(id_positions(item, self.definitions))
 
     def carries(self, value: int) -> bool:
         return self.types.carries(self.types.of(value))

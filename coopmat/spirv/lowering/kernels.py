@@ -34,11 +34,11 @@ _DIMENSIONS = {0: "image1d", 1: "image2d", 2: "image3d", 5: "image1d_buffer"}
 
 @dataclass(slots=True)
 class Kernel:
-    """An entry point: what it asks for, and what it is compiled for. `asked_size` is that of its subgroups."""
+    """An entry point: what it asks for, and what it is compiled for. `required_size` is that of its subgroups."""
 
     function: int
     name: str
-    asked_size: int | None = None
+    required_size: int | None = None
     local_size: tuple[int, ...] | None = None
     uses_matrices: bool = False
     uses_library: bool = False
@@ -50,18 +50,18 @@ class Kernel:
 
     @property
     def work_items(self) -> int | None:
-        """In its work-groups."""
+        """Return the number of work-items in a work-group; None where the kernel does not state it."""
         return None if self.local_size is None else math.prod(self.local_size)
 
 
 def read_kernels(sections: Mapping[Section, list[Instruction]], constants: Constants, users: set[int]) -> list[Kernel]:
     """`users` are the functions that have to do with matrices. A function may be a kernel under several names."""
-    found: list[Kernel] = []
+    result: list[Kernel] = []
     for item in sections[Section.ENTRY_POINT]:
         function = item.operands[1]
-        found.append(Kernel(function, decode_string(item.operands[2:])[0], uses_matrices=function in users))
+        result.append(Kernel(function, decode_string(item.operands[2:])[0], uses_matrices=function in users))
     of_function: dict[int, list[Kernel]] = {}
-    for kernel in found:
+    for kernel in result:
         of_function.setdefault(kernel.function, []).append(kernel)
     for item in sections[Section.EXECUTION_MODE]:
         function, mode, *numbers = item.operands
@@ -70,12 +70,12 @@ def read_kernels(sections: Mapping[Section, list[Instruction]], constants: Const
             raise Refused("spirv-invalid", f"{label(item)} names %{function}, which is no entry point")
         for kernel in kernels:
             if mode == SUBGROUP_SIZE and numbers:
-                kernel.asked_size = numbers[0]
+                kernel.required_size = numbers[0]
             elif mode == _LOCAL_SIZE:
                 kernel.local_size = tuple(numbers)
             elif mode == _LOCAL_SIZE_ID:
                 kernel.local_size = tuple(map(constants.value, numbers))
-    return found
+    return result
 
 
 def users_of_matrices(functions: Mapping[int, Iterable[Instruction]], types: Types, kinds: Collection[int]) -> set[int]:
@@ -87,43 +87,43 @@ def users_of_matrices(functions: Mapping[int, Iterable[Instruction]], types: Typ
 def read_tiles(
     kernels: Iterable[Kernel], functions: Mapping[int, list[Instruction]], sections: Mapping[Section, list[Instruction]]
 ) -> None:
-    """Tells the kernels for how many subgroups of a work-group there is room in the tiles that they use."""
+    """Set for each kernel the number of subgroups of a work-group for which the tiles that it uses have room."""
     names = ((i.operands[0], decode_string(i.operands[1:])[0]) for i in sections[Section.NAME] if i.name == "OpName")
     rooms = {variable: int(match[1]) for variable, name in names if (match := _TILES.match(name))}
     for variable, room in rooms.items():
         users = (f for f, code in functions.items() if any(variable in item.operands for item in code))
-        reached = with_callers(users, functions)
+        callers = with_callers(users, functions)
         for kernel in kernels:
-            if kernel.function in reached:
+            if kernel.function in callers:
                 kernel.tiles = min(room, kernel.tiles or room)
 
 
-def with_callers(found: Iterable[int], functions: Mapping[int, Iterable[object]]) -> set[int]:
-    """These functions, and all that call one of them, directly or not; each call is looked at once."""
+def with_callers(callees: Iterable[int], functions: Mapping[int, Iterable[object]]) -> set[int]:
+    """Return these functions, and all that call one of them, directly or not; each call is visited once."""
     callers: dict[int, list[int]] = {}
     for function, code in functions.items():
         for item in code:
             if isinstance(item, Instruction) and item.opcode == _CALL:
                 callers.setdefault(item.operands[0], []).append(function)
-    work = list(found)
-    known = set(work)
+    work = list(callees)
+    closure = set(work)
     while work:
-        new = set(callers.get(work.pop(), ())) - known
-        known |= new
+        new = set(callers.get(work.pop(), ())) - closure
+        closure |= new
         work += new
-    return known
+    return closure
 
 
 def _concerns(item: Instruction, types: Types, kinds: Collection[int]) -> bool:
     if item.name.startswith("OpCooperativeMatrixLength"):
         return item.operands[0] in kinds
-    found = item.result_type
+    kind_id = item.result_type
     if item.name in ("OpStore", "OpCooperativeMatrixStoreKHR"):
         # What is stored may be a constant, which no instruction of the function makes.
-        found = types.definitions[item.operands[1]].result_type
-    if found is None:
+        kind_id = types.definitions[item.operands[1]].result_type
+    if kind_id is None:
         return False
-    kind = types.definitions[found]
+    kind = types.definitions[kind_id]
     whole = kind.operands[1] if kind.opcode == _POINTER else kind.result
     return types.carries(whole) and any(part in kinds for part in types.matrices_in(whole))
 
@@ -138,19 +138,19 @@ def describe(
     types: Types,
     spellings: Mapping[str, list[str]] = MappingProxyType({}),
 ) -> tuple[KernelInfo, ...]:
-    """What the types and names tell. Integers count as signed where neither a kernel_arg_type string nor `spellings`,
-    OpenCL C's types of each kernel's parameters, says otherwise."""
+    """Return the descriptions of kernels, from types and names. Integers count as signed where neither a
+    kernel_arg_type string nor `spellings`, OpenCL C's types of each kernel's parameters, says otherwise."""
     names = {i.operands[0]: decode_string(i.operands[1:])[0] for i in sections[Section.NAME] if i.name == "OpName"}
     by_value = {
         i.operands[0]
         for i in sections[Section.ANNOTATION]
         if i.opcode == _DECORATE and i.operands[1:] == (_FUNC_PARAM_ATTR, _BY_VALUE)
     }
-    said = {**_said_types(sections), **spellings}
-    found = []
+    spellings_of = {**_said_types(sections), **spellings}
+    infos = []
     for kernel in kernels:
         heads = [i for i in functions.get(kernel.function, []) if i.opcode == OP["OpFunctionParameter"]]
-        spelled = said.get(kernel.name, [])
+        spelled = spellings_of.get(kernel.name, [])
         parameters = tuple(
             _parameter(
                 types,
@@ -165,13 +165,13 @@ def describe(
         group = (size[0], size[1], size[2]) if size is not None and len(size) == 3 else None
         sub_group, most = _limits(kernel)
         uses = kernel.uses_matrices or kernel.of_work_group
-        found.append(KernelInfo(kernel.name, parameters, group, sub_group, uses, most))
-    return tuple(found)
+        infos.append(KernelInfo(kernel.name, parameters, group, sub_group, uses, most))
+    return tuple(infos)
 
 
 def _limits(kernel: Kernel) -> tuple[int | None, int | None]:
     """The size of the kernel's subgroups, and the most work-items of its work-groups."""
-    target, size, most = kernel.target, kernel.asked_size, None
+    target, size, most = kernel.target, kernel.required_size, None
     if target is not None and (kernel.uses_matrices or kernel.uses_library):
         size = target.sub_group_size
         most = target.most_work_items
@@ -182,30 +182,30 @@ def _limits(kernel: Kernel) -> tuple[int | None, int | None]:
 
 def _said_types(sections: Mapping[Section, list[Instruction]]) -> dict[str, list[str]]:
     """OpenCL C's spellings, which some front ends keep as `kernel_arg_type.<kernel>.<type>,<type>,`."""
-    found = {}
+    result = {}
     for item in sections[Section.SOURCE]:
         if item.name == "OpString":
             text = decode_string(item.operands)[0]
             if text.startswith("kernel_arg_type."):
                 name, _, types = text.removeprefix("kernel_arg_type.").rpartition(".")
-                found[name] = types.rstrip(",").split(",")
-    return found
+                result[name] = types.rstrip(",").split(",")
+    return result
 
 
-def _parameter(types: Types, name: str, kind: int, said: str | None, by_value: bool) -> KernelParameter:
+def _parameter(types: Types, name: str, kind: int, source_spelling: str | None, by_value: bool) -> KernelParameter:
     item = types.definitions[kind]
     if item.opcode == _POINTER and not by_value:
-        spelling = said or f"{_spelling(types, item.operands[1])}*"
+        spelling = source_spelling or f"{_spelling(types, item.operands[1])}*"
         space = _SPACES.get(item.operands[0], "global")
         return KernelParameter(name, spelling, space, _scalar(spelling.rstrip("*")), True, 8)
     if item.name == "OpTypeImage":
         access = _ACCESS[item.operands[7]] if len(item.operands) > 7 and item.operands[7] < 3 else "read_only"
         array = "_array" if item.operands[3] else ""
         image = f"{_DIMENSIONS.get(item.operands[1], 'image2d')}{array}_t"
-        return KernelParameter(name, said or image, "global", None, False, 8, access)
+        return KernelParameter(name, source_spelling or image, "global", None, False, 8, access)
     if item.name == "OpTypeSampler":
         return KernelParameter(name, "sampler_t", "private", None, False, 8)
-    spelling = said or ("struct" if by_value else _spelling(types, kind))
+    spelling = source_spelling or ("struct" if by_value else _spelling(types, kind))
     size = 0 if by_value else _size(types, kind)
     return KernelParameter(name, spelling, "private", _scalar(spelling), False, size)
 
@@ -226,5 +226,5 @@ def _size(types: Types, kind: int) -> int:
 
 def _scalar(spelling: str) -> str | None:
     base = spelling.strip().rstrip("0123456789")
-    known = {*_OPENCL_C.values(), *_UNSIGNED, "bool", "size_t"}
-    return base if base in known else None
+    scalars = {*_OPENCL_C.values(), *_UNSIGNED, "bool", "size_t"}
+    return base if base in scalars else None

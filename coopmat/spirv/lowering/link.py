@@ -44,10 +44,10 @@ class _Linker:
     def run(self) -> bytes:
         functions = [self._resolved(code) for code in self.prepared.functions]
         words = array("I")
-        done: set[tuple[Part, int]] = set()
-        while todo := [key for key in self.linked if key not in done]:
+        copied: set[tuple[Part, int]] = set()
+        while todo := [key for key in self.linked if key not in copied]:
             for key in todo:
-                done.add(key)
+                copied.add(key)
                 words.extend(self._copied(self.linked[key]))
         self._finish()
         return self._encoded(functions, words)
@@ -66,40 +66,40 @@ class _Linker:
     def _call(self, call: LibraryCall, out: list[Instruction]) -> None:
         function = self.library.function(call.target, call.instance.function_name)
         part = function.part
-        given = []
+        operands = []
         arguments = list(call.arguments)
         if call.instance.scratch_bytes(call.target):
             arguments.append(self._scratch(call.target))
-        for (argument, kind), wanted in zip(arguments, function.parameter_types, strict=True):
-            wanted = self._global(part, wanted)
-            if kind and wanted != kind:
+        for (argument, kind), parameter in zip(arguments, function.parameter_types, strict=True):
+            parameter = self._global(part, parameter)
+            if kind and parameter != kind:
                 cast = self.module.new_id()
-                out.append(Instruction(OP["OpBitcast"], (argument,), wanted, cast))
+                out.append(Instruction(OP["OpBitcast"], (argument,), parameter, cast))
                 argument = cast
-            given.append(argument)
+            operands.append(argument)
         callee = self._function(part, function.id)
         result = self._global(part, function.result_type)
-        out.append(Instruction(OP["OpFunctionCall"], (callee, *given), result, call.result))
+        out.append(Instruction(OP["OpFunctionCall"], (callee, *operands), result, call.result))
 
     def _scratch(self, target: Target) -> tuple[int, int]:
         """The local memory through which the kernels of a target exchange values, and its type."""
-        known = self.scratch.get(target)
-        if known is None:
+        variable = self.scratch.get(target)
+        if variable is None:
             size = max(i.scratch_bytes(target) for i in self.prepared.instances[target].values())
             words = self.pool.intern("OpTypeArray", self.pool.integer(64), self.pool.number(-(-size // 8)))
             kind = self.pool.pointer(words, _WORKGROUP)
-            made = self.pool.add(Instruction(OP["OpVariable"], (_WORKGROUP,), kind, self.module.new_id()))
-            self.variables.append(made)
-            self.sections[Section.ANNOTATION].append(instruction("OpDecorate", made, _ALIGNMENT, 16))
-            known = self.scratch[target] = made, kind
-        return known
+            id_ = self.pool.add(Instruction(OP["OpVariable"], (_WORKGROUP,), kind, self.module.new_id()))
+            self.variables.append(id_)
+            self.sections[Section.ANNOTATION].append(instruction("OpDecorate", id_, _ALIGNMENT, 16))
+            variable = self.scratch[target] = id_, kind
+        return variable
 
     def _function(self, part: Part, id_: int) -> int:
-        known = self.ids.setdefault(part, {})
-        if id_ not in known:
-            known[id_] = self.module.new_id()
+        ids = self.ids.setdefault(part, {})
+        if id_ not in ids:
+            ids[id_] = self.module.new_id()
             self.linked[part, id_] = part.functions[id_]
-        return known[id_]
+        return ids[id_]
 
     # --- what functions need
 
@@ -123,10 +123,10 @@ class _Linker:
 
     def _global(self, part: Part, id_: int) -> int:
         """The id here of a type, constant, variable or import of the library."""
-        known = self.ids.setdefault(part, {})
-        if id_ not in known:
-            known[id_] = self._imported(part, part.definitions[id_])
-        return known[id_]
+        ids = self.ids.setdefault(part, {})
+        if id_ not in ids:
+            ids[id_] = self._imported(part, part.definitions[id_])
+        return ids[id_]
 
     def _imported(self, part: Part, item: Instruction) -> int:
         if item.opcode == _IMPORT:
@@ -140,22 +140,22 @@ class _Linker:
         for at in id_positions(item, part.definitions):
             operands[at] = self._global(part, operands[at])
         annotations = part.annotations.get(item.result or 0, [])
-        known = self.pool.find(item.opcode, tuple(operands), kind) if not annotations else None
-        if known is None and item.opcode == OP["OpVariable"]:
-            known = self._same_built_in(kind, annotations)
-        if known is not None:
-            return known
-        made = self.pool.add(Instruction(item.opcode, tuple(operands), kind, self.module.new_id()))
-        self.sections[Section.ANNOTATION] += [Instruction(i.opcode, (made, *i.operands[1:])) for i in annotations]
+        equal = self.pool.find(item.opcode, tuple(operands), kind) if not annotations else None
+        if equal is None and item.opcode == OP["OpVariable"]:
+            equal = self._same_built_in(kind, annotations)
+        if equal is not None:
+            return equal
+        result = self.pool.add(Instruction(item.opcode, tuple(operands), kind, self.module.new_id()))
+        self.sections[Section.ANNOTATION] += [Instruction(i.opcode, (result, *i.operands[1:])) for i in annotations]
         if item.opcode == OP["OpVariable"]:
-            self.variables.append(made)
-        return made
+            self.variables.append(result)
+        return result
 
     def _same_built_in(self, kind: int | None, annotations: list[Instruction]) -> int | None:
         """The variable that stands for the same already."""
-        wanted = [i.operands[1:] for i in annotations if i.opcode == _DECORATE and i.operands[1] == _BUILT_IN]
-        for item in self.sections[Section.ANNOTATION] if wanted else ():
-            if item.opcode == _DECORATE and item.operands[1:] == wanted[0]:
+        decorations = [i.operands[1:] for i in annotations if i.opcode == _DECORATE and i.operands[1] == _BUILT_IN]
+        for item in self.sections[Section.ANNOTATION] if decorations else ():
+            if item.opcode == _DECORATE and item.operands[1:] == decorations[0]:
                 variable = self.pool.definitions[item.operands[0]]
                 if variable.result_type == kind:
                     return variable.result
@@ -169,8 +169,8 @@ class _Linker:
         new = self._interface()
         entries = self.sections[Section.ENTRY_POINT]
         for n, item in enumerate(entries if new else ()):
-            known = entry_point(item)[1]
-            entries[n] = Instruction(item.opcode, (*item.operands, *(v for v in new if v not in known)))
+            interface = entry_point(item)[1]
+            entries[n] = Instruction(item.opcode, (*item.operands, *(v for v in new if v not in interface)))
 
     def _interface(self) -> list[int]:
         """New variables that entry points have to name."""
@@ -183,8 +183,8 @@ class _Linker:
         names = {decode_string(item.operands)[0] for item in self.sections[Section.EXTENSION]}
         needed = needed_capabilities(self.pool, self.linked.values())
         for part in self.ids:
-            given = {item.operands[0] for item in part.sections[Section.CAPABILITY]} - {_LINKAGE}
-            for number in sorted(given - have):
+            numbers = {item.operands[0] for item in part.sections[Section.CAPABILITY]} - {_LINKAGE}
+            for number in sorted(numbers - have):
                 if number not in CONDITIONAL or number in needed:
                     have.add(number)
                     self.sections[Section.CAPABILITY].append(Instruction(_CAPABILITY, (number,)))
@@ -227,7 +227,7 @@ _GROUP_INSTRUCTIONS = frozenset(range(OP["OpGroupAll"], OP["OpGroupSMax"] + 1))
 
 
 def needed_capabilities(pool: Pool, functions: Iterable[LibraryFunction]) -> set[int]:
-    """Those of CONDITIONAL that a module with these types and library functions needs."""
+    """Return the capabilities in CONDITIONAL that a module with these types and library functions requires."""
     needed = set()
     for item in pool.items:
         needed.add(_OF_TYPES.get((item.opcode, item.operands[0] if item.operands else 0)))

@@ -1,4 +1,5 @@
-"""One module without matrices; the library's functions that it calls are still to be linked."""
+"""The lowering of one module to one without matrices, which still has to be linked with the library's functions that it
+calls."""
 
 from __future__ import annotations
 
@@ -73,7 +74,7 @@ class ModuleLowering:
         without_small_floats: bool,
     ) -> None:
         self.module, self._bound = module, module.bound
-        self.strategy, self.wanted_size, self._spellings = strategy, sub_group_size, spellings
+        self.strategy, self.size_option, self._spellings = strategy, sub_group_size, spellings
         self.sections, functions = split(module.instructions)
         self.small_floats = small_floats.Replaced()
         if without_small_floats or any(item.opcode == MATRIX for item in self.sections[Section.GLOBAL]):
@@ -95,7 +96,7 @@ class ModuleLowering:
         self.touched = self.has_matrices or self.small_floats.any
         # Ids that stand for something else now, and those of them that nothing defines.
         self.rewritten: set[int] = set()
-        self.gone: set[int] = set()
+        self.undefined: set[int] = set()
         self.constants = {
             i.result or 0 for i in self.pool.items if i.result_type is not None and self.types.carries(i.result_type)
         }
@@ -156,23 +157,24 @@ class ModuleLowering:
         )
 
     def _notes(self) -> list[tuple[str, str, str]]:
-        """Which specialisation constants can change nothing any more; whose subgroups become others."""
+        """Return the warnings about specialisation constants that keep their defaults and kernels whose subgroup size
+        changes."""
         decorated = {
             i.operands[0]: i.operands[2]
             for i in self.sections[Section.ANNOTATION]
             if i.opcode == OP["OpDecorate"] and i.operands[1] == _SPEC_ID
         }
         numbers = sorted(decorated[c] for c in self.types.constants.specialised if c in decorated)
-        found = []
+        notes = []
         if numbers:
             ids = ", ".join(map(str, numbers))
             message = f"specialisation constants (SpecId {ids}) of shapes and layouts of matrices keep their defaults"
-            found.append(("spirv-specialisation", message, ""))
+            notes.append(("spirv-specialisation", message, ""))
         for kernel in self.kernels:
-            if self.strategy.has_one_work_item and kernel.uses_matrices and kernel.asked_size not in (None, 1):
-                message = f"kernel '{kernel.name}' asks for subgroups of {kernel.asked_size}, and --matrices one"
-                found.append(("sub-group-size", f"{message} makes them of one work-item", kernel.name))
-        return found
+            if self.strategy.has_one_work_item and kernel.uses_matrices and kernel.required_size not in (None, 1):
+                message = f"kernel '{kernel.name}' asks for subgroups of {kernel.required_size}, and --matrices one"
+                notes.append(("sub-group-size", f"{message} makes them of one work-item", kernel.name))
+        return notes
 
     # --- functions -------------------------------------------------------------------------------
 
@@ -181,15 +183,15 @@ class ModuleLowering:
         if not self.uses_matrices(function) and not self.replaces_subgroups:
             # It is the same in all.
             target = self._target(None)
-        known = self._versions.get((function, target))
-        if known is None:
-            known = self._versions[function, target] = self.new_id() if function in self._versioned else function
+        version_id = self._versions.get((function, target))
+        if version_id is None:
+            version_id = self._versions[function, target] = self.new_id() if function in self._versioned else function
             self._versioned.add(function)
             self._waiting.append((function, target))
-        return known
+        return version_id
 
     def _lower_waiting(self) -> list[Code]:
-        done: list[Code] = []
+        result: list[Code] = []
         while self._waiting:
             function, target = self._waiting.popleft()
             code = self.functions.get(function)
@@ -200,10 +202,10 @@ class ModuleLowering:
                 code = self._renamed(code, version)
             if not any(item.opcode == _LABEL for item in code):
                 self._check_import(code)
-                done.append([*code])
+                result.append([*code])
             else:
-                done.append(self._lowered(code, target))
-        return done
+                result.append(self._lowered(code, target))
+        return result
 
     def _lowered(self, code: list[Instruction], target: Target) -> Code:
         try:
@@ -226,17 +228,17 @@ class ModuleLowering:
         """A copy of a function under new ids."""
         names = {item.result: self.new_id() for item in code if item.result is not None}
         names[code[0].result or 0] = version
-        made = []
+        copy = []
         for item in code:
             ids = set(id_positions(item, self.definitions))
             operands = tuple(names.get(w, w) if n in ids else w for n, w in enumerate(item.operands))
             result = None if item.result is None else names[item.result]
-            made.append(Instruction(item.opcode, operands, item.result_type, result))
-        for item in made:
+            copy.append(Instruction(item.opcode, operands, item.result_type, result))
+        for item in copy:
             if item.result is not None:
                 self.definitions[item.result] = item
         self.conversions |= {names[old]: how for old, how in self.conversions.items() if old in names}
-        return made
+        return copy
 
     def uses_matrices(self, function: int) -> bool:
         return function in self._users
@@ -247,8 +249,8 @@ class ModuleLowering:
     # --- kernels ---------------------------------------------------------------------------------
 
     def _kernels(self) -> list[Kernel]:
-        found = read_kernels(self.sections, self.types.constants, self._of_subgroups)
-        for kernel in found:
+        kernels = read_kernels(self.sections, self.types.constants, self._of_subgroups)
+        for kernel in kernels:
             try:
                 kernel.target = self._target(kernel)
                 if kernel.function in self._of_work_groups:
@@ -258,10 +260,11 @@ class ModuleLowering:
             kind = self.definitions[self.definitions[kernel.function].operands[1]]
             if any(map(self.types.carries, kind.operands)):
                 raise Refused("spirv-operation", f"kernel '{kernel.name}' has a matrix as a parameter", kernel.name)
-        return found
+        return kernels
 
     def _of_work_group(self, kernel: Kernel, target: Target) -> None:
-        """Of a kernel with matrices of its work-groups."""
+        """Set the target of a kernel that has matrices of its work-groups. Raise Refused where the kernel does not
+        state their size."""
         if not kernel.work_items:
             message = (
                 f"kernel '{kernel.name}' has matrices of scope workgroup, and does not say how large its work-groups "
@@ -272,30 +275,30 @@ class ModuleLowering:
         self.of_work_groups.add(kernel.target)
 
     def _target(self, kernel: Kernel | None) -> Target:
-        asked = kernel.asked_size if kernel is not None else None
-        is_settled = self.strategy.has_one_work_item or not asked or self.wanted_size in (None, asked)
+        size = kernel.required_size if kernel is not None else None
+        is_settled = self.strategy.has_one_work_item or not size or self.size_option in (None, size)
         if kernel is not None and kernel.uses_matrices and not is_settled:
-            message = f"kernel '{kernel.name}' asks for subgroups of {asked}, and --sub-group-size for"
-            raise Refused("spirv-not-supported", f"{message} {self.wanted_size}")
-        return self.strategy.target(asked or self.wanted_size, kernel.work_items if kernel is not None else None)
+            message = f"kernel '{kernel.name}' asks for subgroups of {size}, and --sub-group-size for"
+            raise Refused("spirv-not-supported", f"{message} {self.size_option}")
+        return self.strategy.target(size or self.size_option, kernel.work_items if kernel is not None else None)
 
     # --- what is not a function ------------------------------------------------------------------
 
     def _conversions(self) -> dict[int, tuple[int | None, bool]]:
         """Rounding mode and saturation, by the id that is decorated with them."""
-        found: dict[int, tuple[int | None, bool]] = {}
+        conversions: dict[int, tuple[int | None, bool]] = {}
         for item in self.sections[Section.ANNOTATION]:
             if item.opcode == OP["OpDecorate"] and item.operands[1] in (_ROUNDING_MODE, *_SATURATED):
-                mode, saturates = found.get(item.operands[0], (None, False))
+                mode, saturates = conversions.get(item.operands[0], (None, False))
                 if item.operands[1] in _SATURATED:
                     saturates = True
                 else:
                     mode = item.operands[2]
-                found[item.operands[0]] = (mode, saturates)
-        return found
+                conversions[item.operands[0]] = (mode, saturates)
+        return conversions
 
     def _subgroup_variables(self) -> dict[int, str]:
-        """Those that tell of the device's subgroups, and the builtins that do instead."""
+        """Return the built-in variables of the device's subgroups, each with the library's builtin that replaces it."""
         return {
             item.operands[0]: subgroups.BUILT_INS[item.operands[2]]
             for item in self.sections[Section.ANNOTATION]
@@ -322,11 +325,11 @@ class ModuleLowering:
         sections[Section.EXTENSION] = [
             i for i in sections[Section.EXTENSION] if decode_string(i.operands)[0] not in extensions
         ]
-        dead = self.gone | self.hidden | self.types.matrices.keys()
+        dead = self.undefined | self.hidden | self.types.matrices.keys()
         sections[Section.NAME] = [i for i in sections[Section.NAME] if i.operands[0] not in dead]
         changed = self.rewritten | self.hidden
         sections[Section.ANNOTATION] = [
-            kept for i in sections[Section.ANNOTATION] if (kept := self._annotation(i, changed)) is not None
+            annotation for i in sections[Section.ANNOTATION] if (annotation := self._annotation(i, changed)) is not None
         ]
         for n, item in enumerate(sections[Section.ENTRY_POINT]):
             head, interface = entry_point(item)
@@ -335,7 +338,7 @@ class ModuleLowering:
         self._state_sizes()
 
     def _annotation(self, item: Instruction, changed: set[int]) -> Instruction | None:
-        """Without what was said of values that are in memory now."""
+        """Return an annotation without its targets that are in memory after the lowering; None where none remains."""
         if item.opcode in _DECORATES:
             exported = item.operands[1] == _LINKAGE_ATTRIBUTES and self._carries(item.operands[0])
             return None if item.operands[0] in changed or exported else item
@@ -345,21 +348,21 @@ class ModuleLowering:
         return item
 
     def _carries(self, function: int) -> bool:
-        """Whether a function has other parameters now."""
+        """Return whether the lowering changes a function's parameters or result."""
         if function not in self.functions:
             return False
         kind = self.definitions[self.definitions[function].operands[1]]
         return any(map(self.types.carries, kind.operands))
 
     def _state_sizes(self) -> None:
-        """As execution modes, where there are subgroups of more than one work-item."""
+        """State the subgroup sizes as execution modes, where there are subgroups of more than one work-item."""
         modes = self.sections[Section.EXECUTION_MODE]
         users = {kernel.function: kernel for kernel in self.kernels if kernel.uses_matrices}
         if self.replaces_subgroups:
             modes[:] = [i for i in modes if i.operands[1] not in subgroups.EXECUTION_MODES]
             return
         for kernel in users.values():
-            if kernel.asked_size is None and kernel.target is not None:
+            if kernel.required_size is None and kernel.target is not None:
                 size = kernel.target.sub_group_size
                 modes.append(Instruction(_EXECUTION_MODE, (kernel.function, SUBGROUP_SIZE, size)))
         capability = Instruction(OP["OpCapability"], (_SUBGROUP_DISPATCH,))
@@ -379,18 +382,19 @@ def _callers_of_the_library(functions: list[Code]) -> set[int]:
 
 
 def kernels_of(module: Module, spellings: Mapping[str, list[str]] = MappingProxyType({})) -> tuple[KernelInfo, ...]:
-    """Of a module as it is, which is not changed. `spellings` are OpenCL C's types of kernels' parameters."""
+    """Return the descriptions of the kernels of a module, which is not changed. `spellings` are OpenCL C's types of
+    kernels' parameters."""
     sections, code = split(module.instructions)
     types = Types(Pool(module, sections[Section.GLOBAL], module.definitions()))
     functions = {items[0].result or 0: items for items in code}
     users = users_of_matrices(functions, types, {i.result or 0 for i in types.pool.items if i.opcode == MATRIX})
-    found = read_kernels(sections, types.constants, users)
-    read_tiles(found, functions, sections)
-    return describe(found, functions, sections, types, spellings)
+    kernels = read_kernels(sections, types.constants, users)
+    read_tiles(kernels, functions, sections)
+    return describe(kernels, functions, sections, types, spellings)
 
 
 def check_memory_model(module: Module) -> None:
-    """Raises Refused for modules that are not for OpenCL on devices with 64-bit addresses."""
+    """Raise Refused for modules that are not for OpenCL on devices with 64-bit addresses."""
     model = next((item for item in module.instructions if item.opcode == OP["OpMemoryModel"]), None)
     if model is None:
         raise Refused("spirv-invalid", "the module has no memory model")

@@ -29,7 +29,7 @@ def _matrix(f: FunctionLowering, kind: int | None) -> MatrixType:
 
 
 def _as(matrix: MatrixType, signed: bool) -> MatrixType:
-    """With integers of this sign; floating point as it is."""
+    """Return the matrix type with integers of this sign; floating point remains as it is."""
     return replace(matrix, component=matrix.component.with_sign(signed))
 
 
@@ -55,7 +55,7 @@ def store(f: FunctionLowering, item: Instruction) -> bool:
 def _place(
     f: FunctionLowering, item: Instruction, matrix: MatrixType, pointer: int, layout: int, rest: list[int]
 ) -> tuple[tuple[str, Layout, bool], int, int]:
-    """Which instance it takes; the stride, in components; the address."""
+    """Return the parameters of the library function's instance, the stride in components, and the address."""
     number, space = f.types.constants.value(layout), f.types.storage_class(pointer)
     if number not in list(Layout):
         raise unsupported(item, f"the layout {number} is not supported")
@@ -67,10 +67,10 @@ def _place(
 
 
 def _stride(f: FunctionLowering, item: Instruction, matrix: MatrixType, pointee: int, stride: int) -> int:
-    """In components and 64 bits wide: it counts what the pointer points to."""
+    """Return the stride in components, 64 bits wide: SPIR-V's stride counts in units of what the pointer points to."""
     element, component = f.types.bits(pointee), matrix.component.bits
-    given, known = f.definitions[stride], ("OpConstant", "OpConstantNull")
-    if given.name in known:
+    operand, constant_names = f.definitions[stride], ("OpConstant", "OpConstantNull")
+    if operand.name in constant_names:
         return f.pool.number(f.types.constants.value(stride) * element // component, 64)
     size_t = f.pool.integer(64)
     if f.types.bits(f.types.of(stride)) != 64:

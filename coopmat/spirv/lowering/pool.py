@@ -28,16 +28,16 @@ class Pool:
         self.module = module
         self.definitions = definitions
         self.items = [item for item in items if item.opcode not in _LINES]
-        self._known: dict[_Key, int] = {}
+        self._ids: dict[_Key, int] = {}
         for item in self.items:
             self._remember(item)
 
     def _remember(self, item: Instruction) -> None:
         if item.result is not None and item.opcode not in _DISTINCT:
-            self._known.setdefault((item.opcode, item.result_type, item.operands), item.result)
+            self._ids.setdefault((item.opcode, item.result_type, item.operands), item.result)
 
     def add(self, item: Instruction) -> int:
-        """As it is: see `intern`."""
+        """Add an item unchanged, even where there is an equal one: see `intern`."""
         assert item.result is not None
         self.items.append(item)
         self.definitions[item.result] = item
@@ -46,13 +46,13 @@ class Pool:
 
     def find(self, opcode: int, operands: tuple[int, ...], result_type: int | None = None) -> int | None:
         """The id of what is already there."""
-        return self._known.get((opcode, result_type, operands)) if opcode not in _DISTINCT else None
+        return self._ids.get((opcode, result_type, operands)) if opcode not in _DISTINCT else None
 
     def intern(self, name: str, *operands: int, result_type: int | None = None) -> int:
         """The id of this type or constant, which is made if there is none."""
-        known = self.find(OP[name], operands, result_type)
-        if known is not None:
-            return known
+        id_ = self.find(OP[name], operands, result_type)
+        if id_ is not None:
+            return id_
         return self.add(Instruction(OP[name], operands, result_type, self.module.new_id()))
 
     # --- what is often wanted
@@ -69,7 +69,7 @@ class Pool:
         return self.intern("OpTypePointer", storage_class, pointee)
 
     def ordered(self, replaced: dict[int, Instruction], dropped: set[int]) -> Iterator[Instruction]:
-        """All items, with other instructions for some ids and without some."""
+        """Yield all items with definitions before uses, with other instructions for some ids and without some."""
         items = [replaced.get(item.result or 0, item) for item in self.items if item.result not in dropped]
         # Debug information may look ahead, and nothing but debug information looks at it.
         last = [item for item in items if item.opcode == _EXTENDED]
@@ -77,24 +77,24 @@ class Pool:
         rest = {item.result: item for item in items if item.opcode not in (_EXTENDED, _FORWARD)}
         ahead = {item.operands[0] for item in forward}
         yield from forward
-        done: set[int | None] = set()
+        emitted: set[int | None] = set()
         begun: set[int | None] = set()
         for start in rest.values():
             # (item, whether what it is made of is done)
             work = [(start, False)]
             while work:
                 item, ready = work.pop()
-                if item.result in done:
+                if item.result in emitted:
                     continue
                 if ready:
-                    done.add(item.result)
+                    emitted.add(item.result)
                     yield item
                     continue
                 if item.result in begun:
                     raise ValueError(f"%{item.result} is made of itself")
                 begun.add(item.result)
                 work.append((item, True))
-                work += [(rest[id_], False) for id_ in self._made_of(item, ahead) if id_ in rest and id_ not in done]
+                work += [(rest[id_], False) for id_ in self._made_of(item, ahead) if id_ in rest and id_ not in emitted]
         yield from last
 
     def _made_of(self, item: Instruction, ahead: set[int]) -> list[int]:

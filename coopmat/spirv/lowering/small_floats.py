@@ -51,7 +51,7 @@ _MOVES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """Of values that are not matrices; `count` is of a vector's components."""
+    """A conversion of values that are not matrices; `count` is the number of a vector's components."""
 
     source: ComponentType
     target: ComponentType
@@ -60,7 +60,7 @@ class Conversion:
 
 @dataclass(slots=True)
 class Replaced:
-    """What the types do not tell any more: what matrix types were of, what instructions convert."""
+    """The facts that types do not state any more: the components of matrix types, and what instructions convert."""
 
     matrices: dict[int, ComponentType] = field(default_factory=dict)
     conversions: dict[int, Conversion] = field(default_factory=dict)
@@ -71,28 +71,28 @@ class Replaced:
 def replace(
     module: Module, sections: Mapping[Section, list[Instruction]], functions: Iterable[list[Instruction]]
 ) -> Replaced:
-    """Rewrites a module with matrices in place. Raises Refused."""
-    found = Replaced()
+    """Rewrite a module with matrices in place, and return what its types do not state any more. Raise Refused."""
+    replaced = Replaced()
     code = sections[Section.GLOBAL]
     types = declared(code)
     if not types:
-        return found
-    found.any = True
+        return replaced
+    replaced.any = True
     definitions = module.definitions()
-    found.matrices = of_matrices(code)
+    replaced.matrices = of_matrices(code)
     functions = list(functions)
     for body in functions:
         for item in body:
-            _look_at(item, definitions, types, found)
+            _look_at(item, definitions, types, replaced)
     _Substitution(module, code, types).run([sections[s] for s in Section if s not in _NAMES_TYPES], functions)
-    gone = {i.result for i in definitions.values()} - {i.result for i in code} - _defined(sections, functions)
+    undefined = {i.result for i in definitions.values()} - {i.result for i in code} - _defined(sections, functions)
     for section in _NAMES_TYPES:
-        sections[section][:] = [i for i in sections[section] if i.operands[0] not in gone]
+        sections[section][:] = [i for i in sections[section] if i.operands[0] not in undefined]
     for bits in dict.fromkeys(component.bits for component in types.values()):
         capability = Instruction(OP["OpCapability"], (_INTEGERS[bits],))
         if capability not in sections[Section.CAPABILITY]:
             sections[Section.CAPABILITY].append(capability)
-    return found
+    return replaced
 
 
 def declared(code: Iterable[Instruction]) -> dict[int, ComponentType]:
@@ -126,7 +126,7 @@ def _component(
 
 
 def _look_at(
-    item: Instruction, definitions: Mapping[int, Instruction], types: Mapping[int, ComponentType], found: Replaced
+    item: Instruction, definitions: Mapping[int, Instruction], types: Mapping[int, ComponentType], replaced: Replaced
 ) -> None:
     if item.opcode in _MOVES or not _small(item.operands, item, definitions, types):
         return
@@ -139,7 +139,7 @@ def _look_at(
         _component(kind, definitions, types) for kind in (definitions[item.operands[0]].result_type, item.result_type)
     )
     components = [COMPONENT_TYPES[name.replace("i", sign)] for name in (source, target)]
-    found.conversions[item.result or 0] = Conversion(components[0], components[1], count)
+    replaced.conversions[item.result or 0] = Conversion(components[0], components[1], count)
 
 
 def _small(
@@ -169,17 +169,17 @@ class _Substitution:
         self.ids = {kind: integers[component.bits].result or 0 for kind, component in types.items()}
 
     def run(self, sections: list[list[Instruction]], functions: list[list[Instruction]]) -> None:
-        known: dict[tuple[int, tuple[int, ...]], int] = {}
-        made = []
+        ids_by_key: dict[tuple[int, tuple[int, ...]], int] = {}
+        items = []
         for item in self.code:
             changed = self.changed(item)
             key = (changed.opcode, changed.operands)
-            if item.opcode in _MERGED and key in known:
-                self.ids[item.result or 0] = known[key]
+            if item.opcode in _MERGED and key in ids_by_key:
+                self.ids[item.result or 0] = ids_by_key[key]
                 continue
-            known.setdefault(key, item.result or 0)
-            made.append(changed)
-        self.code[:] = made
+            ids_by_key.setdefault(key, item.result or 0)
+            items.append(changed)
+        self.code[:] = items
         for body in (*(body for body in sections if body is not self.code), *functions):
             body[:] = [self.changed(item) for item in body]
 
@@ -197,7 +197,7 @@ class _Substitution:
 
 
 def convert(f: FunctionLowering, item: Instruction, how: Conversion, rounding: str, saturate: bool) -> None:
-    """From or to a small float, by the library."""
+    """Convert from or to a small float by a library function."""
     value, source = item.operands[0], how.source
     f.module.rewritten.add(item.result or 0)
 

@@ -1,4 +1,5 @@
-"""What speaks of subgroups, where the strategy's are not the device's: calls of the library's builtins."""
+"""The lowering of subgroup instructions where the strategy's subgroups are not the device's: calls of the library's
+builtins."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ EXTENSIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What an instruction is: `builtin` with the operands after the scope; `sign` is that of integers among them.
+    """The lowering of an instruction: to a call of `builtin` with the operands after the scope; `sign` is that of
+    integers among them.
 
     A group operation chooses among `operations`, and is no argument. `scoped`: the first operand is the scope.
     """
@@ -134,7 +136,7 @@ def rotate(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def barrier(f: FunctionLowering, item: Instruction) -> bool:
-    """One work-item has nobody to wait for; several wait together with all others."""
+    """Lower a subgroup barrier: one work-item waits for no other; several wait together with the whole work-group."""
     execution, memory, semantics = item.operands
     if f.types.constants.value(execution) != _SUBGROUP:
         return False
@@ -165,7 +167,7 @@ def query(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def _block_name(f: FunctionLowering, kind: int) -> tuple[str, ComponentType]:
-    """What block reads and writes of values of this type end with, and the type of their components."""
+    """Return the suffix of block reads and writes of values of this type, and the type of their components."""
     item = f.definitions[kind]
     scalar, count = (item.operands[0], item.operands[1]) if item.opcode == _VECTOR else (kind, 1)
     bits = f.types.bits(scalar)
@@ -198,7 +200,7 @@ def _instance(f: FunctionLowering, item: Instruction, builtin: str, component: C
 
 
 def _replace(f: FunctionLowering, item: Instruction, builtin: str, operands: list[int], sign: str) -> None:
-    """Of vectors, each component by itself."""
+    """Replace an instruction by calls of a builtin: for vectors, by one call for each component."""
     value = f.definitions[f.types.of(operands[0])] if operands else None
     if value is None or value.opcode != _VECTOR or _is_mask(f, operands[0], builtin):
         _one(f, item, builtin, operands, sign, item.result_type or 0, item.result)
@@ -206,8 +208,8 @@ def _replace(f: FunctionLowering, item: Instruction, builtin: str, operands: lis
     scalar, count = value.operands
     parts = []
     for n in range(count):
-        given = [f.emit("OpCompositeExtract", scalar, o, n) if f.types.of(o) == value.result else o for o in operands]
-        parts.append(_one(f, item, builtin, given, sign, f.types.member(item.result_type or 0, n), None))
+        args = [f.emit("OpCompositeExtract", scalar, o, n) if f.types.of(o) == value.result else o for o in operands]
+        parts.append(_one(f, item, builtin, args, sign, f.types.member(item.result_type or 0, n), None))
     f.emit("OpCompositeConstruct", item.result_type or 0, *parts, result=item.result)
 
 
@@ -234,16 +236,16 @@ def _one(
         elif scalar.opcode == _BOOL:
             component = _S32
     instance = _instance(f, item, builtin, component)
-    given = [_as_word(f, operand) for operand in operands]
+    arguments = [_as_word(f, operand) for operand in operands]
     # The first are values; what counts lanes is as wide as a lane's number.
-    wanted = instance.signature.parameters[: len(given)]
-    given = [
+    parameters = instance.signature.parameters[: len(arguments)]
+    arguments = [
         _narrow(f, operand) if parameter.type == "uint" else operand
-        for operand, parameter in zip(given, wanted, strict=False)
+        for operand, parameter in zip(arguments, parameters, strict=False)
     ]
     if f.definitions[kind].opcode != _BOOL:
-        return f.call(instance, *given, result=result)
-    truth = f.call(instance, *given)
+        return f.call(instance, *arguments, result=result)
+    truth = f.call(instance, *arguments)
     return f.emit("OpINotEqual", kind, truth, f.pool.number(0), result=result)
 
 
@@ -260,10 +262,10 @@ def _narrow(f: FunctionLowering, value: int) -> int:
 
 
 def _collectives() -> dict[int, Change]:
-    """All that has to do with groups, whether there is a row or not."""
+    """Return the changes of all group instructions, whether there is a row for them or not."""
     names = [name for name in OP if name.startswith(("OpGroup", "OpSubgroup"))]
-    kept = ("OpGroupDecorate", "OpGroupMemberDecorate")
-    return {OP[name]: collective for name in names if name not in kept and not name.startswith("OpSubgroupAvc")}
+    decorating = ("OpGroupDecorate", "OpGroupMemberDecorate")
+    return {OP[name]: collective for name in names if name not in decorating and not name.startswith("OpSubgroupAvc")}
 
 
 CHANGES: dict[int, Change] = {

@@ -1,4 +1,4 @@
-"""Whether a device supports the matrix types and multiply-adds of a module that goes through as it is."""
+"""The check that a device supports the matrix types and multiply-adds of a module that is passed on unchanged."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ _LAYOUTS = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR)
 
 
 def check(module: Module, supported: Supported, device: str, tell: Tell) -> None:
-    """Tells of each type and each multiply-add once. Raises Refused for types that mean nothing here."""
+    """Report each type and each multiply-add that the device lacks once. Raise Refused for types that have no
+    lowering."""
     types, functions = _read(module)
     lacking = [m for m in dict.fromkeys(types.matrices.values()) if not supported.has_type(m)]
     for matrix in lacking:
         tell(TYPE, *about_type(supported, device, matrix))
     code = (item for body in functions for item in body if item.opcode == _MULTIPLY_ADD)
-    wanted = dict.fromkeys(multiply_add(*asked) for asked in _multiply_adds(code, types, lacking))
-    for variant in wanted:
+    variants = dict.fromkeys(multiply_add(*operands) for operands in _multiply_adds(code, types, lacking))
+    for variant in variants:
         if not supported.has_multiply_add(variant):
             tell(MULTIPLY_ADD, *about_multiply_add(supported, device, variant))
 
@@ -44,9 +45,9 @@ def check_strides(module: Module, rules: MemoryRules, device: str, tell: Tell) -
     for item in (item for body in functions for item in body if item.opcode in _STRIDES):
         at = _STRIDES[item.opcode]
         matrix = types.matrices.get(item.result_type or types.of(item.operands[1]))
-        known = constants.get(item.operands[at]) if len(item.operands) > at else None
+        constant = constants.get(item.operands[at]) if len(item.operands) > at else None
         layout = constants.get(item.operands[at - 1])
-        if matrix is None or known is None or (layout is not None and layout.operands[0] not in _LAYOUTS):
+        if matrix is None or constant is None or (layout is not None and layout.operands[0] not in _LAYOUTS):
             continue
         size = types.bits(types.pointee(item.operands[0])) // 8
         stride = types.constants.value(item.operands[at]) * size

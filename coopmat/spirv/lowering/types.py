@@ -29,7 +29,7 @@ _MOST_COMPONENTS = 2**24
 
 
 class Types:
-    """Of one module."""
+    """The types of one module."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool, self.definitions = pool, pool.definitions
@@ -53,14 +53,14 @@ class Types:
         return kind
 
     def pointee(self, pointer: int) -> int:
-        """What a value points to."""
+        """Return the type that a pointer value points to. Raise Refused for any other value."""
         kind = self.definitions[self.of(pointer)]
         if kind.opcode != _POINTER:
             raise unsupported(self.definitions[pointer], "a pointer of this type is not supported yet")
         return kind.operands[1]
 
     def pointee_or_none(self, kind: int | None) -> int | None:
-        """What a type points to, if it is a pointer's."""
+        """Return the pointee of a pointer type; None for any other type."""
         item = self.definitions.get(kind or 0)
         return item.operands[1] if item is not None and item.opcode == _POINTER else None
 
@@ -68,16 +68,16 @@ class Types:
         return self.definitions[self.of(pointer)].operands[0]
 
     def carries(self, kind: int | None) -> bool:
-        """Whether values of this type have matrices in them."""
+        """Return whether values of this type contain matrices."""
         if kind is None:
             return False
-        known = self._carries.get(kind)
-        if known is None:
+        result = self._carries.get(kind)
+        if result is None:
             item = self.definitions[kind]
             members = item.operands[:1] if item.opcode == _ARRAY else item.operands if item.opcode == _STRUCT else ()
-            known = item.opcode == MATRIX or any(map(self.carries, members))
-            self._carries[kind] = known
-        return known
+            result = item.opcode == MATRIX or any(map(self.carries, members))
+            self._carries[kind] = result
+        return result
 
     def matrices_in(self, kind: int | None) -> Iterator[int]:
         """The matrix types that a type is made of, itself included."""
@@ -114,7 +114,7 @@ class Types:
         return list(item.operands)
 
     def check_constant(self, kind: int) -> None:
-        """Raises Exceeded for a type whose values have more members, of all levels, than are written one by one."""
+        """Raise Exceeded for a type whose values have more members, of all levels, than are written one by one."""
 
         def size(item: Instruction, parts: Sequence[int]) -> int:
             if item.opcode == MATRIX or not self.carries(item.result):
@@ -127,7 +127,7 @@ class Types:
             raise budgets.Exceeded("constant-members", f"a constant of the type %{kind}")
 
     def bits(self, kind: int) -> int:
-        """Of a scalar type, or as a vector takes room in memory."""
+        """Return the width of a scalar type in bits, or of a vector with its padding in memory."""
         item = self.definitions[kind]
         if item.opcode == _VECTOR:
             count = item.operands[1]
@@ -137,17 +137,17 @@ class Types:
         raise unsupported(item, "a scalar or vector type is expected here")
 
     def component(self, kind: int) -> ComponentType:
-        """That of a scalar type; integers are signed until an instruction says otherwise."""
+        """Return the component type of a scalar type; integers are signed until an instruction says otherwise."""
         item = self.definitions[kind]
         prefix = {_INT: "s", _FLOAT: "f"}.get(item.opcode, "")
-        found = COMPONENT_TYPES.get(f"{prefix}{item.operands[0] if item.operands else ''}")
-        if found is None or (item.opcode == _FLOAT and len(item.operands) > 1):
+        result = COMPONENT_TYPES.get(f"{prefix}{item.operands[0] if item.operands else ''}")
+        if result is None or (item.opcode == _FLOAT and len(item.operands) > 1):
             raise unsupported(item, "matrices of this type are not supported yet")
-        return found
+        return result
 
     # --- matrices
 
-    def _matrix(self, item: Instruction, known: ComponentType | None) -> MatrixType:
+    def _matrix(self, item: Instruction, override: ComponentType | None) -> MatrixType:
         component, *rest = item.operands
         scope, rows, columns, use = (self.constants.value(operand) for operand in rest)
         if scope not in (SCOPE_SUBGROUP, SCOPE_WORKGROUP):
@@ -157,7 +157,7 @@ class Types:
         if rows * columns > _MOST_COMPONENTS:
             raise unsupported(item, f"a matrix of {rows} x {columns} is too large for private memory")
         try:
-            kind = known or self.component(component)
+            kind = override or self.component(component)
             return MatrixType(kind, rows, columns, Use(use), scope)
         except ValueError as error:
             raise unsupported(item, str(error)) from None

@@ -1,4 +1,5 @@
-"""What moves values with matrices about: loads, stores, parts of aggregates, calls, addresses of components."""
+"""The lowering of instructions that move values with matrices: loads, stores, parts of aggregates, calls, addresses of
+components."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ def alias(f: FunctionLowering, item: Instruction) -> bool:
         return False
     f.places[item.result or 0] = f.place(item.operands[0])
     f.module.rewritten.add(item.result or 0)
-    f.module.gone.add(item.result or 0)
+    f.module.undefined.add(item.result or 0)
     return True
 
 
@@ -59,7 +60,7 @@ def extract(f: FunctionLowering, item: Instruction) -> bool:
         address, _ = f.member(f.place(whole), kind, path)
         f.places[result] = address
         f.module.rewritten.add(result)
-        f.module.gone.add(result)
+        f.module.undefined.add(result)
     else:
         address, _ = f.member(f.place(whole), kind, path)
         f.emit("OpLoad", item.result_type or 0, address, result=item.result)
@@ -83,7 +84,7 @@ def _put(f: FunctionLowering, value: int, address: int) -> None:
 
 
 def construct(f: FunctionLowering, item: Instruction) -> bool:
-    """Of an array or struct with matrices; one of a matrix is an operation."""
+    """Lower the construction of an array or struct with matrices; that of a matrix is an operation."""
     if item.result not in f.places:
         return False
     kind = item.result_type or 0
@@ -126,12 +127,12 @@ def call(f: FunctionLowering, item: Instruction) -> bool:
     if not any(carries):
         f.out.append(Instruction(item.opcode, (version, *arguments), item.result_type, item.result))
         return True
-    given = [f.place(a) if carries[n] else a for n, a in enumerate(arguments, 1)]
+    operands = [f.place(a) if carries[n] else a for n, a in enumerate(arguments, 1)]
     if carries[0]:
         void = f.pool.intern("OpTypeVoid")
-        f.emit("OpFunctionCall", void, version, item.result or 0, *given)
+        f.emit("OpFunctionCall", void, version, item.result or 0, *operands)
     else:
-        f.out.append(Instruction(item.opcode, (version, *given), item.result_type, item.result))
+        f.out.append(Instruction(item.opcode, (version, *operands), item.result_type, item.result))
     return True
 
 
@@ -206,7 +207,7 @@ def lifetime(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def debug(f: FunctionLowering, item: Instruction) -> bool:
-    """What tells a debugger of a value that is in memory now."""
+    """Drop debug information about a value that is in memory now: return whether the instruction is such."""
     return item.operands[0] in f.module.debug_sets and f.names_matrices(item)
 
 

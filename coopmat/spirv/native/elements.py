@@ -43,31 +43,31 @@ class _Operation:
 
 
 def by_elements(parts: Parts, profile: NativeProfile) -> None:
-    """Rewrites what the profile's consumer does not take of matrices' arithmetic and conversions."""
-    wanted = (frozenset() if profile.arithmetic else _ARITHMETIC) | (
+    """Rewrite the arithmetic and conversions of matrices that the profile's consumer does not take."""
+    opcodes = (frozenset() if profile.arithmetic else _ARITHMETIC) | (
         frozenset() if profile.conversions else _CONVERSIONS
     )
-    if wanted:
-        _ByElements(parts, wanted).run()
+    if opcodes:
+        _ByElements(parts, opcodes).run()
 
 
 class _ByElements:
-    def __init__(self, parts: Parts, wanted: frozenset[int]) -> None:
-        self.parts, self.wanted = parts, wanted
-        self.known: dict[_Operation, int] = {}
-        self.made: list[list[Instruction]] = []
+    def __init__(self, parts: Parts, opcodes: frozenset[int]) -> None:
+        self.parts, self.opcodes = parts, opcodes
+        self.names: dict[_Operation, int] = {}
+        self.functions: list[list[Instruction]] = []
         self.decorations = parts.decorations()
 
     def run(self) -> None:
-        changed: set[int] = set()
+        results: set[int] = set()
         for code in self.parts.functions:
             for n, item in enumerate(code):
-                if item.opcode in self.wanted and self.is_matrix(item.result_type):
+                if item.opcode in self.opcodes and self.is_matrix(item.result_type):
                     code[n] = self.call(item)
-                    changed.add(item.result or 0)
+                    results.add(item.result or 0)
         # A function's name stands where it is declared first; these are behind all that call them.
-        self.parts.forget(changed)
-        self.parts.functions += self.made
+        self.parts.forget(results)
+        self.parts.functions += self.functions
 
     def is_matrix(self, kind: int | None) -> bool:
         return kind is not None and self.parts.definitions[kind].opcode == MATRIX
@@ -80,15 +80,16 @@ class _ByElements:
             item.result_type or 0,
             tuple(self.decorations.get(item.result or 0, ())),
         )
-        if operation not in self.known:
-            self.known[operation] = self.parts.module.new_id()
-            self.made.append(self.function(operation, self.known[operation]))
-            self.parts.define(self.made[-1])
-        operands = (self.known[operation], *item.operands)
+        if operation not in self.names:
+            self.names[operation] = self.parts.module.new_id()
+            self.functions.append(self.function(operation, self.names[operation]))
+            self.parts.define(self.functions[-1])
+        operands = (self.names[operation], *item.operands)
         return Instruction(OP["OpFunctionCall"], operands, item.result_type, item.result)
 
     def function(self, operation: _Operation, name: int) -> list[Instruction]:
-        """Of the operands as they are; the first operand's variable takes the result where the types are the same."""
+        """Return the code of a function of the operands as they are; the first operand's variable takes the result
+        where the types are the same."""
         pool, new = self.parts.pool, self.parts.module.new_id
         uint, bool_ = pool.integer(32), pool.intern("OpTypeBool")
         parameters = [(new(), kind) for kind in operation.operands]

@@ -22,7 +22,8 @@ _DEBUG_SETS = ("OpenCL.DebugInfo.", "NonSemantic.")
 
 
 def inline(parts: Parts, profile: NativeProfile) -> None:
-    """Where the profile's consumer does not take such functions. One that calls itself stays a function."""
+    """Inline functions that take or return matrices where the profile's consumer does not take them. A recursive one
+    stays a function."""
     if not profile.functions:
         _Inliner(parts).run()
 
@@ -32,18 +33,18 @@ class _Inliner:
         self.parts = parts
         self.bodies = {code[0].result or 0: code for code in parts.functions}
         self.decorations = parts.decorations()
-        self.wanted = {name for name, code in self.bodies.items() if self.has_matrices(code)}
+        self.inlinable = {name for name, code in self.bodies.items() if self.has_matrices(code)}
         self.debug_sets = {
             item.result
             for item in parts.sections[Section.IMPORT]
             if decode_string(item.operands)[0].startswith(_DEBUG_SETS)
         }
         # Whose calls are replaced already, and those that are being looked at.
-        self.done: set[int] = set()
+        self.complete: set[int] = set()
         self.open: set[int] = set()
 
     def run(self) -> None:
-        if not self.wanted:
+        if not self.inlinable:
             return
         for name in self.bodies:
             self.expand(name)
@@ -51,28 +52,28 @@ class _Inliner:
         self.drop_unused()
 
     def has_matrices(self, code: list[Instruction]) -> bool:
-        """Whether a function with a body has matrices, or pointers to them, in its type."""
+        """Return whether a function with a body has matrices, or pointers to them, in its type."""
         types = self.parts.types
         kind = self.parts.definitions[code[0].operands[1]]
         return any(i.opcode == _LABEL for i in code) and any(_reaches_matrices(types, t) for t in kind.operands)
 
     def expand(self, name: int) -> None:
         """Functions that are called come first, so that each is complete when it is put into another."""
-        if name in self.done or name in self.open:
+        if name in self.complete or name in self.open:
             return
         self.open.add(name)
         for item in self.bodies[name]:
             if item.opcode == _CALL and item.operands[0] in self.bodies:
                 self.expand(item.operands[0])
-        if any(self.is_wanted_call(item) for item in self.bodies[name]):
+        if any(self.is_inlinable(item) for item in self.bodies[name]):
             self.bodies[name] = _Caller(self, self.bodies[name]).run()
             self.parts.define(self.bodies[name])
         self.open.discard(name)
-        self.done.add(name)
+        self.complete.add(name)
 
-    def is_wanted_call(self, item: Instruction) -> bool:
+    def is_inlinable(self, item: Instruction) -> bool:
         # What is open calls itself, by whatever way.
-        return item.opcode == _CALL and item.operands[0] in self.wanted & self.done
+        return item.opcode == _CALL and item.operands[0] in self.inlinable & self.complete
 
     def copied(self, old: int, new: int) -> None:
         """An id of a function's in its caller."""
@@ -82,12 +83,12 @@ class _Inliner:
             self.parts.decorate(new, words)
 
     def drop_unused(self) -> None:
-        called = {item.operands[0] for body in self.parts.functions for item in body if item.opcode == _CALL}
+        callees = {item.operands[0] for body in self.parts.functions for item in body if item.opcode == _CALL}
         annotations = self.parts.sections[Section.ANNOTATION]
         exported = {i.operands[0] for i in annotations if i.opcode == DECORATE and i.operands[1] == _LINKAGE_ATTRIBUTES}
-        gone = self.wanted - called - exported
-        ids = {item.result or 0 for name in gone for item in self.bodies[name]}
-        self.parts.functions[:] = [code for code in self.parts.functions if code[0].result not in gone]
+        unused = self.inlinable - callees - exported
+        ids = {item.result or 0 for name in unused for item in self.bodies[name]}
+        self.parts.functions[:] = [code for code in self.parts.functions if code[0].result not in unused]
         self.parts.forget(ids)
 
 
@@ -118,7 +119,7 @@ class _Caller:
                 self.block = label = item.result or 0
             if item.opcode == _PHI:
                 self.phis.append(len(self.out))
-            if self.inliner.is_wanted_call(item):
+            if self.inliner.is_inlinable(item):
                 self.replace(item)
             else:
                 self.out.append(item)
@@ -164,18 +165,18 @@ class _Caller:
         for item in code:
             if item.opcode == _EXT_INST and item.operands[0] in self.inliner.debug_sets:
                 continue
-            made = self.renamed(item, ids)
+            copy = self.renamed(item, ids)
             if item.opcode == _LABEL:
-                self.block = made.result or 0
+                self.block = copy.result or 0
             if item.opcode == _VARIABLE:
-                self.variable(made)
+                self.variable(copy)
             elif item.opcode in (_RETURN, _RETURN_VALUE):
-                returns.append((made.operands[0] if made.operands else 0, self.block))
+                returns.append((copy.operands[0] if copy.operands else 0, self.block))
                 if behind:
                     self.out.append(Instruction(_BRANCH, (behind,)))
             else:
-                self.out.append(made)
-                self.parts.define([made])
+                self.out.append(copy)
+                self.parts.define([copy])
 
     def variable(self, item: Instruction) -> None:
         """An initialiser is written at each call."""

@@ -33,7 +33,7 @@ class Parts:
         return cls(module, *split(module.instructions))
 
     def read(self) -> None:
-        """To be called when the sections were changed under the pool."""
+        """Build the pool and the types again, after the sections were changed."""
         code = [*self.sections[Section.GLOBAL], *(item for body in self.functions for item in body)]
         code += self.sections[Section.IMPORT]
         self.definitions = {item.result: item for item in code if item.result is not None}
@@ -41,7 +41,7 @@ class Parts:
         self.types = Types(self.pool)
 
     def write(self) -> None:
-        """What the pool has got since then becomes part of the sections, and all of it the module's code."""
+        """Write the pool's items into the sections, and all sections and functions into the module."""
         self.sections[Section.GLOBAL] = list(self.pool.ordered({}, set()))
         before = [item for section in Section for item in self.sections[section]]
         self.module.instructions = [*before, *(item for body in self.functions for item in body)]
@@ -55,26 +55,26 @@ class Parts:
 
     def decorations(self) -> dict[int, list[Decoration]]:
         """The words of OpDecorate behind the target, by the target; those of groups too."""
-        found: dict[int, list[Decoration]] = {}
+        by_target: dict[int, list[Decoration]] = {}
         for item in self.sections[Section.ANNOTATION]:
             if item.opcode == DECORATE:
-                found.setdefault(item.operands[0], []).append(item.operands[1:])
+                by_target.setdefault(item.operands[0], []).append(item.operands[1:])
             elif item.opcode == GROUP_DECORATE:
                 for target in item.operands[1:]:
-                    found.setdefault(target, []).extend(found.get(item.operands[0], []))
-        return found
+                    by_target.setdefault(target, []).extend(by_target.get(item.operands[0], []))
+        return by_target
 
     def decorate(self, target: int, decorations: Iterable[Decoration]) -> None:
         self.sections[Section.ANNOTATION] += [Instruction(DECORATE, (target, *words)) for words in decorations]
 
     def forget(self, ids: set[int]) -> None:
-        """Drops the names and decorations of what is no longer there, or is something else now."""
+        """Drop the names and decorations of ids that were removed or have another meaning."""
         for section in (Section.NAME, Section.ANNOTATION):
-            kept = []
+            items = []
             for item in self.sections[section]:
                 if item.opcode == GROUP_DECORATE:
                     targets = tuple(target for target in item.operands[1:] if target not in ids)
-                    kept.append(Instruction(item.opcode, (item.operands[0], *targets)))
+                    items.append(Instruction(item.opcode, (item.operands[0], *targets)))
                 elif item.operands[0] not in ids:
-                    kept.append(item)
-            self.sections[section] = kept
+                    items.append(item)
+            self.sections[section] = items

@@ -29,7 +29,8 @@ _BACK = {OP["OpFConvert"]: "FConvert", OP["OpConvertSToF"]: "ConvertFToS", OP["O
 
 
 def as_integers(parts: Parts, profile: NativeProfile) -> None:
-    """Where the profile's consumer has no such matrices. Raises Refused for what has no words in integers."""
+    """Replace matrices of small floats by integers where the profile's consumer lacks them. Raise Refused for
+    operations that integers cannot express."""
     if profile.small_floats:
         return
     sections, functions = parts.sections, parts.functions
@@ -49,34 +50,34 @@ def as_integers(parts: Parts, profile: NativeProfile) -> None:
 
 
 def _refuse_others(types: Sequence[Instruction]) -> None:
-    """What no multiply-add of integers can be told of."""
-    known = small_floats.declared(types)
+    """Raise Refused for small floats that no multiply-add of integers can be declared to hold."""
+    components = small_floats.declared(types)
     for item in types:
-        if item.result in known and known[item.result].name != "bf16":
-            raise unsupported(item, f"of {known[item.result].opencl_c}, which it has no words for")
+        if item.result in components and components[item.result].name != "bf16":
+            raise unsupported(item, f"of {components[item.result].opencl_c}, which it has no words for")
 
 
 def _convert(parts: Parts, conversions: Mapping[int, small_floats.Conversion]) -> None:
     decorations = parts.decorations()
     others: set[int] = set()
     for code in parts.functions:
-        made: list[Instruction] = []
+        result: list[Instruction] = []
         for item in code:
             how = conversions.get(item.result or 0)
             if how is None:
-                made.append(item)
+                result.append(item)
                 continue
             modes = [words[1] for words in decorations.get(item.result or 0, ()) if words[0] == _ROUNDING_MODE]
-            made += _Conversion(parts, item, modes[0] if modes else _RTE).run(how)
-            if made[-1].opcode != item.opcode:
+            result += _Conversion(parts, item, modes[0] if modes else _RTE).run(how)
+            if result[-1].opcode != item.opcode:
                 others.add(item.result or 0)
-        code[:] = made
+        code[:] = result
     # No conversion any more: rounding and saturation are not said of it.
     parts.forget(others)
 
 
 def _tell_multiply_adds(parts: Parts, matrices: Container[int | None]) -> None:
-    """In their operands, which matrices hold bfloat16."""
+    """Set in the operands of multiply-adds which matrices hold bfloat16."""
     of = parts.types.of
     for code in parts.functions:
         for n, item in enumerate(code):
@@ -89,8 +90,8 @@ def _tell_multiply_adds(parts: Parts, matrices: Container[int | None]) -> None:
 
 
 def _merge_types(parts: Parts) -> None:
-    """Those that are the same now: matrices of bfloat16 and of integers."""
-    known: dict[tuple[int, tuple[int, ...]], int] = {}
+    """Merge the types that have become equal: matrices of bfloat16 and of integers."""
+    ids_by_key: dict[tuple[int, tuple[int, ...]], int] = {}
     ids: dict[int, int] = {}
 
     def renamed(item: Instruction) -> Instruction:
@@ -105,10 +106,10 @@ def _merge_types(parts: Parts) -> None:
     for item in map(renamed, parts.pool.ordered({}, set())):
         item = renamed(item)
         key = (item.opcode, item.operands)
-        if item.opcode in _UNIQUE and key in known:
-            ids[item.result or 0] = known[key]
+        if item.opcode in _UNIQUE and key in ids_by_key:
+            ids[item.result or 0] = ids_by_key[key]
             continue
-        known.setdefault(key, item.result or 0)
+        ids_by_key.setdefault(key, item.result or 0)
         code.append(item)
     parts.sections[Section.GLOBAL] = code
     for body in parts.functions:
@@ -151,8 +152,8 @@ class _Conversion:
         magnitude = self.emit("BitwiseAnd", uint, bits, self.number(0x7FFFFFFF))
         bool_ = self.of(self.pool.intern("OpTypeBool"))
         is_nan = self.emit("UGreaterThan", bool_, magnitude, self.number(0x7F800000))
-        chosen = self.emit("Select", uint, is_nan, quiet, rounded)
-        half = self.emit("ShiftRightLogical", uint, chosen, self.number(16))
+        result = self.emit("Select", uint, is_nan, quiet, rounded)
+        half = self.emit("ShiftRightLogical", uint, result, self.number(16))
         self.emit("UConvert", self.item.result_type or 0, half, last=True)
 
     def float_bits(self, uint: int) -> int:
@@ -162,8 +163,8 @@ class _Conversion:
         return self.emit("Bitcast", uint, value)
 
     def odd_bits(self, uint: int) -> int:
-        """Of the float towards zero, the last bit set where that is not the value itself: rounding once more gives what
-        rounding once does."""
+        """Return the bits of the float rounded to odd: towards zero, with the last bit set where the result is inexact.
+        Rounding that once more equals rounding the value once."""
         value, back = self.item.operands[0], _BACK[self.item.opcode]
         near = self.emit(self.item.name.removeprefix("Op"), self.float(), value)
         self.parts.decorate(near, [(_ROUNDING_MODE, _RTZ)])

@@ -1,9 +1,9 @@
-"""Which values of a module are Intel's matrices, and of which type: neither a flat vector nor the proposal's opaque
-type says the use, and a vector not even the shape.
+"""The inference of Intel's matrix types in a module: neither a flat vector nor the proposal's opaque type states the
+use, and a vector not even the shape.
 
 Values that flow into one another (phis, choices, variables, parameters, results, arithmetic) are of one kind: shape,
-use and scope, told by the operations on any of them. The component is that of each value's own type. A use that
-nothing tells is an accumulator.
+use and scope, which the operations on any of them state. The component is that of each value's own type. A use that
+no operation states is an accumulator.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def typed(text: str) -> Argument:
 
 
 def result_type(item: Instruction) -> str:
-    """Of the instructions that a matrix may come from; empty for others."""
+    """Return the result type of an instruction that a matrix may come from; an empty string for others."""
     if "call" in item.text and (call := parse_call(item.text)) is not None:
         return call.type
     if item.opcode in CASTS:
@@ -77,14 +77,15 @@ def incoming(item: Instruction) -> tuple[str, list[str]]:
 
 @dataclass(slots=True)
 class Kind:
-    """What is known of values that flow into one another; None: not told. `foreign` is what uses one of them and can
-    use no matrix."""
+    """The shape, use and scope of the values that flow into one another; None where no operation states them. `foreign`
+    is the message and the line of an instruction that uses one of the values and can use no matrix. `is_matrix` is set
+    once an operation uses one of them as a matrix."""
 
     shape: tuple[int, int] | None = None
     use: Use | None = None
     scope: int | None = None
     foreign: tuple[str, str] | None = None
-    told: bool = False
+    is_matrix: bool = False
 
     def matrix(self, own: Shape) -> MatrixType:
         rows, columns = self.shape or (own.rows, own.columns)
@@ -93,7 +94,8 @@ class Kind:
 
 
 class Flow:
-    """Raises Malformed where operations contradict one another, and where a matrix goes where none can."""
+    """The data flow of a module's matrices. Building it raises Malformed where operations contradict one another, and
+    where a matrix flows into an instruction that takes none."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
@@ -108,10 +110,10 @@ class Flow:
         for function in module.functions:
             for item in function.instructions():
                 if "call" in item.text and (call := parse_call(item.text)) is not None:
-                    self._told(function, item, call)
+                    self._record_call(function, item, call)
         for key in self.shapes:
             kind = self.kind(key)
-            if kind.foreign is not None and (kind.told or not self.shapes[key].count):
+            if kind.foreign is not None and (kind.is_matrix or not self.shapes[key].count):
                 raise Malformed("ir-not-supported", *kind.foreign)
 
     def matrix(self, function: str, value: str) -> MatrixType | None:
@@ -122,7 +124,7 @@ class Flow:
             return None
         kind = self.kind(key)
         # An opaque type is a matrix, whatever is known.
-        return kind.matrix(own) if kind.told or not own.count else None
+        return kind.matrix(own) if kind.is_matrix or not own.count else None
 
     # --- values
 
@@ -153,12 +155,12 @@ class Flow:
         one, other = self._root(first), self._root(second)
         if one != other:
             self._above[other] = one
-            lost, kept = self._kinds.pop(other, Kind()), self._kinds.setdefault(one, Kind())
-            kept.foreign = kept.foreign or lost.foreign
+            lost, merged = self._kinds.pop(other, Kind()), self._kinds.setdefault(one, Kind())
+            merged.foreign = merged.foreign or lost.foreign
 
     # --- what operations tell
 
-    def _told(self, function: Function, item: Instruction, call: Call) -> None:
+    def _record_call(self, function: Function, item: Instruction, call: Call) -> None:
         for value, matrix, use in told(item, call):
             key = (function.name, value)
             if key in self.shapes:
@@ -166,14 +168,14 @@ class Flow:
 
     def _tell(self, key: Key, matrix: MatrixType, use: Use | None, line: str) -> None:
         kind, shape = self.kind(key), (matrix.rows, matrix.columns)
-        own, kind.told = self.shapes[key], True
+        own, kind.is_matrix = self.shapes[key], True
         if not own.fits(*shape):
             raise Malformed(
                 "ir-operation", f"a matrix of {shape[0]} x {shape[1]} does not fit the type of {key[1]}", line
             )
-        for what, known, here in (("shape", kind.shape, shape), ("scope", kind.scope, matrix.scope)):
-            if known not in (None, here):
-                raise Malformed("ir-operation", f"{key[1]} is of {what} {here} here and of {known} elsewhere", line)
+        for what, earlier, stated in (("shape", kind.shape, shape), ("scope", kind.scope, matrix.scope)):
+            if earlier not in (None, stated):
+                raise Malformed("ir-operation", f"{key[1]} is of {what} {stated} here and of {earlier} elsewhere", line)
         if use is not None and kind.use not in (None, use):
             message = f"{key[1]} is {_USES[use]} here and {_USES[kind.use or 0]} elsewhere: store it, and load it again"
             raise Malformed("ir-not-supported", message, line)
@@ -222,7 +224,7 @@ def _told_by_intel(item: Instruction, call: Call, name: Name) -> Iterator[tuple[
 
 
 class _Links:
-    """Those within a function, and to those it calls."""
+    """The data flow between the values of a function, and to the functions it calls."""
 
     def __init__(self, flow: Flow, function: Function) -> None:
         self.flow, self.function = flow, function
@@ -279,8 +281,8 @@ class _Links:
         address = typed(parts[1]).value
         value = item.result or "" if item.opcode == "load" else typed(parts[0]).value
         kind = parts[0] if item.opcode == "load" else typed(parts[0]).type
-        own, there = shape_of(kind), self.flow.shapes.get(self.key(address))
-        if address in self.variables and own is not None and own == there:
+        own, variable_shape = shape_of(kind), self.flow.shapes.get(self.key(address))
+        if address in self.variables and own is not None and own == variable_shape:
             return self.all(address, value)
         message = "a matrix in memory is not supported, except in a variable of its own type"
         for name in (value, address):
@@ -306,8 +308,8 @@ def splat(function: Function, item: Instruction) -> Argument | None:
     parts = [typed(part) for part in operands(item.text)]
     if len(parts) < 3 or parts[2].value != "zeroinitializer":
         return None
-    made = next((other for other in function.instructions() if other.result == parts[0].value), None)
-    if made is None or made.opcode != "insertelement":
+    insertion = next((other for other in function.instructions() if other.result == parts[0].value), None)
+    if insertion is None or insertion.opcode != "insertelement":
         return None
-    whole, scalar, index = map(typed, operands(made.text)[:3])
+    whole, scalar, index = map(typed, operands(insertion.text)[:3])
     return scalar if whole.value in ("poison", "undef") and index.value == "0" else None

@@ -1,4 +1,4 @@
-"""What a call of one of Intel's three operations says, in any of its forms."""
+"""The operands of a call of one of Intel's three operations, in any of its forms."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Read:
 
 
 def read(item: Instruction, call: Call, name: Name) -> Read:
-    """Raises Malformed for what the proposal does not have."""
+    """Return the operands of a call. Raise Malformed for what the proposal does not define."""
     return _Reader(item, call, name).run()
 
 
@@ -75,23 +75,23 @@ class _Reader:
         scope = self.scope()
         self.end()
         sides = ((m, k, Use.A), (k, n, Use.B), (m, n, Use.ACCUMULATOR))
-        found = []
+        matrices = []
         for own, (rows, columns, use), what in zip(shapes, sides, "ABC", strict=True):
             if not own.fits(rows, columns):
                 raise self.fail(f"{what} of {rows} x {columns} does not fit its type")
-            found.append(MatrixType(own.component, rows, columns, use, scope))
+            matrices.append(MatrixType(own.component, rows, columns, use, scope))
         result = self.shape(self.call.type)
-        if result.component != found[2].component or not result.fits(m, n):
+        if result.component != matrices[2].component or not result.fits(m, n):
             raise self.fail("the result's type is not that of C")
-        return Read((*found, found[2]))
+        return Read((*matrices, matrices[2]))
 
     # --- operands
 
     def shape(self, type_: str) -> Shape:
-        found = shape_of(type_, self.item.source)
-        if found is None:
+        result = shape_of(type_, self.item.source)
+        if result is None:
             raise self.fail(f"{type_} is no type of a matrix")
-        return found
+        return result
 
     def constant(self, what: str) -> int:
         argument = self.next(what)
@@ -100,10 +100,10 @@ class _Reader:
         return int(argument.value)
 
     def size(self, what: str) -> int:
-        found = self.constant(f"the number of {what}" if len(what) > 1 else what)
-        if not 1 <= found <= MAX_DIMENSION:
-            raise self.fail(f"{what} goes from 1 to {MAX_DIMENSION}, and is {found}")
-        return found
+        number = self.constant(f"the number of {what}" if len(what) > 1 else what)
+        if not 1 <= number <= MAX_DIMENSION:
+            raise self.fail(f"{what} goes from 1 to {MAX_DIMENSION}, and is {number}")
+        return number
 
     def flag(self) -> bool:
         argument = self.next("IsVolatile")

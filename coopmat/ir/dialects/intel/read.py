@@ -16,7 +16,7 @@ _SIGNED = 15  # a multiply-add's mask of integers, which have no sign here
 
 
 def read(module: Module) -> None:
-    """In place; nothing where no word of Intel's is in the module. Raises Malformed."""
+    """Rewrite a module in place; nothing changes where it names nothing of Intel's. Raise Malformed."""
     if not any(map(_is_intel, module.declarations)) and MENTION not in str(module):
         return
     for function in module.functions:
@@ -27,8 +27,8 @@ def read(module: Module) -> None:
         _Reading(flow, function, calls).run()
     for function in module.functions:
         _head(flow, function)
-    gone = {head.name for head in module.declarations if read_name(head.name) or head.name in calls}
-    module.declarations = [head for head in module.declarations if head.name not in gone]
+    obsolete_names = {head.name for head in module.declarations if read_name(head.name) or head.name in calls}
+    module.declarations = [head for head in module.declarations if head.name not in obsolete_names]
     for name, call in calls.items():
         arguments = [Argument(argument.type) for argument in call.arguments]
         module.declarations.append(Call("declare", call.type, quoted("@", name), arguments))
@@ -97,14 +97,14 @@ class _Reading:
         function = self.function
         unused: set[str] = set()
         for block in function.blocks:
-            made = []
+            instructions = []
             for item in block.instructions:
                 self.source = item.source
                 if item.opcode == "shufflevector" and self.matrix(item.result or "") is not None:
                     unused.add(typed(operands(item.text)[0]).value)
                 if self.instruction(item):
-                    made.append(item)
-            block.instructions = made
+                    instructions.append(item)
+            block.instructions = instructions
         function.blocks[0].instructions[:0] = self.entry
         self.rename()
         for name in unused:
@@ -150,9 +150,9 @@ class _Reading:
 
     def operand(self, type_: str, value: str, matrix: MatrixType) -> Argument:
         """A matrix that is used as `matrix`: a value of it, or a constant."""
-        found = self.matrix(value) if value.startswith("%") else matrix
-        found = matrix if found is None else found
-        return Argument(type_text(found), self.constant(type_, value, found))
+        own_type = self.matrix(value) if value.startswith("%") else matrix
+        own_type = matrix if own_type is None else own_type
+        return Argument(type_text(own_type), self.constant(type_, value, own_type))
 
     def constant(self, type_: str, value: str, matrix: MatrixType) -> str:
         """A matrix of the same components is a fill, at the start of the function; other values stay."""
@@ -182,7 +182,7 @@ class _Reading:
         item.text = str(call)
 
     def retyped(self, item: Instruction, matrix: MatrixType) -> None:
-        """Of an instruction that takes and gives values of one type."""
+        """Change the type of an instruction whose operands and result have one type."""
         old, new = result_type(item), type_text(matrix)
         if item.opcode == "phi":
             item.text = without_flags(item.text)
@@ -203,13 +203,13 @@ class _Reading:
     def stored(self, item: Instruction) -> None:
         parts = operands(item.text)
         value = typed(parts[0]) if parts and parts[0] != "void" else None
-        wanted = None
+        matrix = None
         if value is not None and item.opcode == "ret":
-            wanted = self.matrix(RETURNED)
+            matrix = self.matrix(RETURNED)
         elif value is not None:
-            wanted = self.matrix(typed(parts[1]).value)
-        if value is not None and wanted is not None:
-            argument = self.operand(value.type, value.value, wanted)
+            matrix = self.matrix(typed(parts[1]).value)
+        if value is not None and matrix is not None:
+            argument = self.operand(value.type, value.value, matrix)
             item.text = re.sub(r", align \d+", "", item.text).replace(str(value), str(argument), 1)
 
     def arithmetic(self, item: Instruction, matrix: MatrixType) -> None:
@@ -268,14 +268,14 @@ class _Reading:
 
     def canonical(self, item: Instruction, call: Call) -> None:
         """An operation that Intel has no word for, on values of Intel's types."""
-        known = iter(tags(call.name))
+        matrix_types = iter(tags(call.name))
         last = None
         for argument in call.arguments:
             if shape_of(argument.type):
-                last = next(known, last)
+                last = next(matrix_types, last)
                 assert last is not None
-                changed = self.operand(argument.type, argument.value, last)
-                argument.type, argument.value = changed.type, changed.value
+                operand = self.operand(argument.type, argument.value, last)
+                argument.type, argument.value = operand.type, operand.value
         result = self.matrix(item.result or "")
         if result is not None:
             call.type = type_text(result)
@@ -285,10 +285,10 @@ class _Reading:
     def function_call(self, item: Instruction, call: Call) -> None:
         callee = self.flow.functions[call.name]
         for argument, parameter in zip(call.arguments, callee.head.arguments, strict=False):
-            wanted = self.flow.matrix(callee.name, parameter.value)
-            if wanted is not None:
-                changed = self.operand(argument.type, argument.value, wanted)
-                argument.type, argument.value = changed.type, changed.value
+            matrix = self.flow.matrix(callee.name, parameter.value)
+            if matrix is not None:
+                operand = self.operand(argument.type, argument.value, matrix)
+                argument.type, argument.value = operand.type, operand.value
         result = self.flow.matrix(callee.name, RETURNED)
         call.type = call.type if result is None else type_text(result)
         item.text = str(call)

@@ -70,8 +70,8 @@ def modern(text: str) -> str:
         if parts is None or component is None:
             return match[0]
         numbers = [int(n) for n in parts[4].split("_") if n.isdigit() and len(n) < 10]
-        made = f'target("spirv.MatrixINTEL", {", ".join([component, parts[2], parts[3], *map(str, numbers)])})'
-        return made if by_pointer and match[4] else f"{made}{match[3] or ''}{match[4]}"
+        target_type = f'target("spirv.MatrixINTEL", {", ".join([component, parts[2], parts[3], *map(str, numbers)])})'
+        return target_type if by_pointer and match[4] else f"{target_type}{match[3] or ''}{match[4]}"
 
     return _NAMED.sub(change, _DEFINITION.sub("", text))
 
@@ -96,23 +96,23 @@ class Name:
 
 
 def read_name(name: str) -> Name | None:
-    """None: no operation of Intel's."""
+    """Return the parts of an operation's name; None where it is no operation of Intel's."""
     name = _UNIQUE.sub("", name)
     conversion = _CONVERSION.fullmatch(name)
     if conversion:
         return Name(conversion[1], tagged(conversion[2]), False)
     intrinsic = _INTRINSIC.fullmatch(name)
-    found = intrinsic or _FUNCTION.fullmatch(name)
-    if found is None:
+    match = intrinsic or _FUNCTION.fullmatch(name)
+    if match is None:
         return None
     hint = _HINT.search(name)
-    return Name(found[1].lower(), tagged(hint[1]) if hint else None, intrinsic is not None)
+    return Name(match[1].lower(), tagged(hint[1]) if hint else None, intrinsic is not None)
 
 
 def tags(name: str) -> list[MatrixType]:
     """The matrix types that a canonical name tells, in order."""
-    found = (tagged(text) for text in re.findall(rf"(?:(?<=_)|(?<=u\d)|(?<=u\d\d))({TAG})(?=[_.i]|$)", name))
-    return [matrix for matrix in found if matrix is not None]
+    matrices = (tagged(text) for text in re.findall(rf"(?:(?<=_)|(?<=u\d)|(?<=u\d\d))({TAG})(?=[_.i]|$)", name))
+    return [matrix for matrix in matrices if matrix is not None]
 
 
 # --- types ---------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def tags(name: str) -> list[MatrixType]:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Of a value: its component and either the shape that its type tells, or the number of components."""
+    """The component of a value's type, and either the shape that the type states, or the number of components."""
 
     component: ComponentType
     rows: int = 0
@@ -132,7 +132,7 @@ class Shape:
 
 
 def shape_of(type_: str, line: str = "") -> Shape | None:
-    """None: the type is not one of a matrix in any of the two forms."""
+    """Return the shape of a matrix type; None where the type has neither of the two forms."""
     vector, opaque = VECTOR.fullmatch(type_), OPAQUE.fullmatch(type_)
     if vector:
         return Shape(COMPONENTS[vector[2]], count=int(vector[1]))

@@ -59,7 +59,7 @@ FORMS: Mapping[str, Form] = MappingProxyType(
 
 
 def write(module: Module, dialect: str) -> None:
-    """Rewrites a canonical module in place; `dialect` is one of FORMS."""
+    """Rewrite a canonical module in place; `dialect` is one of FORMS."""
     writer = _Writer(module, FORMS[dialect])
     writer.run()
     writer.hint()
@@ -91,7 +91,7 @@ class _Writer:
         return Call("call", call.type, quoted("@", names[types]), call.arguments, call.after)
 
     def hint(self) -> None:
-        """Adds the types to the names of loads and stores whose use reading would not find."""
+        """Add the types to the names of loads and stores whose use a reader could not infer."""
         flow = Flow(self.module)
         for function in self.module.functions:
             values = self.values[function.name]
@@ -109,8 +109,8 @@ class _Writer:
                         self.declare(Call("call", call.type, quoted("@", hinted), call.arguments, call.after))
                     )
         texts = "\n".join(item.text for function in self.module.functions for item in function.instructions())
-        called = {m[0] or m[1] for m in re.findall(r"@(?:\"([^\"]*)\"|([-\w.$]+))", texts)}
-        self.module.declarations += [head for head in self.heads if head.name in called]
+        callees = {m[0] or m[1] for m in re.findall(r"@(?:\"([^\"]*)\"|([-\w.$]+))", texts)}
+        self.module.declarations += [head for head in self.heads if head.name in callees]
 
 
 def _operation(call: Call) -> Row | None:
@@ -127,8 +127,8 @@ def _operation(call: Call) -> Row | None:
 
 
 def _matrix(call: Call) -> MatrixType | None:
-    found = [matrix_of(call.type), *(matrix_of(argument.type) for argument in call.arguments)]
-    return next((matrix for matrix in found if matrix is not None), None)
+    matrices = [matrix_of(call.type), *(matrix_of(argument.type) for argument in call.arguments)]
+    return next((matrix for matrix in matrices if matrix is not None), None)
 
 
 class _Function:
@@ -236,8 +236,8 @@ class _Function:
             matrix = matrix_of(old)
             assert matrix is not None
             for value in set(incoming(item)[1]):
-                changed = self.as_intel(Argument(old, value))
-                text = text.replace(f"[ {value},", f"[ {changed.value},")
+                argument = self.as_intel(Argument(old, value))
+                text = text.replace(f"[ {value},", f"[ {argument.value},")
             item.text = text.replace(old, self.form.type_of(matrix), 1)
             return
         parts = operands(text)
@@ -258,26 +258,26 @@ class _Function:
     def conversion(self, word: str, name: str, other: str) -> Instruction:
         matrix = self.types[name]
         intel, canonical = self.form.type_of(matrix), type_text(matrix)
-        given, wanted = (canonical, intel) if word == "flat" else (intel, canonical)
+        source, target = (canonical, intel) if word == "flat" else (intel, canonical)
         if word == "flat":
             self.values[other] = matrix
-        call = Call("call", wanted, f"@{conversion_name(word, matrix)}", [Argument(given, name)])
+        call = Call("call", target, f"@{conversion_name(word, matrix)}", [Argument(source, name)])
         return Instruction(other, str(self.writer.declare(call)))
 
     @staticmethod
     def with_conversions(block: Block, conversions: Mapping[str, Instruction]) -> list[Instruction]:
-        """Each behind its value, and behind all phis."""
-        made: list[Instruction] = []
+        """Return the block's instructions with each conversion behind its value, and behind all phis."""
+        instructions: list[Instruction] = []
         waiting: list[Instruction] = []
         for item in block.instructions:
             if item.opcode != "phi":
-                made += waiting
+                instructions += waiting
                 waiting = []
-            made.append(item)
-            found = conversions.get(item.result or "")
-            if found is not None:
-                waiting.append(found)
-        return made + waiting
+            instructions.append(item)
+            conversion = conversions.get(item.result or "")
+            if conversion is not None:
+                waiting.append(conversion)
+        return instructions + waiting
 
     # --- operations
 
@@ -287,14 +287,14 @@ class _Function:
         arguments = [self.as_intel(argument) for argument in call.arguments]
         matrix = matrix_of(call.type)
         result = call.type if matrix is None else self.form.type_of(matrix)
-        made = None
+        replacement = None
         if not spelling.mode and row.kind in ("load", "store"):
             own = "i16" if _component(call).name == "bf16" else LLVM_NAMES[_component(call)]
             if spelling.pointee == (1, own):
-                made = self.memory(row, call, arguments, result)
+                replacement = self.memory(row, call, arguments, result)
         elif row is ROWS["CooperativeMatrixMulAddKHR"]:
-            made = self.mad(call, arguments, result)
-        return made or Call("call", result, quoted("@", re.sub(r"\.\d+$", "", call.name)), arguments, call.after)
+            replacement = self.mad(call, arguments, result)
+        return replacement or Call("call", result, quoted("@", re.sub(r"\.\d+$", "", call.name)), arguments, call.after)
 
     def memory(self, row: Row, call: Call, arguments: list[Argument], result: str) -> Call | None:
         loads = row.kind == "load"

@@ -18,7 +18,7 @@ _NO_INLINING = re.compile(r" (?:noinline|optnone|minsize|optsize)\b")
 
 
 def lower(module: Module, options: LowerOptions) -> LibraryCalls | None:
-    """Rewrites a module in place; gives the trees that it calls now. Raises Malformed for what has no lowering."""
+    """Rewrite a module in place, and return the trees that it calls. Raise Malformed for what has no lowering."""
     heads = [*module.declarations, *(function.head for function in module.functions)]
     texts = [str(head) for head in heads] + [i.text for f in module.functions for i in f.instructions()]
     if not any(MATRIX in text or wide_types(text) for text in texts):
@@ -28,8 +28,8 @@ def lower(module: Module, options: LowerOptions) -> LibraryCalls | None:
         Function(lowering, function).run()
     module.declarations = [head for head in module.declarations if not _is_replaced(head)]
     module.rest = [_inlinable(line) if line.startswith("attributes ") else line for line in module.rest]
-    known = {head.name for head in module.declarations}
-    module.declarations += [head for name, head in lowering.heads.items() if name not in known]
+    declared_names = {head.name for head in module.declarations}
+    module.declarations += [head for name, head in lowering.heads.items() if name not in declared_names]
     module.globals = [variable(line) for line in module.globals]
     for line in (*module.globals, *module.types.values()):
         if wide_types(line):

@@ -41,7 +41,7 @@ class Function(Trees):
 
     def __init__(self, module: Lowering, function: TextFunction) -> None:
         super().__init__(module, function)
-        self.known: dict[str, list[str]] = {}
+        self.parts_of: dict[str, list[str]] = {}
         self.aliases: dict[str, str] = {}
         self.splats: dict[str, str] = {}
         self.firsts: dict[str, str] = {}
@@ -94,7 +94,7 @@ class Function(Trees):
             vector = self.wide(argument.type)
             if vector is not None:
                 argument.type, argument.attributes = "ptr", ""
-                self.known[argument.value] = self.load(vector, argument)
+                self.parts_of[argument.value] = self.load(vector, argument)
         if self.wide(head.type) is not None:
             self.result = Argument("ptr", self.fresh("result"))
             head.arguments.insert(0, self.result)
@@ -103,7 +103,7 @@ class Function(Trees):
     # --- pieces
 
     def wide(self, kind: str) -> Vector | None:
-        """None for types that SPIR-V has."""
+        """Return the vector of a type that SPIR-V lacks; None for types that it has."""
         vector = vector_of(kind)
         if vector is not None and vector.is_wide and vector.count > _MOST_ELEMENTS:
             raise self.fail(f"vectors of more than {_MOST_ELEMENTS} elements are not supported")
@@ -115,11 +115,11 @@ class Function(Trees):
     def parts(self, vector: Vector, value: str) -> list[str]:
         if value in self.pending:
             self.settle(value)
-        if value in self.known:
-            return self.known[value]
+        if value in self.parts_of:
+            return self.parts_of[value]
         if value[:1] != "%":
-            found = constants(vector, value, self.fail)
-            return [literal(part, found[at : at + part.count]) for at, part in vector.parts]
+            elements = constants(vector, value, self.fail)
+            return [literal(part, elements[at : at + part.count]) for at, part in vector.parts]
         if vector.is_wide:
             raise self.fail(f"{value} is used where nothing leads to its definition")
         return [value]
@@ -127,24 +127,24 @@ class Function(Trees):
     def elements(self, vector: Vector, value: str) -> list[str]:
         if value[:1] != "%":
             return constants(vector, value, self.fail)
-        found = []
+        result = []
         for (_, part), whole in zip(vector.parts, self.parts(vector, value), strict=True):
-            found += [self.element(part, whole, n) for n in range(part.count)]
-        return found
+            result += [self.element(part, whole, n) for n in range(part.count)]
+        return result
 
     def element(self, part: Vector, whole: str, n: int) -> str:
-        return whole if part.count == 1 else self.made(f"extractelement {part} {whole}, i64 {n}")
+        return whole if part.count == 1 else self.define(f"extractelement {part} {whole}, i64 {n}")
 
     def splat(self, vector: Vector, value: str) -> str | None:
         if value[:1] == "%":
             return self.splats.get(value)
-        found = set(constants(vector, value, self.fail))
-        return found.pop() if len(found) == 1 else None
+        elements = set(constants(vector, value, self.fail))
+        return elements.pop() if len(elements) == 1 else None
 
     def give(self, result: str | None, vector: Vector, parts: list[str]) -> None:
         """The value of an instruction."""
         if vector.is_wide:
-            self.known[result or ""] = parts
+            self.parts_of[result or ""] = parts
         else:
             self.aliases[result or ""] = parts[0]
 
@@ -152,7 +152,7 @@ class Function(Trees):
         whole = elements[0] if part.count == 1 else "poison"
         for n, element in enumerate(elements if part.count > 1 else ()):
             if element != "poison":
-                whole = self.made(f"insertelement {part} {whole}, {part.element} {element}, i64 {n}")
+                whole = self.define(f"insertelement {part} {whole}, {part.element} {element}, i64 {n}")
         return whole
 
     # --- instructions
@@ -171,12 +171,12 @@ class Function(Trees):
             self.each(item, read(item.text))
 
     def plain(self, item: Instruction) -> None:
-        """What has to do with no such vector, but perhaps with a small matrix."""
+        """Handle an instruction that uses no vector that SPIR-V lacks, but perhaps a small matrix."""
         if item.opcode in ("load", "store") and _HANDLERS[item.opcode](self, item):
             return
-        found = read(item.text) if item.opcode in OPERATORS and item.result in self.matrices else None
-        if found is not None and vector_of(found.result) is not None:
-            self.elementwise(item, found)
+        parsed = read(item.text) if item.opcode in OPERATORS and item.result in self.matrices else None
+        if parsed is not None and vector_of(parsed.result) is not None:
+            self.elementwise(item, parsed)
             return
         for name in _NAME.findall(item.text):
             if name in self.pending:
@@ -185,28 +185,28 @@ class Function(Trees):
             self.settle_loads()
         self.out.append(item)
 
-    def each(self, item: Instruction, found: Elements | None) -> None:
+    def each(self, item: Instruction, parsed: Elements | None) -> None:
         """The same on every element."""
-        vectors = [vector_of(operand.type) for operand in found.operands] if found is not None else []
-        result = vector_of(found.result) if found is not None else None
-        if found is None or result is None or {v.count for v in vectors if v is not None} != {result.count}:
+        vectors = [vector_of(operand.type) for operand in parsed.operands] if parsed is not None else []
+        result = vector_of(parsed.result) if parsed is not None else None
+        if parsed is None or result is None or {v.count for v in vectors if v is not None} != {result.count}:
             raise self.fail(f"'{item.opcode}' of {wide_types(item.text)[0]} is not supported yet")
         for text in wide_types(item.text):
             self.wide(text)
         if item.opcode in OPERATORS and result.element != "i1":
-            self.elementwise(item, found)
+            self.elementwise(item, parsed)
             return
         columns = [
             [Argument(str(part), value) for (_, part), value in zip(v.parts, self.parts(v, operand.value), strict=True)]
             if v is not None
             else [operand] * len(result.parts)
-            for v, operand in zip(vectors, found.operands, strict=True)
+            for v, operand in zip(vectors, parsed.operands, strict=True)
         ]
         values = []
         for (_, part), *row in zip(result.parts, *columns, strict=True):
-            values.append(self.made(found.text(row, str(part))))
-            if found.intrinsic:
-                self.module.declare(found.name(str(part)), str(part), row)
+            values.append(self.define(parsed.text(row, str(part))))
+            if parsed.intrinsic:
+                self.module.declare(parsed.name(str(part)), str(part), row)
         self.give(item.result, result, values)
 
     def phi(self, item: Instruction) -> bool:
@@ -216,12 +216,12 @@ class Function(Trees):
             return False
         parts = [Instruction(self.fresh("part"), "phi", item.source) for _ in vector.parts]
         self.phis.append((item, vector, parts))
-        self.known[item.result] = [part.result or "" for part in parts]
+        self.parts_of[item.result] = [part.result or "" for part in parts]
         self.out += parts
         return True
 
     def fill_phis(self) -> None:
-        """When every value has its elements."""
+        """Complete the phis, once every value has its elements."""
         for item, vector, parts in self.phis:
             self.source = item.source
             sources = [(self.parts(vector, value), label) for value, label in incoming(item.text)]
@@ -269,7 +269,7 @@ class Function(Trees):
         return "volatile " if re.match(r"\w+ volatile ", item.text) else ""
 
     def typed(self, item: Instruction) -> bool:
-        """What names a type in memory."""
+        """Emit an instruction that names a type in memory, with arrays in place of vectors."""
         self.emit(as_arrays(item.text), item.result)
         return True
 
@@ -297,7 +297,7 @@ class Function(Trees):
         if index.value.isdigit():
             number, kind, n = _part_of(vector, int(index.value))
             text = f"insertelement {kind} {parts[number]}, {part}, i64 {n}"
-            parts[number] = part.value if kind.count == 1 else self.made(text)
+            parts[number] = part.value if kind.count == 1 else self.define(text)
             if index.value == "0":
                 self.firsts[item.result or ""] = part.value
         else:
@@ -309,15 +309,15 @@ class Function(Trees):
 
     def shuffle(self, item: Instruction) -> bool:
         first, second, mask = (parse_argument(tokens(text)) for text in operands(item.text))
-        vector, chosen = vector_of(first.type), vector_of(mask.type)
-        if vector is None or chosen is None:
+        vector, mask_vector = vector_of(first.type), vector_of(mask.type)
+        if vector is None or mask_vector is None:
             return False
-        result = Vector(chosen.count, vector.element)
+        result = Vector(mask_vector.count, vector.element)
         if mask.value == "zeroinitializer" and first.value in self.firsts:
             elements = [self.firsts[first.value]] * result.count
             self.splats[item.result or ""] = elements[0]
         else:
-            numbers = constants(Vector(chosen.count, "i32"), mask.value, self.fail)
+            numbers = constants(Vector(mask_vector.count, "i32"), mask.value, self.fail)
             both = [*self.elements(vector, first.value), *self.elements(vector, second.value)]
             elements = [both[int(number)] if number.isdigit() else "poison" for number in numbers]
         parts = [self.assembled(part, elements[at : at + part.count]) for at, part in result.parts]
@@ -332,7 +332,7 @@ class Function(Trees):
             return False
         if before is not None and after is not None and before.count == after.count:
             kinds = zip(before.parts, after.parts, self.parts(before, source.value), strict=True)
-            cast = [self.made(f"bitcast {given} {part} to {wanted}") for (_, given), (_, wanted), part in kinds]
+            cast = [self.define(f"bitcast {first} {part} to {second}") for (_, first), (_, second), part in kinds]
             self.give(item.result, after, cast)
             return True
         widest = max((v for v in (before, after) if v is not None), key=lambda v: v.count * v.size)
@@ -350,18 +350,18 @@ class Function(Trees):
     # --- values that wait
 
     def settle(self, name: str) -> None:
-        """Calls the tree of a pending value."""
+        """Call the tree of a pending value."""
         node = self.pending.pop(name)
         place = self.places[name] = self.allocate(node.vector)
         self.call_tree(node, Node("object", node.vector, value=place), separate=True)
         if node.vector.is_wide:
-            self.known[name] = self.load(node.vector, place)
+            self.parts_of[name] = self.load(node.vector, place)
         else:
             self.emit(f"load {node.vector}, {place}, align {node.vector.size}", name)
 
-    def elementwise(self, item: Instruction, found: Elements) -> None:
-        parts = tuple(self.node(operand) for operand in found.operands)
-        contract = self.contracts(found.before) if item.opcode[0] == "f" else None
+    def elementwise(self, item: Instruction, parsed: Elements) -> None:
+        parts = tuple(self.node(operand) for operand in parsed.operands)
+        contract = self.contracts(parsed.before) if item.opcode[0] == "f" else None
         operator = OPERATORS[item.opcode]
         self.hold(item, self.combined(Node("elementwise", parts[0].vector, None, parts, contract, operator=operator)))
 
@@ -401,7 +401,7 @@ def _part_of(vector: Vector, index: int) -> tuple[int, Vector, int]:
     """The number of the part that an element is in, that part, and which of its elements it is."""
     index = min(index, vector.count - 1)
     parts = list(enumerate(vector.parts))
-    number, (at, part) = next((n, found) for n, found in reversed(parts) if found[0] <= index)
+    number, (at, part) = next((n, entry) for n, entry in reversed(parts) if entry[0] <= index)
     return number, part, index - at
 
 

@@ -34,7 +34,7 @@ class Node:
 
     @property
     def reads_memory(self) -> bool:
-        """That something else may write to."""
+        """Return whether the tree reads memory that another instruction may write to."""
         return self.kind == "memory" or any(part.reads_memory for part in self.parts)
 
     @property

@@ -33,7 +33,7 @@ class Trees(Writer):
 
     @abstractmethod
     def parts(self, vector: Vector, value: str) -> list[str]:
-        """Of a value that is not pending: see `Vector.parts`."""
+        """Return the parts of a value that is not pending: see `Vector.parts`."""
 
     @abstractmethod
     def splat(self, vector: Vector, value: str) -> str | None:
@@ -41,7 +41,7 @@ class Trees(Writer):
 
     @abstractmethod
     def settle(self, name: str) -> None:
-        """Calls the tree of a pending value."""
+        """Call the tree of a pending value."""
 
     def node(self, argument: Argument, shape: Shape | None = None) -> Node:
         """An operand of a tree; one that is a matrix of this shape."""
@@ -70,14 +70,14 @@ class Trees(Writer):
         """A node whose parts agree on shapes and contraction, some of them stored for that."""
         parts = []
         for part in node.parts:
-            wanted, fits = part.shape, True
+            part_shape, fits = part.shape, True
             if node.kind == "elementwise":
-                fits = node.shape is None or wanted in (None, node.shape)
-                node.shape = node.shape or wanted
+                fits = node.shape is None or part_shape in (None, node.shape)
+                node.shape = node.shape or part_shape
             if node.contract is None:
                 node.contract = part.contract
             if not fits or part.contract not in (None, node.contract) or part.depth >= _MOST_DEPTH:
-                part = self.called(part, None if node.kind == "elementwise" else wanted)
+                part = self.called(part, None if node.kind == "elementwise" else part_shape)
             parts.append(part)
         node.parts = tuple(parts)
         return node
@@ -154,10 +154,11 @@ class Trees(Writer):
             self.copy_columns(self.called(root, None).value, out, load=False)
 
     def columns(self, arguments: list[Argument], vector: Vector) -> Node:
-        """Of a pointer, a stride, whether that is volatile, and the numbers of rows and columns."""
+        """Return the node of a matrix in memory, from a pointer, a stride, whether accesses are volatile, and the
+        numbers of rows and columns."""
         pointer, stride, volatile, rows, columns = (Argument(a.type, a.value) for a in arguments)
         if stride.type != "i64":
-            value = stride.value if stride.value.isdigit() else self.made(f"zext {stride} to i64", "stride")
+            value = stride.value if stride.value.isdigit() else self.define(f"zext {stride} to i64", "stride")
             stride = Argument("i64", value)
         node = Node("memory", vector, (int(rows.value), int(columns.value)), value=pointer, stride=stride)
         node.volatile = volatile.value in ("true", "1")
@@ -169,10 +170,10 @@ class Trees(Writer):
         rows, columns = memory.shape
         column, volatile = Vector(rows, memory.vector.element), "volatile " * memory.volatile
         for number in range(columns):
-            start = self.made(f"mul i64 {memory.stride.value}, {number}", "start")
-            here = self.address(column, place, f"i64 {number * rows}")
-            there = self.address(column, memory.value, f"i64 {start}")
-            self.copy(*((here, there) if load else (there, here)), column, volatile)
+            start = self.define(f"mul i64 {memory.stride.value}, {number}", "start")
+            local_column = self.address(column, place, f"i64 {number * rows}")
+            memory_column = self.address(column, memory.value, f"i64 {start}")
+            self.copy(*((local_column, memory_column) if load else (memory_column, local_column)), column, volatile)
 
 
 _MATRICES: dict[str, Callable[[Trees, Instruction, Call, Vector], None]] = {

@@ -29,16 +29,16 @@ class Vector:
         """The vectors that SPIR-V has, and elements, which it is made of, and where these start."""
         if not self.is_wide:
             return [(0, self)]
-        found, at = [], 0
+        vectors, at = [], 0
         for size in (16, 8, 4, 2, 1):
             while self.count - at >= size:
-                found.append((at, Vector(size, self.element)))
+                vectors.append((at, Vector(size, self.element)))
                 at += size
-        return found
+        return vectors
 
     @property
     def is_wide(self) -> bool:
-        """Whether SPIR-V lacks it."""
+        """Return whether SPIR-V lacks the vector type."""
         return self.count not in _SIZES
 
     @property
@@ -116,24 +116,24 @@ def incoming(text: str) -> list[tuple[str, str]]:
     """The values and labels of a phi."""
     first, *rest = operands(text)
     words = tokens(first)
-    found = []
+    pairs = []
     for part in ["".join(words[type_end(words, 0) :]).strip(), *rest]:
         value, label = split(tokens(part[1:-1]))
-        found.append(("".join(value), "".join(label)))
-    return found
+        pairs.append(("".join(value), "".join(label)))
+    return pairs
 
 
 # --- alignments ----------------------------------------------------------------------------------
 
 
 def align(text: str) -> int:
-    found = re.search(r", align (\d+)", text)
-    return int(found[1]) if found else 1 << 16
+    match = re.search(r", align (\d+)", text)
+    return int(match[1]) if match else 1 << 16
 
 
 def is_aligned(pointer: Argument, vector: Vector) -> bool:
-    found = re.search(r"\balign (\d+)", pointer.attributes)
-    return found is None or int(found[1]) >= vector.size
+    match = re.search(r"\balign (\d+)", pointer.attributes)
+    return match is None or int(match[1]) >= vector.size
 
 
 # --- instructions on all elements ----------------------------------------------------------------
@@ -208,7 +208,7 @@ class Elements:
         return self.before + ", ".join([str(first), *(other.value for other in others)]) + self.after.format(result)
 
     def name(self, result: str) -> str:
-        """Of the intrinsic that gives this."""
+        """Return the name of the intrinsic that results in this type."""
         vector = vector_of(result)
         element = vector.element if vector else result
         code = {"half": "f16", "float": "f32", "double": "f64"}.get(element, element)
@@ -216,7 +216,7 @@ class Elements:
 
 
 def read(text: str) -> Elements | None:
-    """None for other instructions."""
+    """Return the parts of an instruction that does the same to all elements; None for others."""
     opcode = text.split(None, 1)[0]
     if opcode in ("call", "tail", "notail"):
         return _intrinsic(text)

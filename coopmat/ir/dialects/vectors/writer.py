@@ -1,4 +1,4 @@
-"""What is written of a function in place of vectors that SPIR-V lacks: memory for them, and accesses to that."""
+"""The instructions written in place of vectors that SPIR-V lacks: memory for them, and accesses to that memory."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class Writer:
     def emit(self, text: str, result: str | None = None) -> None:
         self.out.append(Instruction(result, text, self.source))
 
-    def made(self, text: str, name: str = "element") -> str:
-        """The name of a new value."""
+    def define(self, text: str, name: str = "element") -> str:
+        """Emit the definition of a new value, and return its name."""
         result = self.fresh(name)
         self.emit(text, result)
         return result
@@ -60,19 +60,20 @@ class Writer:
         return Argument("ptr", result)
 
     def address(self, vector: Vector, base: Argument, index: str) -> Argument:
-        """Of an element; `index` has a type."""
+        """Return the address of an element; `index` includes its type."""
         pointer = Argument(base.type, base.value)
         if index == "i64 0":
             return pointer
-        return Argument(base.type, self.made(f"getelementptr inbounds {vector.stored}, {pointer}, {index}", "address"))
+        text = f"getelementptr inbounds {vector.stored}, {pointer}, {index}"
+        return Argument(base.type, self.define(text, "address"))
 
     def load(self, vector: Vector, base: Argument) -> list[str]:
         return [self.load_one(part, self.address(vector, base, f"i64 {at}")) for at, part in vector.parts]
 
     def load_one(self, part: Vector, address: Argument) -> str:
         kind = Vector(part.count, part.stored)
-        value = self.made(f"load {kind}, {address}, align {part.size}")
-        return self.made(f"trunc {kind} {value} to {part}") if kind != part else value
+        value = self.define(f"load {kind}, {address}, align {part.size}")
+        return self.define(f"trunc {kind} {value} to {part}") if kind != part else value
 
     def store(self, vector: Vector, base: Argument, parts: list[str]) -> None:
         for (at, part), value in zip(vector.parts, parts, strict=True):
@@ -81,7 +82,7 @@ class Writer:
 
     def store_one(self, part: Vector, address: Argument, value: str) -> None:
         kind = Vector(part.count, part.stored)
-        stored = self.made(f"zext {part} {value} to {kind}") if kind != part else value
+        stored = self.define(f"zext {part} {value} to {kind}") if kind != part else value
         self.emit(f"store {kind} {stored}, {address}, align {part.size}")
 
     def spilled(self, vector: Vector, parts: list[str]) -> Argument:
