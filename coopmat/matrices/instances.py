@@ -8,7 +8,7 @@ from typing import ClassVar
 from . import spelling
 from .holdings import Interleaved, Term
 from .instance import FromTemplate, Instance, Parameter, Signature
-from .products import joined
+from .products import PIECE, joined, piece
 from .strategies import Target
 from .variants import ComponentType, Layout, MatrixType, Use
 
@@ -98,6 +98,10 @@ class _OfMatrix(FromTemplate):
         return out | {"WIDTH": str(w), "V": spelling.vector(m.component, w)} if holding.has_vectors else out
 
 
+# Accesses of x86.cl that make a whole piece at a time.
+_BY_PIECES = frozenset({"WHOLE_ROWM", "INTERLEAVED_ROWM", "INTERLEAVED_PACKED"})
+
+
 @dataclass(frozen=True, slots=True)
 class _Memory(_OfMatrix):
     """`space`: global, local, constant, private, generic. Where `checked`, the pointer is to the origin of a matrix in
@@ -133,9 +137,12 @@ class _Memory(_OfMatrix):
     def _memory_definitions(self, target: Target, section: str) -> dict[str, str]:
         w, holding = target.width(self.matrix), target.holding(self.matrix)
         how = "CHECKED" if self.checked else "EACH" if self.volatile else f"{holding.name}_{self.layout.short.upper()}"
-        out = self._matrix_definitions(target, f"{section}_{how} {section}_EACH {section}")
+        pieces = f"{section}_{how}_PIECES " * target.strategy.in_pieces(self.matrix)
+        out = self._matrix_definitions(target, f"{pieces}{section}_{how} {section}_EACH {section}")
         if how != "WHOLE_ROWM":
             out["EACH"] = each(holding.slots, holding.has_vectors)
+        if target.strategy.in_pieces(self.matrix) and how in _BY_PIECES:
+            out["EACH"] = each(holding.slots * self.matrix.component.size // PIECE)
         fits = "(CM_FITS((r) + 1, row, rows) && CM_FITS((c) + 1, column, columns))"
         out |= {
             "VLOAD(p)": f"vload{w}(0, p)" if w > 1 else "*(p)",
@@ -145,6 +152,8 @@ class _Memory(_OfMatrix):
             "PLACE": ", ".join(f"{p.type} {p.name}" for p in self._place),
             "INSIDE(r, c)": fits if self.checked else "1",
         }
+        if target.strategy.in_pieces(self.matrix):
+            out |= {"PIECE": str(PIECE // self.matrix.component.size), "LOAD_PIECE(p)": piece(self.matrix.component)}
         if isinstance(holding, Interleaved):
             out |= {"PACK": str(holding.pack), "JOIN(r, c)": joined(self.matrix.component, holding.pack)}
             out["WORD(p)"] = f"as_uint(vload{holding.pack}(0, p))"

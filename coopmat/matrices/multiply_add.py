@@ -8,9 +8,14 @@ from . import instances, spelling
 from .holdings import Number, Term
 from .instance import FromTemplate, Instance, Parameter, Signature, Written
 from .instructions import Instruction
-from .products import FragmentProduct, Product
+from .products import DotProduct, FragmentProduct, Product
 from .strategies import Target
 from .variants import ComponentType, MatrixType, Operands, Use
+
+# Sums of a register's width that a processor with 32 such registers keeps besides operands, and how many dot products
+# are written out, one after the other.
+SUMS = 24
+UNROLLED_DOTS = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,8 @@ class MultiplyAdd(FromTemplate):
             out |= self._places(target)
         elif target.holding(self.b).has_vectors:
             out["B_ROW(k, j)"] = self._row_of_b(target, w)
+        if isinstance(product, DotProduct):
+            out |= self._register_blocks(n // w, product)
         if target.strategy.is_emulated:
             # An emulated instruction has loops itself.
             out |= {"EACH": "CM_ROLL", "EACH_K": "CM_ROLL"}
@@ -114,6 +121,27 @@ class MultiplyAdd(FromTemplate):
             return product.section
         usual = (target.strategy.lies_as_usual(m, target.sub_group_size) for m in (self.a, self.b, self.c))
         return "MUL_ADD" if all(usual) else "MUL_ADD_MIXED"
+
+    def _register_blocks(self, vectors: int, product: DotProduct) -> dict[str, str]:
+        """Blocks of C, in rows and vectors, whose sums stay in registers while all of K goes by: of those that divide
+        it, the one with the fewest loads for an instruction."""
+        rows = self.c.rows
+        fitting = (
+            (i, j)
+            for i in range(1, min(rows, SUMS) + 1)
+            for j in range(1, min(vectors, SUMS // i) + 1)
+            if rows % i == 0 and vectors % j == 0
+        )
+        i, j = min(fitting, key=lambda block: (1 / block[0] + 1 / block[1], block[1]))
+        steps, alone = i * j * self.a.columns // product.k, (i, j) == (rows, vectors)
+        return {
+            "BLOCK_M": str(i),
+            "BLOCK_N": str(j),
+            "ALONE": str(int(alone)),
+            "EACH_BLOCK": "CM_UNROLL" if alone else "CM_ROLL",
+            "EACH_COLUMN": "CM_UNROLL" if vectors <= SUMS else "CM_ROLL",
+            "EACH_K": "CM_UNROLL" if steps <= UNROLLED_DOTS else "CM_ROLL",
+        }
 
     def _places(self, target: Target) -> dict[str, str]:
         """Where the components of each matrix are, and how those of A and B go to other lanes."""

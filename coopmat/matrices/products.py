@@ -142,11 +142,19 @@ X86 = (
 )
 
 
+# Bytes of a processor's widest register, and of a line of its cache.
+PIECE = 64
+
+
+def piece(component: ComponentType) -> str:
+    """PIECE bytes from memory `p`, aligned to a component only, as 16 words: compilers make one load of it."""
+    count = PIECE // (16 * component.size)
+    words = f"as_uint{16 // count}"
+    return f"(uint16)({', '.join(f'{words}(vload16(0, (p) + {16 * i}))' for i in range(count))})"
+
+
 def joined(component: ComponentType, pack: int) -> str:
     """`pack` vectors of 16 components, loaded from rows of memory, as 16 words in which those of a column lie
     together."""
-    bits = "as_uchar16" if component.bits == 8 else ""
-    parts = (
-        f"convert_uint16({bits}(vload16(0, p + CM_OFFSET(r + {i}, c)))) << {i * component.bits}" for i in range(pack)
-    )
-    return f"({' | '.join(parts)})"
+    words = f"as_uint{16 // pack}"
+    return f"cm_interleave{pack}({', '.join(f'{words}(vload16(0, p + CM_OFFSET(r + {i}, c)))' for i in range(pack))})"

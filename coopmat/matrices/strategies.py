@@ -8,9 +8,9 @@ from enum import Enum
 from types import MappingProxyType
 
 from . import fragments
-from .holdings import Columns, Holding, Whole
+from .holdings import Columns, Holding, Interleaved, Whole
 from .instructions import FAMILIES
-from .products import X86, Product
+from .products import PIECE, X86, Product
 from .variants import MatrixType, Operands
 
 # What local memory is made for where the kernel does not say how large its work-groups are.
@@ -52,7 +52,8 @@ class Strategy:
     it otherwise; `barrier` is the function that these wait for each other by, none where there is one only. `products`
     are what its newest devices have instructions for, `others` what only older ones have; `family` is that of the
     vendor's instructions, if they are one's (`INSTRUCTIONS`). `prelude` is the file of C that reaches them, in place of
-    the functions of those names. `tuning` is the device's.
+    the functions of those names. `has_pieces`: its devices copy memory best in PIECE bytes, whatever the components.
+    `tuning` is the device's.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Strategy:
     prelude: str = ""
     builtins: str | None = None
     barrier: str = ""
+    has_pieces: bool = False
     tuning: Tuning = DEFAULT_TUNING
 
     def tuned(self, tuning: Tuning) -> Strategy:
@@ -142,6 +144,12 @@ class Strategy:
             None,
         )
 
+    def in_pieces(self, matrix: MatrixType) -> bool:
+        """Whether a matrix of small components is copied from memory in the processor's widest registers."""
+        holding = self.holding(matrix, 1)
+        row = matrix.columns * matrix.component.size * (holding.pack if isinstance(holding, Interleaved) else 1)
+        return self.has_pieces and matrix.component.size < 4 and row % PIECE == 0
+
     def width(self, matrix: MatrixType) -> int:
         """Components of the vectors that a matrix is held in: the widest vector that divides a row, or scalars."""
         widths = (w for w in (16, 8, 4, 2, 1) if w <= self.tuning.widest and matrix.columns % w == 0)
@@ -171,6 +179,7 @@ _X86 = Strategy(
     Whole,
     X86,
     prelude="x86_prelude.cl",
+    has_pieces=True,
     builtins="subgroup_of_one_builtins.cl",
 )
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
@@ -216,7 +225,8 @@ def storage_alignment(strategy: Strategy, matrix: MatrixType, sub_group_size: in
     """In bytes: of the vectors in which it is accessed, in subgroups of this size and in larger ones."""
     lanes = {sub_group_size, *(row.lanes for row in strategy.products)}
     units = (strategy.holding(matrix, size).unit for size in lanes)
-    return matrix.component.size * max(*units, strategy.width(matrix))
+    vectors = matrix.component.size * max(*units, strategy.width(matrix))
+    return max(vectors, PIECE) if strategy.in_pieces(matrix) else vectors
 
 
 # The fences of a barrier before and after a store; to private memory no other work-item looks. What is stored to global

@@ -15,12 +15,31 @@ CM_FUNCTION uint16 cm_vpdpbusd(uint16 c, uint16 u, uint16 s)
         c += (u >> (uint16)(i) & (uint16)(255)) * as_uint16(as_int16(s << (uint16)(24 - i)) >> (int16)(24));
     return c;
 }
+// Words of a byte or of 16 bits from each row, in the order of the rows.
+CM_FUNCTION uint16 cm_interleave4(uint4 a, uint4 b, uint4 c, uint4 d)
+{
+    return convert_uint16(as_uchar16(a)) | convert_uint16(as_uchar16(b)) << (uint16)(8) |
+           convert_uint16(as_uchar16(c)) << (uint16)(16) | convert_uint16(as_uchar16(d)) << (uint16)(24);
+}
+CM_FUNCTION uint16 cm_interleave2(uint8 a, uint8 b)
+{
+    return convert_uint16(as_ushort16(a)) | convert_uint16(as_ushort16(b)) << (uint16)(16);
+}
 CM_FUNCTION float16 cm_vdpbf16ps(float16 c, uint16 a, uint16 b)
 {
     c = fma(as_float16(a & (uint16)(0xffff0000u)), as_float16(b & (uint16)(0xffff0000u)), c);
     return fma(as_float16(a << (uint16)(16)), as_float16(b << (uint16)(16)), c);
 }
 #endif // CM_PROLOGUE
+
+#ifdef CM_OP_LOAD_WHOLE_ROWM_PIECES
+CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
+{
+    CM_EACH for (int r = 0; r < CM_ROWS; ++r)
+        CM_EACH for (int c = 0; c < CM_COLUMNS; c += CM_PIECE)
+            CM_VECTOR(uint16, out, r * CM_COLUMNS + c) = CM_LOAD_PIECE(p + CM_OFFSET(r, c));
+}
+#endif // CM_OP_LOAD_WHOLE_ROWM_PIECES
 
 #ifdef CM_OP_LOAD_INTERLEAVED_ROWM
 CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
@@ -44,59 +63,74 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 {
     CM_EACH for (int r = 0; r < CM_ROWS; r += CM_PACK)
-        CM_EACH for (int i = 0; i < CM_COLUMNS * CM_PACK; i += 16)
-            CM_VECTOR(CM_V, out, CM_SLOT(r, 0) + i) = vload16(0, p + CM_OFFSET(r, 0) + i);
+        CM_EACH for (int i = 0; i < CM_COLUMNS * CM_PACK; i += CM_PIECE)
+            CM_VECTOR(uint16, out, CM_SLOT(r, 0) + i) = CM_LOAD_PIECE(p + CM_OFFSET(r, 0) + i);
 }
 #endif // CM_OP_LOAD_INTERLEAVED_PACKED
 
+// A block of CM_BLOCK_M rows and CM_BLOCK_N vectors of C fits the registers. Of several blocks (not CM_ALONE) the columns'
+// sums are made beforehand, once for all.
 #ifdef CM_OP_MUL_ADD_BYTES
 CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
 {
-    uint16 sum[CM_M][CM_N / 16], extra[CM_N / 16];
-    CM_EACH for (int i = 0; i < CM_M; ++i)
-        CM_EACH for (int j = 0; j < CM_N / 16; ++j)
-            sum[i][j] = CM_BEGIN(CM_VECTOR(const CM_C_V, c, i * CM_N + j * 16));
-    CM_EACH for (int j = 0; j < CM_N / 16; ++j)
+    uint16 extra[CM_N / 16];
+    CM_EACH_COLUMN for (int j = 0; j < CM_N / 16; ++j)
         extra[j] = (uint16)(0);
-    CM_EACH_K for (int k = 0; k < CM_K; k += 4) {
-        uint16 y[CM_N / 16];
-        CM_EACH for (int j = 0; j < CM_N / 16; ++j) {
-            y[j] = CM_VECTOR(const uint16, b, k * CM_N + j * 64);
-            if (CM_FLIP)
-                extra[j] = CM_DOT(extra[j], (uint16)(CM_FLIP), y[j]);
+    if (CM_FLIP && !CM_ALONE)
+        CM_EACH_K for (int k = 0; k < CM_K; k += 4)
+            CM_EACH_COLUMN for (int j = 0; j < CM_N / 16; ++j)
+                extra[j] = CM_DOT(extra[j], (uint16)(CM_FLIP), CM_VECTOR(const uint16, b, k * CM_N + j * 64));
+    CM_EACH_BLOCK for (int top = 0; top < CM_M; top += CM_BLOCK_M)
+        CM_EACH_BLOCK for (int left = 0; left < CM_N / 16; left += CM_BLOCK_N) {
+            uint16 sum[CM_BLOCK_M][CM_BLOCK_N];
+            CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i)
+                CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j)
+                    sum[i][j] = CM_BEGIN(CM_VECTOR(const CM_C_V, c, (top + i) * CM_N + (left + j) * 16)) - extra[left + j];
+            CM_EACH_K for (int k = 0; k < CM_K; k += 4) {
+                uint16 y[CM_BLOCK_N];
+                CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j) {
+                    y[j] = CM_VECTOR(const uint16, b, k * CM_N + (left + j) * 64);
+                    if (CM_FLIP && CM_ALONE)
+                        extra[j] = CM_DOT(extra[j], (uint16)(CM_FLIP), y[j]);
+                }
+                CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i) {
+                    const uint16 x = (uint16)(CM_VECTOR(const uint, a, (top + i) * CM_K + k) ^ CM_FLIP);
+                    CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j)
+                        sum[i][j] = CM_DOT(sum[i][j], x, y[j]);
+                }
+            }
+            CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i)
+                CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j) {
+                    const int at = (top + i) * CM_N + (left + j) * 16;
+                    sum[i][j] -= CM_ALONE ? extra[left + j] : (uint16)(0);
+                    CM_VECTOR(CM_C_V, out, at) = CM_END(sum[i][j], CM_VECTOR(const CM_C_V, c, at));
+                }
         }
-        CM_EACH for (int i = 0; i < CM_M; ++i) {
-            const uint16 x = (uint16)(CM_VECTOR(const uint, a, i * CM_K + k) ^ CM_FLIP);
-            CM_EACH for (int j = 0; j < CM_N / 16; ++j)
-                sum[i][j] = CM_DOT(sum[i][j], x, y[j]);
-        }
-    }
-    CM_EACH for (int i = 0; i < CM_M; ++i)
-        CM_EACH for (int j = 0; j < CM_N / 16; ++j)
-            CM_VECTOR(CM_C_V, out, i * CM_N + j * 16) =
-                CM_END((sum[i][j] - extra[j]), CM_VECTOR(const CM_C_V, c, i * CM_N + j * 16));
 }
 #endif // CM_OP_MUL_ADD_BYTES
 
 #ifdef CM_OP_MUL_ADD_BFLOAT16
 CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
 {
-    float16 sum[CM_M][CM_N / 16];
-    CM_EACH for (int i = 0; i < CM_M; ++i)
-        CM_EACH for (int j = 0; j < CM_N / 16; ++j)
-            sum[i][j] = CM_VECTOR(const float16, c, i * CM_N + j * 16);
-    CM_EACH_K for (int k = 0; k < CM_K; k += 2) {
-        uint16 y[CM_N / 16];
-        CM_EACH for (int j = 0; j < CM_N / 16; ++j)
-            y[j] = CM_VECTOR(const uint16, b, k * CM_N + j * 32);
-        CM_EACH for (int i = 0; i < CM_M; ++i) {
-            const uint16 x = (uint16)(CM_VECTOR(const uint, a, i * CM_K + k));
-            CM_EACH for (int j = 0; j < CM_N / 16; ++j)
-                sum[i][j] = cm_vdpbf16ps(sum[i][j], x, y[j]);
+    CM_EACH_BLOCK for (int top = 0; top < CM_M; top += CM_BLOCK_M)
+        CM_EACH_BLOCK for (int left = 0; left < CM_N / 16; left += CM_BLOCK_N) {
+            float16 sum[CM_BLOCK_M][CM_BLOCK_N];
+            CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i)
+                CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j)
+                    sum[i][j] = CM_VECTOR(const float16, c, (top + i) * CM_N + (left + j) * 16);
+            CM_EACH_K for (int k = 0; k < CM_K; k += 2) {
+                uint16 y[CM_BLOCK_N];
+                CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j)
+                    y[j] = CM_VECTOR(const uint16, b, k * CM_N + (left + j) * 32);
+                CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i) {
+                    const uint16 x = (uint16)(CM_VECTOR(const uint, a, (top + i) * CM_K + k));
+                    CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j)
+                        sum[i][j] = cm_vdpbf16ps(sum[i][j], x, y[j]);
+                }
+            }
+            CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i)
+                CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j)
+                    CM_VECTOR(float16, out, (top + i) * CM_N + (left + j) * 16) = sum[i][j];
         }
-    }
-    CM_EACH for (int i = 0; i < CM_M; ++i)
-        CM_EACH for (int j = 0; j < CM_N / 16; ++j)
-            CM_VECTOR(float16, out, i * CM_N + j * 16) = sum[i][j];
 }
 #endif // CM_OP_MUL_ADD_BFLOAT16
