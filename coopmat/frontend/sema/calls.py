@@ -17,7 +17,7 @@ from .values import constant_value, convert_arithmetic, fold_bits, rvalue
 def call(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
     callee = node.callee
     while isinstance(callee, syntax.Paren):
-        callee = callee.inner
+        callee = callee.expression
     if not isinstance(callee, syntax.Identifier):
         c.fail("not-a-function", "only a function can be called, by its name", callee.span)
     entity = c.scope.find(callee.name)

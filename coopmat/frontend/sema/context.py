@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from ...diagnostics import Details, Diagnostics, FixIt, Note, Span
 from ...features import Features
 from .. import syntax, typed
-from ..foreign_names import NAMES, Meant
+from ..foreign_names import NAMES, Equivalent
 from ..types import PLAIN, Qualifiers, RecordType, Type
 
 if TYPE_CHECKING:
@@ -345,12 +345,12 @@ class Context:
             self.function.undeclared.add(name)
         meant = NAMES.get(name)
         if meant is None and (near := self.nearest(name, candidates)):
-            meant = Meant(near, alike=True)
+            meant = Equivalent(near, interchangeable=True)
         notes = [meant.note()] if meant else []
         # Where a macro made the name, another text stands in the source.
         line = self.diagnostics.sources.line(span.file, span.line) or ""
         here = line[span.column - 1 : span.end_column - 1] == name
-        fixits = [FixIt(span, meant.name)] if meant and meant.alike and here else []
+        fixits = [FixIt(span, meant.name)] if meant and meant.interchangeable and here else []
         self.fail("undeclared-identifier", message, span, notes=notes, fixits=fixits)
 
     def nearest(self, name: str, candidates: Iterable[str]) -> str | None:

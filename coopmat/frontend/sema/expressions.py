@@ -119,7 +119,7 @@ def _identifier(c: Context, node: syntax.Identifier, expected: Type | None) -> E
 
 
 def _paren(c: Context, node: syntax.Paren, expected: Type | None) -> Expr:
-    return analyse(c, node.inner, expected)
+    return analyse(c, node.expression, expected)
 
 
 # --- operators -------------------------------------------------------------------------------------
@@ -329,7 +329,7 @@ def _literal_first(node: syntax.Cast) -> syntax.Expression | None:
 def _vector_literal(c: Context, target: VectorType, node: syntax.Cast) -> Expr:
     """`(float4)(a, b, ...)`: scalars and vectors that add up, or one scalar for all components (6.1.6)."""
     assert isinstance(node.operand, syntax.Paren)
-    inner = node.operand.inner
+    inner = node.operand.expression
     parts = inner.items if isinstance(inner, syntax.Comma) else [inner]
     values = [rvalue(part) for part in c.analyse_each(*parts)]
     if len(values) == 1:

@@ -88,7 +88,7 @@ def _vector_in_braces(c: Context, t: VectorType, node: syntax.InitializerList) -
 
 def _string(node: syntax.Expression) -> syntax.StringLiteral | None:
     while isinstance(node, syntax.Paren):
-        node = node.inner
+        node = node.expression
     return node if isinstance(node, syntax.StringLiteral) else None
 
 

@@ -161,7 +161,7 @@ def binary(c: Context, node: syntax.Binary) -> None:
 def _truth(node: syntax.Expression) -> bool:
     """Whether an expression is 0 or 1 by its operator, so that comparing it with another such is meant."""
     while isinstance(node, syntax.Paren):
-        node = node.inner
+        node = node.expression
     if isinstance(node, syntax.Unary):
         return node.op == "!"
     return isinstance(node, syntax.Binary) and (node.op in _COMPARISONS or node.op in ("&&", "||"))
@@ -172,8 +172,8 @@ def condition(c: Context, node: syntax.Expression) -> None:
     if isinstance(node, syntax.Assign) and node.op == "=":
         notes = [Note("'==' compares; another pair of parentheses says that '=' is meant")]
         c.warn("parentheses", "an assignment as a condition", node.op_span, notes=notes)
-    elif isinstance(node, syntax.Paren) and isinstance(node.inner, syntax.Binary) and node.inner.op == "==":
-        inner = node.inner
+    elif isinstance(node, syntax.Paren) and isinstance(node.expression, syntax.Binary) and node.expression.op == "==":
+        inner = node.expression
         name = isinstance(inner.left, (syntax.Identifier, syntax.Subscript, syntax.Member))
         # Out of a macro all of it has one place.
         if name and inner.left.span != inner.right.span and inner.span != node.span:

@@ -349,7 +349,7 @@ def needs_target(c: Context, node: syntax.Initializer) -> bool:
     """Whether the matrix type of an expression does not follow from the expression alone."""
     while True:
         if isinstance(node, syntax.Paren):
-            node = node.inner
+            node = node.expression
         elif isinstance(node, syntax.Comma):
             node = node.items[-1]
         elif isinstance(node, syntax.StatementExpression):
@@ -380,7 +380,7 @@ def _called(c: Context, node: syntax.Call) -> str:
     """The name that is called, where that is no function of the program's."""
     callee = node.callee
     while isinstance(callee, syntax.Paren):
-        callee = callee.inner
+        callee = callee.expression
     return callee.name if isinstance(callee, syntax.Identifier) and c.scope.find(callee.name) is None else ""
 
 

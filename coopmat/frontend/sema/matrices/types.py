@@ -94,7 +94,7 @@ def apply_attribute(c: Context, base: Type, attribute: syntax.Attribute) -> Coop
 def enumerator(c: Context, e: syntax.Expression) -> int | None:
     """The value of an integer constant expression; a string holding an enumerator's name is accepted too."""
     while isinstance(e, syntax.Paren):
-        e = e.inner
+        e = e.expression
     if isinstance(e, syntax.StringLiteral):
         name = "".join(text.strip('"') for text in e.texts)
         if name not in ENUMERATORS:
@@ -109,7 +109,7 @@ def enumerator(c: Context, e: syntax.Expression) -> int | None:
 def _scope(c: Context, e: syntax.Expression) -> int:
     known = e
     while isinstance(known, (syntax.Paren, syntax.Cast)):
-        known = known.inner if isinstance(known, syntax.Paren) else known.operand
+        known = known.expression if isinstance(known, syntax.Paren) else known.operand
     # By role, because the values of the memory scopes differ between headers.
     role = known.name if isinstance(known, syntax.Identifier) and known.name.startswith("memory_scope_") else None
     if role != _MEMORY_SCOPE and (role is not None or enumerator(c, e) != SCOPE_SUBGROUP):
