@@ -45,7 +45,7 @@ class Paren(Expression):
     """Parentheses, which are a node because `(float4)(a, b, c, d)` is a vector literal and not a cast of a comma
     expression."""
 
-    expression: Expression
+    inner: Expression
 
 
 class Unary(Expression):

@@ -61,7 +61,7 @@ def errors(source: str) -> list[tuple[int, int, str]]:
 def show(node: ast.Expression) -> str:
     """Fully parenthesised, the source's own parentheses left out."""
     if isinstance(node, ast.Paren):
-        return show(node.expression)
+        return show(node.inner)
     if isinstance(node, ast.Binary):
         return f"({show(node.left)} {node.op} {show(node.right)})"
     if isinstance(node, ast.Assign):
@@ -164,7 +164,7 @@ def test_a_long_chain_is_a_left_deep_tree() -> None:
 def test_vector_literals_keep_their_parentheses() -> None:
     cast = expression("(float4)(1, a.xy, 2)")
     assert isinstance(cast, ast.Cast) and isinstance(cast.operand, ast.Paren)
-    assert isinstance(cast.operand.expression, ast.Comma) and len(cast.operand.expression.items) == 3
+    assert isinstance(cast.operand.inner, ast.Comma) and len(cast.operand.inner.items) == 3
     assert [word.text for word in cast.type_name.specifiers.type_words] == ["float4"]
 
 

@@ -1,4 +1,4 @@
-"""What a row of the builtins table is, and the small language of its signatures.
+"""The rows of the builtins table, and the small language of their signatures.
 
 A signature reads like a declaration, followed by what its letters range over:
 
