@@ -76,7 +76,7 @@ def settings_for(device: DeviceInfo, given: Mapping[str, Any]) -> Settings:
         device=device.index,
         default_route=route_for(device).matrices,
         selection="exhaustive" if given["exhaustive"] else "wimpy" if wimpy else "default",
-        chosen=given["device"] or "",
+        device_name=given["device"] or "",
         **{name: given[name] for name in ("seed", "tolerance", "timeout", "keep", "code")},
     )
 

@@ -1,7 +1,7 @@
-"""The conformance runner: does a device do what cooperative matrices mean?
+"""The conformance runner: it checks whether a device implements the meaning of cooperative matrices.
 
 A test is a mode and an operation: `spirv_add` is assembled by hand, `c_add` goes through the compiler. An operation
-(`operations/`) says which variants it has on a device (`profile`), which buffers one of them gets and what must be in
-them afterwards (`experiment`), and writes its kernel once, for whichever writer (`writers/`) it is handed.
-Names and meaning: OpenCL-CTS #2655. The reference is numpy (`coopmat.matrices.meaning`).
+(`operations/`) determines its variants on a device (`profile`), the buffers of each and their contents after the launch
+(`experiment`), and writes its kernel once, for any of the writers (`writers/`). Names and meaning: OpenCL-CTS #2655.
+The reference is numpy (`coopmat.matrices.meaning`).
 """

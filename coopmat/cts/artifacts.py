@@ -1,4 +1,6 @@
-"""The directory that a failing variant leaves: what was compiled, what went in, what came out, how to repeat it."""
+"""The directory of files of a failing variant: the compiled program, the inputs and outputs, and the command that
+repeats it.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,12 @@ from .outcome import Outcome
 
 
 def place_of(keep: str, outcome: Outcome) -> Path:
-    """The directory of a variant below `keep`; a name that every file system takes."""
+    """Return the directory of a variant below `keep`; every file system accepts its name."""
     return Path(keep) / re.sub(r"[^\w.\-]", "_", f"{outcome.test}.{outcome.variant}.{outcome.route}")
 
 
 def add(place: Path, files: Mapping[str, bytes]) -> None:
-    """Raises OSError."""
+    """Write files to a directory. Raises OSError."""
     for name, data in files.items():
         (place / name).write_bytes(data)
 
@@ -33,9 +35,9 @@ def write(
     command: str,
     log: str,
 ) -> None:
-    """Writes `files`, and each argument as .npy: before the launch, as expected, and what `outputs` holds after it.
+    """Write `files`, and each argument as .npy: its contents before the launch, as expected, and after it (`outputs`).
 
-    bf16 and the like are their bit patterns. Raises OSError.
+    Types that numpy lacks, such as bf16, are written as bit patterns. Raises OSError.
     """
     place.mkdir(parents=True, exist_ok=True)
     add(place, files)
@@ -44,13 +46,13 @@ def write(
         arrays = {"before": argument.before, "expected": argument.expected}
         if outputs is not None:
             arrays["after"] = outputs[number]
-        kept = {f"{argument.name}.{what}.npy": array for what, array in arrays.items() if array is not None}
-        for name, array in kept.items():
+        data = {f"{argument.name}.{what}.npy": array for what, array in arrays.items() if array is not None}
+        for name, array in data.items():
             np.save(place / name, array, allow_pickle=False)
         where = ""
         if (at := argument.place) is not None:
             where = f", {at.matrix.name} {at.layout.short} from component {at.offset}, stride {at.stride}"
-        lines.append(f"- `{argument.name}`: {argument.component} in {argument.space} memory{where}: {', '.join(kept)}")
+        lines.append(f"- `{argument.name}`: {argument.component} in {argument.space} memory{where}: {', '.join(data)}")
     (place / "README.md").write_text(
         f"Repeat: `coopmat cts {command}`\n\nArguments of the kernel, in order, strides and offsets in components;\n"
         f"{experiment.groups} work-groups of {experiment.sub_groups} subgroups ran it:\n\n"

@@ -1,4 +1,4 @@
-"""What is wrong with a buffer, in words: which components, and the matrices that were expected and found."""
+"""A description of the errors in a buffer: the wrong components, with the expected and the actual matrix."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ UPSTREAM_ULPS = 1117.0
 
 
 def with_upstream_tolerance(argument: Argument) -> Argument:
-    """As upstream compares multiply-adds of floats: what may be off at all may be off by its units."""
+    """Return the argument with upstream's tolerance for multiply-adds of floats: UPSTREAM_ULPS units for components
+    that have a tolerance."""
     if argument.expected is None or argument.component.is_integer or not np.any(np.asarray(argument.tolerance) > 0):
         return argument
     wide = meaning.widen(argument.component, argument.expected)
@@ -30,19 +31,19 @@ def with_upstream_tolerance(argument: Argument) -> Argument:
     return replace(argument, tolerance=bound)
 
 
-def fault(argument: Argument, got: Array) -> str:
-    """What is wrong with a buffer after the launch; nothing where it is right."""
+def fault(argument: Argument, actual: Array) -> str:
+    """Return a description of the errors in a buffer after the launch, empty if there are none."""
     if argument.look is not None:
-        said = argument.look(got)
-        return f"{argument.name}: {said}" if said else ""
-    wrong = argument.wrong(got).ravel()
+        text = argument.look(actual)
+        return f"{argument.name}: {text}" if text else ""
+    wrong = argument.wrong(actual).ravel()
     if not wrong.any():
         return ""
     count, size = int(np.count_nonzero(wrong)), wrong.size
     what = "components are wrong" if argument.is_output else "components of an input have changed"
     lines = [f"{argument.name}: {count} of {size} {what}"]
-    lines += _positions(argument, got, wrong)
-    lines += _matrices(argument, got, wrong)
+    lines += _positions(argument, actual, wrong)
+    lines += _matrices(argument, actual, wrong)
     return "\n".join(lines)
 
 
@@ -50,15 +51,15 @@ def _shown(argument: Argument, values: Array) -> Array:
     return np.asarray(meaning.widen(argument.component, values))
 
 
-def _positions(argument: Argument, got: Array, wrong: Array) -> list[str]:
-    found, wanted = (_shown(argument, array.ravel()) for array in (got, argument.wanted))
+def _positions(argument: Argument, actual: Array, wrong: Array) -> list[str]:
+    values, expected = (_shown(argument, array.ravel()) for array in (actual, argument.result))
     places = np.flatnonzero(wrong)
-    lines = [f"  {where(argument, int(at))}: {found[at]!s}, not {wanted[at]!s}" for at in places[:POSITIONS]]
+    lines = [f"  {where(argument, int(at))}: {values[at]!s}, not {expected[at]!s}" for at in places[:POSITIONS]]
     return lines + ([f"  and {places.size - POSITIONS} more"] if places.size > POSITIONS else [])
 
 
 def where(argument: Argument, at: int) -> str:
-    """A component of the buffer: its place in the matrix, or what it is where it is in none."""
+    """Describe a component of the buffer: its place in the matrix, or what it is if it is in none."""
     if argument.place is None:
         return f"component {at}"
     indices = argument.place.indices()
@@ -74,8 +75,8 @@ def where(argument: Argument, at: int) -> str:
     return f"padding, component {at} of the buffer"
 
 
-def _matrices(argument: Argument, got: Array, wrong: Array) -> list[str]:
-    """Both matrices, clipped to a window around the first component that is wrong."""
+def _matrices(argument: Argument, actual: Array, wrong: Array) -> list[str]:
+    """Return lines with both matrices, clipped to a window around the first component that is wrong."""
     if argument.place is None:
         return []
     indices = argument.place.indices()
@@ -86,7 +87,7 @@ def _matrices(argument: Argument, got: Array, wrong: Array) -> list[str]:
     if (rows.stop - rows.start, columns.stop - columns.start) != indices.shape:
         clip = f" (rows {rows.start} to {rows.stop - 1}, columns {columns.start} to {columns.stop - 1})"
     lines = []
-    for title, array in (("expected", argument.wanted), ("got", got)):
+    for title, array in (("expected", argument.result), ("got", actual)):
         matrix = _shown(argument, array.ravel()[indices])[rows, columns]
         lines.append(f"  {title}, {argument.place.matrix.name}{clip}:")
         lines += [f"    {line}" for line in _grid(matrix, wrong[indices][rows, columns])]
@@ -99,7 +100,7 @@ def _window(at: int, size: int) -> slice:
 
 
 def _grid(matrix: Array, wrong: Array) -> list[str]:
-    """Rows of equally wide columns; what is wrong has a star behind it."""
+    """Return rows of equally wide columns; a star follows each wrong component."""
     marked = np.where(wrong, "*", " ")
     cells = [[f"{v!s}{m}" for v, m in zip(*row, strict=True)] for row in zip(matrix, marked, strict=True)]
     width = max(len(cell) for row in cells for cell in row)

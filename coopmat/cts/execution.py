@@ -1,4 +1,4 @@
-"""In a worker: compiles, builds and launches the variants of a batch, and compares every buffer."""
+"""The work of a worker: it compiles, builds and launches the variants of a batch, and compares every buffer."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ _WRITERS: dict[str, type[Writer]] = {"c": CWriter, "spirv": AssemblyWriter}
 
 
 class Refused(Exception):
-    """A program was not compiled or built: whose fault it is, only each variant alone can tell."""
+    """Raised when a program was not compiled or built; only separate runs can find the variant at fault."""
 
 
 class Misfit(Exception):
-    """The device runs kernels in other subgroups than they can be compiled for."""
+    """Raised when the device runs kernels in subgroups of a size for which they cannot be compiled."""
 
 
 class Broken(Exception):
-    """A launch failed: the context may be of no use any more."""
+    """Raised when a launch failed: the context may be unusable."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A variant that is ready to be compiled. `source` makes its text for a kernel of some name."""
+    """A variant that is ready to be compiled. `source` returns its text for a kernel of a given name."""
 
     item: Item
     experiment: Experiment
@@ -58,7 +58,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Built:
-    """A kernel of a built program; `lanes` is its subgroup size, None where the device chooses."""
+    """A kernel of a built program; `lanes` is its subgroup size, None if the device chooses."""
 
     kernel: Any
     lanes: int | None
@@ -66,7 +66,8 @@ class Built:
 
 @dataclass
 class Runner:
-    """One context and queue of a device. `tell` is called before each step, with its name and the item's number."""
+    """A `Runner` has one context and queue of a device. `tell` is called before each step, with its name and the item's
+    number."""
 
     settings: Settings
     device: DeviceInfo
@@ -81,7 +82,7 @@ class Runner:
         self._tools: SpirvTools | None = None
 
     def warm_up(self) -> None:
-        """What is loaded with the first compilation and build does not count as a variant's time."""
+        """Load what the first compilation and build load, so that a variant's time does not include it."""
         with suppress(Exception):
             batch = Batch("c", "one", None, ())
             module = compiler.compile("kernel void test(global int *p) { *p = 1; }", self._options(batch))
@@ -90,15 +91,15 @@ class Runner:
     # --- a batch
 
     def run(self, batch: Batch, done: Done) -> None:
-        """Hands each variant's outcome to `done`, in order. Raises Refused where several were compiled together and
-        something is wrong, and Broken, after that variant's outcome, where a launch failed."""
+        """Pass each variant's outcome to `done`, in order. Raises Refused if several were compiled together and that
+        failed, and Broken, after that variant's outcome, if a launch failed."""
         if batch.mode == "c" and len(batch.items) > 1:
             self._run_together(batch, done)
         else:
             self._run_each(batch, done)
 
     def _run_together(self, batch: Batch, done: Done) -> None:
-        """One program of all."""
+        """Run the variants as one program."""
         self.tell("build", None)
         start = time.perf_counter()
         try:
@@ -112,12 +113,12 @@ class Runner:
             self._finish(batch, number, variant, kernel, share, done)
 
     def _run_each(self, batch: Batch, done: Done) -> None:
-        """A program for each, but the matrix library compiled once."""
+        """Run each variant as a program of its own, with the matrix library compiled once."""
         self.tell("build", None if len(batch.items) > 1 else 0)
         start = time.perf_counter()
         compiled = [self._compile_alone(batch, item) for item in batch.items]
-        modules = [found[1] for found in compiled if not isinstance(found[1], Exception)]
-        with suppress(Exception):  # what is wrong shows with the module whose it is
+        modules = [entry[1] for entry in compiled if not isinstance(entry[1], Exception)]
+        with suppress(Exception):  # an error is reported with its module
             compiler.link_together(modules)
         share = (time.perf_counter() - start) / len(batch.items)
         for number, (variant, module) in enumerate(compiled):
@@ -136,8 +137,8 @@ class Runner:
             self._finish(batch, number, variant, kernel, share + time.perf_counter() - start, done)
 
     def _fitted(self, batch: Batch, variants: list[Prepared], built: list[Built]) -> tuple[list[Prepared], list[Built]]:
-        """Where the device chooses the subgroups, and runs all of the kernels in others than those that they were made
-        for: made once more, for these. Raises Misfit where they differ."""
+        """Compile the kernels again if the device chooses the subgroups, and runs all of the kernels in others than
+        those that they were compiled for. Raises Misfit if their sizes differ."""
         if batch.route not in IN_SUB_GROUPS or not chooses_size(self.device):
             return variants, built
         sizes = {kernel_size(b.kernel, self.device, (b.lanes or 0,)) for b in built}
@@ -150,7 +151,7 @@ class Runner:
         return variants, self._build(self._compile(other, variants), other, variants)
 
     def _compile_alone(self, batch: Batch, item: Item) -> tuple[Prepared | None, compiler.Module | Exception]:
-        """The variant, as far as it came, with its module or what is wrong."""
+        """Return the variant, if it was prepared, with its module or the error."""
         variant = None
         try:
             variant = self.prepare(batch, item)
@@ -159,7 +160,7 @@ class Runner:
             return variant, error
 
     def _finish(self, batch: Batch, number: int, variant: Prepared, built: Built, seconds: float, done: Done) -> None:
-        """Launches and compares one; `seconds` went before."""
+        """Launch and compare one variant; `seconds` is the time spent on it before."""
         self.tell("launch", number)
         start = time.perf_counter()
         outputs: list[Array] | None = None
@@ -195,7 +196,7 @@ class Runner:
         return replace(outcome, directory=self._keep(batch, variant, text, outputs))
 
     def keep(self, batch: Batch, item: Item, text: str) -> str:
-        """The directory with the files of a variant that cannot be run here; nothing where there is no such."""
+        """Return the directory with the files of a variant that cannot be run here, "" if there is none."""
         try:
             return self._keep(batch, self.prepare(batch, item), text, None)
         except Exception:
@@ -215,7 +216,7 @@ class Runner:
         return str(place)
 
     def _compiled(self, batch: Batch, variant: Prepared) -> dict[str, bytes]:
-        """What can be made; what cannot is told in the log already. SPIR-V is not made of IR."""
+        """Return the files that can be made; errors are in the log already. SPIR-V is not made of IR."""
         files: dict[str, bytes] = {}
         with suppress(Exception):
             module = self._compile(batch, [variant])
@@ -245,13 +246,13 @@ class Runner:
 
     @staticmethod
     def _build_options(batch: Batch) -> list[str]:
-        """Most of the time goes to the device's optimiser. Lowered modules in the mode "spirv" go without, where no
-        subgroups hang on it; those in the mode "c" have it."""
+        """Return the build options. Most of the time is spent in the device's optimiser: lowered modules in the mode
+        "spirv" are built without it, if no subgroups depend on it; those in the mode "c" use it."""
         plain = batch.mode == "spirv" and batch.route in STRATEGIES and batch.route not in IN_SUB_GROUPS
         return ["-cl-opt-disable"] if plain else []
 
     def _build(self, module: compiler.Module, batch: Batch, variants: Sequence[Prepared]) -> list[Built]:
-        """Builds one program. Raises whatever goes wrong."""
+        """Build one program. Raises any error of the build."""
         program = driver.build(self.context, module, self.device, self._build_options(batch))
         infos = module.kernels
         return [
@@ -270,7 +271,7 @@ class Runner:
         return compiler.compile(binary, options, name=f"{KERNEL}.spv", language="spv")
 
     def _launch(self, route: str, experiment: Experiment, built: Built) -> list[Array]:
-        """The buffers afterwards, in the order of the arguments; of local memory what it was before."""
+        """Return the buffers afterwards, in the order of the arguments; for local memory its initial contents."""
         cl, lanes = self.cl, built.lanes
         if lanes is None:
             lanes = kernel_size(built.kernel, self.device, (64,))
@@ -300,7 +301,7 @@ class Runner:
         arguments = list(variant.experiment.arguments)
         if self.settings.tolerance == "upstream" and variant.item.operation != "div":
             arguments = [comparison.with_upstream_tolerance(argument) for argument in arguments]
-        faults = [comparison.fault(a, got) for a, got in zip(arguments, outputs, strict=True)]
+        faults = [comparison.fault(a, actual) for a, actual in zip(arguments, outputs, strict=True)]
         return "\n".join(fault for fault in faults if fault)
 
 

@@ -1,4 +1,6 @@
-"""What one variant runs: buffers with guards and patterns, sizes, and what must be in every byte afterwards."""
+"""The data of one variant's run: buffers with guards and patterns, sizes, and the required contents of every byte
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,10 @@ GUARD = 16
 
 @dataclass(frozen=True)
 class Place:
-    """Where a matrix lies in a buffer: `stride` and `offset` count components, and component (0, 0) is at `offset`.
+    """The place of a matrix in a buffer: `stride` and `offset` count components, and component (0, 0) is at `offset`.
 
-    What the kernel's pointer points to is a vector of `vector` (1, 2, 3, 4, 8, 16; of 3 the fourth is padding) of
-    `scalar`, None for the component type; stride and offset are whole pointees.
+    The kernel's pointer points to a vector of `vector` (1, 2, 3, 4, 8, 16; of 3 the fourth is padding) of `scalar`,
+    None for the component type; stride and offset are whole pointees.
     """
 
     matrix: MatrixType
@@ -34,33 +36,33 @@ class Place:
 
     @property
     def pointee(self) -> tuple[ComponentType, int]:
-        """A scalar, and how many of them."""
+        """The scalar type of a pointee, and the number of its scalars."""
         return self.scalar or self.matrix.component, self.vector
 
     def pointees(self, components: int) -> int:
-        """How many pointees so many components take."""
+        """Return how many pointees contain so many components."""
         return components * self.matrix.component.size // pointee_size(*self.pointee)
 
     def indices(self) -> Array:
-        """Of each component in the buffer, as an array of the matrix's shape."""
+        """Return the index in the buffer of each component, as an array of the matrix's shape."""
         m = self.matrix
         return np.asarray(self.offset + reference.offsets(m.shape, m.component, self.layout, self.stride))
 
     @property
     def room(self) -> int:
-        """Components that a buffer has, guards included: whole pointees."""
+        """The number of components of a buffer, guards included: whole pointees."""
         whole = max(1, pointee_size(*self.pointee) // self.matrix.component.size)
         return -(-(int(self.indices().max()) + 1 + GUARD) // whole) * whole
 
     def with_values(self, values: Array, memory: Array | None = None) -> Array:
-        """`memory` (pattern, if none is given) with the matrix in it."""
+        """Return `memory` (a pattern by default) with the matrix in it."""
         result: Array = pattern(self.room, self.matrix.component) if memory is None else memory.copy()
         result[self.indices()] = values
         return result
 
 
 def pointee_size(scalar: ComponentType, vector: int) -> int:
-    """In bytes."""
+    """Return the size of a pointee in bytes."""
     return scalar.size * (4 if vector == 3 else vector)
 
 
@@ -71,11 +73,11 @@ def pattern(size: int, component: ComponentType) -> Array:
 
 @dataclass(frozen=True)
 class Argument:
-    """A buffer: what it holds before, and what it must hold after the launch.
+    """A buffer, with its contents before the launch and the required contents after it.
 
-    `expected` is None where the kernel must leave everything as it was. `tolerance` (absolute, a number or one for each
-    component of the buffer) is how far it may be off where it is not 0. `look`, where given, says instead of the
-    comparison what is wrong with the buffer's contents, or nothing.
+    `expected` is None if the kernel must not change the buffer. `tolerance` (absolute, a number or one for each
+    component of the buffer) is the allowed error. `look`, if given, replaces the comparison: it describes the errors in
+    the buffer's contents, if any.
     """
 
     name: str
@@ -93,26 +95,26 @@ class Argument:
 
     @property
     def pointee(self) -> tuple[ComponentType, int]:
-        """What the kernel's pointer points to: a scalar, and how many of them."""
+        """The pointee of the kernel's pointer: a scalar type, and the number of its scalars."""
         return (self.component, 1) if self.place is None else self.place.pointee
 
     @property
-    def wanted(self) -> Array:
-        """What it must hold after the launch."""
+    def result(self) -> Array:
+        """The required contents after the launch."""
         return self.before if self.expected is None else self.expected
 
-    def wrong(self, got: Array) -> Array:
-        """Where `got` is not what it must be."""
-        return meaning.wrong_places(self.component, got, self.wanted, self.tolerance)
+    def wrong(self, actual: Array) -> Array:
+        """Return where `actual` differs from the required contents."""
+        return meaning.wrong_places(self.component, actual, self.result, self.tolerance)
 
 
 def matrix_input(name: str, place: Place, values: Array) -> Argument:
-    """A buffer that a matrix is loaded from."""
+    """Return a buffer that a matrix is loaded from."""
     return Argument(name, place.matrix.component, place.with_values(values), place=place)
 
 
 def matrix_output(name: str, place: Place, values: Array, tolerance: Array | float = 0.0) -> Argument:
-    """A buffer that a matrix is stored to; `tolerance` is a number, or has the matrix's shape."""
+    """Return a buffer that a matrix is stored to; `tolerance` is a number, or has the matrix's shape."""
     component = place.matrix.component
     off: Array | float = 0.0
     if np.any(np.asarray(tolerance) > 0):
@@ -123,7 +125,8 @@ def matrix_output(name: str, place: Place, values: Array, tolerance: Array | flo
 
 @dataclass(frozen=True)
 class Experiment:
-    """Arguments in the kernel's order; `groups` work-groups of `sub_groups` subgroups each run it."""
+    """An `Experiment` is what a variant runs. Arguments are in the kernel's order; `groups` work-groups of `sub_groups`
+    subgroups each run it."""
 
     arguments: Sequence[Argument]
     sub_groups: int = 1

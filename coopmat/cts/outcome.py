@@ -1,4 +1,4 @@
-"""What became of a variant, and of a run."""
+"""The outcome of a variant, and the results of a run."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ UPSTREAM: Mapping[Status, str] = {Status.PASSED: "pass", Status.FAILED: "fail", 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one variant of a test on a route, or, with an empty `variant`, of a test that has none there.
+    """The outcome of one variant of a test on a route, or, with an empty `variant`, of a test that has none there.
 
-    `seconds` is its part of compiling and building, with its own launch and comparison. `log` says what is wrong, or
-    why it is not supported; `directory` is where a failing variant's files lie, if they do.
+    `seconds` is its share of compiling and building, with its own launch and comparison. `log` describes the error, or
+    why it is not supported; `directory` is that of a failing variant's files, if there are any.
     """
 
     test: str
@@ -39,13 +39,13 @@ class Outcome:
 
 
 def worst(outcomes: Iterable[Outcome]) -> Status:
-    """Failed if one is, else passed if one is: what is not supported is no fault."""
-    found = {outcome.status for outcome in outcomes}
-    return next((s for s in (Status.FAILED, Status.PASSED) if s in found), Status.NOT_SUPPORTED)
+    """Return FAILED if one failed, else PASSED if one passed: a variant that is not supported is no failure."""
+    statuses = {outcome.status for outcome in outcomes}
+    return next((s for s in (Status.FAILED, Status.PASSED) if s in statuses), Status.NOT_SUPPORTED)
 
 
 def count(outcomes: Iterable[Outcome]) -> dict[Status, int]:
-    """How many outcomes there are of each status."""
+    """Return how many outcomes there are of each status."""
     counts = Counter(outcome.status for outcome in outcomes)
     return {status: counts[status] for status in Status}
 
@@ -56,9 +56,9 @@ def seconds(outcomes: Iterable[Outcome]) -> float:
 
 @dataclass
 class Results:
-    """A run as it stands. `planned` is how many outcomes there will be, `arguments` the command line after `coopmat`;
-    `started` is local time, `seconds` the whole run. `options` tells how it was run: seed, selection, tolerance, jobs.
-    """
+    """The results of a run so far. `planned` is the number of outcomes that there will be, `arguments` the command line
+    after `coopmat`; `started` is local time, `seconds` the duration of the whole run. `options` describes the run:
+    seed, selection, tolerance, jobs."""
 
     device: DeviceInfo
     routes: Sequence[str]
@@ -80,23 +80,23 @@ class Results:
 
     @property
     def tested(self) -> bool:
-        """Whether anything was: a run of what is not supported tells nothing of the device."""
+        """Tell whether anything was tested: a run of unsupported variants says nothing about the device."""
         return any(outcome.status is not Status.NOT_SUPPORTED for outcome in self.outcomes)
 
     def groups(self) -> dict[tuple[str, str], list[Outcome]]:
-        """The outcomes of each test on each route."""
+        """Return the outcomes of each test on each route."""
         result: dict[tuple[str, str], list[Outcome]] = {}
         for outcome in self.outcomes:
             result.setdefault((outcome.test, outcome.route), []).append(outcome)
         return result
 
     def tests(self) -> dict[str, Status]:
-        """What became of each test, on all routes together."""
+        """Return the status of each test, on all routes together."""
         statuses: dict[str, list[Outcome]] = {}
         for (test, _), outcomes in self.groups().items():
             statuses.setdefault(test, []).extend(outcomes)
         return {test: worst(outcomes) for test, outcomes in statuses.items()}
 
     def counts(self) -> dict[Status, int]:
-        """How many variants passed, failed, are not supported."""
+        """Return how many variants passed, failed, are not supported."""
         return count(self.outcomes)

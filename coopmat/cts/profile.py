@@ -1,4 +1,4 @@
-"""What there is to test on a device: its multiply-adds and matrix types, in subgroups of which sizes."""
+"""The test subjects of a device: its multiply-adds and matrix types, with the sizes of their subgroups."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _GOLDEN_RATIO = (1 + 5**0.5) / 2
 
 @dataclass(frozen=True)
 class Profile:
-    """`route`: native, or a lowering. Each multiply-add comes with the subgroup size, in work-items, that it is for;
-    None where the device chooses.
+    """A `Profile` has a `route`: native, or a lowering. Each multiply-add has a subgroup size, in work-items; None if
+    the device chooses.
 
-    `matrix_types` are what operations on single matrices are tested with; where `exhaustive`, in every combination of
-    what an operation has besides. Places in memory start at multiples of
-    `pointer_alignment` bytes, and strides are multiples of `stride_multiple` bytes.
+    `matrix_types` are those with which operations on single matrices are tested, if `exhaustive` in every combination
+    with an operation's other parameters. Places in memory start at multiples of `pointer_alignment` bytes, and strides
+    are multiples of `stride_multiple` bytes.
     """
 
     device: DeviceInfo
@@ -48,32 +48,32 @@ class Profile:
 
     @cached_property
     def _supported(self) -> dict[int | None, Supported]:
-        found: dict[int | None, list[Variant]] = {}
+        groups: dict[int | None, list[Variant]] = {}
         for variant, size in self.multiply_adds:
-            found.setdefault(size, []).append(variant)
-        return {size: Supported(tuple(variants)) for size, variants in found.items()}
+            groups.setdefault(size, []).append(variant)
+        return {size: Supported(tuple(variants)) for size, variants in groups.items()}
 
     def has_type(self, matrix: MatrixType, sub_group_size: int | None) -> bool:
-        """Whether a kernel may use it: a lowering has every type whose components the device has."""
+        """Return whether a kernel may use the type: a lowering has every type whose components the device has."""
         if not self.is_native:
             return matrix.component in component_types(self.device)
         supported = self._supported.get(sub_group_size)
         return supported is not None and supported.has_type(matrix)
 
     def suffix(self, sub_group_size: int | None) -> str:
-        """What the name of a variant ends with, so that it says in subgroups of which size it runs."""
+        """Return the suffix of a variant's name for the size of its subgroups."""
         return f".sg{sub_group_size}" if sub_group_size is not None and self.route != "one" else ""
 
 
 def profile_for(
     device: DeviceInfo, route: str, wimpy: bool = False, exhaustive: bool = False, seed: int = 0
 ) -> Profile:
-    """What to test on this device by this route.
+    """Return the profile of a device on a route.
 
     Native: the device's own list. A lowering: `emulated`'s, in subgroups of 1 (`one`), of the device's sizes (`lanes`)
-    or of any (`scratch`), dealt out so that types and shapes meet them all; `wimpy` is a few of each, `exhaustive` all
-    there are. Another `seed` puts component types together differently. ValueError where the device cannot have the
-    route, or does not say what it has.
+    or of any (`scratch`), distributed so that types and shapes meet them all; `wimpy` is a few of each, `exhaustive`
+    all there are. Another `seed` pairs component types differently. ValueError if the device cannot have the route, or
+    does not report its variants.
     """
     if route == "native":
         return _native(device, wimpy)
@@ -100,29 +100,31 @@ def profile_for(
 
 
 def _on_unit(route: str, sizes: Sequence[int], wimpy: bool) -> tuple[tuple[Variant, int], ...]:
-    """The multiply-adds that the route's devices have instructions for, those of `wimpy` of few component types."""
-    found: list[tuple[Variant, int]] = []
+    """Return the multiply-adds that the route's devices have instructions for; for `wimpy` those of few component
+    types."""
+    pairs: list[tuple[Variant, int]] = []
     for row in STRATEGIES[route].products:
         variants = row.variants() if row.lanes in sizes else ()
         step = max(1, len(variants) // 3) if wimpy and row.lanes > 1 else 1
-        found += ((variant, row.lanes) for variant in variants[::step])
-    return tuple(found)
+        pairs += ((variant, row.lanes) for variant in variants[::step])
+    return tuple(pairs)
 
 
 def _operands(route: str, sizes: Sequence[int]) -> tuple[tuple[MatrixType, int], ...]:
-    """Matrix types that lie as instructions want it, two tiles of each kind."""
-    found: dict[object, tuple[MatrixType, int]] = {}
+    """Return matrix types with the layouts that instructions require, two tiles of each kind."""
+    types_by_tile: dict[object, tuple[MatrixType, int]] = {}
     for row in STRATEGIES[route].products:
         for names, (rows, columns), use in zip((row.a, row.b, row.c), row.shapes, Use, strict=True):
             component = COMPONENT_TYPES[names[-1]]
             matrix = MatrixType(component, 2 * rows, columns, use)
             if row.lanes in sizes and not STRATEGIES[route].lies_as_usual(matrix, row.lanes):
-                found.setdefault((use, rows, columns, component.size, row.lanes), (matrix, row.lanes))
-    return tuple(found.values())
+                types_by_tile.setdefault((use, rows, columns, component.size, row.lanes), (matrix, row.lanes))
+    return tuple(types_by_tile.values())
 
 
 def _light(route: str, dealt: _Dealt[Item]) -> tuple[tuple[Item, int], ...]:
-    """In the device's subgroups, those so large that no work-item holds more than `_MOST_COMPONENTS` of a matrix."""
+    """Return items in subgroups of the device so large that no work-item holds more than `_MOST_COMPONENTS` of a
+    matrix."""
     if route not in IN_SUB_GROUPS:
         return tuple(dealt)
     return tuple(
@@ -132,7 +134,7 @@ def _light(route: str, dealt: _Dealt[Item]) -> tuple[tuple[Item, int], ...]:
 
 
 def _components(item: Variant | MatrixType) -> int:
-    """Of the largest matrix."""
+    """Return the number of components of the largest matrix."""
     matrices = item.matrix_types() if isinstance(item, Variant) else (item,)
     return max(matrix.rows * matrix.columns for matrix in matrices)
 
@@ -154,12 +156,13 @@ def _sub_group_sizes(device: DeviceInfo, route: str) -> tuple[int, ...]:
         if not sizes:
             raise ValueError(f"{device.label} has no subgroups of {', '.join(map(str, sorted(on_unit)))}")
         return sizes
-    known = tuple(size for size in sizes if size <= max(emulated.SUB_GROUP_SIZES))
-    return known or sizes or (DEFAULT_SUB_GROUP_SIZE,)
+    usual_sizes = tuple(size for size in sizes if size <= max(emulated.SUB_GROUP_SIZES))
+    return usual_sizes or sizes or (DEFAULT_SUB_GROUP_SIZE,)
 
 
 def _native(device: DeviceInfo, wimpy: bool) -> Profile:
-    """The device's list, for its default subgroups; for `wimpy` as few as have every matrix type among them."""
+    """Return the device's list, for its default subgroups; for `wimpy` a few variants that have every matrix type among
+    them."""
     if device.variants is None:
         raise ValueError(f"{device.label} does not say which matrices it has")
     variants: Sequence[Variant] = device.variants

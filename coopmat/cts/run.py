@@ -1,4 +1,4 @@
-"""A whole run: selects the variants, has them run, and collects what became of them."""
+"""A whole run: it selects the variants, runs them in workers, and collects their outcomes."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def run(
     started: Started = lambda test, variant, route: None,
     done: Done = lambda outcome: None,
 ) -> Results:
-    """Runs the tests (names or patterns; all, if there are none) on the routes (the device's, if there are none).
+    """Run the tests (names or patterns; all by default) on the routes (the device's by default).
 
-    Ctrl-C ends it early: what there is then is the result. Raises UsageError for what does not exist, InternalError
-    where no worker starts.
+    Ctrl-C ends it early: the results so far are returned. Raises UsageError for a test or variant that does not exist,
+    InternalError if no worker starts.
     """
     begin = time.monotonic()
     catalogue = Catalogue(settings, device)
@@ -60,6 +60,6 @@ def run(
 def select_items(
     catalogue: Catalogue, tests: Sequence[str], routes: Sequence[str], variants: Sequence[str]
 ) -> dict[tuple[str, str], list[Item]]:
-    """The variants of each test on each route. Raises UsageError for a test or a variant that does not exist."""
+    """Return the variants of each test on each route. Raises UsageError for a test or a variant that does not exist."""
     names = select_tests(catalogue.tests(), tests)
     return select(catalogue, names, list(routes) or [catalogue.settings.default_route], variants)

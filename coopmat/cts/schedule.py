@@ -1,4 +1,4 @@
-"""Which variants a run has: tests by name or pattern, on each route, dealt out in batches that are built together."""
+"""The variants of a run: tests by name or pattern, on each route, distributed to batches that are built together."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ BATCH = 24
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run is told, and each of its workers: `device` is "platform:device" numbers, `timeout` seconds for each
-    step, `selection` one of SELECTIONS, `code` what the device is given (`CompileOptions.code`). `keep` is where the
-    files of failing variants go, `registry` the module whose OPERATIONS there are. `chosen` is what the user named the
-    device by, empty where it was found by itself."""
+    """The settings of a run, and of each of its workers: `device` is "platform:device" numbers, `timeout` seconds for
+    each step, `selection` one of SELECTIONS, `code` the form of programs for the device (`CompileOptions.code`). `keep`
+    is the directory for the files of failing variants, `registry` the module with OPERATIONS. `device_name` is the
+    user's name for the device, empty if it was selected by default."""
 
     device: str
     default_route: str
@@ -38,13 +38,13 @@ class Settings:
     keep: str = "cts-failures"
     code: str = "auto"
     registry: str = "coopmat.cts.operations"
-    chosen: str = ""
+    device_name: str = ""
 
     def command(self, test: str, variant: str, route: str) -> str:
-        """What repeats a variant, after `coopmat cts`."""
+        """Return the command that repeats a variant, after `coopmat cts`."""
         words = [test, *(["--variant", variant] if variant else [])]
         words += ["--route", route] if route != self.default_route else []
-        words += ["--device", shlex.quote(self.chosen)] if self.chosen else []
+        words += ["--device", shlex.quote(self.device_name)] if self.device_name else []
         words += ["--seed", str(self.seed)] if self.seed else []
         words += ["--exhaustive"] if self.selection == "exhaustive" else []
         words += ["--tolerance", self.tolerance] if self.tolerance != "strict" else []
@@ -52,7 +52,7 @@ class Settings:
         return " ".join(words)
 
     def repeat(self, outcome: Outcome) -> str:
-        """The whole command that repeats what an outcome is of."""
+        """Return the whole command that repeats the variant of an outcome."""
         return f"coopmat cts {self.command(outcome.test, outcome.variant, outcome.route)}"
 
 
@@ -71,7 +71,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Batch:
-    """Variants that run one after another in one worker; in mode "c" they are one program."""
+    """A `Batch` is a sequence of variants that run in one worker; in mode "c" they are one program."""
 
     mode: str
     route: str
@@ -89,7 +89,7 @@ class Batch:
         return self.part(0, middle), self.part(middle)
 
     def in_sub_groups_of(self, size: int) -> Batch:
-        """The same variants, of the same names, in subgroups of another size."""
+        """Return the same variants, with the same names, in subgroups of another size."""
         items = tuple(replace(item, case=replace(item.case, sub_group_size=size)) for item in self.items)
         return replace(self, sub_group_size=size, items=items)
 
@@ -110,7 +110,7 @@ class Catalogue:
         return [f"{mode}_{o.name}" for mode in MODES for o in self.operations.values() if mode in o.modes]
 
     def items(self, test: str, route: str, selection: str | None = None) -> Iterator[Item]:
-        """Those of a selection, the settings' unless told otherwise. Raises ValueError where the device cannot have the
+        """Yield the variants of a selection, by default the settings'. Raises ValueError if the device cannot have the
         route."""
         mode, _, name = test.partition("_")
         operation, selection = self.operations[name], selection or self.settings.selection
@@ -124,12 +124,12 @@ class Catalogue:
             yield Item(name, case, selection)
 
     def in_c(self, route: str) -> bool:
-        """Whether the device is given OpenCL C."""
+        """Return whether the device is given OpenCL C."""
         code = self.settings.code
         return code == "c" or (code == "auto" and (route in OPENCL_C_ONLY or route_for(self.device).code == "c"))
 
     def profile(self, route: str, selection: str) -> Profile:
-        """Raises ValueError where the device cannot have the route."""
+        """Return the profile of a route. Raises ValueError if the device cannot have the route."""
         key = route, selection
         if key not in self._profiles:
             wimpy, exhaustive = (selection == word for word in ("wimpy", "exhaustive"))
@@ -137,23 +137,25 @@ class Catalogue:
         return self._profiles[key]
 
 
-def select_tests(known: Sequence[str], patterns: Iterable[str]) -> list[str]:
-    """Those that fit a pattern, in their order; all without patterns. Raises UsageError where one fits none."""
-    wanted = list(patterns)
-    for pattern in wanted:
-        if not any(fits(pattern, test) for test in known):
+def select_tests(tests: Sequence[str], patterns: Iterable[str]) -> list[str]:
+    """Return the tests that match a pattern, in their order; all without patterns. Raises UsageError if a pattern
+    matches none."""
+    filters = list(patterns)
+    for pattern in filters:
+        if not any(fits(pattern, test) for test in tests):
             raise UsageError(f"there is no test '{pattern}'; `coopmat cts --list` lists them")
-    return [test for test in known if not wanted or any(fits(pattern, test) for pattern in wanted)]
+    return [test for test in tests if not filters or any(fits(pattern, test) for pattern in filters)]
 
 
 def fits(pattern: str, name: str) -> bool:
-    """`*` stands for anything."""
+    """Return whether a name matches a pattern, in which `*` stands for anything."""
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name) is not None
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """`outcomes` are those known before anything runs: tests without variants, with the reason."""
+    """A `Schedule` is the work of a run. `outcomes` are those known before anything runs: tests without variants, with
+    the reason."""
 
     batches: Sequence[Batch]
     outcomes: Sequence[Outcome]
@@ -166,42 +168,42 @@ class Schedule:
 def select(
     catalogue: Catalogue, tests: Sequence[str], routes: Sequence[str], variants: Sequence[str]
 ) -> dict[tuple[str, str], list[Item]]:
-    """The variants of each test on each route, none where the device cannot have it. Raises UsageError for a variant
-    that no test has on any route."""
-    found: dict[tuple[str, str], list[Item]] = {}
+    """Return the variants of each test on each route, none if the device cannot have it. Raises UsageError for a
+    variant that no test has on any route."""
+    items_by_test: dict[tuple[str, str], list[Item]] = {}
     unknown = set(variants)
     for route in routes:
         for test in tests:
             try:
                 items = _choose(catalogue, test, route, variants) if variants else list(catalogue.items(test, route))
             except ValueError:
-                found[test, route], unknown = [], set()
+                items_by_test[test, route], unknown = [], set()
                 continue
             unknown -= {v for v in unknown if any(fits(v, item.variant) for item in items)}
             if items or not variants:
-                found[test, route] = items
+                items_by_test[test, route] = items
     if unknown:
         name = sorted(unknown)[0]
         raise UsageError(f"there is no variant '{name}'; `coopmat cts --list TEST` lists those of a test")
-    return found
+    return items_by_test
 
 
 def _choose(catalogue: Catalogue, test: str, route: str, variants: Sequence[str]) -> list[Item]:
-    """Those that a name or a pattern fits, of what the run has; by its whole name any that a smaller or larger run has,
-    so that what such a run printed can be repeated."""
-    chosen: dict[str, Item] = {}
+    """Return the run's variants that match a name or a pattern. A whole name also selects a variant of a smaller or
+    larger run, so that a command that such a run printed can be repeated."""
+    items: dict[str, Item] = {}
     own = list(catalogue.items(test, route))
     for variant in variants:
-        found = [item for item in own if fits(variant, item.variant)]
-        if not found and "*" not in variant and catalogue.settings.selection != "exhaustive":
+        matches = [item for item in own if fits(variant, item.variant)]
+        if not matches and "*" not in variant and catalogue.settings.selection != "exhaustive":
             others = (item for selection in ("default", "wimpy") for item in catalogue.items(test, route, selection))
-            found = [item for item in others if item.variant == variant][:1]
-        chosen |= {item.variant: item for item in found}
-    return list(chosen.values())
+            matches = [item for item in others if item.variant == variant][:1]
+        items |= {item.variant: item for item in matches}
+    return list(items.values())
 
 
 def schedule(catalogue: Catalogue, selected: Mapping[tuple[str, str], Sequence[Item]]) -> Schedule:
-    """Batches of one mode, route and subgroup size each, in the order of the tests."""
+    """Return batches of one mode, route and subgroup size each, in the order of the tests."""
     outcomes: list[Outcome] = []
     groups: dict[tuple[str, str, int | None], list[Item]] = {}
     for (test, route), items in selected.items():

@@ -1,4 +1,4 @@
-"""Inputs of matrix operations: every value that a device could get wrong, within what the operation defines."""
+"""Inputs of matrix operations: all values that a device could mishandle, within the domain of the operation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from coopmat.matrices.variants import ComponentType
 
 
 def whole_range(rng: np.random.Generator, component: ComponentType, *shape: int) -> Array:
-    """Integers: the extremes among them. Floats: infinities, NaNs, zeros and subnormals of either sign among them."""
+    """Return random values: integers with the extremes among them; floats with infinities, NaNs, zeros and subnormals
+    of either sign."""
     if component.is_integer:
         limits = np.iinfo(component.numpy)
         values = rng.integers(limits.min, limits.max, shape, component.numpy, endpoint=True)
@@ -24,7 +25,7 @@ def whole_range(rng: np.random.Generator, component: ComponentType, *shape: int)
 
 
 def specials(component: ComponentType) -> list[Any]:
-    """Values that devices get wrong most easily."""
+    """Return the values that devices mishandle most easily."""
     if component.is_integer:
         limits = np.iinfo(component.numpy)
         return [limits.min, limits.max, 0, 1, limits.max // 2 + 1]
@@ -32,27 +33,28 @@ def specials(component: ComponentType) -> list[Any]:
 
 
 def _edges(component: ComponentType) -> list[float]:
-    """The least subnormal, a greater one, the least normal number and the greatest, some negative."""
+    """Return the least subnormal, a greater one, the least normal number and the greatest, some negative."""
     least = component.normal * component.epsilon
     return [least, -least * 5, component.normal, component.largest, -component.largest]
 
 
 def moderate(rng: np.random.Generator, component: ComponentType, *shape: int) -> Array:
-    """Integers over their whole range; floats of either sign around 1, with fractions."""
+    """Return random integers over their whole range, or floats of either sign around 1, with fractions."""
     if component.is_integer:
         return whole_range(rng, component, *shape)
     return narrow(component, rng.integers(-64, 65, shape) / 8)
 
 
 def divisors(component: ComponentType, y: Array) -> Array:
-    """Without what division leaves undefined: 0, and -1 under the most negative integer."""
+    """Return divisors without the undefined ones: 0, and -1 under the most negative integer."""
     if component.is_integer:
         y = np.where((y == 0) | (y == np.array(-1).astype(y.dtype)), y.dtype.type(3), y)
     return y
 
 
 def convertible(rng: np.random.Generator, source: ComponentType, to: ComponentType, *shape: int) -> Array:
-    """Values whose unsaturated conversion is defined: with fractions, in the target's range; to floats anything."""
+    """Return values whose unsaturated conversion is defined: with fractions, in the target's range; to floats, any
+    values."""
     if source.is_integer or not to.is_integer:
         return whole_range(rng, source, *shape)
     low, high = np.iinfo(to.numpy).min, np.iinfo(to.numpy).max

@@ -1,4 +1,4 @@
-"""Processes that run batches. One that dies or hangs is replaced, and only the variant at fault fails."""
+"""Processes that run batches. If one dies or hangs, it is replaced, and only the variant at fault fails."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ TAIL = 4000
 
 @dataclass(frozen=True)
 class Keep:
-    """Asks for the files of a variant that killed a worker; the answer is the outcome with their directory."""
+    """A request for the files of a variant that killed a worker; the reply is the outcome with their directory."""
 
     batch: Batch
     outcome: Outcome
 
 
 def _serve(pipe: Connection, settings: Settings, output: str) -> None:
-    """Runs what the pipe asks for. The parent decides when it ends, Ctrl-C does not."""
+    """Serve the requests from the pipe. The parent decides when the process ends; Ctrl-C does not end it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _redirect(output)
     from coopmat.devices import select
@@ -66,7 +66,7 @@ def _serve(pipe: Connection, settings: Settings, output: str) -> None:
 
 
 def _redirect(path: str) -> None:
-    """What drivers print as they die must not go between the runner's lines, but into the variant's log."""
+    """Redirect the output of drivers, which print as they die, from the runner's to the variant's log."""
     handle = os.open(path, os.O_WRONLY | os.O_APPEND)
     os.dup2(handle, 1)
     os.dup2(handle, 2)
@@ -77,8 +77,8 @@ def _redirect(path: str) -> None:
 
 
 class Worker:
-    """A process with what it is doing: `request`, of which `position` outcomes have come, in the step `step`, of the
-    item `item` if it is of one; since `since`, and until `deadline` at most."""
+    """A process and its state: the current `request`, for which `position` outcomes have arrived, in the step `step`,
+    of the item `item` if it concerns one; since `since`, and until `deadline` at most."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -108,18 +108,18 @@ class Worker:
             self.pipe.send(request)
 
     def enter(self, step: str, item: int | None = None) -> None:
-        """Begins a step, which may take as long as the settings say."""
+        """Begin a step, which may take as long as the settings allow."""
         self.step, self.item, self.since = step, item, time.monotonic()
         self.deadline = self.since + self.settings.timeout
 
     def last_words(self) -> str:
-        """The end of what the process printed."""
+        """Return the end of the process's output."""
         self._output.seek(0, os.SEEK_END)
         self._output.seek(max(0, self._output.tell() - TAIL))
         return self._output.read().decode(errors="replace").strip()
 
     def death(self) -> str:
-        """How a process that is no more ended."""
+        """Describe how a dead process ended."""
         self.process.join(END)
         code = self.process.exitcode
         if code is not None and code < 0:
@@ -128,7 +128,7 @@ class Worker:
         return f"with exit status {code}"
 
     def close(self, patience: float = 0.0) -> None:
-        """Lets an idle process end by itself, for so many seconds; kills it then."""
+        """Let an idle process end by itself, for so many seconds; then kill it."""
         if patience and self.is_free:
             with suppress(OSError):
                 self.pipe.send(None)
@@ -141,7 +141,7 @@ class Worker:
 
 @contextlib.contextmanager
 def _no_interrupts() -> Iterator[None]:
-    """A process that starts inherits that Ctrl-C is not for it."""
+    """Start processes that inherit that they ignore Ctrl-C."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -153,8 +153,8 @@ def _no_interrupts() -> Iterator[None]:
 
 
 class Pool:
-    """Runs batches in `jobs` processes. `started` hears of each variant (test, variant, route) before it is launched or
-    built alone, `done` of each outcome; where `done` says so, no more is run."""
+    """A `Pool` runs batches in `jobs` processes. `started` is called with each variant (test, variant, route) before it
+    is launched or built alone, `done` with each outcome; if `done` returns True, no more is run."""
 
     def __init__(
         self, settings: Settings, jobs: int, started: Callable[[str, str, str], None], done: Callable[[Outcome], bool]
@@ -168,8 +168,8 @@ class Pool:
         self._stop = False
 
     def run(self, batches: Sequence[Batch]) -> None:
-        """Returns when all is run; no process is left then, nor after an exception. Raises InternalError where workers
-        do not even start."""
+        """Run batches and return when all are finished; no process remains, even after an exception. Raises
+        InternalError if workers do not start."""
         self._queue.extend(batches)
         try:
             while not self._stop and (self._queue or any(worker.request for worker in self._workers)):
@@ -224,13 +224,13 @@ class Pool:
             worker.enter("ready")
 
     def _tell(self, worker: Worker, item: int | None) -> None:
-        """A variant begins, with its build where that is its own."""
+        """Report that a variant begins, with its build if that is its own."""
         batch = worker.request
         if isinstance(batch, Batch) and item is not None and (worker.step == "between" or item != worker.item):
             self._started(batch.test(batch.items[item]), batch.items[item].variant, batch.route)
 
     def _lost(self, worker: Worker, why: str) -> None:
-        """The process is gone: its variant fails, if it is known, and the rest go on elsewhere."""
+        """Handle the death of a process: its variant fails, if it is known, and the others continue elsewhere."""
         self._workers.remove(worker)
         request, words = worker.request, worker.last_words()
         worker.close()
@@ -240,8 +240,8 @@ class Pool:
                 raise InternalError("a worker process does not start", log)
         elif isinstance(request, Keep):
             place = artifacts.place_of(self.settings.keep, request.outcome)
-            kept = str(place) if place.is_dir() else ""
-            self._stop = self._done(replace(request.outcome, directory=kept))
+            directory = str(place) if place.is_dir() else ""
+            self._stop = self._done(replace(request.outcome, directory=directory))
         elif worker.step == "between":
             if worker.position < len(request.items):
                 self._queue.appendleft(request.part(worker.position))

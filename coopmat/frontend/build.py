@@ -1,6 +1,8 @@
-"""What the parser does when it recognises a rule: a row for one that just makes a node of the AST, a method for others.
+"""The parser's actions: what it does when it recognises a rule. A table row suffices for a rule that only makes a node
+of the AST; the other rules have a method.
 
-Both get the values of the rule's symbols in order: tokens for terminals. `Scopes` holds which names are types.
+Both receive the values of the rule's symbols in order, and tokens for terminals. `Scopes` records which names are
+types.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from .words import PRECEDENCE, TYPE_NAMES
 
 
 def join(first: Span, last: Span) -> Span:
-    """From the start of one span to the end of the other; the first alone where macros put them out of order."""
+    """Return the span from the start of `first` to the end of `last`, or `first` alone where macros put them out of
+    order."""
     if first is last:
         return first
     line, column, end_line, end_column = first.line, first.column, last.end_line, last.end_column
@@ -38,12 +41,13 @@ class TooDeep(Exception):
 
 
 class Scopes:
-    """Which names are types, innermost scope last. Only names that are a type somewhere are kept."""
+    """`Scopes` records which names are types, innermost scope last. It holds only names that are a type in some
+    scope."""
 
     def __init__(self) -> None:
         self.names: list[dict[str, bool]] = [{}]
         self.marks: list[int] = []
-        self.known = set(TYPE_NAMES)
+        self.possible_types = set(TYPE_NAMES)
 
     def push(self, depth: int) -> None:
         """Open a scope that lives while the parser's stack is deeper than `depth`."""
@@ -55,18 +59,18 @@ class Scopes:
         self.marks.pop()
 
     def unwind(self, depth: int) -> None:
-        """Close the scopes that the parser's stack, cut to `depth`, is no longer in."""
+        """Close the scopes that the parser's stack has left, now that it is cut to `depth`."""
         while self.marks and self.marks[-1] >= depth:
             self.pop()
 
     def declare(self, name: str, is_type: bool) -> None:
         if is_type:
-            self.known.add(name)
-        if name in self.known:
+            self.possible_types.add(name)
+        if name in self.possible_types:
             self.names[-1][name] = is_type
 
     def is_type(self, name: str) -> bool:
-        if name not in self.known:
+        if name not in self.possible_types:
             return False
         for scope in reversed(self.names):
             if name in scope:
@@ -77,11 +81,11 @@ class Scopes:
         return name in TYPE_NAMES and not any(name in scope for scope in self.names)
 
     def all_types(self) -> list[str]:
-        return [name for name in self.known if self.is_type(name)]
+        return [name for name in self.possible_types if self.is_type(name)]
 
 
 class ForHead:
-    """`for (`, until its loop is complete."""
+    """A `ForHead` is `for (`, until its loop is complete."""
 
     __slots__ = ("opener", "span")
 
@@ -90,7 +94,8 @@ class ForHead:
 
 
 class Chain:
-    """Operands and operators of one expression; what binds tighter than the next operator is already combined."""
+    """A `Chain` holds the operands and operators of one expression; operands of operators that bind tighter than the
+    next one are already combined."""
 
     __slots__ = ("nodes", "operators")
 
@@ -104,7 +109,7 @@ class Chain:
         self.nodes.append(operand)
 
     def fold(self, lowest: int) -> ast.Expression:
-        """Combine from the right while the operators bind at least that tight."""
+        """Combine operands from the right while the operators bind at least as tightly as `lowest`."""
         nodes, operators = self.nodes, self.operators
         while operators and PRECEDENCE[operators[-1].value] >= lowest:
             right, operator, left = nodes.pop(), operators.pop(), nodes.pop()
@@ -113,11 +118,12 @@ class Chain:
 
 
 class Text(int):
-    """The number of a symbol that is a token whose text is meant."""
+    """A `Text` is the number of a symbol that is a token, of which a rule takes the text."""
 
 
 def node(kind: Callable[..., ast.Node], *fields: int | type[list[Any]] | None) -> staticmethod[..., ast.Node]:
-    """The row of a rule that makes a node: for each field the number of a symbol, None, or `list` for an empty list.
+    """Make the row of a rule that makes a node: each field is the number of a symbol, None, or `list` for an empty
+    list.
 
     The node's span goes from the first symbol to the last.
     """
@@ -139,12 +145,12 @@ def _getter(field: int | type[list[Any]] | None) -> Callable[[Any], Any]:
 
 
 def leaf(kind: Callable[[Span, str], ast.Node]) -> staticmethod[[Token], ast.Node]:
-    """The row of a rule that is one token."""
+    """Make the row of a rule that is one token."""
     return staticmethod(lambda token: kind(token.span, token.value))
 
 
 class ListBuilder:
-    """The rules that only collect or pick values. `semicolons` are those that stand alone outside of functions."""
+    """`ListBuilder` has the rules that only collect or pick values. `semicolons` are those outside of functions."""
 
     semicolons: list[Span]
 
@@ -178,9 +184,10 @@ class ListBuilder:
 
 
 class ExpressionBuilder(ListBuilder):
-    """Expressions and initializers.
+    """`ExpressionBuilder` has the rules of expressions and initializers.
 
-    `depths` tells how many postfix operators end in a node, with the node, so that its id stays its own.
+    `depths` maps a node's id to the node, which keeps the id its own, and the number of postfix operators that end in
+    it.
     """
 
     depths: dict[int, tuple[ast.Expression, int]]
@@ -218,8 +225,8 @@ class ExpressionBuilder(ListBuilder):
         return strings
 
     def _postfix(self, base: ast.Expression, node: ast.Expression) -> ast.Expression:
-        known = self.depths.get(id(base))
-        depth = known[1] + 1 if known else 1
+        entry = self.depths.get(id(base))
+        depth = entry[1] + 1 if entry else 1
         if depth > LONGEST_CHAIN:
             raise TooDeep(node.span)
         self.depths[id(node)] = node, depth
@@ -229,7 +236,7 @@ class ExpressionBuilder(ListBuilder):
         return self._postfix(base, ast.Subscript(join(base.span, closer.span), base, index))
 
     def call(self, callee: ast.Expression, _: Token, *parts: Any) -> ast.Expression:
-        """Arguments, where there are any, and the closing parenthesis."""
+        """Make a call; `parts` are the arguments, if there are any, and the closing parenthesis."""
         arguments = parts[0] if len(parts) > 1 else []
         return self._postfix(callee, ast.Call(join(callee.span, parts[-1].span), callee, arguments))
 
@@ -260,7 +267,7 @@ class ExpressionBuilder(ListBuilder):
 
 
 class StatementBuilder(ExpressionBuilder):
-    """Statements. `scopes` and the parser's `states` are shared with the parser."""
+    """`StatementBuilder` has the rules of statements. It shares `scopes` and the parser's `states` with the parser."""
 
     scopes: Scopes
     states: list[int]
@@ -298,7 +305,8 @@ class StatementBuilder(ExpressionBuilder):
         return ForHead(keyword, opener)
 
     def for_(self, head: ForHead, init: ast.Declaration | ast.Expression | None, *rest: Any) -> ast.For:
-        """What follows is a condition, a step and the body, apart by tokens; a declaration has the first of these."""
+        """Make a `for` loop; `rest` is the condition, the step and the body, separated by tokens. If `init` is a
+        declaration, it includes the first of these tokens."""
         self.scopes.pop()
         condition, step, body = (part for part in rest if not isinstance(part, Token))
         return ast.For(join(head.span, body.span), init, condition, step, body)
@@ -307,6 +315,6 @@ class StatementBuilder(ExpressionBuilder):
         return ast.Attributed(join(attributes[0].span, body.span) if attributes else body.span, attributes, body)
 
     def pragma_body(self, token: Token, body: ast.Statement) -> ast.Compound:
-        """A pragma and the statement it is about, as a block."""
+        """Make a block of a pragma and the statement that it applies to."""
         pragma = ast.Pragma(token.span, token.value)
         return ast.Compound(join(token.span, body.span), [pragma, body], body.span)

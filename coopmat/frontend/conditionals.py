@@ -1,5 +1,5 @@
-"""The conditional directives: which text counts, and the constant expressions that say so, of 64-bit integers, signed
-or unsigned (C99, section 6.10.1).
+"""The conditional directives of the preprocessor: they decide which text is compiled, by constant expressions of 64-bit
+integers, signed or unsigned (C99, section 6.10.1).
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ _EXTENSION_TESTS = frozenset({"__has_extension", "__has_feature"})
 
 @dataclass(slots=True)
 class Condition:
-    """One open `#if`: whether the text around it counts, a branch was taken, `#else` was seen."""
+    """A `Condition` is one open `#if`: `outer` and `taken_branch` say whether the text around it is compiled and
+    whether one of its branches was, `has_else` whether `#else` has been read."""
 
     opener: Token
     outer: bool
-    taken: bool
+    taken_branch: bool
     has_else: bool = False
 
 
 class Conditionals(ABC):
-    """The `#if` part of the preprocessor; the rest of it provides what is only declared here."""
+    """`Conditionals` is the part of the preprocessor for `#if`; the rest of it provides what is only declared here."""
 
     diagnostics: Diagnostics
     expander: Expander
@@ -43,7 +44,7 @@ class Conditionals(ABC):
     @property
     @abstractmethod
     def conditions(self) -> list[Condition]:
-        """Those open in the file that is being read, outermost first."""
+        """Return the open conditions of the file that is being read, outermost first."""
 
     @abstractmethod
     def expand_directive(self, tokens: list[Token]) -> list[Token]: ...
@@ -55,14 +56,14 @@ class Conditionals(ABC):
     def extra(self, name: Token, rest: list[Token]) -> None: ...
 
     def conditional(self, tokens: list[Token]) -> bool:
-        """Deal with a directive (from its name on) if it is a conditional one."""
+        """Process a directive (its tokens from the name on) if it is a conditional one, and return whether it is."""
         handler = _HANDLERS.get(tokens[0].value)
         if handler is not None:
             handler(self, tokens[0], tokens[1:])
         return handler is not None
 
     def close_file(self) -> None:
-        """At the end of a file no condition stays open."""
+        """Report the conditions that are still open at the end of a file."""
         for condition in self.conditions:
             message = f"unterminated #{condition.opener.value}"
             self.diagnostics.error("unterminated-conditional", message, condition.opener.span)
@@ -103,7 +104,7 @@ class Conditionals(ABC):
             self.pending = pending
 
     def replace_defined(self, tokens: list[Token]) -> list[Token]:
-        """`defined X`, `defined(X)` and `__has_...(X)` as 0 or 1."""
+        """Replace `defined X`, `defined(X)` and `__has_...(X)` by 0 or 1."""
         out: list[Token] = []
         at = 0
         while at < len(tokens):
@@ -139,8 +140,8 @@ class Conditionals(ABC):
         if condition.has_else:
             self.diagnostics.error("unmatched-conditional", f"#{name.value} after #else", name.span)
         self.enabled = False
-        if condition.outer and not condition.taken:
-            self.enabled = condition.taken = self.condition(name, rest)
+        if condition.outer and not condition.taken_branch:
+            self.enabled = condition.taken_branch = self.condition(name, rest)
 
     def otherwise(self, name: Token, rest: list[Token]) -> None:
         condition = self.innermost(name)
@@ -150,8 +151,8 @@ class Conditionals(ABC):
             self.diagnostics.error("unmatched-conditional", "#else after #else", name.span)
         self.extra(name, rest)
         condition.has_else = True
-        self.enabled = condition.outer and not condition.taken
-        condition.taken = True
+        self.enabled = condition.outer and not condition.taken_branch
+        condition.taken_branch = True
 
     def close_condition(self, name: Token, rest: list[Token]) -> None:
         condition = self.innermost(name)
@@ -181,7 +182,7 @@ _DEEPEST = 200
 
 
 class ConditionError(Exception):
-    """What is wrong with the expression, and at which token (None: at its end)."""
+    """A `ConditionError` says what is wrong with the expression, and at which token (None: at its end)."""
 
     def __init__(self, message: str, token: Token | None) -> None:
         self.message, self.token = message, token
@@ -189,7 +190,7 @@ class ConditionError(Exception):
 
 
 class _Number:
-    """A 64-bit value; arithmetic wraps."""
+    """A `_Number` is a 64-bit value; its arithmetic wraps."""
 
     __slots__ = ("unsigned", "value")
 
@@ -248,8 +249,8 @@ class _Evaluator:
             then = self.conditional(live and condition.value != 0)
             self.expect(":")
             otherwise = self.conditional(live and condition.value == 0)
-            chosen = then if condition.value else otherwise
-            condition = _Number(chosen.value, then.unsigned or otherwise.unsigned)
+            branch = then if condition.value else otherwise
+            condition = _Number(branch.value, then.unsigned or otherwise.unsigned)
         self.depth -= 1
         return condition
 
@@ -284,9 +285,9 @@ class _Evaluator:
             value = {"+": operand.value, "-": -operand.value, "~": ~operand.value}[token.value]
             return _Number(value, operand.unsigned)
         if token.value == "(":
-            inner = self.conditional(live)
+            number = self.conditional(live)
             self.expect(")")
-            return inner
+            return number
         return self.operand(token)
 
     def operand(self, token: Token) -> _Number:
@@ -326,7 +327,8 @@ def _apply(token: Token, left: _Number, right: _Number, live: bool) -> _Number:
 
 
 def value(tokens: list[Token]) -> int:
-    """The value of a fully macro-expanded constant expression of a directive. Raises ConditionError."""
+    """Return the value of a directive's constant expression, fully macro-expanded. Raise ConditionError if it is
+    malformed."""
     evaluator = _Evaluator(tokens)
     result = evaluator.conditional(live=True)
     extra = evaluator.peek()

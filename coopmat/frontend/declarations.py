@@ -1,4 +1,4 @@
-"""What the parser does for the rules of declarations: specifiers, tags, declarators, functions."""
+"""The parser's actions for the rules of declarations: specifiers, tags, declarators, functions."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _KEYWORDS = {word: (_LISTS[kind], plain(word)) for word, kind in TERMINALS.items
 
 
 class TagHead(NamedTuple):
-    """`struct`, `union` or `enum`, with the attributes after it."""
+    """A `TagHead` is `struct`, `union` or `enum`, with the attributes after it."""
 
     keyword: Token
     attributes: list[ast.Attribute]
 
 
 class Builder(StatementBuilder):
-    """All rules of the grammar. `values` is the parser's value stack."""
+    """`Builder` has the actions of all rules of the grammar. `values` is the parser's value stack."""
 
     def __init__(self, scopes: Scopes, states: list[int], values: list[Any]) -> None:
         self.scopes, self.states, self.values = scopes, states, values
@@ -33,7 +33,7 @@ class Builder(StatementBuilder):
     # --- specifiers ---
 
     def specifier(self, *parts: Any) -> ast.Specifiers:
-        """A word, a tag or attributes, after the specifiers so far, or after attributes that begin them."""
+        """Add a word, a tag or attributes to the specifiers so far, or to the attributes that begin them."""
         item = parts[-1]
         if len(parts) == 1 or not parts[0]:
             specifiers = ast.Specifiers(item.span)
@@ -66,7 +66,7 @@ class Builder(StatementBuilder):
         return entries
 
     def entry(self, name: Token, *parts: Any) -> ast.Attribute:
-        """A name, and where parentheses follow, the arguments in them."""
+        """Make an attribute from its name and, where parentheses follow, the arguments in them."""
         arguments = next((part for part in parts if isinstance(part, list)), [] if parts else None)
         return ast.Attribute(join(name.span, (name, *parts)[-1].span), _attribute_name(name), arguments)
 
@@ -98,7 +98,7 @@ class Builder(StatementBuilder):
         return self.bit_field(ast.Declarator(colon.span, None, [], []), colon, width)
 
     def enumerator(self, name: Token, *value: Any) -> ast.Enumerator:
-        """A name, and where `=` follows, its value."""
+        """Make an enumerator from its name and, where `=` follows, its value."""
         self.scopes.declare(name.value, is_type=False)
         return ast.Enumerator(join(name.span, (name, *value)[-1].span), name.value, value[-1] if value else None)
 
@@ -141,17 +141,19 @@ class Builder(StatementBuilder):
         return pointer
 
     def array(self, opener: Token, *parts: Any) -> ast.ArrayModifier:
-        """Qualifiers or a `*`, the size, and the closing bracket; all but this may be left out."""
-        *inner, closer = parts
-        words = next((part for part in inner if isinstance(part, list)), [p for p in inner if isinstance(p, Token)])
-        size = next((part for part in inner if isinstance(part, ast.Expression)), None)
+        """Make an array modifier from its parts: qualifiers or a `*`, the size, and the closing bracket, of which all
+        but the last are optional."""
+        *content, closer = parts
+        words = next((part for part in content if isinstance(part, list)), [p for p in content if isinstance(p, Token)])
+        size = next((part for part in content if isinstance(part, ast.Expression)), None)
         return ast.ArrayModifier(join(opener.span, closer.span), [_word(token) for token in words], size)
 
     def old_style(self, opener: Token, closer: Token) -> ast.FunctionModifier:
         return ast.FunctionModifier(join(opener.span, closer.span), None, False)
 
     def parameters(self, opener: Token, items: list[ast.Parameter], *closing: Token) -> ast.FunctionModifier:
-        """`closing` are the comma and the dots of a variadic function, and the parenthesis."""
+        """Make a function modifier; `closing` is the parenthesis, after the comma and the dots of a variadic
+        function."""
         if len(closing) == 1 and len(items) == 1 and _is_void(items[0]):
             items = []
         return ast.FunctionModifier(join(opener.span, closing[-1].span), items, len(closing) > 1)
@@ -222,7 +224,8 @@ def _tag_body(parts: tuple[Any, ...]) -> list[Any] | None:
 def _declared(
     specifiers: ast.Specifiers, declarator: ast.Declarator | None
 ) -> tuple[Span, ast.Specifiers, ast.Declarator]:
-    """The fields of what specifiers and a declarator make; where there is none, it is empty and stands after these."""
+    """Return the span and the fields of a declaration; an absent declarator is replaced by an empty one after the
+    specifiers."""
     if declarator is None:
         after = specifiers.span
         end = Span(after.file, after.end_line, after.end_column, after.end_line, after.end_column)
@@ -258,7 +261,7 @@ def _bounded(declarator: ast.Declarator) -> ast.Declarator:
 
 
 def _declarator_end(declarator: ast.Declarator) -> Span:
-    """The span that ends last among a declarator's name and modifiers."""
+    """Return the span that ends last among a declarator's name and modifiers."""
     last = declarator.span
     for modifier in declarator.modifiers:
         span = modifier.span

@@ -1,8 +1,9 @@
-"""Macros and their expansion (C11 6.10.3), bounded, with positions kept.
+"""Macros and their expansion (C11 6.10.3). The work is bounded, and tokens keep their positions.
 
-Text is read from a stack: below the source's tokens, above them the replacements that are being read. While a macro's
-replacement is on the stack its name is not replaced, and stays so for good where it was met; since arguments are read
-through the stack, they may begin in a replacement and end in the text after it.
+Tokens are read from a stack: the source's tokens at its bottom, above them the replacements that are being read. While
+a macro's replacement is on the stack, its name is not replaced, and a token of that name which is read meanwhile is
+never replaced later. Since arguments are read through the stack, they may begin in a replacement and end in the text
+after it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _DEEPEST_ARGUMENTS = 256
 
 
 class ExpansionLimit(Exception):
-    """Raised when macro expansion makes too much; `budget` is the one that is used up."""
+    """Raised when macro expansion exceeds a limit; `budget` names the one that is used up."""
 
     def __init__(self, budget: str) -> None:
         super().__init__(budget)
@@ -42,7 +43,8 @@ class Unterminated(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Operand:
-    """A token of a replacement. `argument` numbers the parameter that it names; `stringized` where `#` precedes it."""
+    """An `_Operand` is a token of a replacement. `argument` is the index of the parameter that it names; `stringized`
+    tells that `#` precedes it."""
 
     token: Token
     argument: int | None = None
@@ -51,9 +53,9 @@ class _Operand:
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """`parameters` is None for a macro that is used without a list; the last of a `variadic` one takes what is left,
-    commas included. `groups` are the operands of the replacement, those joined by `##` together; `text` is the
-    definition as it was written, `place` its name's."""
+    """A `Macro` has `parameters`, None for a macro that is used without a list; the last one of a `variadic` macro
+    takes all remaining arguments, commas included. `groups` are the operands of the replacement, those joined by `##`
+    in one group; `text` is the source text of the definition, `place` the span of its name."""
 
     name: str
     parameters: tuple[str, ...] | None
@@ -65,12 +67,13 @@ class Macro:
 
     @property
     def form(self) -> object:
-        """What two definitions of one name have to have in common (C11 6.10.3, paragraph 2)."""
+        """Return what must be equal in two definitions of one name (C11 6.10.3, paragraph 2)."""
         return self.parameters, self.variadic, [(token.value, token.spaced) for token in self.replacement]
 
 
 class _Source:
-    """Tokens that are being read; `macro` is the name that they replace."""
+    """A `_Source` holds tokens that are being read; `macro` is the name that they replace, `at` the index of the next
+    one."""
 
     __slots__ = ("at", "macro", "tokens")
 
@@ -80,7 +83,7 @@ class _Source:
 
 @dataclass(slots=True)
 class _Room:
-    """What is left of the budgets of one use of a macro in the text."""
+    """A `_Room` holds the remaining budgets of one use of a macro in the text."""
 
     tokens: int
     work: int
@@ -88,9 +91,10 @@ class _Room:
 
 
 class Expander:
-    """The macros of one compilation, by name, and what they make of a text.
+    """An `Expander` holds the macros of one compilation, by name, and expands them in a text.
 
-    `report` is told what is wrong with a use, `expanded` the place of a use that made several tokens.
+    It calls `report` with an error in a use of a macro, and `expanded` with the place of a use that produced several
+    tokens.
     """
 
     def __init__(self, report: Callable[[str, Span], None], expanded: Callable[[Span], None]) -> None:
@@ -108,13 +112,13 @@ class Expander:
         self._room = _Room(0, 0, 0)
 
     def define(self, text: str) -> None:
-        """Defines from "NAME replacement" or "NAME(parameters) replacement", which are well-formed."""
+        """Define a macro by a well-formed "NAME replacement" or "NAME(parameters) replacement"."""
         macro = defined(text)
         self.macros[macro.name] = macro
 
     def expand(self, tokens: Sequence[Token]) -> list[Token]:
-        """A text with its macros replaced. Raises ExpansionLimit, Unterminated, and RecursionError for arguments that
-        are nested too deeply."""
+        """Return a text with its macros replaced. Raises ExpansionLimit, Unterminated, and RecursionError for arguments
+        that are nested too deeply."""
         self._open.clear()
         self._depth = 0
         return self._read([_Source(tokens)])
@@ -162,7 +166,7 @@ class Expander:
         self._open.discard(source.macro)
 
     def _replacement(self, token: Token, stack: list[_Source]) -> _Source | None:
-        """What is read in place of a name, and of the arguments after it; None where it stays."""
+        """Return the tokens that replace a name and the arguments after it, or None if the name is not replaced."""
         name = token.value
         macro = self.macros.get(name)
         if macro is None:
@@ -176,32 +180,32 @@ class Expander:
             arguments = self._arguments(macro, token, stack)
             if not self._fit(macro, arguments):
                 return _Source(_painted(token))
-        made = self._substituted(macro, token, arguments)
-        self._spend(made)
-        return _Source(made, name)
+        tokens = self._substituted(macro, token, arguments)
+        self._spend(tokens)
+        return _Source(tokens, name)
 
     def _dynamic(self, token: Token) -> Token:
         value = self.counter if token.value == "__COUNTER__" else self.place.line
         self.counter += token.value == "__COUNTER__"
         return Token(tk.INTEGER, str(value), self.place, token.spaced)
 
-    def _spend(self, made: Sequence[Token]) -> None:
-        room, count = self._room, len(made) + 1
+    def _spend(self, tokens: Sequence[Token]) -> None:
+        room, count = self._room, len(tokens) + 1
         self.work -= count
         room.work -= count
-        room.characters -= sum(len(token.value) for token in made)
-        for name, left in (
+        room.characters -= sum(len(token.value) for token in tokens)
+        for name, balance in (
             ("expansion-work", self.work),
             ("macro-work", room.work),
             ("macro-characters", room.characters),
         ):
-            if left < 0:
+            if balance < 0:
                 raise ExpansionLimit(name)
 
     # --- arguments
 
     def _arguments(self, macro: Macro, name: Token, stack: list[_Source]) -> list[list[Token]]:
-        """Reads a list of arguments, from its parenthesis on."""
+        """Read a list of arguments, from its parenthesis on."""
         assert macro.parameters is not None
         arguments: list[list[Token]] = [[]]
         depth, deepest, last = 0, 0, len(macro.parameters) if macro.variadic else 0
@@ -231,15 +235,15 @@ class Expander:
             arguments[-1].append(token)
 
     def _fit(self, macro: Macro, arguments: list[list[Token]]) -> bool:
-        """Whether a use has as many arguments as there are parameters; those of `...` may be left out."""
+        """Return whether a use has as many arguments as there are parameters; those of `...` are optional."""
         assert macro.parameters is not None
-        count, given = len(macro.parameters), len(arguments)
-        if macro.variadic and given == count - 1:
+        count, number = len(macro.parameters), len(arguments)
+        if macro.variadic and number == count - 1:
             arguments.append([])
             return True
-        if given == count:
+        if number == count:
             return True
-        takes = f"at least {count - 1} arguments" if macro.variadic else f"{count} arguments, but {given} given"
+        takes = f"at least {count - 1} arguments" if macro.variadic else f"{count} arguments, but {number} given"
         self.report(f"macro '{macro.name}' takes {takes}", self.place)
         return False
 
@@ -275,14 +279,15 @@ class Expander:
         self._depth += 1
         if self._depth > _DEEPEST_ARGUMENTS:
             raise RecursionError
-        found = self._read([_Source(argument)])
+        expansion = self._read([_Source(argument)])
         self._depth -= 1
-        return found
+        return expansion
 
     def _pasted(
         self, macro: Macro, group: tuple[_Operand, ...], arguments: list[list[Token]], strings: dict[int, str]
     ) -> list[Token]:
-        """Operands of `##` as one token, or as what their text side by side gives. An empty operand is nothing."""
+        """Return the operands of `##` as one token, or as the tokens of their concatenated text. An empty operand is
+        ignored."""
         if _is_comma_before_rest(macro, group):
             # GNU's `, ## __VA_ARGS__`: without further arguments the comma goes, too.
             rest = arguments[-1]
@@ -293,17 +298,17 @@ class Expander:
             if not part or operand is group[0] or not out:
                 out = [*out, *part]
                 continue
-            left = out.pop()
-            joined = left.value + part[0].value
+            previous = out.pop()
+            joined = previous.value + part[0].value
             self._spend([Token(tk.ID, joined, self.place)])
             # What would begin a comment stays apart.
-            tokens = [left, part[0]] if joined in ("//", "/*") else tk.scanned(joined, self.place)
-            out += [_with_space(tokens[0], left.spaced), *tokens[1:], *part[1:]]
+            tokens = [previous, part[0]] if joined in ("//", "/*") else tk.scanned(joined, self.place)
+            out += [_with_space(tokens[0], previous.spaced), *tokens[1:], *part[1:]]
         return out
 
     def _unexpanded(self, operand: _Operand, arguments: list[list[Token]], strings: dict[int, str]) -> list[Token]:
-        """An operand as `##` takes it: of an argument the tokens as they were written. `strings` are the arguments that
-        became some already."""
+        """Return an operand for `##`: of an argument its tokens without macro expansion. `strings` holds the arguments
+        that `#` has made strings of."""
         number = operand.argument
         if number is None:
             return [self._placed(operand.token)]
@@ -336,17 +341,18 @@ def _opens_list(stack: list[_Source]) -> bool:
 
 
 def _stringized(argument: list[Token]) -> str:
-    """The spelling of an argument as a string literal (C11 6.10.3.2)."""
+    """Return an argument spelled as a string literal (C11 6.10.3.2)."""
     text = ""
     for number, token in enumerate(argument):
-        apart = token.spaced or token.span.line > argument[number - 1].span.end_line
+        space = token.spaced or token.span.line > argument[number - 1].span.end_line
         value = re.sub(r'(["\\])', r"\\\1", token.value) if token.type in (tk.STRING, tk.CHAR) else token.value
-        text += f"{' ' * (apart and number > 0)}{value}"
+        text += f"{' ' * (space and number > 0)}{value}"
     return f'"{text}"'
 
 
 def _is_comma_before_rest(macro: Macro, group: tuple[_Operand, ...]) -> bool:
-    """With nothing before it, as clang's OpenCL C has it, an empty rest is an empty argument."""
+    """Return whether an operand group is a comma before `__VA_ARGS__`. Without a named parameter before it, an empty
+    rest is an empty argument, as in clang's OpenCL C."""
     if not macro.variadic or macro.parameters is None or len(macro.parameters) < 2 or len(group) != 2:
         return False
     comma, rest = group
@@ -357,7 +363,7 @@ def _is_comma_before_rest(macro: Macro, group: tuple[_Operand, ...]) -> bool:
 
 
 class InvalidMacro(Exception):
-    """Raised for a definition that is none; `token` is where, `message` why."""
+    """Raised for a malformed definition; `token` is the faulty one, `message` the reason."""
 
     def __init__(self, message: str, token: Token) -> None:
         super().__init__(message)
@@ -365,14 +371,14 @@ class InvalidMacro(Exception):
 
 
 def definition(tokens: Sequence[Token]) -> Macro:
-    """The macro that the tokens after `#define` make, from its name on. Raises InvalidMacro."""
+    """Return the macro that the tokens after `#define` define, from its name on. Raises InvalidMacro."""
     name, body = tokens[0], list(tokens[1:])
     parameters: list[str] | None = None
     variadic = False
-    written = name.value
+    head = name.value
     if body and body[0].value == "(" and not body[0].spaced:
         parameters, variadic, end = _parameters(body)
-        written += tk.spelled(body[:end])
+        head += tk.spelled(body[:end])
         body = body[end:]
     for token in body[:1] + body[-1:]:
         if token.type == tk.PASTE:
@@ -380,18 +386,18 @@ def definition(tokens: Sequence[Token]) -> Macro:
     replacement = tuple(
         Token(token.type, token.value, tk.NOWHERE, token.spaced and number > 0) for number, token in enumerate(body)
     )
-    text = f"{written} {tk.spelled(body)}".rstrip()
-    named = None if parameters is None else tuple(parameters)
-    return Macro(name.value, named, variadic, replacement, tuple(_groups(replacement, named)), text, name.span)
+    text = f"{head} {tk.spelled(body)}".rstrip()
+    names = None if parameters is None else tuple(parameters)
+    return Macro(name.value, names, variadic, replacement, tuple(_groups(replacement, names)), text, name.span)
 
 
 def defined(text: str) -> Macro:
-    """The macro of "NAME replacement" or "NAME(parameters) replacement". Raises InvalidMacro."""
+    """Return the macro of "NAME replacement" or "NAME(parameters) replacement". Raises InvalidMacro."""
     return definition(tk.scanned(text))
 
 
 def _parameters(tokens: Sequence[Token]) -> tuple[list[str], bool, int]:
-    """The names in `(a, b, ...)`, whether the last takes what is left, and the index after the list."""
+    """Return the names in `(a, b, ...)`, whether the last is variadic, and the index after the list."""
     names: list[str] = []
     at, wants_name = 1, True
     if len(tokens) > 1 and tokens[1].value == ")":
@@ -452,8 +458,8 @@ def _predefined(cl_std: str, extensions: tuple[tuple[str, bool], ...], relaxed: 
 def predefine(
     expander: Expander, cl_std: str, extensions: tuple[tuple[str, bool], ...], fast_relaxed_math: bool
 ) -> None:
-    """Defines the macros that OpenCL C has (`macros`), and the time."""
+    """Define the macros that OpenCL C has (`macros`), and the macros for date and time."""
     expander.macros.update(_predefined(cl_std, extensions, fast_relaxed_math))
-    now = time.localtime()
-    expander.define(f'__DATE__ "{time.strftime("%b %d %Y", now)}"')
-    expander.define(f'__TIME__ "{time.strftime("%H:%M:%S", now)}"')
+    local_time = time.localtime()
+    expander.define(f'__DATE__ "{time.strftime("%b %d %Y", local_time)}"')
+    expander.define(f'__TIME__ "{time.strftime("%H:%M:%S", local_time)}"')

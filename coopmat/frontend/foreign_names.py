@@ -1,6 +1,7 @@
-"""Names that other systems of cooperative matrices have, and what stands for each of them here.
+"""Names of other systems of cooperative matrices, and the equivalent of each of them in this language.
 
-CUDA's and ROCm's WMMA, SYCL's joint_matrix, GLSL's GL_KHR_cooperative_matrix with NVIDIA's forms of it, and Slang's.
+The systems are the WMMA of CUDA and ROCm, SYCL's joint_matrix, GLSL's GL_KHR_cooperative_matrix with NVIDIA's forms of
+it, and Slang's.
 """
 
 from __future__ import annotations
@@ -14,46 +15,46 @@ _LAYOUT, _USE = "CLK_COOPERATIVE_MATRIX_LAYOUT_", "CLK_COOPERATIVE_MATRIX_"
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
-    """`name` is ours, `form` how it is written. `alike` where that name alone can take the other's place: it takes the
-    same arguments, or is a constant."""
+class Equivalent:
+    """An `Equivalent` has our `name` and the `form` in which it is used. `interchangeable` says that the name alone can
+    replace the foreign one: it takes the same arguments, or is a constant."""
 
     name: str
     form: str = ""
-    alike: bool = False
+    interchangeable: bool = False
 
     def note(self) -> Note:
         return Note(f"did you mean '{self.name}'?" + (f" it is written: {self.form}" if self.form else ""))
 
 
-_LOAD = Meant("coop_mat_load", "m = coop_mat_load(p, layout, stride)")
-_STORE = Meant("coop_mat_store", "coop_mat_store(p, m, layout, stride)")
-_LOAD_CHECKED = Meant(
+_LOAD = Equivalent("coop_mat_load", "m = coop_mat_load(p, layout, stride)")
+_STORE = Equivalent("coop_mat_store", "coop_mat_store(p, m, layout, stride)")
+_LOAD_CHECKED = Equivalent(
     "coop_mat_load_checked", "m = coop_mat_load_checked(p, layout, stride, row, column, rows, columns)"
 )
-_STORE_CHECKED = Meant(
+_STORE_CHECKED = Equivalent(
     "coop_mat_store_checked", "coop_mat_store_checked(p, m, layout, stride, row, column, rows, columns)"
 )
-_MULTIPLY_ADD = Meant("coop_mat_mulAdd", "d = coop_mat_mulAdd(a, b, c)")
-_INIT = Meant("coop_mat_init", "m = coop_mat_init(x)")
-_LENGTH = Meant("coop_mat_length", "for (uint i = 0; i < coop_mat_length(m); ++i) m[i] = ...")
-_CONVERT = Meant("coop_mat_convert", "m2 = coop_mat_convert(m), or a cast")
+_MULTIPLY_ADD = Equivalent("coop_mat_mulAdd", "d = coop_mat_mulAdd(a, b, c)")
+_INIT = Equivalent("coop_mat_init", "m = coop_mat_init(x)")
+_LENGTH = Equivalent("coop_mat_length", "for (uint i = 0; i < coop_mat_length(m); ++i) m[i] = ...")
+_CONVERT = Equivalent("coop_mat_convert", "m2 = coop_mat_convert(m), or a cast")
 
 
-def _same(meant: Meant) -> Meant:
-    return Meant(meant.name, alike=True)
+def _same(equivalent: Equivalent) -> Equivalent:
+    return Equivalent(equivalent.name, interchangeable=True)
 
 
-def _constants(prefix: str, **ours: str) -> dict[str, Meant]:
-    return {name: Meant(prefix + word, alike=True) for name, word in ours.items()}
+def _constants(prefix: str, **ours: str) -> dict[str, Equivalent]:
+    return {name: Equivalent(prefix + word, interchangeable=True) for name, word in ours.items()}
 
 
-FUNCTIONS: Mapping[str, Meant] = {
+FUNCTIONS: Mapping[str, Equivalent] = {
     # Words of the field in the extension's own spelling.
     **dict.fromkeys(("coop_mat_fill", "coop_mat_splat", "coop_mat_set", "coop_mat_broadcast"), _same(_INIT)),
     **dict.fromkeys(("coop_mat_mad", "coop_mat_mma", "coop_mat_fma", "coop_mat_mul_accumulate"), _same(_MULTIPLY_ADD)),
     **dict.fromkeys(
-        ("coop_mat_size", "coop_mat_num_elements", "coop_mat_get_length"), Meant("coop_mat_length", "", True)
+        ("coop_mat_size", "coop_mat_num_elements", "coop_mat_get_length"), Equivalent("coop_mat_length", "", True)
     ),
     # WMMA.
     "load_matrix_sync": _LOAD,
@@ -78,7 +79,7 @@ FUNCTIONS: Mapping[str, Meant] = {
 }
 """Functions by their foreign names."""
 
-CONSTANTS: Mapping[str, Meant] = {
+CONSTANTS: Mapping[str, Equivalent] = {
     **_constants(_LAYOUT, mem_row_major="ROW_MAJOR", mem_col_major="COLUMN_MAJOR"),
     **_constants(_LAYOUT, row_major="ROW_MAJOR", col_major="COLUMN_MAJOR"),
     **_constants(
@@ -93,11 +94,11 @@ CONSTANTS: Mapping[str, Meant] = {
     **_constants(_USE, gl_ScopeSubgroup="SCOPE_SUBGROUP"),
 }
 
-NAMES: Mapping[str, Meant] = {**FUNCTIONS, **CONSTANTS}
+NAMES: Mapping[str, Equivalent] = {**FUNCTIONS, **CONSTANTS}
 """Whatever an expression may have."""
 
-_ATTRIBUTE = Meant("coop_mat", "typedef half A __attribute__((coop_mat(scope, rows, columns, use)))")
-TYPES: Mapping[str, Meant] = dict.fromkeys(
+_ATTRIBUTE = Equivalent("coop_mat", "typedef half A __attribute__((coop_mat(scope, rows, columns, use)))")
+TYPES: Mapping[str, Equivalent] = dict.fromkeys(
     ("fragment", "joint_matrix", "coopmat", "fcoopmatNV", "icoopmatNV", "ucoopmatNV", "CoopMat"), _ATTRIBUTE
 )
 """Types of matrices by their foreign names, most of them templates."""

@@ -1,4 +1,4 @@
-"""What a host needs to know of a compiled kernel, and what a kernel's attributes say."""
+"""The description of a compiled kernel for hosts, and the values of a kernel's attributes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .types import AddressSpace, ImageType, PointerType, ScalarType, element_typ
 
 @dataclass(frozen=True, slots=True)
 class KernelParameter:
-    """`type_name` is OpenCL C's spelling; `scalar` names the (pointee's) scalar type, None for others and records;
-    `size` is the bytes of the argument, 8 for pointers to global and constant memory, images and samplers.
-    `access` is an image's access qualifier. An image lies in global memory, as clGetKernelArgInfo has it."""
+    """A `KernelParameter` has `type_name`, OpenCL C's spelling; `scalar`, the name of the (pointee's) scalar type, None
+    for others and records; `size`, the bytes of the argument, 8 for pointers to global and constant memory, images and
+    samplers. `access` is an image's access qualifier. An image lies in global memory, as in clGetKernelArgInfo."""
 
     name: str
     type_name: str
@@ -25,17 +25,19 @@ class KernelParameter:
 
     @property
     def is_handle(self) -> bool:
-        """Whether the argument is an object of the host's: an image or a sampler."""
+        """Tell whether the argument is an object of the host's: an image or a sampler."""
         return self.access != "none" or self.type_name == "sampler_t"
 
 
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
-    """`sub_group_size` is the one compiled for (1 where the matrices are lowered to a subgroup of one), None: any.
+    """A `KernelInfo` describes a kernel. `sub_group_size` is the size that it is compiled for (1 where the matrices
+    are lowered to a subgroup of one), or None for any.
 
-    `max_work_items`, where there is one, is the most that a work-group may have: the local memory, through which
-    subgroups of `--matrices scratch` exchange values and native ones stage tiles, is made for that. Subgroups of
-    `scratch` are the kernel's own, and the device knows nothing of them."""
+    `max_work_items`, if not None, is the largest work-group size: the local memory, through which subgroups of
+    `--matrices scratch` exchange values and native ones stage tiles, is allocated for it. Subgroups of `scratch` are
+    formed by the kernel, and unknown to the device.
+    """
 
     name: str
     parameters: tuple[KernelParameter, ...]
@@ -46,13 +48,13 @@ class KernelInfo:
 
 
 def sub_group_size(decl: typed.FunctionDecl) -> int | None:
-    """What the kernel asks for."""
+    """Return the subgroup size that the kernel's attribute requires."""
     size = decl.attributes.get("intel_reqd_sub_group_size")
     return size if isinstance(size, int) else None
 
 
 def work_items(decl: typed.FunctionDecl) -> int | None:
-    """In the work-groups that the kernel asks for."""
+    """Return the number of work-items in the work-groups that the kernel's attributes require."""
     sizes = decl.attributes.get("reqd_work_group_size")
     return math.prod(sizes) if isinstance(sizes, tuple) else None
 

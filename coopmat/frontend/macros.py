@@ -138,7 +138,7 @@ CONDITIONAL = {
 
 
 def option_macros(cl_std: str, extensions: Mapping[str, bool], fast_relaxed_math: bool) -> list[tuple[str, str]]:
-    """The macros that depend on the options; `extensions` is what `-cl-ext` said, "all" included."""
+    """Return the macros that depend on the options; `extensions` holds the values of `-cl-ext`, "all" included."""
     features = Features.of(cl_std, extensions)
     rows = [("__OPENCL_C_VERSION__", str(features.version))]
     rows += [(name, "1") for name in features.macros()]

@@ -1,4 +1,6 @@
-"""Whether what a tree of matrices reads may lie where it stores: then it must read all before it stores anything."""
+"""An analysis of whether the memory that a tree of matrices reads may overlap its destination. If so, it must read
+everything before it stores anything.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from .types import AddressSpace, PointerType
 
 @dataclass(frozen=True, slots=True)
 class _Memory:
-    """Memory that an expression names: in `variable`, or behind the pointer in `pointer` (each None where that is not
-    known)."""
+    """A `_Memory` is memory that an expression names: a part of `variable`, or of the object behind `pointer` (each
+    None where that is not known)."""
 
     space: AddressSpace
     variable: typed.VarDecl | None = None
@@ -22,23 +24,24 @@ class _Memory:
 
 
 class Overlaps:
-    """Of one function."""
+    """`Overlaps` answers for the memory that one function names."""
 
     def __init__(self, function: typed.FunctionDecl) -> None:
         self._pointed_to = frozenset(_pointed_to(function))
-        changed = {root.decl for root in _assigned(function) if isinstance(root, typed.VarRef)}
-        # Those that point into what they were given.
-        self._pointers = frozenset(function.parameters) - changed - self._pointed_to
+        assigned_variables = {root.decl for root in _assigned(function) if isinstance(root, typed.VarRef)}
+        # Parameters that keep their initial value, and so point into memory of the caller.
+        self._pointers = frozenset(function.parameters) - assigned_variables - self._pointed_to
 
     def separate(self, out: ObjectLeaf | MemoryLeaf, leaves: Sequence[Leaf]) -> bool:
-        """Whether no leaf overlaps `out`. Leaves that are no objects are copied first, and so overlap nothing."""
+        """Return whether no leaf overlaps `out`. Leaves that are not objects are copied first, and so overlap
+        nothing."""
         target = _memory(out)
         if target is None:
             return True
-        read = [_memory(leaf) for leaf in leaves if not isinstance(leaf, ScalarLeaf)]
-        return all(memory is None or self._apart(target, memory) for memory in read)
+        memories = [_memory(leaf) for leaf in leaves if not isinstance(leaf, ScalarLeaf)]
+        return all(memory is None or self._disjoint(target, memory) for memory in memories)
 
-    def _apart(self, a: _Memory, b: _Memory) -> bool:
+    def _disjoint(self, a: _Memory, b: _Memory) -> bool:
         if a.space != b.space and AddressSpace.GENERIC not in (a.space, b.space):
             return True
         if a.variable is not None and b.variable is not None:
@@ -49,18 +52,19 @@ class Overlaps:
         return self._restricted(a.pointer, b.pointer)
 
     def _is_own(self, variable: typed.VarDecl) -> bool:
-        """Whether no pointer leads to it."""
+        """Return whether no pointer leads to the variable."""
         return variable.storage != "static" and variable not in self._pointed_to
 
     def _restricted(self, a: typed.VarDecl | None, b: typed.VarDecl | None) -> bool:
-        """C11 6.7.3.1: what a `restrict` parameter is used to store to is reached by no other."""
+        """Return whether a `restrict` parameter separates `a` and `b` (C11 6.7.3.1): what is stored through it is
+        reached by no other pointer."""
         if a is None or b is None or a is b or not {a, b} <= self._pointers:
             return False
         return a.qualifiers.restrict or b.qualifiers.restrict
 
 
 def _memory(leaf: ObjectLeaf | MemoryLeaf) -> _Memory | None:
-    """None of an object that nothing else names."""
+    """Return the memory of a leaf, or None for an object that has no other name."""
     if isinstance(leaf, MemoryLeaf):
         pointer = leaf.pointer.type
         assert isinstance(pointer, PointerType)
@@ -77,7 +81,7 @@ def _memory(leaf: ObjectLeaf | MemoryLeaf) -> _Memory | None:
 
 
 def _behind(pointer: typed.Expr, space: AddressSpace) -> _Memory:
-    """Casts and offsets lead to the same object."""
+    """Return the object behind a pointer; casts and offsets lead to the same object."""
     while True:
         if isinstance(pointer, typed.PointerAdd):
             pointer = pointer.pointer
@@ -101,10 +105,10 @@ def _root(e: typed.LValue) -> typed.LValue:
 
 
 def _pointed_to(function: typed.FunctionDecl) -> Iterator[typed.VarDecl]:
-    """The variables whose address, or that of a part of them, is taken."""
+    """Yield the variables whose address, or that of a part of them, is taken."""
     for node in walk(function.body):
-        taken = node.operand if isinstance(node, (typed.AddressOf, typed.Convert)) else None
-        root = _root(taken) if isinstance(taken, typed.LValue) else None
+        operand = node.operand if isinstance(node, (typed.AddressOf, typed.Convert)) else None
+        root = _root(operand) if isinstance(operand, typed.LValue) else None
         if isinstance(root, typed.VarRef):
             yield root.decl
 

@@ -13,5 +13,5 @@ COMPONENTS = {component.opencl_c: component for component in COMPONENT_TYPES.val
 
 @lru_cache(maxsize=1024)
 def matrix_type(matrix: CoopMatrixType) -> MatrixType:
-    """The same type."""
+    """Return the matrix library's type for a type of the language."""
     return MatrixType(COMPONENTS[matrix.component.name], matrix.rows, matrix.columns, Use(int(matrix.use)))

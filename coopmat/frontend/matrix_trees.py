@@ -24,7 +24,8 @@ MOST_LEAVES = 64
 
 @dataclass(frozen=True, slots=True)
 class ObjectLeaf:
-    """A matrix object; where `expression` is no LValue, its value is to be put into a private one first."""
+    """An `ObjectLeaf` is a matrix object. If `expression` is not an LValue, its value is to be stored in a private
+    object first."""
 
     expression: typed.Expr
 
@@ -35,7 +36,7 @@ class ObjectLeaf:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLeaf:
-    """Memory that a load or a store names: `stride` is a ulong."""
+    """A `MemoryLeaf` is the memory that a load or a store names; `stride` is a ulong."""
 
     pointer: typed.Expr
     stride: typed.Expr
@@ -44,7 +45,7 @@ class MemoryLeaf:
 
 @dataclass(frozen=True, slots=True)
 class ScalarLeaf:
-    """A scalar; an `index` is to be converted to ulong."""
+    """A `ScalarLeaf` is a scalar; an `index` is to be converted to ulong."""
 
     expression: typed.Expr
     index: bool = False
@@ -55,7 +56,7 @@ Leaf = ObjectLeaf | MemoryLeaf | ScalarLeaf
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """`term` over `leaves`, by number."""
+    """An `Expression` is a `term` that refers to `leaves` by number."""
 
     term: Term
     leaves: tuple[Leaf, ...]
@@ -69,8 +70,9 @@ class Expression:
         contract: bool,
         separate: bool,
     ) -> Tree:
-        """The function that calculates it. `spaces`: where each leaf's pointer points, None for scalars; `out`: where
-        the value goes, a fresh object where that is a type. `separate` as in `Tree`."""
+        """Return the function that calculates the expression. `spaces` has the address space of each leaf's pointer,
+        None for scalars; `out` is the destination of the value, a new object if it is a type. `separate` has the
+        meaning that it has in `Tree`."""
         inputs = tuple(
             Input(None if leaf.index else component(leaf.expression.type))
             if isinstance(leaf, ScalarLeaf)
@@ -103,12 +105,13 @@ def component(t: Type) -> ComponentType:
 
 
 def is_tree(e: typed.Expr) -> bool:
-    """Whether `e` calculates a matrix: anything else that has one is an object, a call or a choice."""
+    """Return whether `e` calculates a matrix: every other expression with a matrix value is an object, a call or a
+    conditional."""
     return type(e) in TREES
 
 
 def expression(e: typed.Expr) -> Expression:
-    """Of any expression of a matrix type."""
+    """Return the tree of any expression of a matrix type."""
     leaves: list[Leaf] = []
     term = _Collector(leaves).term(e)
     return Expression(term, tuple(leaves))
@@ -119,7 +122,8 @@ class _Collector:
         self.leaves = leaves
 
     def term(self, e: typed.Expr) -> Term:
-        """Left-deep chains, which grow long in generated code, are not recursed on."""
+        """Return the term of an expression, without recursion on left-deep chains, which grow long in generated
+        code."""
         chain: list[typed.MatrixElementwise | typed.MatrixProduct] = []
         while isinstance(e, (typed.MatrixElementwise, typed.MatrixProduct)):
             chain.append(e)
@@ -130,7 +134,7 @@ class _Collector:
             matrix = _matrix(outer.type)
             shape = (component(matrix.element), matrix.rows, matrix.columns)
             if len(self.leaves) >= MOST_LEAVES:
-                result = self._apart(outer.left, start)
+                result = self._as_object(outer.left, start)
             right = self._operand(outer.right)
             if isinstance(outer, typed.MatrixProduct):
                 result = trees.Product(*shape, result, right)
@@ -139,13 +143,13 @@ class _Collector:
         return result
 
     def _operand(self, e: typed.Expr) -> Term:
-        """As `term`, where there is room for the leaves."""
+        """Return the term of an operand, as an object of its own if there is no room for its leaves."""
         start = len(self.leaves)
         result = self.term(e) if start < MOST_LEAVES else None
-        return self._apart(e, start) if result is None or len(self.leaves) >= MOST_LEAVES else result
+        return self._as_object(e, start) if result is None or len(self.leaves) >= MOST_LEAVES else result
 
-    def _apart(self, e: typed.Expr, start: int) -> Term:
-        """An expression as an object, which a tree of its own calculates; it takes the place of the leaves from `start`
+    def _as_object(self, e: typed.Expr, start: int) -> Term:
+        """Return an expression as an object, which a tree of its own calculates; it replaces the leaves from `start`
         on."""
         del self.leaves[start:]
         if not is_tree(e) or isinstance(e, (typed.MatrixMemoryLoad, typed.MatrixBroadcast)):
@@ -165,23 +169,23 @@ class _Collector:
         if isinstance(e, typed.MatrixTranspose):
             return trees.Transposed(*shape, self._operand(e.operand))
         if isinstance(e, typed.MatrixCast):
-            inner = self._operand(e.operand)
-            return inner if inner.element == shape[0] else trees.Converted(*shape, inner)
+            operand = self._operand(e.operand)
+            return operand if operand.element == shape[0] else trees.Converted(*shape, operand)
         if isinstance(e, typed.MatrixPart):
-            inner = self._operand(e.operand)
-            return trees.Part(*shape, e.which, inner, self._index(e.index))  # type: ignore[arg-type]
+            operand = self._operand(e.operand)
+            return trees.Part(*shape, e.which, operand, self._index(e.index))  # type: ignore[arg-type]
         if isinstance(e, typed.MatrixWithPart):
             return self._with_part(e, shape)
         return trees.Object(*shape, self._leaf(ObjectLeaf(e)))
 
     def _with_part(self, e: typed.MatrixWithPart, shape: tuple[ComponentType, int, int]) -> Term:
-        inner = self._operand(e.operand)
+        operand = self._operand(e.operand)
         index = self._index(e.index)
         if e.which != "element":
-            return trees.WithPart(*shape, e.which, inner, index, self._operand(e.part))  # type: ignore[arg-type]
+            return trees.WithPart(*shape, e.which, operand, index, self._operand(e.part))  # type: ignore[arg-type]
         assert e.column is not None
         column = self._index(e.column)
-        return trees.WithElement(*shape, inner, index, column, self._leaf(ScalarLeaf(e.part)))
+        return trees.WithElement(*shape, operand, index, column, self._leaf(ScalarLeaf(e.part)))
 
     def _index(self, e: typed.Expr) -> int:
         return self._leaf(ScalarLeaf(e, index=True))

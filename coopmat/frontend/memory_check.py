@@ -1,7 +1,8 @@
-"""Whether matrices lie in memory as a device wants them: for the native route, where its instructions read it.
+"""A check that matrices in memory meet a device's requirements on strides and addresses, for the native route, where
+the device's instructions access them.
 
-What is certain is told: strides that are no multiple of the device's, and addresses that are none, whatever the values
-are that only a launch knows.
+It reports only what is certain: strides that are no multiple of the device's, and misaligned addresses, whatever the
+values are that only a launch knows.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ _ANY = Congruence()
 
 
 def check(unit: typed.Unit, rules: MemoryRules, device: str, diagnostics: Diagnostics) -> None:
-    """Errors, and the warning `coop-mat-alignment` where it depends on the host. `device` is its name for messages."""
+    """Report errors, and the warning `coop-mat-alignment` where it depends on the host. `device` is its name for
+    messages."""
     for function in unit.functions:
         if function in used(unit) and function.body is not None:
             _Function(function, rules, device, diagnostics).run()
@@ -38,35 +40,36 @@ def check(unit: typed.Unit, rules: MemoryRules, device: str, diagnostics: Diagno
 def about_stride(
     rules: MemoryRules, device: str, component: ComponentType, stride: int | None
 ) -> tuple[str, list[Note]]:
-    """What to tell of a stride, in components where it is known, that is no multiple of what the device wants."""
-    wanted = rules.multiple(component)
-    given = "this stride" if stride is None else f"a stride of {stride} components ({stride * component.size} bytes)"
+    """Return the message and notes for a stride that is no multiple of the one required; `stride` counts components,
+    None if it is not known."""
+    multiple = rules.multiple(component)
+    subject = "this stride" if stride is None else f"a stride of {stride} components ({stride * component.size} bytes)"
     notes = [] if stride is None else [Note(f"the next one that is: {rules.pitch(component, stride)} components")]
     way = "--matrices one and --matrices lanes take every stride"
-    message = f"{given} is no multiple of {wanted} bytes ({rules.step(component)} components), as {device} wants it"
+    message = f"{subject} is no multiple of {multiple} bytes ({rules.step(component)} components), as {device} wants it"
     return message, [*notes, Note(way)]
 
 
 class _Function:
-    """What the values and addresses in one function can be."""
+    """`_Function` determines the possible values and addresses in one function."""
 
     def __init__(self, function: typed.FunctionDecl, rules: MemoryRules, device: str, diagnostics: Diagnostics) -> None:
         self.function, self.rules, self.device, self.diagnostics = function, rules, device, diagnostics
-        self.changed: set[typed.VarDecl] = set()
-        # Of variables that keep the value they are made with; whether that leads to an argument of the kernel.
-        self.known: dict[typed.VarDecl, tuple[Congruence, bool]] = {}
-        # Whether what was last asked for starts where an argument points to.
+        self.assigned_variables: set[typed.VarDecl] = set()
+        # The values of variables that keep their initial value, and whether that leads to an argument of the kernel.
+        self.initial_values: dict[typed.VarDecl, tuple[Congruence, bool]] = {}
+        # Whether the address determined last starts where an argument points to.
         self.of_host = False
 
     def run(self) -> None:
-        found = list(walk(self.function.body))
-        for node in found:
+        nodes = list(walk(self.function.body))
+        for node in nodes:
             if isinstance(node, (typed.Assign, typed.CompoundAssign, typed.IncDec)):
                 self.change(node.target)
             elif isinstance(node, typed.AddressOf):
                 self.change(node.operand)
-        for node in found:
-            # What is nested so deeply is not known to be wrong.
+        for node in nodes:
+            # Expressions that are nested too deeply are not checked.
             with suppress(RecursionError):
                 if isinstance(node, typed.MatrixLoad) and isinstance(node.type, CoopMatrixType):
                     self.access(node, node.type)
@@ -77,7 +80,7 @@ class _Function:
         while isinstance(target, (typed.Member, typed.Index, typed.Swizzle)):
             target = target.base
         if isinstance(target, typed.VarRef):
-            self.changed.add(target.decl)
+            self.assigned_variables.add(target.decl)
 
     def access(self, e: typed.MatrixLoad | typed.MatrixStore, matrix: CoopMatrixType) -> None:
         pointer = e.pointer.type
@@ -87,18 +90,18 @@ class _Function:
         component = matrix_type(matrix).component
         stride = self.number(e.stride)
         if (stride * Congruence(0, component.size)).never_multiple_of(self.rules.multiple(component)):
-            known = stride.rest if stride.step == 0 else None
-            message, notes = about_stride(self.rules, self.device, component, known)
+            component_stride = stride.rest if stride.step == 0 else None
+            message, notes = about_stride(self.rules, self.device, component, component_stride)
             self.diagnostics.error(STRIDE, message, e.stride.span, notes=notes)
         self.of_host = False
         self.start(self.pointer(e.pointer), component, e.pointer.span)
 
     def start(self, address: Congruence, component: ComponentType, span: Span) -> None:
-        wanted = self.rules.alignment(component)
-        if not address.never_multiple_of(wanted):
+        alignment = self.rules.alignment(component)
+        if not address.never_multiple_of(alignment):
             return
-        off = address.rest % gcd(address.step, wanted)
-        message = f"the matrix starts {off} bytes behind a multiple of {wanted} bytes"
+        offset = address.rest % gcd(address.step, alignment)
+        message = f"the matrix starts {offset} bytes behind a multiple of {alignment} bytes"
         who = f"{self.device} wants it at such a multiple"
         if self.of_host:
             self.diagnostics.warning(ARGUMENT, f"{message}, if the argument is a buffer: {who}", span)
@@ -115,28 +118,28 @@ class _Function:
             return _OPERATORS[e.op](self.number(e.left), self.number(e.right)).modulo(bits)
         if isinstance(e, typed.Convert) and e.kind is typed.ConvertKind.INT_TO_INT and bits:
             return self.number(e.operand).modulo(bits)
-        decl = self.kept(e)
+        decl = self.constant_variable(e)
         return _ANY if decl is None else self.initial(decl, self.number)
 
-    def kept(self, e: typed.Expr) -> typed.VarDecl | None:
-        """The variable whose value this is, where it holds what it was given at first."""
+    def constant_variable(self, e: typed.Expr) -> typed.VarDecl | None:
+        """Return the variable whose value this is, if it still holds its initial value."""
         if not isinstance(e, typed.Load) or not isinstance(e.operand, typed.VarRef):
             return None
         decl = e.operand.decl
         own = decl.storage in ("automatic", "parameter") and not decl.qualifiers.volatile
-        return decl if own and decl not in self.changed else None
+        return decl if own and decl not in self.assigned_variables else None
 
     def initial(self, decl: typed.VarDecl, find: Callable[[typed.Expr], Congruence]) -> Congruence:
-        """What a variable is made with."""
+        """Return the possible values of a variable's initializer."""
         if decl.initializer is None:
             return _ANY
-        if decl not in self.known:
-            self.known[decl] = _ANY, False  # it may lead back to itself
+        if decl not in self.initial_values:
+            self.initial_values[decl] = _ANY, False  # it may lead back to itself
             outer, self.of_host = self.of_host, False
             value = find(decl.initializer)
-            self.known[decl] = value, self.of_host
+            self.initial_values[decl] = value, self.of_host
             self.of_host = outer
-        value, of_host = self.known[decl]
+        value, of_host = self.initial_values[decl]
         self.of_host |= of_host
         return value
 
@@ -153,7 +156,7 @@ class _Function:
                 return self.place(e.operand)
             if e.kind in (typed.ConvertKind.POINTER, typed.ConvertKind.ADDRESS_SPACE):
                 return self.pointer(e.operand)
-        decl = self.kept(e)
+        decl = self.constant_variable(e)
         if decl is None:
             return _ANY
         space = decl.type.qualifiers.space if isinstance(decl.type, PointerType) else None
@@ -173,14 +176,15 @@ class _Function:
 
 
 def object_alignment(decl: typed.VarDecl, rules: MemoryRules) -> int:
-    """In bytes, of an object in static storage: arrays and records are put where matrices may lie."""
+    """Return the alignment in bytes of an object in static storage: arrays and records are aligned as matrices
+    require."""
     placed = rules.placement if isinstance(decl.type, (ArrayType, RecordType)) else 1
     return max(align_of(decl.type), decl.alignment or 1, placed)
 
 
 def _shifted(left: Congruence, right: Congruence) -> Congruence:
-    known = right.step == 0 and 0 <= right.rest < 64
-    return left * Congruence(0, 1 << right.rest) if known else _ANY
+    is_constant = right.step == 0 and 0 <= right.rest < 64
+    return left * Congruence(0, 1 << right.rest) if is_constant else _ANY
 
 
 _OPERATORS: dict[str, Callable[[Congruence, Congruence], Congruence]] = {

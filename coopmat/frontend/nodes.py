@@ -1,8 +1,9 @@
-"""The schema of the syntax tree and of the typed AST: which fields of a node hold its children, and what follows.
+"""The schema of the syntax tree and of the typed AST: it defines which fields of a node hold its children, and the
+traversals that follow from that.
 
-A node is a dataclass, which `Schema` makes of its annotations: a field that may hold a node, or a list or tuple of
-nodes, holds children, in the order of the fields. What a node only refers to is a `Reference`: the variable that a name
-denotes belongs to its declaration.
+A node is a dataclass, which `Schema` makes of its annotations. A field whose type is a node, or a list or tuple of
+nodes, holds children, in the order of the fields. A field whose type is a `Reference` does not: a name refers to its
+variable, which is a child of its declaration.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
 else:
 
     def dataclass_transform(**_: object) -> Callable[[type], type]:
-        """For type checkers only; in `typing` from Python 3.11 on."""
+        """Stand in for the decorator that `typing` has from Python 3.11 on; only type checkers use it."""
         return lambda kind: kind
 
 
 @dataclass_transform(field_specifiers=(field,))
 class Schema(type):
-    """Makes each kind of nodes a dataclass with slots. With `eq=False` a node is equal to itself only."""
+    """`Schema` makes each kind of node a dataclass with slots. With `eq=False` a node is equal to itself only."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], *, eq: bool = True) -> Any:
         kind = super().__new__(cls, name, bases, namespace)
@@ -41,7 +42,7 @@ class Schema(type):
 
 
 class Node(metaclass=Schema, eq=False):
-    """A part of a tree, and where its text stands."""
+    """A `Node` is a part of a tree; `span` is the place of its text."""
 
     span: Span
 
@@ -50,7 +51,7 @@ _FIELDS: dict[type, tuple[str, ...]] = {}
 
 
 def child_fields(kind: type[Node]) -> tuple[str, ...]:
-    """The names of the fields that hold children, in order."""
+    """Return the names of the fields that hold children, in order."""
     names = _FIELDS.get(kind)
     if names is None:
         nodes = _node_names(kind.__module__)
@@ -65,13 +66,13 @@ def child_fields(kind: type[Node]) -> tuple[str, ...]:
 
 @cache
 def _node_names(module: str) -> frozenset[str]:
-    """The names that stand for kinds of nodes in the annotations of a module."""
+    """Return the names that stand for kinds of nodes in the annotations of a module."""
     kinds = {subclass.__name__ for subclass in _subclasses(Node)}
     return frozenset(kinds | {name for name, value in vars(sys.modules[module]).items() if _are_nodes(value)})
 
 
 def _are_nodes(value: object) -> bool:
-    """Whether this is another name for several kinds of nodes, as `Initializer`."""
+    """Return whether a value is an alias for several kinds of nodes, such as `Initializer`."""
     return isinstance(value, UnionType) and all(issubclass(kind, Node) for kind in value.__args__)
 
 
@@ -82,20 +83,20 @@ def _subclasses(kind: type[Node]) -> Iterator[type[Node]]:
 
 
 def children(node: Node) -> list[Node]:
-    """The children of a node, in order."""
-    found: list[Node] = []
+    """Return the children of a node, in order."""
+    child_nodes: list[Node] = []
     for name in child_fields(type(node)):
         value = getattr(node, name)
         if isinstance(value, Node):
-            found.append(value)
+            child_nodes.append(value)
         elif value is not None:
             # The parts of an aggregate are pairs of a position and a node.
-            found += [item[1] if isinstance(item, tuple) else item for item in value]
-    return found
+            child_nodes += [item[1] if isinstance(item, tuple) else item for item in value]
+    return child_nodes
 
 
 def walk(*roots: Node | None) -> Iterator[Node]:
-    """The nodes of trees, each before its children."""
+    """Yield the nodes of trees, each before its children."""
     # An explicit stack, so that a chain of 20,000 operators is no deeper than one.
     work = [root for root in reversed(roots) if root is not None]
     while work:
@@ -105,8 +106,8 @@ def walk(*roots: Node | None) -> Iterator[Node]:
 
 
 def dump(root: Node, depth: int, head: Callable[[object], str | None]) -> Iterator[str]:
-    """The lines of an indented tree. `head` gives the text of a node's own line; of a list of children the line that
-    stands for all of them, or None where each has lines of its own."""
+    """Yield the lines of an indented tree. `head` returns the text of a node's own line; for a list of children it
+    returns the line that stands for all of them, or None if each has lines of its own."""
     work: list[tuple[int, str, object]] = [(depth, "", root)]
     while work:
         depth, label, value = work.pop()

@@ -1,11 +1,11 @@
-"""Tokens to the AST: an LALR(1) parser over the tables of `opencl_c.lark`.
+"""An LALR(1) parser over the tables of `opencl_c.lark`: it turns tokens into the AST.
 
-The parser runs its own loop, since each name must be judged a type or not when it is reached, by the scopes that
-are open at that point, and since it goes on after errors (`recovery`). Nothing here recurses with the input.
+The parser runs its own loop, because it must decide for each name whether it is a type in the scopes that are open at
+that point, and because it continues after errors (`recovery`). Its depth of recursion does not depend on the input.
 
 lark makes the tables, which the cache keeps as JSON, so that lark is rarely imported. A table that is missing, damaged,
-of another grammar or cannot be written is simply made again. Which lark made it does not matter: the grammar has one
-table, and the order of its states is ours.
+of another grammar or cannot be written is made again. The version of lark that made a table does not matter: the
+grammar has one table, and the order of its states is ours.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NESTING = {
 
 
 class Parser:
-    """One parse. `states` and `values` are the LALR stacks; `states` is one longer."""
+    """A `Parser` is one parse. `states` and `values` are the LALR stacks; `states` is longer by one."""
 
     def __init__(self, stream: TokenStream, diagnostics: Diagnostics) -> None:
         self.tables = tables = load_tables()
@@ -57,10 +57,11 @@ class Parser:
     # --- the loop ---
 
     def advance(self, index: int) -> tuple[int, str]:
-        """Parse from a token on, up to one that does not fit: its index and terminal; END is past the last."""
+        """Parse from a token on, up to the first one that does not fit; return its index and terminal. END is past the
+        last."""
         tables, states, values, rules = self.tables, self.states, self.values, self.rules
         actions, gotos, defaults = tables.actions, tables.gotos, tables.defaults
-        words, known, tokens = self.words, self.scopes.known, self.tokens
+        words, possible_types, tokens = self.words, self.scopes.possible_types, self.tokens
         state = states[-1]
         for index in range(index, len(tokens)):  # noqa: B020 - the index is what is returned
             token = tokens[index]
@@ -68,7 +69,7 @@ class Parser:
             terminal = _LITERALS.get(token.type) or words.get(value)
             if terminal is None:
                 terminal = "IDENTIFIER" if token.type == tk.ID else "UNKNOWN"
-                if value in known:
+                if value in possible_types:
                     terminal = self.classify(index)
                     state = states[-1]
             shifted = False
@@ -96,18 +97,18 @@ class Parser:
                     children = values[-size:]
                     del values[-size:]
                     del states[-size:]
-                    made = method(*children)
+                    result = method(*children)
                 else:
-                    made = method()
+                    result = method()
                 state = gotos[states[-1]][origin]
                 states.append(state)
-                values.append(made)
+                values.append(result)
             if len(states) > self.check_depth_at:
                 self.check_depth(token)
         return len(tokens), END
 
     def reduce(self, rule: int) -> None:
-        """One reduction, outside the fast loop."""
+        """Make one reduction, outside the fast loop."""
         origin, size, method = self.rules[rule]
         if method is None:
             self.states[-1] = self.tables.gotos[self.states[-2]][origin]
@@ -115,12 +116,12 @@ class Parser:
         children = self.values[len(self.values) - size :]
         del self.values[len(self.values) - size :]
         del self.states[len(self.states) - size :]
-        made = method(*children)
+        result = method(*children)
         self.states.append(self.tables.gotos[self.states[-1]][origin])
-        self.values.append(made)
+        self.values.append(result)
 
     def shift(self, terminal: str, token: Token) -> None:
-        """Take a terminal that is known to fit."""
+        """Shift a terminal that is known to fit."""
         while True:
             rule = self.tables.defaults[self.states[-1]]
             if rule < 0:
@@ -138,7 +139,7 @@ class Parser:
             self.reduce(rule)
 
     def classify(self, index: int) -> str:
-        """Whether a name that is a type somewhere is one here."""
+        """Return the terminal of a name that is a type in some scope: TYPE_NAME if it is a type at this point."""
         # What ends whichever the name turns out to be ends now, and with it its scope: `for (...) if (a) b; T x;`.
         while True:
             row = self.tables.actions[self.states[-1]]
@@ -165,7 +166,7 @@ class Parser:
     # --- the whole ---
 
     def run(self) -> list[Any]:
-        """All external declarations that could be made."""
+        """Return all external declarations that could be parsed."""
         from .recovery import Recovery
 
         recovery = Recovery(self)
@@ -190,7 +191,7 @@ class Parser:
 
 
 def parse(stream: TokenStream, diagnostics: Diagnostics) -> ast.TranslationUnit:
-    """The AST of a translation unit; what is wrong with it goes to `diagnostics`, and is left out.
+    """Return the AST of a translation unit. Errors go to `diagnostics`, and faulty declarations are omitted.
 
     Raises TooManyErrors as the collector does.
     """
@@ -212,12 +213,12 @@ END = "$END"
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Per state: `actions` maps a terminal to a state to shift to (>= 0) or to ~rule to reduce by.
+    """`Tables` are the parser's tables. Per state, `actions` maps a terminal to a state to shift to (>= 0) or to ~rule
+    to reduce by.
 
-    `gotos` maps a nonterminal to the next state. `defaults` is the rule of a state that can only reduce, or -1:
-    such reductions run before the next token is looked at. A rule is (nonterminal, size, builder method; "" hands
-    its one value on). `words` maps a literal's text to its terminal; `entering` names the symbol that leads into
-    each state.
+    `gotos` maps a nonterminal to the next state. `defaults` is the rule of a state that can only reduce, or -1: such
+    reductions run before the next token is looked at. A rule is (nonterminal, size, builder method; "" keeps its one
+    value). `words` maps a literal's text to its terminal; `entering` names the symbol that leads into each state.
     """
 
     actions: list[dict[str, int]]
@@ -232,7 +233,7 @@ class Tables:
 
 @lru_cache(maxsize=1)
 def load_tables() -> Tables:
-    """The tables, from the cache or from the grammar; once per process."""
+    """Return the tables, from the cache or from the grammar; they are loaded once per process."""
     text = GRAMMAR.read_text(encoding="utf-8")
     key = key_of({"kind": "grammar", "format": _FORMAT, "text": text})
 
@@ -243,7 +244,7 @@ def load_tables() -> Tables:
 
 
 def _tables(entry: Entry) -> Tables:
-    """Raises ValueError, LookupError or TypeError for a table that is none of ours."""
+    """Decode the tables of a cache entry. Raises ValueError, LookupError or TypeError for a malformed entry."""
     data: dict[str, Any] = json.loads(entry.payload)
     rules = [(str(rule[0]), int(rule[1]), str(rule[2])) for rule in data["rules"]]
     return Tables(**{**data, "rules": rules})
@@ -255,7 +256,7 @@ def _make_tables(text: str) -> dict[str, Any]:
     from lark.parsers.lalr_analysis import Shift
 
     class NoLexer(Lexer):
-        """The tables are all that is wanted."""
+        """`NoLexer` replaces lark's lexer, since only the tables are used."""
 
         def __init__(self, conf: object) -> None:
             pass
@@ -296,7 +297,7 @@ def _make_tables(text: str) -> dict[str, Any]:
 
 
 def _numbered(states: Any, start: Any, shift: Any) -> dict[Any, int]:
-    """lark's states in the order of a walk from the start, since its own order changes from run to run."""
+    """Number lark's states in the order of a walk from the start, since their own order changes from run to run."""
     numbers = {start: 0}
     for state in (order := [start]):
         for _, (kind, target) in sorted(states[state].items(), key=lambda entry: str(entry[0])):

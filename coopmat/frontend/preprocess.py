@@ -1,7 +1,8 @@
-"""Source text to a stream of tokens with exact positions: directives, includes and macros dealt with.
+"""The preprocessor: it turns source text into a stream of tokens with exact positions, and processes directives,
+includes and macros.
 
-Nothing is printed and nothing but diagnostics comes out of bad input. Limits, each with its own error:
-a physical line of 65,535 characters, 200 nested includes, 10,000 included files, and the budgets of macros.
+It prints nothing, and reports malformed input only by diagnostics. Each of its limits has its own error: a physical
+line of 65,535 characters, 200 nested includes, 10,000 included files, and the budgets of macros.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ _NAME = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class PreprocessOptions:
-    """What the command line says to the preprocessor.
+    """`PreprocessOptions` are the command line's options for the preprocessor.
 
-    `defines` are ("NAME" or "NAME(parameters)", replacement); `extensions` is what -cl-ext said, by name, "all"
-    included; `virtual_files` are includes held in memory, found by exact name before any directory.
+    `defines` are ("NAME" or "NAME(parameters)", replacement); `extensions` maps the names in -cl-ext to their values,
+    "all" included; `virtual_files` are includes held in memory, looked up by exact name before any directory.
     """
 
     defines: tuple[tuple[str, str], ...] = ()
@@ -46,12 +47,13 @@ class PreprocessOptions:
 
 
 class _Stop(Exception):
-    """A limit was hit: what was made so far is all there will be."""
+    """Raised when a limit is exceeded: preprocessing stops with the tokens so far."""
 
 
 @dataclass(slots=True)
 class _File:
-    """A file being read; `shift` and `presumed` are what #line said last, `regions` all that it said."""
+    """A `_File` is a file that is being read; `shift` and `presumed` are the values of the last #line, `regions` those
+    of all."""
 
     source: SourceFile
     lines: Iterator[list[Token]]
@@ -63,7 +65,7 @@ class _File:
     switches: list[tuple[int, bool]] = field(default_factory=list)
 
     def presumed_line(self, line: int) -> tuple[str, int]:
-        """What #line says of a physical line: its file and number."""
+        """Return the file name and line number that #line gives to a physical line."""
         region = next((r for r in reversed(self.regions) if r.physical <= line), None)
         return (region.name, region.line + line - region.physical) if region else (self.source.name, line)
 
@@ -77,7 +79,7 @@ class _Driver(Conditionals):
         self.pending: list[Token] = []
         self.stack: list[_File] = []
         self.enabled = True
-        self.once: set[str] = set()
+        self.once_files: set[str] = set()
         self.includes = 0
         self.complete = True
         self.dependencies: list[str] = []
@@ -143,7 +145,7 @@ class _Driver(Conditionals):
     # --- text ---
 
     def flush(self) -> None:
-        """Expands the text lines since the last directive that matters to them."""
+        """Expand the text lines since the last directive that affects them."""
         pending, self.pending = self.pending, []
         for token in self.expanded(pending):
             if token.type == tk.BAD:
@@ -177,11 +179,11 @@ class _Driver(Conditionals):
         elif token.value.startswith("/*"):
             self.error("unterminated-comment", "unterminated /* comment", token.span)
         else:
-            shown = first if first.isprintable() else f"U+{ord(first):04X}"
-            self.error("unexpected-character", f"unexpected character '{shown}'", token.span)
+            spelling = first if first.isprintable() else f"U+{ord(first):04X}"
+            self.error("unexpected-character", f"unexpected character '{spelling}'", token.span)
 
     def pragma_operators(self) -> None:
-        """`_Pragma("text")` to the token that `#pragma text` makes."""
+        """Replace `_Pragma("text")` by the token that `#pragma text` becomes."""
         out = self.out
         if not any(token.value == "_Pragma" for token in out):
             return
@@ -242,13 +244,13 @@ class _Driver(Conditionals):
             self.error("invalid-macro-name", f"'{macro}' cannot be redefined", rest[0].span)
             return
         try:
-            made = definition(rest)
+            new_macro = definition(rest)
         except InvalidMacro as error:
             self.error("invalid-macro", error.message, error.token.span)
             return
         previous = self.expander.macros.get(macro)
-        self.expander.macros[macro] = made
-        if previous is not None and previous.form != made.form:
+        self.expander.macros[macro] = new_macro
+        if previous is not None and previous.form != new_macro.form:
             notes = (Note("previous definition is here", previous.place),) if previous.place != tk.NOWHERE else ()
             self.diagnostics.warning("macro-redefined", f"'{macro}' macro redefined", rest[0].span, notes=notes)
 
@@ -288,11 +290,11 @@ class _Driver(Conditionals):
         source = find_include(target, beside, self.options, self.diagnostics, place, self.absent)
         if source is None:
             self.complete = False
-        elif source.name not in self.once:
+        elif source.name not in self.once_files:
             self.enter(source)
 
     def expand_directive(self, tokens: list[Token]) -> list[Token]:
-        """The arguments of a directive, macro-expanded."""
+        """Return the arguments of a directive, macro-expanded."""
         saved, self.out = self.out, []
         self.pending = tokens
         try:
@@ -305,7 +307,7 @@ class _Driver(Conditionals):
         if not rest:
             return
         if rest[0].value == "once" and len(rest) == 1:
-            self.once.add(self.stack[-1].source.name)
+            self.once_files.add(self.stack[-1].source.name)
             return
         if rest[0].value == "unroll":
             self.flush()
@@ -316,7 +318,7 @@ class _Driver(Conditionals):
             self.pending.append(Token(tk.PRAGMA, text, span))
 
     def diagnostic_pragma(self, text: str, span: Span) -> bool:
-        """Obeys a pragma that is about warnings; False for any other."""
+        """Apply a pragma about warnings and return True; return False for any other pragma."""
         words = text.split()
         return words[:2] == ["clang", "diagnostic"] and self.diagnostics.pragma(words[2:], span)
 
@@ -328,7 +330,7 @@ class _Driver(Conditionals):
             self.diagnostics.warning("#warnings", text, span)
 
     def ignore(self, name: Token, rest: list[Token]) -> None:
-        """#ident and #sccs mean nothing here."""
+        """Ignore #ident and #sccs."""
 
     def line_directive(self, name: Token, rest: list[Token]) -> None:
         self.flush()
@@ -339,7 +341,7 @@ class _Driver(Conditionals):
         self.line_marker(rest)
 
     def line_marker(self, rest: list[Token]) -> None:
-        """`#line 12 "file"`, or a marker `# 12 "file" flags` as -E prints it."""
+        """Process `#line 12 "file"`, or a marker `# 12 "file" flags` as -E prints it."""
         number = rest[0].value
         if not number.isdigit() or len(number) > 10 or not 0 < int(number) < 1 << 31:
             self.error("invalid-line", "#line takes a positive line number", rest[0].span)
@@ -371,7 +373,7 @@ _DIRECTIVES = {
 
 
 def preprocess(source: str | bytes, name: str, options: PreprocessOptions, diagnostics: Diagnostics) -> TokenStream:
-    """The tokens of a source text called `name` (its place decides where quoted includes are looked for).
+    """Return the tokens of a source text called `name`, whose directory is searched for quoted includes.
 
     Every text that is read is added to `diagnostics.sources`. Raises TooManyErrors as the collector does.
     """
@@ -396,12 +398,12 @@ def preprocess(source: str | bytes, name: str, options: PreprocessOptions, diagn
 
 
 def define_option(driver: _Driver, macro: str, value: str) -> None:
-    """A macro of the command line; what is wrong with it has no place in a file."""
+    """Define a macro of the command line; errors in it have no location in a file."""
     name = macro.partition("(")[0]
     if _NAME.match(name) and name not in _RESERVED:
         with suppress(InvalidMacro):
-            made = defined(f"{macro} {value.splitlines()[0] if value else ''}")
-            if (name == macro) == (made.parameters is None):
-                driver.expander.macros[name] = made
+            new_macro = defined(f"{macro} {value.splitlines()[0] if value else ''}")
+            if (name == macro) == (new_macro.parameters is None):
+                driver.expander.macros[name] = new_macro
                 return
     driver.error("invalid-macro-name", f"-D {macro}: not a macro name", None)

@@ -1,8 +1,9 @@
-"""What the parser does with a token that does not fit: say so, mend it if one token mends it, else resume later.
+"""Error recovery of the parser. For a token that does not fit it reports an error and, if a change of one token
+repairs it, makes that change; otherwise it resumes later.
 
-Mending (a missing `;`, `)` or `]`, a bracket too many, an unknown type) keeps what was parsed. Otherwise the
-stacks are cut back to where ERROR fits (an external declaration, a struct member, a statement) and tokens are
-skipped to its end. Every call takes a token or makes the next one fit, so that time is linear in the input.
+A repair (a missing `;`, `)` or `]`, a bracket too many, an unknown type) keeps what was parsed. Otherwise the stacks
+are cut back to where ERROR fits (an external declaration, a struct member, a statement) and tokens are skipped to its
+end. Every call consumes a token or makes the next one fit, so that time is linear in the input.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _MOST_SUGGESTIONS = 50
 
 
 class Recovery:
-    """The errors of one parse."""
+    """`Recovery` handles the errors of one parse."""
 
     def __init__(self, parser: Parser) -> None:
         self.parser = parser
@@ -66,7 +67,7 @@ class Recovery:
         self.resumed_at, self.resumed_in = -1, 0
 
     def recover(self, index: int, terminal: str) -> int:
-        """Deal with a token that does not fit; the index to go on from."""
+        """Handle a token that does not fit; return the index at which to continue."""
         token = self.tokens[index]
         if terminal == "PRAGMA":
             self.diagnostics.warning("ignored-pragmas", "#pragma is ignored here", token.span)
@@ -74,15 +75,15 @@ class Recovery:
         if terminal == "TYPE_NAME" and self.fits("IDENTIFIER") and not self.fits("INTEGER"):
             self.parser.shift("IDENTIFIER", token)
             return index + 1
-        mended = self.unknown_type(index) if terminal == "IDENTIFIER" else None
-        if mended is None:
-            mended = self.unsupported(index, terminal)
-        if mended is None:
-            mended = self.insert(index, terminal)
-        if mended is None:
-            mended = self.delete(index)
-        if mended is not None:
-            return mended
+        next_index = self.unknown_type(index) if terminal == "IDENTIFIER" else None
+        if next_index is None:
+            next_index = self.unsupported(index, terminal)
+        if next_index is None:
+            next_index = self.insert(index, terminal)
+        if next_index is None:
+            next_index = self.delete(index)
+        if next_index is not None:
+            return next_index
         self.report(index)
         return self.resume(index)
 
@@ -93,7 +94,7 @@ class Recovery:
     # --- what would fit ---
 
     def fits(self, *terminals: str) -> bool:
-        """Whether these terminals could follow in a row."""
+        """Return whether these terminals could follow in a row."""
         tables = self.tables
         states = list(self.parser.states)
         for terminal in terminals:
@@ -120,20 +121,20 @@ class Recovery:
             return lalr.END
         token = self.tokens[index]
         if token.type in (tk.ID, tk.PUNCTUATOR):
-            known = self.parser.words.get(token.value)
-            if known is not None:
-                return known
+            word_terminal = self.parser.words.get(token.value)
+            if word_terminal is not None:
+                return word_terminal
             if token.type == tk.PUNCTUATOR:
                 return "UNKNOWN"
             return "TYPE_NAME" if self.parser.scopes.is_type(token.value) else "IDENTIFIER"
         return token.type if token.type in (tk.INTEGER, tk.FLOAT, tk.CHAR, tk.STRING) else "UNKNOWN"
 
     def text(self, index: int) -> str:
-        """That of a token; empty behind the last one."""
+        """Return the text of a token, or "" past the last one."""
         return self.tokens[index].value if index < len(self.tokens) else ""
 
     def open_brackets(self) -> list[Token]:
-        """The brackets that are open at this point, outermost first."""
+        """Return the brackets that are open at this point, outermost first."""
         stack: list[Token] = []
         for value in self.parser.values:
             opener = value.opener if isinstance(value, ForHead) else value
@@ -148,7 +149,7 @@ class Recovery:
     # --- mending ---
 
     def unknown_type(self, index: int) -> int | None:
-        """A name where a type belongs."""
+        """Repair a name where a type belongs."""
         token = self.tokens[index]
         following = self.text(index + 1) or ";"
         if not self.fits("TYPE_NAME"):
@@ -165,7 +166,7 @@ class Recovery:
         return index + 1
 
     def unknown_type_before(self, index: int) -> int | None:
-        """`foo x` in a block: the first name was taken for an expression."""
+        """Repair `foo x` in a block, whose first name was parsed as an expression."""
         values, states = self.parser.values, self.parser.states
         before = self.tokens[index - 1] if index else None
         if before is None or before.type != tk.ID or not values or values[-1] is not before:
@@ -192,17 +193,17 @@ class Recovery:
             self.error("unknown-type", f"unknown type name '{_shown(token)}'", token.span, notes=notes, fixits=fixits)
         # Said once; from here on it is a type.
         self.parser.scopes.names[0][name] = True
-        self.parser.scopes.known.add(name)
+        self.parser.scopes.possible_types.add(name)
 
     def nearest(self, name: str) -> str | None:
-        """A type or keyword that is spelled much like an unknown type."""
+        """Return a type or keyword that is spelled similarly to an unknown type."""
         if self.errors > _MOST_SUGGESTIONS or len(name) > 40:
             return None
         words = [word for word, terminal in TERMINALS.items() if word.isidentifier() and terminal != "UNSUPPORTED"]
         return next(iter(difflib.get_close_matches(name, words + self.parser.scopes.all_types(), 1, 0.75)), None)
 
     def unsupported(self, index: int, terminal: str) -> int | None:
-        """Parts of the language that are recognised but not there."""
+        """Report parts of the language that are recognised but not supported."""
         token = self.tokens[index]
         following = self.text(index + 1)
         if token.value in _ASSEMBLY and following in (*_ASSEMBLY_WORDS, "("):
@@ -221,7 +222,7 @@ class Recovery:
         return self.resume(index)
 
     def group_end(self, index: int) -> int:
-        """The index after the bracket that closes the one at an index; that of the end if none does."""
+        """Return the index after the bracket that closes the one at `index`, or the end if none does."""
         opener = self.tokens[index].value
         depth = 0
         for at in range(index, len(self.tokens)):
@@ -232,7 +233,8 @@ class Recovery:
         return len(self.tokens)
 
     def inline_assembly(self, index: int) -> int:
-        """A statement, a declaration, or the name of what is declared; without it the rest makes sense."""
+        """Skip inline assembly in a statement, a declaration, or the name of a declarator; the rest parses without
+        it."""
         token = self.tokens[index]
         notes = [Note("SPIR-V has none: call a builtin function, or leave it to other compilers by #ifndef __SPIRV__")]
         self.error("not-supported", "inline assembly is not supported", token.span, notes=notes)
@@ -244,7 +246,7 @@ class Recovery:
         return end + (alone and self.text(end) == ";")
 
     def insert(self, index: int, terminal: str) -> int | None:
-        """Put in the `;`, `)` or `]` that makes the token fit."""
+        """Insert the `;`, `)` or `]` that makes the token fit."""
         if not index or (self.tokens[index].value == "{" and self.after_function_declarator()):
             return None
         token, before = self.tokens[index], self.tokens[index - 1]
@@ -286,7 +288,7 @@ class Recovery:
         )
 
     def delete(self, index: int) -> int | None:
-        """Leave out a closing bracket that closes nothing, or an `else` whose `if` was lost."""
+        """Delete a closing bracket that closes nothing, or an `else` whose `if` was lost."""
         token = self.tokens[index]
         if token.value == "else" and self.fits("IF"):
             if not self.errors:
@@ -349,7 +351,7 @@ class Recovery:
     # --- resuming ---
 
     def resume(self, index: int) -> int:
-        """Cut the stacks back to where ERROR fits and skip what belongs to it."""
+        """Cut the stacks back to where ERROR fits and skip the tokens that belong to it."""
         states, values = self.parser.states, self.parser.values
         # Twice at one token: what it resumed in last time does not take the token either.
         keep = self.resumed_in - 1 if index == self.resumed_at else len(states)
@@ -378,7 +380,8 @@ class Recovery:
         self.parser.scopes.unwind(keep)
 
     def skip(self, index: int, parentheses: int, braces: int, in_for: bool, statement: bool, external: bool) -> int:
-        """The index after the broken part: past its `;` or closing brace, or at a brace that is not its own."""
+        """Return the index after the broken part: past its `;` or closing brace, or at a brace of an outer
+        construct."""
         tokens = self.tokens
         for at in range(index, len(tokens)):
             token = tokens[at]
@@ -402,7 +405,7 @@ class Recovery:
         return len(tokens)
 
     def at_end(self) -> None:
-        """The input ends within something."""
+        """Handle an input that ends inside a construct."""
         end = self.parser.stream.end
         brackets = self.open_brackets()
         if not self.parser.stream.complete:
@@ -435,7 +438,7 @@ class Recovery:
 
 
 def _after(token: Token) -> Span:
-    """The empty place right after a token."""
+    """Return the empty span right after a token."""
     span = token.span
     return Span(span.file, span.end_line, span.end_column, span.end_line, span.end_column)
 
@@ -445,9 +448,9 @@ def _here(opener: Token, what: str) -> list[Label]:
 
 
 def _foreign(name: str) -> list[Note]:
-    """What stands here for a name of another system's."""
-    meant = TYPES.get(name) or NAMES.get(name)
-    return [meant.note()] if meant else []
+    """Return a note about the equivalent here of a name of another system."""
+    equivalent = TYPES.get(name) or NAMES.get(name)
+    return [equivalent.note()] if equivalent else []
 
 
 def _shown(token: Token) -> str:

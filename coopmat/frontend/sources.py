@@ -1,4 +1,4 @@
-"""Files, as bytes, to texts that can be scanned; what cannot be is a diagnostic."""
+"""Source files: reading bytes, and decoding them to texts that can be scanned. Errors become diagnostics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOO_LONG = re.compile(f"[^\n]{{{LONGEST_LINE + 1}}}")
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A text and the name it has in spans; `virtual` if it was never on disk."""
+    """A `SourceFile` is a text and its name in spans; `virtual` if it was never on disk."""
 
     name: str
     text: str
@@ -28,7 +28,8 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """What #line says: physical line `physical` and those after it are `name`'s from line `line` on."""
+    """A `Region` is a use of #line: physical line `physical` and those after it are lines of `name` from line `line`
+    on."""
 
     name: str
     line: int
@@ -43,7 +44,7 @@ class IncludeOptions(Protocol):
 
 
 def open_source(data: str | bytes, name: str, virtual: bool, diagnostics: Diagnostics) -> SourceFile | None:
-    """Decode and register a text; None, after an error, if it is not one that can be scanned. Raises Exceeded."""
+    """Decode and register a text; return None, after an error, if it cannot be scanned. Raises Exceeded."""
     problem: int | None = None
     if len(data) > budgets.limit("source-bytes"):
         raise budgets.Exceeded("source-bytes", name)
@@ -93,7 +94,7 @@ def find_include(
 ) -> SourceFile | None:
     """Look for an include: in memory, beside the including file (`directory`, quoted only), then under -I.
 
-    None, after an error at `place`, if there is none that can be read. Names with no file are added to `absent`.
+    Return None, after an error at `place`, if none can be read. Names without a file are added to `absent`.
     """
     if target in options.virtual_files:
         return open_source(options.virtual_files[target], target, True, diagnostics)
@@ -121,7 +122,7 @@ def find_include(
 
 
 def _read(path: str) -> bytes:
-    """Raises OSError; Exceeded before memory is taken for a file that is too large."""
+    """Read a file. Raises OSError, and Exceeded before it allocates memory for a file that is too large."""
     most = budgets.limit("source-bytes")
     with Path(path).open("rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -136,7 +137,7 @@ _MOST_PRESUMED = 1_000_000
 
 
 def add_presumed(source: SourceFile, regions: list[Region], diagnostics: Diagnostics) -> None:
-    """Register a file's lines under the names and numbers that #line gave them, for diagnostics to show."""
+    """Register a file's lines under the names and numbers that #line gave them, so that diagnostics can show them."""
     if not regions:
         return
     physical = source.text.split("\n")
@@ -146,8 +147,8 @@ def add_presumed(source: SourceFile, regions: list[Region], diagnostics: Diagnos
         budget -= region.line
         if budget < 0:
             break
-        known = diagnostics.sources.files.get(region.name)
-        lines = files.setdefault(region.name, known.split("\n") if known is not None else [])
+        existing_text = diagnostics.sources.files.get(region.name)
+        lines = files.setdefault(region.name, existing_text.split("\n") if existing_text is not None else [])
         lines += [""] * (region.line - 1 - len(lines))
         stop = following.physical - 1 if following is not None else len(physical)
         part = physical[region.physical - 1 : stop]

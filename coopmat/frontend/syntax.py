@@ -1,7 +1,7 @@
-"""The abstract syntax of OpenCL C, as parsed: no types, no names resolved.
+"""The abstract syntax of OpenCL C as the parser produces it: without types, and with names that are not resolved.
 
-Every node carries the `Span` it was written at. Declarators are flat: `modifiers` lists what is applied to
-the name, reading outwards, so `int *a[3]` has [ArrayModifier, PointerModifier].
+Every node has the `Span` of its source text. Declarators are flat: `modifiers` lists what is applied to the name,
+reading outwards, so `int *a[3]` has [ArrayModifier, PointerModifier].
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class CharLiteral(Expression):
 
 
 class StringLiteral(Expression):
-    """Adjacent literals are concatenated by the reader of `texts` (each with its quotes)."""
+    """Adjacent literals, to be concatenated by the reader of `texts` (each with its quotes)."""
 
     texts: list[str]
 
@@ -42,20 +42,21 @@ class Identifier(Expression):
 
 
 class Paren(Expression):
-    """Kept, since `(float4)(a, b, c, d)` is a vector literal and not a cast of a comma expression."""
+    """Parentheses, which are a node because `(float4)(a, b, c, d)` is a vector literal and not a cast of a comma
+    expression."""
 
     inner: Expression
 
 
 class Unary(Expression):
-    """Prefix `+ - ! ~ * & ++ --`."""
+    """A prefix operator: `+ - ! ~ * & ++ --`."""
 
     op: str
     operand: Expression
 
 
 class Postfix(Expression):
-    """Postfix `++ --`."""
+    """A postfix operator: `++ --`."""
 
     op: str
     operand: Expression
@@ -92,7 +93,7 @@ class Comma(Expression):
 
 
 class TypeArgument(Expression):
-    """A type where an argument may stand: `coop_mat_length(M)`."""
+    """A type in place of an argument: `coop_mat_length(M)`."""
 
     type_name: TypeName
 
@@ -177,7 +178,7 @@ Initializer = Expression | InitializerList
 
 
 class Attribute(Node):
-    """One entry of `__attribute__((...))`; arguments None where no parentheses stood."""
+    """One entry of `__attribute__((...))`; arguments are None without parentheses."""
 
     name: str
     arguments: list[Expression] | None
@@ -200,7 +201,7 @@ class MemberDeclaration(Node):
 
 
 class StructSpecifier(Node):
-    """`struct` or `union` (in `kind`); `members` is None where there was no body."""
+    """`struct` or `union` (in `kind`); `members` is None without a body."""
 
     kind: str
     name: str | None
@@ -220,7 +221,7 @@ class EnumSpecifier(Node):
 
 
 class Specifiers(Node):
-    """What stands before the declarators, sorted by kind, in source order within each.
+    """Declaration specifiers, sorted by kind, in source order within each.
 
     storage: typedef extern static auto register; qualifiers: const volatile restrict, address spaces and access
     qualifiers without their underscores; functions: inline kernel _Noreturn; type_words: builtin type keywords.
@@ -256,7 +257,7 @@ Modifier = PointerModifier | ArrayModifier | FunctionModifier
 
 
 class Declarator(Node):
-    """`span` is the name's where there is one. `attributes` stood after the declarator."""
+    """A declarator; `span` is that of its name if it has one. `attributes` are those after the declarator."""
 
     name: str | None
     modifiers: list[Modifier]
@@ -295,7 +296,7 @@ class Pragma(Node):
 
 
 class FunctionDefinition(Node):
-    """`span` covers the head; the body has its own."""
+    """A function definition; `span` covers the head, and the body has its own."""
 
     specifiers: Specifiers
     declarator: Declarator
@@ -320,14 +321,14 @@ BlockItem = Declaration | Statement | StaticAssert | Pragma
 
 
 class Compound(Statement):
-    """`end` is the closing brace."""
+    """A block; `end` is the closing brace."""
 
     items: list[BlockItem]
     end: Span
 
 
 class ExpressionStatement(Statement):
-    """`expression` is None for a lone `;`."""
+    """An expression statement; `expression` is None for a lone `;`."""
 
     expression: Expression | None
 
@@ -401,7 +402,7 @@ class Attributed(Statement):
 
 
 def dump(root: Node) -> str:
-    """An indented tree: one node a line with its start position, plain fields beside the node's name."""
+    """Return an indented tree: one node a line with its start position, plain fields beside the node's name."""
     return "\n".join(nodes.dump(root, 0, _head)) + "\n"
 
 

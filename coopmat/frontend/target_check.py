@@ -1,6 +1,7 @@
-"""Whether a device supports the matrix types and multiply-adds of a unit: for the native route, where it has to.
+"""A check that a device supports the matrix types and multiply-adds of a unit, for the native route, which depends on
+it.
 
-Each type and each multiply-add is told of once, where it is first met.
+Each type and each multiply-add is reported once, at its first use.
 """
 
 from __future__ import annotations
@@ -15,24 +16,25 @@ from .types import ArrayType, CoopMatrixType, PointerType, RecordType, Type
 from .uniformity.function import in_order
 
 # A message and its notes.
-Told = tuple[str, list[Note]]
+Message = tuple[str, list[Note]]
 TYPE, MULTIPLY_ADD = "coop-mat-target-type", "coop-mat-target-mul-add"
 
 
 def check(unit: typed.Unit, supported: Supported, device: str, diagnostics: Diagnostics) -> None:
-    """Errors about what kernels use, or all functions where there is none. `device` is its name for messages."""
+    """Report errors in kernels and what they call, or in all functions if there is no kernel. `device` is its name for
+    messages."""
     _Check(supported, device, diagnostics).unit(unit)
 
 
-def about_type(supported: Supported, device: str, matrix: MatrixType) -> Told:
-    """What to tell of a matrix type that the device lacks."""
+def about_type(supported: Supported, device: str, matrix: MatrixType) -> Message:
+    """Return the message and notes for a matrix type that the device lacks."""
     nearest = supported.nearest_types(matrix)
     notes = [f"the nearest that it has: {', '.join(other.name for other in nearest)}"] if nearest else []
     return f"{device} does not support the matrix type {matrix.name}", _notes(supported, notes)
 
 
-def about_multiply_add(supported: Supported, device: str, variant: Variant) -> Told:
-    """What to tell of a multiply-add that the device lacks."""
+def about_multiply_add(supported: Supported, device: str, variant: Variant) -> Message:
+    """Return the message and notes for a multiply-add that the device lacks."""
     nearest = supported.nearest_multiply_adds(variant)
     notes = [f"it has {other.name}, which is the same in {shared} of 8 points" for other, shared in nearest]
     return f"{device} does not support the multiply-add {variant.name}", _notes(supported, notes)
@@ -67,12 +69,12 @@ class _Check:
             self.multiply_add(node)
 
     def type(self, t: Type, span: Span) -> bool:
-        """Whether the type, and what it holds, is supported."""
-        known = self.types.get(t)
-        if known is None:
+        """Return whether the type, and every type in it, is supported."""
+        is_supported = self.types.get(t)
+        if is_supported is None:
             self.types[t] = True  # a record may lead back to itself
-            known = self.types[t] = self.new_type(t, span)
-        return known
+            is_supported = self.types[t] = self.new_type(t, span)
+        return is_supported
 
     def new_type(self, t: Type, span: Span) -> bool:
         if isinstance(t, CoopMatrixType):
@@ -87,37 +89,37 @@ class _Check:
         return True
 
     def matrix(self, t: CoopMatrixType, span: Span) -> bool:
-        wanted = matrix_type(t)
-        if self.supported.has_type(wanted):
+        required_type = matrix_type(t)
+        if self.supported.has_type(required_type):
             return True
-        self.error(TYPE, about_type(self.supported, self.device, wanted), span)
+        self.error(TYPE, about_type(self.supported, self.device, required_type), span)
         return False
 
     def multiply_add(self, e: typed.MatrixMulAdd) -> None:
         types = [m.type for m in (e.a, e.b, e.c) if isinstance(m.type, CoopMatrixType)]
-        # Of types that it does not have there is nothing more to tell.
-        known = [self.type(t, e.span) for t in types]
-        if not all(known):
+        # Unsupported types have been reported already.
+        support = [self.type(t, e.span) for t in types]
+        if not all(support):
             return
         a, b, c = map(matrix_type, types)
         # The bits say nothing about floating point.
-        wanted = multiply_add(a, b, c, Operands(e.operands if c.component.is_integer else 0))
-        if self.supported.has_multiply_add(wanted) or wanted in self.multiply_adds:
+        variant = multiply_add(a, b, c, Operands(e.operands if c.component.is_integer else 0))
+        if self.supported.has_multiply_add(variant) or variant in self.multiply_adds:
             return
-        self.multiply_adds.add(wanted)
-        self.error(MULTIPLY_ADD, about_multiply_add(self.supported, self.device, wanted), e.span)
+        self.multiply_adds.add(variant)
+        self.error(MULTIPLY_ADD, about_multiply_add(self.supported, self.device, variant), e.span)
 
-    def error(self, code: str, text: Told, span: Span) -> None:
+    def error(self, code: str, text: Message, span: Span) -> None:
         message, notes = text
         self.diagnostics.error(code, message, span, notes=notes)
 
 
 def used(unit: typed.Unit) -> set[typed.FunctionDecl]:
-    """Kernels and what they call; all functions where there is no kernel."""
-    found = set(unit.kernels or unit.functions)
-    work = list(found)
+    """Return the kernels and what they call, or all functions if there is no kernel."""
+    functions = set(unit.kernels or unit.functions)
+    work = list(functions)
     while work:
-        called = [node.function for node in walk(work.pop().body) if isinstance(node, typed.Call)]
-        work += [function for function in dict.fromkeys(called) if function not in found]
-        found.update(called)
-    return found
+        callees = [node.function for node in walk(work.pop().body) if isinstance(node, typed.Call)]
+        work += [function for function in dict.fromkeys(callees) if function not in functions]
+        functions.update(callees)
+    return functions

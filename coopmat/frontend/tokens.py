@@ -1,6 +1,5 @@
 """Preprocessing tokens with exact positions: the scanner that makes them; the values of numbers, characters and
-strings; clang's warnings about comments; and the tokens of a translation unit, which is what the preprocessor makes,
-with their text for -E.
+strings; clang's warnings about comments; and `TokenStream`, the preprocessor's result, with its text for -E.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ NOWHERE = Span("", 0, 0, 0, 0)
 
 
 class Token:
-    """One preprocessing token: `type` (category), `value` (text), `span`, and whether blanks stood before it.
+    """A `Token` is a preprocessing token: `type` (category), `value` (text), `span`, and whether blanks precede it.
 
-    `span` is where the user wrote it; a token out of a macro's body has the span of the macro's use. A `painted`
-    identifier is no macro, whatever its name (C11 6.10.3.4).
+    `span` is its place in the user's source; a token from a macro's body has the span of the macro's use. A `painted`
+    identifier is not replaced, even if it names a macro (C11 6.10.3.4).
     """
 
     __slots__ = ("painted", "spaced", "span", "type", "value")
@@ -73,18 +72,18 @@ _PLAIN_INTEGER = re.compile(r"(?:0[xXbB][0-9a-fA-F]+|[0-9]+)[uUlL]*\Z")
 
 
 def number_type(text: str) -> str:
-    """INTEGER for an integer constant, FLOAT for every other preprocessing number."""
+    """Return INTEGER for an integer constant, FLOAT for every other preprocessing number."""
     return INTEGER if _PLAIN_INTEGER.match(text) else FLOAT
 
 
 def pastes(left: str, right: str) -> bool:
-    """Whether two texts written side by side would not come back as the same two tokens."""
+    """Return whether two texts side by side would not be scanned as the same two tokens."""
     match = _SCAN.match(left + right)
     return match is None or match.end() != len(left)
 
 
 class _Spliced:
-    """Offsets in a text whose line splices were removed, back to physical lines and columns."""
+    """`_Spliced` maps offsets in a text whose line splices were removed to physical lines and columns."""
 
     def __init__(self, text: str) -> None:
         self.line_starts = [0] + [match.end() for match in re.finditer("\n", text)]
@@ -110,7 +109,7 @@ class _Spliced:
 
 
 def scan_lines(text: str, file: str) -> Iterator[list[Token]]:
-    """The logical lines of a file that have tokens on them; comments and blanks become `spaced` flags."""
+    """Yield the logical lines of a file that have tokens; comments and blanks become `spaced` flags."""
     spliced = _Spliced(text) if _SPLICE.search(text) else None
     logical = spliced.text if spliced else text
     line, line_start, spaced = 1, 0, False
@@ -146,7 +145,7 @@ def scan_lines(text: str, file: str) -> Iterator[list[Token]]:
 
 
 def scan_comments(text: str) -> Iterator[tuple[int, str]]:
-    """The comments of a text as it stands, each with its offset."""
+    """Yield the comments of a text, line splices included, each with its offset."""
     for match in _SCAN.finditer(text):
         if match.lastgroup in ("line_comment", "comment"):
             yield match.start(), match.group()
@@ -161,7 +160,7 @@ def _category(group: str | None, value: str) -> str:
 
 
 def scanned(text: str, span: Span = NOWHERE) -> list[Token]:
-    """The tokens of a text that is in no file; all get the same span."""
+    """Return the tokens of a text that is in no file; all get the same span."""
     tokens: list[Token] = []
     spaced = False
     for match in _SCAN.finditer(text):
@@ -175,7 +174,7 @@ def scanned(text: str, span: Span = NOWHERE) -> list[Token]:
 
 
 def spelled(tokens: Sequence[Token]) -> str:
-    """Tokens of one line as they are written, with single blanks."""
+    """Return the spelling of tokens of one line, with single blanks."""
     return "".join(" " * token.spaced + token.value for token in tokens).strip()
 
 
@@ -188,10 +187,11 @@ _OF_PLACES = frozenset({"__FILE__", "__DATE__", "__TIME__"})
 
 @dataclass(slots=True)
 class TokenStream:
-    """All tokens of a translation unit. `end` is the end of the main file, where `complete` was reached.
+    """A `TokenStream` holds all tokens of a translation unit. `end` is the end of the main file, where `complete` was
+    reached.
 
-    `dependencies` names the files that were read, the main one first, those held in memory left out. `absent` are the
-    names that includes were looked for under, and there was no file.
+    `dependencies` names the files that were read, the main one first, without those held in memory. `absent` are the
+    names under which includes were searched for and not found.
     """
 
     tokens: list[Token]
@@ -203,13 +203,13 @@ class TokenStream:
     macros: Mapping[str, Macro] = field(default_factory=dict, repr=False, compare=False)
 
     def to_text(self) -> str:
-        """What `-E` prints: with line markers, and such that it comes back as the same tokens."""
+        """Return the text that `-E` prints: with line markers, and such that it is scanned as the same tokens."""
         return "".join(_render(self.tokens, self.end.file))
 
     def definitions(self) -> str:
-        """What `-E -dM` prints: a `#define` for each macro that is defined at the end."""
-        shown = (self.macros[name].text for name in sorted(self.macros.keys() - _OF_PLACES))
-        return "".join(f"#define {' '.join(text.split())}\n" for text in shown)
+        """Return the text that `-E -dM` prints: a `#define` for each macro that is defined at the end."""
+        texts = (self.macros[name].text for name in sorted(self.macros.keys() - _OF_PLACES))
+        return "".join(f"#define {' '.join(text.split())}\n" for text in texts)
 
 
 def _render(tokens: list[Token], main: str) -> Iterator[str]:
@@ -244,7 +244,7 @@ def quoted(name: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """What stands between the quotes of a file's name or a pragma's text."""
+    """Return the text between the quotes of a file's name or a pragma's text."""
     return text[1:-1].replace('\\"', '"').replace("\\\\", "\\")
 
 
@@ -262,9 +262,9 @@ COMMENT_WARNINGS = ("comment", "multi-line-comment")
 def check_comments(
     text: str, place: Callable[[int], tuple[str, int]], diagnostics: Diagnostics, switches: Sequence[tuple[int, bool]]
 ) -> None:
-    """Tells of every `/*` inside of a block comment, and of a `//` comment that a backslash carries on to the next one,
-    unless that is a `//` comment, too. `switches` are the lines after which text counts, or does not, in order: where
-    it does not, nothing is told. `place` gives the file and line that a line is said to be.
+    """Warn of every `/*` inside of a block comment, and of a `//` comment that a backslash continues on the next line,
+    unless that is a `//` comment, too. `switches` are the lines after which text is compiled, or is not, in order;
+    skipped text causes no warning. `place` returns the presumed file and line of a physical line.
 
     Files without a trace of either, which is nearly all, are not scanned.
     """
@@ -295,7 +295,7 @@ def _findings(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 class LiteralError(Exception):
-    """A constant that means nothing: `code` and `message` for the diagnostic, `offset` into the text."""
+    """Raised for a malformed constant: `code` and `message` for the diagnostic, `offset` into the text."""
 
     def __init__(self, code: str, message: str, offset: int = 0) -> None:
         self.code, self.message, self.offset = code, message, offset
@@ -304,7 +304,8 @@ class LiteralError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class IntegerValue:
-    """`suffix` is "", "u", "l", "ul", "ll" or "ull"; `decimal` matters to the choice of type (C99, 6.4.4.1)."""
+    """An integer constant; `suffix` is "", "u", "l", "ul", "ll" or "ull"; `decimal` affects the choice of type (C99,
+    6.4.4.1)."""
 
     value: int
     suffix: str
@@ -313,7 +314,8 @@ class IntegerValue:
 
 @dataclass(frozen=True, slots=True)
 class FloatValue:
-    """`value` is rounded once, to double; `exact` is the number as integer ratio. `suffix`: "", "f", "h" or "l"."""
+    """A floating constant; `value` is rounded once, to double; `exact` is an integer ratio. `suffix`: "", "f", "h" or
+    "l"."""
 
     value: float
     suffix: str
@@ -337,7 +339,7 @@ _LARGEST_EXPONENT = 5000
 
 
 def decode_integer(text: str) -> IntegerValue:
-    """An integer constant of any base; the caller picks the type. Raises LiteralError."""
+    """Return the value of an integer constant of any base; the caller chooses the type. Raises LiteralError."""
     match = _INTEGER.match(text)
     if match is None:
         raise LiteralError("invalid-literal", f"'{_short(text)}' is not a valid number")
@@ -365,7 +367,7 @@ def decode_integer(text: str) -> IntegerValue:
 
 
 def decode_float(text: str) -> FloatValue:
-    """A decimal or hexadecimal floating constant. Raises LiteralError."""
+    """Return the value of a decimal or hexadecimal floating constant. Raises LiteralError."""
     match = _HEX.match(text) or _DECIMAL.match(text)
     if match is None:
         message = f"'{_short(text)}' is not a valid number"
@@ -408,7 +410,7 @@ _ESCAPE = re.compile(r"\\(?:x(?P<hex>[0-9a-fA-F]*)|(?P<oct>[0-7]{1,3})|(?P<char>
 
 
 def _bytes(text: str) -> bytes:
-    """The bytes between the quotes of a character or string constant."""
+    """Return the bytes between the quotes of a character or string constant."""
     out, at, end = bytearray(), 1, len(text) - 1
     while at < end:
         if text[at] != "\\":
@@ -444,7 +446,7 @@ def _escape(match: re.Match[str], at: int) -> int:
 
 
 def decode_char(text: str) -> int:
-    """A character constant's value, an int; several characters are packed as clang packs them."""
+    """Return a character constant's value, an int; several characters are packed in clang's order."""
     content = _bytes(text)
     if not content:
         raise LiteralError("invalid-literal", "empty character constant")
@@ -457,7 +459,7 @@ def decode_char(text: str) -> int:
 
 
 def decode_string(texts: list[str]) -> bytes:
-    """Adjacent string literals, each with its quotes, as one run of bytes without the final zero."""
+    """Return adjacent string literals, each with its quotes, as one sequence of bytes without the final zero."""
     return b"".join(_bytes(text) for text in texts)
 
 

@@ -14,7 +14,7 @@ from .types import PLAIN, AddressSpace, Qualifiers, Type
 
 
 def dump(unit: Unit) -> str:
-    """An indented tree of the unit: one node a line, with its type."""
+    """Return an indented tree of the unit: one node a line, with its type."""
     lines: list[str] = []
     for variable in unit.variables:
         lines += nodes.dump(variable, 0, _head)

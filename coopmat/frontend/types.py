@@ -17,7 +17,7 @@ from ..matrices.variants import SMALL_FLOATS as _SMALL_FLOATS
 
 
 class AddressSpace(IntEnum):
-    """The numbers are the LLVM address spaces of the SPIR targets."""
+    """An address space; the numbers are LLVM's for the SPIR targets."""
 
     PRIVATE = 0
     GLOBAL = 1
@@ -29,14 +29,14 @@ class AddressSpace(IntEnum):
         return self.name.lower()
 
 
-def in_space(have: AddressSpace, want: AddressSpace) -> bool:
-    """Whether what lies in one address space is part of the other: the generic one holds all but constant memory."""
-    return have is want or (want is AddressSpace.GENERIC and have is not AddressSpace.CONSTANT)
+def in_space(source: AddressSpace, target: AddressSpace) -> bool:
+    """Return whether one address space is part of the other: the generic one contains all but constant memory."""
+    return source is target or (target is AddressSpace.GENERIC and source is not AddressSpace.CONSTANT)
 
 
 @dataclass(frozen=True, slots=True)
 class Qualifiers:
-    """Of an object: where it lives and how it may be accessed."""
+    """The `Qualifiers` of an object: its address space, and how it may be accessed."""
 
     space: AddressSpace = AddressSpace.PRIVATE
     const: bool = False
@@ -48,7 +48,7 @@ PLAIN = Qualifiers()
 
 
 class Type:
-    """Base of all types; `str()` is the OpenCL C spelling that diagnostics show."""
+    """The base of all types; `str()` is the OpenCL C spelling that diagnostics show."""
 
     __slots__ = ()
 
@@ -69,7 +69,7 @@ class Kind(Enum):
 class ScalarType(Type):
     """An arithmetic scalar. `rank` orders integer conversions (C11 6.3.1.1); `mangling` is the Itanium code.
 
-    `is_bits`: a floating-point type for memory, that devices hold as its bits and calculate with as float.
+    `is_bits`: a floating-point type for memory, which devices store as its bits and compute with as float.
     """
 
     name: str
@@ -85,7 +85,7 @@ class ScalarType(Type):
 
     @property
     def is_integer(self) -> bool:
-        """True for bool too."""
+        """Tell whether the type is an integer type, bool included."""
         return self.kind is not Kind.FLOAT
 
     @property
@@ -114,7 +114,8 @@ FLOATS = (HALF, FLOAT, DOUBLE)
 
 
 def _mangling(name: str) -> str:
-    """Of a floating-point type of an extension: as a vendor's, where the Itanium ABI has no code for it."""
+    """Return the mangling of an extension's floating-point type: a vendor type's, where the Itanium ABI has no code for
+    it."""
     return {"bfloat16": "DF16b"}.get(name, f"u{len(name)}{name}")
 
 
@@ -145,7 +146,8 @@ class VectorType(Type):
 
 @dataclass(frozen=True, slots=True)
 class PointerType(Type):
-    """`qualifiers` belong to the object pointed to; its address space is where the pointer points."""
+    """A pointer; `qualifiers` belong to the object pointed to, so its address space is the one that the pointer points
+    to."""
 
     pointee: Type
     qualifiers: Qualifiers = PLAIN
@@ -164,7 +166,7 @@ class PointerType(Type):
 
 @dataclass(frozen=True, slots=True)
 class ArrayType(Type):
-    """`size` is None for an incomplete array (`int a[]`)."""
+    """An array; `size` is None for an incomplete one (`int a[]`)."""
 
     element: Type
     size: int | None
@@ -184,10 +186,10 @@ def _array_parts(array: ArrayType) -> tuple[str, str]:
 
 @dataclass(slots=True)
 class Field:
-    """A member; one without a name is a record whose members count as the outer one's.
+    """A member; one without a name is a record whose members count as the outer record's.
 
-    `alignment` is what an attribute asks for at least, `offset` is set when the record is completed (both in bytes);
-    a `packed` member has no alignment of its own. `host_sized`: the name of its type, if that is size_t or the like.
+    `alignment` is the least alignment by attribute, `offset` is set when the record is completed (both in bytes); a
+    `packed` member has no alignment of its own. `host_sized`: the name of its type, if that is size_t or the like.
     """
 
     name: str
@@ -219,7 +221,7 @@ class RecordType(Type):
         return f"{self.kind} {self.name}" if self.name else f"{self.kind} (unnamed)"
 
     def complete(self, fields: list[Field]) -> None:
-        """Lays the fields out: natural alignment, or none where packed; unions overlap."""
+        """Lay the fields out: with natural alignment, or none where packed; members of unions overlap."""
         offset, align = 0, 1
         for item in fields:
             step = max(1 if self.packed or item.packed else align_of(item.type), item.alignment or 1)
@@ -241,11 +243,12 @@ class RecordType(Type):
                 self._paths.update({name: (i, *path) for name, path in item.type._paths.items()})
 
     def path_of(self, name: str) -> tuple[int, ...] | None:
-        """The fields that lead to a member: several where it is one of unnamed members (C11 6.7.2.1)."""
+        """Return the indices of the fields that lead to a member: several if it belongs to an unnamed member (C11
+        6.7.2.1)."""
         return self._paths.get(name)
 
     def names(self) -> list[str]:
-        """Of all members, those of unnamed members among them."""
+        """Return the names of all members, those of unnamed members included."""
         return list(self._paths)
 
 
@@ -262,7 +265,7 @@ class AtomicType(Type):
 
 @dataclass(frozen=True, slots=True)
 class OpaqueType(Type):
-    """`event_t` or `sampler_t`."""
+    """A type without visible structure: `event_t` or `sampler_t`."""
 
     name: str
 
@@ -276,8 +279,8 @@ SAMPLER = OpaqueType("sampler_t")
 
 @dataclass(frozen=True, slots=True)
 class ImageType(Type):
-    """An image as a kernel sees it (section 6.3.3). `name` is the type's spelling without access qualifier,
-    `access` one of read_only, write_only, read_write."""
+    """An image in a kernel (section 6.3.3). `name` is the type's spelling without access qualifier, `access` one of
+    read_only, write_only, read_write."""
 
     name: str
     access: str = "read_only"
@@ -293,7 +296,7 @@ IMAGE_NAMES = (
 
 
 def is_opaque(t: Type) -> bool:
-    """Whether a value of this type is a handle that the host made: an image or a sampler."""
+    """Return whether a value of this type is a handle of the host's: an image or a sampler."""
     return isinstance(t, ImageType) or t == SAMPLER
 
 
@@ -333,12 +336,12 @@ class CoopMatrixType(Type):
         return f"{self.component} coop_mat({self.rows}x{self.columns}, {self.use.name.lower()})"
 
     def converts_to(self, other: CoopMatrixType) -> bool:
-        """Whether the types differ in nothing but their components."""
+        """Return whether the types differ in nothing but their components."""
         return replace(self, component=other.component) == other
 
 
 class MatrixLayout(Enum):
-    """Which elements of a matrix lie next to each other in memory: those of a column or those of a row."""
+    """A layout in memory: the elements of a column, or those of a row, are adjacent."""
 
     COLUMN_MAJOR = "column_major"
     ROW_MAJOR = "row_major"
@@ -346,9 +349,9 @@ class MatrixLayout(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ConstantMatrixType(Type):
-    """Clang's matrix type: a value of `rows` x `columns` elements, each work-item's own. An object lies in memory
-    column by column (or row by row, as `layout` says), `padding` unused elements behind each; it is aligned as an
-    element."""
+    """Clang's matrix type: a value of `rows` x `columns` elements, private to each work-item. An object is stored
+    column by column (or row by row, by `layout`), `padding` unused elements behind each; its alignment is an
+    element's."""
 
     element: ScalarType
     rows: int
@@ -364,12 +367,12 @@ class ConstantMatrixType(Type):
 
     @property
     def stride(self) -> int:
-        """Elements from one column (row, where row-major) to the next."""
+        """The number of elements from the start of one column (row, where row-major) to that of the next."""
         return (self.rows if self.layout is MatrixLayout.COLUMN_MAJOR else self.columns) + self.padding
 
     @property
     def storage_elements(self) -> int:
-        """Of an object, those of the padding included."""
+        """The number of elements of an object in memory, padding included."""
         return self.stride * (self.columns if self.layout is MatrixLayout.COLUMN_MAJOR else self.rows)
 
 
@@ -382,7 +385,7 @@ def is_float(t: Type) -> bool:
 
 
 def element_type(t: Type) -> Type:
-    """The component of a vector; any other type is its own element."""
+    """Return the component type of a vector; any other type is its own element."""
     return t.element if isinstance(t, VectorType) else t
 
 
@@ -391,12 +394,13 @@ def element_count(t: Type) -> int:
 
 
 def with_count(element: ScalarType, count: int) -> ScalarType | VectorType:
-    """The scalar for count 1, the vector otherwise."""
+    """Return the scalar for count 1, the vector otherwise."""
     return element if count == 1 else VectorType(element, count)
 
 
 def held_as(t: Type) -> Type:
-    """What a device holds a value as: the unsigned integer of as many bits where it does not know the type."""
+    """Return the type in which a device stores a value: an unsigned integer of equal width if it does not know the
+    type."""
     return integer_type(t.bits, False) if isinstance(t, ScalarType) and t.is_bits else t
 
 
@@ -418,31 +422,31 @@ def is_complete(t: Type) -> bool:
 
 
 def contained(t: Type) -> Iterator[Type]:
-    """The type, what its arrays are of and what its records hold, in the order of their members; each record once,
-    however often it is held: records of two members that are alike hold as many as two to the power of their depth."""
-    seen: set[RecordType] = set()
+    """Yield the type and all that its arrays and records contain, in the order of their members. Each record is yielded
+    once, since records with two members of one type contain 2 to the power of their depth."""
+    records: set[RecordType] = set()
     work = [t]
     while work:
-        inner = work.pop()
-        if isinstance(inner, RecordType):
-            if inner in seen:
+        part = work.pop()
+        if isinstance(part, RecordType):
+            if part in records:
                 continue
-            seen.add(inner)
-            work += [item.type for item in reversed(inner.fields or ())]
-        elif isinstance(inner, ArrayType):
-            work.append(inner.element)
-        yield inner
+            records.add(part)
+            work += [item.type for item in reversed(part.fields or ())]
+        elif isinstance(part, ArrayType):
+            work.append(part.element)
+        yield part
 
 
 def contains_matrix(t: Type) -> bool:
-    """Whether a value of this type holds cooperative matrices."""
+    """Return whether a value of this type contains cooperative matrices."""
     while isinstance(t, ArrayType):
         t = t.element
     return t.holds_matrix if isinstance(t, RecordType) else isinstance(t, CoopMatrixType)
 
 
 def size_of(t: Type) -> int:
-    """Bytes of a complete type. A matrix is opaque: it has no size that a program may see (0 here)."""
+    """Return the bytes of a complete type. A matrix is opaque and has no size that a program can observe (0 here)."""
     if isinstance(t, ScalarType):
         return t.bits // 8
     if isinstance(t, VectorType):
@@ -461,7 +465,7 @@ def size_of(t: Type) -> int:
 
 
 def align_of(t: Type) -> int:
-    """Bytes; vectors are aligned to their size (OpenCL C 3.0, section 6.3.5)."""
+    """Return the alignment in bytes; vectors are aligned to their size (OpenCL C 3.0, section 6.3.5)."""
     if isinstance(t, (ArrayType, ConstantMatrixType)):
         return align_of(t.element)
     if isinstance(t, RecordType):

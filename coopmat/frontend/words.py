@@ -1,4 +1,4 @@
-"""The words of OpenCL C: which terminal each keyword is, and which type names every program starts with."""
+"""The words of OpenCL C: the terminal of each keyword, and the type names that every program starts with."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ CPP_WORDS = frozenset(
 
 
 def plain(word: str) -> str:
-    """A keyword without the underscores around it; `_Bool` is `bool`."""
+    """Return a keyword without the underscores around it; `_Bool` becomes `bool`."""
     if word == "_Bool":
         return "bool"
     return word if word == "_Noreturn" else word.strip("_")

@@ -1,1 +1,1 @@
-"""What a cooperative matrix is, apart from any device: variants, meaning, and lowering to OpenCL C."""
+"""Cooperative matrices, apart from any device: variants, meaning, and lowering to OpenCL C."""

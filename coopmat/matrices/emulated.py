@@ -1,8 +1,10 @@
-"""What a device without matrix instructions is tested with: a selection of what the lowerings compute.
+"""A selection of the matrix types and multiply-adds that the lowerings compute, to test devices without matrix
+instructions.
 
-That is everything: component types of one class, in any order (`may_multiply`), and every shape. In the selection every
-type of A meets every type of B, and either every type of C; every pair of `DIMENSIONS` occurs as (M, N), as (N, K) and
-as (M, K). Most products are small, since they become straight-line code. The order is fixed: the same list every time.
+The lowerings compute all of them: component types of one class, in any order (`may_multiply`), and every shape. In the
+selection every type of A meets every type of B, and either every type of C; every pair of `DIMENSIONS` occurs as (M,
+N), as (N, K) and as (M, K). Most products are small, since they become straight-line code. The order is fixed: the list
+is the same every time.
 """
 
 from __future__ import annotations
@@ -48,12 +50,12 @@ class Pairing:
     saturating: bool
 
     def variant(self, shape: Shape) -> Variant:
-        """`shape` is M, N, K."""
+        """Return the variant of a shape (M, N, K)."""
         return Variant(*shape, self.a, self.b, self.c, self.c, self.saturating)
 
 
 def every_pairing(components: Iterable[ComponentType] = COMPONENT_TYPES.values()) -> tuple[Pairing, ...]:
-    """All that the language allows of these component types; C and the result are of one type."""
+    """Return all pairings of these component types that the language allows; C and the result have the same type."""
     types = tuple(components)
     return tuple(
         Pairing(a, b, c, saturating)
@@ -64,21 +66,22 @@ def every_pairing(components: Iterable[ComponentType] = COMPONENT_TYPES.values()
 
 
 def pairings(components: Iterable[ComponentType] = COMPONENT_TYPES.values(), *, turn: int = 0) -> tuple[Pairing, ...]:
-    """Every A with every B, saturating and not, and with such a C that every A and every B meets every C too."""
+    """Return a pairing of every A with every B, saturating and not, whose C are such that every A and every B meets
+    every C."""
     types = tuple(components)
-    found = []
+    result = []
     for saturating in (False, True):
         for kind in Kind:
             row = [t for t in types if t.kind is kind]
             if saturating and kind is not Kind.INTEGER:
                 continue
             for (i, a), (j, b) in product(enumerate(row), repeat=2):
-                found.append(Pairing(a, b, row[(i + j + turn + saturating) % len(row)], saturating))
-    return tuple(found)
+                result.append(Pairing(a, b, row[(i + j + turn + saturating) % len(row)], saturating))
+    return tuple(result)
 
 
 def covering_shapes() -> tuple[Shape, ...]:
-    """M, N, K, with each pair of `DIMENSIONS` in each two of the places."""
+    """Return shapes (M, N, K) with each pair of `DIMENSIONS` in each two of the places."""
     values, most = len(DIMENSIONS), max(DIMENSIONS)
     shapes: list[Shape] = []
     shape: Shape
@@ -95,29 +98,29 @@ def covering_shapes() -> tuple[Shape, ...]:
 def multiply_adds(
     components: Iterable[ComponentType] = COMPONENT_TYPES.values(), *, turn: int = 0
 ) -> tuple[Variant, ...]:
-    """The list for devices that have these component types. Another `turn` puts types together differently."""
+    """Return the selection for devices that have these component types. Another `turn` pairs the types differently."""
     types = tuple(components)
     shapes = covering_shapes()
     dear = sorted((s for s in shapes if prod(s) > _DEAR), key=lambda s: (s[0] * s[2], s), reverse=True)
     others = [s for s in shapes if prod(s) <= _DEAR]
     small = [s for s in others if prod(s) <= _SMALL]
-    found = pairings(types, turn=turn)
-    fast = sorted((p for p in found if not p.saturating and p.c.bits <= 32), key=lambda p: p.c.is_integer)
+    candidates = pairings(types, turn=turn)
+    fast = sorted((p for p in candidates if not p.saturating and p.c.bits <= 32), key=lambda p: p.c.is_integer)
     variants = [pairing.variant(shape) for pairing, shape in zip(cycle(fast), dear, strict=False)]
-    # There are so few of floating point that they come once more, with small shapes.
-    left = [pairing for pairing in found if pairing not in fast[: len(dear)] or not pairing.c.is_integer]
-    # So that neighbours, which share component types, get shapes that are far apart.
-    step = next(s for s in range(len(left) * 2 // 5 + 1, 2 * len(left) + 2) if gcd(s, len(left)) == 1)
-    for i in range(max(len(left), len(others))):
-        pairing, rest = left[i * step % len(left)], small[i % len(small)]
+    # There are so few pairings of floating point that they are repeated, with small shapes.
+    queue = [pairing for pairing in candidates if pairing not in fast[: len(dear)] or not pairing.c.is_integer]
+    # The step gives neighbours, which share component types, shapes that differ much.
+    step = next(s for s in range(len(queue) * 2 // 5 + 1, 2 * len(queue) + 2) if gcd(s, len(queue)) == 1)
+    for i in range(max(len(queue), len(others))):
+        pairing, rest = queue[i * step % len(queue)], small[i % len(small)]
         variants.append(pairing.variant(others[i] if i < len(others) else rest))
     large = [variant for variant in _LARGE if all(component in types for component in variant.components)]
     return tuple(dict.fromkeys([*variants, *large]))
 
 
 def few_multiply_adds(variants: Iterable[Variant]) -> tuple[Variant, ...]:
-    """Of small ones, as many as it takes to have each component type in each place, saturating or not, and each
-    dimension in each place."""
+    """Return a few of the small variants, which together have each component type in each place, saturating or not, and
+    each dimension in each place."""
 
     def facts(v: Variant) -> Iterator[Hashable]:
         yield from enumerate((v.m, v.n, v.k))
@@ -129,43 +132,45 @@ def few_multiply_adds(variants: Iterable[Variant]) -> tuple[Variant, ...]:
 
 
 def covering(items: Sequence[Item], facts: Callable[[Item], Iterable[Hashable]]) -> tuple[Item, ...]:
-    """Items, in their order, that together have all facts: again and again the one that has most new ones."""
-    left = {item: set(facts(item)) for item in items}
-    chosen: set[Item] = set()
+    """Return items, in their order, that together have all facts. The choice is greedy: the item with most new facts is
+    next."""
+    remaining_facts = {item: set(facts(item)) for item in items}
+    selection: set[Item] = set()
     while True:
-        best = max(left, key=lambda item: len(left[item]), default=None)
-        if best is None or not left[best]:
-            return tuple(item for item in items if item in chosen)
-        chosen.add(best)
-        new = left.pop(best)
-        for others in left.values():
+        best = max(remaining_facts, key=lambda item: len(remaining_facts[item]), default=None)
+        if best is None or not remaining_facts[best]:
+            return tuple(item for item in items if item in selection)
+        selection.add(best)
+        new = remaining_facts.pop(best)
+        for others in remaining_facts.values():
             others -= new
 
 
 def matrix_types(
     components: Iterable[ComponentType] = COMPONENT_TYPES.values(), *, turn: int = 0
 ) -> tuple[MatrixType, ...]:
-    """For operations on single matrices: each component type with each use, four shapes for each component type.
+    """Return matrix types for operations on single matrices: each component type with each use, in four shapes.
 
-    Every dimension occurs as rows and as columns; the first for each component type are small and do so already.
+    Every dimension occurs as rows and as columns; the first shape for each component type is small, and these cover
+    that already.
     """
     types, n = tuple(components), len(DIMENSIONS)
-    n_types, found = len(types), []
+    n_types, result = len(types), []
     for i in range(4 * n_types):
         (turns, which), rows = divmod(i, n_types), i % n
-        # In each ten, the indices of rows and columns add up to the same, modulo ten.
+        # In each ten types, the sum of the indices of rows and columns is constant, modulo ten.
         columns = (n - 1 + 3 * (i // n) - rows) % n
         most = _FEW_COMPONENTS if i < n_types else _MOST_COMPONENTS
         while DIMENSIONS[rows] * DIMENSIONS[columns] > most:
             columns -= 1
-        # Uses alternate, and a component type comes with another one each time.
+        # Uses alternate, and a component type gets another one each time.
         use = Use((i + turns * (n_types % len(Use) == 0) + turn) % len(Use))
-        found.append(MatrixType(types[which], DIMENSIONS[rows], DIMENSIONS[columns], use))
-    return tuple(dict.fromkeys(found))
+        result.append(MatrixType(types[which], DIMENSIONS[rows], DIMENSIONS[columns], use))
+    return tuple(dict.fromkeys(result))
 
 
 class EveryMultiplyAdd(Sequence[Variant]):
-    """Every pairing with every shape of `DIMENSIONS`: a thousand shapes for each, made when they are asked for."""
+    """Every pairing with every shape of `DIMENSIONS`: a thousand shapes for each, made on demand."""
 
     def __init__(self, components: Iterable[ComponentType] = COMPONENT_TYPES.values()) -> None:
         self._pairings = every_pairing(components)
@@ -188,5 +193,5 @@ class EveryMultiplyAdd(Sequence[Variant]):
 
 
 def every_matrix_type(components: Iterable[ComponentType] = COMPONENT_TYPES.values()) -> tuple[MatrixType, ...]:
-    """Each component type with each use and each shape of `DIMENSIONS`."""
+    """Return each component type with each use and each shape of `DIMENSIONS`."""
     return tuple(MatrixType(t, r, c, use) for t, use, r, c in product(components, Use, DIMENSIONS, DIMENSIONS))

@@ -1,7 +1,7 @@
-"""How the operands of the vendors' matrix instructions lie, and the products that a lowering makes of them.
+"""The layouts of the operands of the vendors' matrix instructions, and the products that a lowering makes of them.
 
-The tiles are written from the documents that instructions.py cites. library/vendors has the same layouts by another
-hand, as formulas, for the emulated instructions: a mistake in either is a wrong product.
+The tiles are derived from the documents that instructions.py cites. library/vendors has the same layouts, written
+independently as formulas, for the emulated instructions: a mistake in either is a wrong product.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ Tiles = tuple[Tile, Tile, Tile]
 
 
 def _tile(rows: int, columns: int, lanes: str, slots: str = "") -> Tile:
-    """Digits as "c4*2 r8": four steps of two columns, then eight of a row; "x2" are two copies."""
+    """Parse the digits of a tile, such as "c4*2 r8": four steps of two columns, then eight of a row; "x2" are two
+    copies."""
     return Tile(rows, columns, _digits(lanes), _digits(slots))
 
 
 def _digits(text: str) -> tuple[Digit, ...]:
-    found = []
+    digits = []
     for word in text.split():
         size, _, step = word[1:].partition("*")
-        found.append(Digit(int(size), *(int(step or 1) if word[0] == way else 0 for way in "rc")))
-    return tuple(found)
+        digits.append(Digit(int(size), *(int(step or 1) if word[0] == way else 0 for way in "rc")))
+    return tuple(digits)
 
 
 def _mma(row: Instruction) -> Tiles:
-    """PTX ISA, "Matrix Fragments for mma.m...": four lanes share a row of A, a column of B and a row of C; registers of
-    32 bits, eight rows or so many bytes of K apart."""
+    """Return the tiles of an mma (PTX ISA, "Matrix Fragments for mma.m..."): four lanes share a row of A, a column of B
+    and a row of C; the registers have 32 bits, at distances of eight rows or of as many bytes of K."""
     m, n, k = row.m, row.n, row.k
     pack = max(1, 32 // COMPONENT_TYPES[row.a].bits)
     in_register = pack if pack > 1 else 0
@@ -44,30 +45,31 @@ def _mma(row: Instruction) -> Tiles:
 
 
 def _some(*digits: tuple[str, int, int]) -> str:
-    """Those that have more than one value."""
+    """Return the digits that have more than one value."""
     return " ".join(f"{way}{size}*{step}" for way, size, step in digits if size > 1)
 
 
 def _dpas(row: Instruction) -> Tiles:
-    """cl_intel_subgroup_matrix_multiply_accumulate, "New OpenCL C Functions": each work-item has K / N columns of A,
-    one of B and one of the accumulator."""
+    """Return the tiles of a dpas (cl_intel_subgroup_matrix_multiply_accumulate, "New OpenCL C Functions"): each work-
+    item has K / N columns of A, one of B and one of the accumulator."""
     m, n, k = row.m, row.n, row.k
     a = _some(("c", k // n, 1), ("r", m, 1))
     return _tile(m, k, f"c{n}*{k // n}", a), _tile(k, n, f"c{n}", f"r{k}"), _tile(m, n, f"c{n}", _some(("r", m, 1)))
 
 
 def _wmma(row: Instruction) -> Tiles:
-    """The guides of RDNA3 and RDNA4, "Wave Matrix Multiply Accumulate": 16 lanes have the rows of A and the columns of
-    B. The other 16 repeat them on RDNA3, where they have every other row of C; on RDNA4 they have the other half of K,
-    and of C's rows."""
+    """Return the tiles of a wmma (the guides of RDNA3 and RDNA4, "Wave Matrix Multiply Accumulate"): 16 lanes have the
+    rows of A and the columns of B. The other 16 repeat them on RDNA3, where they have every other row of C; on RDNA4
+    they have the other half of K, and of C's rows."""
     if row.devices == ("gfx11",):
         return _tile(16, 16, "r16 x2", "c16"), _tile(16, 16, "c16 x2", "r16"), _tile(16, 16, "c16 r2", "r8*2")
     return _tile(16, 16, "r16 c2*8", "c8"), _tile(16, 16, "c16 r2*8", "r8"), _tile(16, 16, "c16 r2*8", "r8")
 
 
 def _mfma(row: Instruction) -> Tiles:
-    """The guides of CDNA, "Matrix Arithmetic Instructions": 16 lanes have the rows of A and the columns of B; their
-    four groups share K. A group has four rows of C one after the other, of doubles every fourth."""
+    """Return the tiles of an mfma (the guides of CDNA, "Matrix Arithmetic Instructions"): 16 lanes have the rows of A
+    and the columns of B; their four groups share K. A group has four consecutive rows of C; for doubles, every fourth
+    row."""
     each = row.k // 4
     c = _tile(16, 16, "c16 r4", "r4*4") if row.c == "f64" else _tile(16, 16, "c16 r4*4", "r4")
     return (
@@ -81,12 +83,14 @@ _TILES = {"mma": _mma, "dpas": _dpas, "wmma": _wmma, "mfma": _mfma}
 
 
 def _is_usable(row: Instruction) -> bool:
-    """mfma's of 32 x 32 are left out: which rows a lane has of an accumulator would depend on K, and on B's columns."""
+    """Return whether a product can use the instruction: mfma's of 32 x 32 are excluded, since the rows of an
+    accumulator that a lane has would depend on K, and on B's columns."""
     return {row.a, row.b, row.c} <= COMPONENT_TYPES.keys() and not (row.family == "mfma" and row.m == 32)
 
 
 def _group(row: Instruction) -> tuple[object, ...]:
-    """What the instructions of a product share: all but the signs of bytes, and which of two 8-bit floats."""
+    """Return the properties that the instructions of a product share: all but the signs of bytes, and which of two
+    8-bit floats."""
     return -row.k, -row.m, row.name.partition("_m")[0], row.lanes, row.devices, COMPONENT_TYPES[row.a].bits, row.c
 
 
@@ -103,10 +107,10 @@ def _product(rows: tuple[Instruction, ...]) -> FragmentProduct:
 
 
 def products(family: str) -> tuple[FragmentProduct, ...]:
-    """Those of a family's instructions whose component types the language has, those of larger shapes first."""
-    found: dict[tuple[object, ...], list[Instruction]] = {}
+    """Return the products of a family's instructions whose component types the language has, larger shapes first."""
+    groups: dict[tuple[object, ...], list[Instruction]] = {}
     for row in INSTRUCTIONS.values():
         if row.family == family and _is_usable(row):
-            # Of 16-bit floats each is a product of its own.
-            found.setdefault((*_group(row), row.a if COMPONENT_TYPES[row.a].bits == 16 else ""), []).append(row)
-    return tuple(_product(tuple(rows)) for _, rows in sorted(found.items(), key=lambda item: item[0][:2]))
+            # 16-bit floats: each type is a product of its own.
+            groups.setdefault((*_group(row), row.a if COMPONENT_TYPES[row.a].bits == 16 else ""), []).append(row)
+    return tuple(_product(tuple(rows)) for _, rows in sorted(groups.items(), key=lambda item: item[0][:2]))

@@ -1,4 +1,4 @@
-"""Matrices of half on devices without cl_khr_fp16: their components are bit patterns, computed with as floats."""
+"""Matrices of half on devices without cl_khr_fp16: their components are bit patterns; calculations are in float."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CALL = re.compile(r"\bcm_f16_(to_float|from_float_rt[eznp])_(\d+)\b")
 
 
 def in_bits(value: T) -> T:
-    """A library function or matrix type with every half replaced."""
+    """Return a library function or matrix type with every half replaced by its bits."""
     if isinstance(value, ComponentType):
         return HALF_BITS if value.name == HALF_BITS.name else value  # type: ignore[return-value]
     if isinstance(value, MatrixType):
@@ -31,8 +31,8 @@ def in_bits(value: T) -> T:
 
 @dataclass(frozen=True, slots=True)
 class HalfFunction(Written):
-    """`what` is "to_float", or "from_float_" and a rounding mode; of vectors of `width`. Every device loads and stores
-    halves as floats."""
+    """A conversion of halves: `what` is "to_float", or "from_float_" and a rounding mode; on vectors of `width`. Every
+    device loads and stores halves as floats."""
 
     what: str
     width: int
@@ -57,6 +57,6 @@ class HalfFunction(Written):
 
 
 def functions_called(texts: Iterable[str]) -> list[Instance]:
-    """The functions above that these expressions call."""
-    found = {(call[1], int(call[2])) for text in texts for call in _CALL.finditer(text)}
-    return [HalfFunction(what, width) for what, width in sorted(found)]
+    """Return the functions above that these expressions call."""
+    calls = {(call[1], int(call[2])) for text in texts for call in _CALL.finditer(text)}
+    return [HalfFunction(what, width) for what, width in sorted(calls)]

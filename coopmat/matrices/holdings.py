@@ -1,10 +1,10 @@
-"""How a cooperative matrix lies over the lanes of a subgroup: which component a lane holds in which slot.
+"""Holdings of a cooperative matrix by the lanes of a subgroup: which component a lane holds in which slot.
 
     holding = Columns(rows=16, columns=24, lanes=16)
     holding.place(lane=3, slot=17)           # (1, 19)
     holding.place(Term("l"), Term("s"))      # the same as OpenCL C, for the library's sections
 
-Each is written once, over integers, numpy's arrays and `Term`s alike: numpy proves that every component is held exactly
+Each is defined once, over integers, numpy's arrays and `Term`s alike: numpy proves that every component is held exactly
 once, and the library's text is printed from the same lines.
 """
 
@@ -23,8 +23,8 @@ Number = Any
 
 
 class Term:
-    """An OpenCL C expression of int that is not negative, which Python's operators put together. What changes nothing
-    is left out: most digits begin at 1, and many numbers of tiles are 1."""
+    """A `Term` is a non-negative OpenCL C expression of type int, which Python's operators combine. Operations without
+    effect are omitted: most digits begin at 1, and many numbers of tiles are 1."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -52,10 +52,10 @@ for _name, (_symbol, _neutral) in {"add": ("+", 0), "sub": ("-", 0), "mul": ("*"
 
 @dataclass(frozen=True, slots=True)
 class Holding(ABC):
-    """Of a matrix of `rows` x `columns`, over `lanes`. The components that a lane holds come first in its slots.
+    """A holding of a matrix of `rows` x `columns` by `lanes`. The components of a lane are in its first slots.
 
-    `name` is that of the library's sections that are for this holding alone. `has_vectors`: there is one lane, whose
-    slots can be accessed as vectors.
+    `name` is the prefix of the library's sections for this holding alone. `has_vectors`: there is one lane, whose slots
+    can be accessed as vectors.
     """
 
     name: ClassVar[str] = ""
@@ -67,46 +67,46 @@ class Holding(ABC):
     @property
     @abstractmethod
     def slots(self) -> int:
-        """Components that each lane has room for."""
+        """The number of slots, for components, of each lane."""
 
     @property
     def is_full(self) -> bool:
-        """Whether every slot of every lane holds a component."""
+        """Tell whether every slot of every lane holds a component."""
         return self.slots * self.lanes == self.rows * self.columns
 
     @property
     def unit(self) -> int:
-        """How many components are accessed as one vector wherever they are: 1 where that is the operation's choice."""
+        """The number of components that are always accessed as one vector: 1 where each operation chooses."""
         return 1
 
     @abstractmethod
     def place(self, lane: Number, slot: Number) -> tuple[Number, Number]:
-        """The row and the column of what a lane has in a slot: outside of the matrix where that is nothing."""
+        """Return the row and the column of a lane's slot, which are outside of the matrix if the slot is empty."""
 
     @abstractmethod
     def holder(self, row: Number, column: Number) -> tuple[Number, Number]:
-        """The lane that holds a component, and the slot."""
+        """Return the lane that holds a component, and the slot."""
 
     def length(self, lane: Number) -> Number:
-        """Components that a lane holds."""
+        """Return the number of components that a lane holds."""
         return self.slots
 
     def lies_as(self, other: Holding) -> bool:
-        """Whether each component is where the other has it, whatever the two are called."""
+        """Return whether each component is in the same place as in `other`, whatever their classes are."""
         return self == other or _lie_alike(self, other)
 
     def macros(self) -> dict[str, str]:
-        """What the library's sections read of it, `CM_` left out."""
+        """Return the macros by which the library's sections use the holding, without `CM_`."""
         row, column = self.place(Term("(l)"), Term("(s)"))
         lane, slot = self.holder(Term("(r)"), Term("(c)"))
-        held = "1" if self.is_full else "(CM_ROW(l, s) < CM_ROWS && CM_COLUMN(l, s) < CM_COLUMNS)"
+        test = "1" if self.is_full else "(CM_ROW(l, s) < CM_ROWS && CM_COLUMN(l, s) < CM_COLUMNS)"
         return {
             "SG": str(self.lanes),
             "SLOTS": str(self.slots),
             "HELD": str(self.length(Term("CM_LANE"))),
             "ROW(l, s)": str(row),
             "COLUMN(l, s)": str(column),
-            "HOLDS(l, s)": held,
+            "HOLDS(l, s)": test,
             "HOLDER(r, c)": str(lane),
             "SLOT(r, c)": str(slot),
         }
@@ -122,7 +122,7 @@ def _lie_alike(x: Holding, y: Holding) -> bool:
 
 
 class Whole(Holding):
-    """A work-item alone holds all of it, row by row."""
+    """A holding in which one work-item has the whole matrix, row by row."""
 
     __slots__ = ()
     name = "WHOLE"
@@ -141,8 +141,8 @@ class Whole(Holding):
 
 @dataclass(frozen=True, slots=True)
 class Interleaved(Whole):
-    """As `Whole`, but rows are `pack` at a time, whose components of a column lie together, as in the packed layout.
-    The number of rows is a multiple."""
+    """A holding like `Whole`, except that the rows are in groups of `pack`, in which the components of a column are
+    adjacent, as in the packed layout. The number of rows is a multiple."""
 
     pack: int = 1
     name = "INTERLEAVED"
@@ -161,8 +161,8 @@ class Interleaved(Whole):
 
 @dataclass(frozen=True, slots=True)
 class Digit:
-    """Of a lane's number, or of a slot's: its `size`, and how far a step of it leads, by rows or by columns. A digit
-    that leads nowhere counts copies."""
+    """A digit of a lane's number, or of a slot's: its `size`, and the rows or columns by which a step of it advances. A
+    digit with neither counts copies."""
 
     size: int
     row: int = 0
@@ -171,7 +171,7 @@ class Digit:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """How an operand of an instruction lies: digits of the lane and of the slot, the lowest first."""
+    """A tile is the layout of an instruction's operand: digits of the lane and of the slot, the lowest first."""
 
     rows: int
     columns: int
@@ -180,7 +180,7 @@ class Tile:
 
     @property
     def components(self) -> int:
-        """Of a lane."""
+        """The number of components of a lane."""
         return prod(digit.size for digit in self.slots)
 
     def place(self, lane: Number, slot: Number) -> tuple[Number, Number]:
@@ -194,12 +194,12 @@ class Tile:
 
     def holder(self, row: Number, column: Number) -> tuple[Number, Number]:
         def number(digits: tuple[Digit, ...]) -> Number:
-            found: Number = 0
+            value: Number = 0
             for digit, weight in zip(digits, _weights(digits), strict=True):
                 if digit.row or digit.column:
                     way, step = (row, digit.row) if digit.row else (column, digit.column)
-                    found = found + way // step % digit.size * weight
-            return found
+                    value = value + way // step % digit.size * weight
+            return value
 
         return number(self.lanes), number(self.slots)
 
@@ -209,14 +209,15 @@ def _weights(digits: tuple[Digit, ...]) -> list[int]:
 
 
 def _digits(number: Number, digits: tuple[Digit, ...]) -> list[tuple[Digit, Number]]:
-    """The last one is what is left: the number has no more."""
+    """Return each digit with its value; the last digit is the whole quotient, since the number has no more."""
     cut = [(digit, number // weight) for digit, weight in zip(digits, _weights(digits), strict=True)]
     return [(digit, part % digit.size) for digit, part in cut[:-1]] + cut[-1:]
 
 
 @dataclass(frozen=True, slots=True)
 class Fragments(Holding):
-    """As an instruction's operands, tile by tile, down the columns; the shape is a multiple of the tile's."""
+    """A holding as operands of an instruction, tile by tile, down the columns; the shape is a multiple of the
+    tile's."""
 
     tile: Tile
     name = "FRAGMENTS"
@@ -247,7 +248,7 @@ class Fragments(Holding):
 
 
 class Columns(Holding):
-    """Lane l holds the columns c with c % lanes == l, one after the other: of A, B and accumulators alike."""
+    """A holding in which lane l has the columns c with c % lanes == l, in order: for A, B and accumulators alike."""
 
     __slots__ = ()
     name = "COLUMNS"

@@ -1,4 +1,4 @@
-"""What a function of the library is: its name, its parameters, and where its text comes from."""
+"""The description of a library function: its name, its parameters, and the source of its text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from .strategies import Strategy, Target
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`type` is OpenCL C's name of a scalar or vector; `space` the address space where it is a pointer to one."""
+    """A `Parameter` has a `type`, OpenCL C's name of a scalar or vector, and a `space`, the address space if it is a
+    pointer to one."""
 
     name: str
     type: str
@@ -39,17 +40,17 @@ class Instance(ABC):
     def signature(self) -> Signature: ...
 
     def needs(self, target: Target) -> tuple[Instance, ...]:
-        """Functions that this one calls."""
+        """Return the functions that this one calls."""
         return ()
 
     @property
     def of_work_group(self) -> bool:
-        """Whether its matrices are of the scope of a work-group."""
+        """Tell whether its matrices have the scope of a work-group."""
         return False
 
     def scratch_bytes(self, target: Target) -> int:
-        """Of the local memory that a work-group's subgroups exchange values through: its address is then a parameter
-        after those of the signature, `SCRATCH`."""
+        """Return the bytes of local memory through which the subgroups of a work-group exchange values. If there are
+        any, their address is a parameter after those of the signature, `SCRATCH`."""
         return 0
 
 
@@ -60,26 +61,26 @@ class FromTemplate(Instance):
 
     @abstractmethod
     def definitions(self, target: Target) -> dict[str, str]:
-        """The macros of the template, `CM_` left out; "OP" names its section, or several, the best first."""
+        """Return the macros of the template, without `CM_`; "OP" names its section, or several, the best first."""
 
     def files(self, strategy: Strategy) -> tuple[str, ...]:
-        """Those of library/ that may have the section, the last first."""
+        """Return the files of library/ that may have the section; the last has precedence."""
         return strategy.files
 
 
 class Written(Instance):
-    """A function whose text is made for it."""
+    """A function whose text is generated."""
 
     __slots__ = ()
 
     @abstractmethod
     def text(self, target: Target) -> str:
-        """OpenCL C that defines `function_name` and nothing else that another text may define."""
+        """Return OpenCL C that defines `function_name` and nothing else that another text may define."""
 
 
 SCRATCH = Parameter("scratch", "ulong", "local")
 
 
 def parameters(instance: Instance, target: Target) -> tuple[Parameter, ...]:
-    """Of the instance's function, instantiated for `target`."""
+    """Return the parameters of the instance's function, instantiated for `target`."""
     return instance.signature.parameters + ((SCRATCH,) if instance.scratch_bytes(target) else ())

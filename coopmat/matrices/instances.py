@@ -1,4 +1,4 @@
-"""The functions on cooperative matrices, as data: what each is called, takes, and instantiates its template with."""
+"""The functions on cooperative matrices, as data: the name of each, its parameters, and the macros of its template."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ SCRATCH_LIMIT = 16384
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """How a matrix becomes one of another type: as a C cast does it, or with `rounding` ("rte", "rtz", "rtp", "rtn")
-    and `saturate` as OpenCL's convert_ functions. `transposed`: rows become columns, and nothing else changes but the
+    """A conversion of a matrix to another type: like a C cast, or with `rounding` ("rte", "rtz", "rtp", "rtn") and
+    `saturate` like OpenCL's convert_ functions. `transposed`: rows become columns, and nothing else changes but the
     use."""
 
     rounding: str = ""
@@ -36,7 +36,7 @@ class Conversion:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """As they stand in names: ("sat", "rte")."""
+        """Return the words for it in names: ("sat", "rte")."""
         if self.transposed:
             return ("transposed",)
         return ("sat",) * self.saturate + ((self.rounding,) if self.rounding else ())
@@ -53,18 +53,18 @@ def _name(operation: str, matrix: MatrixType, *rest: str) -> str:
 
 
 def private(name: str, component: ComponentType, const: bool = False) -> Parameter:
-    """A matrix of these components, as a parameter."""
+    """Return a parameter that is a matrix of these components."""
     return Parameter(name, component.library_c, "private", const)
 
 
 def each(steps: int, vectors: bool = True) -> str:
-    """Whether a loop of so many steps, of vectors or scalars, is unrolled."""
+    """Return the macro that decides whether a loop of so many steps, of vectors or scalars, is unrolled."""
     return "CM_UNROLL" if steps <= (BODY_LIMIT if vectors else SCALAR_LIMIT) else "CM_ROLL"
 
 
 def travelling(target: Target, t: ComponentType) -> dict[str, str]:
-    """Components on their way to other lanes where no memory takes them there, as integers of 32 or 64 bits: every
-    device with subgroups broadcasts these."""
+    """Return the macros for components that are sent to other lanes without memory, as integers of 32 or 64 bits, which
+    every device with subgroups broadcasts."""
     if target.strategy.exchanges_in_local_memory:
         return {}
     bits = spelling.integer(t.bits, signed=False)
@@ -76,13 +76,14 @@ def travelling(target: Target, t: ComponentType) -> dict[str, str]:
 
 
 def _bytes_of_row(target: Target, t: ComponentType) -> int:
-    """Of local memory for a component of each work-item in the largest work-group, where it goes that way."""
+    """Return the bytes of local memory for a component of each work-item in the largest work-group, if they are
+    exchanged there."""
     return target.sub_groups * target.sub_group_size * t.size if target.strategy.exchanges_in_local_memory else 0
 
 
 @dataclass(frozen=True, slots=True)
 class _OfMatrix(FromTemplate):
-    """Base of the operations on one matrix type."""
+    """The base of the operations on one matrix type."""
 
     matrix: MatrixType
 
@@ -104,8 +105,8 @@ _BY_PIECES = frozenset({"WHOLE_ROWM", "INTERLEAVED_ROWM", "INTERLEAVED_PACKED"})
 
 @dataclass(frozen=True, slots=True)
 class _Memory(_OfMatrix):
-    """`space`: global, local, constant, private, generic. Where `checked`, the pointer is to the origin of a matrix in
-    memory, and the last four parameters say where the tile starts and how large that matrix is."""
+    """An access to memory. `space`: global, local, constant, private, generic. If `checked`, the pointer is to the
+    origin of a matrix in memory, and the last four parameters are the tile's position and that matrix's size."""
 
     space: str
     layout: Layout
@@ -119,7 +120,7 @@ class _Memory(_OfMatrix):
 
     @property
     def _place(self) -> tuple[Parameter, ...]:
-        """What tells of the memory after its address."""
+        """Return the parameters that describe the memory, after its address."""
         bounds = ("row", "column", "rows", "columns") if self.checked else ()
         return (Parameter("stride", "size_t"), *(Parameter(name, "uint") for name in bounds))
 
@@ -131,7 +132,7 @@ class _Memory(_OfMatrix):
         return self.layout.pack(self.matrix.component)
 
     def _unchecked(self, target: Target) -> tuple[Instance, ...]:
-        """What serves tiles that are inside as a whole, where that is the faster way."""
+        """Return the function for tiles that are inside as a whole, if it is faster."""
         return (replace(self, checked=False),) if self.checked and target.holding(self.matrix).has_vectors else ()
 
     def _memory_definitions(self, target: Target, section: str) -> dict[str, str]:
@@ -186,7 +187,7 @@ def _offset(layout: Layout, pack: int, checked: bool) -> str:
 class Load(_Memory):
     """`void f(private T *out, const space T *p, size_t stride)`
 
-    Checked: `..., uint row, uint column, uint rows, uint columns)`; what lies outside is zero.
+    Checked: `..., uint row, uint column, uint rows, uint columns)`; components outside are zero.
     """
 
     @property
@@ -208,8 +209,8 @@ class Load(_Memory):
 class Store(_Memory):
     """`void f(space T *p, const private T *m, size_t stride)`
 
-    Checked: as `Load`; nothing is stored outside. In private memory every work-item stores the whole matrix. Around
-    stores to local memory the subgroup waits (`Target.barrier`): its work-items call them together.
+    Checked: the parameters of `Load`; nothing is stored outside. In private memory every work-item stores the whole
+    matrix. Around stores to local memory the subgroup waits (`Target.barrier`): its work-items call them together.
     """
 
     @property
@@ -236,8 +237,8 @@ class Store(_Memory):
 
 
 class _Plain(_OfMatrix):
-    """Base of those that no more than their matrix type tells apart. `section` is the library's; `parameters` are names
-    that tell their types."""
+    """The base of the functions that are determined by their matrix type. `section` is the library's; `parameters` are
+    names that imply their types."""
 
     __slots__ = ()
     section: ClassVar[str]
@@ -336,7 +337,8 @@ class Negate(_Plain):
 
 @dataclass(frozen=True, slots=True)
 class Convert(_OfMatrix):
-    """`void f(private T *out, const private S *m)`: from `matrix`, of components S, to the same shape of `to`."""
+    """`void f(private T *out, const private S *m)`: a conversion of `matrix`, of components S, to `to`, of the same
+    shape."""
 
     to: ComponentType
     how: Conversion = CAST
@@ -360,8 +362,8 @@ class Convert(_OfMatrix):
 
 @dataclass(frozen=True, slots=True)
 class Transpose(_Plain):
-    """`void f(private T *out, const private T *m)`: m transposed, `matrix` being the result; `use` is m's, for which it
-    may lie otherwise."""
+    """`void f(private T *out, const private T *m)`: m transposed, `matrix` being the result; `use` is m's, which may
+    imply another holding."""
 
     section, parameters = "MOVE", "out m"
     use: Use
@@ -380,7 +382,7 @@ class Transpose(_Plain):
 
 
 def _moved(target: Target, source: MatrixType, result: MatrixType, *, transposed: bool = False) -> dict[str, str]:
-    """The macros of what brings components to other lanes and slots."""
+    """Return the macros that move components to other lanes and slots."""
     holding, r, c = target.holding(source), Term("(r)"), Term("(c)")
     lane, slot = holding.holder(c, r) if transposed else holding.holder(r, c)
     row, column = holding.place(Term("(l)"), Term("(s)"))
@@ -399,7 +401,7 @@ def _moved(target: Target, source: MatrixType, result: MatrixType, *, transposed
 
 
 def conversion(source: MatrixType, result: MatrixType, how: Conversion) -> Instance:
-    """The function that makes a matrix of type `result` of one of type `source`."""
+    """Return the function that converts a matrix of type `source` to one of type `result`."""
     if how.transposed:
         return Transpose(result, source.use)
     return Convert(source, result.component, how)

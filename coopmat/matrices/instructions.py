@@ -21,7 +21,7 @@ kinds of devices the newest, which is meant where nothing is said of the device.
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """What a lane holds of a matrix: `count` registers of the OpenCL C type `element`, as one vector."""
+    """A lane's part of a matrix: `count` registers of the OpenCL C type `element`, as one vector."""
 
     element: str
     count: int
@@ -35,8 +35,8 @@ class Registers:
 class Instruction:
     """A matrix instruction as a function; `a`, `b` and `c` name component types, the result's being `c`.
 
-    `devices`: the least compute capability ("sm_80"), the extension, or the processors that have it. `citation`:
-    where the vendor's document tells the registers.
+    `devices`: the least compute capability ("sm_80"), the extension, or the processors that have it. `citation`: the
+    place in the vendor's document that describes the registers.
     """
 
     family: str
@@ -65,7 +65,7 @@ class Instruction:
 
     @property
     def layout(self) -> str:
-        """What the macros of its layout begin with in the family's emulated file."""
+        """The prefix of the macros of its layout in the family's emulated file."""
         if self.family == "mma":
             return f"MMA_M{self.m}N{self.n}K{self.k}" + "_TF32" * (self.a == "tf32")
         if self.family == "dpas":
@@ -76,7 +76,7 @@ class Instruction:
 
     @property
     def emulated(self) -> str:
-        """OpenCL C that defines the function, after `emulated_layouts`."""
+        """Return OpenCL C that defines the function, after `emulated_layouts`."""
         types = zip((self.a, self.b, self.c), self.registers, strict=True)
         operands = ", ".join(f"{name}, {registers.element}, {registers.count}" for name, registers in types)
         shape = f"{self.lanes}, {self.m}, {self.n}, {self.k}"
@@ -84,7 +84,7 @@ class Instruction:
 
 
 def source(family: str, emulated: bool = False) -> str:
-    """The OpenCL C that defines a family's functions."""
+    """Return the OpenCL C that defines a family's functions."""
     if not emulated:
         return _text(f"{family}.cl")
     rows = [row for row in INSTRUCTIONS.values() if row.family == family]
@@ -95,7 +95,7 @@ def source(family: str, emulated: bool = False) -> str:
 
 
 def emulated_layouts(family: str) -> str:
-    """The macros that a family's emulated functions are made by: where each component of an operand lies."""
+    """Return the macros that a family's emulated functions use: the place of each component of an operand."""
     return _text("emulated.cl") + _text(f"{family}_emulated.cl")
 
 
@@ -107,7 +107,7 @@ _SIGNS = (("s8", "s8"), ("s8", "u8"), ("u8", "s8"), ("u8", "u8"))
 
 
 def _registers(types: str) -> tuple[Registers, Registers, Registers]:
-    """Of "uint4 uint2 float4"."""
+    """Parse registers, such as "uint4 uint2 float4"."""
     a, b, c = (
         Registers(word.rstrip("0123456789"), int(word.lstrip("abcdefghijklmnopqrstuvwxyz") or 1))
         for word in types.split()
@@ -116,7 +116,7 @@ def _registers(types: str) -> tuple[Registers, Registers, Registers]:
 
 
 def _name(prefix: str, shape: tuple[int, int, int], a: str, b: str, c: str) -> str:
-    """A and B are named once where they are of one type."""
+    """Return the function's name, in which A and B are named once if their types are equal."""
     m, n, k = shape
     return "_".join(["cm", prefix, f"m{m}n{n}k{k}", *dict.fromkeys((a, b)), c])
 

@@ -1,4 +1,4 @@
-"""The library lowerings: which strategies there are, and the text of the functions that a program needs.
+"""The library lowerings: the strategies, and the text of the functions that a program needs.
 
 A lowered matrix is an array of components in private memory, `storage_components` of them aligned to
 `storage_alignment` bytes, passed by pointer. Collect the `Instance`s that a program calls, then `instantiate` them:
@@ -6,7 +6,7 @@ A lowered matrix is an array of components in private memory, `storage_component
     add = Binary(matrix, "add")
     text = instantiate(Target(STRATEGIES["one"], 1), [add])       # OpenCL C that defines add.function_name
 
-Strides count components; a program whose pointer is to something else scales its stride first.
+Strides count components; a program whose pointer has another pointee scales its stride first.
 """
 
 from __future__ import annotations
@@ -55,24 +55,25 @@ from .subgroup_builtins import SubgroupBuiltin as SubgroupBuiltin, substitute_bu
 
 
 def check_count(functions: int) -> None:
-    """Raises Exceeded where a module calls more functions of the library than it may."""
+    """Raise Exceeded if a module calls more functions of the library than it may."""
     if functions > budgets.limit("library-functions"):
         raise budgets.Exceeded("library-functions", "the module")
 
 
 def instantiate(target: Target, instances: Iterable[Instance]) -> str:
-    """OpenCL C that defines every instance's function once, and what it calls before it; no includes."""
-    wanted = {instance.function_name: instance for instance in instances}
+    """Return OpenCL C that defines every instance's function once, after the functions that it calls; without
+    includes."""
+    by_name = {instance.function_name: instance for instance in instances}
     parts: dict[str, str] = {}
-    for name in sorted(wanted):
-        _add(parts, wanted[name], target)
+    for name in sorted(by_name):
+        _add(parts, by_name[name], target)
     return "\n".join([prologue(target.strategy), *parts.values()])
 
 
 def prologue(strategy: Strategy) -> str:
-    """The macros that its functions share."""
-    found = [library_sections(file)["PROLOGUE"] for file in strategy.files]
-    return "\n".join([*found, emulated_layouts(strategy.family)] if strategy.family else found)
+    """Return the macros that the strategy's functions share."""
+    prologues = [library_sections(file)["PROLOGUE"] for file in strategy.files]
+    return "\n".join([*prologues, emulated_layouts(strategy.family)] if strategy.family else prologues)
 
 
 def _add(parts: dict[str, str], instance: Instance, target: Target) -> None:
@@ -100,7 +101,8 @@ def _add_from_template(parts: dict[str, str], instance: FromTemplate, target: Ta
 
 
 def section(files: Sequence[str], names: str) -> tuple[str, str]:
-    """The last file that has the section, and its name; of several `names`, the first that there is. KeyError."""
+    """Return the last file that has the section, and its name; of several `names`, the first that exists. Raise
+    KeyError if none does."""
     for name in names.split():
         for file in reversed(files):
             if name in library_sections(file):
@@ -110,7 +112,8 @@ def section(files: Sequence[str], names: str) -> tuple[str, str]:
 
 @cache
 def prelude(route: str) -> tuple[str, frozenset[str]]:
-    """The C that reaches the instructions of a route's devices, and the functions of the library that it defines."""
+    """Return the C that uses the instructions of a route's devices, and the functions of the library that it
+    defines."""
     strategy = STRATEGIES.get(route)
     if strategy is None or not strategy.prelude:
         return "", frozenset()
@@ -121,7 +124,7 @@ def prelude(route: str) -> tuple[str, frozenset[str]]:
 
 
 def exported(text: str) -> str:
-    """A prelude whose functions other programs may call."""
+    """Return a prelude whose functions other programs may call."""
     return text.replace("static inline ", "")
 
 
@@ -134,5 +137,5 @@ _SECTION = re.compile(r"^#ifdef CM_(?:OP_)?(\w+)\b[^\n]*\n(.*?)^#endif // CM_(?:
 
 @cache
 def library_sections(file: str) -> Mapping[str, str]:
-    """The templates of a library file, by section name."""
+    """Return the templates of a library file, by section name."""
     return MappingProxyType({match[1]: match[2] for match in _SECTION.finditer(_text(file))})

@@ -1,7 +1,8 @@
-"""`reference`, by component type instead of by dtype: with types that numpy lacks, and with what may differ.
+"""The operations of `reference` by component type instead of by dtype: for types that numpy lacks too, and with their
+tolerances.
 
-A matrix of such a type is its bit patterns; its arithmetic is binary32's, rounded once more, which is exact for one
-operation (a binary32 has more than twice the digits).
+A matrix of such a type is an array of bit patterns; its arithmetic is binary32's, rounded once more, which is exact for
+one operation (a binary32 has more than twice the digits).
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ DIVISION = {"f32": 2.5, "f64": 0.0}
 
 
 def widen(component: ComponentType, x: Array) -> Array:
-    """To what numpy calculates with: bit patterns become float32, everything else stays."""
+    """Convert to the type in which numpy calculates: bit patterns become float32, everything else is unchanged."""
     return small_floats.decoded(component, x) if component.is_bits else x
 
 
 def narrow(component: ComponentType, x: Array) -> Array:
-    """Back; to bit patterns rounded to nearest, ties to even."""
+    """Convert back; to bit patterns rounded to nearest, ties to even."""
     return small_floats.encoded(component, x) if component.is_bits else x.astype(component.numpy)
 
 
@@ -48,7 +49,7 @@ def convert(x: Array, source: ComponentType, to: ComponentType, rounding: str = 
 
 
 def mul_add(types: tuple[ComponentType, ...], a: Array, b: Array, c: Array, mask: Operands) -> tuple[Array, Array]:
-    """a b + c, and how far off it may be."""
+    """Return a b + c, and the largest error that it may have."""
     if not any(t.is_bits for t in types):
         return reference.mul_add(a, b, c, mask), reference.mul_add_bound(a, b, c)
     wide = [widen(t, x).astype(np.float64) for t, x in zip(types, (a, b, c), strict=True)]
@@ -73,12 +74,13 @@ def division_tolerance(component: ComponentType, quotient: Array) -> Array | flo
         return ulps * np.spacing(np.abs(quotient)).astype(np.float64)
 
 
-def wrong_places(component: ComponentType, got: Array, expected: Array, tolerance: Array | float = 0.0) -> Array:
-    """Where they differ: bit for bit, but any NaN is a NaN, and as near as `tolerance` (absolute) is near enough."""
-    same = got.view(f"u{component.size}") == expected.view(f"u{component.size}")
+def wrong_places(component: ComponentType, actual: Array, expected: Array, tolerance: Array | float = 0.0) -> Array:
+    """Return where two arrays differ, bit for bit, except that all NaNs are equal, and so are numbers within
+    `tolerance` (absolute)."""
+    same = actual.view(f"u{component.size}") == expected.view(f"u{component.size}")
     if not component.is_integer:
         with np.errstate(all="ignore"):
-            x, y = widen(component, got).astype(np.float64), widen(component, expected).astype(np.float64)
+            x, y = widen(component, actual).astype(np.float64), widen(component, expected).astype(np.float64)
             near = np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) <= tolerance) & (np.asarray(tolerance) > 0)
         same = same | near | (np.isnan(x) & np.isnan(y))
     return np.asarray(~same)

@@ -1,4 +1,4 @@
-"""What a device wants of the memory that native matrices are loaded from and stored to."""
+"""A device's requirements on the memory that native matrices are loaded from and stored to."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ MOST_PLACED = 128
 
 @dataclass(frozen=True, slots=True)
 class MemoryRules:
-    """In bytes: what every pointer, and every distance from row to row, is a multiple of.
+    """The numbers of bytes of which every pointer, and every distance from row to row, is a multiple.
 
-    A device's answers to CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR and ..._STRIDE_MULTIPLE_KHR, or 1. What
-    counts for a matrix is that, or the size of a component where that is more.
+    They are a device's answers to CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR and ..._STRIDE_MULTIPLE_KHR, or 1.
+    A matrix requires these, or the size of a component if that is larger.
     """
 
     pointer_alignment: int = 1
@@ -24,7 +24,7 @@ class MemoryRules:
 
     @property
     def placement(self) -> int:
-        """Of objects that we place: the power of two that matters to any component type."""
+        """The alignment of objects that we place: the power of two that matters to any component type."""
         return min(self.pointer_alignment & -self.pointer_alignment, MOST_PLACED)
 
     def alignment(self, component: ComponentType) -> int:
@@ -34,19 +34,19 @@ class MemoryRules:
         return max(component.size, self.stride_multiple)
 
     def pitch(self, component: ComponentType, columns: int) -> int:
-        """Components from row to row of a tile with so many columns that is laid out by us."""
+        """Return the components from row to row of a tile with so many columns in a layout of ours."""
         step = self.step(component)
         return -(-columns // step) * step
 
     def step(self, component: ComponentType) -> int:
-        """The components that a stride is a multiple of."""
+        """Return the components that a stride is a multiple of."""
         multiple = self.multiple(component)
         return multiple // gcd(multiple, component.size)
 
 
 @dataclass(frozen=True, slots=True)
 class Congruence:
-    """The integers that are `rest` plus a multiple of `step`; where `step` is 0, `rest` alone."""
+    """The integers that are `rest` plus a multiple of `step`; if `step` is 0, `rest` alone."""
 
     step: int = 1
     rest: int = 0
@@ -62,7 +62,7 @@ class Congruence:
         return Congruence(step, self.rest * other.rest)
 
     def modulo(self, bits: int) -> Congruence:
-        """Of what is left of them in an integer of so many bits."""
+        """Return the residues of these integers in an integer of so many bits."""
         exact = self.step == 0 and 0 <= self.rest < 1 << bits - 1
         return self if exact else Congruence(gcd(self.step, 1 << bits), self.rest)
 

@@ -20,8 +20,8 @@ UNROLLED_DOTS = 128
 
 @dataclass(frozen=True, slots=True)
 class EmulatedInstruction(Written):
-    """What a vendor's instruction is described to do, by a subgroup's broadcasts; routes whose devices have it define
-    the same function by the instruction."""
+    """The function that emulates a vendor's instruction by a subgroup's broadcasts; routes whose devices have the
+    instruction define the same function by it."""
 
     row: Instruction
 
@@ -42,7 +42,7 @@ class EmulatedInstruction(Written):
 class MultiplyAdd(FromTemplate):
     """`void f(private C *out, const private A *a, const private B *b, const private C *c)`
 
-    `out` may be c (or a, or b). ValueError where uses, shapes or classes of component types do not fit.
+    `out` may be c (or a, or b). ValueError if uses, shapes or classes of component types do not match.
     """
 
     a: MatrixType
@@ -144,7 +144,8 @@ class MultiplyAdd(FromTemplate):
         }
 
     def _places(self, target: Target) -> dict[str, str]:
-        """Where the components of each matrix are, and how those of A and B go to other lanes."""
+        """Return the macros for the places of each matrix's components, and for the exchange of those of A and B
+        between lanes."""
         out = target.holding(self.c).macros() | {"ROWS": str(self.c.rows), "COLUMNS": str(self.c.columns)}
         for name, matrix in (("A", self.a), ("B", self.b)):
             macros = target.holding(matrix).macros() | instances.travelling(target, matrix.component)
@@ -153,11 +154,11 @@ class MultiplyAdd(FromTemplate):
         return out
 
     def _width(self, target: Target) -> int:
-        """Of the vectors in which C's components are added."""
+        """Return the width of the vectors in which C's components are added."""
         return target.width(self.c)
 
     def _row_of_b(self, target: Target, w: int) -> str:
-        """`w` components of row k from column j * w on."""
+        """Return an expression for `w` components of row k from column j * w on."""
         holding = target.holding(self.b)
         if holding.name != "INTERLEAVED":
             return "CM_VECTOR(const CM_B_V, b, k * CM_N + j * CM_WIDTH)"
@@ -171,7 +172,8 @@ class MultiplyAdd(FromTemplate):
         return self._block(target) * target.sub_groups * target.sub_group_size * self._sum.size
 
     def _block(self, target: Target) -> int:
-        """Rows of A that all subgroups of a work-group have room for in local memory at the same time."""
+        """Return the number of rows of A for which all subgroups of a work-group have room in local memory at the same
+        time."""
         row = target.sub_groups * target.sub_group_size * self._sum.size
         return min(self.a.rows, max(1, instances.SCRATCH_LIMIT // row))
 

@@ -24,7 +24,7 @@ _LAYOUTS = {Layout.ROW_MAJOR: "ROW_MAJOR", Layout.COLUMN_MAJOR: "COLUMN_MAJOR"}
 
 
 class Function(ABC):
-    """A function for given matrix types. Equal ones are the same function."""
+    """A function for certain matrix types. Equal ones are the same function."""
 
     __slots__ = ()
 
@@ -34,13 +34,13 @@ class Function(ABC):
 
     @abstractmethod
     def definitions(self) -> dict[str, str]:
-        """The macros of the template, `CM_` left out; "OP" names the section of the file."""
+        """Return the macros of the template, without `CM_`; "OP" names the section of the file."""
 
 
 def instantiate(functions: Iterable[Function]) -> str:
-    """OpenCL C that defines every function once, ordered by name; self-contained, no includes."""
-    wanted = {function.function_name: function for function in functions}
-    return "\n".join([library_sections(FILE)["PROLOGUE"], *(_text(wanted[name]) for name in sorted(wanted))])
+    """Return OpenCL C that defines every function once, ordered by name; self-contained, no includes."""
+    by_name = {function.function_name: function for function in functions}
+    return "\n".join([library_sections(FILE)["PROLOGUE"], *(_text(by_name[name]) for name in sorted(by_name))])
 
 
 def _text(function: Function) -> str:
@@ -53,7 +53,7 @@ def _text(function: Function) -> str:
 
 
 def _typedefs(function: Function, macros: dict[str, str]) -> list[str]:
-    """The types' macros hold the whole type, which a function's head takes as a name only."""
+    """Return typedefs of the types' macros, which are whole types, while a function's head needs names."""
     lines = []
     for key in ("MATRIX", "TO"):
         if key in macros:
@@ -64,14 +64,14 @@ def _typedefs(function: Function, macros: dict[str, str]) -> list[str]:
 
 
 def spelled(matrix: MatrixType) -> str:
-    """The type in OpenCL C."""
+    """Return the type in OpenCL C."""
     use = f"CLK_COOPERATIVE_MATRIX_{_USES[matrix.use]}"
     arguments = f"CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, {matrix.rows}, {matrix.columns}, {use}"
     return f"{matrix.component.opencl_c} __attribute__((coop_mat({arguments})))"
 
 
 def tile_components(matrix: MatrixType, rules: MemoryRules = NO_RULES) -> int:
-    """Components of local memory that a subgroup's tile takes, so that the next one's is aligned as the first is."""
+    """Return the components of local memory for a subgroup's tile, such that the next tile has the same alignment."""
     each = TILE_ALIGN // matrix.component.size
     return -(-matrix.rows * rules.pitch(matrix.component, matrix.columns) // each) * each
 
@@ -81,7 +81,7 @@ def _name(operation: str, matrix: MatrixType, *rest: str) -> str:
 
 
 def _tile(matrix: MatrixType, rules: MemoryRules) -> dict[str, str]:
-    """What the text reads of a matrix that goes through a tile in local memory."""
+    """Return the macros of a matrix that is staged in a tile in local memory."""
     row = rules.pitch(matrix.component, matrix.columns)
     return {
         "MATRIX": spelled(matrix),
@@ -93,9 +93,9 @@ def _tile(matrix: MatrixType, rules: MemoryRules) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Staged(Function):
-    """Tiles go through local memory where they reach over the bounds, and all of them where the instruction does not
-    know the layout, or cannot tell whose memory is meant: private memory. Each work-item then stores the whole matrix
-    to its own."""
+    """The base of accesses through tiles in local memory. They serve tiles that reach over the bounds, and all tiles if
+    the instruction does not have the layout, or in private memory, which is each work-item's own: there each work-item
+    stores the whole matrix."""
 
     matrix: MatrixType
     space: str
@@ -175,7 +175,8 @@ class StagedTranspose(Function):
 
 @dataclass(frozen=True, slots=True)
 class ClampedConvert(Function):
-    """`M2 f(M m)`: integers to integers of another sign, saturating. SPIR-V has no such conversion of matrices."""
+    """`M2 f(M m)`: a saturating conversion of integers to integers of the other sign, which SPIR-V does not have for
+    matrices."""
 
     matrix: MatrixType
     to: ComponentType
@@ -186,8 +187,8 @@ class ClampedConvert(Function):
 
     def definitions(self) -> dict[str, str]:
         source = self.matrix.component
-        here, there = _range(source), _range(self.to)
-        least, most = max(here[0], there[0]), min(here[1], there[1])
+        source_range, target_range = _range(source), _range(self.to)
+        least, most = max(source_range[0], target_range[0]), min(source_range[1], target_range[1])
         return {
             "OP": "CLAMP",
             "MATRIX": spelled(self.matrix),
@@ -198,7 +199,8 @@ class ClampedConvert(Function):
 
 
 def _and_allowed(rules: MemoryRules, component: ComponentType) -> str:
-    """And whether the instruction may have a tile at `p`, which is as aligned as its component only."""
+    """Return a further condition: that the instruction may access the tile at `p`, which is only as aligned as its
+    component."""
     conditions = ""
     if rules.alignment(component) > component.size:
         conditions += f" && (ulong)(p) % {rules.alignment(component)} == 0"
@@ -208,7 +210,7 @@ def _and_allowed(rules: MemoryRules, component: ComponentType) -> str:
 
 
 def _offset(layout: Layout, component: ComponentType) -> str:
-    """Where component (r, c) lies in memory, as an expression of r, c and `stride`; see `Layout`."""
+    """Return the offset of component (r, c) in memory, as an expression of r, c and `stride`; see `Layout`."""
     if layout == Layout.ROW_MAJOR:
         return "((ulong)(r) * stride + (c))"
     if layout == Layout.COLUMN_MAJOR:

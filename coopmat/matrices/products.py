@@ -1,4 +1,4 @@
-"""Multiply-adds that a lowering's devices have instructions for: each is a section of the library's."""
+"""Multiply-adds that a lowering's devices have instructions for: each is a section of the library."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Use,
 
 @dataclass(frozen=True, slots=True)
 class Product(ABC):
-    """`name` tells it from the other products of its route. `a`, `b` and `c` name the component types that it takes,
-    each with each; the shape of a matrix is a multiple of `m`, `n` and `k`, which are the instruction's. `lanes` is the
-    size of the subgroups that it is for."""
+    """A `Product` multiplies by an instruction. `name` is unique in its route. `a`, `b` and `c` name the component
+    types of its operands, each with each; the shape of a matrix is a multiple of `m`, `n` and `k`, which are the
+    instruction's. `lanes` is the size of its subgroups."""
 
     name: str
     section: str
@@ -29,19 +29,20 @@ class Product(ABC):
     lanes: int = 1
 
     def takes(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> bool:
-        """Whether a multiply-add of these matrices, with this mask, is several of the instruction's."""
+        """Return whether a multiply-add of these matrices, with this mask, consists of several of the instruction's."""
         return self.fits(a) and self.fits(b) and self.fits(c)
 
     @abstractmethod
     def holding(self, matrix: MatrixType) -> Holding | None:
-        """How a matrix must lie for the instruction, None where any way will do."""
+        """Return the holding of a matrix that the instruction requires, None if it accepts any."""
 
     @abstractmethod
     def definitions(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> dict[str, str]:
-        """What the section reads of the instruction, `CM_` left out."""
+        """Return the macros by which the section uses the instruction, without `CM_`."""
 
     def variants(self) -> tuple[Variant, ...]:
-        """One for each choice of component types, of a shape that is several of the instruction's."""
+        """Return one variant for each choice of component types, of a shape that consists of several of the
+        instruction's."""
         m, n, k = 3 * self.m, 2 * self.n, 3 * self.k
         types = (map(COMPONENT_TYPES.__getitem__, names) for names in product(self.a, self.b, self.c))
         return tuple(
@@ -52,18 +53,19 @@ class Product(ABC):
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
-        """Rows and columns of A, B and the accumulator, as the instruction takes them."""
+        """The rows and columns of A, B and the accumulator in the instruction."""
         return (self.m, self.k), (self.k, self.n), (self.m, self.n)
 
     def fits(self, matrix: MatrixType) -> bool:
-        """Whether the matrix can be one of its operands."""
+        """Return whether the matrix can be one of its operands."""
         (rows, columns), names = self.shapes[matrix.use], (self.a, self.b, self.c)[matrix.use]
         return matrix.component.name in names and not (matrix.rows % rows or matrix.columns % columns)
 
 
 @dataclass(frozen=True, slots=True)
 class DotProduct(Product):
-    """`pack` is how many rows of B lie together; `feature` is what a processor that has it says in Linux."""
+    """A product by dot products; `pack` rows of B are interleaved; `feature` is Linux's name of the processor's
+    feature."""
 
     pack: int = 1
     feature: str = ""
@@ -84,8 +86,9 @@ class DotProduct(Product):
 
 @dataclass(frozen=True, slots=True)
 class FragmentProduct(Product):
-    """By matrix instructions of a subgroup, whose operands lie as `tiles`: those of A, B and the accumulator. The
-    `instructions` differ in the component types of A and B; `devices` have them (`Instruction.devices`)."""
+    """A product by matrix instructions of a subgroup, whose operands have the layouts `tiles`: those of A, B and the
+    accumulator. The `instructions` differ in the component types of A and B; `devices` have them
+    (`Instruction.devices`)."""
 
     tiles: tuple[Tile, ...] = ()
     instructions: tuple[Instruction, ...] = ()
@@ -108,8 +111,8 @@ class FragmentProduct(Product):
             out["END(sum, c)"] = f"as_{registers}(CM_SATURATED(as_{uints}(sum), as_{components}(c)))"
         counts = {"M": c.rows // self.m, "N": c.columns // self.n, "K": a.columns // self.k}
         out |= {f"TILES_{name}": str(count) for name, count in counts.items()}
-        for letter, tile, held in zip("ABC", self.tiles, row.registers, strict=True):
-            out |= {f"{letter}_TILE": str(tile.components), f"{letter}_REGISTERS": held.opencl_c}
+        for letter, tile, operand in zip("ABC", self.tiles, row.registers, strict=True):
+            out |= {f"{letter}_TILE": str(tile.components), f"{letter}_REGISTERS": operand.opencl_c}
         return out
 
     def takes(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> bool:
@@ -117,7 +120,7 @@ class FragmentProduct(Product):
         return fit and self.instruction(a.component, b.component, operands) is not None
 
     def instruction(self, a: ComponentType, b: ComponentType, operands: Operands) -> Instruction | None:
-        """For these component types; bytes are of the signs that the mask says."""
+        """Return the instruction for these component types; the mask determines the signs of bytes."""
         types = a.name, b.name
         if a.is_integer:
             a_signed, b_signed = Operands.A_SIGNED in operands, Operands.B_SIGNED in operands
@@ -154,7 +157,7 @@ def piece(component: ComponentType) -> str:
 
 
 def joined(component: ComponentType, pack: int) -> str:
-    """`pack` vectors of 16 components, loaded from rows of memory, as 16 words in which those of a column lie
-    together."""
+    """Return 16 words made of `pack` vectors of 16 components, loaded from rows of memory; each word has those of a
+    column."""
     words = f"as_uint{16 // pack}"
     return f"cm_interleave{pack}({', '.join(f'{words}(vload16(0, p + CM_OFFSET(r + {i}, c)))' for i in range(pack))})"

@@ -1,8 +1,8 @@
 """The meaning of every operation on cooperative matrices, in numpy.
 
 A matrix is a two-dimensional array of its component type's dtype (`ComponentType.numpy`); memory is a one-dimensional
-array of the same dtype. Strides count components. Types that numpy lacks are not covered.
-Floating point follows IEEE 754, NaN and infinities included; what the language leaves undefined is said to be here.
+array of the same dtype. Strides count components. Types that numpy lacks are not covered. Floating point follows IEEE
+754, NaN and infinities included; docstrings name what the language leaves undefined.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BY_DTYPE = {row.numpy: row for row in COMPONENT_TYPES.values() if not row.is_bi
 
 
 def component_type(array: Array) -> ComponentType:
-    """Of an array's dtype; KeyError for a dtype that no component type has."""
+    """Return the component type of an array's dtype. Raise KeyError for a dtype that no component type has."""
     return _BY_DTYPE[array.dtype.name]
 
 
@@ -28,7 +28,7 @@ def component_type(array: Array) -> ComponentType:
 
 
 def offsets(shape: MatrixShape, component: ComponentType, layout: Layout, stride: int) -> NDArray[np.int64]:
-    """Where each component (r, c) lies, counted in components from the pointer; see `Layout`."""
+    """Return the offset of each component (r, c), counted in components from the pointer; see `Layout`."""
     r, c = np.indices((shape.rows, shape.columns), dtype=np.int64)
     if layout == Layout.ROW_MAJOR:
         return r * stride + c
@@ -41,18 +41,18 @@ def offsets(shape: MatrixShape, component: ComponentType, layout: Layout, stride
 
 
 def load(memory: Array, shape: MatrixShape, layout: Layout, stride: int) -> Array:
-    """With stride 0 every row (or column, or group of packed rows) is the same."""
+    """Load a matrix. With stride 0 every row (or column, or group of packed rows) is the same."""
     result: Array = memory[offsets(shape, component_type(memory), layout, stride)]
     return result
 
 
 def store(memory: Array, matrix: Array, layout: Layout, stride: int) -> None:
-    """Changes the matrix's own places in `memory` and nothing else; undefined where two components share one."""
+    """Store a matrix to its places in `memory` and nowhere else; undefined if two components share a place."""
     memory[offsets(MatrixShape(*matrix.shape), component_type(matrix), layout, stride)] = matrix
 
 
 def fill(shape: MatrixShape, component: ComponentType, scalar: Any) -> Array:
-    """Every component is the scalar, converted as by assignment."""
+    """Return a matrix whose every component is the scalar, converted as by assignment."""
     return np.full((shape.rows, shape.columns), convert(np.asarray(scalar), component))
 
 
@@ -60,7 +60,7 @@ def fill(shape: MatrixShape, component: ComponentType, scalar: Any) -> Array:
 
 
 def binary(operator: str, x: Array, y: Array) -> Array:
-    """`operator`: add, sub, mul, div, of arrays of one dtype.
+    """Return the result of `operator` (add, sub, mul, div) on arrays of one dtype.
 
     Integers are modulo 2^bits and their quotient truncates; division by zero and the most negative number by -1 are
     undefined.
@@ -78,12 +78,12 @@ _ARITHMETIC: dict[str, Any] = {"add": np.add, "sub": np.subtract, "mul": np.mult
 
 
 def negate(x: Array) -> Array:
-    """Integers modulo 2^bits."""
+    """Return the negated components; integers modulo 2^bits."""
     return np.asarray(-x if not component_type(x).is_integer else np.zeros_like(x) - x)
 
 
 def scalar_mul(x: Array, scalar: Any) -> Array:
-    """The scalar is converted to the component type first."""
+    """Return the product with a scalar, which is converted to the component type first."""
     return binary("mul", x, convert(np.asarray(scalar), component_type(x)))
 
 
@@ -93,7 +93,8 @@ _ROUND_TO_INTEGER: dict[str, Any] = {"": np.trunc, "rtz": np.trunc, "rte": np.ri
 
 
 def convert(x: Array, to: ComponentType, rounding: str = "", saturate: bool = False) -> Array:
-    """As a C cast: to integers toward zero, to floating point to nearest even, between integers modulo 2^bits.
+    """Convert like a C cast: to integers toward zero, to floating point to nearest even, between integers modulo
+    2^bits.
 
     `rounding` ("rte", "rtz", "rtp", "rtn") and `saturate` are those of OpenCL's convert_ functions; a NaN saturates to
     0. Floating point beyond the integer type's range, unsaturated, is undefined.
@@ -139,11 +140,12 @@ def _to_float(x: Array, to: ComponentType, rounding: str) -> Array:
 
 
 def mul_add(a: Array, b: Array, c: Array, operands: Operands) -> Array:
-    """a b + c, of c's component type.
+    """Return a b + c, of c's component type.
 
-    Integers: the low bits of the exact result, the operands' bits read as the mask says. With SATURATING the products
-    are summed modulo 2^bits, read with the result's signedness, and only the final + c saturates.
-    Floating point: the sum is taken in double and rounded once; `mul_add_bound` tells how far a device may be off.
+    Integers: the low bits of the exact result, where the mask determines the signedness of the operands. With
+    SATURATING the products are summed modulo 2^bits, read with the result's signedness, and only the final + c
+    saturates. Floating point: the sum is calculated in double and rounded once; `mul_add_bound` is the error that a
+    device may have.
     """
     if not component_type(c).is_integer:
         with np.errstate(all="ignore"):
@@ -162,7 +164,7 @@ def mul_add(a: Array, b: Array, c: Array, operands: Operands) -> Array:
 
 
 def mul_add_bound(a: Array, b: Array, c: Array) -> Array:
-    """How far a floating-point multiply-add may be from exact: (K + 2) eps (|a| |b| + |c|), eps of c's dtype."""
+    """Return the error that a floating-point multiply-add may have: (K + 2) eps (|a| |b| + |c|), eps of c's dtype."""
     if component_type(c).is_integer:
         return np.zeros(c.shape)
     with np.errstate(all="ignore"):
@@ -175,5 +177,5 @@ def _double(x: Array) -> NDArray[np.float64]:
 
 
 def _integers(x: Array, signed: bool) -> NDArray[np.object_]:
-    """Exact Python integers: the bits of x, read as `signed` says."""
+    """Return exact Python integers: the bits of x, read with the sign `signed`."""
     return np.ascontiguousarray(x).view(f"{'' if signed else 'u'}int{component_type(x).bits}").astype(object)

@@ -1,4 +1,4 @@
-"""The subgroup builtins where a subgroup is some consecutive work-items that exchange values through local memory."""
+"""The subgroup builtins for subgroups of consecutive work-items, which exchange values through local memory."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _EXCHANGED = {"PICK": 1, "NEIGHBOUR": 2, "FOLD": 1, "ALL_EQUAL": 1, "BALLOT": 1}
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`more`: parameters after the section's own; `macros`: what the section reads. `operation` is that of a FOLD;
-    `integer`: the values are ints, whatever they are called for."""
+    """A row of the table. `more`: parameters after the section's own; `macros`: those of the section. `operation` is
+    that of a FOLD; `integer`: the values are ints, whatever the type in the call is."""
 
     section: str
     more: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ _RANGES = {
 
 
 def _folds() -> dict[str, Row]:
-    """Of all prefixes: some do not exist."""
+    """Return the rows of folds with all prefixes, some of which do not exist."""
     rows: dict[str, Row] = {}
     operations = ("add", "mul", "min", "max", "and", "or", "xor", "logical_and", "logical_or", "logical_xor")
     for operation in operations:
@@ -101,14 +101,14 @@ def _bits() -> dict[str, Row]:
     }
     rows["sub_group_inverse_ballot"] = Row("LOOK", (), {"SOURCE": "lane"})
     rows["sub_group_ballot_bit_extract"] = Row("LOOK", ("n",), {"SOURCE": "n"})
-    found = {
+    counts = {
         "bit_count": ("1", "++count"),
         "inclusive_scan": ("i <= lane", "++count"),
         "exclusive_scan": ("i < lane", "++count"),
         "find_lsb": ("1", "return i"),
         "find_msb": ("1", "count = i"),
     }
-    for name, (takes, what) in found.items():
+    for name, (takes, what) in counts.items():
         rows[f"sub_group_ballot_{name}"] = Row("COUNT_BITS", (), {"TAKES": takes, "FOUND": what})
     return rows
 
@@ -142,7 +142,7 @@ ROWS: Mapping[str, Row] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class ScratchBuiltin(FromTemplate):
-    """A subgroup builtin on scalars of `component` (None: it takes no value). Its parameters are the first of the
+    """A subgroup builtin on scalars of `component` (None: without a value). Its parameters are the first of the
     builtin's. All work-items of the work-group must call it together if it exchanges values."""
 
     name: str
@@ -215,7 +215,7 @@ def _folding(operation: str, t: ComponentType) -> dict[str, str]:
 
 
 def takes_values(name: str) -> bool:
-    """Whether the builtin's function depends on the type of its values."""
+    """Return whether the builtin's function depends on the type of its values."""
     row = ROWS[name]
     plain = _SECTIONS[row.section]
     return not row.integer and any(t in ("T", "V") for t in (plain.returns, *(p.type for p in plain.parameters)))

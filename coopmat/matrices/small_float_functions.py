@@ -34,8 +34,8 @@ _CALL = re.compile(rf"\bcm_(?:({_SMALL})_(to_float|from_float_\w+)|(\w+)_(to_odd
 
 @dataclass(frozen=True, slots=True)
 class SmallFloatFunction(FromTemplate):
-    """`what` is "to_float" or "from_float_" and a rounding mode of a small component type, "to_odd" of another; of
-    vectors of `width`."""
+    """A conversion on vectors of `width`; `what` is "to_float" or "from_float_" and a rounding mode for a small
+    component type, "to_odd" for another."""
 
     component: ComponentType
     what: str
@@ -73,7 +73,7 @@ class SmallFloatFunction(FromTemplate):
         return {"OP": "TO_ODD", **out, "STICKY(x, y)": differ}
 
     def _narrow(self) -> dict[str, str]:
-        """Of a type with fewer bits of exponent than a float has."""
+        """Return the macros for a type with fewer exponent bits than a float has."""
         t, own = self.component, spelling.vector(self.component, self.width)
         f, u, s = (spelling.vector(t, self.width) for t in (spelling.FLOAT, _UINT, _INT))
         out = {"F": f, "H": own, "U": u, "AS_U(x)": f"as_{u}(x)", "BITS": str(t.bits), "MANTISSA": str(t.mantissa)}
@@ -89,6 +89,6 @@ class SmallFloatFunction(FromTemplate):
 
 
 def functions_called(texts: Iterable[str]) -> list[Instance]:
-    """The functions above that these expressions call."""
+    """Return the functions above that these expressions call."""
     calls = {(call[1] or call[3], call[2] or call[4], int(call[5])) for text in texts for call in _CALL.finditer(text)}
     return [SmallFloatFunction(COMPONENT_TYPES[name], what, width) for name, what, width in sorted(calls)]

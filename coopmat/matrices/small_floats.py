@@ -16,7 +16,7 @@ _ROUND: dict[str, Callable[[Any], Any]] = {
 
 
 def decoded(component: ComponentType, patterns: Array) -> Array:
-    """The numbers that bit patterns stand for, as float32, which has all of them."""
+    """Return the numbers that bit patterns represent, as float32, which has all of them."""
     mantissa, last = component.mantissa, 2**component.exponent - 1
     bits = patterns.astype(np.int64)
     exponent, fraction = bits >> mantissa & last, bits & (2**mantissa - 1)
@@ -30,8 +30,9 @@ def decoded(component: ComponentType, patterns: Array) -> Array:
 
 
 def encoded(component: ComponentType, x: Array, rounding: str = "", saturate: bool = False) -> Array:
-    """The bit patterns of numbers, rounded once, by default to nearest with ties to even. What is too large becomes
-    infinite, or a NaN where there is no infinity; with `saturate`, or rounded towards zero, the largest number."""
+    """Return the bit patterns of numbers, rounded once, by default to nearest with ties to even. A number that is too
+    large becomes infinite, or a NaN if there is no infinity; with `saturate`, or rounded towards zero, the largest
+    number."""
     mantissa, exact = component.mantissa, x.astype(np.longdouble)
     with np.errstate(all="ignore"):
         least = 1 - component.bias
@@ -46,7 +47,7 @@ def encoded(component: ComponentType, x: Array, rounding: str = "", saturate: bo
     largest = infinite - 1 if component.infinities else last - 1
     beyond = infinite if component.infinities else last
     negative = np.signbit(exact)
-    kept = finite & {"rtz": np.bool_(True), "rtp": negative, "rtn": ~negative}.get(rounding, np.bool_(False))
-    patterns = np.where(finite & (patterns <= largest), patterns, np.where(kept | saturate, largest, beyond))
+    clamp = finite & {"rtz": np.bool_(True), "rtp": negative, "rtn": ~negative}.get(rounding, np.bool_(False))
+    patterns = np.where(finite & (patterns <= largest), patterns, np.where(clamp | saturate, largest, beyond))
     patterns = np.where(np.isnan(exact), infinite | 1 << (mantissa - 1) if component.infinities else last, patterns)
     return np.asarray((patterns | negative.astype(np.int64) << (component.bits - 1)).astype(component.numpy))

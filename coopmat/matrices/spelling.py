@@ -36,7 +36,8 @@ def reinterpret(x: str, source: ComponentType, target: ComponentType, w: int) ->
 def convert(
     x: str, source: ComponentType, target: ComponentType, w: int, rounding: str = "", saturate: bool = False
 ) -> str:
-    """As a C cast does; with `saturate` and `rounding` ("rte", "rtz", "rtp", "rtn") as OpenCL's convert_ functions."""
+    """Convert like a C cast; with `saturate` and `rounding` ("rte", "rtz", "rtp", "rtn") like OpenCL's convert_
+    functions."""
     if source == target:
         return x
     if source.is_bits:
@@ -55,12 +56,12 @@ def convert(
 
 
 def small_float_function(component: ComponentType, what: str, w: int) -> str:
-    """The name of a function in library/small_floats.cl, on vectors of w."""
+    """Return the name of a function in library/small_floats.cl, on vectors of w."""
     return f"cm_{component}_{what}_{w}"
 
 
 def from_float(component: ComponentType, rounding: str = "", saturate: bool = False) -> str:
-    """Which of the functions of a small float rounds so."""
+    """Return the name of the conversion of a small float that has this rounding."""
     return f"from_float_{'sat_' * (saturate and component.saturates)}{rounding or 'rte'}"
 
 
@@ -71,7 +72,7 @@ def _resize(x: str, source: ComponentType, bits: int, w: int) -> str:
 
 
 def binary(operator: str, component: ComponentType, w: int) -> str:
-    """Of x and y: integers modulo 2^bits; the quotient of integers truncates."""
+    """Return an operation on x and y: integers modulo 2^bits; the quotient of integers truncates."""
     symbol = OPERATORS[operator]
     if component.is_bits:
         x, y = (convert(f"({name})", component, FLOAT, w) for name in "xy")
@@ -97,15 +98,17 @@ def negation(component: ComponentType, w: int) -> str:
 
 
 def sum_type(a: ComponentType, b: ComponentType, c: ComponentType) -> ComponentType:
-    """What a multiply-add accumulates in: integers modulo 2^bits of C, or more bits; floating point in what has all
-    numbers of A, B and C, since a narrower one makes infinities of operands whose products are finite."""
+    """Return the type in which a multiply-add accumulates: integers modulo 2^bits of C, or more bits; floating point in
+    a type that has all numbers of A, B and C, since a narrower one makes infinities of operands whose products are
+    finite."""
     if c.is_integer:
         return integer(max(c.bits, 32), signed=False)
     return DOUBLE if max(a.bits, b.bits, c.bits) == 64 else FLOAT
 
 
 def widen(x: str, component: ComponentType, signed: bool, total: ComponentType, w: int) -> str:
-    """An operand in the type of the sum; `signed` tells how an integer operand's bits are read."""
+    """Return an operand converted to the type of the sum; `signed` determines how an integer operand's bits are
+    read."""
     if component.is_integer:
         read = integer(component.bits, signed)
         return convert(reinterpret(x, component, read, w), read, total, w)
@@ -113,7 +116,7 @@ def widen(x: str, component: ComponentType, signed: bool, total: ComponentType, 
 
 
 def fma(total: ComponentType, fused: bool = True) -> str:
-    """x y + z. Where the device has no fma, products are rounded before they are added, too: those of half and smaller
+    """Return x y + z. If the device has no fma, products are rounded before they are added: those of half and smaller
     types are exact in a float all the same."""
     if total.is_integer:
         return "((x) * (y) + (z))"
@@ -121,28 +124,30 @@ def fma(total: ComponentType, fused: bool = True) -> str:
 
 
 def saturating_end(c: ComponentType, operands: Operands, total: ComponentType, w: int) -> str:
-    """sum + c, clamped to the result's range; the operand mask says how the bits of C and of the result are read."""
+    """Return sum + c, clamped to the result's range; the operand mask determines how the bits of C and of the result
+    are read."""
     result_signed, c_signed = Operands.RESULT_SIGNED in operands, Operands.C_SIGNED in operands
     unsigned, result = integer(c.bits, signed=False), integer(c.bits, result_signed)
     total_of = convert("sum", total, unsigned, w)
     value = reinterpret("c", c, integer(c.bits, c_signed), w)
     v = vector(unsigned, w)
     if result_signed == c_signed:
-        ended = f"add_sat({reinterpret(total_of, unsigned, result, w)}, {value})"
+        clamped = f"add_sat({reinterpret(total_of, unsigned, result, w)}, {value})"
     elif result_signed:
         # Moved up by 2^(bits - 1), the signed sum becomes unsigned, and its bounds are those of unsigned saturation.
         flip = f"({v})({2 ** (c.bits - 1)}UL)"
-        moved = f"({v})(add_sat(({v})({total_of} ^ {flip}), {value}) ^ {flip})"
-        ended = reinterpret(moved, unsigned, result, w)
+        shifted = f"({v})(add_sat(({v})({total_of} ^ {flip}), {value}) ^ {flip})"
+        clamped = reinterpret(shifted, unsigned, result, w)
     else:
         zero = f"({vector(integer(c.bits, True), w)})(0)"
         plus = reinterpret(f"max({value}, {zero})", integer(c.bits, True), unsigned, w)
-        ended = f"sub_sat(add_sat({total_of}, {plus}), abs(min({value}, {zero})))"
-    return reinterpret(ended, result, c, w)
+        clamped = f"sub_sat(add_sat({total_of}, {plus}), abs(min({value}, {zero})))"
+    return reinterpret(clamped, result, c, w)
 
 
 def identity(operation: str, component: ComponentType) -> str:
-    """Of reductions that are not logical: what an exclusive scan begins with (OpenCL C 3.0, section 6.15.19)."""
+    """Return the identity of a reduction that is not logical, with which an exclusive scan begins (OpenCL C 3.0,
+    section 6.15.19)."""
     if operation in _IDENTITIES:
         return _IDENTITIES[operation]
     if not component.is_integer:

@@ -1,4 +1,4 @@
-"""Which library lowerings there are: how each holds a matrix, what its subgroups are, which files are its own."""
+"""The library lowerings: the holding of a matrix in each, its subgroups, and its files."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ DEFAULT_SUB_GROUP_SIZE = 16
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """What a lowering has to know of the device: `widest` is the greatest number of components of the vectors that may
-    be used, `fma` says whether the builtin is there, `guarded_loads` whether a load from an address that all work-items
-    share is left out where its condition is false. `sub_group_size` is in work-items, for kernels that name none.
-    `instructions` are the names of the products that it has, None where it has what the newest devices have."""
+    """The properties of the device that a lowering depends on. `widest` is the greatest number of components of the
+    vectors that may be used, `fma` tells whether the builtin exists, `guarded_loads` whether a load from an address
+    that all work-items share is omitted if its condition is false. `sub_group_size` is in work-items, for kernels that
+    name none. `instructions` are the names of the device's products, None for those of the newest devices."""
 
     widest: int = 16
     fma: bool = True
@@ -37,8 +37,8 @@ DEFAULT_TUNING = Tuning()
 
 
 class SubGroup(Enum):
-    """What the subgroup of a lowering is: a single work-item, the device's own, or consecutive work-items of a
-    work-group, by local linear id, that exchange values through local memory."""
+    """The subgroup of a lowering: a single work-item, the device's own, or consecutive work-items of a work-group, by
+    local linear id, that exchange values through local memory."""
 
     WORK_ITEM = "work-item"
     DEVICE = "device"
@@ -47,14 +47,13 @@ class SubGroup(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A lowering. Sections are looked for in `files` of library/, the last first; `builtins` is the file of those of
-    the subgroup, where it is not the device's. `usual` is how a matrix lies over the lanes where no instruction wants
-    it otherwise; `barrier` is the function that these wait for each other by, none where there is one only. `products`
-    are what its newest devices have instructions for, `others` what only older ones have; `family` is that of the
-    vendor's instructions, if they are one's (`INSTRUCTIONS`). `prelude` is the file of C that reaches them, in place of
-    the functions of those names. `has_pieces`: its devices copy memory best in PIECE bytes, whatever the components.
-    `tuning` is the device's.
-    """
+    """A lowering. Sections are looked up in `files` of library/, the last first; `builtins` is the file of those of the
+    subgroup, if it is not the device's. `usual` is the holding of a matrix for which no instruction requires another
+    one; `barrier` is the function by which lanes wait for each other, empty if there is only one. `products` are those
+    that its newest devices have instructions for, `others` those of older ones only; `family` is that of the vendor's
+    instructions, if any (`INSTRUCTIONS`). `prelude` is the file of C that uses them, in place of the functions of those
+    names. `has_pieces` says that its devices copy memory best in PIECE bytes, whatever the components. `tuning` is
+    the device's."""
 
     name: str
     files: tuple[str, ...]
@@ -70,66 +69,68 @@ class Strategy:
     tuning: Tuning = DEFAULT_TUNING
 
     def tuned(self, tuning: Tuning) -> Strategy:
-        """The same lowering, for another device."""
-        there = self.products
+        """Return the same lowering, for another device."""
+        products = self.products
         if tuning.instructions is not None:
-            there = tuple(row for row in self.every_product if row.name in tuning.instructions)
-        return replace(self, tuning=tuning, products=there if tuning.widest == 16 else (), others=())
+            products = tuple(row for row in self.every_product if row.name in tuning.instructions)
+        return replace(self, tuning=tuning, products=products if tuning.widest == 16 else (), others=())
 
     @property
     def every_product(self) -> tuple[Product, ...]:
-        """Of devices of any age."""
+        """The products of devices of any age."""
         return self.products + self.others
 
     def holding(self, matrix: MatrixType, lanes: int) -> Holding:
-        """How a matrix lies over so many lanes."""
-        wanted = (row.holding(matrix) for row in self.products if row.lanes == lanes)
-        return next(filter(None, wanted), None) or self.usual(matrix.rows, matrix.columns, lanes)
+        """Return the holding of a matrix by so many lanes."""
+        holdings = (row.holding(matrix) for row in self.products if row.lanes == lanes)
+        return next(filter(None, holdings), None) or self.usual(matrix.rows, matrix.columns, lanes)
 
     def lies_as_usual(self, matrix: MatrixType, lanes: int) -> bool:
-        """Whether no instruction wants it otherwise, or as the usual way's own functions can take it."""
+        """Return whether no instruction requires another holding than the usual one, or than the usual functions can
+        process."""
         return isinstance(self.holding(matrix, lanes), self.usual)
 
     @property
     def is_emulated(self) -> bool:
-        """Whether functions stand for a vendor's instructions."""
+        """Tell whether functions replace a vendor's instructions."""
         return bool(self.family) and not self.prelude
 
     @property
     def has_one_work_item(self) -> bool:
-        """Whether the subgroup is a single one, whatever the device's subgroups are."""
+        """Tell whether the subgroup is a single work-item, whatever the device's subgroups are."""
         return self.sub_group is SubGroup.WORK_ITEM
 
     @property
     def has_sub_groups_of_device(self) -> bool:
-        """Whether they are the device's."""
+        """Tell whether the subgroups are the device's."""
         return self.sub_group is SubGroup.DEVICE
 
     @property
     def exchanges_in_local_memory(self) -> bool:
-        """Whether lanes tell each other values that way, for which whole work-groups come together."""
+        """Tell whether lanes exchange values through local memory, which requires whole work-groups to participate."""
         return self.sub_group is SubGroup.WORK_ITEMS
 
     def replaces_builtins(self, has_matrices: bool) -> bool:
-        """Whether the subgroup builtins of such a unit speak of the lowering's subgroups, not of the device's. Without
-        matrices there is no reason to have subgroups of one."""
+        """Return whether the subgroup builtins of such a unit refer to the lowering's subgroups, not to the device's.
+        Without matrices there is no reason to have subgroups of one."""
         return self.exchanges_in_local_memory or (self.has_one_work_item and has_matrices)
 
-    def size(self, wanted: int | None) -> int:
-        """Of the subgroups of a kernel that wants this size, or none in particular."""
+    def size(self, required_size: int | None) -> int:
+        """Return the size of the subgroups of a kernel that requires this size, or none in particular."""
         if self.has_one_work_item:
             return 1
         sizes = {row.lanes for row in self.products}
         usual = self.tuning.sub_group_size
-        return wanted or (usual if usual in sizes or not sizes else max(sizes))
+        return required_size or (usual if usual in sizes or not sizes else max(sizes))
 
-    def target(self, wanted: int | None, work_items: int | None) -> Target:
-        """For a kernel that wants such subgroups, and has so many work-items in a work-group."""
+    def target(self, required_size: int | None, work_items: int | None) -> Target:
+        """Return the target of a kernel that requires such subgroups, and has so many work-items in a work-group."""
         items = work_items if self.exchanges_in_local_memory else None
-        return Target(self, self.size(wanted), items or MAX_WORK_ITEMS)
+        return Target(self, self.size(required_size), items or MAX_WORK_ITEMS)
 
     def product(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands, lanes: int) -> Product | None:
-        """What its devices have an instruction for, and the operands lie for; None where there is none."""
+        """Return the product that the devices have an instruction for and that the operands' holdings fit; None if
+        there is none."""
         return next(
             (
                 row
@@ -137,8 +138,8 @@ class Strategy:
                 if row.lanes == lanes
                 and row.takes(a, b, c, operands)
                 and all(
-                    wanted is None or wanted.lies_as(self.holding(matrix, lanes))
-                    for matrix, wanted in ((matrix, row.holding(matrix)) for matrix in (a, b, c))
+                    holding is None or holding.lies_as(self.holding(matrix, lanes))
+                    for matrix, holding in ((matrix, row.holding(matrix)) for matrix in (a, b, c))
                 )
             ),
             None,
@@ -151,13 +152,13 @@ class Strategy:
         return self.has_pieces and matrix.component.size < 4 and row % PIECE == 0
 
     def width(self, matrix: MatrixType) -> int:
-        """Components of the vectors that a matrix is held in: the widest vector that divides a row, or scalars."""
+        """Return the width of a matrix's vectors: the widest one that divides a row, or 1."""
         widths = (w for w in (16, 8, 4, 2, 1) if w <= self.tuning.widest and matrix.columns % w == 0)
         return next(widths) if self.holding(matrix, 1).has_vectors else 1
 
 
 def _vendors(family: str, newest: str) -> tuple[Strategy, Strategy]:
-    """By the matrix instructions of a vendor's devices, and the same emulated."""
+    """Return the strategy that uses the matrix instructions of a vendor's devices, and the one that emulates them."""
     products = fragments.products(family)
     usual = tuple(row for row in products if not newest or newest in row.devices)
     emulated = Strategy(
@@ -217,12 +218,13 @@ IN_SUB_GROUPS = tuple(name for name, row in STRATEGIES.items() if row.has_sub_gr
 
 
 def storage_components(strategy: Strategy, matrix: MatrixType, sub_group_size: int) -> int:
-    """Components of private storage that each work-item needs for a matrix."""
+    """Return the components of private storage that each work-item needs for a matrix."""
     return strategy.holding(matrix, sub_group_size).slots
 
 
 def storage_alignment(strategy: Strategy, matrix: MatrixType, sub_group_size: int) -> int:
-    """In bytes: of the vectors in which it is accessed, in subgroups of this size and in larger ones."""
+    """Return the alignment in bytes: that of the vectors in which it is accessed, in subgroups of this size and in
+    larger ones."""
     lanes = {sub_group_size, *(row.lanes for row in strategy.products)}
     units = (strategy.holding(matrix, size).unit for size in lanes)
     vectors = matrix.component.size * max(*units, strategy.width(matrix))
@@ -238,9 +240,9 @@ _WORK_GROUP_FENCES = {"local": _LOCAL, "generic": _LOCAL_AND_GLOBAL, "global": _
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an instantiation is for. `work_items` is the most that a work-group has.
+    """The target of an instantiation. `work_items` is the largest size of a work-group.
 
-    `whole_work_group`: the matrices are of the scope of a work-group, and its work-items are the subgroup.
+    `whole_work_group`: the matrices have the scope of a work-group, and its work-items are the subgroup.
     """
 
     strategy: Strategy
@@ -250,12 +252,12 @@ class Target:
 
     @property
     def sub_groups(self) -> int:
-        """In the largest work-group."""
+        """The number of subgroups in the largest work-group."""
         return -(-self.work_items // self.sub_group_size)
 
     @property
     def most_work_items(self) -> int | None:
-        """What a host must keep to, None where it need not."""
+        """The largest work-group size that a host may use, None if it is not limited."""
         return self.work_items if self.strategy.exchanges_in_local_memory else None
 
     def width(self, matrix: MatrixType) -> int:
@@ -265,12 +267,13 @@ class Target:
         return self.strategy.holding(matrix, self.sub_group_size)
 
     def of_work_group(self) -> Target:
-        """For matrices of the whole work-group, which must have `work_items`: they are a subgroup of `scratch`."""
+        """Return the target for matrices of the whole work-group, which must have `work_items`: they are a subgroup of
+        `scratch`."""
         whole = STRATEGIES["scratch"].tuned(self.strategy.tuning)
         return Target(whole, self.work_items, self.work_items, whole_work_group=True)
 
     def barrier(self, space: str) -> str:
-        """The statement before and after a store to `space`, or nothing: what the subgroup's work-items have read by
-        then is theirs, and what is stored can be read by any of them."""
+        """Return the statement before and after a store to `space`, or nothing: the subgroup's work-items have finished
+        their earlier reads, and what is stored can be read by any of them."""
         fences = (_WORK_GROUP_FENCES if self.whole_work_group else _FENCES).get(space)
         return f"{self.strategy.barrier}({fences});" if fences and self.strategy.barrier else ""

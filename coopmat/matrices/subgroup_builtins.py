@@ -1,4 +1,4 @@
-"""The subgroup builtins under a strategy whose subgroup is not the device's."""
+"""The subgroup builtins for a strategy whose subgroup is not the device's."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _SECTIONS: dict[str, Signature] = {
 
 @dataclass(frozen=True, slots=True)
 class SubgroupBuiltin(FromTemplate):
-    """A subgroup builtin where the subgroup is one work-item, on scalars of `component` (None: it takes no value).
+    """A subgroup builtin where the subgroup is one work-item, on scalars of `component` (None: without a value).
 
-    Its parameters are the first of the builtin's: what says nothing to a subgroup of one, such as a lane, a cluster's
-    size or a barrier's memory scope, is left out.
+    Its parameters are the first of the builtin's: those without meaning for a subgroup of one, such as a lane, a
+    cluster's size or a barrier's memory scope, are omitted.
     """
 
     name: str
@@ -96,16 +96,16 @@ def _each(section: str, *names: str) -> dict[str, str]:
 
 
 def _reductions() -> dict[str, str]:
-    """The sections of reductions and scans, of all prefixes: some do not exist."""
-    found: dict[str, str] = {}
+    """Return the sections of reductions and scans with all prefixes, some of which do not exist."""
+    sections: dict[str, str] = {}
     for prefix in ("sub_group", "sub_group_non_uniform", "sub_group_clustered", "intel_sub_group"):
         for operation in ("add", "mul", "min", "max", "and", "or", "xor"):
-            found |= _each("VALUE", *(f"{prefix}_{kind}_{operation}" for kind in ("reduce", "scan_inclusive")))
-            found |= _each("IDENTITY", f"{prefix}_scan_exclusive_{operation}")
+            sections |= _each("VALUE", *(f"{prefix}_{kind}_{operation}" for kind in ("reduce", "scan_inclusive")))
+            sections |= _each("IDENTITY", f"{prefix}_scan_exclusive_{operation}")
         for operation in ("logical_and", "logical_or", "logical_xor"):
-            found |= _each("TRUTH", *(f"{prefix}_{kind}_{operation}" for kind in ("reduce", "scan_inclusive")))
-            found |= _each("TRUE" if operation == "logical_and" else "FALSE", f"{prefix}_scan_exclusive_{operation}")
-    return found
+            sections |= _each("TRUTH", *(f"{prefix}_{kind}_{operation}" for kind in ("reduce", "scan_inclusive")))
+            sections |= _each("TRUE" if operation == "logical_and" else "FALSE", f"{prefix}_scan_exclusive_{operation}")
+    return sections
 
 
 _BUILTINS: dict[str, str] = {
@@ -143,7 +143,7 @@ _BUILTINS: dict[str, str] = {
 
 
 def substitute_builtin(strategy: Strategy, name: str, component: ComponentType | None = None) -> Instance | None:
-    """The function to call for builtin `name` on scalars of `component`; None: call the builtin itself."""
+    """Return the function to call for builtin `name` on scalars of `component`; None: call the builtin itself."""
     if strategy.exchanges_in_local_memory:
         if name not in scratch_builtins.ROWS:
             return None

@@ -1,7 +1,7 @@
-"""What matrices a device supports, from its multiply-add variants, and what of that is nearest to something else.
+"""The matrices that a device supports, from its multiply-add variants, and the nearest ones to one that it does not.
 
-SPIR-V's integers have no sign, so that a matrix type is supported for either sign; a multiply-add's variant tells signs
-apart, as its operand mask does.
+SPIR-V's integers have no sign, so that a matrix type is supported for either sign; a multiply-add's variant
+distinguishes signs, as its operand mask does.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ _MOST = 4
 
 
 def parse_variants(text: str) -> tuple[Variant, ...]:
-    """Variants with blanks or semicolons between, each by its name (`Variant.name`; without a suffix: not saturating),
-    or as the draft's eight numbers with commas between. ValueError where one is neither, or means nothing."""
+    """Parse variants separated by blanks or semicolons, each by its name (`Variant.name`; without a suffix: not
+    saturating), or as the draft's eight numbers separated by commas. Raise ValueError if one is neither, or is
+    invalid."""
     return tuple(_parse(word) for word in re.split(r"[\s;]+", text) if word)
 
 
@@ -39,7 +40,8 @@ def _parse(word: str) -> Variant:
 
 
 def multiply_add(a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> Variant:
-    """What a multiply-add of these types asks for: the mask says which integers are signed, and what saturates."""
+    """Return the variant that a multiply-add of these types requires: the mask determines which integers are signed,
+    and whether it saturates."""
     signs = (Operands.A_SIGNED, Operands.B_SIGNED, Operands.C_SIGNED, Operands.RESULT_SIGNED)
     types = (a.component, b.component, c.component, c.component)
     ta, tb, tc, tr = (t.with_sign(bit in operands) for t, bit in zip(types, signs, strict=True))
@@ -53,7 +55,7 @@ def _without_sign(m: MatrixType) -> MatrixType:
 
 @dataclass(frozen=True)
 class Supported:
-    """The multiply-adds that a device has; its matrix types are what they take and give."""
+    """The multiply-adds that a device has; its matrix types are their operands and results."""
 
     variants: tuple[Variant, ...]
 
@@ -72,7 +74,8 @@ class Supported:
         return variant in self.variants
 
     def nearest_types(self, matrix: MatrixType) -> list[MatrixType]:
-        """A few, the nearest first: those of its use, then of its class of components, of near sizes and shapes."""
+        """Return a few types, the nearest first: those of its use, then of its class of components, of similar sizes
+        and shapes."""
 
         def distance(other: MatrixType) -> tuple[float, ...]:
             component = _component_distance(matrix.component, other.component)
@@ -82,7 +85,8 @@ class Supported:
         return sorted(self.matrix_types, key=distance)[:_MOST]
 
     def nearest_multiply_adds(self, variant: Variant) -> list[tuple[Variant, int]]:
-        """A few, with how many of the eight entries they share with this one: more first, then of nearer shapes."""
+        """Return a few multiply-adds, with the number of the eight entries that they share with this one: those that
+        share more first, then those of similar shapes."""
 
         def distance(other: Variant) -> tuple[float, ...]:
             components = zip(variant.components, other.components, strict=True)
@@ -111,7 +115,7 @@ def _entries(variant: Variant) -> tuple[int, int, int]:
 
 
 def _shared(x: Variant, y: Variant) -> int:
-    """Of the draft's eight entries."""
+    """Return how many of the draft's eight entries are equal."""
     return sum(a == b for a, b in zip(_all(x), _all(y), strict=True))
 
 

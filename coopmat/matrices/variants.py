@@ -1,8 +1,9 @@
-"""What a cooperative matrix is: component types, uses, layouts, shapes, multiply-add variants, as validated rows.
+"""The properties of a cooperative matrix: component types, uses, layouts, shapes, multiply-add variants, as validated
+rows.
 
 Sources: the cl_khr_cooperative_matrix draft (OpenCL-Docs #1533) for the numbers of enumerators and the variant record,
-its conformance tests (OpenCL-CTS #2655) for the names. `bf16`, `e4m3`, `e5m2` and the packed layout are
-extensions of this project.
+its conformance tests (OpenCL-CTS #2655) for the names. `bf16`, `e4m3`, `e5m2` and the packed layout are extensions of
+this project.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """What SPIR-V calls a floating-point type that is not IEEE 754's: the operand of OpTypeFloat; names and numbers of
-    the extension's capabilities, first that of the type, then that of matrices."""
+    """SPIR-V's encoding of a floating-point type that is not IEEE 754's: the operand of OpTypeFloat; names and numbers
+    of the extension's capabilities, first that of the type, then that of matrices."""
 
     number: int
     name: str
@@ -43,10 +44,10 @@ class Encoding:
 class ComponentType:
     """A component type; `value` is the draft's enumerator (None: not in the draft).
 
-    `numpy` names the dtype of the same size and meaning; a floating-point type that numpy has none for, nor most
-    devices, is held as its bit patterns (`is_bits`), and calculated with as float. `exponent` and `mantissa` are the
-    widths of a floating-point type's fields in bits; without `infinities` all of the largest exponent but the last
-    pattern, a NaN, are numbers. `extension` is the one of OpenCL that has the type.
+    `numpy` names the dtype of the same size and meaning; a floating-point type that neither numpy nor most devices have
+    is stored as its bit patterns (`is_bits`), and calculated with as float. `exponent` and `mantissa` are the widths of
+    a floating-point type's fields in bits; without `infinities` all patterns of the largest exponent but the last, a
+    NaN, are numbers. `extension` is the one of OpenCL that has the type.
     """
 
     name: str
@@ -68,27 +69,27 @@ class ComponentType:
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """The size in bytes."""
         return self.bits // 8
 
     @property
     def library_c(self) -> str:
-        """What the library's text calls it."""
+        """The name of the type in the library's text."""
         return {8: "uchar", 16: "ushort"}[self.bits] if self.is_bits else self.opencl_c
 
     @property
     def is_bits(self) -> bool:
-        """Whether a floating-point type is held as its bit patterns, in the library and in numpy."""
+        """Tell whether a floating-point type is stored as its bit patterns, in the library and in numpy."""
         return self.kind is Kind.FLOAT and self.numpy.startswith("uint")
 
     @property
     def bias(self) -> int:
-        """Of a floating-point type's exponent."""
+        """The bias of a floating-point type's exponent."""
         return (1 << (self.exponent - 1)) - 1
 
     @property
     def epsilon(self) -> float:
-        """From 1 to the next number of a floating-point type."""
+        """The distance from 1 to the next number of a floating-point type."""
         return 2.0**-self.mantissa
 
     @property
@@ -109,11 +110,11 @@ class ComponentType:
 
     @property
     def saturates(self) -> bool:
-        """Whether OpenCL has conversions to it that saturate."""
+        """Tell whether OpenCL has conversions to it that saturate."""
         return self.is_integer or self.bits == 8
 
     def pattern(self, value: float) -> int:
-        """The bits of a number that a floating-point type has, of an infinity, of the NaN without sign or payload."""
+        """Return the bits of a floating-point type's number, of an infinity, or of the NaN without sign or payload."""
         infinite = ((1 << self.exponent) - 1) << self.mantissa
         if math.isnan(value) or (math.isinf(value) and not self.infinities):
             return infinite | (1 << (self.mantissa - 1) if self.infinities else (1 << self.mantissa) - 1)
@@ -126,7 +127,7 @@ class ComponentType:
         return magnitude | (math.copysign(1.0, value) < 0) << (self.bits - 1)
 
     def with_sign(self, signed: bool) -> ComponentType:
-        """The integer of the same size with or without a sign; floating point as it is."""
+        """Return the integer of the same size with or without a sign; floating point is unchanged."""
         return COMPONENT_TYPES[f"{'s' if signed else 'u'}{self.bits}"] if self.is_integer else self
 
     def __str__(self) -> str:
@@ -138,7 +139,7 @@ class ComponentType:
 
 
 def may_multiply(*components: ComponentType) -> bool:
-    """Whether a multiply-add takes them together, as A, B, C and result: all integers, or all floating point.
+    """Return whether a multiply-add combines them, as A, B, C and result: all integers, or all floating point.
 
     Saturation is for integers.
     """
@@ -191,10 +192,10 @@ class Use(IntEnum):
 
 
 class Layout(IntEnum):
-    """Where component (r, c) lies, counted in components from the pointer, with f = max(1, 4 / component size).
+    """The place of component (r, c), counted in components from the pointer, with f = max(1, 4 / component size).
 
-    row: r * stride + c; column: c * stride + r; packed (the VNNI layout of B): r // f * stride + c * f + r % f;
-    packed A, its mirror image, which OpenCL C has no name for: c // f * stride + r * f + c % f.
+    row: r * stride + c; column: c * stride + r; packed (the VNNI layout of B): r // f * stride + c * f + r % f; packed
+    A, its mirror image, which OpenCL C has no name for: c // f * stride + r * f + c % f.
     """
 
     ROW_MAJOR = 0
@@ -204,11 +205,11 @@ class Layout(IntEnum):
 
     @property
     def short(self) -> str:
-        """As in the names of conformance tests."""
+        """The word for it in the names of conformance tests."""
         return ("rowm", "colm", "packed", "packeda")[self]
 
     def pack(self, component: ComponentType) -> int:
-        """Components that lie together: of a column of packed B, of a row of packed A."""
+        """Return the number of adjacent components: of a column of packed B, of a row of packed A."""
         return max(1, 4 // component.size) if self >= Layout.PACKED else 1
 
 
@@ -228,7 +229,7 @@ class Operands(IntFlag):
 
 
 def default_operands(a: ComponentType, b: ComponentType, c: ComponentType) -> Operands:
-    """The mask where none is written: each signed bit follows its (integer) component type; the result is like C."""
+    """Return the default mask: each signed bit follows its (integer) component type; the result is like C."""
     bits = ((a, Operands.A_SIGNED), (b, Operands.B_SIGNED), (c, Operands.C_SIGNED), (c, Operands.RESULT_SIGNED))
     mask = Operands.NONE
     for component, bit in bits:
@@ -253,7 +254,7 @@ class MatrixShape:
 
 @dataclass(frozen=True, slots=True)
 class MatrixType:
-    """A cooperative matrix type; OpenCL C's are of scope subgroup. ValueError where a dimension is out of range."""
+    """A cooperative matrix type; OpenCL C's have the scope subgroup. ValueError if a dimension is out of range."""
 
     component: ComponentType
     rows: int
@@ -270,7 +271,7 @@ class MatrixType:
 
     @property
     def name(self) -> str:
-        """As in the conformance tests: `16x16.A.f16`; of another scope with `.workgroup` behind it."""
+        """The name in the conformance tests: `16x16.A.f16`; for another scope with the suffix `.workgroup`."""
         workgroup = ".workgroup" if self.of_work_group else ""
         return f"{self.shape}.{self.use.letter}.{self.component}{workgroup}"
 
@@ -286,8 +287,8 @@ class MatrixType:
 class Variant:
     """A multiply-add that a device can do: the draft's record of eight cl_uint.
 
-    A is m x k, B is k x n, C and the result are m x n.
-    ValueError where the component types are of different classes, or saturation is asked of floating point.
+    A is m x k, B is k x n, C and the result are m x n. ValueError if the component types are of different classes, or
+    floating point is to saturate.
     """
 
     m: int
@@ -312,7 +313,7 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """`MxNxK.AxB_C_R.nosat|.sat`"""
+        """The name `MxNxK.AxB_C_R.nosat|.sat`."""
         suffix = "sat" if self.saturating else "nosat"
         return f"{self.m}x{self.n}x{self.k}.{self.a}x{self.b}_{self.c}_{self.result}.{suffix}"
 
@@ -329,13 +330,13 @@ class Variant:
         )
 
     def to_record(self) -> tuple[int, int, int, int, int, int, int, int]:
-        """m, n, k, a, b, c, result, saturating. ValueError where a component type is not in the draft."""
+        """Return m, n, k, a, b, c, result, saturating. Raise ValueError if a component type is not in the draft."""
         a, b, c, result = (_draft_value(component) for component in self.components)
         return (self.m, self.n, self.k, a, b, c, result, int(self.saturating))
 
     @classmethod
     def from_record(cls, record: Sequence[int]) -> Variant:
-        """ValueError where the record is not eight numbers, or one of them means nothing."""
+        """Return the variant of a record. Raise ValueError if it is not eight numbers, or one of them is invalid."""
         if len(record) != 8:
             raise ValueError(f"a variant record has eight entries, not {len(record)}")
         for value in record[3:7]:

@@ -27,7 +27,7 @@ def test_a_function_is_told_by_its_name_here(name):
     meant = FUNCTIONS[name]
     assert item.code == "undeclared-identifier" and meant.name in BUILTINS
     assert [note.message.split(" it is")[0] for note in item.notes] == [f"did you mean '{meant.name}'?"]
-    assert [fixit.replacement for fixit in item.fixits] == ([meant.name] if meant.alike else [])
+    assert [fixit.replacement for fixit in item.fixits] == ([meant.name] if meant.interchangeable else [])
 
 
 def test_filling_is_not_loading():

@@ -1,4 +1,4 @@
-"""Every operation, by name."""
+"""The table of all operations, by name."""
 
 from __future__ import annotations
 

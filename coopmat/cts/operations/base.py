@@ -1,4 +1,4 @@
-"""What an operation is: the variants that it has on a device, and what one of them runs."""
+"""The base of operations: the variants of each on a device, and the experiment of one variant."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST = 100
 
 @dataclass(frozen=True)
 class Case:
-    """A variant of a test. `name` holds neither blanks nor `*`; `parameters` are the operation's own."""
+    """A variant of a test. `name` contains neither blanks nor `*`; `parameters` are the operation's own."""
 
     name: str
     sub_group_size: int | None
@@ -33,8 +33,8 @@ class Case:
 
 @dataclass(frozen=True)
 class Setting:
-    """What an operation's functions are called with: the case, where it runs, and random numbers that depend on the
-    seed and the case's name alone."""
+    """The argument of an operation's functions: the case, the profile that it runs in, and random numbers that depend
+    only on the seed and the case's name."""
 
     case: Case
     profile: Profile
@@ -46,7 +46,7 @@ class Setting:
 
     @property
     def lanes(self) -> int:
-        """Work-items of a subgroup; where the device chooses, what it is launched with."""
+        """The number of work-items in a subgroup; if the device chooses, the number with which it is launched."""
         return self.case.sub_group_size or 16
 
     def random(self, purpose: str = "values") -> np.random.Generator:
@@ -60,10 +60,10 @@ class Setting:
         vector: int = 1,
         scalar: ComponentType | None = None,
     ) -> Place:
-        """Somewhere in a buffer: with padding, at any pointee that the device allows; `name` makes it another.
+        """Return a place in a buffer: with padding, at any pointee that the device allows; it depends on `name`.
 
-        `vector` of `scalar`, of the component type if none is given, are a pointee. Without a layout it is row-major
-        or column-major.
+        The pointee is `vector` of `scalar`, by default of the component type. The default layout is row-major or
+        column-major.
         """
         rng = self.random(f"place {name}")
         if layout is None:
@@ -78,26 +78,26 @@ class Setting:
 
     @property
     def _granularity(self) -> tuple[int, int]:
-        """What strides and places in memory are multiples of, in bytes."""
+        """Return the bytes of which strides, and places in memory, are multiples."""
         return self.profile.stride_multiple, self.profile.pointer_alignment
 
     def input(self, name: str, matrix: MatrixType, values: Array, layout: Layout | None = None) -> Argument:
-        """A buffer that a matrix is loaded from, somewhere in it."""
+        """Return a buffer that a matrix is loaded from, at some place."""
         return matrix_input(name, self.place(name, matrix, layout), values)
 
     def output(
         self, name: str, matrix: MatrixType, values: Array, tolerance: Array | float = 0.0, layout: Layout | None = None
     ) -> Argument:
-        """A buffer that a matrix is stored to, somewhere in it."""
+        """Return a buffer that a matrix is stored to, at some place."""
         return matrix_output(name, self.place(name, matrix, layout), values, tolerance)
 
     def drawn(self, names: Iterable[str], draw: Draw = whole_range) -> dict[str, Array]:
-        """Values by name for matrices of the type that the case is about."""
+        """Return random values by name for matrices of the case's type."""
         rng, matrix = self.random(), self.parameters
         return {name: draw(rng, matrix.component, matrix.rows, matrix.columns) for name in names}
 
     def inputs(self, values: Mapping[str, Array]) -> list[Argument]:
-        """Buffers with matrices of the type that the case is about."""
+        """Return buffers with matrices of the case's type."""
         return [self.input(name, self.parameters, array) for name, array in values.items()]
 
     def outputs(self, values: Mapping[str, Array]) -> list[Argument]:
@@ -108,8 +108,8 @@ Draw = Callable[..., Array]
 
 
 def of_matrices(results: Callable[..., Mapping[str, Array]], names: str = "xy") -> Callable[[Setting], Experiment]:
-    """Experiments with matrices of one type: those of these names go in, and what `results` makes of the component type
-    and of them comes out."""
+    """Return a function that makes experiments with matrices of one type: the inputs have these names, and the outputs
+    are the `results` for the component type and the inputs."""
 
     def experiment(setting: Setting) -> Experiment:
         values = setting.drawn(names)
@@ -121,11 +121,11 @@ def of_matrices(results: Callable[..., Mapping[str, Array]], names: str = "xy") 
 
 @dataclass(frozen=True)
 class Operation:
-    """`cases` are the variants on a device; `experiment` the buffers of one; `write` makes its kernel with a `Writer`,
-    where there is the mode "c" alone with a `CWriter`.
+    """An `Operation` is tested by its `cases`, the variants on a device; `experiment` makes the buffers of one; `write`
+    makes its kernel with a `Writer`, or with a `CWriter` if the only mode is "c".
 
-    `modes`: "spirv" and "c", or "c" alone for what SPIR-V has no instruction for; `not_spirv` tells the cases that the
-    mode "spirv" leaves out of the others.
+    `modes`: "spirv" and "c", or "c" alone if SPIR-V has no instruction for it; `not_spirv` selects the cases that the
+    mode "spirv" excludes.
     """
 
     name: str
@@ -136,19 +136,19 @@ class Operation:
     not_spirv: Callable[[Case], bool] = lambda case: False
 
     def has(self, mode: str, case: Case) -> bool:
-        """Whether a mode has this of the operation's cases."""
+        """Return whether a mode includes this case of the operation."""
         return mode in self.modes and not (mode == "spirv" and self.not_spirv(case))
 
 
 def type_cases(profile: Profile) -> Iterable[Case]:
-    """A variant for each matrix type."""
+    """Yield a variant for each matrix type."""
     for matrix, size in profile.matrix_types:
         yield Case(matrix.name + profile.suffix(size), size, matrix)
 
 
 def thinned(profile: Profile, cases: Iterable[Case], most: int = 0, first: int = 0) -> Sequence[Case]:
-    """At most so many (MOST, or half of them on a slow route, where none are told), evenly; all where the profile is
-    exhaustive. `first` makes the choice another one."""
+    """Return at most so many cases (by default MOST, or half of them on a slow route), evenly distributed; all if the
+    profile is exhaustive. `first` varies the choice."""
     every = list(cases)
     most = most or (MOST // 2 if profile.route in SLOW else MOST)
     if profile.exhaustive or len(every) <= most:
@@ -157,7 +157,7 @@ def thinned(profile: Profile, cases: Iterable[Case], most: int = 0, first: int =
 
 
 def dealt(profile: Profile, name: str, options: Sequence[T], count: int = 1) -> Sequence[T]:
-    """So many of the options, others for another name; all where the profile is exhaustive."""
+    """Return so many of the options, depending on the name; all if the profile is exhaustive."""
     if profile.exhaustive or len(options) <= count:
         return options
     first = zlib.crc32(name.encode())
@@ -165,5 +165,6 @@ def dealt(profile: Profile, name: str, options: Sequence[T], count: int = 1) -> 
 
 
 def is_of_small_floats(case: Case) -> bool:
-    """SPIR-V has no arithmetic on small floats: SPV_KHR_bfloat16 allows conversions and multiply-adds."""
+    """Return whether a case has small floats, on which SPIR-V has no arithmetic: SPV_KHR_bfloat16 allows conversions
+    and multiply-adds."""
     return bool(case.parameters.component.is_bits)

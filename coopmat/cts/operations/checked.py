@@ -27,7 +27,7 @@ _MOST = 256
 
 
 def _bounds(matrix: MatrixType) -> list[Bounds]:
-    """Row and column where a tile starts, rows and columns of the matrix in memory."""
+    """Return bounds: row and column where a tile starts, rows and columns of the matrix in memory."""
     rows, columns = matrix.rows, matrix.columns
     h, w = rows + _MORE_ROWS, columns + _MORE_COLUMNS
     return [
@@ -48,7 +48,7 @@ def _bounds(matrix: MatrixType) -> list[Bounds]:
 
 
 def _cases(profile: Profile) -> Iterable[Case]:
-    """A variant for each matrix type, in one layout; in all of them where the profile is exhaustive."""
+    """Yield a variant for each matrix type, in one layout; in all of them if the profile is exhaustive."""
     for matrix, size in profile.matrix_types:
         if matrix.rows * matrix.columns > _MOST and not (profile.is_native or profile.exhaustive):
             continue
@@ -58,12 +58,12 @@ def _cases(profile: Profile) -> Iterable[Case]:
 
 
 def _larger(matrix: MatrixType) -> MatrixType:
-    """What the tile is a part of."""
+    """Return the type of the matrix that the tile is a part of."""
     return replace(matrix, rows=matrix.rows + _MORE_ROWS, columns=matrix.columns + _MORE_COLUMNS)
 
 
 def _seen(bounds: Bounds, shape: tuple[int, int]) -> tuple[Array, Array, Array]:
-    """Which components of the tile are inside, and their rows and columns in memory."""
+    """Return which components of the tile are inside, and their rows and columns in memory."""
     row, column, rows, columns = bounds
     r, c = np.indices(shape, np.int64)
     r, c = r + row, c + column
@@ -72,7 +72,7 @@ def _seen(bounds: Bounds, shape: tuple[int, int]) -> tuple[Array, Array, Array]:
 
 
 def _where(bounds: list[Bounds]) -> Argument:
-    """The bounds, for the kernel to read."""
+    """Return a buffer with the bounds, which the kernel reads."""
     return Argument("where", COMPONENT_TYPES["u32"], np.array(bounds, np.uint32).ravel())
 
 
@@ -80,7 +80,7 @@ _GIVEN = "where[4 * n], where[4 * n + 1], where[4 * n + 2], where[4 * n + 3]"
 
 
 def _load_places(setting: Setting) -> tuple[Place, Stack]:
-    """Of the matrix in memory, and of the tiles that come out."""
+    """Return the places of the matrix in memory, and of the tiles that are output."""
     matrix, layout = setting.parameters
     return setting.place("x", _larger(matrix), layout), Stack.of(setting, "out", matrix, len(_bounds(matrix)))
 
@@ -109,7 +109,7 @@ def _write_load(setting: Setting, w: CWriter) -> None:
 
 
 def _store_places(setting: Setting) -> tuple[Place, Stack]:
-    """Of the tile, and of the matrices in memory that it is stored to, one after another."""
+    """Return the places of the tile, and of the matrices in memory that it is stored to, one after another."""
     matrix, layout = setting.parameters
     return setting.place("x", matrix), Stack.of(setting, "out", _larger(matrix), len(_bounds(matrix)), layout)
 

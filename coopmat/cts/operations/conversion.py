@@ -1,4 +1,4 @@
-"""convert: every component type to every other."""
+"""The operation convert: every component type to every other."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Conversion:
 
 
 def _cases(profile: Profile) -> Iterable[Case]:
-    """Each pair of component types with one of the source's matrix types, or, where there are few of these, some of the
-    pairs, of which each has a target; where the profile is exhaustive, all with all."""
+    """Yield each pair of component types with one of the source's matrix types, or, if there are few of these, some of
+    the pairs, at least one for each matrix type; if the profile is exhaustive, all with all."""
     sources: dict[ComponentType, list[tuple[MatrixType, int | None]]] = {}
     for matrix, size in profile.matrix_types:
         sources.setdefault(matrix.component, []).append((matrix, size))
@@ -49,7 +49,7 @@ def _cases(profile: Profile) -> Iterable[Case]:
 
 
 def _targets(source: ComponentType, number: int, most: int) -> Iterable[ComponentType]:
-    """At most so many component types, others for the source of another number."""
+    """Return at most so many component types, depending on the number of the source."""
     others = [target for target in COMPONENT_TYPES.values() if target != source]
     step = max(1, len(others) // most)
     turned = others[number % len(others) :] + others[: number % len(others)]
@@ -57,7 +57,8 @@ def _targets(source: ComponentType, number: int, most: int) -> Iterable[Componen
 
 
 def _has_small_floats_and_integers(case: Case) -> bool:
-    """SPIR-V converts small floats to and from floating point types only."""
+    """Return whether a case converts between small floats and integers; SPIR-V converts small floats to and from
+    floating point only."""
     components = {case.parameters.source.component, case.parameters.target.component}
     return any(t.is_bits for t in components) and any(component.is_integer for component in components)
 
@@ -71,7 +72,8 @@ def _experiment(setting: Setting) -> Experiment:
 
 
 def _values(rng: np.random.Generator, source: ComponentType, to: ComponentType, *shape: int) -> Array:
-    """From floating point to integers, half of them near ties, half of any magnitude that both can hold."""
+    """Return values; from floating point to integers, half of them are near ties, half of any magnitude that both can
+    represent."""
     values = convertible(rng, source, to, *shape)
     if source.is_integer or not to.is_integer:
         return values

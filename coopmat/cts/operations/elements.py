@@ -1,4 +1,4 @@
-"""Matrices as composites: their components, arrays of them, their way through functions.
+"""Matrices as composites: their components, arrays of them, their passage through functions.
 
 Small floats are moved only: SPIR-V has no arithmetic on them.
 """
@@ -17,7 +17,7 @@ from .base import Case, Operation, Setting, of_matrices, type_cases
 
 
 def _sum(component: ComponentType, x: Array, y: Array) -> Array:
-    """x + y; where components are only moved, y."""
+    """Return x + y, or y for types whose components are only moved."""
     return y if component.is_bits else meaning.binary(component, "add", x, y)
 
 
@@ -81,8 +81,8 @@ def _array(component: ComponentType, x: Array, y: Array) -> dict[str, Array]:
 
 
 def _write_array(setting: Setting, w: Writer) -> None:
-    """The third is y + x + y: what is added comes from the matrix that an outer loop chooses."""
-    x, y, out, kept = w.experiment.arguments
+    """Write a kernel whose third matrix is y + x + y: the summand comes from the matrix that an outer loop selects."""
+    x, y, out, unchanged = w.experiment.arguments
     matrix: MatrixType = setting.parameters
     matrices = w.array(matrix, 3)
     first, second, third = (matrices(w.number(index)) for index in range(3))
@@ -98,7 +98,7 @@ def _write_array(setting: Setting, w: Writer) -> None:
 
     w.repeat(2, add_matrix)
     w.store(out, w.read(third))
-    w.store(kept, w.read(first))
+    w.store(unchanged, w.read(first))
 
 
 # --- func: by value, by pointer, as a result
@@ -110,7 +110,8 @@ def _functions(component: ComponentType, x: Array, y: Array) -> dict[str, Array]
 
 
 def _write_functions(setting: Setting, w: Writer) -> None:
-    """`sum` changes its own copy of a parameter, `accumulate` what a pointer points to."""
+    """Write a kernel with two functions: `sum` changes its own copy of a parameter, `accumulate` the object of a
+    pointer."""
     x, y, out, changed = w.experiment.arguments
     matrix: MatrixType = setting.parameters
 

@@ -19,7 +19,7 @@ from .base import Case, thinned
 
 
 class Inputs(NamedTuple):
-    """A, B and C."""
+    """The matrices A, B and C."""
 
     a: Array
     b: Array
@@ -27,7 +27,7 @@ class Inputs(NamedTuple):
 
 
 def types_of(variant: Variant) -> tuple[MatrixType, MatrixType, MatrixType]:
-    """Those of A, B, and C with the result: OpenCL C and SPIR-V have one for both."""
+    """Return the types of A, B, and C with the result: OpenCL C and SPIR-V have one for both."""
     return variant.matrix_types()[:3]
 
 
@@ -37,7 +37,7 @@ def operands_of(variant: Variant) -> Operands:
 
 
 def product(variant: Variant, inputs: Inputs) -> tuple[Array, Array]:
-    """The result, and how far a device may be off."""
+    """Return the result, and the error that a device may have."""
     return meaning.mul_add((variant.a, variant.b, variant.c), *inputs, operands_of(variant))
 
 
@@ -49,16 +49,16 @@ def multiply_add_cases(
     most: int = 0,
     first: int = 0,
 ) -> Iterator[Case]:
-    """At most so many of the multiply-adds that `keep` is true for; lowered ones of up to so many `products` of
-    components. `first` makes the choice another one."""
-    found = [
+    """Yield at most so many of the multiply-adds for which `keep` is true; lowered ones of up to so many `products` of
+    components. `first` varies the choice."""
+    cases = [
         Case(f"{variant.name}{suffix}{profile.suffix(size)}", size, variant)
         for variant, size in profile.multiply_adds
         if variant.c == variant.result
         and keep(variant)
         and (profile.is_native or variant.m * variant.n * variant.k <= products)
     ]
-    yield from thinned(profile, found, most, first)
+    yield from thinned(profile, cases, most, first)
 
 
 def is_plain(variant: Variant) -> bool:
@@ -66,7 +66,8 @@ def is_plain(variant: Variant) -> bool:
 
 
 def plain(rng: np.random.Generator, variant: Variant) -> Inputs:
-    """Integers whose results fit, with factors of every sign; floating point with a few infinities and NaNs."""
+    """Return integers whose results do not overflow, with factors of every sign; floating point with a few infinities
+    and NaNs."""
     if not variant.a.is_integer:
         return _floating(rng, variant)
     limit = _most(variant.c) // 2
@@ -77,7 +78,7 @@ def plain(rng: np.random.Generator, variant: Variant) -> Inputs:
 
 
 def _floating(rng: np.random.Generator, variant: Variant) -> Inputs:
-    """Around 1, so that nothing overflows or becomes subnormal; some of the results are no numbers."""
+    """Return values around 1, so that nothing overflows or becomes subnormal; some of the results are no numbers."""
     a, b = rng.standard_normal((variant.m, variant.k)), rng.standard_normal((variant.k, variant.n))
     c = rng.uniform(0.25, 4.0, (variant.m, variant.n)) * rng.choice([-1.0, 1.0], (variant.m, variant.n))
     odd = [np.inf, -np.inf, np.nan]
@@ -90,7 +91,7 @@ def _floating(rng: np.random.Generator, variant: Variant) -> Inputs:
 
 
 def wrapping(rng: np.random.Generator, variant: Variant) -> Inputs:
-    """Integers over their whole range, the extremes among them; about half of the results overflow at least."""
+    """Return integers over their whole range, the extremes among them; at least about half of the results overflow."""
     a = whole_range(rng, variant.a, variant.m, variant.k)
     b = whole_range(rng, variant.b, variant.k, variant.n)
     products = a.astype(object) @ b.astype(object)
@@ -98,10 +99,10 @@ def wrapping(rng: np.random.Generator, variant: Variant) -> Inputs:
 
 
 def saturating(rng: np.random.Generator, variant: Variant) -> Inputs:
-    """About half of the results overflow, upwards and downwards where that can be.
+    """Return inputs for which about half of the results overflow, upwards and downwards if possible.
 
-    Neither the order of the additions nor where they saturate matters: the products that go into one result have one
-    sign, and their sum fits into the result's type. (What else there is, the language leaves undefined.)
+    Neither the order of the additions nor the step at which they saturate matters: the products of one result have one
+    sign, and their sum fits into the result's type. (Other cases are undefined in the language.)
     """
     most = _most(variant.c)
     factor = max(1, math.isqrt(most // variant.k))
@@ -117,13 +118,14 @@ def saturating(rng: np.random.Generator, variant: Variant) -> Inputs:
 
 
 def _signs(rng: np.random.Generator, component: ComponentType, result_signed: bool, count: int) -> Array:
-    """Of rows or columns of factors."""
+    """Return the signs of rows or columns of factors."""
     either = component.signed and result_signed
     return np.array([int(rng.choice([-1, 1])) if either else 1 for _ in range(count)], object)
 
 
 def _addends(rng: np.random.Generator, component: ComponentType, products: Array) -> Array:
-    """With which half of the sums overflow, a quarter are the extreme exactly or nearly, and a quarter anything."""
+    """Return addends with which half of the sums overflow, a quarter are the extreme exactly or nearly, and a quarter
+    are any."""
     low, high = _least(component), _most(component)
     c = np.empty(products.shape, object)
     for at, product in np.ndenumerate(products):
@@ -139,7 +141,7 @@ def _addends(rng: np.random.Generator, component: ComponentType, products: Array
 
 
 def _integers(rng: np.random.Generator, component: ComponentType, most: int, *shape: int) -> Array:
-    """Of no greater magnitude."""
+    """Return random integers of at most this magnitude."""
     high = min(most, _most(component))
     return rng.integers(-high if component.signed else 0, high, shape, component.numpy, endpoint=True)
 

@@ -1,4 +1,4 @@
-"""Loads, stores, constants: what goes from memory to matrices and back as it is."""
+"""Loads, stores, constants: transfers between memory and matrices without a change."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ _GROUPS = _SUB_GROUPS = 2
 
 
 def _length_experiment(setting: Setting) -> Experiment:
-    """Two subgroups in each of two work-groups; one alone where it is not known how large they are."""
+    """Make an experiment of two subgroups in each of two work-groups, or of a single one if their size is not known."""
     matrix: MatrixType = setting.parameters
-    known = setting.case.sub_group_size
-    sub_groups, groups = (_SUB_GROUPS, _GROUPS) if known else (1, 1)
-    slots = sub_groups * groups * (known or _MOST_LANES)
+    size = setting.case.sub_group_size
+    sub_groups, groups = (_SUB_GROUPS, _GROUPS) if size else (1, 1)
+    slots = sub_groups * groups * (size or _MOST_LANES)
     before = pattern(slots + 2 * GUARD, _UINT)
 
-    def look(got: Array) -> str:
-        return wrong_lengths(matrix, got, before[0], known)
+    def look(actual: Array) -> str:
+        return wrong_lengths(matrix, actual, before[0], size)
 
     return Experiment([Argument("out", _UINT, before, look=look)], sub_groups, groups)
 
 
-def wrong_lengths(matrix: MatrixType, got: Array, untouched: int, lanes: int | None) -> str:
-    """What is wrong with the work-items' lengths, which lie between guards; the subgroups have `lanes` each."""
+def wrong_lengths(matrix: MatrixType, actual: Array, untouched: int, lanes: int | None) -> str:
+    """Describe the errors in the work-items' lengths, which are between guards; the subgroups have `lanes` each."""
     size = matrix.rows * matrix.columns
-    if np.any(got[:GUARD] != untouched) or np.any(got[-GUARD:] != untouched):
+    if np.any(actual[:GUARD] != untouched) or np.any(actual[-GUARD:] != untouched):
         return "the guards have been written to"
-    slots = got[GUARD:-GUARD]
-    written = slots if lanes else slots[slots != untouched]
-    over = np.flatnonzero(written > size)
+    slots = actual[GUARD:-GUARD]
+    lengths = slots if lanes else slots[slots != untouched]
+    over = np.flatnonzero(lengths > size)
     if over.size:
         item = int(over[0])
-        return f"work-item {item} holds {written[item]} components of the matrix's {size}"
-    sums = written.reshape(-1, lanes or max(1, written.size)).sum(axis=1, dtype=np.int64)
+        return f"work-item {item} holds {lengths[item]} components of the matrix's {size}"
+    sums = lengths.reshape(-1, lanes or max(1, lengths.size)).sum(axis=1, dtype=np.int64)
     for number, total in enumerate(sums):
         # Launched with several subgroups, it may be, where their size is not known.
         if total != size and (lanes or total % size or not total):
@@ -70,10 +70,10 @@ def _write_length(setting: Setting, w: Writer) -> None:
 
 
 def _constants(setting: Setting) -> list[int | float]:
-    """0 and a few of the values that are easily got wrong."""
-    known = specials(setting.parameters.component)
+    """Return 0 and a few of the values that are easily mishandled."""
+    candidates = specials(setting.parameters.component)
     rng = setting.random("constants")
-    return [0, *(known[int(number)] for number in rng.choice(len(known), 3, replace=False))]
+    return [0, *(candidates[int(number)] for number in rng.choice(len(candidates), 3, replace=False))]
 
 
 def _constant_experiment(setting: Setting) -> Experiment:
@@ -102,7 +102,7 @@ _PLAIN = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR)
 
 
 def _copy_cases(profile: Profile, packed: bool = True) -> Iterable[Case]:
-    """A few of the pairs of layouts for each type."""
+    """Yield a few of the pairs of layouts for each type."""
     for matrix, size in profile.matrix_types:
         layouts = (*_PLAIN, Layout.PACKED) if packed and matrix.use == Use.B else _PLAIN
         pairs = [(source, target) for source in layouts for target in layouts]
@@ -112,7 +112,8 @@ def _copy_cases(profile: Profile, packed: bool = True) -> Iterable[Case]:
 
 
 def _is_packed(case: Case) -> bool:
-    """The packed layout is an extension of this project's OpenCL C: SPIR-V's instructions have no such number."""
+    """Return whether a case uses the packed layout, an extension of this project's OpenCL C: SPIR-V's instructions have
+    no such number."""
     return Layout.PACKED in (case.parameters.source, case.parameters.target)
 
 
@@ -145,13 +146,15 @@ def _stride0_experiment(setting: Setting) -> Experiment:
 
 
 def _workgroup_experiment(setting: Setting) -> Experiment:
-    """Two subgroups, both of which store the same; `whole` is what lies in local memory then, guards and all."""
+    """Make an experiment of two subgroups that store the same; `whole` is the local memory after that, guards
+    included."""
     values = setting.drawn("x")
     return Experiment([*setting.inputs(values), *setting.outputs(dict.fromkeys(("out", "whole"), values["x"]))], 2)
 
 
 def _write_workgroup(setting: Setting, w: Writer) -> None:
-    """No barrier is between the store and the work-items that read all of it: they are of the subgroups that stored."""
+    """Write a kernel without a barrier between the store and the work-items that read all of it: they are in the
+    subgroups that stored."""
     x, out, whole = w.experiment.arguments
     assert whole.place is not None
     stored, copied = w.local("stored", whole.place), w.local("copied", whole.place)
@@ -169,7 +172,7 @@ def _write_workgroup(setting: Setting, w: Writer) -> None:
 
 @dataclass(frozen=True)
 class Pointee:
-    """A vector of `width` of a scalar type, None for the matrix's component type."""
+    """A pointee: a vector of `width` of a scalar type, None for the matrix's component type."""
 
     width: int = 1
     scalar: ComponentType | None = None
@@ -180,7 +183,7 @@ class Pointee:
 
 @dataclass(frozen=True)
 class Pointees:
-    """Of the buffer that is loaded from, and of the one that is stored to."""
+    """The pointees of the buffer that is loaded from, and of the one that is stored to."""
 
     matrix: MatrixType
     source: Pointee = Pointee()
@@ -191,16 +194,16 @@ _WIDTHS = (2, 3, 4, 8, 16)
 
 
 def _pointee_cases(profile: Profile, store: bool) -> Iterable[Case]:
-    """Vectors of the component type, and as many of other types."""
+    """Yield cases with vectors of the component type, and as many with other types."""
     word = "store" if store else "load"
     own: list[Case] = []
     others: list[Case] = []
     for matrix, size in profile.matrix_types:
         # There are no vectors of small floats in OpenCL C.
         vectors = [] if matrix.component.is_bits else [Pointee(width) for width in _WIDTHS]
-        found = _other_pointees(profile, matrix)
+        types = _other_pointees(profile, matrix)
         own += [_pointee_case(profile, matrix, size, p, store) for p in dealt(profile, f"{word} {matrix}", vectors, 2)]
-        others += [_pointee_case(profile, matrix, size, p, store) for p in dealt(profile, f"{word}s {matrix}", found)]
+        others += [_pointee_case(profile, matrix, size, p, store) for p in dealt(profile, f"{word}s {matrix}", types)]
     return [*thinned(profile, own), *thinned(profile, others)]
 
 

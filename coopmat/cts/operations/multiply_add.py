@@ -1,4 +1,4 @@
-"""a b + c: plain, of matrices in arrays, saturating, wrapping, and from memory with stride 0."""
+"""The operation a b + c: plain, of matrices in arrays, saturating, wrapping, and from memory with stride 0."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _LARGE, _LARGE_WHERE_SLOW = 1024, 512
 
 
 def _cases(keep: Callable[[Variant], bool], first: int = 0, large: bool = False) -> Callable[[Profile], Iterable[Case]]:
-    """The multiply-adds that `keep` is true for; `first` makes the choice among too many of them another one. Lowered
-    ones without the `large`, unless the profile is exhaustive."""
+    """Return a function that yields the multiply-adds for which `keep` is true; `first` varies the choice if there are
+    too many. Lowered ones exclude the `large`, unless the profile is exhaustive."""
 
     def cases(profile: Profile) -> Iterable[Case]:
         most = _LARGE_WHERE_SLOW if profile.route in SLOW else _LARGE
@@ -68,11 +68,11 @@ def _write(setting: Setting, w: Writer) -> None:
 def _stride0_experiment(setting: Setting) -> Experiment:
     variant: Variant = setting.parameters
     inputs = plain(setting.random(), variant)
-    chosen = setting.random("chosen").choice([*"abc", "ab", "bc", "ac", "abc"])
+    letters = setting.random("chosen").choice([*"abc", "ab", "bc", "ac", "abc"])
     buffers = []
     for name, matrix, values in zip("abc", types_of(variant), inputs, strict=True):
         place = setting.place(name, matrix)
-        if name in chosen:
+        if name in letters:
             place = replace(place, stride=0)
             values = place.with_values(values)[place.indices()]
             inputs = inputs._replace(**{name: values})
@@ -84,7 +84,7 @@ def _stride0_experiment(setting: Setting) -> Experiment:
 
 
 def _array_experiment(setting: Setting) -> Experiment:
-    """a0 b0 + a1 b1 + c, as if of one multiply-add twice as deep."""
+    """Make an experiment of a0 b0 + a1 b1 + c, which equals one multiply-add of twice the depth."""
     variant: Variant = setting.parameters
     deep = replace(variant, k=2 * variant.k)
     inputs = plain(setting.random(), deep)

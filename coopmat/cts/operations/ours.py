@@ -1,6 +1,7 @@
-"""What the language has and SPIR-V has no one instruction for: scalars, components by expression, coordinates.
+"""Operations of the language for which SPIR-V has no single instruction: scalars, components by expression,
+coordinates.
 
-Each is for the mode "c" alone, as are those of `checked` and `programs`.
+Each has the mode "c" alone, as have those of `checked` and `programs`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _SCALARS = {
 
 
 def _other_scalar(setting: Setting, component: ComponentType) -> tuple[Argument, Array]:
-    """A scalar of another type in a buffer, and as a component."""
+    """Return a scalar of another type in a buffer, and its value as a component."""
     options = [option for option in _SCALARS[component.is_integer] if option[0] != component.name]
     name, value = dealt(setting.profile, setting.case.name, options)[0]
     source = COMPONENT_TYPES[name]
@@ -35,7 +36,7 @@ def _other_scalar(setting: Setting, component: ComponentType) -> tuple[Argument,
 
 
 def _edges(component: ComponentType) -> Array:
-    """Scalars that devices get wrong most easily."""
+    """Return the scalars that devices mishandle most easily."""
     values = specials(component)
     return np.array(values, component.numpy) if component.is_integer else meaning.narrow(component, np.array(values))
 
@@ -95,7 +96,7 @@ def _write_init(setting: Setting, w: CWriter) -> None:
 
 
 def _elements(component: ComponentType, x: Array, y: Array) -> Array:
-    """~y ^ x, halved, plus half of x, which never overflows; of floats, 3 (x - y) by single operations."""
+    """Return ~y ^ x, halved, plus half of x, which never overflows; for floats, 3 (x - y) by single operations."""
     if component.is_integer:
         return np.asarray(((~y ^ x) >> 1) + (x >> 1), x.dtype)
     total = meaning.binary(component, "add", meaning.negate(component, y), x)
@@ -127,7 +128,7 @@ _element_experiment = of_matrices(lambda component, x, y: {"out": _elements(comp
 
 def _write_elements(setting: Setting, w: CWriter) -> None:
     component = setting.parameters.component
-    x, y, out, kept = w.experiment.arguments
+    x, y, out, unchanged = w.experiment.arguments
     names = {"x": w.load(x), "y": w.load(y), "t": w.variable(setting.parameters, "coop_mat_init(0)")}
     kind = "storage" if component.is_bits and component.bits == 8 else component.kind.value
     lines = "\n".join(_ELEMENT_LINES[kind])
@@ -137,7 +138,7 @@ def _write_elements(setting: Setting, w: CWriter) -> None:
     )
     w.lines_of(_EXCHANGE, **names, s=component.opencl_c)
     w.store(out, names["t"])
-    w.store(kept, names["x"])
+    w.store(unchanged, names["x"])
 
 
 # --- coord: the coordinates of all work-items' components are those of the matrix, each once
@@ -155,20 +156,20 @@ for (uint i = 0; i < coop_mat_length({m}); i++) {{
 
 
 def _coord_experiment(setting: Setting) -> Experiment:
-    """`counts`: how often each component was met, and how often one that there is not."""
+    """Make an experiment; `counts` is how often each component was visited, and how often one that does not exist."""
     matrix: MatrixType = setting.parameters
     component, size = matrix.component, matrix.rows * matrix.columns
     uint = COMPONENT_TYPES["u32"]
     values = setting.drawn("x")
     counts = pattern(size + 1 + 2 * GUARD, uint)
     counts[GUARD : GUARD + size + 1] = 0
-    once = counts.copy()
-    once[GUARD : GUARD + size] = 1
+    expected = counts.copy()
+    expected[GUARD : GUARD + size] = 1
     rows, columns = np.indices((matrix.rows, matrix.columns))
     # Numbers that component types of 16 bits can hold, and that differ between near components.
     codes = meaning.narrow(component, (rows * 5 + columns * 3) & 127)
     outputs = setting.outputs({"out": values["x"], "codes": codes})
-    return Experiment([*setting.inputs(values), Argument("counts", uint, counts, once), *outputs])
+    return Experiment([*setting.inputs(values), Argument("counts", uint, counts, expected), *outputs])
 
 
 def _write_coord(setting: Setting, w: CWriter) -> None:

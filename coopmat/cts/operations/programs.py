@@ -30,19 +30,19 @@ def _multiply_adds(profile: Profile, suffix: str = "", first: int = 0) -> Iterat
 
 
 def _type_cases(profile: Profile) -> Iterator[Case]:
-    """As `type_cases`; of lowered matrices, which may have any shape, small ones: how many rows there are makes no
-    difference to programs, but to the time that devices take to compile them."""
-    found: dict[str, Case] = {}
+    """Yield the cases of `type_cases`; lowered matrices, which may have any shape, are small: the number of rows does
+    not matter to programs, but to the time that devices take to compile them."""
+    cases: dict[str, Case] = {}
     for matrix, size in profile.matrix_types:
         if not profile.is_native:
             matrix = replace(matrix, rows=min(matrix.rows, _MOST_ROWS), columns=min(matrix.columns, _MOST_COLUMNS))
         case = Case(matrix.name + profile.suffix(size), size, matrix)
-        found.setdefault(case.name, case)
-    yield from found.values()
+        cases.setdefault(case.name, case)
+    yield from cases.values()
 
 
 def _control(values: Sequence[int]) -> Argument:
-    """Numbers that decide where a kernel goes."""
+    """Return a buffer of numbers that control a kernel's path."""
     return Argument("control", COMPONENT_TYPES["u32"], np.array(values, np.uint32))
 
 
@@ -99,7 +99,7 @@ if (control[0] == 0)
 
 
 def _chosen(component: ComponentType, a: Array, b: Array, which: int) -> Array:
-    """What `_CHOOSE` gives."""
+    """Return the result of `_CHOOSE`."""
 
     def add(x: Array, y: Array) -> Array:
         return meaning.binary(component, "add", x, y)
@@ -114,7 +114,7 @@ def _chosen(component: ComponentType, a: Array, b: Array, which: int) -> Array:
 
 
 def _walked(component: ComponentType, x: Array, y: Array, control: Sequence[int]) -> tuple[Array, Array]:
-    """What `_WALK` leaves in s and t."""
+    """Return the values of s and t after `_WALK`."""
     s, t = x, y
     for which in control[1 : control[0] + 1]:
         if which == _SKIP:
@@ -132,7 +132,7 @@ def _walked(component: ComponentType, x: Array, y: Array, control: Sequence[int]
 
 
 def _walk(rng: np.random.Generator) -> list[int]:
-    """Every way once, in any order, with the end in the second half; the first number counts the others."""
+    """Return every way once, in any order, with the end in the second half; the first number counts the others."""
     ways = [int(n) for n in rng.permutation(6)]
     ways.insert(int(rng.integers(6)), _SKIP)
     ways.insert(int(rng.integers(4, 8)), _STOP)
@@ -185,18 +185,19 @@ for (uint k = 0; k < control[0]; k++) {{
 
 
 def _sum_experiment(setting: Setting) -> Experiment:
-    """Factors of -1, 0 and 1, whose sums every component type holds exactly in any order."""
+    """Make an experiment with factors of -1, 0 and 1, whose sums every component type represents exactly in any
+    order."""
     variant: Variant = setting.parameters
     rng = setting.random()
-    # One is skipped, one is after the end, in what order they may be.
+    # One is skipped, one is after the end, in any order.
     ways = [int(way) for way in rng.permutation([0, 0, _SKIP])]
     ways.insert(int(rng.integers(1, _BLOCKS)), _STOP)
-    taken = [k for k, way in enumerate(ways[: ways.index(_STOP)]) if way != _SKIP]
+    steps = [k for k, way in enumerate(ways[: ways.index(_STOP)]) if way != _SKIP]
     stacks = _sum_stacks(setting)
     factors = [[_small(rng, stack.place.matrix) for _ in range(_BLOCKS)] for stack in stacks]
     matrix = types_of(variant)[2]
     c = result = _small(rng, matrix)
-    for k in taken:
+    for k in steps:
         result, _ = product(variant, Inputs(factors[0][k], factors[1][k], result))
     return Experiment(
         [
@@ -266,7 +267,8 @@ _MEMBERS = (
 
 
 def _members(component: ComponentType, x: Array, y: Array, z: Array) -> dict[str, Array]:
-    """What `_STRUCT_BODY` leaves in `_MEMBERS`: tag is 3 after the turn, so that `_change` sets the second."""
+    """Return the values of `_MEMBERS` after `_STRUCT_BODY`: tag is 3 after the turn, so that `_change` sets the
+    second."""
     values = [x, z, x, z, z, x, meaning.negate(component, x), x, z]
     return {f"out{n}": value for n, value in enumerate(values)}
 
@@ -287,14 +289,14 @@ _NUMBER = "get_group_id(0) * get_num_sub_groups() + get_sub_group_id()"
 
 
 def _subgroup_cases(profile: Profile) -> Iterable[Case]:
-    """Multiply-adds in work-groups of two subgroups, others in work-groups of three."""
+    """Yield multiply-adds in work-groups of two subgroups, others in work-groups of three."""
     for turn, count in enumerate(_SUB_GROUPS):
         for case in _multiply_adds(profile, f".{count}subgroups", first=turn):
             yield replace(case, parameters=(case.parameters, count))
 
 
 def _subgroup_stacks(setting: Setting) -> tuple[int, list[Stack]]:
-    """How many subgroups run in all, and where the matrices of each lie."""
+    """Return the number of subgroups that run, and the places of the matrices of each."""
     variant, count = setting.parameters
     a, b, c = types_of(variant)
     named = (("a", a), ("b", b), ("c", c), ("out", c))

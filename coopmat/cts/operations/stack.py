@@ -17,7 +17,7 @@ from .base import Setting
 
 @dataclass(frozen=True)
 class Stack:
-    """`place` is the first one's; each lies `span` components behind the one before."""
+    """A `Stack` of matrices; `place` is the first one's; each is `span` components behind the previous one."""
 
     name: str
     place: Place
@@ -31,7 +31,7 @@ class Stack:
         return cls(name, place, -(-place.room // align) * align, count)
 
     def filled(self, matrices: Sequence[Array]) -> Array:
-        """The whole buffer with these matrices in it, and the pattern elsewhere."""
+        """Return the whole buffer with these matrices in it, and the pattern elsewhere."""
         memory = pattern(self.span * self.count, self.place.matrix.component)
         for number, values in enumerate(matrices):
             memory[self.place.indices() + number * self.span] = values
@@ -50,23 +50,23 @@ class Stack:
         return Argument(self.name, component, before, self.filled(matrices), off)
 
     def pointer(self, number: str) -> str:
-        """To the matrix whose number is an expression."""
+        """Return a pointer to the matrix whose number is an expression."""
         return f"{self.name} + {self.place.offset} + ({number}) * {self.span}"
 
     @property
     def access(self) -> str:
-        """Layout and stride."""
+        """The arguments for layout and stride."""
         return access(self.place)
 
     def load(self, number: str) -> str:
-        """An expression: the matrix of that number."""
+        """Return an expression: the matrix of that number."""
         return f"coop_mat_load({self.pointer(number)}, {self.access})"
 
     def store(self, number: str, value: str) -> str:
-        """A statement."""
+        """Return a statement that stores a value to the matrix of that number."""
         return f"coop_mat_store({self.pointer(number)}, {value}, {self.access});"
 
 
 def access(place: Place) -> str:
-    """Layout and stride of a place."""
+    """Return the arguments for layout and stride of a place."""
     return f"{LAYOUTS[place.layout]}, {place.stride}"

@@ -1,1 +1,1 @@
-"""What is told of a run: as text while it goes on, and as JSON, JUnit's XML and HTML afterwards."""
+"""Reports of a run: text while it proceeds, and JSON, JUnit's XML and HTML afterwards."""

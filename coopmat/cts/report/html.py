@@ -1,4 +1,6 @@
-"""The results as one page, for a browser of any size, without network: tables whose cells open what is behind them."""
+"""The results as one page, for a browser of any size, without network: tables whose cells open the list of their
+variants.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ _LOG_LINES = 80
 
 @dataclass(frozen=True)
 class View:
-    """A table: in which row and column an outcome counts; an empty name means in none."""
+    """A table, with the functions that give an outcome's row and column; an outcome with an empty name is not
+    counted."""
 
     key: str
     title: str
@@ -48,8 +51,8 @@ def render(results: Results, settings: Settings) -> str:
     with_features = [(outcome, features(outcome.variant)) for outcome in results.outcomes]
     parts = [_head(results), *(_table(view, with_features) for view in VIEWS), _tests(results, settings)]
     title = escape(f"{verdict(results)} {results.device.label}")
-    here = files(__package__)
-    style, script = ((here / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    folder = files(__package__)
+    style, script = ((folder / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -94,7 +97,7 @@ def _text(value: object) -> str:
 
 
 def _table(view: View, outcomes: Sequence[tuple[Outcome, Features]]) -> str:
-    """Nothing where no outcome counts in it."""
+    """Return a table, empty if no outcome counts in it."""
     cells: dict[str, dict[str, list[Outcome]]] = {}
     for outcome, about in outcomes:
         row, column = view.place(outcome, about)
@@ -106,9 +109,9 @@ def _table(view: View, outcomes: Sequence[tuple[Outcome, Features]]) -> str:
     head = "".join(f"<th scope='col'>{escape(column)}</th>" for column in columns)
     body = "".join(
         f"<tr><th scope='row'>{escape(row)}</th>"
-        + "".join(_cell(view, row, column, found.get(column, [])) for column in columns)
+        + "".join(_cell(view, row, column, entries.get(column, [])) for column in columns)
         + "</tr>\n"
-        for row, found in cells.items()
+        for row, entries in cells.items()
     )
     return (
         f"<section><h2>{escape(view.title)}</h2><div class='wide'><table class='grid'>"
@@ -117,7 +120,8 @@ def _table(view: View, outcomes: Sequence[tuple[Outcome, Features]]) -> str:
 
 
 def _cell(view: View, row: str, column: str, outcomes: Sequence[Outcome]) -> str:
-    """How many of how many passed; a link that the script opens what is behind with, or else to the test's list."""
+    """Return a cell: how many of how many passed, and a link with which the script opens the variants, or else to the
+    test's list."""
     if not outcomes:
         return "<td class='none'>·</td>"
     status = worst(outcomes)
@@ -164,8 +168,8 @@ def _items(outcomes: Iterable[Outcome], settings: Settings) -> Iterable[str]:
         line = f"{name} <small>{outcome.status.value}, {outcome.seconds:.3f} s</small>"
         if outcome.log:
             files_at = f"<p>files: {escape(outcome.directory)}</p>" if outcome.directory else ""
-            shown = printable(outcome.log).splitlines()
-            log = "\n".join([*shown[:_LOG_LINES], *(["..."] if len(shown) > _LOG_LINES else [])])
+            lines = printable(outcome.log).splitlines()
+            log = "\n".join([*lines[:_LOG_LINES], *(["..."] if len(lines) > _LOG_LINES else [])])
             line = (
                 f"<details><summary>{line}</summary><p><code>{escape(settings.repeat(outcome))}</code></p>{files_at}"
                 f"<pre>{escape(log)}</pre></details>"

@@ -1,4 +1,4 @@
-"""The results as JSON: everything (docs/conformance.md), and what upstream's runner writes."""
+"""The results as JSON: everything (docs/conformance.md), or in the form of upstream's runner."""
 
 from __future__ import annotations
 
@@ -78,6 +78,7 @@ def _outcome(outcome: Outcome, settings: Settings) -> dict[str, object]:
 
 
 def render_upstream(results: Results, settings: Settings) -> str:
-    """As CL_CONFORMANCE_RESULTS_FILENAME asks for it: a word for each test, all of its routes together."""
+    """Return the form that CL_CONFORMANCE_RESULTS_FILENAME requires: a word for each test, all of its routes
+    together."""
     words = {test: UPSTREAM[status] for test, status in results.tests().items()}
     return json.dumps({"cmd": "coopmat cts", "results": words}, indent=1) + "\n"

@@ -14,8 +14,8 @@ _NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 
 
 class TextReport:
-    """Prints a line before each variant that repeats it, one after it, and the sum. With several `jobs` the line
-    before comes with the one after, so that those of others are not in between."""
+    """A `TextReport` prints a line before each variant that repeats it, one after it, and the sum. With several `jobs`
+    the line before is printed together with the one after, so that lines of other variants are not in between."""
 
     def __init__(self, settings: Settings, jobs: int, echo: Callable[[str], None]) -> None:
         self._settings = settings
@@ -45,7 +45,7 @@ class TextReport:
             self._told = command
 
     def summary(self, results: Results) -> None:
-        """The last lines: failures and what is not supported once more, numbers, the verdict."""
+        """Print the last lines: failures and unsupported variants once more, numbers, the verdict."""
         if results.failures and len(results.outcomes) > 1:
             self._echo("\nfailed:")
             for outcome in results.failures:
@@ -69,9 +69,9 @@ class TextReport:
 
 
 def verdict(results: Results) -> str:
-    """`PASSED n of n tests.` or `FAILED k of n tests.`; of tests, as upstream counts, each with all of its variants. A
-    test that is not supported counts as upstream's skipped ones do: it has not failed. Where all are, no test was run.
-    """
+    """Return `PASSED n of n tests.` or `FAILED k of n tests.`; tests are counted as upstream does, each with all of its
+    variants. A test that is not supported counts like upstream's skipped ones: it has not failed. If all are, no test
+    was run."""
     if not results.tested:
         return "No test was run."
     tests = results.tests()
@@ -82,5 +82,5 @@ def verdict(results: Results) -> str:
 
 
 def printable(text: str) -> str:
-    """With a replacement for what drivers may print and documents may not hold."""
+    """Return a text with replacements for characters that drivers may print but documents may not contain."""
     return _NOT_PRINTABLE.sub("\ufffd", text)

@@ -1,4 +1,4 @@
-"""Kernels, written once: as OpenCL C (`c.CWriter`) or as SPIR-V assembly (`assembly.AssemblyWriter`)."""
+"""Writers of kernels: as OpenCL C (`c.CWriter`) or as SPIR-V assembly (`assembly.AssemblyWriter`)."""
 
 from .base import Parameter, Value, Variable, Writer
 

@@ -1,4 +1,4 @@
-"""Kernels as SPIR-V assembly, for spirv-as: no compiler has a part in it."""
+"""Kernels as SPIR-V assembly, for spirv-as, without any compiler."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ _OPERANDS = {
 
 
 class AssemblyWriter(Writer):
-    """`code` is the kernel's body; types, constants and variables of the module are made once, by `once`."""
+    """A writer of assembly. `code` is the kernel's body; types, constants and variables of the module are declared
+    once, by `once`."""
 
     def __init__(self, experiment: Experiment, sub_group_size: int | None) -> None:
         super().__init__(experiment, sub_group_size)
@@ -78,13 +79,13 @@ class AssemblyWriter(Writer):
         return f"%v{self._count}"
 
     def once(self, text: str) -> str:
-        """The id of a type, constant or variable of the module; the same for the same text."""
+        """Return the id of a type, constant or variable of the module; the same text has the same id."""
         if text not in self._globals:
             self._globals[text] = f"%g{len(self._globals)}"
         return self._globals[text]
 
     def emit(self, opcode: str, result_type: str, *operands: str | int) -> Value:
-        """An instruction with a result."""
+        """Write an instruction with a result."""
         result = self.fresh()
         self.code.append(" ".join([f"{result} = {opcode} {result_type}", *map(str, operands)]))
         return result
@@ -127,14 +128,14 @@ class AssemblyWriter(Writer):
     # --- memory
 
     def address(self, argument: Argument) -> tuple[Value, str, str]:
-        """Pointer, layout and stride for a load or a store."""
+        """Return pointer, layout and stride for a load or a store."""
         place = argument.place
         assert place is not None, argument
         at = self.element(argument, self.uint(place.pointees(place.offset), 64))
         return at, self.uint(int(place.layout)), self.uint(place.pointees(place.stride), 64)
 
     def element(self, argument: Argument, index: Value) -> Value:
-        """A pointer to a pointee of an argument, or of an array in local memory."""
+        """Return a pointer to a pointee of an argument, or of an array in local memory."""
         kind = self.pointer(argument.space, self.pointee(argument))
         if argument.space == "local":
             return self.emit("OpInBoundsAccessChain", kind, f"%local_{argument.name}", index)
@@ -257,7 +258,7 @@ class AssemblyWriter(Writer):
         self._loop(32, self.uint(0), self.uint(1), self._length(matrix), body)
 
     def _loop(self, bits: int, first: Value, step: Value, end: Value, body: Callable[[Value], None]) -> None:
-        """`body` for first, first + step, ... below end, unsigned integers."""
+        """Write a loop of `body` for first, first + step, ... below end, unsigned integers."""
         kind, before = self.once(f"OpTypeInt {bits} 0"), self.block
         head, inside, behind, i, following = (self.fresh() for _ in range(5))
         self._label(head, f"OpBranch {head}")
@@ -271,7 +272,7 @@ class AssemblyWriter(Writer):
         self._label(behind, f"OpBranch {head}")
 
     def _label(self, name: str, terminator: str) -> None:
-        """Ends the block that we are in, and begins another."""
+        """End the current block, and begin another."""
         self.code += [terminator, f"{name} = OpLabel"]
         self.block = name
 
@@ -319,7 +320,7 @@ class AssemblyWriter(Writer):
         self.code.append(f"OpStore {self.element(argument, index)} {length} Aligned 4")
 
     def built_in(self, name: str) -> Value:
-        """Of dimension 0, 64 bits."""
+        """Read dimension 0 of a built-in variable, in 64 bits."""
         ulong = self.once("OpTypeInt 64 0")
         vector = self._read_built_in(name, self.once(f"OpTypeVector {ulong} 3"))
         return self.emit("OpCompositeExtract", ulong, vector, 0)
@@ -334,7 +335,7 @@ class AssemblyWriter(Writer):
 
 
 def conversion(source: ComponentType, to: ComponentType) -> str | None:
-    """The opcode of a C cast; None where the SPIR-V types are the same: its integers have no sign."""
+    """Return the opcode of a C cast; None if the SPIR-V types are the same: its integers have no sign."""
     if source.is_integer and to.is_integer:
         return None if source.bits == to.bits else "OpSConvert" if source.signed else "OpUConvert"
     if source.is_integer:

@@ -1,4 +1,4 @@
-"""What an operation's kernel is made of, apart from the language that it is written in."""
+"""The interface of kernel writers, independent of the language of the kernel."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Parameter:
-    """Of a function: a matrix by value, or a pointer to one in private memory."""
+    """A parameter of a function: a matrix by value, or a pointer to one in private memory."""
 
     matrix: MatrixType
     pointer: bool = False
@@ -37,15 +37,15 @@ Body = Callable[[Sequence[Variable]], "Value | None"]
 
 
 def local_argument(name: str, place: Place) -> Argument:
-    """What stands for an array in local memory."""
+    """Return an argument that represents an array in local memory."""
     component = place.matrix.component
     return Argument(name, component, pattern(place.room, component), place=place, space="local")
 
 
 class Writer(Protocol):
-    """Writes the kernel of one experiment, whose arguments are its parameters, statement by statement.
+    """A `Writer` writes the kernel of one experiment, whose arguments are its parameters, statement by statement.
 
-    `sub_group_size` is in work-items, None where the device chooses.
+    `sub_group_size` is in work-items, None if the device chooses.
     """
 
     experiment: Experiment
@@ -56,58 +56,60 @@ class Writer(Protocol):
         self.sub_group_size = sub_group_size
 
     def text(self, kernel: str = KERNEL) -> str:
-        """The whole source, with the kernel of this name; so named, several have no name in common (OpenCL C only)."""
+        """Return the whole source, with the kernel of this name; sources with different names have no name in common
+        (OpenCL C only)."""
 
     # --- memory
 
     def load(self, argument: Argument) -> Value:
-        """The matrix at the argument's place."""
+        """Load the matrix at the argument's place."""
 
     def store(self, argument: Argument, value: Value) -> None:
-        """At the argument's place."""
+        """Store a matrix at the argument's place."""
 
     def local(self, name: str, place: Place) -> Argument:
-        """An array in local memory, of the place's room; it is no parameter, and holds nothing yet."""
+        """Declare an array in local memory, of the place's room; it is no parameter, and not initialised."""
 
     def copy_components(self, source: Argument, target: Argument) -> None:
-        """The whole of an array, local or global, to another of the same room: each work-item copies some."""
+        """Copy the whole of an array, local or global, to another of the same room: each work-item copies some."""
 
     def copy_array(self, source: Argument, target: Argument) -> None:
-        """The whole of an array in local memory to another: the first work-item of the first subgroup does it alone."""
+        """Copy the whole of an array in local memory to another: the first work-item of the first subgroup does it
+        alone."""
 
     def barrier(self) -> None:
-        """For local memory and all of the work-group."""
+        """Write a barrier for local memory and the whole work-group."""
 
     # --- values
 
     def constant(self, matrix: MatrixType, value: int | float) -> Value:
-        """Every component is `value`, which the component type can hold."""
+        """Return a matrix whose every component is `value`, which the component type can represent."""
 
     def binary(self, operator: str, matrix: MatrixType, x: Value, y: Value) -> Value:
-        """`operator`: add, sub, mul, div."""
+        """Write an operation; `operator`: add, sub, mul, div."""
 
     def negate(self, matrix: MatrixType, x: Value) -> Value: ...
 
     def convert(self, matrix: MatrixType, to: ComponentType, x: Value) -> Value:
-        """From `matrix` to the same shape and use of `to`, as by a C cast."""
+        """Convert from `matrix` to the same shape and use of `to`, like a C cast."""
 
     def multiply_add(self, types: Sequence[MatrixType], a: Value, b: Value, c: Value, operands: Operands) -> Value:
-        """`types` are those of A, B and the accumulator; the mask is given as it is."""
+        """Write a multiply-add; `types` are those of A, B and the accumulator; the mask is written unchanged."""
 
     # --- private memory
 
     def declare(self, matrix: MatrixType, value: Value) -> Variable:
-        """A new one, which holds `value`."""
+        """Declare a variable that holds `value`."""
 
     def array(self, matrix: MatrixType, count: int) -> Callable[[Value], Variable]:
-        """A new one, which holds nothing yet: its items by their index, of `repeat` or `number`."""
+        """Declare an array, not initialised; return a function from an index, of `repeat` or `number`, to the item."""
 
     def read(self, variable: Variable) -> Value: ...
 
     def assign(self, variable: Variable, value: Value) -> None: ...
 
     def component(self, variable: Variable, index: Value) -> Value:
-        """One of this work-item's components: a scalar."""
+        """Return one of this work-item's components: a scalar."""
 
     def set_component(self, variable: Variable, index: Value, scalar: Value) -> None: ...
 
@@ -116,23 +118,23 @@ class Writer(Protocol):
     # --- control flow
 
     def number(self, value: int) -> Value:
-        """An index that is known now."""
+        """Return a constant index."""
 
     def repeat(self, count: int, body: Callable[[Value], None]) -> None:
-        """`body` writes what is done for 0 to count - 1: it is written once, and gets the index."""
+        """Write a loop for 0 to count - 1: `body` writes its statements once, and gets the index."""
 
     def each_component(self, matrix: MatrixType, body: Callable[[Value], None]) -> None:
-        """The same for every index of this work-item's components of a matrix of this type."""
+        """Write the same for every index of this work-item's components of a matrix of this type."""
 
     # --- functions
 
     def function(
         self, name: str, parameters: Sequence[Parameter], result: MatrixType | None, body: Body
     ) -> Callable[..., Value]:
-        """What writes a call of a new one, without a result where `result` is None; it takes variables for the
-        parameters that are pointers, values for the others."""
+        """Define a function; return a function that writes a call of it, without a result if `result` is None. Its
+        arguments are variables for the parameters that are pointers, values for the others."""
 
     # --- pieces
 
     def store_length(self, argument: Argument, matrix: MatrixType, offset: int) -> None:
-        """Each work-item's number of components, a 32-bit integer, `offset` integers behind its global id."""
+        """Store each work-item's number of components, a 32-bit integer, `offset` integers behind its global id."""

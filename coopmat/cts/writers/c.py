@@ -1,4 +1,4 @@
-"""Kernels as OpenCL C. In what is written, `@` stands for the kernel's name, so that many fit into one program."""
+"""Kernels as OpenCL C. In the text, `@` stands for the kernel's name, so that many kernels fit into one program."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _OPERANDS = {
 
 
 class CWriter(Writer):
-    """`outside` stands before the kernel, `lines` in it; operations that only OpenCL C has write to them directly."""
+    """A writer of OpenCL C. `outside` precedes the kernel, `lines` are in it; operations that only OpenCL C has write
+    to them directly."""
 
     def __init__(self, experiment: Experiment, sub_group_size: int | None) -> None:
         super().__init__(experiment, sub_group_size)
@@ -39,16 +40,16 @@ class CWriter(Writer):
         )
 
     def line(self, text: str) -> None:
-        """A statement, where we are."""
+        """Write a statement at the current place."""
         self.lines.append("    " * self._depth + text)
 
     def lines_of(self, template: str, **names: object) -> None:
-        """Statements, with names for what the template has in braces."""
+        """Write statements, with names for the template's braces."""
         for text in template.format(**names).splitlines():
             self.line(text)
 
     def block(self, head: str, write: Callable[[], None]) -> None:
-        """Statements in braces behind `head`."""
+        """Write statements in braces behind `head`."""
         self.line(f"{head} {{")
         self._depth += 1
         write()
@@ -56,7 +57,7 @@ class CWriter(Writer):
         self.line("}")
 
     def fresh(self, letter: str) -> str:
-        """A name that nothing in the kernel and its functions has."""
+        """Return a name that is not used in the kernel and its functions."""
         self._names += 1
         return f"{letter}{self._names}"
 
@@ -70,7 +71,7 @@ class CWriter(Writer):
         return scalar.opencl_c + (str(width) if width > 1 else "")
 
     def type(self, matrix: MatrixType) -> str:
-        """The name of a matrix type."""
+        """Return the name of a matrix type."""
         if matrix not in self._types:
             name = self._types[matrix] = f"@_{matrix.use.letter}{len(self._types)}"
             use = f"CLK_COOPERATIVE_MATRIX_{matrix.use.name}"
@@ -79,12 +80,12 @@ class CWriter(Writer):
         return self._types[matrix]
 
     def variable(self, matrix: MatrixType, expression: str) -> Value:
-        """A variable with this value."""
+        """Declare a variable with this value."""
         return self.declare(matrix, expression).name
 
     def address(self, argument: Argument) -> tuple[str, str, str]:
-        """Pointer, layout and stride for a load or a store. Where the pointee is of another scalar type, the language
-        wants a cast to the component type, which is then what the stride counts."""
+        """Return pointer, layout and stride for a load or a store. If the pointee is of another scalar type, the
+        language requires a cast to the component type, in which the stride is then counted."""
         place = argument.place
         assert place is not None, argument
         pointer, stride = f"{argument.name} + {place.pointees(place.offset)}", place.pointees(place.stride)
@@ -202,8 +203,8 @@ class CWriter(Writer):
         self.outside += [f"static {head} @_{name}({signature})", "{", *_indented(lines), "}"]
 
         def call(*arguments: Value | Variable) -> Value:
-            written = [f"&{a.name}" if isinstance(a, Variable) else a for a in arguments]
-            expression = f"@_{name}({', '.join(written)})"
+            operands = [f"&{a.name}" if isinstance(a, Variable) else a for a in arguments]
+            expression = f"@_{name}({', '.join(operands)})"
             if result is not None:
                 return self.variable(result, expression)
             self.line(f"{expression};")
@@ -222,7 +223,7 @@ def _indented(lines: Sequence[str]) -> list[str]:
 
 
 def literal(component: ComponentType, value: int | float) -> str:
-    """A constant expression with exactly this value; the component type can hold it."""
+    """Return a constant expression with exactly this value; the component type can represent it."""
     if component.is_integer:
         if value == -(2**63):
             return "LONG_MIN"

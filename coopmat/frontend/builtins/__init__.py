@@ -64,16 +64,16 @@ _ROWS: dict[str, Builtin] = {row.name: row for family in FAMILIES for row in fam
 
 
 def find(name: str) -> Builtin | None:
-    """The row of a builtin; conversions have one by rule."""
+    """Return the row of a builtin; conversions have one by rule."""
     return _ROWS.get(name) or conversions.row_by_rule(name)
 
 
 def resolve(name: str, argument_types: Sequence[Type]) -> Overload | NoMatch | Ambiguous:
-    """The overload that a call of a builtin means.
+    """Return the overload that a call of a builtin selects.
 
-    Arguments are rvalue types: arrays have decayed. Array, record and matrix arguments match nothing.
-    A name that is no builtin, or whose row has no signatures (`as_T`, matrix functions, most rows that are not
-    supported yet), gives a NoMatch without candidates.
+    Arguments are rvalue types: arrays have decayed. Array, record and matrix arguments match nothing. A name that is no
+    builtin, or whose row has no signatures (`as_T`, matrix functions, most rows that are not supported yet), gives a
+    NoMatch without candidates.
     """
     row = find(name)
     return NoMatch(name, ()) if row is None else resolve_row(row, tuple(argument_types))
@@ -81,5 +81,5 @@ def resolve(name: str, argument_types: Sequence[Type]) -> Overload | NoMatch | A
 
 @cache
 def names() -> frozenset[str]:
-    """Every builtin's name, for suggestions."""
+    """Return every builtin's name, for suggestions."""
     return frozenset({*_ROWS, *conversions.all_names()})

@@ -19,7 +19,8 @@ def _both_ways(parameters: str) -> tuple[str, str]:
 
 
 def _block(sizes: int) -> tuple[str, str]:
-    """Offsets, the size of an element, then `sizes` more sizes: extents and, for source and target, pitches."""
+    """Return the parameters of a block copy: offsets, the size of an element, then `sizes` more sizes, which are
+    extents and the pitches of source and target."""
     return tuple(  # type: ignore[return-value]
         f"event_t @({target} void *, size_t, {source} const void *, size_t, {', '.join(['size_t'] * sizes)}, event_t)"
         for target, source in (("local", "global"), ("global", "local"))

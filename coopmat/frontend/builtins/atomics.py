@@ -24,7 +24,7 @@ _UPDATE = ("atomic volatile A *", "T")
 
 
 def _floats(operation: str) -> tuple[_Types, ...]:
-    """The floats of cl_ext_float_atomics; `operation` as its features spell it."""
+    """Return the floating-point types of cl_ext_float_atomics; `operation` is its name in the features."""
     return tuple(
         (name, " ".join(f"__opencl_c_ext_fp{bits}_{space}_atomic_{operation}" for space in ("global", "local")))
         for name, bits in (("float", 32), ("double", 64))
@@ -45,7 +45,8 @@ def _forms(
     orders: int = 1,
     extensions: str = "",
 ) -> tuple[Builtin, ...]:
-    """`parameters` are the lists that the form without orders takes, `orders` how many orders the others do."""
+    """Return the rows of the three forms. `parameters` are the parameter lists of the form without orders, `orders` is
+    the number of memory orders that the others take."""
     order, scope = ["memory_order"] * orders, ["memory_scope"]
     kinds = [(list(p), t) for p in parameters for t in types]
     section = f"{SECTION}, cl_ext_float_atomics" if len(types) > 1 else SECTION
@@ -59,14 +60,16 @@ def _forms(
 
 
 def _fetch(operation: str, floats: str = "") -> tuple[Builtin, ...]:
-    """`floats`: what the features of cl_ext_float_atomics call the operation, if they have it."""
+    """Return the rows of a fetch operation. `floats` is its name in the features of cl_ext_float_atomics, if they have
+    it."""
     types = [_INTEGERS, *(_floats(floats) if floats else ())]
     extensions = f"SPV_EXT_shader_atomic_float_{floats}" if floats else ""
     return _forms(f"atomic_fetch_{operation}", "T", [_UPDATE], types, extensions=extensions)
 
 
 def _compare_exchange(strength: str) -> tuple[Builtin, ...]:
-    """The object and what is expected of it: each in its own named address space, or both behind generic pointers."""
+    """Return the rows of a compare-exchange: the object and its expected value are each in a named address space of its
+    own, or both behind generic pointers."""
     named, generic = ("shared volatile A *", "named T *", "T"), ("generic volatile A *", "generic T *", "T")
     return _forms(f"atomic_compare_exchange_{strength}", "bool", [named, generic], [_ALL], orders=2)
 
@@ -77,24 +80,24 @@ _EXTENDED = (("min", ", T"), ("max", ", T"), ("and", ", T"), ("or", ", T"), ("xo
 
 
 def _legacy() -> tuple[Builtin, ...]:
-    found: list[Builtin] = []
+    table: list[Builtin] = []
     for name, values in (*_BASE, *_EXTENDED):
         types = "int uint float" if name == "xchg" else "int uint"
         signature = f"T @(shared volatile T *{values}) for T in {types}"
-        found += rows(f"atomic_{name}", signature, section=LEGACY, lowering="atomic")
-    return tuple(found)
+        table += rows(f"atomic_{name}", signature, section=LEGACY, lowering="atomic")
+    return tuple(table)
 
 
 def _extension(kind: str, operations: Sequence[tuple[str, str]]) -> tuple[Builtin, ...]:
-    """`atom_*`, of the extensions whose names have this `kind`."""
+    """Return the rows of `atom_*`, of the extensions whose names contain `kind`."""
     int32 = " ".join(f"cl_khr_{space}_int32_{kind}_atomics" for space in ("global", "local"))
     int64 = f"cl_khr_int64_{kind}_atomics"
-    found: list[Builtin] = []
+    table: list[Builtin] = []
     for name, values in operations:
         signature = f"T @(shared volatile T *{values}) for T in"
         signatures = (f"{signature} int uint needs {int32}", f"{signature} long ulong needs {int64}")
-        found += rows(f"atom_{name}", *signatures, section=f"cl_khr_int64_{kind}_atomics", lowering="atomic")
-    return tuple(found)
+        table += rows(f"atom_{name}", *signatures, section=f"cl_khr_int64_{kind}_atomics", lowering="atomic")
+    return tuple(table)
 
 
 TABLE = (

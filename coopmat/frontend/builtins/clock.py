@@ -8,12 +8,13 @@ EXTENSION = "cl_khr_kernel_clock"
 
 
 def _of_scope(scope: str) -> tuple[Builtin, ...]:
-    """64 bits at once, or as their lower and upper half. Each call reads anew."""
+    """Return the rows of one scope: 64 bits at once, or as their lower and upper half. Each call reads the clock
+    anew."""
     needs = f"{EXTENSION} __opencl_c_kernel_clock_scope_{scope}"
-    found: list[Builtin] = []
+    table: list[Builtin] = []
     for name, signature in ((f"clock_read_{scope}", "ulong @(void)"), (f"clock_read_hilo_{scope}", "uint2 @(void)")):
-        found += rows(name, signature, section=EXTENSION, needs=needs, extensions="SPV_KHR_shader_clock")
-    return tuple(found)
+        table += rows(name, signature, section=EXTENSION, needs=needs, extensions="SPV_KHR_shader_clock")
+    return tuple(table)
 
 
 TABLE = tuple(row for scope in ("device", "work_group", "sub_group") for row in _of_scope(scope))

@@ -21,7 +21,8 @@ _AS = re.compile(rf"as_{_TYPE}")
 
 @dataclass(frozen=True, slots=True)
 class ConversionName:
-    """`rounding` is rte, rtz, rtp or rtn; None: to integers towards zero, to floats to nearest even."""
+    """A `ConversionName` is a parsed `convert_...`. `rounding` is rte, rtz, rtp or rtn; None: to integers towards zero,
+    to floats to nearest even."""
 
     target: Type
     saturate: bool
@@ -34,7 +35,7 @@ class ConversionName:
 
 @lru_cache(maxsize=4096)
 def parse_conversion(name: str) -> ConversionName | None:
-    """Reads `convert_...`; None for any other name, and for saturation to a type that has none."""
+    """Parse `convert_...`; return None for any other name, and for saturation to a type without it."""
     match = _CONVERT.fullmatch(name)
     target = _type(match)
     if match is None or target is None or (match["sat"] and not COMPONENTS[match["element"]].saturates):
@@ -44,12 +45,12 @@ def parse_conversion(name: str) -> ConversionName | None:
 
 @lru_cache(maxsize=4096)
 def parse_as(name: str) -> Type | None:
-    """The type that `as_...` reinterprets its operand as; None for any other name."""
+    """Return the type that `as_...` reinterprets its operand as, or None for any other name."""
     return _type(_AS.fullmatch(name))
 
 
 def _type(match: re.Match[str] | None) -> Type | None:
-    """The type in a name; small floats have no vectors."""
+    """Return the type in a name; small floats have no vectors."""
     if match is None or (match["count"] and _ELEMENTS[match["element"]].is_bits):
         return None
     return with_count(_ELEMENTS[match["element"]], int(match["count"] or 1))
@@ -57,7 +58,7 @@ def _type(match: re.Match[str] | None) -> Type | None:
 
 @lru_cache(maxsize=4096)
 def row_by_rule(name: str) -> Builtin | None:
-    """The row of a conversion. That of `as_T` has no signatures: its operand is any type of T's size."""
+    """Return the row of a conversion. The row of `as_T` has no signatures: its operand is any type of T's size."""
     conversion = parse_conversion(name)
     if conversion is not None:
         count = getattr(conversion.target, "count", 1)
@@ -68,12 +69,12 @@ def row_by_rule(name: str) -> Builtin | None:
 
 
 def _needs(t: Type) -> str:
-    """The extension that a small float comes with; others are asked for where their types are named."""
+    """Return the extension that provides a small float; other extensions are required where their types are named."""
     return COMPONENTS[t.name].extension or "" if isinstance(t, ScalarType) and t.is_bits else ""
 
 
 def all_names() -> Iterator[str]:
-    """Every conversion's name."""
+    """Yield every conversion's name."""
     for element in _ELEMENTS.values():
         for count in (1,) if element.is_bits else (1, *VECTOR_SIZES):
             t = with_count(element, count)

@@ -28,15 +28,15 @@ def _set(accesses: tuple[str, ...], images: str) -> str:
 
 
 def _reads(result: str, sampled: dict[str, str], unsampled: dict[str, str]) -> list[str]:
-    """Signatures by coordinates; only read_only images have samplers."""
-    found = []
+    """Return signatures by coordinates; only read_only images have samplers."""
+    signatures = []
     for count, images in sampled.items():
         for element in ("int", "float"):
             coordinates = f"{element}{count}"
-            found.append(f"{result} @(I, sampler_t, {coordinates}) for {_set(('ro',), images)}")
+            signatures.append(f"{result} @(I, sampler_t, {coordinates}) for {_set(('ro',), images)}")
     for count, images in unsampled.items():
-        found.append(f"{result} @(I, int{count}) for {_set(_READABLE, images)} needs CL1.2")
-    return found
+        signatures.append(f"{result} @(I, int{count}) for {_set(_READABLE, images)} needs CL1.2")
+    return signatures
 
 
 def _writes(value: str, images: dict[str, str]) -> list[str]:

@@ -18,8 +18,8 @@ SECTION = "cl_khr_cooperative_matrix"
 
 @dataclass(frozen=True, slots=True)
 class MatrixBuiltin:
-    """`operation` says what analyses the call; the last parameter of a signature may be left out where it stands in
-    brackets. `how` is that of a conversion."""
+    """A `MatrixBuiltin` is a row of this table. `operation` selects the analysis of the call; the last parameter of a
+    signature is optional where it is in brackets. `how` is the way of a conversion."""
 
     operation: str
     signature: str
@@ -31,7 +31,7 @@ class MatrixBuiltin:
 
     @property
     def arguments(self) -> tuple[int, ...]:
-        """The counts that it takes."""
+        """The numbers of arguments that it accepts."""
         most = self.signature.count(",") + 1
         return (most - 1, most) if "[" in self.signature else (most,)
 
@@ -41,7 +41,7 @@ class MatrixBuiltin:
 
     @property
     def operand_of_type(self) -> int | None:
-        """The argument whose matrix type is the result's."""
+        """The index of the argument whose matrix type is the result's."""
         result = self.signature.split()[0]
         parameters = [part.split()[0] for part in self.signature.partition("(")[2].split(", ")]
         return parameters.index(result) if result in parameters else None

@@ -60,7 +60,7 @@ def resolve_row(row: Builtin, arguments: tuple[Type, ...]) -> Overload | NoMatch
 
 
 class Callable(Protocol):
-    """What overload resolution chooses from."""
+    """A `Callable` is a candidate of overload resolution."""
 
     @property
     def parameters(self) -> Sequence[Type]: ...
@@ -70,7 +70,8 @@ C = TypeVar("C", bound=Callable)
 
 
 def best_of(candidates: Iterable[C], arguments: Sequence[Type]) -> tuple[C | None, list[C]]:
-    """The candidate that a call with such arguments means, if one is best; and those that no other one beats."""
+    """Return the candidate that a call with such arguments selects, or None if none is best; and those that no other
+    one beats."""
     viable: list[tuple[tuple[_Cost, ...], C]] = []
     for candidate in candidates:
         costs = _costs(arguments, candidate.parameters)
@@ -84,7 +85,7 @@ def best_of(candidates: Iterable[C], arguments: Sequence[Type]) -> tuple[C | Non
 
 
 def converts(argument: Type, parameter: Type) -> bool:
-    """Whether there is an implicit conversion, as overload resolution counts them."""
+    """Return whether overload resolution has an implicit conversion from one type to the other."""
     return _cost(argument, parameter) is not None
 
 
@@ -105,7 +106,7 @@ def _better(a: tuple[_Cost, ...], b: tuple[_Cost, ...]) -> bool:
 
 
 def _cost(argument: Type, parameter: Type) -> _Cost | None:
-    """What passing `argument` to `parameter` costs; None where there is no implicit conversion."""
+    """Return the cost of passing `argument` to `parameter`, or None if there is no implicit conversion."""
     if argument == parameter:
         return _EXACT, 0
     if isinstance(argument, PointerType) and isinstance(parameter, PointerType):
@@ -124,12 +125,13 @@ def _cost(argument: Type, parameter: Type) -> _Cost | None:
 
 
 def _promotes(source: ScalarType, target: ScalarType) -> bool:
-    """C++'s promotions, which clang ranks by: small integers to int, float to double."""
+    """Return whether C++ promotes one type to the other, as clang ranks it: small integers to int, float to double."""
     return (source.is_integer and source.rank < INT.rank and target == INT) or (source == FLOAT and target == DOUBLE)
 
 
 def _pointer_cost(argument: PointerType, parameter: PointerType) -> _Cost | None:
-    """Qualifiers may be added, and any address space but constant is part of the generic one."""
+    """Return the cost of a pointer conversion: it may add qualifiers, and any address space but constant is part of the
+    generic one."""
     if argument.pointee != parameter.pointee and not isinstance(parameter.pointee, VoidType):
         return None
     have, want = argument.qualifiers, parameter.qualifiers

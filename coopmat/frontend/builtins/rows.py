@@ -1,4 +1,4 @@
-"""What a row of the builtins table is, and the small language of its signatures.
+"""The rows of the builtins table, and the small language of their signatures.
 
 A signature reads like a declaration, followed by what its letters range over:
 
@@ -163,7 +163,7 @@ class _Letters:
 
 @cache
 def overloads(row: Builtin) -> tuple[Overload, ...]:
-    """Every overload of the row, in the order of its signatures."""
+    """Return every overload of the row, in the order of its signatures."""
     return tuple(itertools.chain.from_iterable(_expand(row, text) for text in row.signatures))
 
 
@@ -172,11 +172,11 @@ def _expand(row: Builtin, text: str) -> list[Overload]:
     if match is None or match["name"] != row.name:
         raise InternalError(f"builtins table: cannot read the signature '{text}' of '{row.name}'")
     parameters = [p.strip() for p in match["parameters"].split(",") if p.strip() not in ("", "void")]
-    found = []
+    items = []
     for letters in _choices(match["sets"] or "", parameters):
         types = tuple(letters.type(p) for p in parameters)
-        found.append(Overload(row.name, types, letters.type(match["result"]), row.lowering, row, match["needs"] or ""))
-    return found
+        items.append(Overload(row.name, types, letters.type(match["result"]), row.lowering, row, match["needs"] or ""))
+    return items
 
 
 def _choices(sets: str, parameters: list[str]) -> list[_Letters]:
@@ -208,7 +208,7 @@ def _image(word: str) -> ImageType:
 
 
 def rows(names: str, *signatures: str, **columns: Any) -> tuple[Builtin, ...]:
-    """One row for each of the space-separated `names`; `@` in a signature stands for the name.
+    """Return one row for each of the space-separated `names`; `@` in a signature stands for the name.
 
     `columns` are the other fields of `Builtin`.
     """

@@ -24,12 +24,12 @@ _core = partial(_subgroup, section=SECTION, needs="cl_khr_subgroups")
 
 
 def _rows(names: str, *signatures: str, section: str, **columns: Any) -> tuple[Builtin, ...]:
-    """Of an extension of Khronos's, which is named like its section."""
+    """Return the rows of an extension of Khronos's, whose section has the name of the extension."""
     return _subgroup(names, *signatures, section=section, needs=section, spirv="1.3", **columns)
 
 
 def _arithmetic(prefix: str, kinds: tuple[str, ...], section: str, clustered: bool = False) -> tuple[Builtin, ...]:
-    """Of every operation; in clusters, the cluster's size follows the value."""
+    """Return the rows of all arithmetic operations; in clusters, the cluster's size follows the value."""
     more, size = (", uint", 1) if clustered else ("", None)
     return tuple(
         row
@@ -114,7 +114,7 @@ def _shuffle_signatures(parameters: str) -> tuple[str, ...]:
 
 
 def _blocks(suffix: str, t: str, section: str) -> tuple[Builtin, ...]:
-    """Block reads and writes of one to eight elements for each work-item."""
+    """Return the rows of block reads and writes of one to eight elements for each work-item."""
     return tuple(
         row
         for n in ("", "2", "4", "8")

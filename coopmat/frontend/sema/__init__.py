@@ -1,1 +1,3 @@
-"""Semantic analysis: the syntax tree to the typed AST, every finding collected. Begin with `functions.analyse`."""
+"""Semantic analysis: it turns the syntax tree into the typed AST and collects every error. Begin with
+`functions.analyse`.
+"""

@@ -18,7 +18,7 @@ SPACES = {
 
 
 def to_space(c: Context, name: str, arguments: list[Expr], span: Span) -> Expr:
-    """The pointer in the named space, null where it points elsewhere."""
+    """Return the pointer in the named space, null if it points elsewhere."""
     if len(arguments) != 1:
         c.fail("argument-count", f"'{name}' takes 1 argument, not {len(arguments)}", span)
     (pointer,) = arguments

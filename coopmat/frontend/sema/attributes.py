@@ -26,7 +26,7 @@ _TRIPLES = ("reqd_work_group_size", "work_group_size_hint")
 
 
 def for_function(c: Context, items: list[syntax.Attribute], *, kernel: bool) -> dict[str, object]:
-    """The function attributes as FunctionDecl holds them."""
+    """Return the function attributes in the form of FunctionDecl."""
     result: dict[str, object] = {}
     for item in items:
         name = item.name.strip("_")
@@ -72,7 +72,7 @@ def one_integer(c: Context, item: syntax.Attribute) -> int:
 
 
 def no_matrix(c: Context, item: syntax.Attribute) -> None:
-    """Where no type stands that could be a component type."""
+    """Refuse an attribute of matrices in a place without a type that could be a component type."""
     if item.name.strip("_") == "coop_mat":
         c.fail("coop-mat-attribute", "'coop_mat' belongs to the type of a variable, a function or a typedef", item.span)
     if item.name.strip("_") == "matrix_type":
@@ -85,19 +85,19 @@ def _unknown(c: Context, item: syntax.Attribute) -> None:
 
 
 def alignment(c: Context, items: list[syntax.Attribute]) -> int | None:
-    """The largest `aligned(n)` in bytes."""
-    found: int | None = None
+    """Return the largest `aligned(n)` in bytes."""
+    largest: int | None = None
     for item in items:
         if item.name.strip("_") == "aligned":
             value = _integers(c, item, 1)[0] if item.arguments else 16
             if value & (value - 1):
                 c.fail("attribute", f"an alignment must be a power of two, not {value}", item.span)
-            found = max(found or 1, value)
-    return found
+            largest = max(largest or 1, value)
+    return largest
 
 
 def for_variable(c: Context, items: list[syntax.Attribute]) -> int | None:
-    """The variable's own alignment in bytes; unknown attributes are told."""
+    """Return the variable's own alignment in bytes; report unknown attributes."""
     for item in items:
         if item.name.strip("_") not in ("aligned", "packed"):
             _unknown(c, item)
@@ -105,17 +105,17 @@ def for_variable(c: Context, items: list[syntax.Attribute]) -> int | None:
 
 
 def for_field(c: Context, items: list[syntax.Attribute]) -> tuple[int | None, bool]:
-    """The member's own alignment in bytes, and whether it is packed."""
+    """Return the member's own alignment in bytes, and whether it is packed."""
     return for_variable(c, items), any(item.name.strip("_") == "packed" for item in items)
 
 
 def for_typedef(c: Context, items: list[syntax.Attribute], t: Type) -> int | None:
-    """The alignment, in bytes, of objects of the type that is named."""
-    found = for_variable(c, items)
-    if found is not None and found < align_of(t):
+    """Return the alignment, in bytes, of objects of the type that is named."""
+    minimum = for_variable(c, items)
+    if minimum is not None and minimum < align_of(t):
         span = next(item.span for item in items if item.name.strip("_") == "aligned")
         c.unsupported(f"aligning '{t}' to less than {align_of(t)} bytes is", span)
-    return found
+    return minimum
 
 
 def apply_to_record(c: Context, record: RecordType, items: list[syntax.Attribute]) -> None:
@@ -131,7 +131,7 @@ def apply_to_record(c: Context, record: RecordType, items: list[syntax.Attribute
 
 
 def unroll_hint(c: Context, items: list[syntax.Attribute]) -> int | None:
-    """The unroll factor that `opencl_unroll_hint` asks for: 0 is fully."""
+    """Return the unroll factor of `opencl_unroll_hint`: 0 is fully."""
     factor: int | None = None
     for item in items:
         if item.name.strip("_") == "opencl_unroll_hint":
@@ -143,7 +143,7 @@ def unroll_hint(c: Context, items: list[syntax.Attribute]) -> int | None:
 
 
 def unroll_pragma(c: Context, text: str, span: Span) -> int | None:
-    """The factor of `#pragma unroll [n]` (0 is fully) or `nounroll` (1); None for any other pragma."""
+    """Return the factor of `#pragma unroll [n]` (0 is fully) or `nounroll` (1); None for any other pragma."""
     words = text.replace("(", " ").replace(")", " ").split()
     if words[:1] == ["clang"] and words[1:3] == ["loop", "unroll"]:
         return {"full": 0, "enable": 0, "disable": 1}.get(words[3] if len(words) > 3 else "")

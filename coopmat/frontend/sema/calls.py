@@ -37,19 +37,19 @@ def call(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
 
 
 def _user_call(c: Context, function: typed.FunctionDecl, node: syntax.Call) -> Expr:
-    wanted = function.type.parameters
+    types = function.type.parameters
     declared = Note(f"'{function.name}' is declared here", function.span)
-    if len(node.arguments) != len(wanted):
-        message = f"'{function.name}' takes {plural(len(wanted), 'argument')}, not {len(node.arguments)}"
+    if len(node.arguments) != len(types):
+        message = f"'{function.name}' takes {plural(len(types), 'argument')}, not {len(node.arguments)}"
         c.fail("argument-count", message, node.span, notes=[declared])
     _record_call(c, function, node)
 
     def converted(number: int) -> Expr:
-        argument, t = node.arguments[number], wanted[number]
+        argument, t = node.arguments[number], types[number]
         what = f"argument {number + 1} of '{function.name}'"
         return assign_convert(c, c.analyse(argument, t), t, argument.span, what, [declared])
 
-    return typed.Call(node.span, function.type.result, function, c.each(range(len(wanted)), converted))
+    return typed.Call(node.span, function.type.result, function, c.each(range(len(types)), converted))
 
 
 def _record_call(c: Context, function: typed.FunctionDecl, node: syntax.Call) -> None:
@@ -57,19 +57,20 @@ def _record_call(c: Context, function: typed.FunctionDecl, node: syntax.Call) ->
 
 
 def _overloaded_call(c: Context, family: Overloads, node: syntax.Call) -> Expr:
-    """The best of the user's functions and, where their name is a builtin's, of the builtin's overloads."""
+    """Analyse a call of the best one of the user's functions and, if their name is a builtin's, of the builtin's
+    overloads."""
     arguments = _overload_values(c, family, node)
     row = builtins.find(family.name)
     candidates = [_Candidate(f.type.parameters, f) for f in family.functions]
     if row is not None and row.status == builtins.SUPPORTED:
-        candidates += [_Candidate(found.parameters, found) for found in builtins.overloads(row)]
+        candidates += [_Candidate(overload.parameters, overload) for overload in builtins.overloads(row)]
     best, unbeaten = builtins.best_of(candidates, [argument.type for argument in arguments])
     if best is None:
-        given = ", ".join(str(argument.type) for argument in arguments)
+        names = ", ".join(str(argument.type) for argument in arguments)
         notes = [Note(f"candidate: {f.type}", f.span) for f in family.functions[:8]]
         if unbeaten:
-            c.fail("ambiguous-call", f"the call of '{family.name}' with ({given}) is ambiguous", node.span, notes=notes)
-        c.fail("no-matching-function", f"no '{family.name}' takes ({given})", node.span, notes=notes)
+            c.fail("ambiguous-call", f"the call of '{family.name}' with ({names}) is ambiguous", node.span, notes=notes)
+        c.fail("no-matching-function", f"no '{family.name}' takes ({names})", node.span, notes=notes)
     if isinstance(best.function, builtins.Overload):
         return _resolved(c, family.name, arguments, node)
     function = best.function
@@ -82,28 +83,28 @@ def _overloaded_call(c: Context, family: Overloads, node: syntax.Call) -> Expr:
 
 
 def _overload_values(c: Context, family: Overloads, node: syntax.Call) -> list[Expr]:
-    """The arguments; one that takes its matrix type from its context has that of the functions which the others fit,
-    where they agree on it."""
+    """Return the arguments. An argument that takes its matrix type from its context gets that of the functions which
+    the other arguments fit, if these agree on it."""
     needing = {i for i, argument in enumerate(node.arguments) if matrices.needs_target(c, argument)}
     if not needing:
         return _values(c, node.arguments)
-    given = iter(_values(c, [a for i, a in enumerate(node.arguments) if i not in needing]))
-    known = [None if i in needing else next(given) for i in range(len(node.arguments))]
+    values = iter(_values(c, [a for i, a in enumerate(node.arguments) if i not in needing]))
+    arguments = [None if i in needing else next(values) for i in range(len(node.arguments))]
     fitting = [
         f.type.parameters
         for f in family.functions
-        if len(f.type.parameters) == len(known)
+        if len(f.type.parameters) == len(arguments)
         and all(
             isinstance(t, CoopMatrixType) if e is None else builtins.converts(e.type, t)
-            for e, t in zip(known, f.type.parameters, strict=True)
+            for e, t in zip(arguments, f.type.parameters, strict=True)
         )
     ]
 
     def value(number: int) -> Expr:
-        wanted = {parameters[number] for parameters in fitting}
-        return known[number] or _value(c, node.arguments[number], wanted.pop() if len(wanted) == 1 else None)
+        types = {parameters[number] for parameters in fitting}
+        return arguments[number] or _value(c, node.arguments[number], types.pop() if len(types) == 1 else None)
 
-    return c.each(range(len(known)), value)
+    return c.each(range(len(arguments)), value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,26 +153,26 @@ def _value(c: Context, argument: syntax.Expression, expected: Type | None = None
 
 def _resolved(c: Context, name: str, arguments: list[Expr], node: syntax.Call) -> Expr:
     types = [argument.type for argument in arguments]
-    found = builtins.resolve(name, types)
-    if not isinstance(found, builtins.Overload):
-        given = ", ".join(map(str, types))
-        notes = [Note(f"candidate: {text}") for text in found.candidates[:8]]
-        if isinstance(found, builtins.Ambiguous):
-            c.fail("ambiguous-call", f"the call of '{name}' with ({given}) is ambiguous", node.span, notes=notes)
-        c.fail("no-matching-function", f"no '{name}' takes ({given})", node.span, notes=notes)
-    if (missing := c.features.missing(found.needs)) is not None:
-        c.fail("extension-off", f"'{found}' needs {missing}, which is off", node.callee.span)
+    overload = builtins.resolve(name, types)
+    if not isinstance(overload, builtins.Overload):
+        names = ", ".join(map(str, types))
+        notes = [Note(f"candidate: {text}") for text in overload.candidates[:8]]
+        if isinstance(overload, builtins.Ambiguous):
+            c.fail("ambiguous-call", f"the call of '{name}' with ({names}) is ambiguous", node.span, notes=notes)
+        c.fail("no-matching-function", f"no '{name}' takes ({names})", node.span, notes=notes)
+    if (missing := c.features.missing(overload.needs)) is not None:
+        c.fail("extension-off", f"'{overload}' needs {missing}, which is off", node.callee.span)
     converted = [
         assign_convert(c, argument, t, argument.span, f"argument {i + 1} of '{name}'")
-        for i, (argument, t) in enumerate(zip(arguments, found.parameters, strict=True))
+        for i, (argument, t) in enumerate(zip(arguments, overload.parameters, strict=True))
     ]
-    _check_power_of_two(c, found.row, converted)
-    restricted_types.check_memory_order(c, found, converted)
-    return typed.BuiltinCall(node.span, found.result, name, found.lowering, found.parameters, converted)
+    _check_power_of_two(c, overload.row, converted)
+    restricted_types.check_memory_order(c, overload, converted)
+    return typed.BuiltinCall(node.span, overload.result, name, overload.lowering, overload.parameters, converted)
 
 
 def _check_power_of_two(c: Context, row: builtins.Builtin, arguments: list[Expr]) -> None:
-    """Of a cluster's size, which SPIR-V wants to know."""
+    """Check a cluster's size, which must be known in SPIR-V."""
     if row.power_of_two is None:
         return
     argument = arguments[row.power_of_two]

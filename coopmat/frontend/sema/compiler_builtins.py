@@ -20,13 +20,13 @@ def _values(c: Context, name: str, node: syntax.Call, count: int) -> list[Expr]:
 
 
 def _expect(c: Context, name: str, node: syntax.Call) -> Expr:
-    """The first argument; what it is likely to be is a hint that nothing here takes."""
+    """Return the first argument; its likely value is a hint that is ignored here."""
     value = _values(c, name, node, 2)[0]
     return assign_convert(c, value, LONG, node.arguments[0].span, f"argument 1 of '{name}'")
 
 
 def _assume(c: Context, name: str, node: syntax.Call) -> Expr:
-    """A condition that holds: it is not evaluated."""
+    """Analyse an assumption: its condition is not evaluated."""
     condition(c, _values(c, name, node, 1)[0], f"argument 1 of '{name}'")
     return typed.Zero(node.span, VOID)
 
@@ -73,5 +73,5 @@ NAMES = frozenset(_TABLE)
 
 
 def call(c: Context, name: str, node: syntax.Call) -> Expr:
-    """A call of one of `NAMES`."""
+    """Analyse a call of one of `NAMES`."""
     return _TABLE[name](c, name, node)

@@ -1,4 +1,4 @@
-"""What analysis knows while it walks: scopes, the current function, where findings go."""
+"""The state of semantic analysis: scopes, the current function, and the diagnostics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from ...diagnostics import Details, Diagnostics, FixIt, Note, Span
 from ...features import Features
 from .. import syntax, typed
-from ..foreign_names import NAMES, Meant
+from ..foreign_names import NAMES, Equivalent
 from ..types import PLAIN, Qualifiers, RecordType, Type
 
 if TYPE_CHECKING:
@@ -35,16 +35,16 @@ def plural(count: int, noun: str) -> str:
 
 
 class Abandon(Exception):
-    """A finding was reported and what was being analysed has no meaning.
+    """Raised after an error was reported, when the construct that was being analysed has no meaning.
 
-    The innermost statement, initialiser, argument or member goes on after it, so that one mistake is told once
-    and the next one too.
+    Analysis continues after the innermost statement, initialiser, argument or member, so that each mistake is reported
+    once, and later ones are reported too.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Typedef:
-    """A name for a type, with the qualifiers and the alignment (in bytes) that come with it, and, where that is the
+    """A `Typedef` is a name for a type, with the type's qualifiers and alignment (in bytes), and, where that is the
     type's first name, size_t or the like (`host_sized`)."""
 
     span: Span
@@ -65,7 +65,7 @@ class EnumConstant:
 
 @dataclass(frozen=True, slots=True)
 class Poisoned:
-    """A name whose declaration was at fault: its uses say nothing further."""
+    """A `Poisoned` name is one whose declaration was faulty: its uses cause no further errors."""
 
     span: Span
     name: str
@@ -73,7 +73,7 @@ class Poisoned:
 
 @dataclass(frozen=True, slots=True)
 class Overloads:
-    """The functions of one name that are marked overloadable (clang's attribute); each has other parameters."""
+    """The functions of one name that are marked overloadable (clang's attribute); their parameters differ."""
 
     span: Span
     name: str
@@ -85,7 +85,7 @@ Entity = typed.VarDecl | typed.FunctionDecl | Overloads | Typedef | EnumConstant
 
 @dataclass(frozen=True, slots=True)
 class EnumTag:
-    """`type` is what objects of the enumeration are."""
+    """An enumeration's tag; `type` is the type of its objects."""
 
     span: Span
     name: str
@@ -96,7 +96,8 @@ Tag = RecordType | EnumTag
 
 
 class UnknownType(Type):
-    """What a context asks for whose own type had no meaning: nothing is amiss with what does not fit it."""
+    """The expected type of an expression whose context is faulty: an expression that does not fit it causes no further
+    error."""
 
     __slots__ = ()
 
@@ -105,7 +106,7 @@ UNKNOWN = UnknownType()
 
 
 class Scope:
-    """One level of names; ordinary identifiers and tags live apart (C11 6.2.3)."""
+    """A `Scope` is one level of names; ordinary identifiers and tags have separate name spaces (C11 6.2.3)."""
 
     __slots__ = ("names", "parent", "tags")
 
@@ -139,7 +140,7 @@ class Scope:
 
 @dataclass(slots=True)
 class SwitchState:
-    """The switch being analysed: its promoted type, its labels by constant, the names among those."""
+    """The switch being analysed: its promoted type, its labels by constant, and the enumerators that name labels."""
 
     type: Type
     cases: dict[int, Span] = field(default_factory=dict)
@@ -177,9 +178,9 @@ class FunctionState:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What analyses the parts of a tree that any other part may hold: an expression, with the type that its context
-    asks for; a type's name; a compound statement; the declaration of a function in a block. They are handed in, so that
-    what calls them need not know them."""
+    """`Rules` are the functions that analyse constructs which many others contain: an expression, with the type that
+    its context expects; a type name; a compound statement; a function declaration in a block. They are passed in, so
+    that their callers need not import them."""
 
     expression: Callable[[Context, syntax.Expression, Type | None], typed.Expr]
     type_name: Callable[[Context, syntax.TypeName], Type]
@@ -188,8 +189,8 @@ class Rules:
 
 
 class Context:
-    """State of one analysis by `rules`; `features` is what is on, `single` makes constants without a suffix floats,
-    `wrap` signed integers wrap."""
+    """A `Context` is the state of one analysis by `rules`; `features` are those that are on, `single` makes constants
+    without a suffix floats, `wrap` makes signed integers wrap."""
 
     def __init__(
         self,
@@ -206,22 +207,22 @@ class Context:
         self.diagnostics = diagnostics
         self.features = features
         self.matrices = "__opencl_c_ext_cooperative_matrix" in features
-        # Whether a pragma asks for matrices, or its absence has been told.
+        # Whether a pragma enables matrices, or its absence has been reported.
         self.matrix_pragma = False
         self.scope = Scope()
         self.function: FunctionState | None = None
         self.unit = typed.Unit([], [], [])
         # Every function by name, whatever scope it was declared in: they are one (C11 6.2.2).
         self.functions: dict[str, typed.FunctionDecl] = {}
-        # What `#pragma OPENCL FP_CONTRACT` said last here, and what its DEFAULT is.
+        # The setting of the last `#pragma OPENCL FP_CONTRACT`, and its DEFAULT.
         self.contract = self.contract_default = contract
-        # Program-scope variables without an initial value so far; and whether all that declared them was `extern`.
+        # Program-scope variables without an initial value so far; and whether all their declarations were `extern`.
         self.tentative: dict[str, tuple[typed.VarDecl, bool]] = {}
-        # Caller to what it calls, each with the place of the first call; None calls in what is never run.
+        # Caller to callees, each with the place of the first call; None is the caller of what is never run.
         self.calls: dict[typed.FunctionDecl | None, dict[typed.FunctionDecl, Span]] = {}
-        # The variables of each function declarator, by its identity: analysed once, asked for several times.
+        # The variables of each function declarator, by its identity: they are analysed once, and used several times.
         self.parameters: dict[int, list[typed.VarDecl]] = {}
-        # Records that lack members which were at fault; what is missing there is told already.
+        # Records without their faulty members: the absence of a member in one of them is not reported.
         self.broken: set[RecordType] = set()
         # For warnings: how often each variable is named, and how often only to store to it; types that are named.
         self.references: dict[typed.VarDecl, int] = {}
@@ -231,23 +232,25 @@ class Context:
         self.host_sized: dict[typed.VarDecl, str] = {}
         # The names and the values of each enumeration.
         self.enumerations: list[tuple[frozenset[str], frozenset[int]]] = []
-        # Functions that may stay unused: marked so, or inline in a header.
+        # Functions that may remain unused: they have the attribute, or are inline in a header.
         self.excused: set[typed.FunctionDecl] = set()
-        # Where earlier stages found fault: a name that stands there is a consequence.
-        self.told = {item.span for item in diagnostics if item.severity.is_error}
+        # The places of errors of earlier stages: an error at such a place is a consequence.
+        self.error_spans = {item.span for item in diagnostics if item.severity.is_error}
 
     # --- parts
 
     def analyse(self, node: syntax.Expression, expected: Type | None = None) -> typed.Expr:
-        """The typed form of an expression; `expected` is what the context asks for (matrix loads need it)."""
+        """Return the typed form of an expression; `expected` is the type that its context expects (matrix loads need
+        it)."""
         return self.rules.expression(self, node, expected)
 
     def analyse_each(self, *nodes: syntax.Expression, expected: Type | None = None) -> list[typed.Expr]:
-        """All of them, so that each tells what is wrong with it, before giving up because of one."""
+        """Analyse all the expressions, so that the errors of each are reported, before giving up because of one."""
         return self.each(nodes, lambda node: self.analyse(node, expected))
 
     def each(self, items: Iterable[T], function: Callable[[T], R]) -> list[R]:
-        """What the function makes of the items, each of which tells what is wrong with it before one gives up."""
+        """Return the function's results for the items; the errors of each are reported before giving up because of
+        one."""
         results: list[R] = []
         sound = True
         for item in items:
@@ -260,7 +263,7 @@ class Context:
         return results
 
     def all_of(self, *parts: Callable[[], Any]) -> list[Any]:
-        """The results of parts, which give up together where there is an error in one."""
+        """Return the results of parts, all of which are analysed before an error in one is raised."""
         errors = self.diagnostics.error_count
         results = self.each(parts, lambda part: part())
         if self.diagnostics.error_count != errors:
@@ -268,11 +271,11 @@ class Context:
         return results
 
     def type_name(self, node: syntax.TypeName) -> Type:
-        """The type that a cast, sizeof or argument names."""
+        """Return the type that a cast, sizeof or argument names."""
         return self.rules.type_name(self, node)
 
     def block(self, node: syntax.Compound) -> typed.Block:
-        """A compound statement without a scope of its own (the caller opens one)."""
+        """Analyse a compound statement without a scope of its own (the caller opens one)."""
         return self.rules.block(self, node)
 
     # --- findings
@@ -281,19 +284,20 @@ class Context:
         self.diagnostics.error(code, message, span, **details)
 
     def fail(self, code: str, message: str, span: Span, **details: Unpack[Details]) -> NoReturn:
-        """Reports and gives up on what is being analysed."""
+        """Report an error and raise Abandon."""
         self.error(code, message, span, **details)
         raise Abandon
 
     def abandon(self) -> NoReturn:
-        """Gives up on what is being analysed; the finding is already told."""
+        """Raise Abandon for an error that has been reported already."""
         raise Abandon
 
     def unsupported(self, what: str, span: Span) -> NoReturn:
         self.fail("not-supported", f"{what} not supported yet", span)
 
     def check_count(self, count: int, most: int, what: str, span: Span) -> None:
-        """An error, and no more than that, where there are more than `most`; `what` is plural, with what holds them."""
+        """Report an error if there are more than `most`, without giving up; `what` is plural, and includes the
+        container."""
         if count > most:
             with self.recover():
                 self.unsupported(f"more than {most} {what} are", span)
@@ -302,7 +306,7 @@ class Context:
         self.diagnostics.warning(code, message, span, **details)
 
     def recover(self) -> suppress:
-        """Goes on after a part that had no meaning; the finding is already told."""
+        """Return a context manager that continues after a faulty part, whose error has been reported."""
         return suppress(Abandon)
 
     # --- names
@@ -317,7 +321,7 @@ class Context:
             self.scope = self.scope.parent
 
     def declare(self, entity: Entity) -> None:
-        """Enters a name into the innermost scope; a clash is told with the earlier place."""
+        """Add a name to the innermost scope; report a clash together with the earlier declaration."""
         earlier = self.scope.names.get(entity.name)
         if earlier is not None and not isinstance(earlier, Poisoned) and entity.span is not None:
             notes = [Note("the previous declaration is here", earlier.span)] if earlier.span else []
@@ -331,33 +335,33 @@ class Context:
         self.scope.names[entity.name] = entity
 
     def poison(self, name: str | None, span: Span) -> None:
-        """Enters the name of a declaration that had no meaning, so that its uses say nothing further."""
+        """Add the name of a faulty declaration, so that its uses cause no further errors."""
         if name is not None and name not in self.scope.names:
             self.scope.names[name] = Poisoned(span, name)
 
     def undeclared(self, message: str, name: str, span: Span, candidates: Iterable[str]) -> NoReturn:
-        """Tells that `name` is not declared, once in each function."""
-        if span in self.told:
+        """Report that `name` is not declared, once in each function."""
+        if span in self.error_spans:
             raise Abandon
         if self.function is not None:
             if name in self.function.undeclared:
                 raise Abandon
             self.function.undeclared.add(name)
-        meant = NAMES.get(name)
-        if meant is None and (near := self.nearest(name, candidates)):
-            meant = Meant(near, alike=True)
-        notes = [meant.note()] if meant else []
-        # Where a macro made the name, another text stands in the source.
+        equivalent = NAMES.get(name)
+        if equivalent is None and (near := self.nearest(name, candidates)):
+            equivalent = Equivalent(near, interchangeable=True)
+        notes = [equivalent.note()] if equivalent else []
+        # If a macro produced the name, the source has another text there.
         line = self.diagnostics.sources.line(span.file, span.line) or ""
-        here = line[span.column - 1 : span.end_column - 1] == name
-        fixits = [FixIt(span, meant.name)] if meant and meant.alike and here else []
+        in_source = line[span.column - 1 : span.end_column - 1] == name
+        fixits = [FixIt(span, equivalent.name)] if equivalent and equivalent.interchangeable and in_source else []
         self.fail("undeclared-identifier", message, span, notes=notes, fixits=fixits)
 
     def nearest(self, name: str, candidates: Iterable[str]) -> str | None:
-        """The candidate that is written most like `name`; the case of letters and underscores count least."""
-        known = sorted(set(candidates))
-        alike = [item for item in known if _bare(item) == _bare(name)]
-        return next(iter(alike or difflib.get_close_matches(name, known, n=1, cutoff=0.75)), None)
+        """Return the candidate spelled most similarly to `name`; letter case and underscores count least."""
+        names = sorted(set(candidates))
+        matches = [item for item in names if _bare(item) == _bare(name)]
+        return next(iter(matches or difflib.get_close_matches(name, names, n=1, cutoff=0.75)), None)
 
     def suggestion(self, name: str, candidates: Iterable[str]) -> list[Note]:
         near = self.nearest(name, candidates)

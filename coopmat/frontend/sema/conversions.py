@@ -36,12 +36,12 @@ from .values import can_splat, common_scalar, convert_arithmetic, is_null_pointe
 
 
 def for_storage(t: Type) -> bool:
-    """Whether values of the type are stored and converted by casts, and nothing else."""
+    """Return whether the type is a storage format, whose values are only stored and converted by casts."""
     return isinstance(t, ScalarType) and t.is_bits and t.bits == 8
 
 
 def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) -> tuple[Expr, Expr]:
-    """Brings both operands of an arithmetic operator to one type; an error names the operator and both types."""
+    """Convert both operands of an arithmetic operator to one type; an error names the operator and both types."""
     a, b = left.type, right.type
     if for_storage(a) or for_storage(b):
         e = left if for_storage(a) else right
@@ -67,7 +67,7 @@ def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) 
 
 
 def _narrowing(c: Context, e: Expr, vector: Type) -> tuple[Note, list[FixIt]] | None:
-    """What mends a scalar of greater rank than the components of the vector beside it."""
+    """Return the note and fix-its for a scalar of greater rank than the components of the other operand, a vector."""
     if not isinstance(e.type, ScalarType) or not isinstance(vector, VectorType):
         return None
     t = vector.element
@@ -89,7 +89,7 @@ def bad_operands(
 
 
 def assign_convert(c: Context, e: Expr, target: Type, span: Span, what: str, notes: list[Note] | None = None) -> Expr:
-    """Implicit conversion, as by assignment, initialisation, argument passing and return (`what` says which)."""
+    """Convert implicitly, as in assignment, initialisation, argument passing and return (`what` names which)."""
     e = rvalue(e)
     source = e.type
     if source == target:
@@ -117,7 +117,7 @@ def assign_convert(c: Context, e: Expr, target: Type, span: Span, what: str, not
 
 
 def _incompatible(c: Context, e: Expr, target: Type, span: Span, what: str, notes: list[Note]) -> NoReturn:
-    """Tells, where matrices are concerned, what makes one type of the other: nothing does so implicitly."""
+    """Report incompatible types; where matrices are concerned, with the explicit conversion between them."""
     from .matrix_types.casts import converts
 
     source, hint, by_cast, fixits = e.type, "", False, list[FixIt]()
@@ -184,7 +184,7 @@ def _assign_pointer(c: Context, e: Expr, target: PointerType, span: Span, what: 
 
 
 def keep_matrices(c: Context, source: Type, target: PointerType, span: Span, what: str) -> None:
-    """A matrix is opaque: its memory is seen as nothing else, and nothing else as a matrix."""
+    """Refuse to view a matrix's memory as another type, or another type as a matrix: a matrix is opaque."""
     pointee = source.pointee if isinstance(source, PointerType) else None
     if pointee != target.pointee and (contains_matrix(target.pointee) or (pointee and contains_matrix(pointee))):
         message = f"{what}: a pointer to a cooperative matrix keeps its type: '{source}' does not become '{target}'"
@@ -200,7 +200,7 @@ def _same_but_sign(a: Type, b: Type) -> bool:
 
 
 def retype_pointer(e: Expr, target: PointerType) -> Expr:
-    """A pointer as another pointer, its address space changed too where that is called for."""
+    """Return a pointer as another pointer type, with a change of its address space if necessary."""
     source = e.type
     assert isinstance(source, PointerType)
     if source.qualifiers.space is not target.qualifiers.space:
@@ -212,7 +212,7 @@ def retype_pointer(e: Expr, target: PointerType) -> Expr:
 
 
 def cast(c: Context, e: Expr, target: Type, span: Span) -> Expr:
-    """An explicit cast (OpenCL C 3.0, sections 6.2.2 and 6.5.4); the result is an rvalue."""
+    """Analyse an explicit cast (OpenCL C 3.0, sections 6.2.2 and 6.5.4); the result is an rvalue."""
     e = rvalue(e)
     source = e.type
     restricted_types.refuse(c, target, "cast", span)
@@ -282,7 +282,7 @@ def _cast_matrix(c: Context, e: Expr, target: Type, span: Span) -> Expr:
 
 
 def check_matrix_conversion(c: Context, e: Expr, target: CoopMatrixType, span: Span) -> None:
-    """A conversion is of the components: scope, shape and use stay."""
+    """Check that a conversion changes only the components: scope, shape and use must be equal."""
     assert isinstance(e.type, CoopMatrixType)
     if not e.type.converts_to(target):
         message = f"a conversion keeps shape and use: '{e.type}' does not convert to '{target}'"
@@ -290,7 +290,7 @@ def check_matrix_conversion(c: Context, e: Expr, target: CoopMatrixType, span: S
 
 
 def condition(c: Context, e: Expr, what: str) -> Expr:
-    """A scalar or pointer that a statement tests."""
+    """Check a scalar or pointer that is a statement's condition."""
     e = rvalue(e)
     if isinstance(e.type, CoopMatrixType):
         c.fail("coop-mat-condition", f"{what} cannot be a cooperative matrix ('{e.type}')", e.span)
@@ -304,7 +304,7 @@ def condition(c: Context, e: Expr, what: str) -> Expr:
 
 
 def index_value(c: Context, e: Expr) -> Expr:
-    """An array or pointer index: any integer, as long or ulong."""
+    """Convert an array or pointer index, which is any integer, to long or ulong."""
     e = rvalue(e)
     if not isinstance(e.type, ScalarType) or not e.type.is_integer:
         c.fail("invalid-index", f"an index must be an integer, not '{e.type}'", e.span)
@@ -312,7 +312,7 @@ def index_value(c: Context, e: Expr) -> Expr:
 
 
 def matrix_index(c: Context, e: Expr, matrix: CoopMatrixType) -> Expr:
-    """The index of a component: any integer, as uint."""
+    """Convert the index of a component, which is any integer, to uint."""
     e = rvalue(e)
     if not isinstance(e.type, ScalarType) or not e.type.is_integer:
         c.fail("coop-mat-index", f"a component of '{matrix}' is chosen by an integer, not '{e.type}'", e.span)

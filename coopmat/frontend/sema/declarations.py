@@ -1,4 +1,4 @@
-"""Declarations: specifiers and declarators to types, records, enumerations, variables (OpenCL C 3.0, 6.5 to 6.9)."""
+"""Declarations: types from specifiers and declarators, records, enumerations, variables (OpenCL C 3.0, 6.5 to 6.9)."""
 
 from __future__ import annotations
 
@@ -79,7 +79,8 @@ _UNSUPPORTED_TYPES = ("image", "queue_t", "clk_event_t", "reserve_id_t", "ndrang
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What specifiers say: the type, the qualifiers of the object, and the words that concern the declaration.
+    """A `Base` is the meaning of specifiers: the type, the qualifiers of the object, and the words about the
+    declaration.
 
     `alignment`, in bytes, is the typedef's, for objects of the type itself.
     """
@@ -91,7 +92,7 @@ class Base:
     alignment: int | None = None
 
     def marks(self, d: syntax.Declarator) -> list[syntax.Attribute]:
-        """The attributes of an object: those of the specifiers and those after its declarator."""
+        """Return the attributes of an object: those of the specifiers and those after its declarator."""
         return [*self.specifiers.attributes, *d.attributes]
 
 
@@ -99,7 +100,7 @@ class Base:
 
 
 def base_type(c: Context, s: syntax.Specifiers) -> Base:
-    """The type that the specifiers name, type attributes applied."""
+    """Return the type that the specifiers name, type attributes applied."""
     access = restricted_types.access_words(s.qualifiers)
     qualifiers, explicit = _qualifiers(c, [word for word in s.qualifiers if word not in access])
     alignment: int | None = None
@@ -158,7 +159,8 @@ def apply_matrix_attributes(
 
 
 def _vector(c: Context, t: Type, name: str, attribute: syntax.Attribute) -> VectorType:
-    """clang's `ext_vector_type(components)`, GNU C's `vector_size(bytes)`: OpenCL C's own vectors."""
+    """Return the type of clang's `ext_vector_type(components)` or GNU C's `vector_size(bytes)`: OpenCL C's own
+    vectors."""
     size = attributes.one_integer(c, attribute)
     if isinstance(t, ScalarType) and t in (*INTEGERS, *FLOATS):
         count = size if name == "ext_vector_type" else size * 8 // t.bits
@@ -200,7 +202,7 @@ def _typedef(c: Context, word: syntax.Word) -> tuple[Type, Qualifiers, int | Non
         return BUILTIN_TYPES[word.text], PLAIN, None
     if word.text.startswith(_UNSUPPORTED_TYPES):
         c.unsupported(f"the type '{word.text}' is", word.span)
-    if word.span in c.told:
+    if word.span in c.error_spans:
         c.abandon()
     notes = c.suggestion(word.text, [*c.scope.visible(), *BUILTIN_TYPES])
     c.fail("unknown-type", f"unknown type name '{word.text}'", word.span, notes=notes)
@@ -222,12 +224,13 @@ def _words(c: Context, s: syntax.Specifiers) -> Type:
 
 
 def alignment_of_base(base: Base, d: syntax.Declarator) -> int | None:
-    """The alignment that an object has from the typedef in its specifiers: pointers to that have none of it."""
+    """Return the alignment that an object has from the typedef in its specifiers; a pointer to that type has none of
+    it."""
     return None if any(isinstance(m, syntax.PointerModifier) for m in d.modifiers) else base.alignment
 
 
 def own_alignment(c: Context, base: Base, d: syntax.Declarator) -> int | None:
-    """The alignment that an object has from attributes, else from its typedef."""
+    """Return the alignment that an object has from attributes, else from its typedef."""
     return attributes.for_variable(c, base.marks(d)) or alignment_of_base(base, d)
 
 
@@ -235,7 +238,8 @@ _HOST_SIZED = frozenset({"size_t", "ptrdiff_t", "intptr_t", "uintptr_t"})
 
 
 def host_sized(c: Context, base: Base, d: syntax.Declarator) -> str | None:
-    """Which of the types whose size only the device knows an object, or its elements, are of (section 6.3.1)."""
+    """Return the name of the type of an object, or of its elements, if its size depends on the device (section
+    6.3.1)."""
     if not all(isinstance(m, syntax.ArrayModifier) for m in d.modifiers):
         return None
     if base.specifiers.typedef_name is not None:
@@ -248,7 +252,7 @@ def host_sized(c: Context, base: Base, d: syntax.Declarator) -> str | None:
 
 
 def declarator_type(c: Context, base: Base, d: syntax.Declarator) -> tuple[Type, Qualifiers]:
-    """The type that a declarator makes of the base, and the qualifiers of the object declared."""
+    """Return the type that a declarator derives from the base, and the qualifiers of the object declared."""
     # A type attribute after the name means what it would mean before: the innermost type.
     t, qualifiers = apply_matrix_attributes(c, base.type, d.attributes, base.specifiers, d), base.qualifiers
     if qualifiers.restrict and not isinstance(t, PointerType):
@@ -269,9 +273,9 @@ def declarator_type(c: Context, base: Base, d: syntax.Declarator) -> tuple[Type,
 
 
 def _pointed_to(c: Context, t: Type, qualifiers: Qualifiers, explicit: bool) -> Qualifiers:
-    """What a pointer points to: without an address space of its own the generic one (section 6.7.1).
+    """Return the qualifiers of a pointee: without an explicit address space it is in the generic one (section 6.7.1).
 
-    Matrices lie in private memory only, so that what points to them does too.
+    Matrices are in private memory only, so pointers to them point to private memory.
     """
     if explicit or not c.features.generic or contains_matrix(t):
         return qualifiers
@@ -315,10 +319,10 @@ def _function_of(c: Context, t: Type, modifier: syntax.FunctionModifier, span: S
 
 
 def parameters(c: Context, modifier: syntax.FunctionModifier) -> list[typed.VarDecl]:
-    """The parameters of a function declarator; arrays are pointers here. `(void)` and `()` have none."""
-    known = c.parameters.get(id(modifier))
-    if known is not None:
-        return known
+    """Return the parameters of a function declarator, with arrays as pointers. `(void)` and `()` have none."""
+    variables = c.parameters.get(id(modifier))
+    if variables is not None:
+        return variables
     items = modifier.parameters or []
     if len(items) == 1 and _is_void(items[0]):
         items = []
@@ -327,7 +331,7 @@ def parameters(c: Context, modifier: syntax.FunctionModifier) -> list[typed.VarD
 
 
 def one_parameter(c: Context, item: syntax.Parameter) -> typed.VarDecl:
-    """A parameter as a variable; arrays are pointers here."""
+    """Return a parameter as a variable, with an array as a pointer."""
     base = base_type(c, item.specifiers)
     t, qualifiers = declarator_type(c, base, item.declarator)
     if isinstance(t, ArrayType):
@@ -356,9 +360,9 @@ def _is_void(p: syntax.Parameter) -> bool:
 def each_declarator(
     c: Context, node: syntax.Declaration, variable: Callable[[Base, syntax.InitDeclarator, Type, Qualifiers], None]
 ) -> None:
-    """Declares types and functions, and by `variable` what else a declaration names.
+    """Declare types and functions, and call `variable` for the other names that a declaration declares.
 
-    Where a declarator has no meaning, its name is poisoned and the next one follows.
+    The name of a faulty declarator is poisoned, and the next declarator follows.
     """
     try:
         base = base_type(c, node.specifiers)
@@ -402,7 +406,7 @@ def declare_typedef(c: Context, base: Base, item: syntax.InitDeclarator) -> None
 
 
 def type_name(c: Context, node: syntax.TypeName) -> Type:
-    """The type that a cast, sizeof or argument names."""
+    """Return the type that a cast, sizeof or argument names."""
     return declarator_type(c, base_type(c, node.specifiers), node.declarator)[0]
 
 

@@ -1,4 +1,4 @@
-"""Expressions: each kind of syntax node to its typed form (OpenCL C 3.0, section 6.3)."""
+"""Expressions: the typed form of each kind of syntax node (OpenCL C 3.0, section 6.3)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Handler = Callable[[Context, Any, "Type | None"], Expr]
 
 
 def analyse(c: Context, node: syntax.Expression, expected: Type | None = None) -> Expr:
-    """The typed form of `node`; `expected` is what the context asks for (matrix loads need it)."""
+    """Return the typed form of `node`; `expected` is the type that its context expects (matrix loads need it)."""
     return _HANDLERS[type(node)](c, node, expected)
 
 
@@ -149,17 +149,17 @@ def _binary(c: Context, node: syntax.Binary, expected: Type | None) -> Expr:
     if c.diagnostics.wants(*warnings.BINARY_CODES):
         for link in reversed(chain):
             warnings.binary(c, link)
-    known, wanted = _matrix_operands(c, chain, expected) if c.matrices else ({}, expected)
+    operands, target = _matrix_operands(c, chain, expected) if c.matrices else ({}, expected)
     result: Expr | None = None
     with c.recover():
-        result = known[0] if 0 in known else analyse(c, chain[0].left, wanted)
+        result = operands[0] if 0 in operands else analyse(c, chain[0].left, target)
     for number, link in enumerate(chain, 1):
         left, result = result, None
         with c.recover():
-            if number in known:
-                right = known[number]
+            if number in operands:
+                right = operands[number]
             else:
-                right = analyse(c, link.right, matrices.target_beside(link.op, left.type if left else None, wanted))
+                right = analyse(c, link.right, matrices.target_beside(link.op, left.type if left else None, target))
             if left is not None and right is not None:
                 result = operators.binary(c, link.op, left, right, link.span, link.op_span)
     if result is None:
@@ -170,7 +170,8 @@ def _binary(c: Context, node: syntax.Binary, expected: Type | None) -> Expr:
 def _matrix_operands(
     c: Context, chain: list[syntax.Binary], expected: Type | None
 ) -> tuple[dict[int, Expr | None], Type | None]:
-    """Where an operand of a chain has its matrix type from the others: these others by number, and that type.
+    """Find the matrix type of operands that have it from the other operands of a chain. Return the other operands by
+    number, and that type.
 
     Operand 0 is the first one, operand i the right one of link i - 1.
     """
@@ -178,16 +179,16 @@ def _matrix_operands(
     needing = {number for number, operand in enumerate(nodes) if matrices.needs_target(c, operand)}
     if not needing:
         return {}, expected
-    known: dict[int, Expr | None] = {}
-    wanted: Type | None = None
+    operands: dict[int, Expr | None] = {}
+    target: Type | None = None
     for number, operand in enumerate(nodes):
         if number not in needing:
-            known[number] = None
+            operands[number] = None
             with c.recover():
-                known[number] = e = analyse(c, operand, expected)
-                wanted = wanted or matrices.target_beside(chain[max(number - 1, 0)].op, e.type, None)
-    broken = any(e is None for e in known.values())
-    return known, wanted or matrices.target_beside("", None, UNKNOWN if broken else expected)
+                operands[number] = e = analyse(c, operand, expected)
+                target = target or matrices.target_beside(chain[max(number - 1, 0)].op, e.type, None)
+    broken = any(e is None for e in operands.values())
+    return operands, target or matrices.target_beside("", None, UNKNOWN if broken else expected)
 
 
 def _assign(c: Context, node: syntax.Assign, expected: Type | None) -> Expr:
@@ -195,8 +196,8 @@ def _assign(c: Context, node: syntax.Assign, expected: Type | None) -> Expr:
     with c.recover():
         target = analyse(c, node.target)
     # A product takes matrices and scalars, so that `m *=` says nothing about its right side.
-    wanted = target.type if target is not None and node.op != "*=" else None
-    value = analyse(c, node.value, wanted if target is not None else UNKNOWN)
+    value_type = target.type if target is not None and node.op != "*=" else None
+    value = analyse(c, node.value, value_type if target is not None else UNKNOWN)
     if target is None:
         c.abandon()
     if node.op == "=":
@@ -219,20 +220,21 @@ def _conditional(c: Context, node: syntax.Conditional, expected: Type | None) ->
 
 
 def _sides(c: Context, node: syntax.Conditional, then: syntax.Expression, expected: Type | None) -> list[Expr]:
-    """Both sides; where the context asks for nothing, one that is a matrix tells the other its type."""
+    """Analyse both sides of a conditional; without an expected type, a side that is a matrix determines the other's
+    type."""
     needing = [matrices.needs_target(c, side) for side in (then, node.otherwise)]
     if expected is not None or needing[0] == needing[1]:
         return c.analyse_each(then, node.otherwise, expected=expected)
     sides = [then, node.otherwise]
     first = needing[0]  # the number of the side that is analysed first
-    found: dict[int, Expr] = {}
+    results: dict[int, Expr] = {}
     with c.recover():
-        found[first] = analyse(c, sides[first])
-    wanted = matrices.target_beside("-", found[first].type, None) if first in found else UNKNOWN
-    found[not first] = analyse(c, sides[not first], wanted)
-    if first not in found:
+        results[first] = analyse(c, sides[first])
+    side_type = matrices.target_beside("-", results[first].type, None) if first in results else UNKNOWN
+    results[not first] = analyse(c, sides[not first], side_type)
+    if first not in results:
         c.abandon()
-    return [found[0], found[1]]
+    return [results[0], results[1]]
 
 
 def _comma(c: Context, node: syntax.Comma, expected: Type | None) -> Expr:
@@ -273,22 +275,22 @@ def _size_of(c: Context, node: syntax.SizeOf, expected: Type | None) -> Expr:
 
 
 def _generic(c: Context, node: syntax.GenericSelection, expected: Type | None) -> Expr:
-    """C11 6.5.1.1: the association whose type the control's value has, else the default."""
+    """Select the association whose type is that of the control's value, else the default (C11 6.5.1.1)."""
     t = rvalue(analyse(c, node.control)).type
-    chosen: syntax.Association | None = None
-    known: dict[Type | None, syntax.Association] = {}
+    association: syntax.Association | None = None
+    associations: dict[Type | None, syntax.Association] = {}
     for item in node.associations:
         with c.recover():
             other = type_name(c, item.type_name) if item.type_name is not None else None
-            if other in known:
+            if other in associations:
                 what = f"for '{other}'" if other is not None else "'default'"
-                notes = [Note("the first is here", known[other].span)]
+                notes = [Note("the first is here", associations[other].span)]
                 c.fail("generic-selection", f"a second association {what}", item.span, notes=notes)
-            known[other] = item
-    chosen = known.get(t) or known.get(None)
-    if chosen is None:
+            associations[other] = item
+    association = associations.get(t) or associations.get(None)
+    if association is None:
         c.fail("generic-selection", f"no association is for '{t}'", node.control.span)
-    return analyse(c, chosen.value, expected)
+    return analyse(c, association.value, expected)
 
 
 def _cast(c: Context, node: syntax.Cast, expected: Type | None) -> Expr:
@@ -296,41 +298,41 @@ def _cast(c: Context, node: syntax.Cast, expected: Type | None) -> Expr:
     if isinstance(target, VectorType):
         if isinstance(node.operand, syntax.Paren):
             return _vector_literal(c, target, node)
-        regrouped = _literal_first(node)
-        if regrouped is not None:
-            return analyse(c, regrouped)
+        literal = _literal_first(node)
+        if literal is not None:
+            return analyse(c, literal)
     if isinstance(target, VoidType):
         e = rvalue(analyse(c, node.operand))
         return typed.Comma(node.span, VOID, e, typed.Zero(node.span, VOID))
     if isinstance(target, (ArrayType, FunctionType)):
         c.fail("invalid-cast", f"nothing casts to '{target}'", node.span)
-    wanted = target if isinstance(target, CoopMatrixType) else None
-    return cast(c, analyse(c, node.operand, wanted), target, node.span)
+    matrix_type = target if isinstance(target, CoopMatrixType) else None
+    return cast(c, analyse(c, node.operand, matrix_type), target, node.span)
 
 
 def _literal_first(node: syntax.Cast) -> syntax.Expression | None:
-    """`(int2)(5, 6).y` as ((int2)(5, 6)).y: a vector literal is a primary expression, a cast is not.
+    """Return `(int2)(5, 6).y` as ((int2)(5, 6)).y: a vector literal is a primary expression, a cast is not.
 
-    None where no parenthesis follows the type.
+    Return None if no parenthesis follows the type.
     """
     chain: list[syntax.Member | syntax.Subscript] = []
-    inner = node.operand
-    while isinstance(inner, (syntax.Member, syntax.Subscript)):
-        chain.append(inner)
-        inner = inner.base
-    if not isinstance(inner, syntax.Paren):
+    operand = node.operand
+    while isinstance(operand, (syntax.Member, syntax.Subscript)):
+        chain.append(operand)
+        operand = operand.base
+    if not isinstance(operand, syntax.Paren):
         return None
-    result: syntax.Expression = syntax.Cast(node.span.to(inner.span), node.type_name, inner)
+    result: syntax.Expression = syntax.Cast(node.span.to(operand.span), node.type_name, operand)
     for link in reversed(chain):
         result = replace(link, base=result)
     return result
 
 
 def _vector_literal(c: Context, target: VectorType, node: syntax.Cast) -> Expr:
-    """`(float4)(a, b, ...)`: scalars and vectors that add up, or one scalar for all components (6.1.6)."""
+    """Analyse `(float4)(a, b, ...)`: scalars and vectors that add up, or one scalar for all components (6.1.6)."""
     assert isinstance(node.operand, syntax.Paren)
-    inner = node.operand.inner
-    parts = inner.items if isinstance(inner, syntax.Comma) else [inner]
+    content = node.operand.inner
+    parts = content.items if isinstance(content, syntax.Comma) else [content]
     values = [rvalue(part) for part in c.analyse_each(*parts)]
     if len(values) == 1:
         return cast(c, values[0], target, node.span)

@@ -1,7 +1,7 @@
-"""Control flow of a function: a graph of basic blocks, and the warnings that need nothing more than it.
+"""Control flow of a function: a graph of basic blocks, and the warnings that need only that.
 
-Conditions that are constant have one way out. Expressions are followed only where variables are watched: then each
-block lists in order where those are declared, stored to and read (`uninitialized` works on that).
+A constant condition has one successor. Expressions are followed only if variables are watched: then each block lists in
+order where those are declared, stored to and read (`uninitialized` works on that).
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ DECLARED, STORED, READ = "declared", "stored", "read"
 
 @dataclass(eq=False, slots=True)
 class Block:
-    """A basic block. `branch` is the condition at its end, where there is one; its ways out are true, then false.
+    """A `Block` is a basic block. `branch` is the condition at its end, if any; its successors (`ways`) are those for
+    true, then false.
 
-    `label` is the case label that it stands after; `first` the first statement in it; `events` are
-    (DECLARED, STORED or READ, number of the variable, place).
+    `label` is the case label before it; `first` the first statement in it; `events` are (DECLARED, STORED or READ,
+    number of the variable, place).
     """
 
     number: int
@@ -40,10 +41,11 @@ class Block:
 
 @dataclass(slots=True)
 class Graph:
-    """`end` is where the function's last brace is reached, `exit` where it returns to its caller.
+    """A `Graph` is a function's control flow. `end` is the block where its last brace is reached, `exit` the one where
+    it returns to its caller.
 
-    `falls` are the case labels with the block that runs into each; `reads` counts for each array or record that is
-    watched the reads of a part of it, and holds the first.
+    `falls` are the case labels with the block that falls through into each; `reads` maps each array or record that is
+    watched to the number of reads of a part of it, and the first of them.
     """
 
     blocks: list[Block]
@@ -55,15 +57,15 @@ class Graph:
     reads: dict[VarDecl, tuple[int, Span]]
 
     def reached(self, *, cases: bool = False) -> set[Block]:
-        """The blocks that control can come to; with `cases`, as if it could come to every case label."""
-        seen = {self.entry, *(block for block in self.blocks if cases and block.label is not None)}
-        work = list(seen)
+        """Return the blocks that control can reach; with `cases`, as if it could reach every case label."""
+        blocks = {self.entry, *(block for block in self.blocks if cases and block.label is not None)}
+        work = list(blocks)
         while work:
             for block in work.pop().ways:
-                if block not in seen:
-                    seen.add(block)
+                if block not in blocks:
+                    blocks.add(block)
                     work.append(block)
-        return seen
+        return blocks
 
 
 class _Builder:
@@ -90,7 +92,7 @@ class _Builder:
         self.current = self.new()
         self.link(self.entry, self.current)
         self.statement(body)
-        end = self.here()
+        end = self.open_block()
         self.jump(self.exit)
         return Graph(self.blocks, self.entry, end, self.exit, self.returns, self.falls, self.reads)
 
@@ -101,7 +103,7 @@ class _Builder:
         self.blocks.append(block)
         return block
 
-    def here(self) -> Block:
+    def open_block(self) -> Block:
         if self.current is None:
             self.current = self.new()
         return self.current
@@ -112,7 +114,7 @@ class _Builder:
         target.sources.append(source)
 
     def jump(self, target: Block) -> None:
-        """Ends the current block, if any, with a way to `target`."""
+        """End the current block, if any, with an edge to `target`."""
         if self.current is not None:
             self.link(self.current, target)
             self.current = None
@@ -132,7 +134,7 @@ class _Builder:
                 self.statement(item)
             return
         if not isinstance(node, (typed.Case, typed.Label)):
-            block = self.here()
+            block = self.open_block()
             block.first = block.first or node.span
             self.running = True
         _STATEMENTS[type(node)](self, node)
@@ -143,11 +145,11 @@ class _Builder:
         decl = node.decl
         number = self.numbers.get(decl)
         if number is not None:
-            self.here().events.append((DECLARED, number, decl.span))
+            self.open_block().events.append((DECLARED, number, decl.span))
         if decl.initializer is not None:
             self.expression(decl.initializer)
             if number is not None:
-                self.here().events.append((STORED, number, decl.span))
+                self.open_block().events.append((STORED, number, decl.span))
 
     def plain(self, node: typed.ExprStmt) -> None:
         self.expression(node.expr)
@@ -169,66 +171,66 @@ class _Builder:
         self.jump(after)
         self.current = after
 
-    def body(self, node: typed.Stmt, left: Block, again: Block) -> None:
-        self.breaks.append(left)
-        self.continues.append(again)
+    def body(self, node: typed.Stmt, break_block: Block, continue_block: Block) -> None:
+        self.breaks.append(break_block)
+        self.continues.append(continue_block)
         self.statement(node)
         self.breaks.pop()
         self.continues.pop()
-        self.jump(again)
+        self.jump(continue_block)
 
     def while_(self, node: typed.While) -> None:
-        head, inside, left = self.new(), self.new(), self.new()
+        head, inside, end = self.new(), self.new(), self.new()
         self.jump(head)
         self.current = head
-        self.test(node.condition, inside, left)
+        self.test(node.condition, inside, end)
         self.current = inside
-        self.body(node.body, left, head)
-        self.current = left
+        self.body(node.body, end, head)
+        self.current = end
 
     def do_while(self, node: typed.DoWhile) -> None:
-        inside, tail, left = self.new(), self.new(), self.new()
+        inside, tail, end = self.new(), self.new(), self.new()
         self.jump(inside)
         self.current = inside
-        self.body(node.body, left, tail)
+        self.body(node.body, end, tail)
         self.current = tail
-        self.test(node.condition, inside, left)
-        self.current = left
+        self.test(node.condition, inside, end)
+        self.current = end
 
     def for_(self, node: typed.For) -> None:
         for item in node.init:
             self.statement(item)
-        head, inside, step, left = self.new(), self.new(), self.new(), self.new()
+        head, inside, step, end = self.new(), self.new(), self.new(), self.new()
         self.jump(head)
         self.current = head
         if node.condition is None:
             self.jump(inside)
         else:
-            self.test(node.condition, inside, left)
+            self.test(node.condition, inside, end)
         self.current = inside
-        self.body(node.body, left, step)
+        self.body(node.body, end, step)
         self.current = step
         if node.step is not None:
             self.expression(node.step)
         self.jump(head)
-        self.current = left
+        self.current = end
 
     def switch(self, node: typed.Switch) -> None:
         self.expression(node.value)
-        block, left = self.here(), self.new()
+        block, end = self.open_block(), self.new()
         block.branch, block.switch = node.value.span, True
         self.switches.append(block)
-        self.breaks.append(left)
+        self.breaks.append(end)
         self.current = None
         running, self.running = self.running, False
         self.statement(node.body)
         self.running = running
         self.breaks.pop()
         self.switches.pop()
-        self.jump(left)
+        self.jump(end)
         if not node.has_default and node.span not in self.complete:
-            self.link(block, left)
-        self.current = left
+            self.link(block, end)
+        self.current = end
 
     def case(self, node: typed.Case) -> None:
         if not self.switches:
@@ -242,20 +244,20 @@ class _Builder:
             self.jump(block)
         self.link(self.switches[-1], block)
         self.current = block
-        inner: typed.Stmt = node
-        while isinstance(inner, typed.Case):  # labels in a row
-            inner = inner.body
+        labelled_node: typed.Stmt = node
+        while isinstance(labelled_node, typed.Case):  # labels in a row
+            labelled_node = labelled_node.body
         self.running = False
-        self.statement(inner)
+        self.statement(labelled_node)
 
     def labelled(self, node: typed.Label) -> None:
-        inner: typed.Stmt = node
-        while isinstance(inner, typed.Label):
-            target = self.label(inner.name)
+        statement: typed.Stmt = node
+        while isinstance(statement, typed.Label):
+            target = self.label(statement.name)
             self.jump(target)
             self.current = target
-            inner = inner.body
-        self.statement(inner)
+            statement = statement.body
+        self.statement(statement)
 
     def goto(self, node: typed.Goto) -> None:
         self.jump(self.label(node.label))
@@ -277,7 +279,7 @@ class _Builder:
     # --- expressions
 
     def test(self, e: Expr, yes: Block, no: Block) -> None:
-        """Ends the current block with a condition; `&&`, `||` and `!` become ways of their own."""
+        """End the current block with a condition; `&&`, `||` and `!` become branches of their own."""
         pending: list[tuple[Block, Expr, Block, Block]] = []
         while True:
             if isinstance(e, typed.Logical):
@@ -300,20 +302,20 @@ class _Builder:
             self.jump(yes if value else no)
             return
         self.expression(e)
-        block = self.here()
+        block = self.open_block()
         block.branch = e.span
         self.link(block, yes)
         self.jump(no)
 
     def expression(self, root: Expr) -> None:
-        """The events of an expression in the order of its evaluation."""
+        """Record the events of an expression in the order of its evaluation."""
         if not self.follow:
             return
         work: list[Any] = [root]
         while work:
             item = work.pop()
             if isinstance(item, tuple):
-                self.here().events.append(item)
+                self.open_block().events.append(item)
                 continue
             visit = _EXPRESSIONS.get(type(item))
             if visit is not None:
@@ -322,12 +324,12 @@ class _Builder:
                 work.extend(reversed(_operands(item)))
 
     def load(self, e: Load, work: list[Any]) -> None:
-        number, inner = self.object(e.operand)
+        number, operands = self.object(e.operand)
         if number is not None:
             work.append((READ, number, e.span))
         elif self.reads:
             self.part_read(e)
-        work.extend(reversed(inner))
+        work.extend(reversed(operands))
 
     def part_read(self, e: Load) -> None:
         root: LValue = e.operand
@@ -338,10 +340,12 @@ class _Builder:
             self.reads[root.decl] = (count + 1, first if count else e.span)
 
     def object(self, e: LValue) -> tuple[int | None, list[Expr]]:
-        """The watched variable that an object is, or is components of; and what its place is computed from.
+        """Return the number of the watched variable that an object is, or is components of; and the expressions that
+        its place is computed from.
 
-        Of variables that hold matrices each matrix, and each component of one, stands for all of them: which ones a
-        loop goes through is not followed."""
+        In variables that hold matrices, each matrix, and each component of one, stands for all of them: the analysis
+        does not distinguish which ones a loop accesses.
+        """
         matrix = contains_matrix(e.type)
         root: LValue = e
         indices: list[Expr] = []
@@ -357,7 +361,8 @@ class _Builder:
         return (number if matrix or not contains_matrix(root.decl.type) else None), indices
 
     def carries(self, e: Expr, number: int) -> bool:
-        """Whether a matrix is calculated from a variable whatever conditions say: without a value it has none then."""
+        """Return whether a matrix is always calculated from a variable: if the variable has no value, neither has the
+        matrix."""
         work = [e]
         while work:
             e = work.pop()
@@ -368,17 +373,17 @@ class _Builder:
         return False
 
     def assign(self, e: typed.Assign, work: list[Any]) -> None:
-        number, inner = self.object(e.target)
+        number, operands = self.object(e.target)
         if number is not None and not self.carries(e.value, number):
             work.append((STORED, number, e.span))
-        work.extend(reversed(inner))
+        work.extend(reversed(operands))
         work.append(e.value)
 
     def update(self, e: typed.CompoundAssign | typed.IncDec, work: list[Any]) -> None:
-        number, inner = self.object(e.target)
+        number, operands = self.object(e.target)
         if number is not None:
-            work.append((READ, number, e.target.span))  # what comes of it is no better than what was there
-        work.extend(reversed(inner))
+            work.append((READ, number, e.target.span))  # the new value depends on the old one
+        work.extend(reversed(operands))
         if isinstance(e, typed.CompoundAssign):
             work.append(e.value)
 
@@ -386,7 +391,7 @@ class _Builder:
         # Its address is taken, or it is passed on as an object: it may be stored to from here on.
         number = self.numbers.get(e.decl)
         if number is not None:
-            self.here().events.append((STORED, number, e.span))
+            self.open_block().events.append((STORED, number, e.span))
 
     def comma(self, e: typed.Comma, work: list[Any]) -> None:
         if isinstance(e.right, typed.Zero) and isinstance(e.type, VoidType) and isinstance(e.left, Load):
@@ -398,7 +403,7 @@ class _Builder:
         running = self.running
         self.statement(e.body)
         self.running = running
-        self.here()
+        self.open_block()
         work.append(e.value)
 
     def logical(self, e: typed.Logical, work: list[Any]) -> None:
@@ -454,7 +459,7 @@ _CALCULATED = (
 
 
 def _operands(e: Expr) -> list[Expr]:
-    """The operands of a node, in order."""
+    """Return the operands of a node, in order."""
     return [child for child in children(e) if isinstance(child, Expr)]
 
 
@@ -465,8 +470,8 @@ def build(
     deliberate: set[Span],
     complete: set[Span],
 ) -> Graph:
-    """The graph of a function's body. `watched` are scalars, vectors, pointers, matrices and what holds cooperative
-    ones, numbered by their place in the list, `whole` arrays, records, and matrices of which elements are named;
-    `deliberate` are the places of `__attribute__((fallthrough));`, `complete` those of switches that need no default.
-    """
+    """Return the graph of a function's body. `watched` are scalars, vectors, pointers, matrices and objects that
+    contain cooperative ones, numbered by their place in the list; `whole` are arrays, records, and matrices of which
+    elements are named; `deliberate` are the places of `__attribute__((fallthrough));`, `complete` those of switches
+    that need no default."""
     return _Builder(watched, whole, deliberate, complete).build(body)

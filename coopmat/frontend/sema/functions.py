@@ -1,4 +1,4 @@
-"""Program scope: functions, program-scope variables, and what a kernel may be and a host can pass to it (OpenCL C 3.0,
+"""Program scope: functions, program-scope variables, and the rules for kernels and their parameters (OpenCL C 3.0,
 sections 6.7.1, 6.9 and 6.11).
 """
 
@@ -55,13 +55,13 @@ def analyse(
     contract: bool = True,
     wrap: bool = False,
 ) -> typed.Unit:
-    """The typed AST of a translation unit; `features` is what is on (None: everything, as OpenCL C 3.0 has it).
+    """Return the typed AST of a translation unit; `features` are those that are on (None: all of OpenCL C 3.0).
 
-    `single`: a floating constant without a suffix is a float (-cl-single-precision-constant).
-    `contract`: whether floating-point expressions may be contracted where no pragma says.
-    `wrap`: signed integers wrap modulo 2^N (-fwrapv); their sums and products are calculated unsigned.
+    `single`: a floating constant without a suffix is a float (-cl-single-precision-constant). `contract`: whether
+    floating-point expressions may be contracted where no pragma decides. `wrap`: signed integers wrap modulo 2^N
+    (-fwrapv); their sums and products are calculated unsigned.
 
-    Where `diagnostics` has errors afterwards the unit is incomplete and must not be lowered.
+    If `diagnostics` has errors afterwards, the unit is incomplete and must not be lowered.
     """
     rules = Rules(expressions.analyse, type_name, block, prototype)
     result = unit(Context(rules, diagnostics, features or Features.of(), single, contract, wrap), tree)
@@ -71,7 +71,7 @@ def analyse(
 
 
 def unit(c: Context, node: syntax.TranslationUnit) -> typed.Unit:
-    """A whole translation unit; every declaration is analysed, whatever happened to the ones before."""
+    """Analyse a whole translation unit; a faulty declaration does not affect the analysis of the next ones."""
     c.scope.names.update({item.name: item for item in restricted_types.memory_enumerators(c)})
     if c.matrices:
         c.scope.names.update({item.name: item for item in matrices.predeclared()})
@@ -101,20 +101,20 @@ def _external(c: Context, item: syntax.ExternalDeclaration) -> None:
 
 
 def _check_defined(c: Context) -> None:
-    """Every function that is called needs a body: nothing is linked to the program later."""
-    told = set()
+    """Check that every function that is called has a body: nothing is linked to the program later."""
+    undefined_functions = set()
     for calls in c.calls.values():
         for function, span in calls.items():
-            if function.body is None and function not in told:
-                told.add(function)
+            if function.body is None and function not in undefined_functions:
+                undefined_functions.add(function)
                 notes = [Note("declared here", function.span)]
                 c.error("undefined-function", f"'{function.name}' is never defined", span, notes=notes)
     c.unit.functions = [f for f in c.unit.functions if f.body is not None]
 
 
 def _check_recursion(c: Context) -> None:
-    """Recursion is not allowed (OpenCL C 3.0, section 6.11 i): one error for each cycle, with its way round."""
-    done: set[typed.FunctionDecl] = set()
+    """Refuse recursion (OpenCL C 3.0, section 6.11 i): one error for each cycle, with its path."""
+    complete_functions: set[typed.FunctionDecl] = set()
     for start in c.unit.functions:
         path: list[typed.FunctionDecl] = []
         # A depth-first walk with its own stack: what is still to be called from each function on the path.
@@ -124,10 +124,10 @@ def _check_recursion(c: Context) -> None:
             if function is None:
                 work.pop()
                 if path:
-                    done.add(path.pop())
+                    complete_functions.add(path.pop())
             elif function in path:
                 _report_recursion(c, path[path.index(function) :])
-            elif function not in done:
+            elif function not in complete_functions:
                 path.append(function)
                 work.append(iter(c.calls.get(function, {})))
 
@@ -177,21 +177,22 @@ def _variable(c: Context, base: Base, item: syntax.InitDeclarator, t: Type, qual
 
 
 def _program_scope(c: Context, base: Base, d: syntax.Declarator, qualifiers: Qualifiers) -> Qualifiers:
-    """Where a variable at program scope lives: in constant or global memory (section 6.7.5)."""
+    """Return the qualifiers of a variable at program scope: constant or global memory (section 6.7.5)."""
     if qualifiers.space is AddressSpace.CONSTANT:
         return qualifiers
     if PROGRAM_SCOPE not in c.features:
         message = f"'{d.name}': a variable at program scope must be in the constant address space"
         c.fail("address-space", message, d.span, notes=[Note("others come with -cl-std=CL2.0 and newer")])
-    said_private = qualifiers.space is AddressSpace.PRIVATE and base.explicit_space and not d.modifiers
-    if said_private or qualifiers.space in (AddressSpace.LOCAL, AddressSpace.GENERIC):
+    is_private = qualifiers.space is AddressSpace.PRIVATE and base.explicit_space and not d.modifiers
+    if is_private or qualifiers.space in (AddressSpace.LOCAL, AddressSpace.GENERIC):
         message = f"'{d.name}': a variable at program scope cannot be in {qualifiers.space} memory"
         c.fail("address-space", message, d.span)
     return replace(qualifiers, space=AddressSpace.GLOBAL)
 
 
 def _declared_again(c: Context, earlier: typed.VarDecl, decl: typed.VarDecl) -> typed.VarDecl:
-    """The variable of an `extern` or tentative declaration, which this one must agree with (C11 6.9.2)."""
+    """Return the variable of an earlier `extern` or tentative declaration, with which this one must agree (C11
+    6.9.2)."""
     a, b = earlier.type, decl.type
     same = a == b
     if isinstance(a, ArrayType) and isinstance(b, ArrayType):
@@ -212,14 +213,14 @@ def _function_modifier(d: syntax.Declarator) -> syntax.FunctionModifier | None:
 
 
 def prototype(c: Context, base: Base, item: syntax.InitDeclarator) -> typed.FunctionDecl:
-    """A function's declaration without a body."""
+    """Analyse a function's declaration without a body."""
     if item.initializer is not None:
         c.fail("invalid-initializer", "a function has no initial value", item.initializer.span)
     return _declare_function(c, base, item.declarator)
 
 
 def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.FunctionDecl:
-    """Declares a function; a later prototype or the definition must agree with it."""
+    """Declare a function; a later prototype or the definition must agree with it."""
     t, _ = declarator_type(c, base, d)
     specifiers = base.specifiers
     modifier = _function_modifier(d)
@@ -266,7 +267,7 @@ def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.Fun
 
 
 def _overloads(c: Context, decl: typed.FunctionDecl) -> list[typed.FunctionDecl]:
-    """The functions of the name so far; the first may lack the attribute, as clang has it."""
+    """Return the functions of the name so far; the first may lack the attribute, as in clang."""
     entity = c.scope.find(decl.name)
     if isinstance(entity, Overloads):
         return entity.functions
@@ -312,7 +313,7 @@ def _definition(c: Context, node: syntax.FunctionDefinition) -> None:
 
 
 def _unused_parameters(d: syntax.Declarator) -> set[str]:
-    """The parameters that are marked unused."""
+    """Return the parameters that are marked unused."""
     modifier = _function_modifier(d)
     items = (modifier.parameters or []) if modifier is not None else []
     marked = [p for p in items if warnings.has_unused([*p.specifiers.attributes, *p.declarator.attributes])]
@@ -320,7 +321,7 @@ def _unused_parameters(d: syntax.Declarator) -> set[str]:
 
 
 def _warn(c: Context, state: FunctionState) -> None:
-    """What only a whole body tells; nothing where a part of it had no meaning."""
+    """Issue the warnings that need a whole body, which are omitted if a part of it is faulty."""
     if c.diagnostics.wants(*uninitialized.CODES):
         uninitialized.function(c, state)
     if c.diagnostics.wants(*warnings.CODES):
@@ -328,7 +329,8 @@ def _warn(c: Context, state: FunctionState) -> None:
 
 
 def _define(c: Context, node: syntax.FunctionDefinition) -> typed.FunctionDecl:
-    """The function that is defined here, by its name and parameters here; the body is still to come."""
+    """Return the function that is defined, with its name and parameters in this definition; its body is analysed
+    later."""
     decl = _declare_function(c, base_type(c, node.specifiers), node.declarator)
     if decl.body is not None:
         notes = [Note("the previous definition is here", decl.span)]
@@ -347,18 +349,18 @@ def _define(c: Context, node: syntax.FunctionDefinition) -> typed.FunctionDecl:
 
 
 def _stand_in(c: Context, node: syntax.FunctionDefinition) -> typed.FunctionDecl:
-    """For a definition that has no meaning: what its body may be analysed against."""
+    """Return a function in place of a faulty definition, so that its body can be analysed."""
     span, name = node.declarator.span, node.declarator.name or ""
     modifier = _function_modifier(node.declarator)
-    known: list[typed.VarDecl] = []
+    variables: list[typed.VarDecl] = []
     for item in (modifier.parameters or []) if modifier is not None else []:
         parameter = item.declarator
-        found = typed.VarDecl(parameter.span, parameter.name or "", UNKNOWN, PLAIN, "parameter")
+        variable = typed.VarDecl(parameter.span, parameter.name or "", UNKNOWN, PLAIN, "parameter")
         with c.recover():
-            found = one_parameter(c, item)
-        known.append(found)
+            variable = one_parameter(c, item)
+        variables.append(variable)
     kernel = _is_kernel(node.specifiers)
-    decl = typed.FunctionDecl(span, name, FunctionType(UNKNOWN, ()), known, kernel, False)
+    decl = typed.FunctionDecl(span, name, FunctionType(UNKNOWN, ()), variables, kernel, False)
     if kernel:
         check_kernel_parameters(c, decl)
     return decl
@@ -376,7 +378,7 @@ def _is_kernel(specifiers: syntax.Specifiers) -> bool:
 
 
 def _check_kernel(c: Context, decl: typed.FunctionDecl) -> None:
-    """The result and the parameters of a kernel."""
+    """Check the result and the parameters of a kernel."""
     if not isinstance(decl.type.result, VoidType):
         c.error("kernel-result", f"kernel '{decl.name}' must return void, not '{decl.type.result}'", decl.span)
     check_kernel_parameters(c, decl)
@@ -403,7 +405,7 @@ def check_kernel_parameters(c: Context, decl: typed.FunctionDecl) -> None:
 
 
 def _check_size(c: Context, p: typed.VarDecl) -> None:
-    """A host does not know how large size_t and its like are on the device, nor a bool."""
+    """Refuse size_t and the like, whose size on the device a host does not know, and bool."""
     own = c.host_sized.get(p)
     if own is not None:
         notes = [Note("its size is the device's own; take a uint or a ulong")]
@@ -418,15 +420,15 @@ def _check_size(c: Context, p: typed.VarDecl) -> None:
 
 
 def _member_without_size(t: Type) -> Field | None:
-    """The first member of a record whose size a host does not know."""
-    records = (inner for inner in contained(t) if isinstance(inner, RecordType))
+    """Return the first member of a record whose size a host does not know."""
+    records = (part for part in contained(t) if isinstance(part, RecordType))
     members = (item for record in records for item in record.fields or ())
     return next((item for item in members if item.host_sized is not None or item.type is BOOL), None)
 
 
 def _holds_host_pointer(t: Type) -> bool:
-    """Whether a record or array holds a pointer that a host cannot set."""
-    pointers = (inner for inner in contained(t) if isinstance(inner, PointerType))
+    """Return whether a record or array contains a pointer that a host cannot set."""
+    pointers = (part for part in contained(t) if isinstance(part, PointerType))
     return any(pointer.qualifiers.space is not AddressSpace.GLOBAL for pointer in pointers)
 
 

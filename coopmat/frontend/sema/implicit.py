@@ -1,7 +1,7 @@
-"""Warnings about values that change where nobody asked for it: implicit conversions, comparisons, constant operands.
+"""Warnings about values that change without an explicit request: implicit conversions, comparisons, constant operands.
 
-An integer's *range* is (bits, whether it is never negative); the bits count the sign where it may be. What an
-expression's range is follows from its operators, so that `c = i & 15` is known to be harmless.
+An integer's *range* is (bits, whether it is never negative); the bits include a sign bit if it may be negative. An
+expression's range follows from its operators, so that `c = i & 15` is known to be harmless.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _DEEPEST = 24
 
 
 def text_of(c: Context, span: Span) -> str:
-    """The source text of a span within one line; of a macro's expansion that is the macro's use."""
+    """Return the source text of a span within one line; for a macro's expansion that is the macro's use."""
     return spelled(c, span) or ""
 
 
@@ -49,22 +49,23 @@ def type_range(t: Type) -> Range:
 
 
 def _join(a: Range, b: Range) -> Range:
-    """What holds the values of both."""
+    """Return the range that contains the values of both."""
     never = a[1] and b[1]
     return max(a[0] - (not a[1]), b[0] - (not b[1])) + (not never), never
 
 
 def value_range(e: Expr, depth: int = 0) -> Range:
-    """Where the values of an integer expression lie; arithmetic is taken as closed on what holds both operands."""
+    """Return the range of an integer expression; arithmetic is assumed not to leave the range that contains both
+    operands."""
     if isinstance(e, IntConst):
         return (e.value.bit_length(), True) if e.value >= 0 else ((~e.value).bit_length() + 1, False)
     whole = type_range(e.type)
     if depth > _DEEPEST:
         return whole
     if isinstance(e, Convert) and e.kind is ConvertKind.INT_TO_INT:
-        # Who casts to a wider type wants it to be taken for one.
-        inner = value_range(e.operand, depth + 1) if e.span == e.operand.span else whole
-        return whole if inner[0] >= whole[0] else (inner[0], inner[1] or whole[1])
+        # A cast to a wider type is a request to treat the value as one of that type.
+        operand_range = value_range(e.operand, depth + 1) if e.span == e.operand.span else whole
+        return whole if operand_range[0] >= whole[0] else (operand_range[0], operand_range[1] or whole[1])
     if isinstance(e, Convert) and e.kind is ConvertKind.TO_BOOL:
         return 1, True
     if isinstance(e, typed.Logical) or (isinstance(e, (Binary, typed.Unary)) and e.op in _BOOLEAN):
@@ -107,30 +108,31 @@ def _binary_range(e: Binary, whole: Range, depth: int) -> Range:
 
 
 def implicit(c: Context, e: Expr, target: Type) -> None:
-    """A scalar that becomes a `target` (of a vector: each component), as an assignment or an operator has it."""
+    """Warn about a scalar that is converted to `target` (for a vector: to its components) by an assignment or an
+    operator."""
     if isinstance(e, typed.Conditional):
-        # Each side is judged by what it was before the two were brought to one type.
+        # Each side is judged by its type before both were converted to a common one.
         implicit(c, _as_written(e.then), target)
         implicit(c, _as_written(e.otherwise), target)
         return
-    source, wanted = e.type, element_type(target)
-    if source is BOOL or wanted is BOOL or source is wanted:
+    source, goal = e.type, element_type(target)
+    if source is BOOL or goal is BOOL or source is goal:
         return
-    if not isinstance(source, ScalarType) or not isinstance(wanted, ScalarType):
+    if not isinstance(source, ScalarType) or not isinstance(goal, ScalarType):
         return
     if source.is_integer:
-        (_integer if wanted.is_integer else _to_float)(c, e, source, wanted)
-    elif wanted.is_integer:
-        _from_float(c, e, source, wanted)
-    elif wanted.rank < source.rank:
-        if not _same_in(e, wanted):
-            c.warn("implicit-float-conversion", f"'{source}' to '{wanted}' may lose precision", e.span)
+        (_integer if goal.is_integer else _to_float)(c, e, source, goal)
+    elif goal.is_integer:
+        _from_float(c, e, source, goal)
+    elif goal.rank < source.rank:
+        if not _same_in(e, goal):
+            c.warn("implicit-float-conversion", f"'{source}' to '{goal}' may lose precision", e.span)
     else:
-        c.warn("double-promotion", f"'{source}' is widened to '{wanted}'", e.span)
+        c.warn("double-promotion", f"'{source}' is widened to '{goal}'", e.span)
 
 
 def _as_written(e: Expr) -> Expr:
-    """Without implicit conversions of integers: those stand where their operand does."""
+    """Return an expression without implicit conversions of integers, which have the place of their operand."""
     while isinstance(e, Convert) and e.kind is ConvertKind.INT_TO_INT and e.span == e.operand.span:
         e = e.operand
     return e
@@ -191,7 +193,7 @@ def _from_float(c: Context, e: Expr, source: ScalarType, target: ScalarType) -> 
 
 
 def operands(c: Context, op: str, left: Expr, right: Expr, common: Type) -> None:
-    """The operands of an operator that bring each other to a `common` type; `op` as it is spelled."""
+    """Check the operands of an operator that are converted to a `common` type; `op` as it is spelled."""
     if op.endswith("=") and op not in ("==", "!=", "<=", ">="):
         _compound(c, left, right, common)
         return
@@ -204,7 +206,7 @@ def operands(c: Context, op: str, left: Expr, right: Expr, common: Type) -> None
 
 
 def _compound(c: Context, target: Expr, value: Expr, common: Type) -> None:
-    """`target op= value`: the value meets the common type, the result meets the target's."""
+    """Check `target op= value`: the value is converted to the common type, the result to the target's."""
     implicit(c, value, common)
     a, b = element_type(target.type), element_type(common)
     if not isinstance(a, ScalarType) or not isinstance(b, ScalarType) or not b.is_float:
@@ -219,7 +221,7 @@ def _compound(c: Context, target: Expr, value: Expr, common: Type) -> None:
 
 
 def compare(c: Context, name: str, left: Expr, right: Expr, op_span: Span) -> None:
-    """Operands as they were before the usual conversions."""
+    """Check the operands of a comparison as they are before the usual conversions."""
     a, b = left.type, right.type
     if _same_object(c, left, right):
         always = "true" if name in ("eq", "le", "ge") else "false"
@@ -245,7 +247,7 @@ def compare(c: Context, name: str, left: Expr, right: Expr, op_span: Span) -> No
 
 
 def _plain(e: Expr) -> bool:
-    """A constant of few digits, such as 0.5: one that arithmetic can be expected to hit."""
+    """Return whether a constant has few digits, like 0.5, so that arithmetic can be expected to produce it exactly."""
     return isinstance(e, FloatConst) and (e.value * 4096).is_integer()
 
 
@@ -258,12 +260,13 @@ def _same_object(c: Context, left: Expr, right: Expr) -> bool:
     element = element_type(a.type)
     floating = isinstance(element, ScalarType) and element.is_float  # x != x asks for a NaN
     name = a.decl.name
-    written = text_of(c, a.span) == name == text_of(c, b.span)  # not out of a macro
-    return written and not floating and not a.place.volatile
+    from_source = text_of(c, a.span) == name == text_of(c, b.span)  # not out of a macro
+    return from_source and not floating and not a.place.volatile
 
 
 def _against_constant(c: Context, op: str, other: Expr, constant: IntConst, span: Span) -> bool:
-    """Whether a finding was told; `op` has the constant on its right side."""
+    """Warn about a comparison that is always true or false, and return whether it is; `op` has the constant on its
+    right side."""
     t = other.type
     assert isinstance(t, ScalarType) and isinstance(constant.type, ScalarType)
     if constant.value == 0 and not t.signed and t is not BOOL and op in ("lt", "ge"):
@@ -306,7 +309,7 @@ def divisor(c: Context, op: str, right: Expr, span: Span) -> None:
 
 
 def pointer_cast(c: Context, e: Expr, target: Type, span: Span) -> None:
-    """An explicit cast that has a pointer on one side."""
+    """Check an explicit cast from or to a pointer."""
     source = e.type
     if is_null_pointer(e):
         return
@@ -322,6 +325,6 @@ def pointer_cast(c: Context, e: Expr, target: Type, span: Span) -> None:
 
 
 def tested_pointer(c: Context, e: Expr) -> None:
-    """A pointer as a condition."""
+    """Check a pointer as a condition."""
     if isinstance(e, typed.AddressOf) or (isinstance(e, Convert) and e.kind is ConvertKind.DECAY):
         c.warn("pointer-bool-conversion", "the address of an object is never null", e.span)

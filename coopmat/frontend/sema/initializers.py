@@ -38,7 +38,7 @@ from .values import integer_constant, rvalue, vector_components
 
 
 def initialize(c: Context, t: Type, node: syntax.Initializer) -> tuple[Type, Expr]:
-    """The typed initial value of an object of type `t`, and that type with an open array size filled in."""
+    """Return the type of an object of type `t`, with an open array size filled in, and its typed initial value."""
     if isinstance(node, syntax.InitializerList):
         if isinstance(t, (ArrayType, RecordType)):
             return _braced(c, t, node)
@@ -52,7 +52,7 @@ def initialize(c: Context, t: Type, node: syntax.Initializer) -> tuple[Type, Exp
 
 
 def value(c: Context, t: Type, node: syntax.Expression, what: str) -> Expr:
-    """`node` converted to `t`, as `what` (initialisation, argument, ...) does it."""
+    """Return `node` converted to `t` for `what` (initialisation, argument, ...)."""
     if isinstance(t, AtomicType):
         t = t.value
     return assign_convert(c, c.analyse(node, t), t, node.span, what)
@@ -65,14 +65,15 @@ def _scalar_in_braces(c: Context, t: Type, node: syntax.InitializerList) -> Expr
         refuse_list(c, t, node)
     if len(node.items) != 1 or node.items[0].designators:
         c.fail("invalid-initializer", f"'{t}' takes exactly one initial value", node.span)
-    inner = node.items[0].value
-    if isinstance(inner, syntax.InitializerList):
-        c.fail("invalid-initializer", f"too many braces around the initial value of '{t}'", inner.span)
-    return value(c, t, inner, "initialisation")
+    initializer = node.items[0].value
+    if isinstance(initializer, syntax.InitializerList):
+        c.fail("invalid-initializer", f"too many braces around the initial value of '{t}'", initializer.span)
+    return value(c, t, initializer, "initialisation")
 
 
 def _vector_in_braces(c: Context, t: VectorType, node: syntax.InitializerList) -> Expr:
-    """Scalars and vectors that add up, as clang has it; the specification knows vector literals only."""
+    """Analyse a braced vector: scalars and vectors that add up, as in clang; the specification has vector literals
+    only."""
     items: list[Expr] = []
     for item in node.items:
         if item.designators or isinstance(item.value, syntax.InitializerList):
@@ -108,7 +109,7 @@ def _from_string(c: Context, t: ArrayType, node: syntax.StringLiteral) -> tuple[
 
 
 def _aggregate(c: Context, span: Span, t: ArrayType | RecordType, items: list[tuple[int, Expr]]) -> Aggregate:
-    """An aggregate value; one of nothing but zeros has no items."""
+    """Return an aggregate value; one of nothing but zeros has no items."""
     if all(_is_zero(item) for _, item in items):
         return Aggregate(span, t, [])
     if isinstance(t, ArrayType) and (t.size or 0) > MOST_ELEMENTS:
@@ -128,7 +129,7 @@ def _is_zero(e: Expr) -> bool:
 class _Items:
     """A cursor over the items of one brace level, which elided inner braces share.
 
-    `entered`: the designators of the item that is next have already led here.
+    `entered`: the designators of the next item have been processed already.
     """
 
     items: list[syntax.InitializerItem]
@@ -141,8 +142,8 @@ class _Items:
 
 def _braced(c: Context, t: Type, node: syntax.InitializerList) -> tuple[Type, Expr]:
     if isinstance(t, ArrayType) and len(node.items) == 1 and not node.items[0].designators:
-        inner = node.items[0].value
-        text = _string(inner) if isinstance(inner, syntax.Expression) else None
+        initializer = node.items[0].value
+        text = _string(initializer) if isinstance(initializer, syntax.Expression) else None
         if text is not None and t.element in (CHAR, UCHAR):
             return _from_string(c, t, text)
     if isinstance(t, RecordType) and t in c.broken:
@@ -159,7 +160,8 @@ def _braced(c: Context, t: Type, node: syntax.InitializerList) -> tuple[Type, Ex
 
 
 class _Level:
-    """An aggregate being given its values; those of parts that are aggregates themselves may come piece by piece."""
+    """An aggregate whose values are being collected; parts that are aggregates themselves may get theirs piece by
+    piece."""
 
     __slots__ = ("parts", "position", "type")
 
@@ -177,17 +179,17 @@ class _Level:
             self.position = _limit(self.type)
 
     def level(self, c: Context, position: int, span: Span) -> _Level:
-        """The part at a position, to be given values of its own."""
-        known = self.parts.get(position)
-        if isinstance(known, _Level):
-            return known
-        inner = _Level(_part(self.type, position))
-        if isinstance(known, Aggregate):
-            inner.parts.update(known.items)
-        elif known is not None:
+        """Return the part at a position, whose values are to be collected."""
+        part = self.parts.get(position)
+        if isinstance(part, _Level):
+            return part
+        level = _Level(_part(self.type, position))
+        if isinstance(part, Aggregate):
+            level.parts.update(part.items)
+        elif part is not None:
             c.unsupported("a designator into a part that already has a value is", span)
-        self.put(position, inner)
-        return inner
+        self.put(position, level)
+        return level
 
     def value(self, c: Context, span: Span) -> Aggregate:
         values = [(i, p.value(c, span) if isinstance(p, _Level) else p) for i, p in sorted(self.parts.items())]
@@ -199,9 +201,9 @@ class _Level:
 
 
 def _fill(c: Context, level: _Level, cursor: _Items, designators: list[syntax.Designator]) -> None:
-    """Takes items from a place in the aggregate on, up to its end or to an item with designators of its own.
+    """Consume items from a place in the aggregate on, up to its end or to an item with designators of its own.
 
-    `designators` are what is left of the first item's, and say the place.
+    `designators` are the remaining ones of the first item, and determine the place.
     """
     limit = _limit(level.type)
     while (item := cursor.peek()) is not None:
@@ -219,9 +221,9 @@ def _fill(c: Context, level: _Level, cursor: _Items, designators: list[syntax.De
             position = level.position
             if not isinstance(_part(level.type, position), (ArrayType, RecordType)):
                 c.fail("invalid-initializer", f"'{_part(level.type, position)}' has no parts", rest[0].span)
-            inner = level.level(c, position, rest[0].span)
+            sublevel = level.level(c, position, rest[0].span)
             cursor.entered = True
-            _fill(c, inner, cursor, rest)
+            _fill(c, sublevel, cursor, rest)
             level.position = max(level.position, position + 1)
         else:
             _take(c, level, cursor, item, last)
@@ -229,7 +231,7 @@ def _fill(c: Context, level: _Level, cursor: _Items, designators: list[syntax.De
 
 
 def _take(c: Context, level: _Level, cursor: _Items, item: syntax.InitializerItem, last: int) -> None:
-    """The value of the part at the level's position, and of those up to `last`."""
+    """Store the value of the part at the level's position, and of the parts up to `last`."""
     position, before = level.position, cursor.at
     level.position = last + 1
     with c.recover():
@@ -258,7 +260,8 @@ _LONGEST_RANGE = 65_536
 
 
 def _designated(c: Context, t: Type, designator: syntax.Designator) -> tuple[int, int]:
-    """The first and the last of the parts that a designator names; of an unnamed member the part that has it."""
+    """Return the first and the last of the parts that a designator names; for a member of an unnamed member, that
+    one."""
     if isinstance(designator, syntax.FieldDesignator):
         path = t.path_of(designator.name) if isinstance(t, RecordType) else None
         if path is None:
@@ -280,7 +283,7 @@ def _designated(c: Context, t: Type, designator: syntax.Designator) -> tuple[int
 
 
 def _rest(t: Type, designators: list[syntax.Designator]) -> list[syntax.Designator]:
-    """What the first designator leaves: itself where it names a member of an unnamed member."""
+    """Return the designators after the first one, or all if that names a member of an unnamed member."""
     if not designators:
         return []
     first = designators[0]
@@ -292,7 +295,7 @@ def _rest(t: Type, designators: list[syntax.Designator]) -> list[syntax.Designat
 
 
 def _next(c: Context, t: Type, cursor: _Items, item: syntax.InitializerItem) -> Expr:
-    """The value of one part: braced, a single expression, or the following items where inner braces are left out."""
+    """Return the value of one part: braced, a single expression, or the following items if inner braces are omitted."""
     node = item.value
     if isinstance(node, syntax.InitializerList):
         return initialize(c, t, node)[1]
@@ -304,10 +307,10 @@ def _next(c: Context, t: Type, cursor: _Items, item: syntax.InitializerItem) -> 
         whole = c.analyse(node)
         if whole.type == t:
             return assign_convert(c, whole, t, node.span, "initialisation")
-    inner = _Level(t)
+    level = _Level(t)
     cursor.entered = True
-    _fill(c, inner, cursor, [])
-    return inner.value(c, node.span)
+    _fill(c, level, cursor, [])
+    return level.value(c, node.span)
 
 
 def zero(span: Span, t: Type) -> Expr:
@@ -316,8 +319,8 @@ def zero(span: Span, t: Type) -> Expr:
 
 
 def folded(e: Expr) -> Expr:
-    """The initial value of a static object with its vector expressions computed, and its matrices element by element:
-    what has no constant stays as it is."""
+    """Return the initial value of a static object with its vector expressions computed, and its matrices element by
+    element; expressions that are not constant are unchanged."""
     if isinstance(e, Aggregate):
         return replace(e, items=[(i, folded(item)) for i, item in e.items])
     if isinstance(e, MatrixBroadcast) and isinstance(e.type, ConstantMatrixType) and is_constant(e.value):
@@ -330,7 +333,7 @@ def folded(e: Expr) -> Expr:
 
 
 def is_constant(e: Expr) -> bool:
-    """Whether the value is known when the program is built (initialisers of static objects)."""
+    """Return whether the value is known when the program is built (initialisers of static objects)."""
     from ..typed import AddressOf, Convert, Index, Member, PointerAdd, VarRef
 
     if isinstance(e, (IntConst, FloatConst, Zero, StringConst)):

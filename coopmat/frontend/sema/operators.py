@@ -1,4 +1,4 @@
-"""Operators on values: which operand types they take, what they give (OpenCL C 3.0, section 6.3)."""
+"""Operators on values: their operand types and result types (OpenCL C 3.0, section 6.3)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ from .values import (
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """A binary operator: its name in the typed AST and what its operands must be.
+    """A binary operator: its name in the typed AST and the types that its operands must have.
 
     operands: arithmetic, integer (also shifts), compare (relational), equality, logical.
     """
@@ -94,7 +94,7 @@ BINARY: dict[str, Operator] = {
 
 
 def make_unary(span: Span, op: str, e: Expr) -> Expr:
-    """`neg`, `not`, `lnot` of a value whose type is already right."""
+    """Return `neg`, `not`, `lnot` of a value whose type is already converted."""
     folded = fold_unary(span, op, e)
     if folded is not None:
         return folded
@@ -102,7 +102,7 @@ def make_unary(span: Span, op: str, e: Expr) -> Expr:
 
 
 def unary(c: Context, op: str, operand: Expr, span: Span) -> Expr:
-    """Prefix `+ - ~ !`."""
+    """Analyse a prefix `+ - ~ !`."""
     e = rvalue(operand)
     if isinstance(e.type, CoopMatrixType):
         return matrices.negate(c, op, e, span)
@@ -168,7 +168,7 @@ def dereference(c: Context, operand: Expr, span: Span) -> Expr:
 
 
 def _check_pointee(c: Context, t: PointerType, span: Span, *, void: bool = True) -> None:
-    """Arithmetic on a `void *` counts bytes, as GNU C and clang have it."""
+    """Check that the pointee has a size; arithmetic on a `void *` counts bytes, as in GNU C and clang."""
     if not is_complete(t.pointee) and not (void and isinstance(t.pointee, VoidType)):
         c.fail("incomplete-type", f"'{t}' points to an incomplete type", span)
 
@@ -177,7 +177,7 @@ def _check_pointee(c: Context, t: PointerType, span: Span, *, void: bool = True)
 
 
 def binary(c: Context, op: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
-    """Any binary operator except assignment and comma."""
+    """Analyse any binary operator except assignment and comma."""
     left, right = rvalue(left), rvalue(right)
     row = BINARY[op]
     if isinstance(left.type, CoopMatrixType) or isinstance(right.type, CoopMatrixType):
@@ -199,13 +199,14 @@ def _arithmetic(c: Context, op: str, name: str, left: Expr, right: Expr, span: S
 
 
 def _wraps(c: Context, name: str, t: Type) -> bool:
-    """Whether -fwrapv defines what would overflow: sums and products of signed scalars that are not promoted."""
+    """Return whether -fwrapv defines an overflow of the operation: sums and products of signed scalars that are not
+    promoted."""
     exact = isinstance(t, ScalarType) and t.is_integer and t.signed and t.rank >= INT.rank
     return c.wrap and exact and name in ("add", "sub", "mul")
 
 
 def _wrapping(c: Context, name: str, left: Expr, right: Expr, span: Span) -> Expr:
-    """The operation on unsigned integers, unless both operands are constants."""
+    """Return the operation on unsigned integers, unless both operands are constants."""
     t = left.type
     plain = fold_binary(span, name, left, right, t)
     if plain is not None:
@@ -242,7 +243,8 @@ def _need_integers(c: Context, op: str, left: Expr, right: Expr, op_span: Span) 
 
 
 def shift_operands(c: Context, op: str, left: Expr, right: Expr, op_span: Span) -> tuple[Expr, Expr]:
-    """The left operand promoted; the right one brought to its type (the value is taken modulo the width)."""
+    """Return the left operand promoted, and the right one converted to its type (the value is taken modulo the
+    width)."""
     _need_integers(c, op, left, right, op_span)
     if isinstance(left.type, VectorType):
         if isinstance(right.type, VectorType) and right.type.count != left.type.count:
@@ -314,7 +316,7 @@ def _comparable(a: PointerType, b: PointerType) -> bool:
 
 
 def _in_one_space(left: Expr, right: Expr) -> tuple[Expr, Expr]:
-    """Two comparable pointers, both generic where one of them is."""
+    """Return two comparable pointers, both generic if one of them is."""
     for e in (left, right):
         assert isinstance(e.type, PointerType)
         if e.type.qualifiers.space is AddressSpace.GENERIC:
@@ -344,7 +346,7 @@ def _pointer_compare(c: Context, op: str, row: Operator, left: Expr, right: Expr
 
 
 def modifiable(c: Context, e: Expr, what: str, span: Span) -> LValue:
-    """An object that may be changed."""
+    """Check that an expression is an object that may be changed, and return it."""
     if not isinstance(e, LValue):
         c.fail("not-an-lvalue", f"{what} needs an object, not a value of type '{e.type}'", span, labels=[Label(e.span)])
     if isinstance(e.type, ArrayType) or not is_complete(e.type):
@@ -358,10 +360,10 @@ def modifiable(c: Context, e: Expr, what: str, span: Span) -> LValue:
 
 
 def _has_const(t: Type) -> bool:
-    """Whether a member is const, which makes the whole read-only (C11 6.3.2.1)."""
+    """Return whether a member is const, which makes the whole read-only (C11 6.3.2.1)."""
     if not isinstance(t, (ArrayType, RecordType)):
         return False
-    records = (inner for inner in contained(t) if isinstance(inner, RecordType))
+    records = (part for part in contained(t) if isinstance(part, RecordType))
     return any(item.qualifiers.const for record in records for item in record.fields or ())
 
 
@@ -371,7 +373,7 @@ def assign(c: Context, target: Expr, value: Expr, span: Span, op_span: Span) -> 
 
 
 def compound_assign(c: Context, op: str, target: Expr, value: Expr, span: Span, op_span: Span) -> Expr:
-    """`op` is spelled with its `=`."""
+    """Analyse a compound assignment; `op` is spelled with its `=`."""
     place = modifiable(c, target, f"'{op}'", op_span)
     value = rvalue(value)
     row = BINARY[op[:-1]]
@@ -419,16 +421,16 @@ def conditional(c: Context, test: Expr, then: Expr, otherwise: Expr, span: Span)
     if isinstance(then.type, VoidType) and isinstance(otherwise.type, VoidType):
         return typed.Conditional(span, then.type, test, then, otherwise)
     then, otherwise = _unify(c, then, otherwise, span)
-    decided = constant_value(test)
-    if decided is not None:
-        chosen = then if decided else otherwise
-        if isinstance(chosen, (typed.IntConst, typed.FloatConst)):
-            return chosen
+    truth = constant_value(test)
+    if truth is not None:
+        side = then if truth else otherwise
+        if isinstance(side, (typed.IntConst, typed.FloatConst)):
+            return side
     return typed.Conditional(span, then.type, test, then, otherwise)
 
 
 def _unify(c: Context, then: Expr, otherwise: Expr, span: Span) -> tuple[Expr, Expr]:
-    """One type for the two sides of a conditional (C11 6.5.15)."""
+    """Convert the two sides of a conditional to one type (C11 6.5.15)."""
     a, b = then.type, otherwise.type
     restricted_types.refuse(c, a, "operand", span)
     if a == b:

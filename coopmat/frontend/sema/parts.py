@@ -44,20 +44,20 @@ def subscript(c: Context, node: syntax.Subscript, expected: Type | None) -> Expr
 
 def _subscripted(c: Context, base: Expr, index: Expr, node: syntax.Subscript) -> Expr:
     if isinstance(base.type, CoopMatrixType):
-        chosen = matrix_index(c, index, base.type)
+        number = matrix_index(c, index, base.type)
         if isinstance(base, LValue):
-            return typed.MatrixElement(node.span, base.type.component, base.place, base, chosen)
-        held = typed.CompoundLiteral(base.span, base.type, Qualifiers(const=True), base)
-        return rvalue(typed.MatrixElement(node.span, base.type.component, held.place, held, chosen))
+            return typed.MatrixElement(node.span, base.type.component, base.place, base, number)
+        temporary = typed.CompoundLiteral(base.span, base.type, Qualifiers(const=True), base)
+        return rvalue(typed.MatrixElement(node.span, base.type.component, temporary.place, temporary, number))
     if isinstance(base.type, ArrayType) and isinstance(base, LValue):
-        chosen = index_value(c, index)
+        number = index_value(c, index)
         size = base.type.size
-        if isinstance(chosen, typed.IntConst) and size is not None and not 0 <= chosen.value < size:
-            message = f"index {chosen.value} is outside of '{base.type}'"
+        if isinstance(number, typed.IntConst) and size is not None and not 0 <= number.value < size:
+            message = f"index {number.value} is outside of '{base.type}'"
             if contains_matrix(base.type):
                 c.fail("array-bounds", message, node.index.span)  # in the native form there is no memory to read
             c.warn("array-bounds", message, node.index.span)
-        return typed.Index(node.span, base.type.element, base.place, base, chosen)
+        return typed.Index(node.span, base.type.element, base.place, base, number)
     if isinstance(base.type, VectorType):
         return _component(c, base, base.type, index, node)
     left, right = rvalue(base), rvalue(index)
@@ -75,18 +75,18 @@ def _subscripted(c: Context, base: Expr, index: Expr, node: syntax.Subscript) ->
 
 
 def _component(c: Context, base: Expr, t: VectorType, index: Expr, node: syntax.Subscript) -> Expr:
-    """`v[i]` of a vector, as clang has it: a component, through memory where the index is not constant."""
-    chosen = index_value(c, index)
-    if isinstance(chosen, typed.IntConst):
-        if not 0 <= chosen.value < t.count:
-            c.fail("vector-subscript", f"index {chosen.value} is outside of '{t}'", node.index.span)
-        return _swizzled(base, (chosen.value,), node.span)
+    """Analyse `v[i]` of a vector, as in clang: a component, through memory if the index is not constant."""
+    number = index_value(c, index)
+    if isinstance(number, typed.IntConst):
+        if not 0 <= number.value < t.count:
+            c.fail("vector-subscript", f"index {number.value} is outside of '{t}'", node.index.span)
+        return _swizzled(base, (number.value,), node.span)
     if not isinstance(base, LValue) or isinstance(base, typed.Swizzle):
         base = typed.CompoundLiteral(base.span, t, Qualifiers(const=True), rvalue(base))
     place = Qualifiers(base.place.space, base.place.const, base.place.volatile)
     address = typed.AddressOf(node.span, PointerType(t, place), base)
     pointer = retype_pointer(address, PointerType(t.element, place))
-    return typed.Deref(node.span, t.element, place, typed.PointerAdd(node.span, pointer.type, pointer, chosen))
+    return typed.Deref(node.span, t.element, place, typed.PointerAdd(node.span, pointer.type, pointer, number))
 
 
 def member(c: Context, node: syntax.Member, expected: Type | None) -> Expr:
@@ -114,7 +114,7 @@ def member(c: Context, node: syntax.Member, expected: Type | None) -> Expr:
 
 
 def _field(base: Expr, index: int, node: syntax.Member) -> Expr:
-    """Field `index` of a record; an array among a value's fields is that of a temporary object, to be subscripted."""
+    """Return field `index` of a record; an array in a value is one of a temporary object, and can be subscripted."""
     assert isinstance(base.type, RecordType) and base.type.fields is not None
     field = base.type.fields[index]
     if not isinstance(base, LValue):
@@ -133,7 +133,7 @@ _XYZW = {name: i for i, name in enumerate("xyzw")} | {name: i for i, name in enu
 
 
 def swizzle_indices(name: str, count: int) -> tuple[int, ...] | None:
-    """The components that a swizzle names in a vector of `count`; None where the name means nothing (6.1.7).
+    """Return the components that a swizzle names in a vector of `count`, or None if the name is invalid (6.1.7).
 
     For a vector of 3, `.hi` and `.odd` name an undefined fourth component, here index 3.
     """
@@ -166,7 +166,7 @@ def _swizzle(c: Context, base: Expr, node: syntax.Member) -> Expr:
 
 
 def _swizzled(base: Expr, indices: tuple[int, ...], span: Span) -> Expr:
-    """These components of a vector: an object where the vector is one."""
+    """Return these components of a vector, as an object if the vector is one."""
     assert isinstance(base.type, VectorType)
     t = with_count(base.type.element, len(indices))
     if isinstance(base, LValue):

@@ -1,7 +1,9 @@
-"""Calls of printf (OpenCL C 3.0, section 6.15.14): what its arguments become, and whether they fit the format string.
+"""Calls of printf (OpenCL C 3.0, section 6.15.14): promotion of the arguments, and their check against the format
+string.
 
-What fits is clang's -Wformat, for OpenCL C: a value of another type than its conversion asks for is a warning, since
-it is undefined behaviour and no error. Stricter than clang: conversions of characters in vectors want such vectors.
+The check is clang's -Wformat, for OpenCL C: a value of another type than its conversion expects is a warning, since it
+is undefined behaviour and no error. It is stricter than clang's: a conversion of characters in vectors expects such
+vectors.
 """
 
 from __future__ import annotations
@@ -63,7 +65,7 @@ _BAD_FLAGS = {"d": "#", "i": "#", "u": "#+ ", "o": "+ ", "x": "+ ", "X": "+ ", "
 
 
 def call(c: Context, node: syntax.Call, arguments: list[Expr]) -> Expr:
-    """The call with its arguments promoted; `arguments` are rvalues."""
+    """Return the call with its arguments promoted; `arguments` are rvalues."""
     if not arguments:
         c.fail("argument-count", "'printf' takes a format string", node.span)
     format_string, *rest = arguments
@@ -79,7 +81,7 @@ def call(c: Context, node: syntax.Call, arguments: list[Expr]) -> Expr:
 
 
 def _promoted(c: Context, e: Expr) -> Expr:
-    """The default argument promotions; floats become doubles where there are such (as in clang)."""
+    """Apply the default argument promotions; floats become doubles if the device has them (as in clang)."""
     t = e.type
     if isinstance(t, ScalarType) and t in (HALF, FLOAT):
         return convert_arithmetic(e, DOUBLE if "cl_khr_fp64" in c.features else FLOAT)
@@ -91,7 +93,7 @@ def _promoted(c: Context, e: Expr) -> Expr:
 
 
 def _literals(e: Expr) -> list[StringConst]:
-    """The string literals that the format may be; none where it may be something else."""
+    """Return the string literals that the format may be, or none if it may be something else."""
     if isinstance(e, Convert) and e.kind in (ConvertKind.DECAY, ConvertKind.POINTER):
         return _literals(e.operand)
     if isinstance(e, typed.Conditional):
@@ -102,9 +104,9 @@ def _literals(e: Expr) -> list[StringConst]:
 
 @dataclass(frozen=True, slots=True)
 class _Specification:
-    """One conversion as it is written, with so many `*`, for `count` components.
+    """A conversion specification, with `stars` times `*`, for `count` components.
 
-    `family` is the word of the tables above that it is in.
+    `family` is the key of its row in the tables above.
     """
 
     text: str
@@ -114,8 +116,8 @@ class _Specification:
     family: str
 
     @property
-    def wanted(self) -> str:
-        """What it takes, for people."""
+    def expected(self) -> str:
+        """The type of its argument, for messages."""
         if self.count > 1 and (element := _VECTORS.get(self.family, {}).get(self.length)):
             return f"'{VectorType(element, self.count)}'"
         if self.family in (_SIGNED, _UNSIGNED, "c"):
@@ -146,25 +148,26 @@ def _check(c: Context, literal: StringConst, arguments: Sequence[Expr]) -> None:
     for match in _SPECIFICATION.finditer(text):
         if match["conversion"] == "%":
             continue
-        found = _specification(c, literal, match)
-        if found is None:
+        spec = _specification(c, literal, match)
+        if spec is None:
             return
-        for number in range(found.stars + 1):
+        for number in range(spec.stars + 1):
             if used == len(arguments):
-                c.warn("format-insufficient-args", f"'{found.text}' has no argument", span)
+                c.warn("format-insufficient-args", f"'{spec.text}' has no argument", span)
                 return
             argument = arguments[used]
             used += 1
-            if number < found.stars and argument.type not in _SMALL:
+            if number < spec.stars and argument.type not in _SMALL:
                 c.warn("format", f"'*' takes an 'int', not '{argument.type}'", argument.span)
-            elif number == found.stars and not found.fits(argument.type):
-                c.warn("format", f"'{found.text}' takes {found.wanted}, not '{argument.type}'", argument.span)
+            elif number == spec.stars and not spec.fits(argument.type):
+                c.warn("format", f"'{spec.text}' takes {spec.expected}, not '{argument.type}'", argument.span)
     if used < len(arguments):
         c.warn("format-extra-args", "the format string does not use this argument", arguments[used].span)
 
 
 def _specification(c: Context, literal: StringConst, match: re.Match[str]) -> _Specification | None:
-    """One conversion, checked for itself; None, and what is wrong told, where nothing can be said of the rest."""
+    """Return one conversion, checked for itself; if the rest of the format cannot be interpreted, report that and
+    return None."""
     text, conversion, span = match[0], match["conversion"], literal.span
     if conversion is None:
         c.warn("format", f"'{text}' is not finished", span)
@@ -172,8 +175,8 @@ def _specification(c: Context, literal: StringConst, match: re.Match[str]) -> _S
     family = next((f for f in (_SIGNED, _UNSIGNED, _FLOATS, *_OTHERS) if conversion in f), None)
     count = int(match["vector"][1:] or 0) if match["vector"] else 1
     if family is None or (match["vector"] and count not in VECTOR_SIZES):
-        shown = text if text.isprintable() else text[:-1]
-        c.warn("format-invalid-specifier", f"'{shown}' is no conversion that OpenCL C has", span)
+        prefix = text if text.isprintable() else text[:-1]
+        c.warn("format-invalid-specifier", f"'{prefix}' is no conversion that OpenCL C has", span)
         return None
     length = match["length"] or ""
     lengths = " ".join(_VECTORS[family]) if count > 1 and family in _VECTORS else _LENGTHS[family]

@@ -15,34 +15,34 @@ from .values import integer_constant, wrap
 
 def enumeration(c: Context, tag: syntax.EnumSpecifier) -> Type:
     if tag.enumerators is None:
-        found = c.scope.find_tag(tag.name) if tag.name is not None else None
-        if not isinstance(found, EnumTag):
+        tag_type = c.scope.find_tag(tag.name) if tag.name is not None else None
+        if not isinstance(tag_type, EnumTag):
             c.fail("unknown-type", f"unknown enumeration 'enum {tag.name}'", tag.span)
-        return found.type
+        return tag_type.type
     packed = next((item for item in tag.attributes if item.name.strip("_") == "packed"), None)
     if packed is not None:
         c.unsupported("a packed enumeration is", packed.span)
     for attribute in tag.attributes:
         attributes.no_matrix(c, attribute)
-    value, known = 0, True
+    value, valid = 0, True
     values = set()
-    declared: list[EnumConstant] = []
+    constants: list[EnumConstant] = []
     for item in tag.enumerators:
         try:
             if item.value is not None:
-                value, known = integer_constant(c, item.value, "the value of an enumerator"), True
-            if not known:
+                value, valid = integer_constant(c, item.value, "the value of an enumerator"), True
+            if not valid:
                 c.abandon()
-            declared.append(EnumConstant(item.span, item.name, _enumerator_type(c, item.span, value), value))
-            c.declare(declared[-1])
+            constants.append(EnumConstant(item.span, item.name, _enumerator_type(c, item.span, value), value))
+            c.declare(constants[-1])
         except Abandon:
-            known = False
+            valid = False
             c.poison(item.name, item.span)
         values.add(value)
         value += 1
     c.enumerations.append((frozenset(item.name for item in tag.enumerators), frozenset(values)))
-    t = _enumeration_type(c, tag.span, {constant.value for constant in declared})
-    for constant in declared:
+    t = _enumeration_type(c, tag.span, {constant.value for constant in constants})
+    for constant in constants:
         if constant.type is not INT and c.scope.names.get(constant.name) is constant:
             c.scope.names[constant.name] = replace(constant, type=t)
     if tag.name is not None:
@@ -51,7 +51,7 @@ def enumeration(c: Context, tag: syntax.EnumSpecifier) -> Type:
 
 
 def _enumerator_type(c: Context, span: Span, value: int) -> Type:
-    """int; where that cannot hold the value, the type that can."""
+    """Return int, or the type that can hold the value if int cannot."""
     for t in (INT, LONG, ULONG):
         if wrap(value, t) == value:
             return t
@@ -59,7 +59,7 @@ def _enumerator_type(c: Context, span: Span, value: int) -> Type:
 
 
 def _enumeration_type(c: Context, span: Span, values: set[int]) -> Type:
-    """The smallest of clang's choice that holds all enumerators: unsigned where none is negative."""
+    """Return the smallest type, in clang's order, that holds all enumerators: unsigned if none is negative."""
     for t in (INT, LONG) if min(values, default=0) < 0 else (UINT, ULONG):
         if all(wrap(value, t) == value for value in values):
             return t
@@ -77,13 +77,13 @@ def _declare_tag(c: Context, name: str, tag: RecordType | EnumTag) -> None:
 def record_type(c: Context, tag: syntax.StructSpecifier) -> Type:
     if tag.members is None:
         assert tag.name is not None
-        found = c.scope.find_tag(tag.name)
-        if isinstance(found, EnumTag) or (found is not None and found.kind != tag.kind):
-            c.fail("wrong-tag", f"'{tag.name}' is not a {tag.kind}", tag.span, notes=[Note("see here", found.span)])
-        if found is None:
-            found = RecordType(tag.kind, tag.name, tag.span)
-            c.scope.tags[tag.name] = found
-        return found
+        entry = c.scope.find_tag(tag.name)
+        if isinstance(entry, EnumTag) or (entry is not None and entry.kind != tag.kind):
+            c.fail("wrong-tag", f"'{tag.name}' is not a {tag.kind}", tag.span, notes=[Note("see here", entry.span)])
+        if entry is None:
+            entry = RecordType(tag.kind, tag.name, tag.span)
+            c.scope.tags[tag.name] = entry
+        return entry
     record = c.scope.tags.get(tag.name) if tag.name is not None else None
     if not isinstance(record, RecordType) or record.fields is not None or record.kind != tag.kind:
         record = RecordType(tag.kind, tag.name, tag.span)
@@ -128,7 +128,7 @@ def _enter_member(c: Context, name: str, span: Span, names: dict[str, Span]) -> 
 
 
 def _unnamed_member(c: Context, base: Base, member: syntax.MemberDeclaration, names: dict[str, Span]) -> list[Field]:
-    """A struct or union without tag and name, whose members are members of the record around it."""
+    """Return the member for a struct or union without tag and name, whose members are members of the outer record."""
     tag = member.specifiers.tag
     if not isinstance(base.type, RecordType) or not isinstance(tag, syntax.StructSpecifier) or tag.name is not None:
         c.warn("missing-declarations", "this declares no member", member.span)

@@ -1,11 +1,11 @@
-"""Types whose objects may stand in few places, and what is special about them: images and samplers, atomic types and
-events, halves without cl_khr_fp16.
+"""Types whose objects are allowed in few places, and their special rules: images and samplers, atomic types and events,
+halves without cl_khr_fp16.
 
 OpenCL C 3.0, sections 6.3.1.1 (halves), 6.3.3 (types), 6.8 (access qualifiers), 6.12 (restrictions), 6.15.12 (atomics),
-6.15.15.1 (samplers). An image comes from the host and goes down as an argument; a sampler may also be a constant of the
-program. Neither is ever changed. An atomic object is read and changed by functions only. It starts with a value in
-global memory, where the value is the program's, and with `atomic_init` elsewhere. An event is a value in private
-memory. Without the extension a program may point to halves, for vload_half and the like, and do nothing else with them.
+6.15.15.1 (samplers). An image comes from the host and is passed as an argument; a sampler may also be a constant of the
+program. Neither is ever changed. An atomic object is read and changed by functions only. In global memory it is
+initialised by the program, elsewhere with `atomic_init`. An event is a value in private memory. Without the extension a
+program may point to halves, for vload_half and the like, and do nothing else with them.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _OF_EVENTS = {"address-space": "be in {} memory", "member": "be a member of a st
 
 
 def refuse(c: Context, t: Type, place: str, span: Span, what: str = "") -> None:
-    """Gives up if `t` is of a type whose objects cannot be there; `place`: the key of a row above, and in the code."""
+    """Refuse `t` if objects of its type cannot be in that place; `place`: the key of a row above, and in the code."""
     if is_opaque(t) and place in _PLACES:
         kind, some = ("sampler", "a sampler") if t == SAMPLER else ("image", f"an image ('{t}')")
         c.fail(f"{kind}-{place}", f"{some} cannot {_PLACES[place]}", span)
@@ -86,7 +86,7 @@ def refuse(c: Context, t: Type, place: str, span: Span, what: str = "") -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Need:
-    """What must be on from a language version on."""
+    """A feature that must be on from a language version on."""
 
     name: str
     since: int = 100
@@ -108,19 +108,19 @@ def access_words(words: list[syntax.Word]) -> list[syntax.Word]:
 
 
 def with_access(c: Context, t: Type, words: list[syntax.Word], span: Span, *, by_name: bool) -> Type:
-    """`t` with what access qualifiers say, checked; `by_name`: a typedef, which has one already, spelt or not."""
+    """Return `t` with its access qualifiers, checked; `by_name`: a typedef, which has one already, explicit or not."""
     if words and not isinstance(t, ImageType):
         c.fail("access-qualifier", f"'{words[0].text}' is for images only, not for '{t}'", words[0].span)
     if not isinstance(t, ImageType):
         if t == SAMPLER:
             _need(c, t, [_Need(IMAGES)], span)
         return t
-    said = {word.text.strip("_") for word in words}
-    if len(said) > 1 or (said and by_name):
-        have = f"'{words[0].text}' and '{words[-1].text}'" if len(said) > 1 else f"'{words[0].text}' on '{t}'"
-        c.fail("access-qualifier", f"two access qualifiers: {have}", words[-1].span)
-    if said:
-        t = replace(t, access=said.pop())
+    accesses = {word.text.strip("_") for word in words}
+    if len(accesses) > 1 or (accesses and by_name):
+        qualifiers = f"'{words[0].text}' and '{words[-1].text}'" if len(accesses) > 1 else f"'{words[0].text}' on '{t}'"
+        c.fail("access-qualifier", f"two access qualifiers: {qualifiers}", words[-1].span)
+    if accesses:
+        t = replace(t, access=accesses.pop())
     _need(c, t, _needs(t), span)
     return t
 
@@ -137,9 +137,9 @@ def _need(c: Context, t: Type, needs: list[_Need], span: Span) -> None:
 def declare_variable(
     c: Context, d: syntax.Declarator, t: Type, qualifiers: Qualifiers, node: syntax.Initializer | None
 ) -> typed.VarDecl:
-    """A variable of an opaque type: a sampler that starts with a constant, and stays what it is.
+    """Declare a variable of an opaque type: a sampler that is initialised with a constant, and never changes.
 
-    Inside a function it may be another name for a sampler, too, as clang has it.
+    Inside a function it may also be another name for a sampler, as in clang.
     """
     if isinstance(t, ImageType):
         refuse(c, t, "variable", d.span)
@@ -170,7 +170,7 @@ def _constant_of(c: Context, e: typed.Expr, span: Span) -> typed.Expr:
 
 
 def converted(c: Context, e: typed.Expr, span: Span, what: str) -> typed.Expr:
-    """`e` as a sampler: one already, or a 32-bit integer constant made of the CLK_ macros."""
+    """Return `e` as a sampler: it is one already, or a 32-bit integer constant made of the CLK_ macros."""
     e = rvalue(e)
     if e.type == SAMPLER:
         return e
@@ -230,7 +230,7 @@ _WRONG_ORDERS: dict[str, tuple[int, tuple[int, ...]]] = {
 
 
 def memory_enumerators(c: Context) -> list[EnumConstant]:
-    """The enumerators that every program of this version knows."""
+    """Return the enumerators that are predeclared in this language version."""
     return [
         EnumConstant(None, name, INT, value)
         for name, (value, needs) in _ENUMERATORS.items()
@@ -239,7 +239,7 @@ def memory_enumerators(c: Context) -> list[EnumConstant]:
 
 
 def check_atomic(c: Context, t: Type, span: Span) -> None:
-    """Gives up where the language version or an extension that the type comes with is off."""
+    """Refuse an atomic type if the language version or an extension that it needs is off."""
     if not isinstance(t, AtomicType):
         return
     needs = f"CL2.0 {_WIDE}" if t.value.bits == 64 else "CL2.0"
@@ -254,7 +254,7 @@ def check_atomic(c: Context, t: Type, span: Span) -> None:
 
 
 def check_atomic_variable(c: Context, decl: typed.VarDecl, span: Span | None) -> None:
-    """A variable of one of these types; `span` is its initial value's."""
+    """Check a variable of an atomic type; `span` is its initial value's."""
     space = decl.qualifiers.space
     if space is not AddressSpace.PRIVATE:
         refuse(c, decl.type, "address-space", decl.span, str(space))
@@ -270,7 +270,7 @@ def check_atomic_variable(c: Context, decl: typed.VarDecl, span: Span | None) ->
 
 
 def check_memory_order(c: Context, overload: Overload, arguments: list[typed.Expr]) -> None:
-    """Warns of an order that has no meaning there; a meaningful one is taken."""
+    """Warn of a memory order that is invalid for the operation; a stronger valid one is used."""
     at, wrong = _WRONG_ORDERS.get(overload.name, (0, ()))
     if at == 0 or at >= len(arguments):
         return
@@ -296,13 +296,13 @@ def refuse_half(c: Context, t: Type, span: Span) -> NoReturn:
 
 
 def check_half(c: Context, t: Type, span: Span) -> None:
-    """Gives up on an object that would be or hold halves."""
+    """Refuse an object that would be or contain halves."""
     if "cl_khr_fp16" not in c.features and _holds_half(t):
         refuse_half(c, t, span)
 
 
 def check_halves(c: Context, decl: typed.FunctionDecl) -> None:
-    """Tells the halves that a function declares, takes, returns or computes with, where the extension is off."""
+    """Report the halves that a function declares, takes, returns or computes with, if the extension is off."""
     with c.recover():
         check_half(c, decl.type.result, decl.span)
     for parameter in decl.parameters:

@@ -1,4 +1,4 @@
-"""Statement expressions, `({ ...; value; })`, and `a ?: b`, which becomes one: GNU C's, which clang has."""
+"""Statement expressions, `({ ...; value; })`, and `a ?: b`, which becomes one: extensions of GNU C that clang has."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from .values import constant_value, rvalue
 
 
 def statement_expression(c: Context, node: syntax.StatementExpression, expected: Type | None) -> typed.Expr:
-    """Its value is that of the last statement, where that is an expression; control cannot leave it on the way."""
+    """Analyse a statement expression: its value is that of the last statement, if that is an expression; control cannot
+    leave it earlier."""
     if c.function is None:
         c.fail("not-constant", "statement expressions stand inside of functions", node.span)
     items = node.body.items
     last = items[-1] if items and isinstance(items[-1], syntax.ExpressionStatement) else None
-    inner = last.expression if last is not None else None
-    before = items[:-1] if inner is not None else items
+    result = last.expression if last is not None else None
+    statements = items[:-1] if result is not None else items
     value: typed.Expr = typed.Zero(node.span, VOID)
     with c.nested_scope(), _enclosed(c):
         errors = c.diagnostics.error_count
-        body = c.block(syntax.Compound(node.body.span, before, node.body.end))
-        if inner is not None:
-            value = rvalue(c.analyse(inner, expected))
+        body = c.block(syntax.Compound(node.body.span, statements, node.body.end))
+        if result is not None:
+            value = rvalue(c.analyse(result, expected))
         if c.diagnostics.error_count != errors:
             c.abandon()
     if isinstance(value.type, VoidType) and not isinstance(value, typed.Zero):
@@ -37,7 +38,7 @@ def statement_expression(c: Context, node: syntax.StatementExpression, expected:
 
 @contextmanager
 def _enclosed(c: Context) -> Iterator[None]:
-    """Without the loops and switches around."""
+    """Hide the enclosing loops and switches."""
     state = c.function
     assert state is not None
     outside = state.loops, state.breakable, state.switches
@@ -51,13 +52,13 @@ def _enclosed(c: Context) -> Iterator[None]:
 
 
 def check_leaving(c: Context, what: str, span: Span) -> None:
-    """Refuses what would lead control out of a statement expression, or into one."""
+    """Refuse a jump out of a statement expression, or into one."""
     if c.function is not None and c.function.enclosed:
         c.unsupported(f"{what} a statement expression is", span)
 
 
 def short_conditional(c: Context, condition: typed.Expr, otherwise: typed.Expr, span: Span) -> typed.Expr:
-    """`a ?: b`: a where it is not zero, evaluated once."""
+    """Analyse `a ?: b`: a if it is not zero, evaluated once."""
     condition = rvalue(condition)
     if constant_value(condition) is not None:
         return operators.conditional(c, condition, condition, otherwise, span)
@@ -66,6 +67,6 @@ def short_conditional(c: Context, condition: typed.Expr, otherwise: typed.Expr, 
     decl = typed.VarDecl(condition.span, "coopmat_condition", condition.type, PLAIN, "automatic")
     decl.initializer = condition
     first = typed.Load(condition.span, condition.type, typed.VarRef(condition.span, condition.type, PLAIN, decl))
-    chosen = operators.conditional(c, first, first, otherwise, span)
+    choice = operators.conditional(c, first, first, otherwise, span)
     body = typed.Block(span, [typed.DeclStmt(condition.span, decl)])
-    return typed.StatementExpression(span, chosen.type, body, chosen)
+    return typed.StatementExpression(span, choice.type, body, choice)

@@ -54,7 +54,7 @@ def _state(c: Context) -> FunctionState:
 
 
 def block(c: Context, node: syntax.Compound) -> typed.Block:
-    """A compound statement without a scope of its own (the caller opens one)."""
+    """Analyse a compound statement without a scope of its own (the caller opens one)."""
     items: list[typed.Stmt] = []
     unroll: int | None = None
     contract = c.contract
@@ -70,17 +70,17 @@ def block(c: Context, node: syntax.Compound) -> typed.Block:
             elif isinstance(item, syntax.Declaration):
                 items.extend(local_declaration(c, item))
             else:
-                made = statement(c, item)
+                result = statement(c, item)
                 if unroll is not None:
-                    _apply_unroll(c, made, unroll, item.span)
-                items.append(made)
+                    _apply_unroll(c, result, unroll, item.span)
+                items.append(result)
         unroll = None
     c.contract = contract
     return typed.Block(node.span, items)
 
 
 def pragma(c: Context, node: syntax.Pragma) -> int | None:
-    """Obeys a pragma; an unroll factor for the loop that follows is the result."""
+    """Process a pragma; return an unroll factor for the loop that follows."""
     words = node.text.split()
     if words[1:2] == ["FP_CONTRACT"] and words[0] in ("OPENCL", "STDC"):
         _fp_contract(c, words[2:], node.span)
@@ -95,7 +95,8 @@ def pragma(c: Context, node: syntax.Pragma) -> int | None:
 
 
 def _fp_contract(c: Context, words: list[str], span: Span) -> None:
-    """Off is off for the whole function, and for every kernel: SPIR-V has no smaller unit, and allows, not asks."""
+    """Process FP_CONTRACT. OFF holds for the whole function, and for every kernel: SPIR-V has no smaller unit, and
+    permits contraction but cannot require it."""
     if words not in (["ON"], ["OFF"], ["DEFAULT"]):
         c.fail("pragma", "'FP_CONTRACT' takes ON, OFF or DEFAULT", span)
     c.contract = c.contract_default if words == ["DEFAULT"] else words == ["ON"]
@@ -107,7 +108,7 @@ _MATRIX_EXTENSIONS = ("cl_khr_cooperative_matrix", "cl_ext_kernel_cooperative_ma
 
 
 def _extension(c: Context, text: str) -> None:
-    """`#pragma OPENCL EXTENSION name : behaviour`; what an extension gives is there without it."""
+    """Process `#pragma OPENCL EXTENSION name : behaviour`; extensions are available without it."""
     name, _, behaviour = text.partition("EXTENSION")[2].partition(":")
     if name.strip() in _MATRIX_EXTENSIONS:
         c.matrix_pragma = behaviour.strip() != "disable"
@@ -237,14 +238,14 @@ def _if(c: Context, node: syntax.If) -> typed.Stmt:
 
 
 def _tested(c: Context, node: syntax.Expression, what: str) -> typed.Expr:
-    """A condition; one that has no meaning becomes 1, so that what it controls is still analysed."""
+    """Analyse a condition; a faulty one becomes 1, so that what it controls is still analysed."""
     with c.recover():
         return condition(c, c.analyse(node), what)
     return typed.IntConst(node.span, INT, 1)
 
 
 def _scoped(c: Context, node: syntax.Statement) -> typed.Stmt:
-    """A statement that is a scope of its own; where it has no meaning, an empty block."""
+    """Analyse a statement that is a scope of its own; a faulty one becomes an empty block."""
     with c.nested_scope(), c.recover():
         if isinstance(node, syntax.Compound):
             return block(c, node)
@@ -315,7 +316,8 @@ def _attributed(c: Context, node: syntax.Attributed) -> typed.Stmt:
 
 
 def _falls_through(c: Context, node: syntax.Attributed) -> bool:
-    """`__attribute__((fallthrough));`, which says that a case is meant to run into the next one."""
+    """Return whether this is `__attribute__((fallthrough));`, which marks a case that falls through into the next
+    one."""
     alone = isinstance(node.body, syntax.ExpressionStatement) and node.body.expression is None
     if not alone or [item.name.strip("_") for item in node.attributes] != ["fallthrough"]:
         return False
@@ -357,12 +359,12 @@ def _switched(c: Context, node: syntax.Expression) -> typed.Expr:
 def _case(c: Context, node: syntax.Case) -> typed.Stmt:
     # Labels in a row nest; walk them down instead of recursing.
     labels: list[tuple[Span, int | None]] = []
-    inner: syntax.Statement = node
-    while isinstance(inner, syntax.Case):
+    body_node: syntax.Statement = node
+    while isinstance(body_node, syntax.Case):
         with c.recover():
-            labels += [(inner.span, value) for value in _case_values(c, inner)]
-        inner = inner.body
-    body = statement(c, inner)
+            labels += [(body_node.span, value) for value in _case_values(c, body_node)]
+        body_node = body_node.body
+    body = statement(c, body_node)
     for span, value in reversed(labels):
         body = typed.Case(span, value, body)
     return body
@@ -373,7 +375,7 @@ _MOST_CASES = 1024
 
 
 def _case_values(c: Context, node: syntax.Case) -> list[int | None]:
-    """What a label stands for; None is the default."""
+    """Return the values of a label; None is the default."""
     switches = _state(c).switches
     word = "case" if node.value is not None else "default"
     if not switches:

@@ -1,9 +1,9 @@
-"""Variables that are read before anything was stored to them, and what else the flow of a function tells.
+"""Variables that are read before anything was stored to them, and other warnings from the flow of a function.
 
-For each block and watched variable two bits say whether some way to its end has stored to the variable, and whether
-some way has not: sets of variables are integers, one bit a variable. A read with the second bit alone is certain
+For each block and watched variable two bits say whether some path to its end has stored to the variable, and whether
+some path has not: sets of variables are integers, one bit a variable. A read with the second bit alone is certain
 (`uninitialized`). With both, the blocks that lead to the read inevitably, without a store, are followed backwards from
-it; where a branch enters them with the second bit alone, taking that branch is the mistake (`sometimes-uninitialized`).
+it; if a branch enters them with the second bit alone, taking that branch is the mistake (`sometimes-uninitialized`).
 Otherwise conditions may depend on each other (`conditional-uninitialized`).
 """
 
@@ -38,7 +38,7 @@ _MOST_FAULTS = 8
 
 
 def function(c: Context, state: FunctionState) -> None:
-    """All warnings about the flow of a function whose body has been analysed without an error."""
+    """Issue all warnings about the flow of a function whose body has been analysed without an error."""
     wants, body, result = c.diagnostics.wants, state.decl.body, state.decl.type.result
     assert body is not None
     watched: list[typed.VarDecl] = []
@@ -83,28 +83,29 @@ def _open_end(c: Context, decl: typed.FunctionDecl, body: Span, returns: bool) -
 
 
 def _unreachable(c: Context, graph: Graph, reached: set[Block]) -> None:
-    """The first statement of each stretch that nothing leads to."""
-    told: set[Block] = set()
+    """Warn at the first statement of each unreachable region."""
+    warned_blocks: set[Block] = set()
     for block in graph.blocks:
-        if block in reached or block in told or block.first is None:
+        if block in reached or block in warned_blocks or block.first is None:
             continue
         c.warn("unreachable-code", "nothing leads here", block.first)
         work = [block]
         while work:
             for after in work.pop().ways:
-                if after not in told and after not in reached:
-                    told.add(after)
+                if after not in warned_blocks and after not in reached:
+                    warned_blocks.add(after)
                     work.append(after)
 
 
 @dataclass(slots=True)
 class _Finding:
-    """Of what could be told of a variable the most certain is, then the first; `rank` is 0 for what is certain."""
+    """A `_Finding` is a warning about a variable; the most certain one is issued, then the first; `rank` is 0 for a
+    certain one."""
 
     rank: int
     code: str
     read: Span
-    told: list[tuple[str, Span]]
+    messages: list[tuple[str, Span]]
 
     @property
     def order(self) -> tuple[int, int, int]:
@@ -122,27 +123,27 @@ class _Uninitialized:
     def run(self) -> None:
         order = self.order()
         self.solve(order)
-        found: dict[int, _Finding] = {}
+        findings: dict[int, _Finding] = {}
         for block in order:
-            self.reads(block, found)
-        for finding in found.values():
-            for message, span in finding.told:
+            self.reads(block, findings)
+        for finding in findings.values():
+            for message, span in finding.messages:
                 notes = [Note("it is read here", finding.read)] if finding.read != span else []
                 self.c.warn(finding.code, message, span, notes=notes)
 
     def order(self) -> list[Block]:
-        """The blocks that can be reached, each after those that lead to it, but for the ways back of loops."""
+        """Return the blocks that can be reached, each after its predecessors, except for the back edges of loops."""
         result: list[Block] = []
-        seen = {self.graph.entry}
+        visits = {self.graph.entry}
         work = [(self.graph.entry, iter(self.graph.entry.ways))]
         while work:
             block, ways = work[-1]
-            following = next((way for way in ways if way not in seen), None)
+            following = next((way for way in ways if way not in visits), None)
             if following is None:
                 result.append(block)
                 work.pop()
             else:
-                seen.add(following)
+                visits.add(following)
                 work.append((following, iter(following.ways)))
         return result[::-1]
 
@@ -163,15 +164,15 @@ class _Uninitialized:
         changed = True
         while changed:
             changed = False
-            for block, stored, bare, kept in effects:
+            for block, stored, bare, mask in effects:
                 before = self.entering(block)
-                after = (before[0] & kept | stored, before[1] & kept | bare)
+                after = (before[0] & mask | stored, before[1] & mask | bare)
                 number = block.number
                 if after != (self.stored[number], self.bare[number]):
                     self.stored[number], self.bare[number] = after
                     changed = True
 
-    def reads(self, block: Block, found: dict[int, _Finding]) -> None:
+    def reads(self, block: Block, findings: dict[int, _Finding]) -> None:
         if not block.events:
             return
         stored, bare = self.entering(block)
@@ -179,12 +180,12 @@ class _Uninitialized:
             bit = 1 << number
             stored, bare = _after(kind, bit, stored, bare)
             if kind == READ and bare & bit:
-                known = found.get(number)
+                previous = findings.get(number)
                 certain = not stored & bit
-                if known is None or known.rank or certain:
+                if previous is None or previous.rank or certain:
                     finding = self.judge(block, number, span, certain=certain)
-                    if known is None or finding.order < known.order:
-                        found[number] = finding
+                    if previous is None or finding.order < previous.order:
+                        findings[number] = finding
 
     def judge(self, block: Block, number: int, read: Span, *, certain: bool) -> _Finding:
         decl = self.watched[number]
@@ -194,15 +195,16 @@ class _Uninitialized:
             return _Finding(0, of_matrices or "uninitialized", read, [(message, read)])
         faults = self.faults(block, number, decl)
         if faults:
-            told = [(f"'{decl.name}' is read without a value {way}", span) for span, way in faults]
-            return _Finding(1, of_matrices or "sometimes-uninitialized", read, told)
+            messages = [(f"'{decl.name}' is read without a value {way}", span) for span, way in faults]
+            return _Finding(1, of_matrices or "sometimes-uninitialized", read, messages)
         message = f"'{decl.name}' may be read before anything is stored to it"
         return _Finding(2, "conditional-uninitialized", read, [(message, read)])
 
     def faults(self, block: Block, number: int, decl: typed.VarDecl) -> list[tuple[Span, str]]:
-        """The branches, or else the declaration, from which a read without a value always follows; each in words."""
+        """Return the branches, or else the declaration, after which a read without a value is inevitable; each with a
+        phrase."""
         bit = 1 << number
-        # Of each block: how many of its ways lead to the read. A block whose ways all do is gone through itself.
+        # Per block, the number of its successors that lead to the read. If all do, its predecessors are followed.
         ways = {block: len(block.ways)}
         work = [block]
         declared = False
@@ -226,8 +228,8 @@ class _Uninitialized:
             return [(decl.span, "whenever this declaration is reached")]
         result: list[tuple[Span, str]] = []
         for candidate, count in sorted(ways.items(), key=lambda item: item[0].number):
-            here = candidate.number
-            bare_only = self.bare[here] & bit and not self.stored[here] & bit
+            index = candidate.number
+            bare_only = self.bare[index] & bit and not self.stored[index] & bit
             if candidate.branch is None or count >= len(candidate.ways) or not bare_only:
                 continue
             for i, way in enumerate(candidate.ways):
@@ -241,7 +243,7 @@ class _Uninitialized:
 
 
 def _after(kind: str, bit: int, stored: int, bare: int) -> tuple[int, int]:
-    """What an event makes of the variables that some way has stored to, and of those that some has not."""
+    """Return the sets of variables that some path has stored to, and that some path has not, after an event."""
     if kind == STORED:
         return stored | bit, bare & ~bit
     return (stored & ~bit, bare | bit) if kind == DECLARED else (stored, bare)

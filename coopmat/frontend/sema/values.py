@@ -1,7 +1,7 @@
-"""Values: of lvalues, by the arithmetic conversions, and of operators on constants (OpenCL C 3.0, section 6.2).
+"""Values: of lvalues, after arithmetic conversions, and of operators on constants (OpenCL C 3.0, section 6.2).
 
 Constants are folded where the typed nodes are made, exactly as the device would compute them, so an integer constant
-expression is simply an IntConst. Nothing is folded whose result the language leaves undefined.
+expression is simply an IntConst. An operation with an undefined result is not folded.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from .context import Context
 
 
 def rvalue(e: Expr) -> Expr:
-    """The value of an lvalue (arrays decay to pointers); any other expression as it is."""
+    """Return the value of an lvalue (arrays decay to pointers), or any other expression unchanged."""
     if not isinstance(e, LValue):
         return e
     if isinstance(e.type, ArrayType):
@@ -65,7 +65,7 @@ def rvalue(e: Expr) -> Expr:
 
 
 def _constant_object(e: LValue) -> Expr | None:
-    """The value of a const scalar variable that has a constant one: the variable cannot have any other."""
+    """Return the value of a const scalar variable with a constant initializer: it cannot have any other."""
     constant = e.place.const or e.place.space is AddressSpace.CONSTANT
     if not isinstance(e, VarRef) or not constant or e.place.volatile or isinstance(e.type, AtomicType):
         return None
@@ -82,7 +82,7 @@ def scalar_kind(source: ScalarType, target: ScalarType) -> ConvertKind:
 
 
 def kind_between(source: Type, target: Type) -> ConvertKind | None:
-    """The kind that converts between two arithmetic types of equal shape; None where they are equal."""
+    """Return the kind of a conversion between two arithmetic types of equal shape, or None if they are equal."""
     a, b = element_type(source), element_type(target)
     if a == b:
         return None
@@ -91,7 +91,7 @@ def kind_between(source: Type, target: Type) -> ConvertKind | None:
 
 
 def convert_arithmetic(e: Expr, target: ScalarType | VectorType, span: Span | None = None) -> Expr:
-    """Scalar to scalar, scalar to vector (splat), vector to vector of the same count."""
+    """Convert scalar to scalar, scalar to vector (splat), or vector to vector of the same count."""
     span = span or e.span
     if e.type == target:
         return e
@@ -109,7 +109,7 @@ def convert_arithmetic(e: Expr, target: ScalarType | VectorType, span: Span | No
 
 
 def promote(e: Expr) -> Expr:
-    """Integer promotion of scalars, and what is a format of storage, as bfloat16, as a float; vectors never change."""
+    """Promote integer scalars, and convert a storage format, such as bfloat16, to float; vectors never change."""
     if is_bits(e.type):
         return convert_arithmetic(e, FLOAT)
     if isinstance(e.type, ScalarType) and e.type.is_integer and e.type.rank < INT.rank:
@@ -118,7 +118,7 @@ def promote(e: Expr) -> Expr:
 
 
 def common_scalar(a: ScalarType, b: ScalarType) -> ScalarType:
-    """The usual arithmetic conversions (C11 6.3.1.8); a format of storage counts as a float."""
+    """Return the type of the usual arithmetic conversions (C11 6.3.1.8); a storage format counts as a float."""
     a, b = (FLOAT if t.is_bits else t for t in (a, b))
     if a.is_float or b.is_float:
         if a.is_float and b.is_float:
@@ -132,7 +132,8 @@ def common_scalar(a: ScalarType, b: ScalarType) -> ScalarType:
 
 
 def can_splat(e: Expr, element: ScalarType) -> bool:
-    """Whether scalar `e` may be widened to a vector of `element`: an error where its rank is greater (6.4.6)."""
+    """Return whether scalar `e` may be widened to a vector of `element`: it is an error if its rank is greater
+    (6.4.6)."""
     t = e.type
     if not isinstance(t, ScalarType):
         return False
@@ -144,7 +145,7 @@ def can_splat(e: Expr, element: ScalarType) -> bool:
 
 
 def make_binary(span: Span, op: str, left: Expr, right: Expr) -> Expr:
-    """An arithmetic or comparison node on operands of equal types, folded where both are constants."""
+    """Return an arithmetic or comparison node on operands of equal types, folded if both are constants."""
     compare = op in ("eq", "ne", "lt", "le", "gt", "ge", "land", "lor")
     result = comparison_type(left.type) if compare else left.type
     folded = fold_binary(span, op, left, right, result)
@@ -152,14 +153,14 @@ def make_binary(span: Span, op: str, left: Expr, right: Expr) -> Expr:
 
 
 def comparison_type(t: Type) -> Type:
-    """int for scalars; for vectors the signed integer vector of the same width."""
+    """Return int for scalars; for vectors the signed integer vector of the same width."""
     if isinstance(t, VectorType):
         return VectorType(integer_type(t.element.bits, True), t.count)
     return INT
 
 
 def integer_constant(c: Context, e: syntax.Expression, what: str) -> int:
-    """The value of an expression that must be one; `what` begins the message where it is not."""
+    """Return the value of an expression that must be an integer constant; `what` begins the message if it is not."""
     value = rvalue(c.analyse(e))
     if not isinstance(value, IntConst):
         c.fail("not-constant", f"{what} must be an integer constant expression", e.span)
@@ -170,7 +171,7 @@ def integer_constant(c: Context, e: syntax.Expression, what: str) -> int:
 
 
 def wrap(value: int, t: ScalarType) -> int:
-    """`value` modulo 2^bits, in the range of `t`; for bool whether it is not zero."""
+    """Return `value` modulo 2^bits, in the range of `t`; for bool, whether it is not zero."""
     if t is BOOL:
         return int(value != 0)
     value &= (1 << t.bits) - 1
@@ -178,7 +179,7 @@ def wrap(value: int, t: ScalarType) -> int:
 
 
 def round_to(value: float, t: ScalarType) -> float:
-    """`value` rounded to nearest even in the format of `t`; beyond its range an infinity."""
+    """Return `value` rounded to nearest even in the format of `t`; beyond its range an infinity."""
     if math.isinf(value) and not COMPONENTS[t.name].infinities:
         return math.copysign(math.nan, value)
     if t is DOUBLE or math.isnan(value) or math.isinf(value):
@@ -193,7 +194,7 @@ def round_to(value: float, t: ScalarType) -> float:
 
 
 def round_ratio(numerator: int, denominator: int, t: ScalarType) -> float:
-    """A number of any precision in the format of `t`, not double, rounded once, to nearest even."""
+    """Return a ratio in the format of `t`, not double, rounded once, to nearest even."""
     if numerator == 0:
         return 0.0
     row = COMPONENTS[t.name]
@@ -217,7 +218,7 @@ def floating(span: Span, t: ScalarType, value: float) -> FloatConst:
 
 
 def constant_value(e: Expr) -> int | float | None:
-    """The value of a scalar constant, None for anything else."""
+    """Return the value of a scalar constant, None for anything else."""
     if isinstance(e, (IntConst, FloatConst)):
         return e.value
     return 0 if isinstance(e, Zero) and isinstance(e.type, ScalarType) else None
@@ -227,7 +228,7 @@ _GENERIC = Qualifiers(AddressSpace.GENERIC)
 
 
 def is_null_pointer(e: Expr) -> bool:
-    """An integer constant 0, or that cast to `void *` (C11 6.3.2.3)."""
+    """Return whether this is an integer constant 0, or that cast to `void *` (C11 6.3.2.3)."""
     if isinstance(e, Zero) and isinstance(e.type, PointerType):
         return isinstance(e.type.pointee, VoidType) and e.type.qualifiers in (PLAIN, _GENERIC)
     return isinstance(e, IntConst) and e.value == 0
@@ -256,9 +257,9 @@ _QUIET_NAN = {HALF: 0x7E00, FLOAT: 0x7FC00000, DOUBLE: 0x7FF8000000000000}
 
 
 def fold_bits(span: Span, e: Expr, to: ScalarType) -> Expr | None:
-    """The constant whose bits are those of `e`, a scalar of the same size.
+    """Return the constant whose bits are those of `e`, a scalar of the same size.
 
-    A FloatConst has one NaN, the quiet one without payload; None for any other.
+    A FloatConst has one NaN, the quiet one without payload; return None for any other.
     """
     value, t = constant_value(e), e.type
     if value is None or not isinstance(t, ScalarType) or t.is_bits or to.is_bits or BOOL in (t, to):
@@ -295,7 +296,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 
 
 def fold_logical(span: Span, op: str, left: Expr, right: Expr) -> Expr | None:
-    """`land` and `lor` of scalars; where the left operand decides, the right one need not be constant."""
+    """Fold `land` and `lor` of scalars; if the left operand decides, the right one need not be constant."""
     a, b = constant_value(left), constant_value(right)
     if a is None:
         return None
@@ -317,7 +318,7 @@ def fold_binary(span: Span, op: str, left: Expr, right: Expr, result: Type) -> E
 
 
 def vector_components(e: Expr) -> list[Expr] | None:
-    """The scalar constants that a vector expression stands for; None where it is not constant."""
+    """Return the scalar constants of a vector expression, or None if it is not constant."""
     if not isinstance(e.type, VectorType):
         return [e] if constant_value(e) is not None else None
     if isinstance(e, Zero):
@@ -328,10 +329,10 @@ def vector_components(e: Expr) -> list[Expr] | None:
     operands = _OPERANDS_OF_VECTORS.get(type(e), lambda _: None)(e)
     if operands is None:
         return None
-    found = [vector_components(operand) for operand in operands]
-    if None in found:
+    constants = [vector_components(operand) for operand in operands]
+    if None in constants:
         return None
-    columns = [column or [] for column in found]
+    columns = [column or [] for column in constants]
     results = [_fold_component(e, list(row)) for row in _rows(columns, e.type.count)]
     return None if None in results else [x for x in results if x is not None]
 
@@ -350,12 +351,12 @@ _OPERANDS_OF_VECTORS: dict[type, Callable[[Any], list[Expr] | None]] = {
 
 
 def _rows(columns: list[list[Expr]], count: int) -> Iterator[tuple[Expr, ...]]:
-    """The operands of each component; a scalar operand is the same for all."""
+    """Yield the operands of each component; a scalar operand is the same for all."""
     return zip(*[column * count if len(column) == 1 else column for column in columns], strict=True)
 
 
 def _fold_component(e: Expr, operands: list[Expr]) -> Expr | None:
-    """One component of a vector operation; comparisons give 0 or -1 there (section 6.4.5)."""
+    """Fold one component of a vector operation; a comparison of vectors gives 0 or -1 (section 6.4.5)."""
     assert isinstance(e.type, VectorType)
     element = e.type.element
     if isinstance(e, Unary):
@@ -382,7 +383,7 @@ def _fold_float(span: Span, op: str, a: float, b: float, t: ScalarType) -> Expr 
 
 
 def _divide(a: float, b: float) -> float:
-    """IEEE division, by zero too."""
+    """Return the IEEE quotient, also of a division by zero."""
     if b != 0:
         return a / b
     if a == 0 or math.isnan(a):

@@ -1,5 +1,5 @@
-"""Warnings about what is declared and never used, about values that nothing takes, and about how a thing is written:
-parentheses that readers miss, stray semicolons, ambiguous else.
+"""Warnings about unused declarations and values, and about style: missing parentheses, stray semicolons, ambiguous
+else.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def has_unused(items: list[syntax.Attribute]) -> bool:
 
 
 def function(c: Context, state: FunctionState) -> None:
-    """At the end of a definition: what it declares and does not use."""
+    """Warn at the end of a definition of its unused declarations."""
     references, only_set = c.references, c.only_set
     for decl in state.locals:
         count = references.get(decl, 0)
@@ -52,7 +52,7 @@ def function(c: Context, state: FunctionState) -> None:
 
 
 def functions(c: Context) -> None:
-    """At the end of the unit: static functions that nothing calls."""
+    """Warn at the end of the unit of static functions that nothing calls."""
     called = {function for calls in c.calls.values() for function in calls}
     for decl in c.unit.functions:
         if decl.internal and not decl.is_kernel and decl not in called and decl not in c.excused:
@@ -63,7 +63,7 @@ def functions(c: Context) -> None:
 
 
 def discarded(c: Context, e: Expr) -> None:
-    """An expression whose value its statement, or a comma, drops."""
+    """Check an expression whose value its statement, or a comma, discards."""
     if isinstance(e, (typed.Assign, typed.CompoundAssign, typed.IncDec)):
         if isinstance(e.target, typed.VarRef):
             c.only_set[e.target.decl] = c.only_set.get(e.target.decl, 0) + 1
@@ -81,7 +81,7 @@ def discarded(c: Context, e: Expr) -> None:
 
 
 def _computes(e: Expr) -> bool:
-    """Whether an expression as a whole only computes; calls and stores within its operands do not count."""
+    """Return whether an expression as a whole only computes; calls and stores within its operands are disregarded."""
     if isinstance(e.type, VoidType):
         return False
     if isinstance(e, Load):
@@ -102,7 +102,7 @@ _PURE = (
 
 
 def _from_macro(c: Context, e: Expr) -> bool:
-    """Whether the expression begins or ends in a macro's expansion: what macros come to is for their author to say."""
+    """Return whether the expression begins or ends in a macro's expansion: macros are their author's concern."""
     return any(_leaf_from_macro(c, _outermost(e, names)) for names in (_FIRST, _LAST))
 
 
@@ -111,12 +111,12 @@ _LAST = ("right", "operand", "index", "pointer", "base", "otherwise")
 
 
 def _outermost(e: Expr, names: tuple[str, ...]) -> Expr:
-    """The operand that stands first or last, down to one without operands."""
+    """Return the first or last operand, down to one without operands."""
     while True:
-        inner = next((value for value in (getattr(e, name, None) for name in names) if isinstance(value, Expr)), None)
-        if inner is None:
+        operand = next((value for value in (getattr(e, name, None) for name in names) if isinstance(value, Expr)), None)
+        if operand is None:
             return e
-        e = inner
+        e = operand
 
 
 def _leaf_from_macro(c: Context, e: Expr) -> bool:
@@ -144,7 +144,7 @@ _NEGATED = _COMPARISONS | {"&", "^", "|"}
 
 
 def binary(c: Context, node: syntax.Binary) -> None:
-    """The operands of a binary operator."""
+    """Check the operands of a binary operator."""
     op, left, right = node.op, node.left, node.right
     for code, inside in _MIXED.get(op, ()):
         for side in (left, right):
@@ -159,7 +159,7 @@ def binary(c: Context, node: syntax.Binary) -> None:
 
 
 def _truth(node: syntax.Expression) -> bool:
-    """Whether an expression is 0 or 1 by its operator, so that comparing it with another such is meant."""
+    """Return whether an expression is 0 or 1 by its operator, so that comparing it with another one is deliberate."""
     while isinstance(node, syntax.Paren):
         node = node.inner
     if isinstance(node, syntax.Unary):
@@ -168,39 +168,39 @@ def _truth(node: syntax.Expression) -> bool:
 
 
 def condition(c: Context, node: syntax.Expression) -> None:
-    """What an if or a loop tests."""
+    """Check the condition of an if or a loop."""
     if isinstance(node, syntax.Assign) and node.op == "=":
         notes = [Note("'==' compares; another pair of parentheses says that '=' is meant")]
         c.warn("parentheses", "an assignment as a condition", node.op_span, notes=notes)
     elif isinstance(node, syntax.Paren) and isinstance(node.inner, syntax.Binary) and node.inner.op == "==":
-        inner = node.inner
-        name = isinstance(inner.left, (syntax.Identifier, syntax.Subscript, syntax.Member))
+        comparison = node.inner
+        name = isinstance(comparison.left, (syntax.Identifier, syntax.Subscript, syntax.Member))
         # Out of a macro all of it has one place.
-        if name and inner.left.span != inner.right.span and inner.span != node.span:
+        if name and comparison.left.span != comparison.right.span and comparison.span != node.span:
             notes = [Note("'=' would assign; drop a pair of parentheses")]
-            c.warn("parentheses-equality", "a comparison in two pairs of parentheses", inner.op_span, notes=notes)
+            c.warn("parentheses-equality", "a comparison in two pairs of parentheses", comparison.op_span, notes=notes)
 
 
 def if_statement(c: Context, node: syntax.If) -> None:
-    """An if on its own, without what its else holds."""
+    """Check an if on its own, without the statements in its else."""
     condition(c, node.condition)
     if node.otherwise is None:
         _empty_body(c, node.condition.span, node.then, "if")
-        inner = _open_if(node.then)
-        if inner is not None and inner.otherwise is not None:
+        nested_if = _open_if(node.then)
+        if nested_if is not None and nested_if.otherwise is not None:
             message = "this else belongs to the inner 'if'; braces would say so"
-            c.warn("dangling-else", message, inner.otherwise.span, notes=[Note("the inner 'if'", inner.span)])
+            c.warn("dangling-else", message, nested_if.otherwise.span, notes=[Note("the inner 'if'", nested_if.span)])
 
 
 def _open_if(node: syntax.Statement) -> syntax.If | None:
-    """The if at the end of a statement without braces."""
+    """Return the if at the end of a statement without braces."""
     while isinstance(node, (syntax.While, syntax.For, syntax.Label, syntax.Case)):
         node = node.body
     return node if isinstance(node, syntax.If) else None
 
 
 def loop(c: Context, node: syntax.While | syntax.For, following: syntax.Node | None) -> None:
-    """`for (...);` where what follows looks like the body; a `;` on a line of its own is meant."""
+    """Warn of `for (...);` if the next statement looks like the body; a `;` on a line of its own is deliberate."""
     if following is None or following.span.file != node.span.file:
         return
     if isinstance(following, syntax.Compound) or following.span.column > node.span.column:

@@ -1,6 +1,6 @@
-"""The typed AST: what analysis makes of the syntax and every lowering starts from.
+"""The typed AST: semantic analysis makes it of the syntax tree, and every lowering starts from it.
 
-Nothing is implicit here: every conversion is a node, names are resolved, operands of an operator have its type,
+Nothing is implicit in it: every conversion is a node, names are resolved, operands of an operator have its type,
 constants that the language needs are evaluated. An `LValue` denotes an object; its value is read by `Load`.
 """
 

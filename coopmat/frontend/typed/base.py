@@ -1,4 +1,4 @@
-"""What every node of the typed AST is."""
+"""The base classes of all nodes of the typed AST."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ class Expr(Node):
 
 
 class LValue(Expr):
-    """An object of `type`; `place` says where it lives and how it may be accessed."""
+    """An lvalue of `type`; `place` describes the object's address space and how it may be accessed."""
 
     place: Qualifiers

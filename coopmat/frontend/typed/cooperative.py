@@ -8,16 +8,16 @@ from .base import Expr, LValue
 
 
 class MatrixElement(LValue):
-    """Component `index` (uint) of the part of a matrix that this work-item holds. A matrix that is no object is held
-    in an unnamed one, and then the component is no object either."""
+    """Component `index` (uint) of the part of a matrix that this work-item holds. If the matrix is not an object, it is
+    held in an unnamed one, and then the component is no object either."""
 
     matrix: LValue
     index: Expr
 
 
 class MatrixBounds(Expr):
-    """Void. Of a checked load or store, each a uint: the pointer is to the origin of a `rows` x `columns` matrix in
-    memory, and the tile starts at `row`, `column` of that."""
+    """Void: the bounds of a checked load or store, each a uint. The pointer is to the origin of a `rows` x `columns`
+    matrix in memory, and the tile starts at `row`, `column` of that."""
 
     row: Expr
     column: Expr
@@ -26,9 +26,9 @@ class MatrixBounds(Expr):
 
 
 class MatrixLoad(Expr):
-    """`type` is the matrix; `pointer` points to its component type, in any address space (vector pointees already
-    converted, `stride`, ulong, counts components); the access is volatile where the pointee is. `layout` is SPIR-V's
-    number, 2 for packed. With `bounds` what lies outside is zero."""
+    """A load; `type` is the matrix; `pointer` points to its component type, in any address space (vector pointees are
+    already converted); `stride`, a ulong, counts components. The access is volatile if the pointee is. `layout` is
+    SPIR-V's number, 2 for packed. With `bounds`, components outside are zero."""
 
     pointer: Expr
     layout: int
@@ -37,7 +37,7 @@ class MatrixLoad(Expr):
 
 
 class MatrixStore(Expr):
-    """Void. As MatrixLoad; with `bounds` nothing is stored outside."""
+    """Void: a store, with the fields of `MatrixLoad`; with `bounds`, components outside are not stored."""
 
     pointer: Expr
     matrix: Expr
@@ -56,7 +56,7 @@ class MatrixMulAdd(Expr):
 
 
 class MatrixFill(Expr):
-    """Every component is `value` (of the component type)."""
+    """A matrix whose every component is `value` (of the component type)."""
 
     value: Expr
 

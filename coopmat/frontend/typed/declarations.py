@@ -30,12 +30,12 @@ class VarDecl(Node, eq=False):
 
 
 class FunctionDecl(Node, eq=False):
-    """A function; `body` is None for a prototype only. Parameters and result are passed by value.
+    """A function; `body` is None for a mere prototype. Parameters and result are passed by value.
 
     attributes: reqd_work_group_size and work_group_size_hint -> (x, y, z), intel_reqd_sub_group_size -> n,
     vec_type_hint -> Type; always_inline, noinline -> True; fp_contract -> False. Passes add matrix_loops -> True: there
-    are loops and expressions of Clang's matrix types.
-    `info` is what hosts need to know of a kernel, where a pass has decided on it.
+    are loops and expressions of Clang's matrix types. `info` is the description of a kernel for hosts, once a pass has
+    determined it.
     """
 
     name: str
@@ -51,8 +51,8 @@ class FunctionDecl(Node, eq=False):
 @dataclass(slots=True)
 class Unit:
     """A translation unit: functions in order of definition (prototypes last), program-scope variables, records.
-    `has_matrices`, `has_matrix_types`, `has_small_floats`: a type of cooperative matrices, one of Clang's matrix types,
-    a floating-point type that devices hold as bits is named somewhere."""
+    `has_matrices`, `has_matrix_types`, `has_small_floats`: the unit names a type of cooperative matrices, one of
+    Clang's matrix types, a floating-point type that devices store as bits."""
 
     functions: list[FunctionDecl]
     variables: list[VarDecl]

@@ -45,7 +45,7 @@ class Load(Expr):
 
 
 class ConvertKind(Enum):
-    """How a value changes type. On vectors: component by component, counts equal."""
+    """The kind of a conversion. Vectors are converted component by component, with equal counts."""
 
     INT_TO_INT = "int-to-int"  # truncate, or extend by the source's signedness
     INT_TO_FLOAT = "int-to-float"
@@ -63,14 +63,15 @@ class ConvertKind(Enum):
 
 
 class Convert(Expr):
-    """`operand` is an rvalue, except for DECAY."""
+    """A conversion of `operand`, which is an rvalue, except for DECAY."""
 
     kind: ConvertKind
     operand: Expr
 
 
 class Unary(Expr):
-    """`neg` (arithmetic), `not` (bitwise): type of the operand. `lnot`: int; on vectors -1 or 0 per component."""
+    """A unary operation: `neg` (arithmetic), `not` (bitwise): type of the operand. `lnot`: int; on vectors -1 or 0 per
+    component."""
 
     op: str
     operand: Expr
@@ -137,7 +138,8 @@ class CompoundAssign(Expr):
 
 
 class IncDec(Expr):
-    """++ or -- (`step` is 1 or -1) on a scalar, vector or pointer; the value before it unless `prefix`."""
+    """++ or -- (`step` is 1 or -1) on a scalar, vector or pointer; the result is the value before it unless
+    `prefix`."""
 
     target: LValue
     step: int
@@ -161,8 +163,8 @@ class VectorSelect(Expr):
 
 
 class StatementExpression(Expr):
-    """`({ ...; value; })`: the statements, which control only leaves at their end, and then the value, whose names are
-    in their scope; the Zero of void where there is none."""
+    """`({ ...; value; })`: the statements, which control only leaves at their end, and then the value, which is in
+    their scope; the Zero of void without a value."""
 
     body: Block
     value: Expr

@@ -9,8 +9,8 @@ from .base import Expr, LValue
 
 
 class MatrixSubscript(LValue):
-    """The element `m[row][column]` (each of any integer type) of the object `matrix`. A matrix that is no object is
-    held in an unnamed one (a CompoundLiteral), and then the element is no object either."""
+    """The element `m[row][column]` (each of any integer type) of the object `matrix`. If the matrix is not an object,
+    it is held in an unnamed one (a CompoundLiteral), and then the element is no object either."""
 
     matrix: LValue
     row: Expr
@@ -24,8 +24,8 @@ class MatrixBroadcast(Expr):
 
 
 class MatrixElementwise(Expr):
-    """add sub mul, element by element; all three types have the same shape and element type, and may differ in how they
-    are laid out. `mul` is of a matrix and a MatrixBroadcast, in either order."""
+    """add sub mul, element by element; all three types have the same shape and element type, but may differ in layout.
+    The operands of `mul` are a matrix and a MatrixBroadcast, in either order."""
 
     op: str
     left: Expr
@@ -33,7 +33,7 @@ class MatrixElementwise(Expr):
 
 
 class MatrixProduct(Expr):
-    """(M x K) (K x N), all of one element type."""
+    """The product (M x K) (K x N); all element types are equal."""
 
     left: Expr
     right: Expr
@@ -44,8 +44,8 @@ class MatrixTranspose(Expr):
 
 
 class MatrixCast(Expr):
-    """The elements converted, as a cast of scalars does it; the shape is the same. Also between matrices that differ in
-    layout or padding only."""
+    """A matrix with its elements converted as a cast of scalars does it; the shape is unchanged. Also between matrices
+    that differ in layout or padding only."""
 
     operand: Expr
 
@@ -92,7 +92,7 @@ class MatrixMemoryLoad(Expr):
 
 
 class MatrixMemoryStore(Expr):
-    """Void. As MatrixMemoryLoad."""
+    """Void: a store, with the fields of `MatrixMemoryLoad`."""
 
     matrix: Expr
     pointer: Expr

@@ -28,7 +28,7 @@ class ExprStmt(Stmt):
 
 
 class If(Stmt):
-    """`condition` is a scalar or pointer, here and in the loops; it holds where it is not zero."""
+    """An `if`; `condition` is a scalar or pointer, here and in the loops, and is true if it is not zero."""
 
     condition: Expr
     then: Stmt
@@ -36,7 +36,8 @@ class If(Stmt):
 
 
 class While(Stmt):
-    """`unroll`: None as the compiler likes, 0 fully, 1 not at all, n by a factor of n; likewise below."""
+    """A `while`; `unroll`: None for the compiler's choice, 0 fully, 1 not at all, n by a factor of n; likewise
+    below."""
 
     condition: Expr
     body: Stmt

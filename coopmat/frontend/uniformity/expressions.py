@@ -1,4 +1,4 @@
-"""Expressions: the values that they give, those of builtin functions among them, and what they store."""
+"""Expressions: the values that they give, including those of builtin functions, and their stores."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def is_operation(node: object) -> bool:
 
 
 class Expressions(Walk, ABC):
-    """Each method is a step that gives a Value."""
+    """`Expressions` has a method for each kind of expression; each is a step that gives a Value."""
 
     def store(self, target: typed.LValue, value: Value, span: Span) -> Step:
         whole = isinstance(target, typed.VarRef)
@@ -66,7 +66,7 @@ class Expressions(Walk, ABC):
             yield self.expression(target.index)
 
     def address(self, e: typed.LValue) -> Step:
-        """Of where the object lies."""
+        """Give the value of an object's address."""
         places = []
         while isinstance(e, _PARTS):
             for index in _indices(e):
@@ -83,7 +83,7 @@ class Expressions(Walk, ABC):
         return special(self, e) if special is not None else self.any_expression(e)
 
     def quick(self, e: typed.Expr) -> Value | None:
-        """Of the most frequent expressions without parts, which need no step; None for others."""
+        """Return the value of the most frequent expressions without parts, which need no step; None for others."""
         if isinstance(e, _CONSTANTS):
             return UNIFORM
         if isinstance(e, typed.Load):
@@ -91,7 +91,7 @@ class Expressions(Walk, ABC):
         return self.state.get(e.decl, UNIFORM) if isinstance(e, typed.VarRef) else None
 
     def any_expression(self, e: Any) -> Step:
-        """Depends on all of its parts, whose number is small or which are deep to the left."""
+        """Join the values of all parts, whose number is small or which are deep to the left."""
         values = []
         for child in children(e):
             if isinstance(child, typed.Expr):
@@ -99,16 +99,16 @@ class Expressions(Walk, ABC):
         return UNIFORM if isinstance(e.type, CoopMatrixType) else _no_id(join(*values))
 
     def matrix_operands(self, e: Any) -> Step:
-        """Of an operation that wants some of them to be the same for the subgroup."""
-        wanted = _OPERANDS[type(e)]
+        """Check an operation of which some operands must be the same for the subgroup."""
+        names = _OPERANDS[type(e)]
         for name in child_fields(type(e)):
             part = getattr(e, name)
             if isinstance(part, typed.MatrixBounds):
                 yield self.matrix_operands(part)
             elif part is not None:
                 value = self.quick(part) or (yield self.expression(part))
-                if name in wanted:
-                    self.operand(Operand(wanted[name], part.span), value)
+                if name in names:
+                    self.operand(Operand(names[name], part.span), value)
         return UNIFORM
 
     def load(self, e: typed.Load) -> Step:
@@ -174,7 +174,7 @@ class Expressions(Walk, ABC):
         return UNIFORM if isinstance(e.type, CoopMatrixType) else _no_id(join(*values))
 
     def branch(self, e: typed.Expr, control: Value) -> Step:
-        """An expression that is evaluated under a condition."""
+        """Evaluate an expression under a condition."""
         outside, self.control = self.control, control
         value = self.quick(e) or (yield self.expression(e))
         self.control = outside
@@ -233,32 +233,33 @@ class Expressions(Walk, ABC):
         return UNIFORM if isinstance(e.type, CoopMatrixType) else result
 
     def deciding_arguments(self, e: typed.Call, summary: Summary, values: list[Value]) -> None:
-        """Arguments that decide whether the function comes to an operation. Of a record it may be another member."""
+        """Check the arguments that decide whether the function reaches an operation. A record is skipped, since another
+        member of it may decide."""
         for n, place in summary.decides.items():
-            parameter, given = e.function.parameters[n], values[n]
+            parameter, value = e.function.parameters[n], values[n]
             if self.dead or isinstance(parameter.type, RecordType):
                 continue
-            if given.cause is not None:
-                cause = Cause(f"'{parameter.name}' decides about this one", place, given.cause)
+            if value.cause is not None:
+                cause = Cause(f"'{parameter.name}' decides about this one", place, value.cause)
                 what = f"an operation on matrices in '{e.function.name}'"
                 message = f"{what} is not reached by all work-items of a subgroup together"
                 finding = Finding(message, e.arguments[n].span, cause)
-                self.found.setdefault((cause.text, finding.span), finding)
-            self.decided_by(given, place)
+                self.reports.setdefault((cause.text, finding.span), finding)
+            self.decided_by(value, place)
 
     def operands_of_callee(self, e: typed.Call, summary: Summary, values: list[Value]) -> None:
-        """Arguments that lead to an operand there, which all work-items must have the same."""
+        """Check the arguments that lead to an operand in the callee, which all work-items must have the same."""
         for n, operand in summary.operands.items():
-            parameter, given = e.function.parameters[n], values[n]
+            parameter, value = e.function.parameters[n], values[n]
             if isinstance(parameter.type, RecordType):
                 continue
-            if given.cause is not None:
-                given = replace(given, cause=Cause(f"'{parameter.name}' leads here", operand.span, given.cause))
+            if value.cause is not None:
+                value = replace(value, cause=Cause(f"'{parameter.name}' leads here", operand.span, value.cause))
             what = operand.what if " in '" in operand.what else f"{operand.what} in '{e.function.name}'"
-            self.operand(Operand(what, e.arguments[n].span), given)
+            self.operand(Operand(what, e.arguments[n].span), value)
 
     def set_through(self, arguments: list[typed.Expr], value: Value, span: Span) -> None:
-        """What a function stores to variables whose addresses it gets."""
+        """Join a function's stores into the variables whose addresses are its arguments."""
         if value.is_plain and self.current().is_plain:
             return
         for e in arguments:
@@ -272,7 +273,7 @@ class Expressions(Walk, ABC):
 
 
 def _indices(e: typed.Index | typed.Member | typed.Swizzle | typed.MatrixSubscript) -> list[typed.Expr]:
-    """What chooses a part."""
+    """Return the expressions that select a part."""
     if isinstance(e, typed.MatrixSubscript):
         return [e.row, e.column]
     return [e.index] if isinstance(e, typed.Index) else []
@@ -287,11 +288,11 @@ def _no_id(value: Value) -> Value:
 
 
 def _at_call(e: typed.Call, value: Value, arguments: list[Value]) -> Value:
-    """A value of the function's, as its caller sees it."""
+    """Return a value of the function's, as its caller sees it."""
     own = UNIFORM
     if value.cause is not None:
         own = Value(Cause(f"'{e.function.name}' gives each work-item a value of its own", e.span, value.cause))
-    return _no_id(join(own, *(given for n, given in enumerate(arguments) if value.parameters >> n & 1)))
+    return _no_id(join(own, *(argument for n, argument in enumerate(arguments) if value.parameters >> n & 1)))
 
 
 _FACTOR = "the factor of this product"
@@ -356,13 +357,13 @@ _FROM = frozenset({"sub_group_shuffle", "intel_sub_group_shuffle"})
 
 
 def _builtin_value(e: typed.BuiltinCall, arguments: Sequence[Value], dimensions: frozenset[int]) -> Value:
-    """The value of a call. `dimensions`: those in which the work-items of a subgroup have different ids."""
+    """Return the value of a call. `dimensions`: those in which the work-items of a subgroup have different ids."""
     if e.name in _IDS:
         dimension = e.arguments[0] if e.arguments else None
-        known = dimension.value if isinstance(dimension, typed.IntConst) else 0
-        if known not in dimensions:
+        number = dimension.value if isinstance(dimension, typed.IntConst) else 0
+        if number not in dimensions:
             return UNIFORM
-        return Value(_origin(e), is_id=known == 0)
+        return Value(_origin(e), is_id=number == 0)
     if _SHARED.fullmatch(e.name):
         return UNIFORM
     if _OWN.fullmatch(e.name):

@@ -1,4 +1,4 @@
-"""The functions of a unit, callees first: of each a walk over its structured code until nothing new is found.
+"""The analysis of a unit's functions, callees first: walks over the structured code of each until nothing new is found.
 
 Nothing recurses: a step that needs another one's result yields it, and `_run` keeps the stack.
 """
@@ -12,14 +12,14 @@ from ...diagnostics import Diagnostics, Note
 from .. import typed
 from ..nodes import walk
 from .expressions import Expressions, Step, is_operation
-from .state import UNIFORM, Cause, Frame, Kept, Summary, Value, add, join
+from .state import UNIFORM, Cause, Frame, Revisit, Summary, Value, add, join
 
 _MOST_WALKS = 50
 CODE = "coop-mat-nonuniform"
 
 
 def check(unit: typed.Unit, diagnostics: Diagnostics) -> None:
-    """Warns of every place in a unit without errors; does nothing where the warning is off."""
+    """Warn of every place in a unit without errors; do nothing if the warning is off."""
     if not diagnostics.wants(CODE):
         return
     functions, with_matrices = in_order(unit)
@@ -27,15 +27,16 @@ def check(unit: typed.Unit, diagnostics: Diagnostics) -> None:
         return
     summaries: dict[typed.FunctionDecl, Summary] = {}
     for function in functions:
-        found = Analysis(function, summaries, with_matrices).run()
-        summaries[function] = found.summary
-        for finding in found.findings:
+        result = Analysis(function, summaries, with_matrices).run()
+        summaries[function] = result.summary
+        for finding in result.findings:
             notes = [Note(cause.text, cause.span) for cause in finding.cause.path()]
             diagnostics.warning(CODE, finding.message, finding.span, notes=notes)
 
 
 def in_order(unit: typed.Unit) -> tuple[list[typed.FunctionDecl], set[typed.FunctionDecl]]:
-    """The functions with bodies, each after those that it calls (cycles are cut); those that operate on matrices."""
+    """Return the functions with bodies, each after those that it calls (cycles are cut); and those that operate on
+    matrices."""
     calls: dict[typed.FunctionDecl, list[typed.FunctionDecl]] = {}
     with_matrices: set[typed.FunctionDecl] = set()
     for function in unit.functions:
@@ -44,15 +45,15 @@ def in_order(unit: typed.Unit) -> tuple[list[typed.FunctionDecl], set[typed.Func
             if operates:
                 with_matrices.add(function)
     order: list[typed.FunctionDecl] = []
-    seen: set[typed.FunctionDecl] = set()
+    visits: set[typed.FunctionDecl] = set()
     for start in calls:
-        work = [(start, iter(calls[start]))] if start not in seen else []
-        seen.add(start)
+        work = [(start, iter(calls[start]))] if start not in visits else []
+        visits.add(start)
         while work:
             function, rest = work[-1]
-            callee = next((f for f in rest if f in calls and f not in seen), None)
+            callee = next((f for f in rest if f in calls and f not in visits), None)
             if callee is not None:
-                seen.add(callee)
+                visits.add(callee)
                 work.append((callee, iter(calls[callee])))
                 continue
             work.pop()
@@ -73,7 +74,7 @@ def _look(body: typed.Block) -> tuple[list[typed.FunctionDecl], bool]:
 
 
 class Analysis(Expressions):
-    """See `Walk`."""
+    """An `Analysis` walks through one function; `Walk` describes its state."""
 
     def run(self) -> Analysis:
         for _ in range(_MOST_WALKS):
@@ -117,10 +118,10 @@ class Analysis(Expressions):
     def loop(self, s: typed.While | typed.DoWhile | typed.For) -> Step:
         for item in s.init if isinstance(s, typed.For) else ():
             yield self.statement(item)
-        kept = self.kept.setdefault(id(s), Kept())
-        add(self.state, kept.state)
+        revisit = self.revisits.setdefault(id(s), Revisit())
+        add(self.state, revisit.state)
         outside = self.control
-        frame = Frame(outside, kept, broken=kept.parted)
+        frame = Frame(outside, revisit, broken=revisit.divergence)
         self.frames.append(frame)
         if not isinstance(s, typed.DoWhile):
             yield self.loop_condition(s, frame)
@@ -128,18 +129,18 @@ class Analysis(Expressions):
         self.merge(*frame.turns)
         frame.continued = UNIFORM
         if isinstance(s, typed.DoWhile):
-            # Those that have had enough wait for the others, which go round once more.
+            # Work-items that leave the loop wait for the others, which continue.
             condition = self.quick(s.condition) or (yield self.expression(s.condition))
             control = self.under(condition, s.condition.span)
             if control is not outside:
-                self.keep(kept, {}, control)
+                self.keep(revisit, {}, control)
             frame.exits.append(dict(self.state))
         elif isinstance(s, typed.For) and s.step is not None:
             yield self.expression(s.step)
         if not self.dead:
-            self.keep(kept, self.state)
+            self.keep(revisit, self.state)
             if frame.conditional:
-                # The condition is looked at once more: what a turn brings need not wait for the next walk.
+                # The condition is evaluated once more: the state after a turn need not wait for the next walk.
                 frame.exits.append(self.state)
         self.frames.pop()
         self.control = outside
@@ -151,8 +152,8 @@ class Analysis(Expressions):
             return
         condition = self.quick(s.condition) or (yield self.expression(s.condition))
         self.control = frame.control = self.under(condition, s.condition.span)
-        known = s.condition
-        if not (isinstance(known, typed.IntConst) and known.value):
+        constant = s.condition
+        if not (isinstance(constant, typed.IntConst) and constant.value):
             frame.conditional = True
             frame.exits.append(dict(self.state))
 
@@ -168,7 +169,7 @@ class Analysis(Expressions):
         self.merge(*frame.exits, *([] if s.has_default else [frame.entry]))
 
     def case(self, s: typed.Case) -> Step:
-        frame = next((frame for frame in reversed(self.frames) if frame.kept is None), None)
+        frame = next((frame for frame in reversed(self.frames) if frame.revisit is None), None)
         if frame is not None:
             self.merge(frame.entry)
         yield self.statement(s.body)
@@ -176,20 +177,20 @@ class Analysis(Expressions):
     def label(self, s: typed.Label) -> Step:
         self.labels.add(s.name)
         self.awaited.pop(s.name, None)
-        kept = self.kept.setdefault(s.name, Kept())
-        self.merge(kept.state)
-        if not kept.parted.is_plain:
-            self.around[s.name] = kept.parted
+        revisit = self.revisits.setdefault(s.name, Revisit())
+        self.merge(revisit.state)
+        if not revisit.divergence.is_plain:
+            self.around[s.name] = revisit.divergence
         yield self.statement(s.body)
 
     def goto(self, s: typed.Goto) -> Step:
-        kept = self.kept.setdefault(s.label, Kept())
+        revisit = self.revisits.setdefault(s.label, Revisit())
         behind = s.label in self.labels
         self.around.pop(s.label, None)
-        parted = self.control
-        self.keep(kept, self.state, parted if behind else UNIFORM)
-        if not behind and not parted.is_plain:
-            self.awaited[s.label] = join(self.awaited.get(s.label, UNIFORM), parted)
+        divergence = self.control
+        self.keep(revisit, self.state, divergence if behind else UNIFORM)
+        if not behind and not divergence.is_plain:
+            self.awaited[s.label] = join(self.awaited.get(s.label, UNIFORM), divergence)
         self.stop()
         return UNIFORM
         yield
@@ -198,8 +199,8 @@ class Analysis(Expressions):
         frame = self.frames[-1]
         if self.control is not frame.control and not self.dead:
             frame.broken = join(frame.broken, self.control)
-            if frame.kept is not None:
-                self.keep(frame.kept, {}, frame.broken)
+            if frame.revisit is not None:
+                self.keep(frame.revisit, {}, frame.broken)
         if not self.dead:
             frame.exits.append(self.state)
         self.stop()
@@ -207,7 +208,7 @@ class Analysis(Expressions):
         yield
 
     def next_turn(self, s: typed.Continue) -> Step:
-        at = next(n for n in range(len(self.frames) - 1, -1, -1) if self.frames[n].kept is not None)
+        at = next(n for n in range(len(self.frames) - 1, -1, -1) if self.frames[n].revisit is not None)
         frame = self.frames[at]
         if self.control is not frame.control and not self.dead:
             frame.continued = join(frame.continued, self.control)
@@ -221,19 +222,19 @@ class Analysis(Expressions):
         value = UNIFORM
         if s.value is not None:
             value = self.quick(s.value) or (yield self.expression(s.value))
-        here = self.current()
-        self.returns = join(self.returns, value, here)
-        if not here.is_plain and not self.dead:
-            cause = Cause("some of them leave the function here", s.span, here.cause) if here.cause else None
-            self.left = join(self.left, Value(cause, here.parameters))
+        current = self.current()
+        self.returns = join(self.returns, value, current)
+        if not current.is_plain and not self.dead:
+            cause = Cause("some of them leave the function here", s.span, current.cause) if current.cause else None
+            self.early_returns = join(self.early_returns, Value(cause, current.parameters))
             for frame in self.frames:
-                if frame.kept is not None:
-                    self.keep(frame.kept, {}, self.left)
+                if frame.revisit is not None:
+                    self.keep(frame.revisit, {}, self.early_returns)
         self.stop()
 
 
 def _run(step: Step) -> Any:
-    """A step's result, with those of the steps that it yields."""
+    """Return a step's result, running the steps that it yields."""
     stack = [step]
     value: Any = None
     while stack:

@@ -1,8 +1,8 @@
-"""What is known of a value: whether it is the same for all work-items of a subgroup, and why not. And the state of a
-walk through a function: the values of variables, and why not all work-items are here.
+"""The state of a walk through a function: the values of variables, each with whether and why it differs between work-
+items, and the reason why not all work-items are at the current place.
 
-What comes back to a place (loops, jumps backwards) is kept there for the next walk; walks go on until nothing new
-comes.
+The state that returns to a place (loops, jumps backwards) is stored there for the next walk; walks are repeated until
+nothing new comes.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ LEAST_SIZE = 8
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A step on the way from what makes work-items differ (no `before`) to the value or the condition in question."""
+    """A `Cause` is a step from the origin of a difference between work-items (no `before`) to the value or the
+    condition in question."""
 
     text: str
     span: Span
     before: Cause | None = None
 
     def path(self) -> list[Cause]:
-        """From here back to the origin; of a long way the middle is left out."""
+        """Return the causes from this one back to the origin; the middle of a long path is omitted."""
         steps: list[Cause] = []
         step: Cause | None = self
         while step is not None:
@@ -42,9 +43,9 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """`cause`: why it differs between work-items (None: it does not). `parameters`: a bit for each parameter of the
-    function that it depends on. `is_id`: it is the work-item's number itself, of which a subgroup's are consecutive, or
-    may be, being a parameter."""
+    """A `Value` describes a value. `cause`: why it differs between work-items (None: it does not). `parameters`: a bit
+    for each parameter of the function that it depends on. `is_id`: it is the work-item's number, which is consecutive
+    in a subgroup, or may be, being a parameter."""
 
     cause: Cause | None = None
     parameters: int = 0
@@ -59,19 +60,19 @@ UNIFORM = Value()
 
 
 def join(*values: Value) -> Value:
-    """Differs where one of them does, for the first one's reason."""
-    known = [value for value in values if value is not UNIFORM]
-    if len(known) <= 1:
-        return known[0] if known else UNIFORM
-    cause = next((value.cause for value in known if value.cause is not None), None)
+    """Return a value that differs if one of `values` does, for the first one's reason."""
+    nonuniform_values = [value for value in values if value is not UNIFORM]
+    if len(nonuniform_values) <= 1:
+        return nonuniform_values[0] if nonuniform_values else UNIFORM
+    cause = next((value.cause for value in nonuniform_values if value.cause is not None), None)
     parameters = 0
-    for value in known:
+    for value in nonuniform_values:
         parameters |= value.parameters
     return Value(cause, parameters) if cause is not None or parameters else UNIFORM
 
 
 def of_binary(e: typed.Binary, left: Value, right: Value, size: int | None) -> Value:
-    """The value of `e` for subgroups of `size`, or of unknown size."""
+    """Return the value of `e` for subgroups of `size`, or of unknown size."""
     if _is_sub_group_number(e, left, right, size):
         return replace(right, is_id=False)
     if e.op == "sub" and left.is_id and right.is_id:
@@ -80,8 +81,8 @@ def of_binary(e: typed.Binary, left: Value, right: Value, size: int | None) -> V
 
 
 def _is_sub_group_number(e: typed.Binary, left: Value, right: Value, size: int | None) -> bool:
-    """Whether `e` makes of a work-item's number what is the same for a subgroup: `id / n`, `id >> n` or
-    `id & ~(n - 1)`. An n that is no constant is taken for the subgroup's size."""
+    """Return whether `e` turns a work-item's number into a value that is the same for a subgroup: `id / n`, `id >> n`
+    or `id & ~(n - 1)`. An n that is not constant is assumed to be the subgroup's size."""
     if not left.is_id or right.cause is not None or e.op not in ("div", "shr", "and"):
         return False
     n = _constant(e.right)
@@ -92,8 +93,8 @@ def _is_sub_group_number(e: typed.Binary, left: Value, right: Value, size: int |
 
 
 def _stays_id(e: typed.Binary, left: Value, right: Value, size: int | None) -> bool:
-    """Whether `e` makes of a work-item's number one that is still consecutive within a subgroup: `id % n`,
-    `id & (n - 1)`, or behind whole rows of them, `row * width + id`."""
+    """Return whether `e` turns a work-item's number into one that is still consecutive within a subgroup: `id % n`, `id
+    & (n - 1)`, or behind whole rows of them, `row * width + id`."""
     if e.op == "add" and left.is_id is not right.is_id:
         other, value = (e.right, right) if left.is_id else (e.left, left)
         return value.cause is None and _is_product(other)
@@ -124,7 +125,8 @@ State = dict[typed.VarDecl, Value]
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """Of an operation on matrices, what all work-items of a subgroup must have the same: in words, and where."""
+    """An operand of an operation on matrices that all work-items of a subgroup must have the same: a description, and
+    its place."""
 
     what: str
     span: Span
@@ -132,9 +134,9 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Of a function, for its callers: what it returns, what it stores through pointers, which of its parameters decide
-    about an operation on matrices, each with the place of the first such operation, and which lead to an operand of
-    one."""
+    """A `Summary` describes a function for its callers: the value that it returns, the value that it stores through
+    pointers, which of its parameters decide about an operation on matrices, each with the place of the first such
+    operation, and which lead to an operand of one."""
 
     returns: Value = UNIFORM
     stores: Value = UNIFORM
@@ -144,7 +146,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An operation that not all work-items reach together, or an operand that differs between them; why."""
+    """An operation that not all work-items reach together, or an operand that differs between them; with its cause."""
 
     message: str
     span: Span
@@ -152,20 +154,21 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Kept:
-    """What one walk leaves for the next at a loop or label."""
+class Revisit:
+    """A `Revisit` is the state at a loop or label that one walk stores for the next one."""
 
     state: State = field(default_factory=dict)
-    parted: Value = UNIFORM
+    divergence: Value = UNIFORM
 
 
 @dataclass(slots=True)
 class Frame:
-    """A loop or switch that is being walked through. `control`: what its body is under; `broken`, `continued`: why
-    some work-items have left it, or this turn of it, before the others. `conditional`: a condition ends the loop."""
+    """A loop or switch that is being walked through. `control`: the condition that its body depends on; `broken`,
+    `continued`: why some work-items have left it, or this turn of it, before the others. `conditional`: a condition
+    ends the loop."""
 
     control: Value
-    kept: Kept | None
+    revisit: Revisit | None
     broken: Value = UNIFORM
     continued: Value = UNIFORM
     exits: list[State] = field(default_factory=list)
@@ -175,7 +178,7 @@ class Frame:
 
 
 class Walk:
-    """`summaries` has those of the functions that are called."""
+    """A `Walk` is the state of the analysis of one function; `summaries` has those of the functions that it calls."""
 
     def __init__(
         self,
@@ -189,7 +192,7 @@ class Walk:
         size = function.attributes.get("intel_reqd_sub_group_size")
         self.size = size if isinstance(size, int) else None
         self.dimensions = dimensions_of(function, self.size)
-        self.kept: dict[object, Kept] = {}
+        self.revisits: dict[object, Revisit] = {}
         self.changed = False
         self.begin()
 
@@ -199,19 +202,19 @@ class Walk:
             self.state = {decl: Value(parameters=1 << n, is_id=True) for n, decl in enumerate(self.function.parameters)}
         self.dead = False
         self.control = UNIFORM
-        self.left = UNIFORM  # work-items that have returned
+        self.early_returns = UNIFORM  # work-items that have returned
         self.frames: list[Frame] = []
         self.awaited: dict[str, Value] = {}  # labels ahead that some work-items have gone to
         self.around: dict[str, Value] = {}  # labels behind
         self.labels: set[str] = set()
-        self.found: dict[tuple[str, Span], Finding] = {}
+        self.reports: dict[tuple[str, Span], Finding] = {}
         self.returns, self.stores = UNIFORM, UNIFORM
         self.decides: dict[int, Span] = {}
         self.operands: dict[int, Operand] = {}
 
     @property
     def findings(self) -> list[Finding]:
-        return list(self.found.values())
+        return list(self.reports.values())
 
     @property
     def summary(self) -> Summary:
@@ -220,37 +223,38 @@ class Walk:
     # --- where work-items part -------------------------------------------------------------------
 
     def current(self) -> Value:
-        """Why not all work-items are here."""
+        """Return why not all work-items are at this place."""
         frames = [value for frame in self.frames for value in (frame.broken, frame.continued)]
-        return join(self.left, *self.awaited.values(), *self.around.values(), *frames, self.control)
+        return join(self.early_returns, *self.awaited.values(), *self.around.values(), *frames, self.control)
 
     def operation(self, what: str, span: Span) -> None:
-        here = self.current()
+        current = self.current()
         if self.dead:
             return
-        if here.cause is not None:
+        if current.cause is not None:
             # Once for each condition.
             message = f"{what} is not reached by all work-items of a subgroup together"
-            self.found.setdefault((here.cause.text, here.cause.span), Finding(message, span, here.cause))
-        self.decided_by(here, span)
+            self.reports.setdefault((current.cause.text, current.cause.span), Finding(message, span, current.cause))
+        self.decided_by(current, span)
 
     def operand(self, operand: Operand, value: Value) -> None:
-        """What a work-item has there of its own is told of; what depends on parameters, the callers are held to."""
+        """Report an operand that differs between work-items; one that depends on parameters is checked in the
+        callers."""
         if self.dead:
             return
         if value.cause is not None:
             message = f"{operand.what} is not the same for all work-items of a subgroup"
-            self.found.setdefault((message, operand.span), Finding(message, operand.span, value.cause))
+            self.reports.setdefault((message, operand.span), Finding(message, operand.span, value.cause))
         for n in _parameters(value):
             self.operands.setdefault(n, operand)
 
     def decided_by(self, value: Value, span: Span) -> None:
-        """The operation at `span` depends on `value`: on parameters of this function, where it does on some."""
+        """Record that the operation at `span` depends on `value`, on parameters of this function if it does so."""
         for n in _parameters(value):
             self.decides.setdefault(n, span)
 
     def under(self, condition: Value, span: Span) -> Value:
-        """The control of what follows a condition."""
+        """Return the control of the code after a condition."""
         if condition.is_plain:
             return self.control
         before = condition.cause
@@ -261,32 +265,33 @@ class Walk:
         self.state, self.dead = {}, True
 
     def merge(self, *states: State) -> None:
-        """Go on from here and, where these are ways to here, from them; where there is none the code is dead."""
+        """Continue from the current state and `states`, which are of other paths to this place; without any, the code
+        is dead."""
         ways = [*([] if self.dead else [self.state]), *states]
         self.dead = not ways
         self.state = {}
         for state in ways:
             add(self.state, state)
 
-    def keep(self, kept: Kept, state: State, parted: Value = UNIFORM) -> None:
-        self.changed |= add(kept.state, state)
-        more = join(kept.parted, parted)
-        self.changed |= is_more(kept.parted, more)
-        kept.parted = more
+    def keep(self, revisit: Revisit, state: State, divergence: Value = UNIFORM) -> None:
+        self.changed |= add(revisit.state, state)
+        more = join(revisit.divergence, divergence)
+        self.changed |= is_more(revisit.divergence, more)
+        revisit.divergence = more
 
     # --- variables -------------------------------------------------------------------------------
 
     def set(self, decl: typed.VarDecl, value: Value, span: Span, *, whole: bool) -> None:
         if not _is_tracked(decl):
             return
-        here = self.current()
+        current = self.current()
         if value.cause is not None:
             value = replace(value, cause=Cause(f"'{decl.name}' gets its value here", span, value.cause))
-        elif here.cause is not None:
-            cause = Cause(f"'{decl.name}' is set here by some of them only", span, here.cause)
-            value = Value(cause, value.parameters | here.parameters)
-        elif here.parameters:
-            value = join(value, here)
+        elif current.cause is not None:
+            cause = Cause(f"'{decl.name}' is set here by some of them only", span, current.cause)
+            value = Value(cause, value.parameters | current.parameters)
+        elif current.parameters:
+            value = join(value, current)
         if not whole:
             value = join(self.state.get(decl, UNIFORM), value)
         if value.is_plain:
@@ -296,7 +301,7 @@ class Walk:
 
 
 def _parameters(value: Value) -> list[int]:
-    """The numbers of those that it depends on."""
+    """Return the numbers of the parameters that a value depends on."""
     return [n for n in range(value.parameters.bit_length()) if value.parameters >> n & 1]
 
 
@@ -309,33 +314,33 @@ def is_more(before: Value, after: Value) -> bool:
 
 
 def add(state: State, more: Mapping[typed.VarDecl, Value]) -> bool:
-    """Join `more` into `state`; whether that says anything new."""
+    """Join `more` into `state`; return whether that changes it."""
     changed = False
     for decl, value in more.items():
-        known = state.get(decl)
-        if known is None:
+        previous = state.get(decl)
+        if previous is None:
             state[decl] = value
             changed = True
-        elif known is not value:
-            both = join(known, value)
-            if known.is_id and value.is_id:
-                both = known
-            if is_more(known, both) or known.is_id is not both.is_id:
+        elif previous is not value:
+            both = join(previous, value)
+            if previous.is_id and value.is_id:
+                both = previous
+            if is_more(previous, both) or previous.is_id is not both.is_id:
                 state[decl] = both
                 changed = True
     return changed
 
 
 def dimensions_of(function: typed.FunctionDecl, size: int | None) -> frozenset[int]:
-    """The dimensions in which ids differ within a subgroup. Work-groups that a kernel does not fix are taken to
-    be as wide as a subgroup, or a multiple of that."""
+    """Return the dimensions in which ids differ within a subgroup. Work-groups whose size a kernel does not fix are
+    assumed to be as wide as a subgroup, or a multiple of that."""
     sizes = function.attributes.get("reqd_work_group_size")
     if not isinstance(sizes, tuple):
         return frozenset({0})
-    found = set()
-    inner = 1
+    dimensions = set()
+    stride = 1
     for dimension, extent in enumerate(sizes):
-        if extent > 1 and inner % (size or LEAST_SIZE):
-            found.add(dimension)
-        inner *= extent
-    return frozenset(found)
+        if extent > 1 and stride % (size or LEAST_SIZE):
+            dimensions.add(dimension)
+        stride *= extent
+    return frozenset(dimensions)

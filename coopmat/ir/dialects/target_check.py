@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from ...frontend.memory_check import STRIDE, about_stride
-from ...frontend.target_check import MULTIPLY_ADD, TYPE, Told, about_multiply_add, about_type
+from ...frontend.target_check import MULTIPLY_ADD, TYPE, Message, about_multiply_add, about_type
 from ...matrices.memory_rules import MemoryRules
 from ...matrices.supported import Supported, multiply_add
 from ...matrices.variants import MatrixType, Operands, Variant
@@ -24,7 +24,7 @@ _NAMED = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
 _STRIDES = {"CooperativeMatrixLoadKHR": 2, "CooperativeMatrixStoreKHR": 3}
 _LAYOUTS = ("0", "1")
 # Takes a code, a message with notes, and the line.
-Tell = Callable[[str, Told, str], None]
+Tell = Callable[[str, Message, str], None]
 
 
 def check(module: Module, supported: Supported, device: str, tell: Tell) -> None:

@@ -1,8 +1,8 @@
 """Clang's matrix types: expressions lowered as a whole, as the first-class matrix RFC describes it.
 
-A `Tree` is an expression of matrices with what it reads and where its value goes. `plan` chooses how its values are
-held on the way (docs/matrix-types.md), `write` makes a function of plain OpenCL C of it; `reference` says what it
-means.
+A `Tree` is an expression of matrices with its inputs and its destination. `plan` chooses how its values are stored
+during evaluation (docs/matrix-types.md), `write` makes a function of plain OpenCL C of it; `reference` defines its
+meaning.
 """
 
 from __future__ import annotations

@@ -25,12 +25,12 @@ class Memory:
 
     @property
     def along(self) -> str:
-        """What lies contiguously."""
+        """The axis whose elements are contiguous."""
         return ROWS if self.where.row_major else COLUMNS
 
     @property
     def length(self) -> int:
-        """Of what lies contiguously, in elements."""
+        """The length of a contiguous line, in elements."""
         return self.columns if self.where.row_major else self.rows
 
     @property
@@ -55,11 +55,11 @@ class Memory:
 
 @dataclass(slots=True)
 class Access:
-    """`narrow`: scalars are taken out of the vectors that were loaded anyway; otherwise those of memory that is not
-    private are loaded, which costs no more.
+    """An `Access` loads and stores tiles. `narrow`: scalars are components of the vectors that were loaded anyway;
+    otherwise those of memory that is not private are loaded, which costs no more.
 
-    Private memory is accessed as members of packed structures: compilers see through these early, and keep what they
-    can in registers, where `vloadn` may stay a call for long.
+    Private memory is accessed as members of packed structures: compilers optimise these early, and keep what they can
+    in registers, where `vloadn` may remain a call for long.
     """
 
     code: Code
@@ -76,7 +76,7 @@ class Access:
         return _turned(self.code, memory.where.element, across, lines.count, span.count)
 
     def element(self, memory: Memory, row: Place, column: Place) -> str:
-        """The name of an element, or what takes it out of a vector."""
+        """Return the name of an element, or an expression that takes it out of a vector."""
         along = row if memory.along == COLUMNS else column
         whole = self.narrow or (self.straight and memory.where.space == "private")
         if whole and not along.base and not self._by_element(memory):
@@ -109,7 +109,7 @@ class Access:
                     code.count(element, 1)
 
     def _member(self, element: ComponentType, w: int, address: str, const: str = "") -> str:
-        """A vector in private memory that is aligned as its elements are. Vectors of three have room for four."""
+        """Return a vector in private memory whose alignment is its elements'. A vector of three has room for four."""
         vector = spelling.vector(element, w)
         packed = f"__attribute__((packed, aligned({element.size})))"
         self.code.typedefs[vector] = f"typedef struct {packed} {{ {vector} v; }} at_{vector};"
@@ -137,14 +137,14 @@ class Access:
 
 
 def _turned(code: Code, element: ComponentType, tile: Tile, lines: int, length: int) -> Tile:
-    """A tile of `length` lines of `lines` elements, with lines and elements changed."""
+    """Return the transpose of a tile of `length` lines of `lines` elements."""
     widest = code.machine.widest
-    found: Tile = []
+    result: Tile = []
     for line in range(lines):
         piece, (start, width) = next(
             (i, piece) for i, piece in enumerate(chunks(lines, widest)) if piece[0] <= line < sum(piece)
         )
-        found.append(
+        result.append(
             [
                 code.named(
                     element,
@@ -155,4 +155,4 @@ def _turned(code: Code, element: ComponentType, tile: Tile, lines: int, length: 
                 for first, w in chunks(length, widest)
             ]
         )
-    return found
+    return result

@@ -1,4 +1,4 @@
-"""Lines of OpenCL C: positions in matrices, vectors of the lengths that there are, names, and what the lines cost."""
+"""Lines of OpenCL C: positions in matrices, vectors of the available lengths, names, and the cost of the lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOOP_COST = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A row's or a column's number: `offset`, and what the variable `base` (a ulong) holds."""
+    """The number of a row or a column: `offset` plus the value of the variable `base` (a ulong)."""
 
     offset: int = 0
     base: str = ""
@@ -46,18 +46,18 @@ class Span:
 
 
 def position(axis: str, line: Place, along: Place) -> tuple[Place, Place]:
-    """Row and column of a place in a line: lines are columns, or rows."""
+    """Return row and column of a place in a line; lines are columns, or rows."""
     return (along, line) if axis == COLUMNS else (line, along)
 
 
 def chunks(count: int, widest: int) -> tuple[tuple[int, int], ...]:
-    """(start, length) of vectors that together hold `count` elements: 17 is 16 and 1, 7 is 4 and 3."""
-    found, start = [], 0
+    """Return (start, length) of vectors that together hold `count` elements: 17 is 16 and 1, 7 is 4 and 3."""
+    pieces, start = [], 0
     while start < count:
         size = next(size for size in _SIZES if size <= min(count - start, widest) and (size != 3 or count - start == 3))
-        found.append((start, size))
+        pieces.append((start, size))
         start += size
-    return tuple(found)
+    return tuple(pieces)
 
 
 def vector_literal(element: ComponentType, parts: list[str]) -> str:
@@ -69,12 +69,12 @@ def splat(element: ComponentType, w: int, scalar: str) -> str:
 
 
 def component(atom: str, w: int, lane: int) -> str:
-    """Element `lane` of the variable `atom`."""
+    """Return element `lane` of the variable `atom`."""
     return atom if w == 1 else f"{atom}.s{lane:x}"
 
 
 def binary(operator: str, element: ComponentType, w: int, x: str, y: str) -> str:
-    """Of two names or components of names."""
+    """Return an operation on two names or components of names."""
     names = {"x": x, "y": y}
     return re.sub(r"\b[xy]\b", lambda match: names[match[0]], spelling.binary(operator, element, w))
 
@@ -95,7 +95,7 @@ class Code:
         self._names = 0
         self._trips = 1
         # Block within block: what is known there.
-        self._known: list[dict[Hashable, str]] = [{}]
+        self._scopes: list[dict[Hashable, str]] = [{}]
         self._registers: dict[str, int] = {}
         # First and last line of each loop, and how often it runs in all.
         self._loops: list[tuple[int, int, int]] = []
@@ -114,30 +114,30 @@ class Code:
         return -(-element.bits * w // self.machine.register_bits)
 
     def declared(self, element: ComponentType, w: int, expression: str, *, constant: bool = True) -> str:
-        """A new variable."""
+        """Declare a new variable and return its name."""
         name = self.fresh()
         self.line(f"{'const ' * constant}{spelling.vector(element, w)} {name} = {expression};")
         self._registers[name] = self._width(element, w) if w > 1 else 0
         return name
 
     def named(self, element: ComponentType, w: int, expression: str, cost: float = 1.0) -> str:
-        """A constant that holds it; the name of the one that does."""
+        """Return the name of a constant that holds the expression, declared if there is none yet."""
         key = (element, w, expression)
-        for known in reversed(self._known):
-            if key in known:
-                return known[key]
+        for names in reversed(self._scopes):
+            if key in names:
+                return names[key]
         self.count(element, w, cost)
-        name = self._known[-1][key] = self.declared(element, w, expression)
+        name = self._scopes[-1][key] = self.declared(element, w, expression)
         return name
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
-        """`head` and braces; what becomes known inside is forgotten behind it."""
+        """Write `head` and braces; names of values inside are forgotten after the block."""
         self.line(f"{head} {{" if head else "{")
         self._depth += 1
-        self._known.append({})
+        self._scopes.append({})
         yield
-        self._known.pop()
+        self._scopes.pop()
         self._depth -= 1
         self.line("}")
 
@@ -154,19 +154,19 @@ class Code:
     # --- registers ---------------------------------------------------------------------------
 
     def live(self) -> tuple[int, float]:
-        """The most registers that are in use at a time, and how many accesses to memory it takes that the machine has
-        no more of them: for each line that is run, 2 (used / there - 1) of one, up to a whole one."""
-        most, now, spilled = 0, 0, 0.0
+        """Return the largest number of registers that are in use at a time, and the cost, in accesses to memory, of the
+        machine's having fewer: for each line that is run, 2 (used / available - 1) of one, up to a whole one."""
+        most, current, spilled = 0, 0, 0.0
         for number, change in enumerate(self._changes()):
-            now += change
-            most = max(most, now)
-            if now > self.machine.registers:
+            current += change
+            most = max(most, current)
+            if current > self.machine.registers:
                 trips = max((trips for begin, behind, trips in self._loops if begin < number < behind), default=1)
-                spilled += trips * min(1.0, 2 * (now / self.machine.registers - 1))
+                spilled += trips * min(1.0, 2 * (current / self.machine.registers - 1))
         return most, spilled
 
     def _changes(self) -> list[int]:
-        """By how much the registers in use change with each line."""
+        """Return the change of the number of registers in use at each line."""
         first: dict[str, int] = {}
         last: dict[str, int] = {}
         for number, line in enumerate(self.lines):

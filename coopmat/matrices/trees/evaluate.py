@@ -26,7 +26,7 @@ from .terms import (
 
 
 def direct(term: Term, *, converted: bool = True) -> bool:
-    """Whether an element of it costs no more than an access to memory and a conversion."""
+    """Return whether an element of the term costs no more than an access to memory and a conversion."""
     kinds = (Transposed, Converted, Part) if converted else (Transposed, Part)
     while isinstance(term, kinds):
         term = term.operand
@@ -34,7 +34,7 @@ def direct(term: Term, *, converted: bool = True) -> bool:
 
 
 class _Lines:
-    """The lines of a tile, each calculated when it is asked for."""
+    """The lines of a tile, each calculated on demand."""
 
     def __init__(self, line: Callable[[Place], list[str]], places: Span) -> None:
         self._line, self._places = line, places
@@ -44,7 +44,7 @@ class _Lines:
 
 
 class Evaluator:
-    """Writes to `code`."""
+    """An `Evaluator` writes to `code` the calculation of terms."""
 
     def __init__(self, plan: Plan, code: Code) -> None:
         self.tree = plan.work
@@ -57,7 +57,7 @@ class Evaluator:
         self._lines: dict[tuple[int, str, Place], list[str]] = {}
 
     def store(self, term: Term, memory: Memory) -> None:
-        """From here on `term` is read from there."""
+        """Store a term; from now on it is read from `memory`."""
         self._stored[key_of(term)] = memory
 
     def tile(self, term: Term, axis: str, lines: Span, span: Span) -> Tile:
@@ -66,7 +66,7 @@ class Evaluator:
         return self._TILES[type(term)](self, term, axis, lines, span)
 
     def scalar(self, term: Term, row: Place, column: Place) -> str:
-        """One element of what is direct, or stored: a name, or a component of one."""
+        """Return one element of a term that is direct, or stored: a name, or a component of one."""
         if key_of(term) in self._stored:
             return self.access.element(self._stored[key_of(term)], row, column)
         return self._SCALARS[type(term)](self, term, row, column)
@@ -111,21 +111,21 @@ class Evaluator:
         ]
 
     def _in_turn(self, term: Term, axis: str, lines: Span, span: Span) -> Tile | _Lines:
-        """A tile, line by line as it is asked for where that is as good: what comes from memory then takes fewer
+        """Return a tile whose lines are calculated on demand if that is as good: values from memory then need fewer
         registers."""
         if direct(term) and self._lies(term) in (None, axis):
             return _Lines(lambda place: self.tile(term, axis, Span(place, 1), span)[0], lines)
         return self.tile(term, axis, lines, span)
 
     def _elementwise(self, term: Elementwise, axis: str, lines: Span, span: Span) -> Tile:
-        """Without recursion to the left, where chains grow long. A product that is only added to something is an
-        operand of an fma, where that is allowed."""
+        """Calculate a chain without recursion to the left, where chains grow long. A product that is only added to
+        something is an operand of an fma, if that is allowed."""
         chain: list[Elementwise] = []
-        inner: Term = term
-        while isinstance(inner, Elementwise) and key_of(inner) not in self._stored:
-            chain.append(inner)
-            inner = inner.left
-        result: Tile | _Lines = self._in_turn(inner, axis, lines, span)
+        operand: Term = term
+        while isinstance(operand, Elementwise) and key_of(operand) not in self._stored:
+            chain.append(operand)
+            operand = operand.left
+        result: Tile | _Lines = self._in_turn(operand, axis, lines, span)
         factor: Tile | _Lines | None = None
         for outer in reversed(chain):
             right = self._in_turn(outer.right, axis, lines, span)
@@ -220,7 +220,7 @@ class Evaluator:
     def _chosen(
         self, element: ComponentType, w: int, first: Place, index: str, new: str, old: str, condition: str = ""
     ) -> str:
-        """`old` with the scalar `new` in the lane whose place is `index`."""
+        """Return `old` with the scalar `new` in the lane whose place is `index`."""
         if w == 1:
             both = f"{condition} && {first} == {index}" if condition else f"{first} == {index}"
             return self.code.named(element, 1, f"({both}) ? {new} : {old}")
@@ -237,12 +237,12 @@ class Evaluator:
     # --- products ----------------------------------------------------------------------------
 
     def _product(self, term: Product, axis: str, lines: Span, span: Span) -> Tile:
-        """One operand as vectors along the axis, the other one's elements as scalars."""
-        inner, pieces = term.left.columns, chunks(span.count, self.code.machine.widest)
+        """Calculate a product from one operand as vectors along the axis, and the other one's elements as scalars."""
+        depth, pieces = term.left.columns, chunks(span.count, self.code.machine.widest)
         # As many steps as are unrolled, so that a transposition of vectors has several to do at once.
-        block = inner if self.straight or inner <= 2 * K_BLOCK else K_BLOCK
-        if block == inner:
-            return self._ended(term, pieces, self._steps(term, axis, lines, span, Span(Place(), inner), None))
+        block = depth if self.straight or depth <= 2 * K_BLOCK else K_BLOCK
+        if block == depth:
+            return self._ended(term, pieces, self._steps(term, axis, lines, span, Span(Place(), depth), None))
         code, totals = self.code, [_total(term.element, w) for _, w in pieces]
         zeros = [splat(total, w, "0") for total, (_, w) in zip(totals, pieces, strict=True)]
         sums = [
@@ -252,16 +252,16 @@ class Evaluator:
             ]
             for _ in lines
         ]
-        k, even = code.fresh("k"), inner // block * block
+        k, even = code.fresh("k"), depth // block * block
         with code.loop(k, 0, even, block):
             self._steps(term, axis, lines, span, Span(Place(base=k), block), sums)
-        if inner > even:
+        if depth > even:
             with code.block(""):
-                self._steps(term, axis, lines, span, Span(Place(even), inner - even), sums)
+                self._steps(term, axis, lines, span, Span(Place(even), depth - even), sums)
         return self._ended(term, pieces, sums)
 
     def _steps(self, term: Product, axis: str, lines: Span, span: Span, ks: Span, sums: Tile | None) -> Tile:
-        """The sums after the products of `ks`: `sums` themselves, or new ones."""
+        """Return the sums after the products of `ks`: `sums` themselves, or new ones."""
         code, pieces = self.code, chunks(span.count, self.code.machine.widest)
         values: list[list[str | None]] = (
             [list(line) for line in sums] if sums else [[None] * len(pieces) for _ in lines]
@@ -284,8 +284,8 @@ class Evaluator:
         return [[name for name in line if name is not None] for line in values]
 
     def _step(self, total: ComponentType, w: int, x: str, y: str, before: str | None) -> str:
-        """x y + before. What is contracted begins with the product, as Clang's does; otherwise the sum of nothing is 0,
-        whose sign shows where a product is -0."""
+        """Return x y + before. A contracted sum begins with the product, as Clang's does; otherwise it begins with 0,
+        whose sign is visible if a product is -0."""
         if before is None and self.tree.contract:
             return f"{x} * {y}"
         if self._fuses(total):
@@ -309,7 +309,8 @@ class Evaluator:
         ]
 
     def _vector_side(self, term: Product, axis: str, ks: Span, span: Span) -> Callable[[int, Place], list[str]]:
-        """The vectors of a k, by its number and place: all at once where they have to be turned, else one by one."""
+        """Return a function that gives the vectors of a k, by its number and place: calculated all at once if they have
+        to be transposed, else one by one."""
         operand = term.left if axis == COLUMNS else term.right
         if self._whole(operand):
             return lambda number, k: self._line(operand, axis, k)
@@ -331,7 +332,7 @@ class Evaluator:
         )
 
     def _lies(self, term: Term) -> str | None:
-        """Along what an operand's vectors come from memory, None where they do not."""
+        """Return the axis along which an operand's vectors come from memory, None if they do not."""
         turned = False
         while key_of(term) not in self._stored and isinstance(term, Transposed | Converted | Part):
             turned ^= isinstance(term, Transposed)
@@ -342,7 +343,8 @@ class Evaluator:
         return OTHER[memory.along] if turned else memory.along
 
     def _whole(self, operand: Term) -> bool:
-        """Whether an operand's lines are calculated as a whole and kept: it is neither in memory nor a scalar."""
+        """Return whether an operand's lines are calculated as a whole and kept: it is neither in memory nor a
+        scalar."""
         return self.straight and key_of(operand) not in self._stored and not direct(operand, converted=False)
 
     def _line(self, term: Term, axis: str, place: Place) -> list[str]:
@@ -373,17 +375,17 @@ class Evaluator:
 
 
 def _across(which: str, axis: str) -> bool:
-    """Whether a row or a column has one element of each line."""
+    """Return whether a row or a column has one element of each line."""
     return (which == "row") == (axis == COLUMNS)
 
 
 def key_of(term: Term) -> int | tuple[int]:
-    """The same for what is the same value."""
+    """Return a key that is equal for equal values."""
     return (term.number,) if isinstance(term, Object) else id(term)
 
 
 def _total(element: ComponentType, w: int) -> ComponentType:
-    """What sums are held in: integers without a sign, which wrap, and as scalars do not promote to int."""
+    """Return the type of sums: integers without a sign, which wrap, and as scalars do not promote to int."""
     if not element.is_integer:
         return element
     return spelling.integer(max(element.bits, 32) if w == 1 else element.bits, signed=False)

@@ -1,4 +1,4 @@
-"""What `plan` decides, as data."""
+"""The data of a plan, which `plan` decides."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ K_BLOCK = 4
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Evaluates `term`, `lines` columns (or rows) of `span` elements at a time."""
+    """A step evaluates `term`, `lines` columns (or rows) of `span` elements at a time."""
 
     term: Term
     lines: int
     span: int
 
     def shape(self, axis: str) -> tuple[int, int]:
-        """How many lines there are in all, and how long they are."""
+        """Return the number of lines, and their length."""
         return (self.term.columns, self.term.rows) if axis == COLUMNS else (self.term.rows, self.term.columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How `tree` is evaluated; `work` is the same tree, or one of a single column, with the same pointers.
+    """A plan is the way in which `tree` is evaluated; `work` is the same tree, or one of a single column, with the same
+    pointers.
 
-    `axis`: whether vectors lie along columns or rows. `straight`: no loops, and nothing is stored before everything is
-    known. `narrow`: every element fits a register of its own. `steps`: the last is the root, the others go to private
-    arrays first. `exact` and `apart`: inputs that may lie exactly where the result goes, or must not overlap it at all;
-    where they do, the value goes through a private array. `cost` and `registers` are the model's.
+    `axis`: whether vectors are along columns or rows. `straight`: no loops, and nothing is stored before everything is
+    calculated. `narrow`: every element fits a register of its own. `steps`: the last is the root, the others go to
+    private arrays first. `exact` and `disjoint`: inputs that may coincide exactly with the destination, or must not
+    overlap it at all; if they do, the value goes through a private array. `cost` and `registers` are the model's.
     """
 
     tree: Tree
@@ -45,36 +46,36 @@ class Plan:
     narrow: bool
     steps: tuple[Step, ...]
     exact: tuple[int, ...] = ()
-    apart: tuple[int, ...] = ()
+    disjoint: tuple[int, ...] = ()
     cost: float = 0.0
     registers: int = 0
 
     @property
     def checked(self) -> bool:
-        return bool(self.exact or self.apart)
+        return bool(self.exact or self.disjoint)
 
     def array(self, term: Term) -> InMemory:
-        """Where a step's value lies in private memory."""
+        """Return the private array for a step's value."""
         columns = self.axis == COLUMNS
         return InMemory(term.element, "private", term.rows if columns else term.columns, not columns)
 
     def describe(self) -> str:
-        """Lines of text: the layout, the tiles of each step, what is estimated, what is checked at run time."""
+        """Return lines of text: the layout, the tiles of each step, the estimates, the checks at run time."""
         layout = f"{self.axis} of" if self.work is self.tree else "one vector of"
-        found = [f"{layout} {self.work.root.rows}x{self.work.root.columns} {self.work.root.element}"]
+        lines = [f"{layout} {self.work.root.rows}x{self.work.root.columns} {self.work.root.element}"]
         for step in self.steps:
             to = "to a private array" if step is not self.steps[-1] else "to its place"
             tile = f"tiles of {step.lines} by {step.span}"
             loops = "no loops" if self.straight else self._loops(step)
-            found.append(f"{step.term.rows}x{step.term.columns} {to}: {tile}, {loops}")
+            lines.append(f"{step.term.rows}x{step.term.columns} {to}: {tile}, {loops}")
         most = self.tree.machine.registers
-        found.append(f"registers: {self.registers} of {most}; cost: {self.cost:.0f} operations")
+        lines.append(f"registers: {self.registers} of {most}; cost: {self.cost:.0f} operations")
         if self.checked:
-            inputs = ", ".join(f"p{number}" for number in sorted((*self.exact, *self.apart)))
-            found.append(f"alias check: {inputs}; through a private array where they overlap the result")
+            inputs = ", ".join(f"p{number}" for number in sorted((*self.exact, *self.disjoint)))
+            lines.append(f"alias check: {inputs}; through a private array where they overlap the result")
         else:
-            found.append("alias check: none")
-        return "\n".join(found)
+            lines.append("alias check: none")
+        return "\n".join(lines)
 
     def _loops(self, step: Step) -> str:
         lines, span = step.shape(self.axis)

@@ -1,4 +1,4 @@
-"""What the cost model knows of a target."""
+"""The properties of a target that the cost model uses."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ class Machine:
 
 
 def registers_of(bits: int) -> tuple[int, int]:
-    """Bits and number of the vector registers of a device whose vectors are `bits` wide."""
+    """Return the bits and the number of the vector registers of a device whose vectors are `bits` wide."""
     return bits, _REGISTERS.get(bits, 16)

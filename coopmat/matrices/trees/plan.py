@@ -1,6 +1,7 @@
-"""How a tree is evaluated: as columns, rows or one vector, whole or in tiles; what is put into private memory first.
+"""The choice of the way in which a tree is evaluated: as columns, rows or one vector, whole or in tiles; and of the
+values that are put into private memory first.
 
-Candidates are written and counted (docs/matrix-types.md tells what is counted); the cheapest is taken.
+Candidates are written and their cost is counted (docs/matrix-types.md describes how); the cheapest is chosen.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ def plan(tree: Tree) -> Plan:
     axes = (COLUMNS, ROWS) if work is tree else (COLUMNS,)
     operations = {axis: _operations(work, axis) for axis in axes}
     narrow = all(t.rows * t.columns <= tree.machine.registers for t in work.root.walk())
-    found: list[Plan] = []
+    plans: list[Plan] = []
     straight = [_straight(tree, work, axis, narrow) for axis in axes if operations[axis] <= STRAIGHT_LIMIT]
     if straight:
         best = _cheapest(straight)
-        # In which order lines are done is a matter of registers alone.
+        # The order of the lines affects only the registers.
         total, _ = best.steps[-1].shape(best.axis)
         sizes = {min(size, total) for size in ((2,) if narrow else (2, 4, total))}
-        found += [_by_lines(best, size) for size in sorted(sizes, reverse=True)]
+        plans += [_by_lines(best, size) for size in sorted(sizes, reverse=True)]
     if not straight or (min(operations.values()) >= LOOP_LEAST and not narrow):
         best = _cheapest([_loops(tree, work, axis, *_tiles(work, axis)[0]) for axis in axes])
-        found += [_loops(tree, work, best.axis, *tile) for tile in _tiles(work, best.axis)]
-    return _cheapest(found)
+        plans += [_loops(tree, work, best.axis, *tile) for tile in _tiles(work, best.axis)]
+    return _cheapest(plans)
 
 
 def _cheapest(candidates: Sequence[Plan]) -> Plan:
@@ -62,8 +63,8 @@ def _by_lines(candidate: Plan, lines: int) -> Plan:
 
 
 def _straight(tree: Tree, work: Tree, axis: str, narrow: bool) -> Plan:
-    once = {key_of(t): t for t in work.root.walk() if isinstance(t, Object) and _where(work, t).volatile}
-    steps = [_step(term, axis, *Step(term, 1, 1).shape(axis)) for term in (*once.values(), work.root)]
+    volatile_objects = {key_of(t): t for t in work.root.walk() if isinstance(t, Object) and _where(work, t).volatile}
+    steps = [_step(term, axis, *Step(term, 1, 1).shape(axis)) for term in (*volatile_objects.values(), work.root)]
     return Plan(tree, work, axis, True, narrow, tuple(steps))
 
 
@@ -79,7 +80,7 @@ def _step(term: Term, axis: str, lines: int, span: int) -> Step:
 
 
 def _tiles(work: Tree, axis: str) -> list[tuple[int, int]]:
-    """Lines and their length, of tiles that fill much of the registers and leave some, the largest first."""
+    """Return the lines and lengths of tiles that fill most of the registers, but not all, the largest first."""
     machine = work.machine
     lanes = max(1, machine.register_bits // work.root.element.bits)
     lines, length = Step(work.root, 1, 1).shape(axis)
@@ -95,8 +96,8 @@ def _tiles(work: Tree, axis: str) -> list[tuple[int, int]]:
 
 
 def _one_vector(tree: Tree) -> Tree | None:
-    """The tree as one on matrices of a single column, where everything lies in memory in the same order without gaps,
-    and elements only meet those of the same place."""
+    """Return the tree as one on matrices of a single column, if all matrices have the same order in memory without
+    gaps, and elements are only combined with those of the same place."""
     root = tree.root
     if 1 in (root.rows, root.columns):
         return None
@@ -159,12 +160,12 @@ def _operations(tree: Tree, axis: str) -> int:
 
 
 def _stored(tree: Tree) -> list[Term]:
-    """What loops evaluate to private memory, inner terms first: what is to be read once, and operands of which each
-    element is needed more than once and is more than an access to memory."""
-    found: dict[int | tuple[int], Term] = {}
+    """Return the terms that loops evaluate to private memory, inner terms first: those that must be read once, and
+    operands of which each element is needed more than once and costs more than an access to memory."""
+    terms_by_key: dict[int | tuple[int], Term] = {}
     for term in tree.root.walk():
         if isinstance(term, Object) and _where(tree, term).volatile:
-            found[key_of(term)] = term
+            terms_by_key[key_of(term)] = term
         operands: tuple[Term, ...] = ()
         if isinstance(term, Product):
             operands = term.operands
@@ -174,35 +175,35 @@ def _stored(tree: Tree) -> list[Term]:
             while isinstance(operand, Transposed):
                 operand = operand.operand
             if not direct(operand):
-                found[key_of(operand)] = operand
-    found.pop(key_of(tree.root), None)
-    return list(found.values())
+                terms_by_key[key_of(operand)] = operand
+    terms_by_key.pop(key_of(tree.root), None)
+    return list(terms_by_key.values())
 
 
 def _overlaps(tree: Tree, stored: list[Term]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The inputs that the last step reads and that its stores may change: read only in the places that are stored
-    next, and others."""
+    """Return the inputs that the last step reads and that its stores may change: those that are read only in the places
+    that are stored next, and others."""
     if tree.separate:
         return (), ()
     before = {key_of(term) for term in stored}
     exact: set[int] = set()
-    apart: set[int] = set()
+    disjoint: set[int] = set()
     waiting: list[tuple[Term, bool]] = [(tree.root, True)]
     while waiting:
         term, same = waiting.pop()
         if key_of(term) in before:
             continue
         if isinstance(term, Object) and _may_overlap(_where(tree, term).space, tree.out.space):
-            (exact if same and _alike(_where(tree, term), tree.out) else apart).add(term.number)
+            (exact if same and _same_order(_where(tree, term), tree.out) else disjoint).add(term.number)
         keeps = not isinstance(term, Product | Transposed | Part)
         for number, operand in enumerate(term.operands):
             part = isinstance(term, WithPart) and number == 1
             waiting.append((operand, same and keeps and not part))
-    return tuple(sorted(exact - apart)), tuple(sorted(apart))
+    return tuple(sorted(exact - disjoint)), tuple(sorted(disjoint))
 
 
-def _alike(a: InMemory, b: InMemory) -> bool:
-    """Whether the same place is the same element, if the strides are the same at run time."""
+def _same_order(a: InMemory, b: InMemory) -> bool:
+    """Return whether the same place is the same element, if the strides are the same at run time."""
     return (a.element, a.row_major) == (b.element, b.row_major) and (
         None in (a.stride, b.stride) or a.stride == b.stride
     )

@@ -1,4 +1,6 @@
-"""What a term means, in numpy: the expansion, bit for bit; where it may be contracted, how far off a result may be."""
+"""The meaning of a term, in numpy: the expansion, bit for bit; and, for a contracted one, the largest error of a
+result.
+"""
 
 from __future__ import annotations
 
@@ -29,19 +31,20 @@ _OPERATORS = {"add": np.add, "sub": np.subtract, "mul": np.multiply}
 
 @dataclass(frozen=True)
 class Value:
-    """A matrix, and the most that a contracted evaluation may differ from it, element by element."""
+    """A matrix, and the largest difference of a contracted evaluation from it, element by element."""
 
     matrix: Array
     error: NDArray[np.float64]
 
 
 def value(term: Term, inputs: Sequence[Any]) -> Array:
-    """`inputs`: matrices as two-dimensional arrays of their element's dtype, scalars, indices. Not contracted."""
+    """Return the value of a term without contraction. `inputs`: matrices as two-dimensional arrays of their element's
+    dtype, scalars, indices."""
     return bounded(term, inputs).matrix
 
 
 def bounded(term: Term, inputs: Sequence[Any]) -> Value:
-    """As `value`, with the bound. Conversions to integers of what may differ are not covered."""
+    """Return the `value` with its bound. Conversions of inexact values to integers are not covered."""
     with np.errstate(all="ignore"):
         return _bounded(term, inputs)
 
@@ -104,7 +107,8 @@ def _converted(term: Converted, x: Value) -> Value:
 
 
 def _rounded(element: ComponentType, error: NDArray[np.float64], size: Array, roundings: int) -> NDArray[np.float64]:
-    """`roundings` more of numbers of at most this size, where there is a difference or may be one."""
+    """Return the error after `roundings` more roundings of numbers of at most this size, if there is or may be an
+    error."""
     if element.is_integer:
         return error
     info = np.finfo(element.numpy)

@@ -1,4 +1,4 @@
-"""Expressions of matrices, apart from any language: what is calculated, not where it lies.
+"""Expressions of matrices, apart from any language: the calculation, without the places in memory.
 
 Leaves name inputs by number: those of a `Tree`, in the order of first occurrence from the left. Integers are modulo
 2^bits.
@@ -26,14 +26,14 @@ class Term:
         return ()
 
     def walk(self) -> Iterator[Term]:
-        """This term and all below, operands first, from the left. Without recursion: terms grow deep."""
-        found: list[Term] = []
+        """Iterate over this term and all below, operands first, from the left, without recursion: terms grow deep."""
+        terms: list[Term] = []
         waiting: list[Term] = [self]
         while waiting:
             term = waiting.pop()
-            found.append(term)
+            terms.append(term)
             waiting += term.operands
-        return reversed(found)
+        return reversed(terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Object(Term):
 
 @dataclass(frozen=True, slots=True)
 class Broadcast(Term):
-    """Every element is scalar input `number`."""
+    """A matrix whose every element is scalar input `number`."""
 
     number: int
 
@@ -98,7 +98,7 @@ class Converted(Term):
 
 @dataclass(frozen=True, slots=True)
 class Part(Term):
-    """A row (1 x C) or column (R x 1) of the operand: that of the number in index input `number`."""
+    """A row (1 x C) or column (R x 1) of the operand, by the number in index input `number`."""
 
     which: Literal["row", "column"]
     operand: Term
@@ -143,8 +143,8 @@ class WithElement(Term):
 @dataclass(frozen=True, slots=True)
 class InMemory:
     """A matrix in memory, by pointer to its first element. `stride`: elements from one column (row, where `row_major`)
-    to the next, None where it is a parameter of the function (ulong, behind the pointer). `space`: global, local,
-    constant, private or generic. Pointers are aligned as elements are."""
+    to the next, None for a parameter of the function (ulong, behind the pointer). `space`: global, local, constant,
+    private or generic. The alignment of pointers is an element's."""
 
     element: ComponentType
     space: str
@@ -155,6 +155,6 @@ class InMemory:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A scalar of type `element`; an index (ulong) where that is None."""
+    """A scalar of type `element`; an index (ulong) if that is None."""
 
     element: ComponentType | None

@@ -13,11 +13,11 @@ from .terms import InMemory, Input, Term
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tree(Written):
-    """Stores the value of `root` to `out`. The function takes the pointer of `out` (and its stride, if that is None),
-    then each input in order: a pointer (and stride), a scalar, or an index.
+    """A `Tree` stores the value of `root` to `out`. The function takes the pointer of `out` (and its stride, if that is
+    None), then each input in order: a pointer (and stride), a scalar, or an index.
 
     `contract`: products and sums may be contracted. `separate`: `out` overlaps no input; otherwise it may, in any way,
-    and the value is the one from before anything is stored.
+    and the value is that from before anything is stored.
     """
 
     root: Term
@@ -29,7 +29,7 @@ class Tree(Written):
 
     @property
     def function_name(self) -> str:
-        """The shape of the result, and a number of its own."""
+        """The name of the function: the shape of the result, and a number of its own."""
         number = hashlib.sha256(self._key().encode()).hexdigest()[:12]
         return f"cm_tree_{self.root.element}_{self.root.rows}x{self.root.columns}_{number}"
 
@@ -43,20 +43,20 @@ class Tree(Written):
         return f"<Tree {self._key()}>"
 
     def _key(self) -> str:
-        """All that it is, as a text: terms after their operands, which is no recursion."""
+        """A text of the whole tree: terms after their operands, which avoids recursion."""
         terms = [f"{type(term).__name__}({', '.join(str(value) for value in _own(term))})" for term in self.root.walk()]
         rest = (self.inputs, self.out, self.machine, self.contract, self.separate)
         return " ".join([*terms, *map(str, rest)])
 
     @property
     def signature(self) -> Signature:
-        found = [*_pointer("out", self.out, const=False)]
+        items = [*_pointer("out", self.out, const=False)]
         for number, item in enumerate(self.inputs):
             if isinstance(item, InMemory):
-                found += _pointer(f"p{number}", item, const=True)
+                items += _pointer(f"p{number}", item, const=True)
             else:
-                found.append(Parameter(f"p{number}", item.element.library_c if item.element else "ulong"))
-        return Signature("void", tuple(found))
+                items.append(Parameter(f"p{number}", item.element.library_c if item.element else "ulong"))
+        return Signature("void", tuple(items))
 
     def text(self, target: Target) -> str:
         from .plan import plan
@@ -66,7 +66,7 @@ class Tree(Written):
 
 
 def _own(term: Term) -> list[object]:
-    """What a term is apart from its operands."""
+    """Return the properties of a term without its operands."""
     values = (getattr(term, field.name) for field in fields(term))
     return [value for value in values if not isinstance(value, Term)]
 

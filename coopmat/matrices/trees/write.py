@@ -1,4 +1,4 @@
-"""A plan as the text of a function in plain OpenCL C 1.2, with the macros CM_FUNCTION and CM_ROLL."""
+"""The text of a plan's function in plain OpenCL C 1.2, with the macros CM_FUNCTION and CM_ROLL."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def _parameter(name: str, type_name: str, space: str | None, const: bool, volati
 
 
 def body(plan: Plan, *, checks: bool = True) -> Code:
-    """The function's lines, and what they cost; `checks` is whether they include what happens where memory overlaps."""
+    """Return the function's lines, and their cost; `checks` tells whether they include the case of overlapping
+    memory."""
     code = Code(plan.tree.machine)
     evaluator = Evaluator(plan, code)
     for step in plan.steps[:-1]:
@@ -42,8 +43,8 @@ def body(plan: Plan, *, checks: bool = True) -> Code:
         evaluator.store(step.term, memory)
     last = plan.steps[-1]
     out = Memory("out", plan.work.out, last.term.rows, last.term.columns)
-    code.cost += _CHECK_COST * len((*plan.exact, *plan.apart))
-    if plan.apart and plan.work.out.space == "private":
+    code.cost += _CHECK_COST * len((*plan.exact, *plan.disjoint))
+    if plan.disjoint and plan.work.out.space == "private":
         # A variable on both sides, as in a = a * b: the value is copied once more.
         elements = last.term.rows * last.term.columns
         code.cost += 2 * elements * last.term.element.bits / plan.tree.machine.register_bits
@@ -60,7 +61,7 @@ def body(plan: Plan, *, checks: bool = True) -> Code:
 
 
 def _array(plan: Plan, code: Code, step: Step) -> Memory:
-    """In private memory, for what a step evaluates."""
+    """Return a private array for a step's value."""
     name, term = code.fresh("t"), step.term
     code.line(f"__private {term.element.library_c} {name}[{term.rows * term.columns}];")
     return Memory(name, plan.array(term), term.rows, term.columns)
@@ -80,17 +81,17 @@ def _step(plan: Plan, code: Code, evaluator: Evaluator, step: Step, out: Memory)
         return
 
     def along(outer: Span) -> None:
-        _each(code, length, step.span, "r", lambda inner: block(outer, inner))
+        _each(code, length, step.span, "r", lambda span: block(outer, span))
 
-    def block(outer: Span, inner: Span) -> None:
-        tile = evaluator.tile(step.term, plan.axis, outer, inner)
-        evaluator.access.store(out, plan.axis, outer, inner, tile)
+    def block(outer: Span, span: Span) -> None:
+        tile = evaluator.tile(step.term, plan.axis, outer, span)
+        evaluator.access.store(out, plan.axis, outer, span, tile)
 
     _each(code, lines, step.lines, "c", along)
 
 
 def _each(code: Code, total: int, size: int, prefix: str, body: Callable[[Span], None]) -> None:
-    """`body` over spans of `size`, in a loop, and over what is left."""
+    """Write `body` over spans of `size`, in a loop, and over the rest."""
     even = total // size * size
     if even == size:
         with code.block(""):
@@ -107,22 +108,23 @@ def _each(code: Code, total: int, size: int, prefix: str, body: Callable[[Span],
 def _copy(plan: Plan, code: Code, step: Step, source: Memory, out: Memory) -> None:
     access, (lines, length) = Access(code, False, False), step.shape(plan.axis)
 
-    def block(outer: Span, inner: Span) -> None:
-        access.store(out, plan.axis, outer, inner, access.load(source, plan.axis, outer, inner))
+    def block(outer: Span, span: Span) -> None:
+        access.store(out, plan.axis, outer, span, access.load(source, plan.axis, outer, span))
 
-    _each(code, lines, 1, "c", lambda outer: _each(code, length, step.span, "r", lambda inner: block(outer, inner)))
+    _each(code, lines, 1, "c", lambda outer: _each(code, length, step.span, "r", lambda span: block(outer, span)))
 
 
 # --- overlap -------------------------------------------------------------------------------------
 
 
 def _overlap(plan: Plan) -> str:
-    """Whether an input lies where the result goes, in a way that would let a store change what is read later."""
-    tree, found = plan.work, []
+    """Return a condition: an input overlaps the destination, in such a way that a store would change what is read
+    later."""
+    tree, tests = plan.work, []
     shapes = {term.number: term for term in tree.root.walk() if isinstance(term, Object)}
     out = Memory("out", tree.out, tree.root.rows, tree.root.columns)
     out_first, out_end = _range(out)
-    for number in sorted((*plan.exact, *plan.apart)):
+    for number in sorted((*plan.exact, *plan.disjoint)):
         where = tree.inputs[number]
         assert isinstance(where, InMemory)
         memory = Memory(f"p{number}", where, shapes[number].rows, shapes[number].columns)
@@ -133,11 +135,11 @@ def _overlap(plan: Plan) -> str:
             if memory.stride != out.stride:
                 differs.append(f"{memory.stride} != {out.stride}")
             text += f" && ({' || '.join(differs)})"
-        found.append(f"({text})")
-    return " || ".join(found)
+        tests.append(f"({text})")
+    return " || ".join(tests)
 
 
 def _range(memory: Memory) -> tuple[str, str]:
-    """The addresses of the first element and behind the last."""
+    """Return the addresses of the first element and behind the last."""
     last = memory.address(Place(memory.rows - 1), Place(memory.columns - 1))
     return f"(ulong)({memory.name})", f"(ulong)({last} + 1)"

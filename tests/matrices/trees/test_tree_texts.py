@@ -127,7 +127,7 @@ def test_operands_of_products_go_to_private_memory_where_there_are_loops() -> No
 
 def test_overlap_is_checked_only_where_it_matters() -> None:
     loops = plan(_multiply_add(64, separate=False))
-    assert (loops.apart, loops.exact) == ((0, 1), (2,))
+    assert (loops.disjoint, loops.exact) == ((0, 1), (2,))
     assert "alias check: p0, p1, p2" in loops.describe()
     assert not plan(_multiply_add(64, separate=True)).checked
     assert not plan(_multiply_add(4, separate=False)).checked

@@ -51,7 +51,7 @@ def test_results_over_inputs(device: DeviceInfo) -> None:
         out = Slot(where, n, n, n, buffer, start)
         case = _case(Random(start), root, inputs, out, [n * n + 40] * 4)
         chosen = plan(case.tree)
-        assert not chosen.straight and (chosen.apart, chosen.exact) == ((0, 1), (2,))
+        assert not chosen.straight and (chosen.disjoint, chosen.exact) == ((0, 1), (2,))
         case.label = f"result at {start} of buffer {buffer}"
         cases.append(case)
     run(device, cases, ours=False)

@@ -1,4 +1,4 @@
-"""The builtins on matrices: what analyses the calls, and which of them have their matrix type from the context."""
+"""The builtins on matrices: the analysis of their calls, and which of them have their matrix type from the context."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .types import enumerator, require_extension
 
 
 def call(c: Context, name: str, node: syntax.Call, expected: Type | None) -> Expr:
-    """A call of matrix builtin `name`; `expected` is the type that the context asks for, where it does."""
+    """Analyse a call of matrix builtin `name`; `expected` is the type that the context expects, if any."""
     require_extension(c, f"'{name}'", node.callee.span)
     row = BUILTINS[name]
     check_count(c, row, node)
@@ -84,11 +84,11 @@ def _check_transpose(c: Context, value: Expr, result: CoopMatrixType, span: Span
 
 
 def check_count(c: Context, row: MatrixBuiltin, node: syntax.Call) -> None:
-    """Tells of a call that has not as many arguments as the builtin takes."""
+    """Report a call with a wrong number of arguments."""
     *fewer, most = row.arguments
     if len(node.arguments) not in row.arguments:
-        wanted = "".join(f"{count} or " for count in fewer) + plural(most, "argument")
-        message = f"'{row.name}' takes {wanted}, not {len(node.arguments)}"
+        counts = "".join(f"{count} or " for count in fewer) + plural(most, "argument")
+        message = f"'{row.name}' takes {counts}, not {len(node.arguments)}"
         c.fail("argument-count", message, node.span, notes=[Note(row.signature)])
 
 
@@ -101,7 +101,7 @@ def matrix_argument(c: Context, e: syntax.Expression, expected: Type | None = No
 
 
 def matrix_or_type(c: Context, e: syntax.Expression) -> CoopMatrixType:
-    """The type of a value, which is not evaluated, or the type that stands there itself."""
+    """Return the type of a value, which is not evaluated, or the type that is named in its place."""
     t = c.type_name(e.type_name) if isinstance(e, syntax.TypeArgument) else c.analyse(e).type
     if not isinstance(t, CoopMatrixType):
         c.fail("coop-mat-not-a-matrix", f"expected a cooperative matrix or its type, not '{t}'", e.span)
@@ -125,14 +125,14 @@ def multiply_add(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Ty
     _check_shapes(c, a, b, acc)
     components = (ta.component, tb.component, tc.component)
     if not may_multiply(*(matrix_type(t).component for t in (ta, tb, tc))):
-        given = "', '".join(map(str, components[:2])) + f"' and '{components[2]}"
-        message = f"components must be all integers or all floating point, not '{given}'"
+        names = "', '".join(map(str, components[:2])) + f"' and '{components[2]}"
+        message = f"components must be all integers or all floating point, not '{names}'"
         notes = [note for value in values for note in declared_here(value)]
         labels = [Label(value.span) for value in values]
         c.fail("coop-mat-component-class", message, node.span, labels=labels, notes=notes)
-    mask = _derived(*components)
+    mask = _implied_mask(*components)
     if len(node.arguments) == 4:
-        mask = _given(c, node.arguments[3], mask, tc.component)
+        mask = _explicit_mask(c, node.arguments[3], mask, tc.component)
     return typed.MatrixMulAdd(node.span, acc.type, a, b, acc, mask)
 
 
@@ -153,7 +153,7 @@ def _check_uses(c: Context, values: list[Expr]) -> None:
 
 
 def _exchanged(c: Context, values: list[Expr]) -> list[FixIt]:
-    """A and B the other way round, where they stand in each other's place."""
+    """Return fix-its that exchange A and B, if each is in the other's place."""
     a, b = values[:2]
     texts = spelled(c, a.span), spelled(c, b.span)
     if (_matrix(a).use, _matrix(b).use) != (MatrixUse.B, MatrixUse.A) or texts[0] is None or texts[1] is None:
@@ -176,16 +176,16 @@ def _check_shapes(c: Context, a: Expr, b: Expr, acc: Expr) -> None:
             c.fail("coop-mat-shapes", message, right.span, labels=labels, notes=notes)
 
 
-def _derived(a: ScalarType, b: ScalarType, acc: ScalarType) -> int:
-    """The signed bits as the component types have it; none on floating point."""
+def _implied_mask(a: ScalarType, b: ScalarType, acc: ScalarType) -> int:
+    """Return the signedness bits that follow from the component types; floating point has none."""
     if a.is_float:
         return 0
     signs = ((a, _A_SIGNED), (b, _B_SIGNED), (acc, _C_SIGNED | _RESULT_SIGNED))
     return sum(bits for t, bits in signs if t.signed)
 
 
-def _given(c: Context, e: syntax.Expression, derived: int, component: ScalarType) -> int:
-    """The mask as it is written: as given, with a warning where the component types say something else."""
+def _explicit_mask(c: Context, e: syntax.Expression, derived: int, component: ScalarType) -> int:
+    """Return the explicit mask, with a warning if it contradicts the component types."""
     value = enumerator(c, e)
     if value is None or not 0 <= value <= _MASK:
         c.fail(
@@ -217,13 +217,13 @@ _LAYOUTS = {0: "row major", 1: "column major", 2: "packed"}
 
 
 def load(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
-    """Of `coop_mat_load` and, with bounds, `coop_mat_load_checked`."""
+    """Analyse `coop_mat_load` and, with bounds, `coop_mat_load_checked`."""
     matrix = target(c, row, node, expected)
     return typed.MatrixLoad(node.span, matrix, *_access(c, node.arguments, matrix.component, store=False))
 
 
 def store(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
-    """Of `coop_mat_store` and, with bounds, `coop_mat_store_checked`."""
+    """Analyse `coop_mat_store` and, with bounds, `coop_mat_store_checked`."""
     where, what, *rest = node.arguments
     matrix = matrix_argument(c, what)
     assert isinstance(matrix.type, CoopMatrixType)
@@ -234,7 +234,7 @@ def store(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | No
 
 
 def _overlap(c: Context, e: typed.MatrixStore, matrix: CoopMatrixType) -> None:
-    """Warns where two components of what is stored share a place, as far as constants tell."""
+    """Warn if two components that are stored share a place, as far as constants tell."""
     component = matrix_type(matrix).component
     pack = Layout(e.layout).pack(component)
     by_column = e.layout == Layout.COLUMN_MAJOR
@@ -252,9 +252,9 @@ def _overlap(c: Context, e: typed.MatrixStore, matrix: CoopMatrixType) -> None:
 def _access(
     c: Context, nodes: list[syntax.Expression], component: ScalarType, *, store: bool
 ) -> tuple[Expr, int, Expr, typed.MatrixBounds | None]:
-    """The pointer as one to the component type, the layout, the stride in components, the bounds.
+    """Return the pointer as one to the component type, the layout, the stride in components, the bounds.
 
-    Each tells what is wrong with it before the call is given up.
+    The errors of all arguments are reported before analysis of the call is abandoned.
     """
     (where, scale), layout, stride, bounds = c.all_of(
         lambda: _source(c, nodes[0], component, store=store),
@@ -268,7 +268,7 @@ def _access(
 
 
 def _source(c: Context, node: syntax.Expression, component: ScalarType, *, store: bool) -> tuple[Expr, int]:
-    """The pointer as one to the component type, and how many components one pointee holds."""
+    """Return the pointer as one to the component type, and the number of components in one pointee."""
     e = rvalue(c.analyse(node))
     t = e.type
     if not isinstance(t, PointerType):
@@ -303,7 +303,7 @@ def _layout(c: Context, e: syntax.Expression) -> int:
 
 
 def _stride(c: Context, e: syntax.Expression, *, store: bool) -> Expr:
-    """The stride in pointees, as size_t."""
+    """Return the stride in pointees, as size_t."""
     value = rvalue(c.analyse(e))
     if not isinstance(value.type, ScalarType) or not value.type.is_integer:
         c.fail("coop-mat-invalid-stride", f"the stride must be an integer, not '{value.type}'", e.span)
@@ -341,12 +341,12 @@ _SAME_TYPE = ("+", "-", "/")
 
 
 def from_context(name: str) -> bool:
-    """Whether the call of this builtin has the type that its context asks for."""
+    """Return whether the call of this builtin has the type that its context expects."""
     return name in BUILTINS and BUILTINS[name].has_type_of_context
 
 
 def needs_target(c: Context, node: syntax.Initializer) -> bool:
-    """Whether the matrix type of an expression does not follow from the expression alone."""
+    """Return whether the matrix type of an expression does not follow from the expression alone."""
     while True:
         if isinstance(node, syntax.Paren):
             node = node.inner
@@ -377,7 +377,7 @@ def needs_target(c: Context, node: syntax.Initializer) -> bool:
 
 
 def _called(c: Context, node: syntax.Call) -> str:
-    """The name that is called, where that is no function of the program's."""
+    """Return the name that is called, unless it is a function of the program's."""
     callee = node.callee
     while isinstance(callee, syntax.Paren):
         callee = callee.inner
@@ -385,21 +385,22 @@ def _called(c: Context, node: syntax.Call) -> str:
 
 
 def _operand_of_type(c: Context, node: syntax.Call) -> syntax.Expression | None:
-    """The argument whose matrix type is the call's."""
+    """Return the argument whose matrix type is the call's."""
     row = BUILTINS.get(_called(c, node))
     number = None if row is None else row.operand_of_type
     return node.arguments[number] if number is not None and number < len(node.arguments) else None
 
 
 def target_beside(op: str, other: Type | None, expected: Type | None) -> Type | None:
-    """What an operand of binary `op` is asked for beside one of type `other`, in a context that asks for `expected`."""
+    """Return the expected type of an operand of binary `op`, given the `other` operand's type and the `expected` type
+    of the operation."""
     if op in _SAME_TYPE and isinstance(other, CoopMatrixType):
         return other
     return expected if isinstance(expected, CoopMatrixType) or expected is UNKNOWN else None
 
 
 def target(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> CoopMatrixType:
-    """The matrix type of a call that has it from its context; an error where that says none."""
+    """Return the matrix type of a call that has it from its context; report an error if the context has none."""
     if isinstance(expected, CoopMatrixType):
         return expected
     if expected is UNKNOWN:

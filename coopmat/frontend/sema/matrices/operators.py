@@ -21,7 +21,7 @@ def negate(c: Context, op: str, e: Expr, span: Span) -> Expr:
 
 
 def binary(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
-    """`op` is the spelling, `name` the operation; at least one operand is a matrix."""
+    """Analyse a binary operator; `op` is the spelling, `name` the operation; at least one operand is a matrix."""
     if name == "mul":
         for matrix, scalar in ((left, right), (right, left)):
             if isinstance(matrix.type, CoopMatrixType) and isinstance(scalar.type, ScalarType):

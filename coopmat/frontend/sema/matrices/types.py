@@ -42,14 +42,14 @@ _MAX_EXTENT = (1 << 20) - 1
 
 
 def predeclared() -> list[EnumConstant]:
-    """The enumerators of the extension."""
+    """Return the enumerators of the extension."""
     return [EnumConstant(None, name, UINT, value) for name, value in ENUMERATORS.items()]
 
 
 def require_extension(c: Context, what: str, span: Span) -> None:
     if not c.matrices:
-        known = "cl_khr_cooperative_matrix" in c.features
-        name = "__opencl_c_ext_cooperative_matrix" if known else "cl_khr_cooperative_matrix"
+        has_base = "cl_khr_cooperative_matrix" in c.features
+        name = "__opencl_c_ext_cooperative_matrix" if has_base else "cl_khr_cooperative_matrix"
         c.fail(
             "coop-mat-extension-off",
             f"{what} needs {name}, which is turned off",
@@ -63,7 +63,7 @@ def require_extension(c: Context, what: str, span: Span) -> None:
 
 
 def apply_attribute(c: Context, base: Type, attribute: syntax.Attribute) -> CoopMatrixType:
-    """The matrix type that `coop_mat(scope, rows, columns, use)` makes of component type `base`."""
+    """Return the matrix type that `coop_mat(scope, rows, columns, use)` makes of component type `base`."""
     require_extension(c, "'coop_mat'", attribute.span)
     arguments = attribute.arguments or []
     if len(arguments) != 4:
@@ -92,7 +92,7 @@ def apply_attribute(c: Context, base: Type, attribute: syntax.Attribute) -> Coop
 
 
 def enumerator(c: Context, e: syntax.Expression) -> int | None:
-    """The value of an integer constant expression; a string holding an enumerator's name is accepted too."""
+    """Return the value of an integer constant expression; a string holding an enumerator's name is accepted too."""
     while isinstance(e, syntax.Paren):
         e = e.inner
     if isinstance(e, syntax.StringLiteral):
@@ -107,11 +107,11 @@ def enumerator(c: Context, e: syntax.Expression) -> int | None:
 
 
 def _scope(c: Context, e: syntax.Expression) -> int:
-    known = e
-    while isinstance(known, (syntax.Paren, syntax.Cast)):
-        known = known.inner if isinstance(known, syntax.Paren) else known.operand
-    # By role, because the values of the memory scopes differ between headers.
-    role = known.name if isinstance(known, syntax.Identifier) and known.name.startswith("memory_scope_") else None
+    operand = e
+    while isinstance(operand, (syntax.Paren, syntax.Cast)):
+        operand = operand.inner if isinstance(operand, syntax.Paren) else operand.operand
+    # The name decides, because the values of the memory scopes differ between headers.
+    role = operand.name if isinstance(operand, syntax.Identifier) and operand.name.startswith("memory_scope_") else None
     if role != _MEMORY_SCOPE and (role is not None or enumerator(c, e) != SCOPE_SUBGROUP):
         c.fail(
             "coop-mat-scope",

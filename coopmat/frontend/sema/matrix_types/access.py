@@ -16,7 +16,7 @@ from ..values import rvalue
 def subscripted(
     c: Context, matrix: Expr, links: list[tuple[syntax.Subscript, Expr]], matrix_type: ConstantMatrixType
 ) -> Expr:
-    """An element of `matrix`; `links` are the subscripts that follow directly, one or two of them."""
+    """Return an element of `matrix`; `links` are the subscripts that follow directly, one or two of them."""
     for node, _ in links:
         if isinstance(node.index, syntax.Comma):
             message = "a comma operator cannot be an index of a matrix"
@@ -33,7 +33,7 @@ def subscripted(
 
 
 def _as_two(c: Context, e: syntax.Comma) -> list[FixIt]:
-    """Puts `][` in the place of the comma."""
+    """Return a fix-it that replaces the comma by `][`."""
     first, last = e.items[0].span, e.items[-1].span
     between = Span(first.file, first.end_line, first.end_column, last.line, last.column)
     text = spelled(c, between)
@@ -41,19 +41,19 @@ def _as_two(c: Context, e: syntax.Comma) -> list[FixIt]:
 
 
 def element(c: Context, matrix: Expr, row: Expr, column: Expr, span: Span) -> Expr:
-    """Of an object an object, of a value a value."""
+    """Return an element: an object if the matrix is one, else a value."""
     assert isinstance(matrix.type, ConstantMatrixType)
     t = matrix.type.element
     if isinstance(matrix, typed.VarRef) and c.function is not None:
         c.function.by_element.add(matrix.decl)
     if isinstance(matrix, LValue):
         return typed.MatrixSubscript(span, t, matrix.place, matrix, row, column)
-    held = typed.CompoundLiteral(matrix.span, matrix.type, Qualifiers(const=True), matrix)
-    return rvalue(typed.MatrixSubscript(span, t, held.place, held, row, column))
+    temporary = typed.CompoundLiteral(matrix.span, matrix.type, Qualifiers(const=True), matrix)
+    return rvalue(typed.MatrixSubscript(span, t, temporary.place, temporary, row, column))
 
 
 def index(c: Context, e: Expr, count: int, what: str) -> Expr:
-    """The number of one of `count` rows or columns."""
+    """Return the index of one of `count` rows or columns."""
     e = rvalue(e)
     if not isinstance(e.type, ScalarType) or not e.type.is_integer:
         c.fail("matrix-type-index", f"the index of a {what} must be an integer, not '{e.type}'", e.span)

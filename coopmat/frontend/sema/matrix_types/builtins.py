@@ -1,4 +1,4 @@
-"""The builtins `__builtin_matrix_...`: how many arguments each takes, and what analyses the call."""
+"""The builtins `__builtin_matrix_...`: the number of arguments of each, and the analysis of the call."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .types import make
 
 
 def call(c: Context, name: str, node: syntax.Call) -> Expr:
-    """A call of one of `BUILTINS`."""
+    """Analyse a call of one of `BUILTINS`."""
     row = BUILTINS[name]
     check_count(c, row, node)
     return _ANALYSES[row.operation](c, name, node)
@@ -79,7 +79,7 @@ def _insert(c: Context, name: str, node: syntax.Call) -> Expr:
 
 
 def _part_of(m: ConstantMatrixType, which: str) -> tuple[int, tuple[int, int]]:
-    """How many rows (columns) there are, and the shape of one."""
+    """Return the number of rows (columns), and the shape of one."""
     return (m.rows, (1, m.columns)) if which == "row" else (m.columns, (m.rows, 1))
 
 
@@ -87,17 +87,17 @@ def _part(which: str, c: Context, name: str, node: syntax.Call) -> Expr:
     matrix, number = _values(c, node)
     m = matrix_argument(c, matrix)
     count, shape = _part_of(m, which)
-    chosen = access.index(c, number, count, which)
-    return typed.MatrixPart(node.span, ConstantMatrixType(m.element, *shape, m.layout), which, matrix, chosen)
+    index = access.index(c, number, count, which)
+    return typed.MatrixPart(node.span, ConstantMatrixType(m.element, *shape, m.layout), which, matrix, index)
 
 
 def _insert_part(which: str, c: Context, name: str, node: syntax.Call) -> Expr:
     matrix, number, part = _values(c, node)
     m = matrix_argument(c, matrix)
     count, shape = _part_of(m, which)
-    chosen = access.index(c, number, count, which)
+    index = access.index(c, number, count, which)
     _check_part(c, part, m, shape, which)
-    return typed.MatrixWithPart(node.span, m, which, matrix, chosen, part)
+    return typed.MatrixWithPart(node.span, m, which, matrix, index, part)
 
 
 def _check_part(c: Context, e: Expr, m: ConstantMatrixType, shape: tuple[int, int], which: str) -> None:

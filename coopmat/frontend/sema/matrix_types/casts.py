@@ -22,12 +22,12 @@ def same_shape(a: ConstantMatrixType, b: ConstantMatrixType) -> bool:
 
 
 def broadcast(e: Expr, matrix: ConstantMatrixType, span: Span | None = None) -> Expr:
-    """A matrix whose elements are all the scalar `e`, converted."""
+    """Return a matrix whose elements are all the scalar `e`, converted."""
     return typed.MatrixBroadcast(span or e.span, matrix, convert_arithmetic(e, matrix.element))
 
 
 def _as_vector(vector: Type, matrix: Type) -> bool:
-    """Whether the matrix is one row or column of as many elements of the same type."""
+    """Return whether the matrix is one row or column of as many elements of the same type."""
     if not isinstance(matrix, ConstantMatrixType) or 1 not in (matrix.rows, matrix.columns):
         return False
     count = matrix.rows * matrix.columns
@@ -37,7 +37,7 @@ def _as_vector(vector: Type, matrix: Type) -> bool:
 
 
 def converts(source: Type, target: Type) -> bool:
-    """Whether a cast takes the one to the other, at least one being a matrix."""
+    """Return whether a cast converts one to the other, at least one being a matrix."""
     if isinstance(target, ConstantMatrixType):
         if isinstance(source, ConstantMatrixType):
             return same_shape(source, target)
@@ -46,7 +46,7 @@ def converts(source: Type, target: Type) -> bool:
 
 
 def cast(c: Context, e: Expr, target: Type, span: Span) -> Expr:
-    """An explicit cast of the value `e`; it or `target` is of a matrix type, and they differ."""
+    """Analyse an explicit cast of the value `e`; it or `target` is of a matrix type, and they differ."""
     if not converts(e.type, target):
         message = f"'{e.type}' does not cast to '{target}'"
         c.fail("matrix-type-cast", message, span, notes=[*_why_not(e.type, target), *declared_here(e)])
@@ -69,7 +69,7 @@ def _why_not(source: Type, target: Type) -> list[Note]:
 
 
 def refuse_list(c: Context, t: ConstantMatrixType, node: syntax.InitializerList) -> NoReturn:
-    """An initial value in braces; where it is a single one, a cast of that may be meant."""
+    """Refuse an initial value in braces; for a single one, suggest a cast of it."""
     notes = [Note("a cast of a scalar gives every element the same value")]
     first = node.items[0].value if len(node.items) == 1 and not node.items[0].designators else None
     text = spelled(c, first.span) if first is not None and not isinstance(first, syntax.InitializerList) else None

@@ -22,14 +22,15 @@ _HINTS = {
 
 
 def refuse(c: Context, op: str, e: Expr, span: Span) -> NoReturn:
-    """A unary operator: matrices have none. `op` is spelled as it stands."""
+    """Refuse a unary operator: matrices have none. `op` is its spelling."""
     notes = [Note(_ALLOWED), *([Note(_HINTS["neg"])] if op == "-" else [])]
     message = f"invalid operand to {'unary ' * (op in '+-~!')}'{op}': '{e.type}'"
     c.fail("matrix-type-operator", message, span, labels=[Label(e.span)], notes=notes)
 
 
 def binary(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
-    """Of two values, one a matrix at least; `op` is the spelling, `name` the operation."""
+    """Analyse a binary operator on two values, of which at least one is a matrix; `op` is the spelling, `name` the
+    operation."""
     a, b = left.type, right.type
     if name in ("add", "sub", "mul"):
         if isinstance(a, ConstantMatrixType) and isinstance(b, ScalarType):
@@ -45,7 +46,7 @@ def binary(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, 
 
 
 def spread(c: Context, e: Expr, matrix: ConstantMatrixType) -> Expr:
-    """A scalar operand beside a matrix."""
+    """Return a scalar operand as a matrix of the other operand's shape."""
     implicit.implicit(c, e, matrix.element)
     return broadcast(e, matrix)
 
@@ -55,7 +56,7 @@ def elementwise(name: str, left: Expr, right: Expr, span: Span) -> Expr:
 
 
 def compound_assign(c: Context, op: str, name: str, target: LValue, value: Expr, span: Span, op_span: Span) -> Expr:
-    """`value` may be a scalar; `op` is spelled with its `=`."""
+    """Analyse a compound assignment; `value` may be a scalar; `op` is spelled with its `=`."""
     t = target.type
     if name not in ("add", "sub", "mul") or not isinstance(t, ConstantMatrixType):
         _invalid(c, op, name, target, value, op_span)
@@ -75,7 +76,7 @@ def compound_assign(c: Context, op: str, name: str, target: LValue, value: Expr,
 
 
 def check_same(c: Context, op: str, left: Expr, right: Expr, span: Span) -> None:
-    """Of an operation element by element: both operands are of one type."""
+    """Check that both operands of an operation element by element have one type."""
     a, b = left.type, right.type
     if a == b:
         return
@@ -92,7 +93,7 @@ def _cast_of(c: Context, e: Expr, t: Type) -> tuple[list[Note], list[FixIt]]:
 
 
 def product_type(c: Context, op: str, left: Expr, right: Expr, span: Span) -> ConstantMatrixType:
-    """Of the product of two matrices; the result has the padding of the operands where they agree on it."""
+    """Return the type of the product of two matrices; it has the padding of the operands if they agree on it."""
     a, b = left.type, right.type
     assert isinstance(a, ConstantMatrixType) and isinstance(b, ConstantMatrixType)
     labels = [Label(left.span), Label(right.span)]

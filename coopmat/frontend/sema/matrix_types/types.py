@@ -30,12 +30,12 @@ _PADDINGS = {"column_padding": MatrixLayout.COLUMN_MAJOR, "row_padding": MatrixL
 
 
 def holds(t: Type) -> bool:
-    """Whether a value of this type is or holds a matrix."""
-    return any(isinstance(inner, ConstantMatrixType) for inner in contained(t))
+    """Return whether a value of this type is or contains a matrix."""
+    return any(isinstance(part, ConstantMatrixType) for part in contained(t))
 
 
 def check_element(c: Context, t: Type, span: Span) -> ScalarType:
-    """The type as one of elements."""
+    """Check that the type can be an element type, and return it."""
     if not isinstance(t, ScalarType) or t not in _ELEMENTS:
         allowed = ", ".join(map(str, _ELEMENTS))
         message = f"'{t}' cannot be the element type of a matrix"
@@ -48,8 +48,8 @@ def check_element(c: Context, t: Type, span: Span) -> ScalarType:
 def apply_attribute(
     c: Context, base: Type, attribute: syntax.Attribute, s: syntax.Specifiers, d: syntax.Declarator | None
 ) -> ConstantMatrixType:
-    """The matrix type of elements of type `base`. `s` are the specifiers that the attribute stands in or behind, `d`
-    the declarator, where it stands behind one."""
+    """Return the matrix type of elements of type `base`. `s` are the specifiers that contain the attribute or precede
+    it, `d` is the declarator if the attribute is behind one."""
     span = attribute.span
     if not any(word.text == "typedef" for word in s.storage):
         message = "'matrix_type' belongs to a typedef: other declarations use the typedef's name"
@@ -74,7 +74,7 @@ def apply_attribute(
 
 
 def make(c: Context, matrix: ConstantMatrixType, span: Span) -> ConstantMatrixType:
-    """The type itself, unless it is too large."""
+    """Return the type itself; refuse one that is too large."""
     count = matrix.rows * matrix.columns
     if count > MOST_ELEMENTS:
         message = f"a matrix has at most {MOST_ELEMENTS} elements, not {matrix.rows} x {matrix.columns} = {count}"
@@ -87,7 +87,7 @@ def make(c: Context, matrix: ConstantMatrixType, span: Span) -> ConstantMatrixTy
 
 
 def extent(c: Context, e: syntax.Expression, what: str) -> int:
-    """A number of rows or columns."""
+    """Return a number of rows or columns."""
     value = _constant(c, e, f"the number of {what}", "matrix-type-shape")
     if not 1 <= value <= MOST_ROWS:
         c.fail("matrix-type-shape", f"the number of {what} must be 1 to {MOST_ROWS}, not {value}", e.span)
@@ -102,19 +102,19 @@ def _constant(c: Context, e: syntax.Expression, what: str, code: str) -> int:
 
 
 def _clause(e: syntax.Expression) -> str | None:
-    """The name of the clause that an argument is written as."""
+    """Return the name of the clause that an argument is written as."""
     name = e.callee.name if isinstance(e, syntax.Call) and isinstance(e.callee, syntax.Identifier) else None
     return name if name in ("layout", *_PADDINGS) else None
 
 
 class _Clauses:
-    """What the attribute says after the shape."""
+    """The clauses of the attribute, after the shape."""
 
     def __init__(self, c: Context) -> None:
         self.c = c
         self.layout = MatrixLayout.COLUMN_MAJOR
         self.padding: tuple[str, int, Span] | None = None
-        self.seen: dict[str, Span] = {}
+        self.spans: dict[str, Span] = {}
 
     def take(self, e: syntax.Expression) -> None:
         name = _clause(e)
@@ -122,10 +122,10 @@ class _Clauses:
             notes = [Note("clauses are layout(row_major), layout(column_major), column_padding(n) and row_padding(n)")]
             self.c.fail("matrix-type-clause", "'matrix_type' has no such clause", e.span, notes=notes)
         kind = "layout" if name == "layout" else "padding"
-        if kind in self.seen:
-            notes = [Note("the first is here", self.seen[kind])]
+        if kind in self.spans:
+            notes = [Note("the first is here", self.spans[kind])]
             self.c.fail("matrix-type-clause", f"a second {kind} of one matrix", e.span, notes=notes)
-        self.seen[kind] = e.span
+        self.spans[kind] = e.span
         if len(e.arguments) != 1:
             self.c.fail("matrix-type-clause", f"'{name}' takes 1 argument, not {len(e.arguments)}", e.span)
         if kind == "layout":
@@ -155,7 +155,8 @@ class _Clauses:
 
 
 def refuse_volatile(c: Context, attributes: list[syntax.Attribute]) -> None:
-    """Of a volatile typedef with the attribute: what it names is no volatile type, though objects of it may be."""
+    """Refuse the attribute on a volatile typedef: the type that it names is not volatile, though objects of it may
+    be."""
     own = [item for item in attributes if item.name.strip("_") == "matrix_type"]
     if own:
         message = "the element type of a matrix cannot be volatile; objects of the matrix type can"
@@ -163,7 +164,7 @@ def refuse_volatile(c: Context, attributes: list[syntax.Attribute]) -> None:
 
 
 def check_redeclaration(c: Context, earlier: Typedef, t: Type, span: Span) -> None:
-    """Of a name of a matrix type that is declared again otherwise."""
+    """Check a redeclaration of a name of a matrix type."""
     if isinstance(t, ConstantMatrixType) or isinstance(earlier.type, ConstantMatrixType):
         message = f"'{earlier.name}' is declared again as '{t}'"
         notes = [Note(f"the previous declaration, '{earlier.type}', is here", earlier.span)]
