@@ -80,7 +80,8 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: object) -> None:
-    """For `%load_ext coopmat`: `%%cl_kernel` cells as pyopencl's, that take matrices. Needs IPython."""
+    """Register the `%%cl_kernel` cells of `%load_ext coopmat`: pyopencl's, which also accept matrices. Needs
+    IPython."""
     from .runtime.ipython import load
 
     load(shell)

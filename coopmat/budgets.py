@@ -1,9 +1,9 @@
-"""What a compilation may take: the one table of budgets, each of which `--budget NAME=N` sets to another number.
+"""The limits of a compilation: the one table of budgets, each of which `--budget NAME=N` sets to another number.
 
     limit("macro-tokens")                      # the number, inside a compilation that of its options
-    raise Exceeded("type-members", "...")      # CompileError, for whoever called the compilation
+    raise Exceeded("type-members", "...")      # CompileError, for the caller of the compilation
 
-A budget is work that a small input could make endless; what people write stays far below.
+A budget bounds work that a small input could make endless; the programs that people write are far below.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OPTION = "--budget"
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """`bounds` says what of, as a noun."""
+    """A row of the table; `bounds` is a noun for what it limits."""
 
     name: str
     default: int
@@ -60,43 +60,43 @@ _ROWS = (
     Budget("tool-megabytes", 4096, "MiB", "the memory of such a run, where the system can bound it"),
 )
 BUDGETS: Mapping[str, Budget] = {row.name: row for row in _ROWS}
-_given: ContextVar[Mapping[str, int]] = ContextVar("coopmat budgets")
+_overrides: ContextVar[Mapping[str, int]] = ContextVar("coopmat budgets")
 
 
 class Exceeded(Exception):
-    """A budget is used up. `name` is the budget's; str() says what took more of it, and how it is raised."""
+    """Raised when a budget is used up. `name` is the budget's; str() says what exceeded it, and how it is raised."""
 
     def __init__(self, name: str, what: str) -> None:
         self.name, self.what = name, what
-        super().__init__(f"{what} takes more than {told(name)}")
+        super().__init__(f"{what} takes more than {phrase(name)}")
 
     def __reduce__(self) -> tuple[type[Exceeded], tuple[str, str]]:
         return type(self), (self.name, self.what)
 
 
 def limit(name: str) -> int:
-    """Of this compilation; the default outside of any."""
-    given = _given.get(None)
-    return BUDGETS[name].default if given is None else given.get(name, BUDGETS[name].default)
+    """Return the budget's number in this compilation, or the default outside of any."""
+    overrides = _overrides.get(None)
+    return BUDGETS[name].default if overrides is None else overrides.get(name, BUDGETS[name].default)
 
 
-def told(name: str) -> str:
-    """The budget in an error's words."""
+def phrase(name: str) -> str:
+    """Return the budget's description in an error."""
     return f"{limit(name):,} {BUDGETS[name].unit} (the budget {name}; {OPTION} {name}=N raises it)"
 
 
 @contextmanager
-def use(given: Mapping[str, int]) -> Iterator[None]:
-    """Inside, the budgets in `given` are what it says, and the others their defaults."""
-    token = _given.set(given)
+def use(overrides: Mapping[str, int]) -> Iterator[None]:
+    """Set the budgets inside to `overrides`, and the others to their defaults."""
+    token = _overrides.set(overrides)
     try:
         yield
     finally:
-        _given.reset(token)
+        _overrides.reset(token)
 
 
 def parse(text: str) -> tuple[str, int]:
-    """NAME=N. Raises ValueError, which says what is wrong."""
+    """Parse NAME=N. Raises ValueError, which says what is wrong."""
     name, _, number = text.partition("=")
     if name not in BUDGETS:
         raise ValueError(f"{OPTION} takes NAME=N, NAME one of {', '.join(BUDGETS)}, not '{text}'")

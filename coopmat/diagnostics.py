@@ -1,10 +1,10 @@
-"""Errors as data: what is wrong, where, and how to mend it.
+"""Errors as data: the fault, its place, and how to correct it.
 
-Every stage reports through a `Diagnostics` collector; nothing prints. `render_text`, `to_json` and
-`to_sarif` turn the collected data into what a user sees, in this one place.
+Every stage reports through a `Diagnostics` collector; nothing prints. `render_text`, `to_json` and `to_sarif` turn the
+collected data into output for the user, in this one place.
 
-Lines and columns count from 1; columns count Unicode characters of the physical source line;
-the end position is exclusive.
+Lines and columns count from 1; columns count Unicode characters of the physical source line; the end position is
+exclusive.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Severity(Enum):
-    """How bad it is; `ERROR` and `FATAL` make a compilation fail."""
+    """The severity of a diagnostic; `ERROR` and `FATAL` make a compilation fail."""
 
     NOTE = "note"
     WARNING = "warning"
@@ -45,7 +45,7 @@ class Span(NamedTuple):
     end_column: int
 
     def to(self, other: Span) -> Span:
-        """From the start of this span to the end of `other` (of this one alone across files)."""
+        """Return the span from the start of this one to the end of `other` (this one alone across files)."""
         if other.file != self.file:
             return self
         if (other.end_line, other.end_column) <= (self.line, self.column):
@@ -66,7 +66,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A further remark, with a place of its own where one matters."""
+    """A further remark, with a place of its own if one matters."""
 
     message: str
     span: Span | None = None
@@ -74,7 +74,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class FixIt:
-    """Replace the text of `span` (empty: insert) by `replacement`."""
+    """A replacement of the text of `span` (empty: an insertion) by `replacement`."""
 
     span: Span
     replacement: str
@@ -82,7 +82,7 @@ class FixIt:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding. `code` is a stable kebab-case name such as `undeclared-identifier`.
+    """One diagnostic. `code` is a stable kebab-case name such as `undeclared-identifier`.
 
     For warnings the code is also the name in `-W<code>` and `-Wno-<code>`.
     """
@@ -97,7 +97,7 @@ class Diagnostic:
 
 
 class Details(TypedDict, total=False):
-    """What a finding may have beside its message."""
+    """The optional parts of a diagnostic beside its message."""
 
     labels: Iterable[Label]
     notes: Iterable[Note]
@@ -110,7 +110,7 @@ def _diagnostic(severity: Severity, code: str, message: str, span: Span | None, 
 
 
 class CompileError(Exception):
-    """The input is at fault: `.diagnostics` is the list of findings, `str()` their rendered text."""
+    """Raised for an error of the input: `.diagnostics` is the list of diagnostics, `str()` their rendered text."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic], sources: SourceMap | None = None) -> None:
         self.diagnostics = list(diagnostics)
@@ -123,11 +123,11 @@ class CompileError(Exception):
 
 
 class TooManyErrors(Exception):
-    """Raised by the collector once `error_limit` errors were seen; the driver catches it."""
+    """Raised by the collector after `error_limit` errors; the driver catches it."""
 
 
 class InternalError(Exception):
-    """The compiler is at fault: a broken invariant or a crashed backend (exit status 70)."""
+    """Raised for a fault of the compiler: a broken invariant or a crashed backend (exit status 70)."""
 
     def __init__(self, message: str, details: str = "") -> None:
         self.message, self.details = message, details
@@ -139,7 +139,7 @@ class InternalError(Exception):
 
 @dataclass(slots=True)
 class SourceMap:
-    """The text of every file that was read, by the name that spans use."""
+    """The text of every file that was read, by the name in spans."""
 
     files: dict[str, str] = field(default_factory=dict)
     _lines: dict[str, list[str]] = field(default_factory=dict)
@@ -149,7 +149,7 @@ class SourceMap:
         self._lines.pop(name, None)
 
     def line(self, name: str, number: int) -> str | None:
-        """Physical line `number` (from 1), without its line end; None where it is not known."""
+        """Return physical line `number` (from 1), without its line end; None if it is not known."""
         if name not in self._lines:
             if name not in self.files:
                 return None
@@ -163,7 +163,7 @@ _PRAGMAS = {"ignored": ("no-{}",), "warning": ("{}", "no-error={}"), "error": ("
 
 
 class Diagnostics:
-    """Collects what the stages find, applying -w, -W and -ferror-limit once, at the entrance.
+    """Collects the diagnostics of all stages; -w, -W and -ferror-limit are applied once, when one is added.
 
     `warnings` are the words of -W options in order, as `warning_options.resolve` takes them.
     """
@@ -181,9 +181,9 @@ class Diagnostics:
         # What pragmas said: in each file the places from which other states hold; and the words that `pop` restores.
         self._regions: dict[str, list[tuple[tuple[int, int], dict[str, bool]]]] = {}
         self._pushed: list[tuple[str, ...]] = []
-        self._wanted = set(self._warnings)
+        self._enabled_codes = set(self._warnings)
         self._seen: set[tuple[str, Span | None, str]] = set()
-        self._kept: set[tuple[str, int, int]] = set()
+        self._macros: set[tuple[str, int, int]] = set()
 
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(self.items)
@@ -201,19 +201,19 @@ class Diagnostics:
             self.add(_diagnostic(Severity.ERROR if as_error else Severity.WARNING, code, message, span, details))
 
     def check_options(self) -> None:
-        """Tells of the -W options that name nothing; raises TooManyErrors as `add` does."""
+        """Report the -W options that name nothing; raises TooManyErrors as `add` does."""
         for word in self._unknown:
             self.warning("unknown-warning-option", f"unknown warning option '-W{word}'")
 
     def wants(self, *codes: str) -> bool:
-        """Whether one of these warnings is on; what finds them need not run otherwise."""
-        return not self._wanted.isdisjoint(codes)
+        """Return whether one of these warnings is on; otherwise the analysis for it need not run."""
+        return not self._enabled_codes.isdisjoint(codes)
 
     def pragma(self, words: Sequence[str], span: Span) -> bool:
-        """Obeys `#pragma clang diagnostic WORDS`; False where they mean nothing."""
-        known = self._words
+        """Apply `#pragma clang diagnostic WORDS`; return False if they are invalid."""
+        previous = self._words
         if list(words) == ["push"]:
-            self._pushed.append(known)
+            self._pushed.append(previous)
             return True
         if list(words) == ["pop"] and self._pushed:
             self._words = self._pushed.pop()
@@ -222,12 +222,12 @@ class Diagnostics:
             if name not in warning_options.MEMBERS:
                 self.warning("unknown-warning-option", f"unknown warning option '-W{name}'", span)
                 return True
-            self._words = (*known, *(form.format(name) for form in _PRAGMAS[words[0]]))
+            self._words = (*previous, *(form.format(name) for form in _PRAGMAS[words[0]]))
         else:
             return False
         if not self._silent:
             states = warning_options.resolve(self._words).states
-            self._wanted |= states.keys()
+            self._enabled_codes |= states.keys()
             self._regions.setdefault(span.file, []).append(((span.line, span.column), states))
         return True
 
@@ -239,13 +239,13 @@ class Diagnostics:
         return regions[at - 1][1] if at else self._warnings
 
     def add(self, item: Diagnostic) -> None:
-        """Enters a finding made elsewhere; raises TooManyErrors at the limit."""
+        """Add a finished diagnostic; raises TooManyErrors at the limit."""
         # The same finding at the same place, twice, helps nobody (macros and recovery produce it).
         key = (item.code, item.span, item.message)
         if key in self._seen:
             return
         self._seen.add(key)
-        if any((fixit.span.file, fixit.span.line, fixit.span.column) in self._kept for fixit in item.fixits):
+        if any((fixit.span.file, fixit.span.line, fixit.span.column) in self._macros for fixit in item.fixits):
             item = replace(item, fixits=())
         self.items.append(item)
         if item.severity.is_error:
@@ -256,11 +256,12 @@ class Diagnostics:
                 raise TooManyErrors
 
     def keep_text(self, span: Span) -> None:
-        """No fix-it changes what begins here: a macro, whose several tokens stand elsewhere."""
-        self._kept.add((span.file, span.line, span.column))
+        """Protect the text that begins at a place from fix-its: it is a macro's use, and its tokens are elsewhere."""
+        self._macros.add((span.file, span.line, span.column))
 
     def in_order(self) -> list[Diagnostic]:
-        """The findings as the source has them, whichever stage found them; those without a place stay last."""
+        """Return the diagnostics in the order of the source, whichever stage found them; those without a place are
+        last."""
         files = {name: i for i, name in enumerate(dict.fromkeys(item.span.file for item in self.items if item.span))}
 
         def place(item: Diagnostic) -> tuple[int, int, int]:
@@ -284,7 +285,7 @@ _BOLD, _GREEN, _RESET = "\x1b[1m", "\x1b[1;32m", "\x1b[0m"
 
 
 def render_text(items: Iterable[Diagnostic], sources: SourceMap | None = None, *, color: bool = False) -> str:
-    """`file:line:col: error: message [code]`, then the source line with caret and range, notes, fix-its."""
+    """Render `file:line:col: error: message [code]`, then the source line with caret and range, notes, fix-its."""
     out: list[str] = []
     for item in items:
         out.extend(_render_one(item, sources, color))
@@ -294,9 +295,9 @@ def render_text(items: Iterable[Diagnostic], sources: SourceMap | None = None, *
 def _render_one(item: Diagnostic, sources: SourceMap | None, color: bool) -> Iterator[str]:
     yield _headline(item.severity, f"{item.message} [{item.code}]", item.span, color)
     if item.span is not None:
-        here = [label.span for label in item.labels if _same_line(label.span, item.span)]
+        ranges = [label.span for label in item.labels if _same_line(label.span, item.span)]
         fixits = [fixit for fixit in item.fixits if _same_line(fixit.span, item.span)]
-        yield from _excerpt(item.span, here, fixits, sources, color)
+        yield from _excerpt(item.span, ranges, fixits, sources, color)
     for label in item.labels:
         if item.span is None or not _same_line(label.span, item.span):
             yield _headline(Severity.NOTE, label.text or "see here", label.span, color)
@@ -331,8 +332,8 @@ def _excerpt(
     if len(text) > _MAX_SHOWN:
         # A very long line is shown through a window around the caret.
         start = max(0, min(span.column - 1 - _MAX_SHOWN // 2, len(text) - _MAX_SHOWN))
-    shown = text[start : start + _MAX_SHOWN]
-    marks = [" "] * (len(shown) + 1)
+    window = text[start : start + _MAX_SHOWN]
+    marks = [" "] * (len(window) + 1)
     for other in (*extra, span):
         end = other.end_column if other.end_line == other.line else len(text) + 1
         for column in range(max(other.column, start + 1), min(end, start + len(marks) + 1)):
@@ -341,13 +342,13 @@ def _excerpt(
     if 0 <= caret < len(marks):
         marks[caret] = "^"
     # Tabs stay tabs in the marker line, so that it lines up whatever a tab's width is.
-    gutter = "".join("\t" if i < len(shown) and shown[i] == "\t" and m == " " else m for i, m in enumerate(marks))
-    yield _printable(shown)
+    gutter = "".join("\t" if i < len(window) and window[i] == "\t" and m == " " else m for i, m in enumerate(marks))
+    yield _printable(window)
     yield (_GREEN + gutter.rstrip() + _RESET) if color else gutter.rstrip()
     for fixit in fixits:
         at = fixit.span.column - 1 - start
-        if 0 <= at <= len(shown):
-            yield "".join("\t" if c == "\t" else " " for c in shown[:at]) + fixit.replacement
+        if 0 <= at <= len(window):
+            yield "".join("\t" if c == "\t" else " " for c in window[:at]) + fixit.replacement
 
 
 def _printable(text: str) -> str:
@@ -355,7 +356,7 @@ def _printable(text: str) -> str:
 
 
 def to_json(items: Iterable[Diagnostic]) -> str:
-    """One array of {severity, code, message, file, line, column, end_line, end_column, notes, fixits}."""
+    """Return one array of {severity, code, message, file, line, column, end_line, end_column, notes, fixits}."""
     return json.dumps([_as_dict(item) for item in items], indent=2)
 
 
@@ -376,7 +377,7 @@ def _as_dict(item: Diagnostic) -> dict[str, object]:
 
 
 def to_sarif(items: Iterable[Diagnostic], version: str) -> str:
-    """The same findings as one SARIF 2.1.0 run."""
+    """Return the same diagnostics as one SARIF 2.1.0 run."""
     items = list(items)
     levels = {Severity.NOTE: "note", Severity.WARNING: "warning", Severity.ERROR: "error", Severity.FATAL: "error"}
     results = []

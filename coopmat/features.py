@@ -1,7 +1,7 @@
-"""What -cl-std and -cl-ext switch on: language versions, extensions and OpenCL C 3.0 features, one row each.
+"""The effect of -cl-std and -cl-ext: language versions, extensions and OpenCL C 3.0 features, one row each.
 
-A name that is on may be asked for by analysis (`Features`), by a row of the builtins table (its `needs`) and, as a
-macro of the same name, by the program (OpenCL C 3.0, sections 6.2.1 and 6.10). `-cl-ext=-NAME` turns one off.
+A name that is on may be required by analysis (`Features`), by a row of the builtins table (its `needs`) and, as a macro
+of the same name, by the program (OpenCL C 3.0, sections 6.2.1 and 6.10). `-cl-ext=-NAME` turns one off.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ IMAGES = "__opencl_c_images"
 class Feature:
     """An extension or feature that this compiler has.
 
-    `since` is the __OPENCL_C_VERSION__ from which on it is there, `macro_since` the one that defines its macro;
-    `needs` is what it cannot be on without.
+    `since` is the __OPENCL_C_VERSION__ from which on it exists, `macro_since` the one that defines its macro; `needs`
+    is the name that it depends on.
     """
 
     name: str
@@ -36,7 +36,7 @@ def _extensions(names: str, needs: str | None = None) -> tuple[Feature, ...]:
 
 
 def _features(names: str, needs: str | None = None, since: int = 200) -> tuple[Feature, ...]:
-    """Features of OpenCL C 3.0, which OpenCL C 2.0 has without a macro."""
+    """Return rows of OpenCL C 3.0 features, which OpenCL C 2.0 has without a macro."""
     return tuple(Feature(name, since, 300, needs) for name in names.split())
 
 
@@ -89,7 +89,7 @@ TABLE: tuple[Feature, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What is on in one compilation. Language versions are names too: "CL1.2" is on from OpenCL C 1.2."""
+    """The names that are on in one compilation. Language versions are names too: "CL1.2" is on from OpenCL C 1.2."""
 
     version: int
     on: frozenset[str]
@@ -99,31 +99,32 @@ class Features:
 
     @property
     def generic(self) -> bool:
-        """Whether a pointer without an address space points to the generic one."""
+        """Tell whether a pointer without an address space points to the generic one."""
         return GENERIC in self.on
 
     def missing(self, needs: str) -> str | None:
-        """The first of these names, separated by blanks, that is off."""
+        """Return the first of these names, separated by blanks, that is off."""
         return next((name for name in needs.split() if name not in self.on), None)
 
     def macros(self) -> list[str]:
-        """The names that are defined as 1."""
+        """Return the names that are defined as 1."""
         return [row.name for row in TABLE if row.name in self.on and self.version >= row.macro_since]
 
     @classmethod
     def of(cls, cl_std: str = "CL3.0", extensions: Mapping[str, bool] | None = None) -> Features:
-        """`extensions` is what -cl-ext said, by name; "all" is a word for those that it does not name."""
-        said = extensions or {}
+        """Return the features of a language version; `extensions` maps the names in -cl-ext to their values; "all"
+        stands for those that it does not name."""
+        choices = extensions or {}
         version = LANGUAGE_VERSIONS[cl_std]
         on = {name for name, value in LANGUAGE_VERSIONS.items() if value <= version}
         for row in TABLE:
-            # What is not named itself comes and goes with the extension that brings it.
-            name = row.needs if row.needs and row.needs in said and row.name not in said else row.name
-            if version >= row.since and is_on(name, said) and (row.needs is None or row.needs in on):
+            # A name that is not mentioned itself is on or off with the extension that includes it.
+            name = row.needs if row.needs and row.needs in choices and row.name not in choices else row.name
+            if version >= row.since and is_on(name, choices) and (row.needs is None or row.needs in on):
                 on.add(row.name)
         return cls(version, frozenset(on))
 
 
 def is_on(name: str, extensions: Mapping[str, bool]) -> bool:
-    """Whether -cl-ext leaves an extension or feature on: everything we support is, unless said otherwise."""
+    """Return whether -cl-ext leaves an extension or feature on: everything that is supported is, by default."""
     return extensions.get(name, extensions.get("all", True))

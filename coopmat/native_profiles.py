@@ -1,6 +1,6 @@
-"""What consumers of native modules take of SPV_KHR_cooperative_matrix, one row each.
+"""The parts of SPV_KHR_cooperative_matrix that consumers of native modules support, one row each.
 
-A row says what may stay as it is; what may not is written in other words (`coopmat.spirv.native`).
+A row says what may remain unchanged; the rest is expressed by other instructions (`coopmat.spirv.native`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ class NativeProfile:
 
     `arithmetic` and `conversions`: instructions that work on all components of matrices; otherwise they are loops over
     the components that a work-item holds. `functions`: matrices, or pointers to them, as parameters and results;
-    otherwise such functions are inlined. `small_floats`: components of such types; otherwise bfloat16 is integers of
-    16 bits, which the multiply-add is told of in the words of SPV_INTEL_joint_matrix, and others are refused.
-    `coordinates`: the instruction of SPV_EXT_cooperative_matrix_maintenance1; otherwise that of SPV_INTEL_joint_matrix.
+    otherwise such functions are inlined. `small_floats`: components of such types; otherwise bfloat16 is integers of 16
+    bits, interpreted by the multiply-add's operand of SPV_INTEL_joint_matrix, and others are refused. `coordinates`:
+    the instruction of SPV_EXT_cooperative_matrix_maintenance1; otherwise that of SPV_INTEL_joint_matrix.
     """
 
     name: str

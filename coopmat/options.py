@@ -25,16 +25,17 @@ LINKED = "linked"
 
 
 class UsageError(Exception):
-    """An option that does not exist, or a value that it does not take."""
+    """Raised for an option that does not exist, or a value that it does not take."""
 
 
 class UnknownOption(UsageError):
-    """The `argument` is no option; str() names the one that is spelled most like it, of ours and of the `others`."""
+    """Raised if the `argument` is no option; str() suggests the one spelled most similarly, of ours and of the
+    `others`."""
 
     def __init__(self, argument: str, others: Sequence[str] = ()) -> None:
         self.argument, self.others = argument, tuple(others)
-        known = [*(flag.spelling.rstrip("=") for flag in FLAGS), *others]
-        near = difflib.get_close_matches(argument.partition("=")[0], known, n=1, cutoff=0.75)
+        spellings = [*(flag.spelling.rstrip("=") for flag in FLAGS), *others]
+        near = difflib.get_close_matches(argument.partition("=")[0], spellings, n=1, cutoff=0.75)
         super().__init__(f"unknown option '{argument}'" + "".join(f"; did you mean '{name}'?" for name in near))
 
     def __reduce__(self) -> tuple[type[UnknownOption], tuple[str, tuple[str, ...]]]:
@@ -43,27 +44,26 @@ class UnknownOption(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """What to compile for and how.
+    """The options of a compilation: its target and the way in which it is compiled.
 
-    `defines` are (name, replacement) pairs; `extensions` is what -cl-ext said; `warnings` are the words of -W
-    options in order (`all`, `no-shadow`, `error=shadow`, `error`). `sub_group_size` is what `lanes` and `scratch` are
-    asked for (None: the kernel's, or the device's, `usual_sub_group_size`). `level` is the optimisation level 0 to 3 of
-    lowered modules. `variants` are the names of the multiply-adds that the device has (None: not known), `device` its
-    name; `pointer_alignment` and `stride_multiple` are what it wants of native matrices in memory, in bytes (None:
-    nothing).
-    `code` is what the device is given, "auto" being SPIR-V unless the device's route says otherwise. Only its own
-    compiler makes use of `hints`, which are options, and has vectors of at most `widest` components in the library, and
-    vectors as members of packed records where `packed_members`. `fma` says whether the device has the builtin,
-    `guarded_loads` whether it leaves out loads whose condition is false (`Tuning`).
-    `instructions` are the products that the device has instructions for (None: all of the route's); `unit` is the
-    route of sources that have such a product, where others go better by `matrices`.
-    `fp_contract` is "on" or "off" (where no pragma says otherwise), or "matrix": as on, and in expressions of matrix
-    types whatever a pragma says. `wrap`: overflow of signed integers wraps. `matrix_registers` are the bits and the
-    number of the vector registers that the cost model of matrix types counts on (None: those of `trees.Machine`).
-    `native_profile` names what takes native modules (None: the device's, or khr where no device is known).
-    `validate` says whether spirv-val sees the module (None: a module with native matrices must be valid, any other is
-    validated where a spirv-val is at hand); input in SPIR-V is validated unless it is False. `verify_passes`: the typed
-    AST is checked after each pass. `budgets` are names of `coopmat.budgets` with their numbers.
+    `defines` are (name, replacement) pairs; `extensions` maps the names in -cl-ext to their values; `warnings` are the
+    words of -W options in order (`all`, `no-shadow`, `error=shadow`, `error`). `sub_group_size` is the size for `lanes`
+    and `scratch` (None: the kernel's, or the device's, `usual_sub_group_size`). `level` is the optimisation level 0 to
+    3 of lowered modules. `variants` are the names of the multiply-adds that the device has (None: not known), `device`
+    its name; `pointer_alignment` and `stride_multiple` are its requirements on native matrices in memory, in bytes
+    (None: none). `code` is the form of the program for the device; "auto" is SPIR-V unless the device's route requires
+    OpenCL C. The following are for the device's own compiler only: `hints`, which are options for it; `widest`, the
+    most components of a vector in the library; `packed_members`, whether vectors are accessed as members of packed
+    records. `fma` says whether the device has the builtin, `guarded_loads` whether it omits loads whose condition is
+    false (`Tuning`). `instructions` are the products that the device has instructions for (None: all of the route's);
+    `unit` is the route of sources that have such a product, if other sources are faster by `matrices`. `fp_contract` is
+    "on" or "off" (where no pragma decides), or "matrix": like on, and in expressions of matrix types regardless of
+    pragmas. `wrap`: overflow of signed integers wraps. `matrix_registers` are the bits and the number of the vector
+    registers in the cost model of matrix types (None: those of `trees.Machine`). `native_profile` names the consumer of
+    native modules (None: the device's, or khr if no device is known). `validate` says whether spirv-val checks the
+    module (None: a module with native matrices must be valid, any other is validated if a spirv-val is available);
+    input in SPIR-V is validated unless it is False. `verify_passes`: the typed AST is checked after each pass.
+    `budgets` are names of `coopmat.budgets` with their numbers.
     """
 
     defines: tuple[tuple[str, str], ...] = ()
@@ -107,9 +107,9 @@ class CompileOptions:
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[str], unknown: list[str] | None = None) -> CompileOptions:
-        """Reads options as a command line or an OpenCL build string has them. Raises UsageError.
+        """Read options from a command line or an OpenCL build string. Raises UsageError.
 
-        Words that are no option of ours are added to `unknown`, where that is given: a device may know them.
+        Words that are no option of ours are added to `unknown`, if it is given: a device may know them.
         """
         result = cls()
         rest = list(arguments)
@@ -126,22 +126,22 @@ class CompileOptions:
         return result
 
     @property
-    def given(self) -> str:
-        """What a device is given: "spirv" or "c"."""
+    def form(self) -> str:
+        """The form of the program for a device: "spirv" or "c"."""
         return "c" if self.code == "c" or (self.code == "auto" and self.matrices in OPENCL_C_ONLY) else "spirv"
 
     @property
     def build_options(self) -> tuple[str, ...]:
-        """What a device's own compiler is told of these, besides the language version."""
+        """The options for a device's own compiler, besides the language version."""
         flags = set(self.float_flags)
-        found = [option for option, needed in _RELAXATIONS.items() if needed <= flags]
+        words = [option for option, needed in _RELAXATIONS.items() if needed <= flags]
         if "fast" in flags:
-            found = ["-cl-fast-relaxed-math"]
-        return (*found, *(["-cl-opt-disable"] if self.level == 0 else []), *self.hints)
+            words = ["-cl-fast-relaxed-math"]
+        return (*words, *(["-cl-opt-disable"] if self.level == 0 else []), *self.hints)
 
     @property
     def consumer(self) -> NativeProfile:
-        """What takes the module, where its matrices are native."""
+        """The profile of the module's consumer, if its matrices are native."""
         return NATIVE_PROFILES[self.native_profile or KHR.name]
 
     @property
@@ -155,8 +155,8 @@ Apply = Callable[[CompileOptions, str], "dict[str, Any]"]
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """`form`: "plain" takes no value; "joined" has it after the spelling (-DX, -cl-std=X); "separate" also as the next
-    argument (-D X, --matrices X)."""
+    """A row of the table of flags. `form`: "plain" takes no value; "joined" has it after the spelling (-DX, -cl-std=X);
+    "separate" also as the next argument (-D X, --matrices X)."""
 
     spelling: str
     form: str
@@ -215,8 +215,8 @@ def _define(options: CompileOptions, text: str) -> dict[str, Any]:
 
 
 def _undefine(options: CompileOptions, text: str) -> dict[str, Any]:
-    kept = tuple(item for item in options.defines if item[0] != text)
-    return {"defines": kept, "undefines": (*options.undefines, text)}
+    defines = tuple(item for item in options.defines if item[0] != text)
+    return {"defines": defines, "undefines": (*options.undefines, text)}
 
 
 def _include(options: CompileOptions, text: str) -> dict[str, Any]:
@@ -224,13 +224,13 @@ def _include(options: CompileOptions, text: str) -> dict[str, Any]:
 
 
 def _extensions(options: CompileOptions, text: str) -> dict[str, Any]:
-    found = dict(options.extensions)
+    extensions = dict(options.extensions)
     for word in text.split(","):
         if word[:1] not in "+-" or len(word) < 2:
             raise UsageError(f"-cl-ext takes +name and -name with commas between, not '{text}'")
-        found.pop(word[1:], None)
-        found[word[1:]] = word[0] == "+"
-    return {"extensions": found}
+        extensions.pop(word[1:], None)
+        extensions[word[1:]] = word[0] == "+"
+    return {"extensions": extensions}
 
 
 def _warning(options: CompileOptions, text: str) -> dict[str, Any]:
@@ -247,7 +247,7 @@ def _target_env(options: CompileOptions, text: str) -> dict[str, Any]:
 
 
 def _float_flags(*flags: str) -> Apply:
-    """LLVM's names of what floating-point operations may assume."""
+    """Return a function that adds LLVM's names of what floating-point operations may assume."""
     return lambda options, text: {"float_flags": tuple(dict.fromkeys((*options.float_flags, *flags)))}  # each once
 
 

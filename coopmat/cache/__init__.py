@@ -1,9 +1,9 @@
-"""Builds kept on disk: whoever asks for one again gets it without the compiler.
+"""The cache of builds on disk, from which a repeated build is served without the compiler.
 
-An entry is a file, written whole or not at all, with a digest of everything in it: one that was cut off or damaged is
-built again. Processes that want the same entry at once wait for the first of them. COOPMAT_NO_CACHE=1 turns the cache
-off, COOPMAT_CACHE_DIR names another place for it, COOPMAT_CACHE_SIZE what its entries may take, of which those go first
-that were not used for longest. A directory that is not this user's alone is not used (`places`).
+An entry is a file, written whole or not at all, with a digest of its contents: a truncated or damaged entry is built
+again. Of processes that need the same entry at once, the first builds it and the others wait. COOPMAT_NO_CACHE=1 turns
+the cache off, COOPMAT_CACHE_DIR names another place for it, COOPMAT_CACHE_SIZE the bytes that its entries may take; the
+least recently used ones are removed first. A directory that others can access is not used (`places`).
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ _LENGTH = struct.Struct("<Q")
 
 
 class Damaged(ValueError):
-    """The file is not an entry as it was written."""
+    """Raised when a file is not an entry as it was written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What was built: `facts` are anything that JSON holds. `dependencies` are the files that were included, absolute
-    or relative to the working directory; as long as their contents are the same, and
-    there are no files of the names `absent`, the entry holds."""
+    """An `Entry` is the result of a build: `facts` are anything that JSON can represent. `dependencies` are the files
+    that were included, absolute or relative to the working directory; the entry is valid as long as their contents are
+    the same, and there are no files of the names `absent`."""
 
     payload: bytes
     facts: Any = None
@@ -55,7 +55,8 @@ class Entry:
 
 
 def key_of(parts: Mapping[str, object]) -> str:
-    """A key: hexadecimal digits that say the same of the same parts only. Bytes, and what JSON holds, are parts."""
+    """Return a key: hexadecimal digits that are equal for equal parts only. Bytes, and what JSON can represent, are
+    parts."""
     digest = hashlib.blake2b(digest_size=_DIGEST_SIZE)
     for name in sorted(parts):
         part = parts[name]
@@ -66,7 +67,7 @@ def key_of(parts: Mapping[str, object]) -> str:
 
 @cache
 def package_version() -> str:
-    """Of this package and what it compiles with; any change of its files counts."""
+    """Return the version of this package and of its LLVM; any change of its files changes it."""
     import llvmlite
 
     root = Path(__file__).resolve().parent.parent
@@ -77,7 +78,7 @@ def package_version() -> str:
 
 
 def log(message: str, *values: object, warn: bool = True) -> None:
-    """To the logger `coopmat.cache`; most processes do without the module."""
+    """Log to the logger `coopmat.cache`; most processes never import the module."""
     import logging
 
     logging.getLogger("coopmat.cache").log(logging.WARNING if warn else logging.DEBUG, message, *values)
@@ -95,7 +96,7 @@ _ABSURD = (ValueError, LookupError, TypeError, AttributeError, RecursionError, O
 
 @dataclass(frozen=True)
 class Cache:
-    """`directory` is made when it is first written to; None: nothing is kept."""
+    """A `Cache` keeps entries in `directory`, which is made when it is first written to; None: nothing is kept."""
 
     directory: Path | None
 
@@ -104,8 +105,8 @@ class Cache:
         return cls(None if os.environ.get(NO_CACHE, "") not in ("", "0") else cache_directory())
 
     def get(self, key: str, check: Check = lambda entry: None) -> Entry | None:
-        """The entry, if there is one and all files that it depends on are as they were; one whose facts make `check`
-        raise is damaged. OSError never comes out."""
+        """Return the entry, if there is one and all files that it depends on are unchanged; one whose facts make
+        `check` raise is damaged. OSError is never raised."""
         directory = self._usable()
         if directory is None:
             return None
@@ -128,7 +129,7 @@ class Cache:
         return entry
 
     def put(self, key: str, entry: Entry) -> None:
-        """Keeps the entry; where it cannot be written, that is logged and nothing else happens."""
+        """Keep the entry; if it cannot be written, that is only logged."""
         directory = self._usable(make=True)
         if directory is None:
             return
@@ -146,7 +147,7 @@ class Cache:
             log("the cache entry %s could not be written: %s", key, error)
 
     def get_or_build(self, key: str, build: Callable[[], Entry], check: Check = lambda entry: None) -> Entry:
-        """The entry, built and kept if it is not there. What `build` raises comes out, and nothing is kept."""
+        """Return the entry, built and kept if there is none. Exceptions of `build` are raised, and nothing is kept."""
         entry = self.get(key, check)
         if entry is not None:
             return entry
@@ -159,12 +160,12 @@ class Cache:
         return entry
 
     def clear(self) -> None:
-        """Removes every entry, lock and refused program. Raises OSError where the directory is not this user's."""
+        """Remove every entry, lock and refused program. Raises OSError if the directory is not this user's."""
         if self.directory is not None:
             places.clear(self.directory)
 
     def _usable(self, make: bool = False) -> Path | None:
-        """The directory, where it is there and this user's alone; otherwise that is told, once."""
+        """Return the directory, if it exists and is this user's alone; otherwise warn, once."""
         directory = self.directory
         if directory is None:
             return None
@@ -183,8 +184,8 @@ class Cache:
 
     @contextmanager
     def _alone(self, key: str) -> Iterator[None]:
-        """One process and thread at a time for a key. The lock goes with the process that holds it, and its file with
-        the last of them."""
+        """Admit one process and thread at a time for a key. The lock is released with the process that holds it, and
+        the last of them removes its file."""
         directory = None if fcntl is None else self._usable(make=True)
         if directory is None:
             yield
@@ -244,7 +245,7 @@ def _format(entry: Entry) -> bytes:
 
 
 def _parse(data: bytes) -> tuple[Entry, Files]:
-    """The entry, and the files that it depends on with their digests. Raises Damaged, and whatever JSON does."""
+    """Return the entry, and the files that it depends on with their digests. Raises Damaged, and the errors of JSON."""
     start = len(_MAGIC) + _DIGEST_SIZE
     if not data.startswith(_MAGIC) or len(data) < start + _SIZES.size:
         raise Damaged("it does not begin like an entry")
@@ -272,7 +273,7 @@ def _files(table: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _hold(files: Files) -> bool:
-    """Whether the files that an entry depends on are as they were."""
+    """Return whether the files that an entry depends on are unchanged."""
     try:
         return all(
             not os.path.lexists(name) if digest == _ABSENT else _digest_of(name) == digest for name, digest in files
@@ -282,7 +283,8 @@ def _hold(files: Files) -> bool:
 
 
 def _digest_of(name: str) -> bytes:
-    """Of a file that was included, and may lie behind links; anything but a regular one may never end."""
+    """Return the digest of a file that was included, and may be behind links; a file that is not regular may never end,
+    and is refused."""
     if not stat.S_ISREG(Path(name).stat().st_mode):
         raise OSError(errno.EINVAL, "not a regular file", name)
     return hashlib.blake2b(Path(name).read_bytes(), digest_size=_DIGEST_SIZE).digest()

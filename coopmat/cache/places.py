@@ -1,8 +1,8 @@
-"""What the cache is made of on disk: directories and files of this user's alone, how much they may take, what goes
-first, and the code that devices refused.
+"""The cache's files on disk: private directories and files, the limit of their size, the order of their removal, and
+the code that devices refused.
 
-What lies in the cache is believed: a driver runs the code in it, and the OpenCL loader the libraries that files in it
-name. So a directory that anybody else can open, or that is another user's, is not used.
+The contents of the cache are trusted: a driver runs the code in it, and the OpenCL loader loads the libraries that its
+files name. So a directory that anybody else can open, or that is another user's, is not used.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ _SAFE = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os,
 
 
 class NotPrivate(PermissionError):
-    """A directory that others can open, or that is not this user's; str() says which of them, and what mends it."""
+    """Raised for a directory that others can open, or that is not this user's; str() says which it is, and how to
+    repair it."""
 
 
 def cache_directory() -> Path:
-    """Where this user's cached files go: COOPMAT_CACHE_DIR, or the platform's cache directory."""
+    """Return the directory of this user's cached files: COOPMAT_CACHE_DIR, or the platform's cache directory."""
     named = os.environ.get(CACHE_DIRECTORY)
     # Not Path.expanduser, which raises where there is no such user.
     return Path(os.path.expanduser(named)) if named else _own_directory()  # noqa: PTH111
@@ -42,7 +43,7 @@ def _own_directory() -> Path:
 
 
 def private_directory(path: Path) -> Path:
-    """The directory, made if it is missing. Raises NotPrivate; OSError where it cannot be made."""
+    """Return the directory, made if it is missing. Raises NotPrivate; OSError if it cannot be made."""
     if not path.is_dir():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.mkdir(mode=0o700, exist_ok=True)
@@ -51,7 +52,7 @@ def private_directory(path: Path) -> Path:
 
 
 def require_private(path: Path) -> None:
-    """Raises NotPrivate, and OSError where the directory is not there."""
+    """Check that a directory is private. Raises NotPrivate, and OSError if the directory does not exist."""
     if not stat.S_ISDIR(path.stat().st_mode):
         raise NotADirectoryError(errno.ENOTDIR, "not a directory", str(path))
     if not hasattr(os, "geteuid"):
@@ -69,7 +70,7 @@ def require_private(path: Path) -> None:
 
 
 def private_temporary_directory() -> Path:
-    """One for all processes of this user, or one of its own where that name is taken."""
+    """Return a directory for all processes of this user, or one for this process if that name is taken."""
     if hasattr(os, "getuid"):
         directory = Path(tempfile.gettempdir()) / f"coopmat-{os.getuid()}"
         try:
@@ -83,8 +84,8 @@ def private_temporary_directory() -> Path:
 
 
 def read_regular(path: Path, most: int) -> bytes:
-    """The file's bytes. Raises OSError for what is no regular file (it may never end, or never begin), what is a link,
-    and for more than `most` bytes."""
+    """Return the file's bytes. Raises OSError for a file that is not regular (it may never end, or never begin), for a
+    link, and for more than `most` bytes."""
     with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as file:
         if os.fstat(file.fileno()).st_size > most:
             raise OSError(errno.EFBIG, f"more than {most} bytes", str(path))
@@ -92,8 +93,8 @@ def read_regular(path: Path, most: int) -> bytes:
 
 
 def open_regular(path: Path, flags: int) -> int:
-    """As os.open, for a regular file that no link leads to; with O_CREAT for this user only. Raises OSError."""
-    if (known := _mode(path)) is not None and not stat.S_ISREG(known):
+    """Open a regular file, but no link, as os.open does; with O_CREAT for this user only. Raises OSError."""
+    if (mode := _mode(path)) is not None and not stat.S_ISREG(mode):
         # Opening a device may do something already.
         raise OSError(errno.EINVAL, "not a regular file", str(path))
     handle = os.open(path, flags | _NO_FOLLOW | _SAFE, 0o600)
@@ -125,51 +126,51 @@ _NEW, _ABANDONED_AFTER = ".new-", 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """`paths` by use, the oldest first; `size` in bytes."""
+class Inventory:
+    """An inventory of files: `paths` by use, the oldest first; `size` in bytes."""
 
     paths: tuple[Path, ...]
     size: int
 
     @classmethod
-    def of(cls, paths: Iterable[Path]) -> Held:
-        found = []
+    def of(cls, paths: Iterable[Path]) -> Inventory:
+        rows = []
         for path in paths:
             with suppress(OSError):
                 status = path.lstat()
-                found.append((status.st_mtime_ns, str(path), status.st_size))
-        found.sort()
-        return cls(tuple(Path(path) for _, path, _ in found), sum(size for _, _, size in found))
+                rows.append((status.st_mtime_ns, str(path), status.st_size))
+        rows.sort()
+        return cls(tuple(Path(path) for _, path, _ in rows), sum(size for _, _, size in rows))
 
 
 def size_limit() -> int:
-    """Bytes that the entries may take: COOPMAT_CACHE_SIZE, such as 200M. What cannot be read stands for the default."""
+    """Return the bytes that the entries may take: COOPMAT_CACHE_SIZE, such as 200M, or the default if it is invalid."""
     match = _SIZE.fullmatch(os.environ.get(CACHE_SIZE, "").strip())
     return int(match[1]) << _UNITS[match[2].upper()] if match else DEFAULT_SIZE
 
 
-def entries(directory: Path) -> Held:
-    """Without what is being written."""
-    return Held.of(path for path in _files(directory / ENTRIES) if not path.name.startswith(_NEW))
+def entries(directory: Path) -> Inventory:
+    """Return the entries, without those that are being written."""
+    return Inventory.of(path for path in _files(directory / ENTRIES) if not path.name.startswith(_NEW))
 
 
 def evict(directory: Path, limit: int) -> None:
-    """Removes entries until they are no larger than `limit` bytes, those first that were not used for longest; and
-    what was left behind half written."""
+    """Remove the least recently used entries until the rest are no larger than `limit` bytes; and abandoned half-
+    written files."""
     files = list(_files(directory / ENTRIES))
     for path in files:
         with suppress(OSError):
             if path.name.startswith(_NEW) and path.lstat().st_mtime < time.time() - _ABANDONED_AFTER:
                 path.unlink()
-    held = entries(directory)
-    size = held.size
-    for path in held.paths:
+    inventory = entries(directory)
+    size = inventory.size
+    for path in inventory.paths:
         if size <= limit:
             return
         with suppress(OSError):
-            taken = path.lstat().st_size
+            file_size = path.lstat().st_size
             path.unlink()
-            size -= taken
+            size -= file_size
 
 
 def _files(directory: Path) -> Iterable[Path]:
@@ -178,7 +179,7 @@ def _files(directory: Path) -> Iterable[Path]:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Under that name stands the whole of it, or what was there before. Raises OSError."""
+    """Replace a file as a whole: its name never stands for a part. Raises OSError."""
     handle, temporary = tempfile.mkstemp(prefix=_NEW, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -194,7 +195,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def keep_refused(code: bytes, suffix: str) -> Path:
-    """Writes code that a device refused to a file, for whoever wants to see it; the newest are kept. Raises OSError."""
+    """Write code that a device refused to a file, for inspection; the newest are kept. Raises OSError."""
     folder = _refused_directory()
     path = folder / f"coopmat-{hashlib.blake2b(code, digest_size=8).hexdigest()}{suffix}"
     write_whole(path, code)
@@ -204,8 +205,8 @@ def keep_refused(code: bytes, suffix: str) -> Path:
     return path
 
 
-def refused(directory: Path) -> Held:
-    return Held.of(_files(directory / REFUSED))
+def refused(directory: Path) -> Inventory:
+    return Inventory.of(_files(directory / REFUSED))
 
 
 def _refused_directory() -> Path:
@@ -220,8 +221,8 @@ def _refused_directory() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Of a cache: why it is not used (`fault`, empty where it is), its entries and the refused programs in files and
-    bytes, and the bytes that the entries may take."""
+    """The state of a cache: why it is not used (`fault`, empty if it is), its entries and the refused programs in files
+    and bytes, and the bytes that the entries may take."""
 
     directory: str
     fault: str
@@ -233,7 +234,7 @@ class State:
 
 
 def state(directory: Path) -> State:
-    """Raises nothing: what cannot be read counts as empty."""
+    """Return the state of a cache. Raises nothing: an unreadable directory counts as empty."""
     try:
         require_private(directory)
         fault = ""
@@ -243,12 +244,12 @@ def state(directory: Path) -> State:
         fault = str(error)
     except OSError as error:
         fault = error.strerror or str(error)
-    held, kept = entries(directory), refused(directory)
-    return State(str(directory), fault, len(held.paths), held.size, size_limit(), len(kept.paths), kept.size)
+    files, codes = entries(directory), refused(directory)
+    return State(str(directory), fault, len(files.paths), files.size, size_limit(), len(codes.paths), codes.size)
 
 
 def clear(directory: Path) -> None:
-    """Removes entries, locks and refused programs. Raises OSError where the directory is not this user's alone."""
+    """Remove entries, locks and refused programs. Raises OSError if the directory is not this user's alone."""
     import shutil
 
     with suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""The `coopmat` command: one thin module a subcommand, imported when it is asked for."""
+"""The `coopmat` command: one thin module for each subcommand, imported on demand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command group, and the way from any error to an exit status."""
+"""The command group, and the conversion of any error to an exit status."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
 
 def _invoke(arguments: Sequence[str] | None) -> int:
     try:
-        given = expand(sys.argv[1:] if arguments is None else arguments)
-        result: Any = group.main(args=given, prog_name="coopmat", standalone_mode=False)
+        words = expand(sys.argv[1:] if arguments is None else arguments)
+        result: Any = group.main(args=words, prog_name="coopmat", standalone_mode=False)
         return int(result or 0)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)

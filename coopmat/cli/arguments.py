@@ -1,7 +1,7 @@
 """The arguments of `coopmat compile`, read as clang reads its own.
 
-The flags that say what to read and write are this module's; everything else that starts with `-` goes to
-`CompileOptions.from_arguments`, which knows the compiler's flags and refuses the rest.
+This module has the flags for inputs and outputs; every other argument that starts with `-` is passed to
+`CompileOptions.from_arguments`, which has the compiler's flags and refuses the rest.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from .report import FORMATS
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """What `coopmat compile` was asked to do; `options` are the compiler's own flags, unread."""
+    """An `Invocation` is the meaning of the arguments of `coopmat compile`; `options` are the compiler's own flags,
+    unread."""
 
     inputs: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
@@ -113,9 +114,9 @@ def parse_arguments(arguments: Sequence[str]) -> Invocation:
             if result.inputs:
                 return replace(result, options=(*result.options, *rest))
             return replace(result, inputs=tuple(rest))
-        found = _match(argument, rest)
-        if found is not None:
-            result = _set(result, *found)
+        match = _match(argument, rest)
+        if match is not None:
+            result = _set(result, *match)
         elif not argument.startswith("-") or argument == "-":
             result = replace(result, inputs=(*result.inputs, argument))
         else:
@@ -126,9 +127,10 @@ def parse_arguments(arguments: Sequence[str]) -> Invocation:
 
 
 def compile_options(arguments: Sequence[str], others: Sequence[str]) -> CompileOptions:
-    """The compiler's own flags; `others` are the command's: what a misspelled one may have meant. Raises UsageError.
+    """Read the compiler's own flags; `others` are the command's, as suggestions for a misspelled one. Raises
+    UsageError.
 
-    Read them before the inputs are counted: the value of a misspelled flag is one of those.
+    Read them before the inputs are counted: the value of a misspelled flag is among these.
     """
     try:
         return CompileOptions.from_arguments(arguments)

@@ -1,4 +1,4 @@
-"""`coopmat cache`: what is kept on disk, and its removal."""
+"""`coopmat cache`: the contents of the cache on disk, and its removal."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of output: the file suffix and how a module gives it."""
+    """A kind of output: the file suffix and the function that makes it of a module."""
 
     suffix: str
     content: Callable[[Module], bytes]
@@ -59,7 +59,7 @@ STAGES: dict[str, Callable[[Module], str]] = {
 
 
 class _RawCommand(click.Command):
-    """Hands its arguments over as they are: click would read `-Wno-foo` letter by letter."""
+    """A command that passes its arguments on unchanged: click would read `-Wno-foo` letter by letter."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.params = {"arguments": list(args)}
@@ -102,7 +102,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _check_several(each: Sequence[Invocation], kinds: list[str], options: CompileOptions) -> None:
-    """Raises UsageError where several inputs would have one output, or standard input is read twice."""
+    """Raise UsageError if several inputs would have one output, or standard input is read twice."""
     for flag, value in (("-o", each[0].output), ("-MF", each[0].dependency_file)):
         if value is not None:
             raise UsageError(f"{flag} names one file, and there are {len(each)} inputs")
@@ -122,7 +122,7 @@ _KIND_OF_WORD = {None: "spv", "-emit-llvm": "ll", "-S": "spvasm", "-c": "spv"}
 
 
 def _kinds(invocation: Invocation, matrices: str) -> list[str]:
-    """The kinds to write, checked against the other flags."""
+    """Return the kinds to write, checked against the other flags."""
     words = {"-emit-llvm": invocation.llvm, "-S": invocation.assembly, "-c": invocation.object}
     word = next((word for word, is_there in words.items() if is_there), None)
     if word is not None and invocation.emit:
@@ -167,15 +167,15 @@ def _compile(invocation: Invocation, options: CompileOptions, kinds: list[str], 
     from coopmat import compiler
 
     shallow = invocation.preprocess or invocation.dependencies == "only"
-    shown = STANDARD_INPUT if name == "-" else name
+    title = STANDARD_INPUT if name == "-" else name
     if shallow:
-        module = compiler.preprocess_only(source, options, name=shown)
+        module = compiler.preprocess_only(source, options, name=title)
     else:
         language = invocation.language or compiler.language_of(name)
         if device is None:
-            module = compiler.compile(source, options, name=shown, language=language)
+            module = compiler.compile(source, options, name=title, language=language)
         else:
-            module = compile_resolved(source, options, device, name=shown, language=language)
+            module = compile_resolved(source, options, device, name=title, language=language)
     if device is not None and options.variants is None and not (shallow or invocation.syntax_only):
         _warn_of_unchecked_shapes(module, device)
     # Everything is made before anything is written.
@@ -202,7 +202,7 @@ def _not_yet(what: str) -> CompileError:
 
 
 def _device(invocation: Invocation, options: CompileOptions) -> DeviceInfo | None:
-    """The device to compile for, if any: named, from a file, or the default one where `auto` needs one."""
+    """Return the device to compile for, if any: named, from a file, or the default one if `auto` needs one."""
     if invocation.device_info is None and invocation.device is None and options.matrices != "auto":
         return None
     from coopmat.devices import from_key_values, select
@@ -222,7 +222,7 @@ def _warn_of_unchecked_shapes(module: Module, device: DeviceInfo) -> None:
 
 
 def _outputs(invocation: Invocation, kinds: list[str], matrices: str) -> dict[str, str]:
-    """Kind to file name, `-` for standard output. Dependencies are the kind "d"."""
+    """Return a map from kind to file name, `-` for standard output. Dependencies are the kind "d"."""
     name = invocation.inputs[0]
     if invocation.syntax_only:
         if not invocation.dependencies:
@@ -253,7 +253,8 @@ def _outputs(invocation: Invocation, kinds: list[str], matrices: str) -> dict[st
 
 
 def _default_output(name: str, suffix: str, matrices: str) -> str:
-    """The input's name with the kind's suffix; where that is the input's own, what became of the matrices before it."""
+    """Return the input's name with the kind's suffix; if that is the input's own, the route of the matrices precedes
+    it."""
     path = Path(name)
     if name == "-":
         return name
@@ -281,7 +282,7 @@ def _dependency_rule(invocation: Invocation, module: Module, outputs: dict[str, 
 
 
 def _escape(name: str) -> str:
-    """A file name in a make rule."""
+    """Escape a file name for a make rule."""
     return name.replace("$", "$$").replace(" ", "\\ ").replace("#", "\\#")
 
 

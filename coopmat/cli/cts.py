@@ -1,4 +1,4 @@
-"""`coopmat cts`: does a device do what cooperative matrices mean?"""
+"""`coopmat cts`: the conformance tests of cooperative matrices on a device."""
 
 from __future__ import annotations
 
@@ -54,46 +54,46 @@ def _routes(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 @click.option("--json", "json_file", metavar="FILE", help="Write the results as JSON.")
 @click.option("--html", "html_file", metavar="FILE", help="Write a page to look at.")
 @click.option("--junit", "junit_file", metavar="FILE", help="Write JUnit's XML.")
-def command(**given: Any) -> int:
+def command(**options: Any) -> int:
     """Run the conformance tests on a device: all, or those named (c_add, 'spirv_*')."""
     from coopmat.devices import require_health, select
 
-    if given["wimpy"] and given["exhaustive"]:
+    if options["wimpy"] and options["exhaustive"]:
         raise click.UsageError("--wimpy and --exhaustive exclude each other")
-    device = select(given["device"])
-    if not given["as_list"]:
+    device = select(options["device"])
+    if not options["as_list"]:
         require_health(device)
-    return conduct(settings_for(device, given), device, given)
+    return conduct(settings_for(device, options), device, options)
 
 
-def settings_for(device: DeviceInfo, given: Mapping[str, Any]) -> Settings:
-    """What the options and the environment say."""
+def settings_for(device: DeviceInfo, options: Mapping[str, Any]) -> Settings:
+    """Return the settings from the options and the environment."""
     from coopmat.cts.schedule import Settings
     from coopmat.devices import route_for
 
-    wimpy = given["wimpy"] or _WIMPY in os.environ
+    wimpy = options["wimpy"] or _WIMPY in os.environ
     return Settings(
         device=device.index,
         default_route=route_for(device).matrices,
-        selection="exhaustive" if given["exhaustive"] else "wimpy" if wimpy else "default",
-        device_name=given["device"] or "",
-        **{name: given[name] for name in ("seed", "tolerance", "timeout", "keep", "code")},
+        selection="exhaustive" if options["exhaustive"] else "wimpy" if wimpy else "default",
+        device_name=options["device"] or "",
+        **{name: options[name] for name in ("seed", "tolerance", "timeout", "keep", "code")},
     )
 
 
-def conduct(settings: Settings, device: DeviceInfo, given: Mapping[str, Any]) -> int:
-    """Lists or runs what the options `given` say, writes the reports, and gives the exit status."""
+def conduct(settings: Settings, device: DeviceInfo, options: Mapping[str, Any]) -> int:
+    """List or run the tests that the options select, write the reports, and return the exit status."""
     from coopmat.cts.report.text import TextReport
     from coopmat.cts.run import run
 
-    if given["as_list"]:
-        return _list(settings, device, given)
-    reports = _reports(given)
-    text = TextReport(settings, given["jobs"], click.echo)
+    if options["as_list"]:
+        return _list(settings, device, options)
+    reports = _reports(options)
+    text = TextReport(settings, options["jobs"], click.echo)
     results = run(
         settings,
         device,
-        **{name: given[name] for name in ("tests", "variants", "routes", "jobs", "fail_fast")},
+        **{name: options[name] for name in ("tests", "variants", "routes", "jobs", "fail_fast")},
         arguments=sys.argv[1:],
         started=text.started,
         done=text.done,
@@ -106,41 +106,42 @@ def conduct(settings: Settings, device: DeviceInfo, given: Mapping[str, Any]) ->
     return ExitStatus.INPUT if results.failures or not results.tested else ExitStatus.DONE
 
 
-def _list(settings: Settings, device: DeviceInfo, given: Mapping[str, Any]) -> int:
+def _list(settings: Settings, device: DeviceInfo, options: Mapping[str, Any]) -> int:
     from coopmat.cts.run import select_items
     from coopmat.cts.schedule import Catalogue
 
     catalogue = Catalogue(settings, device)
     lines = catalogue.tests()
-    if given["tests"] or given["variants"]:
-        selected = select_items(catalogue, given["tests"], given["routes"], given["variants"])
+    if options["tests"] or options["variants"]:
+        selected = select_items(catalogue, options["tests"], options["routes"], options["variants"])
         lines = [settings.command(test, i.variant, route) for (test, route), items in selected.items() for i in items]
     click.echo("\n".join(lines))
     return ExitStatus.DONE
 
 
-def _reports(given: Mapping[str, Any]) -> dict[str, Render]:
-    """What makes each file. Raises OSError where one cannot be written, which no run should end with."""
+def _reports(options: Mapping[str, Any]) -> dict[str, Render]:
+    """Return the renderer of each file. Raises OSError if a file cannot be written, before a run instead of at its
+    end."""
     from coopmat.cts.report import html, json, junit
 
-    wanted: tuple[tuple[str | None, Render], ...] = (
-        (given["json_file"], json.render),
-        (given["html_file"], html.render),
-        (given["junit_file"], junit.render),
+    renderers: tuple[tuple[str | None, Render], ...] = (
+        (options["json_file"], json.render),
+        (options["html_file"], html.render),
+        (options["junit_file"], junit.render),
         (os.environ.get(_RESULTS), json.render_upstream),
     )
-    found = {name: render for name, render in wanted if name}
-    for name in found:
+    reports = {name: render for name, render in renderers if name}
+    for name in reports:
         if name != "-" and not Path(name).absolute().parent.is_dir():
             raise FileNotFoundError(2, "there is no directory for it", name)
         if Path(name).is_dir():
             raise IsADirectoryError(21, "is a directory", name)
-    return found
+    return reports
 
 
 @contextmanager
 def _no_interrupts() -> Iterator[None]:
-    """A second Ctrl-C does not cost the reports."""
+    """Ignore a second Ctrl-C, so that the reports are written."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield

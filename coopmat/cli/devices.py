@@ -1,4 +1,4 @@
-"""`coopmat devices`: every OpenCL device, and what a program with matrices gets there."""
+"""`coopmat devices`: every OpenCL device, and its route for a program with matrices."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def command(as_json: bool, probe: bool) -> int:
 
 
 def _probe(devices: list[DeviceInfo]) -> None:
-    """Tries each multiply-add in a process of its own; what is right is kept, and listed from then on."""
+    """Try each multiply-add in a process of its own; the correct ones are recorded, and listed from then on."""
     from coopmat.runtime import instruction_probe, native_probe
 
     for device in devices:
@@ -67,8 +67,8 @@ def _probe(devices: list[DeviceInfo]) -> None:
 
 
 def as_dict(device: DeviceInfo) -> dict[str, object]:
-    """Everything known of a device, as JSON has it; sizes in work-items and bytes. `builds` is whether it builds an
-    empty kernel, `build_failure` why it does not."""
+    """Return everything known of a device, in the form of the JSON output; sizes in work-items and bytes. `builds` is
+    whether it builds an empty kernel, `build_failure` the reason why it does not."""
     route, failure = route_for(device), health.build_failure(device)
     return {
         "index": device.index,
@@ -97,10 +97,10 @@ def as_dict(device: DeviceInfo) -> dict[str, object]:
 
 
 def _matrices(device: DeviceInfo) -> dict[str, object]:
-    """What matrices can do there. `native_variants` is None where the device has them and does not tell which, and so
-    are the bytes that pointers and strides must be multiples of; `proven_variants` it does not tell of, and were right
-    when `--probe` tried them. The lowerings take every type and shape, at any
-    multiple of the component: alignment and multiple are 1."""
+    """Return the device's support of matrices. `native_variants` is None if the device has them but does not report
+    which, and so are the bytes of which pointers and strides must be multiples; `proven_variants` are unreported ones
+    that were correct when `--probe` tried them. The lowerings take every type and shape, at any multiple of the
+    component: alignment and multiple are 1."""
     native = COOPERATIVE_MATRIX in device.extensions
     return {
         "native_variants": (_names(device) if native else []),
@@ -114,10 +114,10 @@ def _matrices(device: DeviceInfo) -> dict[str, object]:
 def _lowerings(device: DeviceInfo) -> list[str]:
     from coopmat.runtime.instruction_probe import instructions
 
-    here = [name for name in STRATEGIES if device.sub_groups or name not in IN_SUB_GROUPS]
+    lowerings = [name for name in STRATEGIES if device.sub_groups or name not in IN_SUB_GROUPS]
     unit = unit_for(device)
     reached = {unit} if unit and instructions(device, unit, asks=False) else set()
-    return [name for name in here if ":" not in name and (name not in OPENCL_C_ONLY or name in reached)]
+    return [name for name in lowerings if ":" not in name and (name not in OPENCL_C_ONLY or name in reached)]
 
 
 def _proven(device: DeviceInfo) -> list[str]:
@@ -146,7 +146,7 @@ def _rows(device: DeviceInfo) -> dict[str, str]:
 
 
 def _describe_sizes(device: DeviceInfo) -> str:
-    """What the device does not tell, a kernel was asked that ran there."""
+    """Describe the subgroup sizes; if the device does not report them, those of a kernel that ran on it."""
     if not device.sub_groups:
         return "none"
     sizes = ", ".join(map(str, sub_group_sizes(device)))
@@ -156,11 +156,11 @@ def _describe_sizes(device: DeviceInfo) -> str:
 
 
 def _describe_matrices(device: DeviceInfo) -> str:
-    found = _matrices(device)
+    support = _matrices(device)
     native = _describe_native(device) if COOPERATIVE_MATRIX in device.extensions else "none"
     if proven := _proven(device):
         native = f"not told of, but right when tried: {', '.join(proven)}"
-    lowerings = found["lowerings"]
+    lowerings = support["lowerings"]
     every = (
         f"every variant by --matrices {' or '.join(lowerings)}" if isinstance(lowerings, list) and lowerings else "none"
     )

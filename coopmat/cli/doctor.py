@@ -1,4 +1,4 @@
-"""`coopmat doctor`: what is installed, what is missing, and the command that mends it."""
+"""`coopmat doctor`: what is installed, what is missing, and the command that repairs it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _POCL_WHEEL = "pocl-binary-distribution"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the doctor's report; `remedy` is the command that mends what is not `ok`, `trouble` the word for it,
-    `needed` whether nothing compiles or runs without."""
+    """One line of the doctor's report; `remedy` is the command that repairs what is not `ok`, `trouble` the word for
+    it, `needed` whether nothing compiles or runs without it."""
 
     what: str
     ok: bool
@@ -54,7 +54,7 @@ def command(install: str | None) -> int:
 
 
 def findings() -> Iterator[Finding]:
-    """Every check, in the order that they depend on each other."""
+    """Yield every check, in the order of their dependencies."""
     yield Finding("python", True, f"{platform.python_version()} on {platform.platform()} ({sys.executable})")
     for check in (_packages, _spirv_tools, _devices):
         yield from check()
@@ -100,7 +100,8 @@ def _devices() -> Iterator[Finding]:
 
 
 def _health(devices: list[DeviceInfo]) -> Iterator[Finding]:
-    """What was kept of it is asked anew: whoever calls the doctor may have mended something."""
+    """Check the health of devices anew, without the cached answers: the user of the doctor may have repaired
+    something."""
     from coopmat.devices import health, route_for
     from coopmat.devices.environment import INSTALL_COMMAND
 
@@ -116,7 +117,8 @@ def _health(devices: list[DeviceInfo]) -> Iterator[Finding]:
 
 
 def _remedy(device: DeviceInfo) -> str:
-    """The LLVM in PoCL's wheel has no name for processors newer than itself, and no setting gives it one."""
+    """Return a remedy for a device. The LLVM in PoCL's wheel has no name for processors newer than itself, and no
+    setting gives it one."""
     is_wheel = device.platform == "Portable Computing Language" and device.driver.startswith("3.0")
     if not is_wheel or _version(_POCL_WHEEL) is None:
         return ""
@@ -124,7 +126,7 @@ def _remedy(device: DeviceInfo) -> str:
 
 
 def _version(package: str) -> str | None:
-    """The version of a package that is installed; None where it is not."""
+    """Return the version of an installed package, or None if it is not installed."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Reading inputs and writing outputs: whole or not at all."""
+"""Reading inputs and writing outputs, each whole or not at all."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ STANDARD_INPUT = "<stdin>"
 
 
 def read_source(name: str) -> bytes:
-    """A source file, or standard input for `-`, undecoded. Raises OSError; budgets.Exceeded for one that is too large,
-    which is not read to its end."""
+    """Return the bytes of a source file, or of standard input for `-`. Raises OSError; budgets.Exceeded for one that is
+    too large, which is not read to its end."""
     most = budgets.limit("source-bytes")
     if name == "-":
         data = sys.stdin.buffer.read(most + 1)
@@ -29,23 +29,23 @@ def read_source(name: str) -> bytes:
 
 
 def write_outputs(outputs: Mapping[str, bytes]) -> None:
-    """Write every output, `-` being standard output.
+    """Write every output; `-` is standard output.
 
-    Files are written beside their place and moved there once all of them are complete. Raises OSError; then
-    no output has been touched, unless a move itself failed.
+    Files are written beside their place and moved there once all of them are complete. Raises OSError; then no output
+    has been changed, unless a move itself failed.
     """
-    written: list[tuple[str, Path]] = []
+    temporaries: list[tuple[str, Path]] = []
     try:
         for name, data in outputs.items():
             path = Path(name)
             if name != "-" and not _is_special(path):
-                written.append((_write_beside(path, data), path))
-        while written:
-            temporary, path = written[0]
+                temporaries.append((_write_beside(path, data), path))
+        while temporaries:
+            temporary, path = temporaries[0]
             os.replace(temporary, path)  # noqa: PTH105 - a name from mkstemp
-            del written[0]
+            del temporaries[0]
     finally:
-        for temporary, _ in written:
+        for temporary, _ in temporaries:
             os.unlink(temporary)  # noqa: PTH108
     for name, data in outputs.items():
         if name == "-":
@@ -57,7 +57,7 @@ def write_outputs(outputs: Mapping[str, bytes]) -> None:
 
 
 def _is_special(path: Path) -> bool:
-    """A device or a pipe is written to, not replaced."""
+    """Return whether a path is a device or a pipe, which is written to, not replaced."""
     try:
         mode = path.stat().st_mode
     except OSError:

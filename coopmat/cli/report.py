@@ -1,4 +1,4 @@
-"""Diagnostics on standard error, in the format that was asked for."""
+"""Diagnostics on standard error, in the requested format."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ FORMATS = ("text", "json", "sarif")
 
 @dataclass(frozen=True, slots=True)
 class Reporter:
-    """`color` None means: where standard error is a terminal and NO_COLOR is not set. `held` collects what there is to
-    show where one document is to hold all of it; None shows everything at once."""
+    """A `Reporter` shows diagnostics. `color` None: only if standard error is a terminal and NO_COLOR is not set.
+    `document` collects them if they are to be one document; None: they are shown at once."""
 
     format: str = "text"
     color: bool | None = None
-    held: list[Diagnostic] | None = None
+    document: list[Diagnostic] | None = None
 
     def holding(self) -> Reporter:
-        """One for several inputs: json and sarif are one document, which `finish` prints."""
-        return self if self.format == "text" else replace(self, held=[])
+        """Return a reporter for several inputs: json and sarif are one document, which `finish` prints."""
+        return self if self.format == "text" else replace(self, document=[])
 
     def finish(self) -> None:
-        if self.held is not None:
-            replace(self, held=None).show(self.held)
+        if self.document is not None:
+            replace(self, document=None).show(self.document)
 
     def show(self, items: Iterable[Diagnostic], sources: SourceMap | None = None) -> None:
-        """Print the findings; json and sarif print their (empty) document even for none."""
-        if self.held is not None:
-            self.held.extend(items)
+        """Print diagnostics; json and sarif print their (empty) document even for none."""
+        if self.document is not None:
+            self.document.extend(items)
             return
         text = self._rendered(list(items), sources)
         if text:
@@ -44,7 +44,7 @@ class Reporter:
             sys.stderr.flush()
 
     def show_error(self, error: Exception) -> int:
-        """Print an error; its exit status."""
+        """Print an error and return its exit status."""
         items, sources, status = findings(error)
         self.show(items, sources)
         return status

@@ -1,4 +1,4 @@
-"""`@FILE` on a command line: the arguments that the file holds, as compilers read them."""
+"""`@FILE` on a command line: the arguments in that file, as compilers read them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from coopmat.options import UsageError
 
 
 def expand(arguments: Sequence[str]) -> list[str]:
-    """The arguments with those of response files in the place of `@FILE`.
+    """Return the arguments, with those in response files in the place of `@FILE`.
 
-    A file holds arguments with white space between, quoted as in a shell, and may name further ones, relative to the
-    working directory. An argument whose file does not exist stays as it is. Raises UsageError for a file that holds
-    no arguments, or itself.
+    The arguments in a file are separated by white space and quoted as in a shell; they may name further files, relative
+    to the working directory. An argument whose file does not exist is unchanged. Raises UsageError for a file whose
+    contents are no arguments, or that includes itself.
     """
     return [word for argument in arguments for word in _words(argument, ())]
 
@@ -28,7 +28,7 @@ def _words(argument: str, within: tuple[Path, ...]) -> Iterator[str]:
     if path.resolve() in within:
         raise UsageError(f"the response file {path} holds itself")
     if path.stat().st_size > budgets.limit("source-bytes"):
-        raise UsageError(f"the response file {path} is larger than {budgets.told('source-bytes')}")
+        raise UsageError(f"the response file {path} is larger than {budgets.phrase('source-bytes')}")
     try:
         words = shlex.split(path.read_text(encoding="utf-8"))
     except ValueError as error:  # an open quotation mark, or no text at all

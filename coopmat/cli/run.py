@@ -1,4 +1,4 @@
-"""`coopmat run`: compile a kernel file, run it on a device, check what came out."""
+"""`coopmat run`: compile a kernel file, run it on a device, check the results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _CommandLine:
-    """What the options say about the runs; `sources` holds their texts, for messages."""
+    """The meaning of the options for the runs; `sources` holds their texts, for messages."""
 
     kernel: str | None
     arguments: Sequence[str]
@@ -60,7 +60,7 @@ class _CommandLine:
 @click.option("--check", "checks", multiple=True, metavar="CHECK", help="Check this instead of the header's checks.")
 @click.option("--global", "global_size", metavar="SIZES", help="Global size, instead of the header's.")
 @click.option("--local", "local_size", metavar="SIZES", help="Local size, instead of the header's.")
-def command(arguments: tuple[str, ...], **given: Any) -> int:
+def command(arguments: tuple[str, ...], **options: Any) -> int:
     """Compile FILE, run it as its header says, check and time it.
 
     The header's `// run:` and `// check:` lines say what to launch and what must come out.
@@ -70,17 +70,17 @@ def command(arguments: tuple[str, ...], **given: Any) -> int:
         click.echo(click.get_current_context().get_help())
         return ExitStatus.DONE
     files = [argument for argument in arguments if argument == "-" or not argument.startswith("-")]
-    flags = ["--matrices", given["matrices"], *(argument for argument in arguments if argument not in files)]
+    flags = ["--matrices", options["matrices"], *(argument for argument in arguments if argument not in files)]
     compile_options(flags, [name for option in command.params for name in option.opts])
     if len(files) != 1:
-        found = f", not {len(files)} ({', '.join(files)})" if files else ""
-        raise UsageError(f"one input file is needed{found}; a compiler flag's value is joined to it (-DK=256)")
-    if given["timeout"] is not None:
-        return run_limited(click.get_current_context(), given["timeout"])
-    line = _CommandLine(*(given[name] for name in ("kernel", "values", "checks", "global_size", "local_size")))
+        files_phrase = f", not {len(files)} ({', '.join(files)})" if files else ""
+        raise UsageError(f"one input file is needed{files_phrase}; a compiler flag's value is joined to it (-DK=256)")
+    if options["timeout"] is not None:
+        return run_limited(click.get_current_context(), options["timeout"])
+    line = _CommandLine(*(options[name] for name in ("kernel", "values", "checks", "global_size", "local_size")))
     try:
-        results = _run_all(files[0], line, flags, given["device"], given["repeat"])
-        _save(given["outs"], results)
+        results = _run_all(files[0], line, flags, options["device"], options["repeat"])
+        _save(options["outs"], results)
     except CompileError as error:
         sources = error.sources or SourceMap()
         for name, text in line.sources.files.items():
@@ -96,13 +96,13 @@ def _run_all(file: str, line: _CommandLine, flags: list[str], device: str | None
     source = read_source(file)
     name = STANDARD_INPUT if file == "-" else file
     runs = _chosen_runs(parse_header(source.decode("utf-8", "replace"), name), line, name)
-    chosen = select(device)
-    shown: set[Diagnostic] = set()
+    selection = select(device)
+    history: set[Diagnostic] = set()
     results = []
     for run in runs:
-        result = run_source(source, name, run, chosen, flags, repeat=repeat, arrays=line.arrays)
-        fresh = [item for item in result.module.diagnostics if item not in shown]
-        shown.update(fresh)
+        result = run_source(source, name, run, selection, flags, repeat=repeat, arrays=line.arrays)
+        fresh = [item for item in result.module.diagnostics if item not in history]
+        history.update(fresh)
         Reporter().show(fresh, result.module.sources)
         _print_result(result, line.sources)
         results.append(result)
@@ -110,16 +110,16 @@ def _run_all(file: str, line: _CommandLine, flags: list[str], device: str | None
 
 
 def _chosen_runs(runs: list[Run], line: _CommandLine, name: str) -> list[Run]:
-    """The header's runs as the options change them; one made of the options where the header has none."""
+    """Return the header's runs, changed by the options; if the header has none, one made of the options."""
     from coopmat.runtime.runheader import Piece, header_error, parse_run
 
-    wanted = [run for run in runs if line.kernel is None or (run.kernel and run.kernel.text == line.kernel)]
-    if not wanted and line.global_size is not None:
-        wanted = [parse_run(Piece.of("", name))]
-    if not wanted:
+    matches = [run for run in runs if line.kernel is None or (run.kernel and run.kernel.text == line.kernel)]
+    if not matches and line.global_size is not None:
+        matches = [parse_run(Piece.of("", name))]
+    if not matches:
         which = f" of kernel '{line.kernel}'" if line.kernel else ""
         raise header_error(f"{name} has no '// run:' line{which}; give --global, --arg and --check instead")
-    return [_with_options(run, line) for run in wanted]
+    return [_with_options(run, line) for run in matches]
 
 
 def _with_options(run: Run, line: _CommandLine) -> Run:
@@ -178,13 +178,13 @@ def _print_result(result: RunResult, sources: SourceMap) -> None:
     speed = "".join(f", {speed:.4g} {unit}" for unit, speed in result.speeds.items())
     time = f"{result.median_time * 1e3:.3f} ms{speed}"
     click.echo(f"{result.kernel}: {result.module.matrices}, {sizes}, {time}: {outcome}")
-    shown = SourceMap({**result.module.sources.files, **sources.files})
-    Reporter().show([_failure(check) for check in result.checks if not check.ok], shown)
+    texts = SourceMap({**result.module.sources.files, **sources.files})
+    Reporter().show([_failure(check) for check in result.checks if not check.ok], texts)
 
 
 def _failure(result: CheckResult) -> Diagnostic:
     message = f"{result.wrong} of {result.total} elements are wrong, max error {result.max_error:.6g}"
     assert result.first is not None
-    index, got, wanted = result.first
-    note = Note(f"the first is at {list(index)}: got {got}, expected {wanted}")
+    index, actual, expected = result.first
+    note = Note(f"the first is at {list(index)}: got {actual}, expected {expected}")
     return Diagnostic(Severity.ERROR, "check-failed", message, result.check.whole.span(), notes=(note,))

@@ -1,4 +1,4 @@
-"""Exit statuses, and which error gives which: the one place that decides."""
+"""Exit statuses, and the one table of the errors that cause each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coopmat.diagnostics import CompileError, Diagnostic, InternalError, Note, S
 
 
 class ExitStatus(IntEnum):
-    """0 done, 1 the input (or the machine) is at fault, 2 usage, 70 the compiler is at fault; 130 for Ctrl-C."""
+    """0 success, 1 the input (or the machine) is at fault, 2 usage, 70 the compiler is at fault; 130 for Ctrl-C."""
 
     DONE = 0
     INPUT = 1
@@ -29,7 +29,7 @@ _REPORT = (
 
 
 def findings(error: Exception) -> tuple[list[Diagnostic], SourceMap | None, ExitStatus]:
-    """An error as diagnostics, the text to show them on, and the exit status."""
+    """Return an error's diagnostics, the text to show them on, and the exit status."""
     from coopmat.budgets import Exceeded
     from coopmat.options import UsageError
     from coopmat.runtime.program import BuildError
@@ -65,7 +65,7 @@ def _os_message(error: OSError) -> str:
 
 
 def run_guarded(command: Callable[[], int], show: Callable[[Exception], int]) -> int:
-    """Run a command to its exit status, whatever happens; `show` prints an error and gives its status."""
+    """Run a command and return its exit status, whatever happens; `show` prints an error and returns its status."""
     try:
         status = command()
         sys.stdout.flush()

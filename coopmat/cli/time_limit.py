@@ -1,4 +1,4 @@
-"""A command in a process of its own, ended when its time is up: a kernel that never ends cannot be called back."""
+"""A command in a process of its own, with a time limit: a kernel that does not end cannot be interrupted otherwise."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _START = (
 
 
 def run_limited(context: click.Context, seconds: float) -> int:
-    """Runs the command that `context` was parsed from, without its `--timeout`; gives its exit status.
+    """Run the command that `context` was parsed from, without its `--timeout`; return its exit status.
 
-    Raises CompileError where it takes longer: then it, and what it started, is ended.
+    Raises CompileError if it takes longer: then it, and the processes that it started, are ended.
     """
     sys.stdout.flush()
     words = [context.info_name or "", *_words(context)]
@@ -43,7 +43,7 @@ def run_limited(context: click.Context, seconds: float) -> int:
 
 
 def _words(context: click.Context) -> Iterator[str]:
-    """The arguments, as they were understood."""
+    """Yield the arguments, as they were parsed."""
     options: tuple[str, ...] = ()
     for parameter in context.command.params:
         value = context.params[parameter.name or ""]

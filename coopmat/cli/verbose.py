@@ -1,4 +1,4 @@
-"""What `-v`, `-###` and `--version` print: versions, places, and the whole command for each input."""
+"""The output of `-v`, `-###` and `--version`: versions, places, and the whole command for each input."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from .arguments import Invocation
 
 
 def version() -> str:
-    """The package's, as `coopmat --version` prints it."""
+    """Return the package's version, as `coopmat --version` prints it."""
     from coopmat import __version__
 
     return f"coopmat {__version__}"
 
 
 def head() -> str:
-    """Lines about this installation."""
+    """Return lines about this installation."""
     import coopmat
     from coopmat.spirv import tools
 
-    found = tools.find_tools()
+    toolchain = tools.find_tools()
     rows = {
         "Python": platform.python_version(),
         "llvmlite": metadata.version("llvmlite"),
-        "SPIR-V tools": str(found.directory) if found is not None else "none (`coopmat doctor` tells)",
+        "SPIR-V tools": str(toolchain.directory) if toolchain is not None else "none (`coopmat doctor` tells)",
         "Installed in": str(Path(coopmat.__file__).parent),
     }
     return f"{version()}\n" + "".join(f"{name}: {value}\n" for name, value in rows.items())
 
 
 def command(invocation: Invocation, outputs: Mapping[str, str]) -> str:
-    """One input's command with everything in it that was not written, every argument in quotation marks."""
+    """Return one input's command with all its defaults, every argument in quotation marks."""
     from coopmat import compiler
 
     name = invocation.inputs[0]

@@ -1,5 +1,5 @@
-"""One source on its way through the stages of its language, each of which runs when its result is first asked for; and
-a compiled source as its users see it.
+"""One source on its way through the stages of its language, each of which runs on demand; and a compiled source as its
+users see it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _unpickled(kind: type[Compilation], fields: dict[str, Any]) -> Compilation:
 
 
 class Compilation:
-    """The results of the stages that have run, what they found, and how long they took."""
+    """A `Compilation` has the results of the stages that have run, their diagnostics, and their durations."""
 
     def __init__(self, source: str | bytes, name: str, options: CompileOptions, language: str = "cl") -> None:
         self.source = source
@@ -83,13 +83,13 @@ class Compilation:
 
     @property
     def code(self) -> str:
-        """What a device is given: "spirv" or "c"."""
-        return self.options.given
+        """The form of the program for a device: "spirv" or "c"."""
+        return self.options.form
 
     # --- stages
 
     def result(self, stage: str) -> Any:
-        """What the stage of that name gives. Raises CompileError where the language has no such stage."""
+        """Return the result of the stage of that name. Raises CompileError if the language has no such stage."""
         with self._lock:
             if stage not in self._results:
                 pipeline = PIPELINES[self.language]
@@ -101,11 +101,11 @@ class Compilation:
             return self._results[stage]
 
     def check(self) -> None:
-        """Runs the stage that finds what is wrong with the source. Raises CompileError."""
+        """Run the stage that finds the source's errors. Raises CompileError."""
         self.result(PIPELINES[self.language].first)
 
     def validate(self) -> None:
-        """Runs spirv-val, whatever the options said. Raises InternalError where it finds fault, ToolsMissing."""
+        """Run spirv-val, whatever the options are. Raises InternalError if the module is invalid, ToolsMissing."""
         with self._lock:
             if not self.validated:
                 binary = self.result("emitted")
@@ -113,7 +113,7 @@ class Compilation:
                 self.validated = True
 
     def timed(self, name: str, run: Callable[[], T]) -> T:
-        """What `run` gives; how long it took is added to the timings."""
+        """Return the result of `run`, and add its duration to the timings."""
         start = time.perf_counter()
         try:
             return self.bounded(run, name)
@@ -121,8 +121,8 @@ class Compilation:
             self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - start
 
     def bounded(self, run: Callable[[], T], name: str = "compile") -> T:
-        """Runs a part of the work under the budgets of the options. Raises CompileError where one is used up, or the
-        source is nested deeper than Python goes."""
+        """Run a part of the work under the budgets of the options. Raises CompileError if one is used up, or the source
+        is nested deeper than Python's recursion limit."""
         try:
             with budgets.use(dict(self.options.budgets)):
                 return run()
@@ -135,29 +135,29 @@ class Compilation:
     # --- findings
 
     def failure(self, *items: Diagnostic) -> CompileError:
-        """An error with these findings and those before."""
+        """Return an error with these diagnostics and the previous ones."""
         for item in items:
             self.findings.add(item)
         return CompileError(self.findings.in_order(), self.sources)
 
     def refused(self, code: str, message: str, span: Span | None = None, notes: tuple[Note, ...] = ()) -> CompileError:
-        """An error of the input."""
+        """Return an error of the input."""
         return self.failure(Diagnostic(Severity.ERROR, code, message, span, notes=notes))
 
     def placed(self, run: Callable[[], T]) -> T:
-        """What `run` gives: it knows the places of its errors, but not the text that stands there."""
+        """Return the result of `run`, and give its errors the source text, which they lack."""
         try:
             return run()
         except CompileError as error:
             raise self.failure(*error.diagnostics) from None
 
     def warn(self, code: str, message: str, span: Span | None = None) -> None:
-        """Adds a warning, as -W options allow it. Raises CompileError under -Werror."""
+        """Add a warning, as -W options allow it. Raises CompileError under -Werror."""
         self.findings.warning(code, message, span)
         self.findings.raise_if_errors()
 
     def warn_of(self, items: Iterable[Diagnostic]) -> None:
-        """Adds warnings of a stage. Raises CompileError under -Werror."""
+        """Add the warnings of a stage. Raises CompileError under -Werror."""
         for item in items:
             self.findings.warning(item.code, item.message, item.span)
         self.findings.raise_if_errors()
@@ -167,19 +167,19 @@ class Compilation:
     def check_device(
         self, subject: Any, check_matrices: Callable[..., None], check_memory: Callable[..., None], findings: Any
     ) -> None:
-        """Raises CompileError where the device does not support what the subject asks for, UsageError for bad variants.
+        """Raise CompileError if the device does not support what the subject requires, UsageError for bad variants.
 
-        The checks are called with the subject, what is known of the device, its name, and where findings go.
+        The checks are called with the subject, the device's properties, its name, and the collector of findings.
         """
         device = self.options.device or "the device"
         with suppress(TooManyErrors):
-            for known, check in ((self._supported(), check_matrices), (self.memory_rules(), check_memory)):
-                if known is not None:
-                    check(subject, known, device, findings)
+            for facts, check in ((self._supported(), check_matrices), (self.memory_rules(), check_memory)):
+                if facts is not None:
+                    check(subject, facts, device, findings)
         self.findings.raise_if_errors()
 
     def memory_rules(self) -> MemoryRules | None:
-        """What the device wants of matrices in memory; None where that is not known, or does not matter."""
+        """Return the device's requirements on matrices in memory, or None if they are not known, or do not matter."""
         from ..matrices.memory_rules import MemoryRules
 
         sizes = self.options.pointer_alignment, self.options.stride_multiple
@@ -188,7 +188,8 @@ class Compilation:
         return MemoryRules(sizes[0] or 1, sizes[1] or 1)
 
     def _supported(self) -> Supported | None:
-        """What the device supports; None where that is not known, or does not matter. UsageError for bad variants."""
+        """Return the matrices that the device supports, or None if they are not known, or do not matter. Raises
+        UsageError for bad variants."""
         from ..matrices.supported import Supported, parse_variants
 
         if self.matrices != "native" or self.options.variants is None:
@@ -208,12 +209,11 @@ _IN_OTHER_WORDS = "; The module has words of SPV_INTEL_joint_matrix; here are th
 class Module(Compilation):
     """A compiled source.
 
-    `.spirv` is the legalised binary; `.llvm_ir` the module as lowered; `.kernels` what a host needs to know of each
-    kernel. A binary with native matrices is always validated, one without where a spirv-val is at hand: `.validated`
-    tells, and `--validate` and `--no-validate` decide otherwise. It can be pickled: what was made for a device goes
-    along, the rest is made again from the preprocessed source where it is asked for, without the files.
-    Errors: CompileError for the input, InternalError for the compiler, ToolsMissing where something must be validated
-    and no able spirv-val is found.
+    `.spirv` is the legalised binary; `.llvm_ir` the module as lowered; `.kernels` describes each kernel for a host. A
+    binary with native matrices is always validated, one without only if a spirv-val is available: `.validated` tells,
+    and `--validate` and `--no-validate` decide otherwise. It can be pickled: the program for a device is included, the
+    rest is made again on demand from the preprocessed source, without the files. Errors: CompileError for the input,
+    InternalError for the compiler, ToolsMissing if something must be validated and there is no sufficient spirv-val.
     """
 
     @property
@@ -226,7 +226,7 @@ class Module(Compilation):
 
     @property
     def macros(self) -> str:
-        """A `#define` for each macro that is defined at the end of the source, predefined ones included."""
+        """Return a `#define` for each macro that is defined at the end of the source, predefined ones included."""
         return str(self.result("tokens").definitions())
 
     @property
@@ -235,7 +235,8 @@ class Module(Compilation):
 
     @property
     def absent(self) -> list[str]:
-        """Names that includes were looked for under in vain: a file that turns up there would be read instead."""
+        """Return the names under which includes were searched for and not found: a file of such a name would be read
+        instead."""
         return list(self.result("tokens").absent)
 
     @property
@@ -251,7 +252,7 @@ class Module(Compilation):
         return unit
 
     def multiplies_by(self, options: CompileOptions) -> bool:
-        """Whether the source has a multiply-add that a device's instructions do, by those options."""
+        """Return whether the source has a multiply-add for which a device has instructions, by those options."""
         from .from_source import has_products
 
         return self.language == "cl" and has_products(self.unit, options)
@@ -263,17 +264,17 @@ class Module(Compilation):
         return dump(self.unit)
 
     def typed_ast_after(self, name: str) -> str:
-        """The typed AST after the pass of that name. Raises UsageError where there is no such pass on the route."""
+        """Return the typed AST after the pass of that name. Raises UsageError if there is no such pass on the route."""
         from .. import passes
         from ..frontend.typed_dump import dump
         from .from_source import passes_for
 
-        wanted = passes_for(self, self.code)
-        names = [item.name for item in wanted]
+        sequence = passes_for(self, self.code)
+        names = [item.name for item in sequence]
         if name not in names:
             raise UsageError(f"--print-after={name}: this route has {', '.join(names)}")
         unit = self.unit
-        return dump(self.bounded(lambda: passes.run(unit, wanted[: names.index(name) + 1], passes.Report())))
+        return dump(self.bounded(lambda: passes.run(unit, sequence[: names.index(name) + 1], passes.Report())))
 
     @property
     def llvm_ir(self) -> str:
@@ -300,7 +301,7 @@ class Module(Compilation):
 
     @property
     def matrix_plans(self) -> str:
-        """How each expression of Clang's matrix types is calculated, in the order of the source."""
+        """Return the plan of each expression of Clang's matrix types, in the order of the source."""
         from ..matrices.trees.plan import plan
 
         _, report = self.result(f"passed {self.code}")
@@ -309,17 +310,17 @@ class Module(Compilation):
 
     @property
     def opencl_c(self) -> str:
-        """Plain OpenCL C; matrices are lowered, by `one` where the options say native."""
+        """Plain OpenCL C; matrices are lowered, by `one` if the options are native."""
         return str(self.result("written").text)
 
     @property
     def opencl_c_options(self) -> tuple[str, ...]:
-        """What clBuildProgram needs to be told together with that text."""
+        """The options for clBuildProgram together with that text."""
         return (f"-cl-std={self.result('written').cl_std}", "-w", *self.options.build_options)
 
     @property
     def kernels(self) -> dict[str, KernelInfo]:
-        """Of what the device is given: SPIR-V, unless the options say OpenCL C."""
+        """The kernels of the program for a device: SPIR-V, unless the options select OpenCL C."""
         return {kernel.name: kernel for kernel in self.result("infos")}
 
     @property
@@ -328,9 +329,9 @@ class Module(Compilation):
         from ..spirv.tools import disassemble
 
         spirv = self.spirv
-        shown = standard(spirv)
-        text = self.bounded(lambda: disassemble(shown))
-        return text if shown == spirv else _IN_OTHER_WORDS + text
+        standard_form = standard(spirv)
+        text = self.bounded(lambda: disassemble(standard_form))
+        return text if standard_form == spirv else _IN_OTHER_WORDS + text
 
     @property
     def spirv(self) -> bytes:
@@ -357,7 +358,7 @@ def _where(span: Span | None) -> str:
 
 
 def preprocess_only(source: str | bytes, options: CompileOptions, *, name: str) -> Module:
-    """A Module of which only the preprocessor ran; its findings raise CompileError."""
+    """Return a Module of which only the preprocessor ran; its errors raise CompileError."""
     module = Module(source, name, options)
     with suppress(TooManyErrors), collector:
         module.result("tokens")
@@ -369,7 +370,7 @@ _SUFFIXES = {".ll": "ir", ".spv": "spv", ".spvasm": "spv"}
 
 
 def language_of(path: str | os.PathLike[str]) -> str:
-    """What a file holds, by its suffix: cl, ir or spv."""
+    """Return the language of a file, by its suffix: cl, ir or spv."""
     return _SUFFIXES.get(Path(path).suffix, "cl")
 
 
@@ -380,14 +381,14 @@ def compile(
     name: str | None = None,
     language: str | None = None,
 ) -> Module:
-    """Compiles OpenCL C; the source is checked on return, code is generated when it is first asked for.
+    """Compile OpenCL C; the source is checked on return, code is generated on demand.
 
     With the `language` "ir" the source is LLVM IR, of any dialect that docs/dialects.md lists; with "spv" it is SPIR-V,
-    a binary or assembly text. A path (pathlib.Path) is read: it is the `name` in messages, includes are looked for
-    beside it, and its suffix tells the language; a str is always the source itself.
+    a binary or assembly text. A path (pathlib.Path) is read: it is the `name` in messages, its directory is searched
+    for includes, and its suffix determines the language; a str is always the source itself.
 
-    `options` are as on the command line, a list (`["-DTILE=16", "--matrices", "one"]`) or one string as OpenCL builds
-    take it. Raises CompileError, UsageError, OSError for a path that cannot be read.
+    `options` are those of the command line, a list (`["-DTILE=16", "--matrices", "one"]`) or one string as for OpenCL
+    builds. Raises CompileError, UsageError, OSError for a path that cannot be read.
     """
     if isinstance(source, os.PathLike):
         path = Path(source)
@@ -410,5 +411,5 @@ def compile(
 
 
 def recompile(module: Module, options: CompileOptions) -> Module:
-    """The source of a module, compiled with other options. Raises CompileError, UsageError."""
+    """Return the source of a module, compiled with other options. Raises CompileError, UsageError."""
     return compile(module.source, options, name=module.name, language=module.language)

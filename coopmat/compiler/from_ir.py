@@ -1,7 +1,7 @@
-"""The stages of LLVM IR in any dialect: it enters behind the front end, and is emitted like our own.
+"""The stages of LLVM IR in any dialect: it replaces the front end's result, and is emitted like our own.
 
-What LLVM or the dialects refuse in it is a CompileError with the place in the text, and so is whatever stages behind
-find wrong: they were handed it.
+What LLVM or the dialects refuse is a CompileError with the place in the text, and so are errors that later stages find,
+since the text is the user's.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CODES = {"spirv-operation": "ir-operation"}
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """`text` is canonical, as LLVM prints `module`."""
+    """The text that was read, in canonical form, as LLVM prints `module`."""
 
     text: str
     module: IrText
@@ -103,7 +103,7 @@ def _without_matrices(c: Compilation, emitted: bytes, types: dict[str, list[str]
 
 
 def validate(c: Compilation, binary: bytes) -> None:
-    """What goes wrong behind is in what we were given."""
+    """Validate the binary; an error in it is the input's fault."""
     try:
         from_source.validate(c, binary)
     except InternalError as error:
@@ -165,7 +165,7 @@ def _not_emitted(c: Compilation, error: InternalError) -> CompileError:
 
 
 def _refuse_widths(c: Compilation, module: IrText) -> None:
-    """Raises CompileError at the first instruction on integers of a width that SPIR-V lacks, if there is one."""
+    """Raise CompileError at the first instruction on integers of a width that SPIR-V lacks, if there is one."""
     from ..spirv.llvm_text import illegal_types
 
     for function in module.functions:
@@ -187,7 +187,7 @@ def _head(c: Compilation, function: str) -> Span | None:
 
 
 def _of_instruction(c: Compilation, function: str, message: str) -> Span | None:
-    """The place of the first call in a function that may be of the instruction that a message begins with."""
+    """Return the place of the first call in a function that may be the instruction with which a message begins."""
     word = message.partition(" ")[0].partition(":")[0].removeprefix("Op")
     words = (word, "sub_group") if "roup" in word else (word,)
     for item in next((f.instructions() for f in c.result("read").module.functions if f.name == function), ()):

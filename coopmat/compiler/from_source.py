@@ -1,5 +1,5 @@
-"""The stages of OpenCL C: it is preprocessed, parsed and analysed, loses what the route lowers, and is emitted. And
-what all languages' stages share: the garbage collector at rest, and the matrix library's text, parsed once.
+"""The stages of OpenCL C: it is preprocessed, parsed, analysed, lowered for the route, and emitted. Also the shared
+parts of all languages' stages: the paused garbage collector, and the matrix library's text, parsed once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def preprocess(c: Compilation) -> TokenStream:
 
     c.findings.check_options()
     options = c.options
-    wanted = PreprocessOptions(
+    settings = PreprocessOptions(
         defines=options.defines,
         undefines=options.undefines,
         include_dirs=options.include_dirs,
@@ -40,7 +40,7 @@ def preprocess(c: Compilation) -> TokenStream:
         extensions=options.extensions,
         fast_relaxed_math=options.fast_relaxed_math,
     )
-    return c.timed("preprocess", lambda: preprocess(c.source, c.name, wanted, c.findings))
+    return c.timed("preprocess", lambda: preprocess(c.source, c.name, settings, c.findings))
 
 
 def parse(c: Compilation) -> syntax.TranslationUnit:
@@ -51,7 +51,7 @@ def parse(c: Compilation) -> syntax.TranslationUnit:
 
 
 def analyse(c: Compilation) -> typed.Unit:
-    """The typed AST of a source without errors; CompileError otherwise."""
+    """Return the typed AST of a source without errors; raise CompileError otherwise."""
     from ..frontend import memory_check, target_check
     from ..frontend.sema.functions import analyse
 
@@ -74,8 +74,8 @@ def analyse(c: Compilation) -> typed.Unit:
 
 
 def passes_for(c: Compilation, form: str) -> list[Pass]:
-    """What is done to the typed AST on the route before it becomes a form: "spirv"; "c"; or "flat", LLVM IR in which
-    values of Clang's matrix types are vectors. In C matrices are lowered by `one` where the options say native."""
+    """Return the passes over the typed AST on the route before it becomes a form: "spirv"; "c"; or "flat", LLVM IR in
+    which values of Clang's matrix types are vectors. In C matrices are lowered by `one` if the options are native."""
     from ..matrices.strategies import STRATEGIES
     from ..passes.matrices import Matrices
     from ..passes.matrix_types import MatrixTypes
@@ -85,20 +85,20 @@ def passes_for(c: Compilation, form: str) -> list[Pass]:
     options, in_c = c.options, form == "c"
     functions = partial(library, wrap=not in_c)
     route = "one" if in_c and c.matrices == "native" else c.matrices
-    wanted: list[Pass] = []
+    sequence: list[Pass] = []
     if route == "native":
-        wanted.append(NativeMatrices(functions, c.memory_rules() or NO_RULES, options.sub_group_size))
+        sequence.append(NativeMatrices(functions, c.memory_rules() or NO_RULES, options.sub_group_size))
     else:
         half_bits = in_c and "cl_khr_fp16" not in options.features
         strategy = STRATEGIES[route].tuned(tuning(options))
-        wanted.append(Matrices(strategy, functions, options.sub_group_size, half_bits))
+        sequence.append(Matrices(strategy, functions, options.sub_group_size, half_bits))
     if form != "flat":
-        wanted.append(MatrixTypes(functions, machine(options), options.fp_contract == "matrix"))
-    return [*wanted, SmallFloats(functions)]
+        sequence.append(MatrixTypes(functions, machine(options), options.fp_contract == "matrix"))
+    return [*sequence, SmallFloats(functions)]
 
 
 def has_products(unit: typed.Unit, options: CompileOptions) -> bool:
-    """Whether a multiply-add of the unit is one that the route's devices have an instruction for."""
+    """Return whether a multiply-add of the unit is one that the route's devices have an instruction for."""
     from ..frontend import typed
     from ..frontend.matrix_terms import matrix_type
     from ..frontend.nodes import walk
@@ -117,13 +117,13 @@ def has_products(unit: typed.Unit, options: CompileOptions) -> bool:
 
 
 def run_passes(c: Compilation, form: str) -> tuple[typed.Unit, Report]:
-    """The typed AST without what the form does not have, and what the passes have to say."""
+    """Return the typed AST after the passes of the form, and their report."""
     from .. import passes
 
-    wanted, report, verify = passes_for(c, form), passes.Report(), c.options.verify_passes
+    sequence, report, verify = passes_for(c, form), passes.Report(), c.options.verify_passes
     unit = c.result("unit")
     with collector:
-        unit = c.timed("passes", lambda: c.placed(lambda: passes.run(unit, wanted, report, verify=verify)))
+        unit = c.timed("passes", lambda: c.placed(lambda: passes.run(unit, sequence, report, verify=verify)))
     c.warn_of(report.warnings)
     return unit, report
 
@@ -190,9 +190,9 @@ def emit(c: Compilation) -> bytes:
     passes = lowered.passes
     if passes.startswith("O"):
         passes = f"O{c.options.level}" if c.options.level else "none"
-    wanted = EmitOptions(c.options.spirv_version, lowered.extensions, cast(Any, passes))
+    settings = EmitOptions(c.options.spirv_version, lowered.extensions, cast(Any, passes))
     text = llvm_text.imported(lowered.text, imports) if imports else lowered.text
-    emitted = c.timed("emit", lambda: emit(text, wanted)).spirv
+    emitted = c.timed("emit", lambda: emit(text, settings)).spirv
     assert emitted is not None
     rules = c.memory_rules()
     with collector:
@@ -203,7 +203,7 @@ def emit(c: Compilation) -> bytes:
 
 
 def adapted(c: Compilation, spirv: bytes) -> bytes:
-    """A native module as its consumer takes it. Raises CompileError for what cannot be said to that one."""
+    """Return a native module in the form that its consumer accepts. Raises CompileError if there is none."""
     from ..spirv.lowering import Refused
     from ..spirv.native import adapt
 
@@ -232,11 +232,11 @@ _LIBRARY_STANDARDS = {False: "CL1.2", True: "CL2.0"}
 
 
 class _PausedCollector:
-    """While entered, by however many threads, Python's cyclic garbage collector rests.
+    """A context in which, for any number of threads, Python's cyclic garbage collector is paused.
 
-    The stages make millions of objects that live on and few cycles; the collector would go through them all again and
-    again, which takes as long as the stages themselves where the file is long. Where threads keep each other in here,
-    one that leaves collects: otherwise nobody would.
+    The stages make millions of long-lived objects and few cycles; the collector would traverse them again and again,
+    which takes as long as the stages themselves for a long file. If threads overlap in it without a break, one that
+    leaves collects: otherwise none would.
     """
 
     # Objects made since the last collection.
@@ -268,24 +268,24 @@ collector = _PausedCollector()
 
 
 def machine(options: CompileOptions) -> Machine:
-    """What the cost model of Clang's matrix types knows of the device."""
+    """Return the device's properties for the cost model of Clang's matrix types."""
     from ..matrices.trees import Machine
 
-    known = Machine(widest=options.widest, members=options.packed_members, fma=options.fma)
-    bits, count = options.matrix_registers or (known.register_bits, known.registers)
-    return replace(known, register_bits=bits, registers=count)
+    default = Machine(widest=options.widest, members=options.packed_members, fma=options.fma)
+    bits, count = options.matrix_registers or (default.register_bits, default.registers)
+    return replace(default, register_bits=bits, registers=count)
 
 
 def tuning(options: CompileOptions) -> Tuning:
-    """What the lowerings of cooperative matrices know of it."""
+    """Return the device's properties for the lowerings of cooperative matrices."""
     size = options.usual_sub_group_size
     return Tuning(options.widest, options.fma, options.guarded_loads, size, options.instructions)
 
 
 @lru_cache(maxsize=64)
 def library(text: str, wrap: bool = True) -> typed.Unit:
-    """The typed AST of matrix library text; kept, since the same matrices are asked for again and again. `wrap`:
-    components of matrices wrap, whatever the calculation; the text says so itself, at greater length."""
+    """Return the typed AST of matrix library text; it is cached, since the same matrices recur. `wrap`: components of
+    matrices wrap, in every calculation; the text does that by itself, at greater length."""
     from ..features import Features
     from ..frontend.parse import parse
     from ..frontend.preprocess import PreprocessOptions, preprocess
@@ -302,13 +302,13 @@ def library(text: str, wrap: bool = True) -> typed.Unit:
 
 @lru_cache(maxsize=1)
 def spirv_library() -> Library:
-    """The matrix library as SPIR-V, for all modules of this process; its instances are kept in the cache on disk."""
+    """Return the matrix library as SPIR-V, for all modules of this process; its instances are in the cache on disk."""
     from ..spirv.lowering import Library
 
-    return Library(library, _kept)
+    return Library(library, _from_cache)
 
 
-def _kept(text: str, build: Callable[[], bytes]) -> bytes:
+def _from_cache(text: str, build: Callable[[], bytes]) -> bytes:
     from ..cache import Cache, Entry, key_of, package_version
 
     key = key_of({"kind": "matrix library", "version": package_version(), "text": text})

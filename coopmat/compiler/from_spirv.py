@@ -1,8 +1,8 @@
-"""The stages of SPIR-V from any front end, a binary or assembly text: it goes through as it is, or loses its matrices.
+"""The stages of SPIR-V from any front end, a binary or assembly text: it remains native, or its matrices are lowered.
 
-It is validated first, unless that is turned off; what spirv-val, or the lowering, does not take in it is a
-CompileError. Native matrices stay as they are, but for what their consumer needs in other words. The version stays the
-module's own, or becomes 1.2 where the library needs that.
+It is validated first, unless that is turned off; what spirv-val, or the lowering, refuses is a CompileError. Native
+matrices are unchanged, except for the forms that their consumer requires. The version remains the module's own, or
+becomes 1.2 if the library requires that.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ _BROKEN = (LookupError, ValueError, TypeError, OverflowError, RecursionError, As
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A native module as its consumer takes it, or one that is `prepared`, and lacks the library."""
+    """A native module in the form that its consumer accepts, or one that is `prepared`, and not yet linked with the
+    library."""
 
     kernels: tuple[KernelInfo, ...]
     native: bytes = b""
@@ -38,7 +39,7 @@ class Read:
 
 
 def read(c: Compilation) -> Read:
-    """Reads and validates the module, and lowers it. Raises CompileError, ToolsMissing."""
+    """Read and validate the module, and lower it. Raises CompileError, ToolsMissing."""
     return c.bounded(lambda: _read(c))
 
 
@@ -59,7 +60,7 @@ def _read(c: Compilation) -> Read:
 
 
 def _native(c: Compilation, binary: bytes, module: Module) -> Read:
-    """Raises CompileError where it is known that the device lacks something that is native in the module."""
+    """Return a native module. Raises CompileError if the device is known to lack something that it uses."""
     from ..spirv.checks import lint
     from ..spirv.lowering import kernels_of, read
     from ..spirv.lowering.target_check import check, check_strides
@@ -83,8 +84,8 @@ def _prepared(c: Compilation, binary: bytes) -> Read:
     from ..matrices.lowering import check_count
     from ..spirv.lowering import prepare
 
-    size, known = c.options.sub_group_size, tuning(c.options)
-    prepared = c.timed("lower", lambda: _guarded(c, lambda: prepare(binary, c.matrices, size, known)))
+    size, device_tuning = c.options.sub_group_size, tuning(c.options)
+    prepared = c.timed("lower", lambda: _guarded(c, lambda: prepare(binary, c.matrices, size, device_tuning)))
     check_count(sum(map(len, prepared.instances.values())))
     for code, message, _ in prepared.notes:
         c.findings.warning(code, message)
@@ -104,15 +105,15 @@ def emit(c: Compilation) -> bytes:
 
 
 def link_together(compilations: Iterable[Compilation]) -> None:
-    """Compiles at once what these need of the matrix library; one by one, it takes much longer."""
+    """Compile the instances of the matrix library for all of these at once; one by one, it takes much longer."""
     needed: dict[Target, dict[str, Instance]] = {}
     for c in compilations:
         if c.language == "spv" and (prepared := c.result("read").prepared) is not None:
             for target, instances in prepared.instances.items():
                 needed.setdefault(target, {}).update(instances)
-    for target, found in needed.items():
+    for target, by_name in needed.items():
         with collector:
-            spirv_library().need(target, found.values())
+            spirv_library().need(target, by_name.values())
 
 
 def validate(c: Compilation, binary: bytes) -> None:
@@ -125,7 +126,7 @@ def validate(c: Compilation, binary: bytes) -> None:
 
 
 def _input_is_validated(c: Compilation) -> bool:
-    """Whoever made it is not known here: it is, unless that is turned off."""
+    """Return whether the input is to be validated: by default it is, since its origin is unknown."""
     return c.options.validate is not False
 
 

@@ -1,6 +1,6 @@
-"""What turns a source into what is asked for, as data: the stages of each language, and the passes of each route.
+"""The stages of each language, and the passes of each route, as data.
 
-A stage takes the compilation and asks it for the results of those before.
+A stage takes the compilation and requests the results of earlier ones from it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Stage = Callable[["Compilation"], Any]
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """The way of one language: `first` is the stage that finds what is wrong with a source, `validate` has spirv-val
-    look at the binary. `lacks` says of stages of other languages why there is no such thing. `pickled` are stages that
-    run before a module is pickled, as what they are made of is no data."""
+    """The pipeline of one language: `first` is the stage that finds a source's errors, `validate` runs spirv-val on the
+    binary. `lacks` gives the reason why a stage of other languages does not exist. `pickled` are stages that run before
+    a module is pickled, since their inputs cannot be."""
 
     title: str
     first: str

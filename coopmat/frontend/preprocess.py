@@ -161,7 +161,7 @@ class _Driver(Conditionals):
             self.error("unterminated-invocation", message, error.name.span)
         except ExpansionLimit as error:
             what = f"{self.in_use()} expands to too much"
-            self.error("expansion-too-large", f"{what}, more than {budgets.told(error.budget)}", self.expander.place)
+            self.error("expansion-too-large", f"{what}, more than {budgets.phrase(error.budget)}", self.expander.place)
         except RecursionError:
             self.error("expansion-too-deep", f"{self.in_use()} is nested too deeply", self.expander.place)
         raise _Stop

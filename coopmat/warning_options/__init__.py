@@ -1,4 +1,4 @@
-"""What -W options make of the table of warnings."""
+"""The effect of -W options on the table of warnings."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ ROWS: dict[str, Warning] = {row.name: row for row in WARNINGS}
 
 
 def _members() -> dict[str, frozenset[str]]:
-    """Every name after -W: the warnings that it stands for, its own included."""
-    found: dict[str, set[str]] = {name: set() for name in (*PARENTS, "everything")}
+    """Return every name after -W, with the warnings that it stands for, its own included."""
+    members: dict[str, set[str]] = {name: set() for name in (*PARENTS, "everything")}
     for row in WARNINGS:
-        found.setdefault(row.name, set()).add(row.name)
+        members.setdefault(row.name, set()).add(row.name)
         work = [*row.groups, "everything"]
         while work:
             group = work.pop()
-            found[group].add(row.name)
+            members[group].add(row.name)
             # A warning's name may stand for others too: -Wuninitialized for sometimes-uninitialized.
             work.extend(PARENTS.get(group, ()))
-    return {name: frozenset(names) for name, names in found.items()}
+    return {name: frozenset(names) for name, names in members.items()}
 
 
 MEMBERS = _members()
@@ -29,18 +29,18 @@ MEMBERS = _members()
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the options come to: `states` maps the names that are on to whether they are errors; `unknown` are the
-    names that do not exist, as they were written."""
+    """The result of the options: `states` maps the names that are on to whether they are errors; `unknown` are the
+    names that do not exist, as they were spelled."""
 
     states: dict[str, bool]
     unknown: tuple[str, ...]
 
 
 def resolve(words: Iterable[str]) -> Choices:
-    """The effect of -W options, each without its -W, in order: later ones win.
+    """Return the effect of -W options, each without its -W, in order: later ones win.
 
-    `X` and `no-X` turn on and off, `error=X` turns on as an error, `no-error=X` takes that back, also from
-    `error`, which makes errors of all that are on; `no-error` takes that one back.
+    `X` and `no-X` turn on and off, `error=X` turns on as an error, `no-error=X` reverts that, also for `error`, which
+    makes errors of all that are on; `no-error` reverts that one.
     """
     on = {row.name for row in WARNINGS if row.on}
     errors: set[str] = set()

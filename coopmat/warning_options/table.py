@@ -1,6 +1,6 @@
-"""Every warning: whether it is on, which -W groups hold it, what it means.
+"""Every warning: its default, the -W groups that contain it, its meaning.
 
-Names, groups and defaults are clang's where clang has the warning.
+Names, groups and defaults are clang's if clang has the warning.
 """
 
 from __future__ import annotations
