@@ -279,7 +279,12 @@ def machine(options: CompileOptions) -> Machine:
 def tuning(options: CompileOptions) -> Tuning:
     """Return the device's properties for the lowerings of cooperative matrices."""
     size = options.usual_sub_group_size
-    return Tuning(options.widest, options.fma, options.guarded_loads, size, options.instructions)
+    row = Tuning(options.widest, options.fma, options.guarded_loads, size, options.instructions)
+    if options.matrix_registers is None:
+        return row
+    bits, count = options.matrix_registers
+    # A quarter of the registers is for operands.
+    return replace(row, sum_bytes=bits // 8 * count * 3 // 4)
 
 
 @lru_cache(maxsize=64)

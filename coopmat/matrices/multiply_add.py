@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import instances, spelling
 from .holdings import Number, Term
 from .instance import FromTemplate, Instance, Parameter, Signature, Written
 from .instructions import Instruction
-from .products import DotProduct, FragmentProduct, Product
-from .strategies import Target
+from .products import FragmentProduct, Product
+from .strategies import Target, storage_alignment
 from .variants import ComponentType, MatrixType, Operands, Use
 
-# Sums of a register's width that a processor with 32 such registers keeps besides operands, and how many dot products
-# are written out, one after the other.
-SUMS = 24
-UNROLLED_DOTS = 128
+# Products of vectors that a multiply-add writes out one after the other: of several blocks of registers, and of one,
+# where that keeps A and B in registers, too.
+UNROLLED_PRODUCTS = 128
+UNROLLED_PRODUCTS_OF_ONE = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,12 @@ class MultiplyAdd(FromTemplate):
         w, own = self._width(target), target.holding(self.c).slots // m
         steps = m * own // w
         product = self._product(target)
+        if widened := self._widened(target):
+            convert, multiply_add = (instance.function_name for instance in widened)
+            out = {"OP": "MUL_ADD_WIDENED", "COUNT": str(m * k), "CONVERT": convert, "MUL_ADD": multiply_add}
+            alignment = storage_alignment(target.strategy, widened[1].a, target.sub_group_size)
+            out |= {"SUM": self._sum.opencl_c, "ALIGNMENT": str(alignment)}
+            return out | {name: t.component.library_c for name, t in (("A", self.a), ("B", self.b), ("C", self.c))}
         out = {"OP": self._section(target), "M": str(m), "N": str(n), "K": str(k), "SG": str(target.sub_group_size)}
         for name, matrix in (("A", self.a), ("B", self.b), ("C", self.c)):
             out[name] = matrix.component.library_c
@@ -95,8 +101,8 @@ class MultiplyAdd(FromTemplate):
             out |= self._places(target)
         elif target.holding(self.b).has_vectors:
             out["B_ROW(k, j)"] = self._row_of_b(target, w)
-        if isinstance(product, DotProduct):
-            out |= self._register_blocks(n // w, product)
+        if target.strategy.has_one_work_item:
+            out |= self._register_blocks(target, product.k if product else 1)
         if target.strategy.is_emulated:
             # An emulated instruction has loops itself.
             out |= {"EACH": "CM_ROLL", "EACH_K": "CM_ROLL"}
@@ -105,7 +111,19 @@ class MultiplyAdd(FromTemplate):
             out |= self._arithmetic(w, target.strategy.tuning.fma)
         return out if product is None else out | product.definitions(self.a, self.b, self.c, self.operands)
 
+    def _widened(self, target: Target) -> tuple[instances.Convert, MultiplyAdd] | None:
+        """Return the conversion of A, and the multiply-add of its result, if it is faster to convert A beforehand, in
+        vectors, than a component at a time."""
+        wide = self._sum
+        if not (target.strategy.has_one_work_item and self._section(target) == "MUL_ADD"):
+            return None
+        if wide.is_integer or self.a.component == wide or target.width(self.a) == 1:
+            return None
+        return instances.Convert(self.a, wide), replace(self, a=replace(self.a, component=wide))
+
     def needs(self, target: Target) -> tuple[Instance, ...]:
+        if widened := self._widened(target):
+            return widened
         product = self._product(target)
         if not isinstance(product, FragmentProduct):
             return ()
@@ -122,25 +140,28 @@ class MultiplyAdd(FromTemplate):
         usual = (target.strategy.lies_as_usual(m, target.sub_group_size) for m in (self.a, self.b, self.c))
         return "MUL_ADD" if all(usual) else "MUL_ADD_MIXED"
 
-    def _register_blocks(self, vectors: int, product: DotProduct) -> dict[str, str]:
-        """Blocks of C, in rows and vectors, whose sums stay in registers while all of K goes by: of those that divide
-        it, the one with the fewest loads for an instruction."""
-        rows = self.c.rows
+    def _register_blocks(self, target: Target, depth: int) -> dict[str, str]:
+        """Return the macros for blocks of C, in rows and vectors, whose sums stay in registers while all of K goes by,
+        `depth` at a time: of the blocks that divide C, the one with the fewest loads for an instruction."""
+        w = self._width(target)
+        rows, vectors = self.c.rows, self.c.columns // w
+        most = max(1, target.strategy.tuning.sum_bytes // (w * self._sum.size))
         fitting = (
             (i, j)
-            for i in range(1, min(rows, SUMS) + 1)
-            for j in range(1, min(vectors, SUMS // i) + 1)
+            for j in range(1, min(vectors, most) + 1)
+            for i in range(1, min(rows, most // j) + 1)
             if rows % i == 0 and vectors % j == 0
         )
         i, j = min(fitting, key=lambda block: (1 / block[0] + 1 / block[1], block[1]))
-        steps, alone = i * j * self.a.columns // product.k, (i, j) == (rows, vectors)
+        alone = (i, j) == (rows, vectors)
+        limit = UNROLLED_PRODUCTS_OF_ONE if alone else UNROLLED_PRODUCTS
         return {
             "BLOCK_M": str(i),
             "BLOCK_N": str(j),
             "ALONE": str(int(alone)),
-            "EACH_BLOCK": "CM_UNROLL" if alone else "CM_ROLL",
-            "EACH_COLUMN": "CM_UNROLL" if vectors <= SUMS else "CM_ROLL",
-            "EACH_K": "CM_UNROLL" if steps <= UNROLLED_DOTS else "CM_ROLL",
+            "EACH_REGISTER_BLOCK": "CM_UNROLL" if alone else "CM_ROLL",
+            "EACH_COLUMN": "CM_UNROLL" if vectors <= most else "CM_ROLL",
+            "EACH_K": "CM_UNROLL" if i * j * self.a.columns // depth <= limit else "CM_ROLL",
         }
 
     def _places(self, target: Target) -> dict[str, str]:

@@ -24,13 +24,15 @@ class Tuning:
     """The properties of the device that a lowering depends on. `widest` is the greatest number of components of the
     vectors that may be used, `fma` tells whether the builtin exists, `guarded_loads` whether a load from an address
     that all work-items share is omitted if its condition is false. `sub_group_size` is in work-items, for kernels that
-    name none. `instructions` are the names of the device's products, None for those of the newest devices."""
+    name none. `instructions` are the names of the device's products, None for those of the newest devices. Sums of
+    `sum_bytes` fit a work-item's registers."""
 
     widest: int = 16
     fma: bool = True
     guarded_loads: bool = True
     sub_group_size: int = DEFAULT_SUB_GROUP_SIZE
     instructions: tuple[str, ...] | None = None
+    sum_bytes: int = 1536
 
 
 DEFAULT_TUNING = Tuning()

@@ -12,7 +12,7 @@ from coopmat.matrices import lowering
 from coopmat.matrices.instance import FromTemplate
 from coopmat.matrices.instances import Conversion, Transpose
 from coopmat.matrices.lowering import STRATEGIES
-from coopmat.matrices.strategies import Target
+from coopmat.matrices.strategies import Target, Tuning
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands, Use
 
 C = COMPONENT_TYPES
@@ -41,6 +41,9 @@ INSTANCES = [
     lowering.MultiplyAdd(A, B, ACC, Operands(21)),
     # By an instruction, where there is one, and of operands that lie for one.
     lowering.MultiplyAdd(A, replace(B, columns=16), replace(ACC, columns=16), Operands(13)),
+    lowering.MultiplyAdd(
+        *(MatrixType(C[name], 8, 8, use) for name, use in zip(("f16", "f16", "f32"), Use, strict=True)), Operands.NONE
+    ),
 ]
 BUILTINS = [
     lowering.substitute_builtin(ONE, name, component)
@@ -190,20 +193,25 @@ def test_storage():
     assert lowering.storage_alignment(LANES, ACC, 8) == 4
 
 
-def test_straight_line_code_is_bounded():
-    def loops(m: int, n: int, k: int) -> tuple[str, str]:
+def test_sums_stay_in_registers_and_straight_line_code_is_bounded():
+    def blocks(m: int, n: int, k: int, sum_bytes: int = 1536) -> tuple[int, int, str, str]:
         matrices = (
             MatrixType(C["f32"], m, k, Use.A),
             MatrixType(C["f32"], k, n, Use.B),
             MatrixType(C["f32"], m, n, Use(2)),
         )
-        macros = lowering.MultiplyAdd(*matrices, Operands.NONE).definitions(Target(ONE, 1))
-        return macros["EACH"], macros["EACH_K"]
+        target = Target(ONE.tuned(Tuning(sum_bytes=sum_bytes)), 1)
+        macros = lowering.MultiplyAdd(*matrices, Operands.NONE).definitions(target)
+        block = int(macros["BLOCK_M"]), int(macros["BLOCK_N"])
+        return (*block, macros["EACH_REGISTER_BLOCK"], macros["EACH_K"])
 
-    assert loops(16, 16, 64) == ("CM_UNROLL", "CM_UNROLL")
-    assert loops(32, 32, 32) == ("CM_UNROLL", "CM_ROLL")
-    assert loops(64, 64, 64) == ("CM_UNROLL", "CM_ROLL")
-    assert loops(64, 63, 64) == ("CM_ROLL", "CM_ROLL")
+    assert blocks(16, 16, 16) == (16, 1, "CM_UNROLL", "CM_UNROLL")
+    assert blocks(16, 16, 64) == (16, 1, "CM_UNROLL", "CM_ROLL")
+    assert blocks(12, 32, 8) == (12, 2, "CM_UNROLL", "CM_UNROLL")
+    assert blocks(16, 32, 16) == (8, 2, "CM_ROLL", "CM_ROLL")
+    assert blocks(96, 96, 96) == (4, 6, "CM_ROLL", "CM_ROLL")
+    assert blocks(16, 16, 16, 384) == (4, 1, "CM_ROLL", "CM_UNROLL")
+    assert blocks(37, 48, 4) == (1, 3, "CM_ROLL", "CM_UNROLL")
 
 
 def test_multiply_adds_are_checked():

@@ -319,6 +319,7 @@ def matrix_cases(s: Situation) -> Iterator[Case]:
         (("f32", "f32", "f32"), 0, (9, 5, 7)),
         (("f64", "f32", "f64"), 0, (11, 3, 5)),
         (("bf16", "bf16", "bf16"), 0, (4, 3, 5)),
+        (("f32", "f64", "f64"), 0, (30, 8, 4)),
     ):
         yield mul_add(s, *types, mask, shape)
 

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from hypothesis import Phase, given, settings, strategies as st
 from opencl_devices import device_of
+from random_matrices.campaign import check as differences
 from random_matrices.kernels import Features
 from random_matrices.meaning import ELEMENTS
 from random_matrices.programs import ROUTES, by_opencl_c, program
@@ -60,3 +61,9 @@ def test_all_of_the_language_is_drawn() -> None:
 def test_a_seed_is_a_kernel() -> None:
     texts = [program([Random(seed)]).text for seed in range(20)]
     assert texts == [program([Random(seed)]).text for seed in range(20)] and len(set(texts)) == 20
+
+
+@pytest.mark.device
+def test_what_the_campaign_found(device: DeviceInfo) -> None:
+    """A row of a product with a column replaced by a sum: the line of the sum was taken whole, for any part of it."""
+    assert differences([245457059]) == ""

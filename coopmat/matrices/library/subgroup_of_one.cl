@@ -115,26 +115,39 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 // A is CM_M x CM_K of CM_A, B is CM_K x CM_N of CM_B, C and the result are CM_M x CM_N of CM_C; rows of B and C are
 // accessed as CM_B_V and CM_C_V. The sum is kept in vectors CM_SUM_V: floating point at C's precision or better,
 // integers modulo 2^bits. CM_WIDEN_A, _B convert to that; CM_BEGIN(c) starts a sum, CM_END(sum, c) is the result.
-#ifdef CM_OP_MUL_ADD
+#ifdef CM_OP_MUL_ADD // a block of CM_BLOCK_M rows and CM_BLOCK_N vectors of C fits the registers
 CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
 {
-    CM_SUM_V sum[CM_M][CM_N / CM_WIDTH];
-    CM_EACH for (int i = 0; i < CM_M; ++i)
-        CM_EACH for (int j = 0; j < CM_N / CM_WIDTH; ++j)
-            sum[i][j] = CM_BEGIN(CM_VECTOR(const CM_C_V, c, i * CM_N + j * CM_WIDTH));
-    CM_EACH_K for (int k = 0; k < CM_K; ++k) {
-        CM_SUM_V y[CM_N / CM_WIDTH];
-        CM_EACH for (int j = 0; j < CM_N / CM_WIDTH; ++j)
-            y[j] = CM_WIDEN_B(CM_B_ROW(k, j));
-        CM_EACH for (int i = 0; i < CM_M; ++i) {
-            const CM_SUM_V x = (CM_SUM_V)(CM_WIDEN_A(a[i * CM_K + k]));
-            CM_EACH for (int j = 0; j < CM_N / CM_WIDTH; ++j)
-                sum[i][j] = CM_FMA(x, y[j], sum[i][j]);
+    CM_EACH_REGISTER_BLOCK for (int top = 0; top < CM_M; top += CM_BLOCK_M)
+        CM_EACH_REGISTER_BLOCK for (int left = 0; left < CM_N / CM_WIDTH; left += CM_BLOCK_N) {
+            CM_SUM_V sum[CM_BLOCK_M][CM_BLOCK_N];
+            CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i)
+                CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j)
+                    sum[i][j] = CM_BEGIN(CM_VECTOR(const CM_C_V, c, (top + i) * CM_N + (left + j) * CM_WIDTH));
+            CM_EACH_K for (int k = 0; k < CM_K; ++k) {
+                CM_SUM_V y[CM_BLOCK_N];
+                CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j)
+                    y[j] = CM_WIDEN_B(CM_B_ROW(k, left + j));
+                CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i) {
+                    const CM_SUM_V x = (CM_SUM_V)(CM_WIDEN_A(a[(top + i) * CM_K + k]));
+                    CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j)
+                        sum[i][j] = CM_FMA(x, y[j], sum[i][j]);
+                }
+            }
+            CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i)
+                CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j) {
+                    const int at = (top + i) * CM_N + (left + j) * CM_WIDTH;
+                    CM_VECTOR(CM_C_V, out, at) = CM_END(sum[i][j], CM_VECTOR(const CM_C_V, c, at));
+                }
         }
-    }
-    CM_EACH for (int i = 0; i < CM_M; ++i)
-        CM_EACH for (int j = 0; j < CM_N / CM_WIDTH; ++j)
-            CM_VECTOR(CM_C_V, out, i * CM_N + j * CM_WIDTH) =
-                CM_END(sum[i][j], CM_VECTOR(const CM_C_V, c, i * CM_N + j * CM_WIDTH));
 }
 #endif // CM_OP_MUL_ADD
+
+#ifdef CM_OP_MUL_ADD_WIDENED // A's CM_COUNT components are converted in vectors, and not one by one as they are used
+CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
+{
+    CM_SUM wide[CM_COUNT] __attribute__((aligned(CM_ALIGNMENT)));
+    CM_CONVERT(wide, a);
+    CM_MUL_ADD(out, wide, b, c);
+}
+#endif // CM_OP_MUL_ADD_WIDENED

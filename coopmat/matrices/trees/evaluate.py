@@ -190,7 +190,7 @@ class Evaluator:
                 ]
                 for line, part in zip(rest, parts, strict=True)
             ]
-        part = self._part_line(term.part, axis, span)
+        part = self._along(term.part, axis, Place(), span)
         return [
             [
                 self.code.named(term.element, w, f"{place} == {index} ? {new} : {old}")
@@ -198,11 +198,6 @@ class Evaluator:
             ]
             for place, line in zip(lines, rest, strict=True)
         ]
-
-    def _part_line(self, part: Term, axis: str, span: Span) -> list[str]:
-        if self._whole(part):
-            return self._line(part, axis, Place())
-        return self.tile(part, axis, Span(Place(), 1), span)[0]
 
     def _with_element(self, term: WithElement, axis: str, lines: Span, span: Span) -> Tile:
         rest, pieces = self.tile(term.operand, axis, lines, span), chunks(span.count, self.code.machine.widest)
@@ -313,7 +308,7 @@ class Evaluator:
         to be transposed, else one by one."""
         operand = term.left if axis == COLUMNS else term.right
         if self._whole(operand):
-            return lambda number, k: self._line(operand, axis, k)
+            return lambda number, k: self._along(operand, axis, k, span)
         if self._lies(operand) not in (None, axis):
             tile = self.tile(operand, axis, ks, span)
             return lambda number, k: tile[number]
@@ -346,6 +341,13 @@ class Evaluator:
         """Return whether an operand's lines are calculated as a whole and kept: it is neither in memory nor a
         scalar."""
         return self.straight and key_of(operand) not in self._stored and not direct(operand, converted=False)
+
+    def _along(self, term: Term, axis: str, place: Place, span: Span) -> list[str]:
+        """Return the vectors of a span of a line: the line's, if it is kept and the span is all of it."""
+        length = term.rows if axis == COLUMNS else term.columns
+        if self._whole(term) and span == Span(Place(), length):
+            return self._line(term, axis, place)
+        return self.tile(term, axis, Span(place, 1), span)[0]
 
     def _line(self, term: Term, axis: str, place: Place) -> list[str]:
         key = (id(term), axis, place)

@@ -86,43 +86,49 @@ static CM_INLINE void cm_load_4x4_C_f32_global_rowm(__private float *out, __glob
             *(__private float4 *)(out + (r * 4 + c)) = vload4(0, p + (r * stride + c));
     }
 }
-#line 389 "<matrix library>"
+#line 394 "<matrix library>"
 static CM_INLINE void cm_mul_add_4x4x4_s8xu8_s32_13(__private int *out, __private const char *a, __private const uchar *b, __private const int *c)
 {
-    uint4 sum[4][1];
-    _Pragma("unroll") for (int i = 0; i < 4; ++i) {
-        _Pragma("unroll") for (int j = 0; j < 1; ++j)
-            sum[i][j] = as_uint4(*(__private const int4 *)(c + (i * 4 + j * 4)));
-    }
-#line 395 "<matrix library>"
-    _Pragma("unroll") for (int k = 0; k < 4; ++k) {
-        uint4 y[1];
-        _Pragma("unroll") for (int j = 0; j < 1; ++j)
-            y[j] = convert_uint4(*(__private const uchar4 *)(b + (k * 4 + j * 4)));
-        _Pragma("unroll") for (int i = 0; i < 4; ++i) {
-            const uint4 x = (uint4)(as_uint((int)a[i * 4 + k]));
-            _Pragma("unroll") for (int j = 0; j < 1; ++j)
-                sum[i][j] = x * y[j] + sum[i][j];
+    _Pragma("unroll") for (int top = 0; top < 4; top += 4) {
+        _Pragma("unroll") for (int left = 0; left < 1; left += 1) {
+            uint4 sum[4][1];
+            _Pragma("unroll") for (int i = 0; i < 4; ++i) {
+                _Pragma("unroll") for (int j = 0; j < 1; ++j)
+                    sum[i][j] = as_uint4(*(__private const int4 *)(c + ((top + i) * 4 + (left + j) * 4)));
+            }
+#line 402 "<matrix library>"
+            _Pragma("unroll") for (int k = 0; k < 4; ++k) {
+                uint4 y[1];
+                _Pragma("unroll") for (int j = 0; j < 1; ++j)
+                    y[j] = convert_uint4(*(__private const uchar4 *)(b + (k * 4 + left + j * 4)));
+                _Pragma("unroll") for (int i = 0; i < 4; ++i) {
+                    const uint4 x = (uint4)(as_uint((int)a[(top + i) * 4 + k]));
+                    _Pragma("unroll") for (int j = 0; j < 1; ++j)
+                        sum[i][j] = x * y[j] + sum[i][j];
+                }
+            }
+            _Pragma("unroll") for (int i = 0; i < 4; ++i) {
+                _Pragma("unroll") for (int j = 0; j < 1; ++j) {
+                    const int at = (top + i) * 4 + (left + j) * 4;
+                    *(__private int4 *)(out + at) = as_int4(sum[i][j]);
+                }
+            }
         }
     }
-    _Pragma("unroll") for (int i = 0; i < 4; ++i) {
-        _Pragma("unroll") for (int j = 0; j < 1; ++j)
-            *(__private int4 *)(out + (i * 4 + j * 4)) = as_int4(sum[i][j]);
-    }
 }
-#line 453 "<matrix library>"
+#line 467 "<matrix library>"
 static CM_INLINE void cm_negate_4x4_C_f32(__private float *out, __private const float *m)
 {
     _Pragma("unroll") for (int i = 0; i < 16; i += 4)
         *(__private float4 *)(out + i) = -*(__private const float4 *)(m + i);
 }
-#line 493 "<matrix library>"
+#line 507 "<matrix library>"
 static CM_INLINE void cm_scalar_mul_4x4_C_f32(__private float *out, __private const float *m, float scalar)
 {
     _Pragma("unroll") for (int i = 0; i < 16; i += 4)
         *(__private float4 *)(out + i) = *(__private const float4 *)(m + i) * scalar;
 }
-#line 537 "<matrix library>"
+#line 551 "<matrix library>"
 static CM_INLINE void cm_store_4x4_C_f32_global_rowm(__global float *p, __private const float *m, ulong stride)
 {
     _Pragma("unroll") for (int r = 0; r < 4; ++r) {
@@ -130,7 +136,7 @@ static CM_INLINE void cm_store_4x4_C_f32_global_rowm(__global float *p, __privat
             vstore4(*(__private const float4 *)(m + (r * 4 + c)), 0, p + (r * stride + c));
     }
 }
-#line 588 "<matrix library>"
+#line 602 "<matrix library>"
 static CM_INLINE void cm_store_4x4_C_s32_global_rowm(__global int *p, __private const int *m, ulong stride)
 {
     _Pragma("unroll") for (int r = 0; r < 4; ++r) {
@@ -138,13 +144,13 @@ static CM_INLINE void cm_store_4x4_C_s32_global_rowm(__global int *p, __private 
             vstore4(*(__private const int4 *)(m + (r * 4 + c)), 0, p + (r * stride + c));
     }
 }
-#line 633 "<matrix library>"
+#line 647 "<matrix library>"
 static CM_INLINE void cm_sub_4x4_C_f32(__private float *out, __private const float *a, __private const float *b)
 {
     _Pragma("unroll") for (int i = 0; i < 16; i += 4)
         *(__private float4 *)(out + i) = *(__private const float4 *)(a + i) - *(__private const float4 *)(b + i);
 }
-#line 656 "<matrix library>"
+#line 670 "<matrix library>"
 static CM_INLINE int cm_sub_group_any(int predicate)
 {
     return predicate != 0;
