@@ -163,7 +163,7 @@ _PRAGMAS = {"ignored": ("no-{}",), "warning": ("{}", "no-error={}"), "error": ("
 
 
 class Diagnostics:
-    """Collects the diagnostics of all stages; -w, -W and -ferror-limit are applied once, when one is added.
+    """A collector of the diagnostics of all stages; -w, -W and -ferror-limit are applied once, when one is added.
 
     `warnings` are the words of -W options in order, as `warning_options.resolve` takes them.
     """
@@ -182,7 +182,7 @@ class Diagnostics:
         self._regions: dict[str, list[tuple[tuple[int, int], dict[str, bool]]]] = {}
         self._pushed: list[tuple[str, ...]] = []
         self._enabled_codes = set(self._warnings)
-        self._seen: set[tuple[str, Span | None, str]] = set()
+        self._keys: set[tuple[str, Span | None, str]] = set()
         self._macros: set[tuple[str, int, int]] = set()
 
     def __iter__(self) -> Iterator[Diagnostic]:
@@ -242,9 +242,9 @@ class Diagnostics:
         """Add a finished diagnostic; raises TooManyErrors at the limit."""
         # The same finding at the same place, twice, helps nobody (macros and recovery produce it).
         key = (item.code, item.span, item.message)
-        if key in self._seen:
+        if key in self._keys:
             return
-        self._seen.add(key)
+        self._keys.add(key)
         if any((fixit.span.file, fixit.span.line, fixit.span.column) in self._macros for fixit in item.fixits):
             item = replace(item, fixits=())
         self.items.append(item)

@@ -85,7 +85,7 @@ def log(message: str, *values: object, warn: bool = True) -> None:
 
 
 # Directories that this process has told are not used.
-_told: set[Path] = set()
+_warned_directories: set[Path] = set()
 
 
 Check = Callable[[Entry], object]
@@ -176,8 +176,8 @@ class Cache:
         except FileNotFoundError:
             return None
         except OSError as error:
-            if directory not in _told:
-                _told.add(directory)
+            if directory not in _warned_directories:
+                _warned_directories.add(directory)
                 log("the cache is not used: %s", error)
             return None
         return directory

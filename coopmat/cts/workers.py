@@ -182,10 +182,10 @@ class Pool:
                 worker.close()
 
     def _feed(self) -> None:
-        waiting = sum(worker.request is None for worker in self._workers)
-        while len(self._workers) < self.jobs and waiting < len(self._queue):
+        idle_workers = sum(worker.request is None for worker in self._workers)
+        while len(self._workers) < self.jobs and idle_workers < len(self._queue):
             self._workers.append(Worker(self.settings))
-            waiting += 1
+            idle_workers += 1
         for worker in self._workers:
             if worker.is_free and self._queue:
                 worker.give(self._queue.popleft())

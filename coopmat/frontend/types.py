@@ -312,7 +312,7 @@ class FunctionType(Type):
 
 
 class MatrixUse(IntEnum):
-    """CLK_COOPERATIVE_MATRIX_A / _B / _ACCUMULATOR; the numbers are SPIR-V's."""
+    """A use: CLK_COOPERATIVE_MATRIX_A / _B / _ACCUMULATOR; the numbers are SPIR-V's."""
 
     A = 0
     B = 1

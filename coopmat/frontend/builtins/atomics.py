@@ -70,8 +70,8 @@ def _fetch(operation: str, floats: str = "") -> tuple[Builtin, ...]:
 def _compare_exchange(strength: str) -> tuple[Builtin, ...]:
     """Return the rows of a compare-exchange: the object and its expected value are each in a named address space of its
     own, or both behind generic pointers."""
-    named, generic = ("shared volatile A *", "named T *", "T"), ("generic volatile A *", "generic T *", "T")
-    return _forms(f"atomic_compare_exchange_{strength}", "bool", [named, generic], [_ALL], orders=2)
+    separate, generic = ("shared volatile A *", "named T *", "T"), ("generic volatile A *", "generic T *", "T")
+    return _forms(f"atomic_compare_exchange_{strength}", "bool", [separate, generic], [_ALL], orders=2)
 
 
 # Of OpenCL C 1.x: the name behind `atomic_` and `atom_`, and the parameters after the pointer.

@@ -70,12 +70,12 @@ class Graph:
 
 class _Builder:
     def __init__(
-        self, watched: Sequence[VarDecl], whole: Sequence[VarDecl], deliberate: set[Span], complete: set[Span]
+        self, variables: Sequence[VarDecl], whole: Sequence[VarDecl], deliberate: set[Span], complete: set[Span]
     ) -> None:
         self.blocks: list[Block] = []
-        self.numbers = {decl: i for i, decl in enumerate(watched)}
+        self.numbers = {decl: i for i, decl in enumerate(variables)}
         self.reads: dict[VarDecl, tuple[int, Span]] = {decl: (0, decl.span) for decl in whole}
-        self.follow = bool(watched or whole)
+        self.follow = bool(variables or whole)
         self.deliberate, self.complete = deliberate, complete
         self.labels: dict[str, Block] = {}
         self.breaks: list[Block] = []
@@ -465,13 +465,13 @@ def _operands(e: Expr) -> list[Expr]:
 
 def build(
     body: typed.Block,
-    watched: Sequence[VarDecl],
+    variables: Sequence[VarDecl],
     whole: Sequence[VarDecl],
     deliberate: set[Span],
     complete: set[Span],
 ) -> Graph:
-    """Return the graph of a function's body. `watched` are scalars, vectors, pointers, matrices and objects that
+    """Return the graph of a function's body. `variables` are scalars, vectors, pointers, matrices and objects that
     contain cooperative ones, numbered by their place in the list; `whole` are arrays, records, and matrices of which
     elements are named; `deliberate` are the places of `__attribute__((fallthrough));`, `complete` those of switches
     that need no default."""
-    return _Builder(watched, whole, deliberate, complete).build(body)
+    return _Builder(variables, whole, deliberate, complete).build(body)

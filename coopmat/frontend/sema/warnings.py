@@ -39,9 +39,9 @@ def function(c: Context, state: FunctionState) -> None:
             c.warn("unused-parameter", f"parameter '{decl.name}' is never used", decl.span)
         elif only_set.get(decl) == count:
             c.warn("unused-but-set-parameter", f"parameter '{decl.name}' is set, but never used", decl.span)
-    named = {label for label, _ in state.gotos}
+    labels = {label for label, _ in state.gotos}
     for label, span in state.labels.items():
-        if label not in named:
+        if label not in labels:
             c.warn("unused-label", f"no goto names label '{label}'", span)
     for entity in state.typedefs:
         if entity not in c.named_types:
@@ -53,9 +53,9 @@ def function(c: Context, state: FunctionState) -> None:
 
 def functions(c: Context) -> None:
     """Warn at the end of the unit of static functions that nothing calls."""
-    called = {function for calls in c.calls.values() for function in calls}
+    callees = {function for calls in c.calls.values() for function in calls}
     for decl in c.unit.functions:
-        if decl.internal and not decl.is_kernel and decl not in called and decl not in c.excused:
+        if decl.internal and not decl.is_kernel and decl not in callees and decl not in c.excused:
             c.warn("unused-function", f"nothing calls the static function '{decl.name}'", decl.span)
 
 
