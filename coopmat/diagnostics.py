@@ -158,7 +158,7 @@ class SourceMap:
         return lines[number - 1].rstrip("\r") if 1 <= number <= len(lines) else None
 
 
-# What `#pragma clang diagnostic` says, as words of -W options.
+# The words of `#pragma clang diagnostic`, as words of -W options.
 _PRAGMAS = {"ignored": ("no-{}",), "warning": ("{}", "no-error={}"), "error": ("error={}",)}
 
 
@@ -178,7 +178,8 @@ class Diagnostics:
         choices = warning_options.resolve(self._words)
         self._warnings: dict[str, bool] = {} if no_warnings else choices.states
         self._unknown = choices.unknown
-        # What pragmas said: in each file the places from which other states hold; and the words that `pop` restores.
+        # The effect of pragmas: in each file the places from which other states hold; and the words that `pop`
+        # restores.
         self._regions: dict[str, list[tuple[tuple[int, int], dict[str, bool]]]] = {}
         self._pushed: list[tuple[str, ...]] = []
         self._enabled_codes = set(self._warnings)

@@ -90,7 +90,7 @@ _warned_directories: set[Path] = set()
 
 Check = Callable[[Entry], object]
 Files = tuple[tuple[str, bytes], ...]
-# What a file that somebody else wrote may lead to: its digest is right, and its header anything that JSON can say.
+# The errors that a file from somebody else may cause: its digest is right, and its header is any JSON value.
 _ABSURD = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError, MemoryError, struct.error)
 
 
@@ -152,7 +152,7 @@ class Cache:
         if entry is not None:
             return entry
         with self._alone(key):
-            # Whoever was here before has built it.
+            # Another process or thread has built it meanwhile.
             entry = self.get(key, check)
             if entry is None:
                 entry = build()

@@ -296,7 +296,7 @@ class Module(Compilation):
         try:
             return reprint(dialects.rewrite(text, self.options.dialect))
         except dialects.Malformed as error:
-            # Of what has no word there, as 8-bit floating point.
+            # The dialect has no word for it, as for 8-bit floating point.
             raise self.refused(error.code, f"--dialect {self.options.dialect}: {error.message}") from error
 
     @property

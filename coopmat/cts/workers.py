@@ -23,7 +23,7 @@ from .schedule import Batch, Settings
 
 # Seconds for a process to start, with the imports and a first compilation, and to end.
 START, END = 180.0, 3.0
-# What is kept of a dead worker's output, in bytes.
+# The most bytes of a dead worker's output that are kept.
 TAIL = 4000
 
 

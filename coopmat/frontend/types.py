@@ -119,7 +119,7 @@ def _mangling(name: str) -> str:
     return {"bfloat16": "DF16b"}.get(name, f"u{len(name)}{name}")
 
 
-#: Those that are held as their bits.
+#: The floating-point types that are stored as their bits.
 SMALL_FLOATS = tuple(
     ScalarType(row.opencl_c, Kind.FLOAT, row.bits, True, HALF.rank, _mangling(row.opencl_c), is_bits=True)
     for row in _SMALL_FLOATS

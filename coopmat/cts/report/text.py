@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ..outcome import Outcome, Results, Status
 from ..schedule import Settings
 
-# What XML 1.0 has no way to write, and no page should have.
+# The characters that XML 1.0 cannot represent, and no page should contain.
 _NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

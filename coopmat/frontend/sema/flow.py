@@ -84,7 +84,7 @@ class _Builder:
         self.falls: list[tuple[Block, Span]] = []
         self.entry, self.exit = self.new(), self.new()
         self.current: Block | None = None
-        # Whether the statements since the last case label may run into the next one unannounced.
+        # `running`: whether the statements since the last case label may fall through into the next one unannounced.
         self.running = False
         self.returns = False
 
@@ -451,7 +451,7 @@ _EXPRESSIONS: dict[type, Callable[[_Builder, Any, list[Any]], None]] = {
     typed.Conditional: _Builder.conditional,
 }
 
-# What makes a matrix of matrices.
+# The expressions that calculate a matrix from matrices.
 _CALCULATED = (
     *(typed.MatrixMulAdd, typed.MatrixBinary, typed.MatrixScale),
     *(typed.MatrixNegate, typed.MatrixConvert),

@@ -28,7 +28,7 @@ from .context import UNKNOWN, Context, FunctionState
 from .flow import DECLARED, READ, STORED, Block, Graph, build
 
 UNINITIALIZED = ("uninitialized", "sometimes-uninitialized", "conditional-uninitialized")
-# Of variables that hold cooperative matrices, what is certain and what some branch leads to.
+# The warning for variables that hold cooperative matrices: certain ones, and those that some branch leads to.
 OF_MATRICES = "coop-mat-uninitialized"
 CODES = (*UNINITIALIZED, OF_MATRICES, "return-type", "implicit-fallthrough", "unreachable-code")
 # Blocks looked at, in all of a function, to find the branch at fault; beyond it a finding stays conditional.

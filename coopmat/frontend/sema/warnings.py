@@ -218,7 +218,7 @@ def _empty_body(c: Context, head: Span, body: syntax.Statement, word: str) -> No
     if span.file != head.file or span.line != head.end_line:
         return
     line = c.diagnostics.sources.line(span.file, span.line) or ""
-    # Where anything else stands before the `;`, it is a macro that expands to nothing.
+    # If anything else precedes the `;`, it is a macro that expands to nothing.
     if line[: span.column - 1].rstrip().endswith(")") and line[span.column - 1 : span.column] == ";":
         between = line[head.end_column - 1 : span.column - 1]
         if not between.strip(") \t;"):

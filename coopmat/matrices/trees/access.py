@@ -10,7 +10,7 @@ from ..variants import ComponentType
 from .code import COLUMNS, OTHER, ROWS, Code, Place, Span, chunks, component, position, vector_literal
 from .terms import InMemory
 
-# Of a tile: for each line the names of the vectors that hold it.
+# A tile: for each line the names of the vectors that hold it.
 Tile = list[list[str]]
 
 
