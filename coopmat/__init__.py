@@ -67,7 +67,7 @@ _LATER = {
 
 
 def __getattr__(name: str) -> object:
-    # What needs pyopencl is loaded when it is first asked for.
+    # The names that need pyopencl are loaded on demand.
     if name not in _LATER:
         raise AttributeError(f"module 'coopmat' has no attribute '{name}'")
     from importlib import import_module

@@ -158,12 +158,12 @@ class SourceMap:
         return lines[number - 1].rstrip("\r") if 1 <= number <= len(lines) else None
 
 
-# What `#pragma clang diagnostic` says, as words of -W options.
+# The words of `#pragma clang diagnostic`, as words of -W options.
 _PRAGMAS = {"ignored": ("no-{}",), "warning": ("{}", "no-error={}"), "error": ("error={}",)}
 
 
 class Diagnostics:
-    """Collects the diagnostics of all stages; -w, -W and -ferror-limit are applied once, when one is added.
+    """A collector of the diagnostics of all stages; -w, -W and -ferror-limit are applied once, when one is added.
 
     `warnings` are the words of -W options in order, as `warning_options.resolve` takes them.
     """
@@ -178,11 +178,12 @@ class Diagnostics:
         choices = warning_options.resolve(self._words)
         self._warnings: dict[str, bool] = {} if no_warnings else choices.states
         self._unknown = choices.unknown
-        # What pragmas said: in each file the places from which other states hold; and the words that `pop` restores.
+        # The effect of pragmas: in each file the places from which other states hold; and the words that `pop`
+        # restores.
         self._regions: dict[str, list[tuple[tuple[int, int], dict[str, bool]]]] = {}
         self._pushed: list[tuple[str, ...]] = []
         self._enabled_codes = set(self._warnings)
-        self._seen: set[tuple[str, Span | None, str]] = set()
+        self._keys: set[tuple[str, Span | None, str]] = set()
         self._macros: set[tuple[str, int, int]] = set()
 
     def __iter__(self) -> Iterator[Diagnostic]:
@@ -242,9 +243,9 @@ class Diagnostics:
         """Add a finished diagnostic; raises TooManyErrors at the limit."""
         # The same finding at the same place, twice, helps nobody (macros and recovery produce it).
         key = (item.code, item.span, item.message)
-        if key in self._seen:
+        if key in self._keys:
             return
-        self._seen.add(key)
+        self._keys.add(key)
         if any((fixit.span.file, fixit.span.line, fixit.span.column) in self._macros for fixit in item.fixits):
             item = replace(item, fixits=())
         self.items.append(item)

@@ -19,7 +19,7 @@ FP_CONTRACT = ("on", "off", "matrix")
 MATRICES = (*ROUTES, "auto")
 DIALECTS = ("khr", "rfc", "clang", "intel", "intel-opaque", "intel-spirv", "llvm")
 CODES = ("auto", "spirv", "c")
-# What a route that only OpenCL C has words for becomes on a device that takes SPIR-V, too: a module that imports the
+# The form of a program on a route that is OpenCL C only, for a device that takes SPIR-V too: a module that imports the
 # functions of the route's prelude, which the device links.
 LINKED = "linked"
 

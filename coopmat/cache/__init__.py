@@ -85,12 +85,12 @@ def log(message: str, *values: object, warn: bool = True) -> None:
 
 
 # Directories that this process has told are not used.
-_told: set[Path] = set()
+_warned_directories: set[Path] = set()
 
 
 Check = Callable[[Entry], object]
 Files = tuple[tuple[str, bytes], ...]
-# What a file that somebody else wrote may lead to: its digest is right, and its header anything that JSON can say.
+# The errors that a file from somebody else may cause: its digest is right, and its header is any JSON value.
 _ABSURD = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError, MemoryError, struct.error)
 
 
@@ -152,7 +152,7 @@ class Cache:
         if entry is not None:
             return entry
         with self._alone(key):
-            # Whoever was here before has built it.
+            # Another process or thread has built it meanwhile.
             entry = self.get(key, check)
             if entry is None:
                 entry = build()
@@ -176,8 +176,8 @@ class Cache:
         except FileNotFoundError:
             return None
         except OSError as error:
-            if directory not in _told:
-                _told.add(directory)
+            if directory not in _warned_directories:
+                _warned_directories.add(directory)
                 log("the cache is not used: %s", error)
             return None
         return directory

@@ -121,7 +121,7 @@ ENTRIES, LOCKS, REFUSED = "entries", "locks", "refused"
 MOST_REFUSED = 20
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 _SIZE = re.compile(r"(\d{1,15})([KMGT]?)(?:i?B)?", re.IGNORECASE)
-# What a process that was killed was writing.
+# The prefix of files that are being written, and the age in seconds after which a killed process must have left one.
 _NEW, _ABANDONED_AFTER = ".new-", 3600.0
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Render = Callable[[Results, Settings], str]
 
-# As in upstream's runner: where its results go, and that a few variants will do.
+# Upstream's environment variables: the file for the results, and the choice of a few variants.
 _RESULTS, _WIMPY = "CL_CONFORMANCE_RESULTS_FILENAME", "CL_WIMPY_MODE"
 
 

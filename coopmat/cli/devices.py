@@ -116,8 +116,8 @@ def _lowerings(device: DeviceInfo) -> list[str]:
 
     lowerings = [name for name in STRATEGIES if device.sub_groups or name not in IN_SUB_GROUPS]
     unit = unit_for(device)
-    reached = {unit} if unit and instructions(device, unit, asks=False) else set()
-    return [name for name in lowerings if ":" not in name and (name not in OPENCL_C_ONLY or name in reached)]
+    native_units = {unit} if unit and instructions(device, unit, asks=False) else set()
+    return [name for name in lowerings if ":" not in name and (name not in OPENCL_C_ONLY or name in native_units)]
 
 
 def _proven(device: DeviceInfo) -> list[str]:

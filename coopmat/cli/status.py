@@ -73,7 +73,7 @@ def run_guarded(command: Callable[[], int], show: Callable[[Exception], int]) ->
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has gone; Python must not try to flush into the pipe again on its way out.
+        # The reader of our output has gone; Python must not try to flush into the pipe again on its way out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitStatus.INPUT
     except Exception as error:

@@ -12,7 +12,7 @@ import click
 
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
 
-# As for `devices.probe`: the process has the modules that this one has.
+# As in `devices.probe`, the new process uses the modules of this one.
 _START = (
     "import sys; sys.path[:] = sys.argv[1].split('\\n'); from coopmat.cli.app import run_command;"
     " sys.exit(run_command(sys.argv[2:]))"

@@ -296,7 +296,7 @@ class Module(Compilation):
         try:
             return reprint(dialects.rewrite(text, self.options.dialect))
         except dialects.Malformed as error:
-            # Of what has no word there, as 8-bit floating point.
+            # The dialect has no word for it, as for 8-bit floating point.
             raise self.refused(error.code, f"--dialect {self.options.dialect}: {error.message}") from error
 
     @property
@@ -397,14 +397,14 @@ def compile(
     name, language = name or "<source>", language or "cl"
     if isinstance(options, str):
         options = shlex.split(options)
-    parsed = options if isinstance(options, CompileOptions) else CompileOptions.from_arguments(options)
-    if parsed.matrices == "auto":
-        parsed = replace(parsed, matrices="native")
-    if parsed.matrices in OPENCL_C_ONLY and (parsed.code == "spirv" or language != "cl"):
-        text = f"--matrices {parsed.matrices} takes OpenCL C, and gives it to a device"
-        raise UsageError(f"{text}: use {parsed.matrices}:emulated for SPIR-V")
-    module = Module(source, name, parsed, language if language in PIPELINES else "cl")
-    if parsed.debug:
+    settings = options if isinstance(options, CompileOptions) else CompileOptions.from_arguments(options)
+    if settings.matrices == "auto":
+        settings = replace(settings, matrices="native")
+    if settings.matrices in OPENCL_C_ONLY and (settings.code == "spirv" or language != "cl"):
+        text = f"--matrices {settings.matrices} takes OpenCL C, and gives it to a device"
+        raise UsageError(f"{text}: use {settings.matrices}:emulated for SPIR-V")
+    module = Module(source, name, settings, language if language in PIPELINES else "cl")
+    if settings.debug:
         module.warn("unused-command-line-argument", "-g: debug information is not supported yet")
     module.check()
     return module

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .compilation import Compilation
 
 T = TypeVar("T")
-# Of what the lowering of SPIR-V refuses: the diagnostics' codes here.
+# The codes here of diagnostics by the lowering of SPIR-V.
 _CODES = {"spirv-operation": "ir-operation"}
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .compilation import Compilation
 
 T = TypeVar("T")
-# What a module that nobody validated may lead to: ids without a definition, missing operands, types in circles.
+# The errors that a module without validation may cause: ids without a definition, missing operands, cyclic types.
 _BROKEN = (LookupError, ValueError, TypeError, OverflowError, RecursionError, AssertionError)
 
 
@@ -69,7 +69,7 @@ def _native(c: Compilation, binary: bytes, module: Module) -> Read:
         c.findings.error(code, message, notes=notes)
 
     result = Read(kernels_of(module), from_source.adapted(c, binary))
-    # What goes through as it is was validated on its way in.
+    # A module that remains as it is was validated on its way in.
     c.validated = _input_is_validated(c) and result.native == binary
     try:
         lint(read(result.native))

@@ -310,7 +310,7 @@ def _kernel_names(variants: Sequence[Prepared]) -> list[str]:
     return [KERNEL] if len(variants) == 1 else [f"{KERNEL}{number:02}" for number in range(len(variants))]
 
 
-# What stopped a variant before it ran, by the error.
+# The reasons why a variant did not run, by the error.
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (CompileError, "it does not compile:\n"),
     (Misfit, ""),

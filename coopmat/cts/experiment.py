@@ -13,7 +13,7 @@ from coopmat.matrices import meaning, reference
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import ComponentType, Layout, MatrixType
 
-# What memory holds where nothing was written.
+# The contents of memory that was not written.
 PATTERN = 0xA5
 # Components before and behind a matrix that must stay as they are.
 GUARD = 16

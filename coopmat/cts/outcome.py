@@ -17,7 +17,7 @@ class Status(Enum):
     NOT_SUPPORTED = "not supported"
 
 
-# What upstream's runner writes for each.
+# Upstream's word for each status.
 UPSTREAM: Mapping[Status, str] = {Status.PASSED: "pass", Status.FAILED: "fail", Status.NOT_SUPPORTED: "skip"}
 
 

@@ -16,7 +16,7 @@ from coopmat.matrices.supported import Supported
 from coopmat.matrices.variants import COMPONENT_TYPES, MatrixType, Use, Variant
 from coopmat.runtime.instruction_probe import instructions
 
-# Those whose code a device's compiler takes several times as long over: they get half as many variants.
+# The routes whose code takes a device's compiler several times as long: they get half as many variants.
 SLOW = tuple(strategy.name for strategy in STRATEGIES.values() if not strategy.has_one_work_item)
 Item = TypeVar("Item", bound="Variant | MatrixType")
 # In a work-item, whose code has no loops: of 1024 a device's compiler needed 20 seconds.

@@ -23,7 +23,7 @@ from .schedule import Batch, Settings
 
 # Seconds for a process to start, with the imports and a first compilation, and to end.
 START, END = 180.0, 3.0
-# What is kept of a dead worker's output, in bytes.
+# The most bytes of a dead worker's output that are kept.
 TAIL = 4000
 
 
@@ -182,10 +182,10 @@ class Pool:
                 worker.close()
 
     def _feed(self) -> None:
-        waiting = sum(worker.request is None for worker in self._workers)
-        while len(self._workers) < self.jobs and waiting < len(self._queue):
+        idle_workers = sum(worker.request is None for worker in self._workers)
+        while len(self._workers) < self.jobs and idle_workers < len(self._queue):
             self._workers.append(Worker(self.settings))
-            waiting += 1
+            idle_workers += 1
         for worker in self._workers:
             if worker.is_free and self._queue:
                 worker.give(self._queue.popleft())

@@ -301,7 +301,7 @@ class Expander:
             previous = out.pop()
             joined = previous.value + part[0].value
             self._spend([Token(tk.ID, joined, self.place)])
-            # What would begin a comment stays apart.
+            # Two operands that would begin a comment are not joined.
             tokens = [previous, part[0]] if joined in ("//", "/*") else tk.scanned(joined, self.place)
             out += [_with_space(tokens[0], previous.spaced), *tokens[1:], *part[1:]]
         return out

@@ -17,8 +17,8 @@ from . import typed
 from .matrix_terms import COMPONENTS
 from .types import AddressSpace, ConstantMatrixType, MatrixLayout, PointerType, ScalarType, Type
 
-#: Of one tree, about: a function takes 254 parameters, and two for each place in memory. What has more is calculated
-#: in parts.
+#: The most leaves of one tree, about: a function takes 254 parameters, and two for each place in memory. A tree with
+#: more is calculated in parts.
 MOST_LEAVES = 64
 
 

@@ -140,7 +140,8 @@ class Parser:
 
     def classify(self, index: int) -> str:
         """Return the terminal of a name that is a type in some scope: TYPE_NAME if it is a type at this point."""
-        # What ends whichever the name turns out to be ends now, and with it its scope: `for (...) if (a) b; T x;`.
+        # Rules that end whether or not the name is a type end now, and with them their scopes: `for (...) if (a) b; T
+        # x;`.
         while True:
             row = self.tables.actions[self.states[-1]]
             action = row.get("TYPE_NAME")

@@ -30,7 +30,8 @@ _ASSEMBLY = ("asm", "__asm", "__asm__")
 _ASSEMBLY_WORDS = ("volatile", "__volatile", "__volatile__", "goto", "inline")
 #: A name followed by one of these was meant as a variable, not as a type.
 _AFTER_VARIABLE = frozenset({"=", ";", ",", ")", "[", "(", ":", "{", "}"})
-#: What may be expected: the terminal that tells, and the words. First where nothing else is open to doubt,
+#: The construct that may be expected: the terminal that indicates it, and the words. The first, if no other is
+#: possible,
 _FIRST_EXPECTED = (
     ("INTEGER", "expected-expression", "an expression"),
     ("STORAGE", "expected-declaration", "a declaration"),
@@ -46,7 +47,7 @@ _LAST_EXPECTED = (
     ("STRING", "a string"),
     ("COMMA", "','"),
 )
-#: Where one of these may follow a comma, the comma separates the entries of a list.
+#: If one of these terminals fits after a comma, the comma separates the entries of a list.
 _AFTER_LIST_COMMA = ("STORAGE", "TYPE_WORD", "RBRACE")
 #: Near names are looked for this often only: it is slow, and they help in the first errors.
 _MOST_SUGGESTIONS = 50
@@ -63,7 +64,7 @@ class Recovery:
         self.errors = 0
         #: The token at which something was mended last: the same place is not reported twice.
         self.mended_at = -1
-        #: Where it last resumed without taking a token, and how deep in the stack.
+        #: The index at which it last resumed without taking a token, and the depth of the stack then.
         self.resumed_at, self.resumed_in = -1, 0
 
     def recover(self, index: int, terminal: str) -> int:
@@ -409,7 +410,7 @@ class Recovery:
         end = self.parser.stream.end
         brackets = self.open_brackets()
         if not self.parser.stream.complete:
-            # What is missing has been said already.
+            # The missing text has been reported already.
             pass
         elif brackets:
             closer = _CLOSERS[brackets[-1].value]

@@ -247,7 +247,7 @@ class ArrayModifier(Node):
 
 
 class FunctionModifier(Node):
-    """`parameters` is None for an old-style `()`."""
+    """A function declarator's parameter list; `parameters` is None for an old-style `()`."""
 
     parameters: list[Parameter] | None
     variadic: bool

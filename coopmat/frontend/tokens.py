@@ -25,7 +25,7 @@ BAD = "BAD"
 PASTE = "PASTE"
 
 
-#: Of the tokens of a macro that is not expanded yet, and of text that is in no file.
+#: The span of the tokens of a macro that is not expanded yet, and of text that is in no file.
 NOWHERE = Span("", 0, 0, 0, 0)
 
 
@@ -199,7 +199,7 @@ class TokenStream:
     dependencies: list[str]
     complete: bool
     absent: list[str] = field(default_factory=list)
-    #: Those that are defined at the end, by name.
+    #: The macros that are defined at the end, by name.
     macros: Mapping[str, Macro] = field(default_factory=dict, repr=False, compare=False)
 
     def to_text(self) -> str:

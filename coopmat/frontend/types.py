@@ -119,7 +119,7 @@ def _mangling(name: str) -> str:
     return {"bfloat16": "DF16b"}.get(name, f"u{len(name)}{name}")
 
 
-#: Those that are held as their bits.
+#: The floating-point types that are stored as their bits.
 SMALL_FLOATS = tuple(
     ScalarType(row.opencl_c, Kind.FLOAT, row.bits, True, HALF.rank, _mangling(row.opencl_c), is_bits=True)
     for row in _SMALL_FLOATS
@@ -312,7 +312,7 @@ class FunctionType(Type):
 
 
 class MatrixUse(IntEnum):
-    """CLK_COOPERATIVE_MATRIX_A / _B / _ACCUMULATOR; the numbers are SPIR-V's."""
+    """A use: CLK_COOPERATIVE_MATRIX_A / _B / _ACCUMULATOR; the numbers are SPIR-V's."""
 
     A = 0
     B = 1

@@ -79,8 +79,8 @@ def prologue(strategy: Strategy) -> str:
 def _add(parts: dict[str, str], instance: Instance, target: Target) -> None:
     if instance.function_name in parts:
         return
-    for needed in instance.needs(target):
-        _add(parts, needed, target)
+    for callee in instance.needs(target):
+        _add(parts, callee, target)
     if isinstance(instance, Written):
         parts[instance.function_name] = instance.text(target)
     elif isinstance(instance, FromTemplate):
@@ -90,8 +90,8 @@ def _add(parts: dict[str, str], instance: Instance, target: Target) -> None:
 def _add_from_template(parts: dict[str, str], instance: FromTemplate, target: Target) -> None:
     macros = instance.definitions(target)
     for module in (small_float_functions, half_bits):
-        for called in module.functions_called(macros.values()):
-            _add(parts, called, target)
+        for callee in module.functions_called(macros.values()):
+            _add(parts, callee, target)
     file, name = section(instance.files(target.strategy), macros.pop("OP"))
     template = library_sections(file)[name]
     macros["NAME"] = instance.function_name

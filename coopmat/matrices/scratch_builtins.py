@@ -18,7 +18,7 @@ def _uint(*names: str) -> tuple[Parameter, ...]:
     return tuple(Parameter(name, "uint") for name in names)
 
 
-# What each section takes and gives; `T` is the component type, `V` a vector of as many as the name ends with.
+# The signature of each section; `T` is the component type, `V` a vector of as many as the name ends with.
 _X, _MASK = (Parameter("x", "T"),), (Parameter("mask", "uint4"),)
 _SECTIONS: dict[str, Signature] = {
     **{what: Signature("uint", ()) for what in ("SIZE", "MAX_SIZE", "LOCAL_ID", "ID", "COUNT", "ENQUEUED_COUNT")},

@@ -26,7 +26,7 @@ _NARROW_CARRIES = {
     "rtp": "(((unit) - 1u) & ~(sign))",
     "rtn": "(((unit) - 1u) & (sign))",
 }
-# What is rounded away from its infinity stays a number; an infinity never does, unless conversions saturate.
+# A value that is rounded away from its infinity remains a number; an infinity never does, unless conversions saturate.
 _KEPT = {"rte": "0u", "rtz": "(finite)", "rtp": "((finite) & (sign))", "rtn": "((finite) & ~(sign))"}
 _SMALL = "|".join(row.name for row in SMALL_FLOATS)
 _CALL = re.compile(rf"\bcm_(?:({_SMALL})_(to_float|from_float_\w+)|(\w+)_(to_odd))_(\d+)\(")

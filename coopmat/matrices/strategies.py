@@ -13,7 +13,7 @@ from .instructions import FAMILIES
 from .products import PIECE, X86, Product
 from .variants import MatrixType, Operands
 
-# What local memory is made for where the kernel does not say how large its work-groups are.
+# The size of a work-group for which local memory is allocated if the kernel does not give one.
 MAX_WORK_ITEMS = 256
 # Work-items, where neither the kernel nor the user says anything.
 DEFAULT_SUB_GROUP_SIZE = 16
@@ -211,9 +211,9 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     }
 )
 
-# Those whose instructions only OpenCL C, and what its compilers take besides, can reach.
+# The strategies whose instructions can only be used from OpenCL C, with its compilers' extensions.
 OPENCL_C_ONLY = tuple(name for name, row in STRATEGIES.items() if row.prelude)
-# What may become of matrices: native ones, or a lowering.
+# The routes of matrices: native, or a lowering.
 ROUTES = ("native", *STRATEGIES)
 # Lowerings whose subgroups are the device's own.
 IN_SUB_GROUPS = tuple(name for name, row in STRATEGIES.items() if row.has_sub_groups_of_device)

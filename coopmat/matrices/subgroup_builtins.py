@@ -9,8 +9,8 @@ from .instance import FromTemplate, Instance, Parameter, Signature
 from .strategies import Strategy, Target
 from .variants import ComponentType
 
-# What each section of the library's file takes and gives. `T` is the component type; `V`, in block reads and writes,
-# the vector of as many of them as the name ends with.
+# The signature of each section of the library's file. `T` is the component type; `V`, in block reads and writes, the
+# vector of as many of them as the name ends with.
 _VALUE = (Parameter("x", "T"),)
 _PREDICATE = (Parameter("predicate", "int"),)
 _MASK = (Parameter("mask", "uint4"),)

@@ -176,7 +176,7 @@ _ROWS = (
     ),
 )
 COMPONENT_TYPES = MappingProxyType({row.name: row for row in _ROWS})
-#: Those that are held as their bits.
+#: The component types that are stored as their bits.
 SMALL_FLOATS = tuple(row for row in _ROWS if row.is_bits)
 _BY_VALUE = MappingProxyType({row.value: row for row in _ROWS if row.value is not None})
 
@@ -213,7 +213,7 @@ class Layout(IntEnum):
         return max(1, 4 // component.size) if self >= Layout.PACKED else 1
 
 
-# Those that OpenCL C has names for.
+# The layouts that OpenCL C has names for.
 OPENCL_C_LAYOUTS = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR, Layout.PACKED)
 
 

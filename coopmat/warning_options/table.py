@@ -39,7 +39,7 @@ PARENTS: dict[str, tuple[str, ...]] = {
 }
 
 WARNINGS: tuple[Warning, ...] = (
-    # What a lowering does.
+    # Warnings about the result of a lowering.
     Warning("sub-group-size", True, (), "a kernel asks for subgroups of a size that --matrices does not give it"),
     Warning("spirv-matrices", True, (), "SPIR-V that is valid does to matrices what devices refuse"),
     Warning("spirv-specialisation", True, (), "a specialisation constant of SPIR-V is a shape or layout: it is fixed"),

@@ -52,8 +52,8 @@ def _targets(source: ComponentType, number: int, most: int) -> Iterable[Componen
     """Return at most so many component types, depending on the number of the source."""
     others = [target for target in COMPONENT_TYPES.values() if target != source]
     step = max(1, len(others) // most)
-    turned = others[number % len(others) :] + others[: number % len(others)]
-    return turned[::step][:most]
+    rotation = others[number % len(others) :] + others[: number % len(others)]
+    return rotation[::step][:most]
 
 
 def _has_small_floats_and_integers(case: Case) -> bool:

@@ -108,7 +108,7 @@ def saturating(rng: np.random.Generator, variant: Variant) -> Inputs:
     factor = max(1, math.isqrt(most // variant.k))
     a = np.abs(_integers(rng, variant.a, factor, variant.m, variant.k).astype(object))
     b = np.abs(_integers(rng, variant.b, factor, variant.k, variant.n).astype(object))
-    # Where even factors of 1 are too many.
+    # Sums of more than `most` products overflow even if the factors are 1.
     a[:, most:] = 0
     a = a * _signs(rng, variant.a, variant.c.signed, variant.m)[:, None]
     b = b * _signs(rng, variant.b, variant.c.signed, variant.n)[None, :]

@@ -24,7 +24,7 @@ _UINT = COMPONENT_TYPES["u32"]
 # --- length: components of each work-item
 
 
-# Where the device chooses the size of its subgroups: as large as one may be.
+# The largest size of a subgroup, if the device chooses the size.
 _MOST_LANES = 128
 _GROUPS = _SUB_GROUPS = 2
 

@@ -50,7 +50,7 @@ def _experiment(draw: Callable[[np.random.Generator, Variant], Inputs]) -> Calla
     def experiment(setting: Setting) -> Experiment:
         variant: Variant = setting.parameters
         types, inputs = types_of(variant), draw(setting.random(), variant)
-        buffers = [setting.input(*named) for named in zip("abc", types, inputs, strict=True)]
+        buffers = [setting.input(*parts) for parts in zip("abc", types, inputs, strict=True)]
         return Experiment([*buffers, setting.output("out", types[2], *product(variant, inputs))])
 
     return experiment

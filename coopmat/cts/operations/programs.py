@@ -299,8 +299,8 @@ def _subgroup_stacks(setting: Setting) -> tuple[int, list[Stack]]:
     """Return the number of subgroups that run, and the places of the matrices of each."""
     variant, count = setting.parameters
     a, b, c = types_of(variant)
-    named = (("a", a), ("b", b), ("c", c), ("out", c))
-    return 2 * count, [Stack.of(setting, name, matrix, 2 * count) for name, matrix in named]
+    outputs = (("a", a), ("b", b), ("c", c), ("out", c))
+    return 2 * count, [Stack.of(setting, name, matrix, 2 * count) for name, matrix in outputs]
 
 
 def _subgroup_experiment(setting: Setting) -> Experiment:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ..outcome import Outcome, Results, Status
 from ..schedule import Settings
 
-# What XML 1.0 has no way to write, and no page should have.
+# The characters that XML 1.0 cannot represent, and no page should contain.
 _NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -21,7 +21,7 @@ class TextReport:
         self._settings = settings
         self._early = jobs == 1
         self._echo = echo
-        self._told = ""
+        self._last_command = ""
 
     def started(self, test: str, variant: str, route: str) -> None:
         if self._early:
@@ -29,7 +29,7 @@ class TextReport:
 
     def done(self, outcome: Outcome) -> None:
         self._tell(outcome.test, outcome.variant, outcome.route)
-        self._told = ""
+        self._last_command = ""
         if outcome.status is Status.NOT_SUPPORTED:
             lines = ["test not supported" + (f" ({outcome.log})" if outcome.log else "")]
         else:
@@ -40,9 +40,9 @@ class TextReport:
 
     def _tell(self, test: str, variant: str, route: str) -> None:
         command = self._settings.command(test, variant, route)
-        if command != self._told:
+        if command != self._last_command:
             self._echo(command)
-            self._told = command
+            self._last_command = command
 
     def summary(self, results: Results) -> None:
         """Print the last lines: failures and unsupported variants once more, numbers, the verdict."""
@@ -50,10 +50,10 @@ class TextReport:
             self._echo("\nfailed:")
             for outcome in results.failures:
                 self._echo(f"    {self._settings.command(outcome.test, outcome.variant, outcome.route)}")
-        skipped = [outcome for outcome in results.outcomes if outcome.status is Status.NOT_SUPPORTED]
-        if skipped:
+        unsupported = [outcome for outcome in results.outcomes if outcome.status is Status.NOT_SUPPORTED]
+        if unsupported:
             self._echo("\nnot supported:")
-            for (test, route, why), count in Counter((o.test, o.route, o.log) for o in skipped).items():
+            for (test, route, why), count in Counter((o.test, o.route, o.log) for o in unsupported).items():
                 variants = f", {count} variants" if count > 1 else ""
                 self._echo(f"    {test} --route {route}{variants}: {why}")
         counts = results.counts()

@@ -31,8 +31,8 @@ class Parameter:
     pointer: bool = False
 
 
-# What writes a function's statements: it gets a variable for each parameter, the function's own where it was passed by
-# value, and gives what the function returns.
+# A function that writes another function's statements: it gets a variable for each parameter, the function's own if it
+# was passed by value, and returns the function's result.
 Body = Callable[[Sequence[Variable]], "Value | None"]
 
 

@@ -16,7 +16,7 @@ LEGACY = "6.15.12.8"
 SEQUENTIAL = "__opencl_c_atomic_order_seq_cst"
 DEVICE = "__opencl_c_atomic_scope_device"
 
-# What the letter T of a signature ranges over, and what those overloads need.
+# The types that the letter T of a signature stands for, and the names that those overloads need.
 _Types = tuple[str, str]
 _INTEGERS: _Types = ("int uint long ulong", "")
 _ALL: _Types = ("int uint long ulong float double", "")
@@ -70,11 +70,11 @@ def _fetch(operation: str, floats: str = "") -> tuple[Builtin, ...]:
 def _compare_exchange(strength: str) -> tuple[Builtin, ...]:
     """Return the rows of a compare-exchange: the object and its expected value are each in a named address space of its
     own, or both behind generic pointers."""
-    named, generic = ("shared volatile A *", "named T *", "T"), ("generic volatile A *", "generic T *", "T")
-    return _forms(f"atomic_compare_exchange_{strength}", "bool", [named, generic], [_ALL], orders=2)
+    separate, generic = ("shared volatile A *", "named T *", "T"), ("generic volatile A *", "generic T *", "T")
+    return _forms(f"atomic_compare_exchange_{strength}", "bool", [separate, generic], [_ALL], orders=2)
 
 
-# Of OpenCL C 1.x: the name behind `atomic_` and `atom_`, and the parameters after the pointer.
+# Functions of OpenCL C 1.x: the name behind `atomic_` and `atom_`, and the parameters after the pointer.
 _BASE = (("add", ", T"), ("sub", ", T"), ("xchg", ", T"), ("inc", ""), ("dec", ""), ("cmpxchg", ", T, T"))
 _EXTENDED = (("min", ", T"), ("max", ", T"), ("and", ", T"), ("or", ", T"), ("xor", ", T"))
 

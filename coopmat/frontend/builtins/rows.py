@@ -191,8 +191,8 @@ def _choices(sets: str, parameters: list[str]) -> list[_Letters]:
             images = [_image(word) for word in words.split()]
         else:
             counts[letter] = [n for word in words.split() for n in COUNT_SETS.get(word) or (int(word),)]
-    named = list(dict.fromkeys(p.split()[0] for p in parameters if p.endswith("*")))
-    spaces = [dict(zip(named, choice, strict=True)) for choice in itertools.product(*(SPACE_SETS[w] for w in named))]
+    keys = list(dict.fromkeys(p.split()[0] for p in parameters if p.endswith("*")))
+    spaces = [dict(zip(keys, choice, strict=True)) for choice in itertools.product(*(SPACE_SETS[w] for w in keys))]
     return [
         _Letters(element, {"n": n, "m": m}, choice, image)
         for choice, image, element, n, m in itertools.product(spaces, images, elements, counts["n"], counts["m"])

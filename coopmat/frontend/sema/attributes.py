@@ -153,7 +153,7 @@ def unroll_pragma(c: Context, text: str, span: Span) -> int | None:
         return None
     if len(words) == 1:
         return 0
-    # As in a condition: other names than macros count as 0.
+    # As in a conditional directive, names that are no macros count as 0.
     with suppress(conditionals.ConditionError):
         factor = conditionals.value(scanned(text.partition("unroll")[2]))
         if factor > 0:

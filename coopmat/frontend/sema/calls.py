@@ -38,16 +38,16 @@ def call(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
 
 def _user_call(c: Context, function: typed.FunctionDecl, node: syntax.Call) -> Expr:
     types = function.type.parameters
-    declared = Note(f"'{function.name}' is declared here", function.span)
+    note = Note(f"'{function.name}' is declared here", function.span)
     if len(node.arguments) != len(types):
         message = f"'{function.name}' takes {plural(len(types), 'argument')}, not {len(node.arguments)}"
-        c.fail("argument-count", message, node.span, notes=[declared])
+        c.fail("argument-count", message, node.span, notes=[note])
     _record_call(c, function, node)
 
     def converted(number: int) -> Expr:
         argument, t = node.arguments[number], types[number]
         what = f"argument {number + 1} of '{function.name}'"
-        return assign_convert(c, c.analyse(argument, t), t, argument.span, what, [declared])
+        return assign_convert(c, c.analyse(argument, t), t, argument.span, what, [note])
 
     return typed.Call(node.span, function.type.result, function, c.each(range(len(types)), converted))
 
@@ -85,12 +85,12 @@ def _overloaded_call(c: Context, family: Overloads, node: syntax.Call) -> Expr:
 def _overload_values(c: Context, family: Overloads, node: syntax.Call) -> list[Expr]:
     """Return the arguments. An argument that takes its matrix type from its context gets that of the functions which
     the other arguments fit, if these agree on it."""
-    needing = {i for i, argument in enumerate(node.arguments) if matrices.needs_target(c, argument)}
-    if not needing:
+    dependents = {i for i, argument in enumerate(node.arguments) if matrices.needs_target(c, argument)}
+    if not dependents:
         return _values(c, node.arguments)
-    values = iter(_values(c, [a for i, a in enumerate(node.arguments) if i not in needing]))
-    arguments = [None if i in needing else next(values) for i in range(len(node.arguments))]
-    fitting = [
+    values = iter(_values(c, [a for i, a in enumerate(node.arguments) if i not in dependents]))
+    arguments = [None if i in dependents else next(values) for i in range(len(node.arguments))]
+    signatures = [
         f.type.parameters
         for f in family.functions
         if len(f.type.parameters) == len(arguments)
@@ -101,7 +101,7 @@ def _overload_values(c: Context, family: Overloads, node: syntax.Call) -> list[E
     ]
 
     def value(number: int) -> Expr:
-        types = {parameters[number] for parameters in fitting}
+        types = {parameters[number] for parameters in signatures}
         return arguments[number] or _value(c, node.arguments[number], types.pop() if len(types) == 1 else None)
 
     return c.each(range(len(arguments)), value)
@@ -127,8 +127,8 @@ def _builtin_call(c: Context, name: str, node: syntax.Call) -> Expr:
     if row is not None and (missing := c.features.missing(row.needs)) is not None:
         c.fail("extension-off", f"'{name}' needs {missing}, which is off", node.callee.span)
     arguments = _values(c, node.arguments)
-    named = as_type or (conversion.target if conversion is not None else None)
-    c.unit.has_small_floats |= named is not None and is_bits(named)
+    target = as_type or (conversion.target if conversion is not None else None)
+    c.unit.has_small_floats |= target is not None and is_bits(target)
     if as_type is not None:
         return reinterpret(c, name, as_type, arguments, node)
     if conversion is not None and conversion.rounding is None and not conversion.saturate:

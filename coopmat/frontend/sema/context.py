@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
-# What a SPIR-V module cannot hold more of (SPIR-V specification, sections 2.3 and 2.17).
+# The limits of a SPIR-V module (SPIR-V specification, sections 2.3 and 2.17).
 #: An OpConstantComposite has at most 65,535 words, three of them for itself.
 MOST_ELEMENTS = 65_532
 MOST_MEMBERS = 16_383

@@ -61,7 +61,7 @@ def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) 
         return convert_arithmetic(left, b), right
     if isinstance(a, VectorType) and a == b:
         return left, right
-    # What is assigned to cannot be cast.
+    # The target of an assignment cannot be cast.
     before = None if op.endswith("=") and op not in ("==", "!=", "<=", ">=") else _narrowing(c, left, b)
     bad_operands(c, op, span, left, right, [hint for hint in (before, _narrowing(c, right, a)) if hint])
 
@@ -172,7 +172,7 @@ def _assign_pointer(c: Context, e: Expr, target: PointerType, span: Span, what: 
     lost = [
         word
         for word in ("const", "volatile")
-        # What lies in constant memory is read-only with or without the word.
+        # An object in constant memory is read-only with or without the word.
         if (word, target.qualifiers.space) != ("const", AddressSpace.CONSTANT)
         and getattr(source.qualifiers, word)
         and not getattr(target.qualifiers, word)

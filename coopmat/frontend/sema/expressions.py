@@ -176,13 +176,13 @@ def _matrix_operands(
     Operand 0 is the first one, operand i the right one of link i - 1.
     """
     nodes = [chain[0].left, *(link.right for link in chain)]
-    needing = {number for number, operand in enumerate(nodes) if matrices.needs_target(c, operand)}
-    if not needing:
+    dependents = {number for number, operand in enumerate(nodes) if matrices.needs_target(c, operand)}
+    if not dependents:
         return {}, expected
     operands: dict[int, Expr | None] = {}
     target: Type | None = None
     for number, operand in enumerate(nodes):
-        if number not in needing:
+        if number not in dependents:
             operands[number] = None
             with c.recover():
                 operands[number] = e = analyse(c, operand, expected)
@@ -222,11 +222,11 @@ def _conditional(c: Context, node: syntax.Conditional, expected: Type | None) ->
 def _sides(c: Context, node: syntax.Conditional, then: syntax.Expression, expected: Type | None) -> list[Expr]:
     """Analyse both sides of a conditional; without an expected type, a side that is a matrix determines the other's
     type."""
-    needing = [matrices.needs_target(c, side) for side in (then, node.otherwise)]
-    if expected is not None or needing[0] == needing[1]:
+    dependence = [matrices.needs_target(c, side) for side in (then, node.otherwise)]
+    if expected is not None or dependence[0] == dependence[1]:
         return c.analyse_each(then, node.otherwise, expected=expected)
     sides = [then, node.otherwise]
-    first = needing[0]  # the number of the side that is analysed first
+    first = dependence[0]  # the number of the side that is analysed first
     results: dict[int, Expr] = {}
     with c.recover():
         results[first] = analyse(c, sides[first])

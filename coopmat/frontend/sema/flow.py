@@ -70,12 +70,12 @@ class Graph:
 
 class _Builder:
     def __init__(
-        self, watched: Sequence[VarDecl], whole: Sequence[VarDecl], deliberate: set[Span], complete: set[Span]
+        self, variables: Sequence[VarDecl], whole: Sequence[VarDecl], deliberate: set[Span], complete: set[Span]
     ) -> None:
         self.blocks: list[Block] = []
-        self.numbers = {decl: i for i, decl in enumerate(watched)}
+        self.numbers = {decl: i for i, decl in enumerate(variables)}
         self.reads: dict[VarDecl, tuple[int, Span]] = {decl: (0, decl.span) for decl in whole}
-        self.follow = bool(watched or whole)
+        self.follow = bool(variables or whole)
         self.deliberate, self.complete = deliberate, complete
         self.labels: dict[str, Block] = {}
         self.breaks: list[Block] = []
@@ -84,7 +84,7 @@ class _Builder:
         self.falls: list[tuple[Block, Span]] = []
         self.entry, self.exit = self.new(), self.new()
         self.current: Block | None = None
-        # Whether the statements since the last case label may run into the next one unannounced.
+        # `running`: whether the statements since the last case label may fall through into the next one unannounced.
         self.running = False
         self.returns = False
 
@@ -451,7 +451,7 @@ _EXPRESSIONS: dict[type, Callable[[_Builder, Any, list[Any]], None]] = {
     typed.Conditional: _Builder.conditional,
 }
 
-# What makes a matrix of matrices.
+# The expressions that calculate a matrix from matrices.
 _CALCULATED = (
     *(typed.MatrixMulAdd, typed.MatrixBinary, typed.MatrixScale),
     *(typed.MatrixNegate, typed.MatrixConvert),
@@ -465,13 +465,13 @@ def _operands(e: Expr) -> list[Expr]:
 
 def build(
     body: typed.Block,
-    watched: Sequence[VarDecl],
+    variables: Sequence[VarDecl],
     whole: Sequence[VarDecl],
     deliberate: set[Span],
     complete: set[Span],
 ) -> Graph:
-    """Return the graph of a function's body. `watched` are scalars, vectors, pointers, matrices and objects that
+    """Return the graph of a function's body. `variables` are scalars, vectors, pointers, matrices and objects that
     contain cooperative ones, numbered by their place in the list; `whole` are arrays, records, and matrices of which
     elements are named; `deliberate` are the places of `__attribute__((fallthrough));`, `complete` those of switches
     that need no default."""
-    return _Builder(watched, whole, deliberate, complete).build(body)
+    return _Builder(variables, whole, deliberate, complete).build(body)

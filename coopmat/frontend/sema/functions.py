@@ -291,7 +291,7 @@ def _definition(c: Context, node: syntax.FunctionDefinition) -> None:
         decl = _define(c, node)
     except Abandon:
         c.poison(node.declarator.name, node.declarator.span)
-        # What is wrong inside is told all the same.
+        # Errors in the body are reported all the same.
         decl = _stand_in(c, node)
     c.function = FunctionState(decl, excused=_unused_parameters(node.declarator))
     if not c.contract:

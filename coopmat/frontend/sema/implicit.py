@@ -236,9 +236,9 @@ def compare(c: Context, name: str, left: Expr, right: Expr, op_span: Span) -> No
     if isinstance(left, IntConst) and isinstance(right, IntConst):
         return
     if isinstance(left, IntConst) or isinstance(right, IntConst):
-        turned = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+        mirror = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
         other, constant, op = (
-            (right, left, turned.get(name, name)) if isinstance(left, IntConst) else (left, right, name)
+            (right, left, mirror.get(name, name)) if isinstance(left, IntConst) else (left, right, name)
         )
         assert isinstance(constant, IntConst)
         if _against_constant(c, op, other, constant, op_span):

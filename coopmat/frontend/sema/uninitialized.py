@@ -28,7 +28,7 @@ from .context import UNKNOWN, Context, FunctionState
 from .flow import DECLARED, READ, STORED, Block, Graph, build
 
 UNINITIALIZED = ("uninitialized", "sometimes-uninitialized", "conditional-uninitialized")
-# Of variables that hold cooperative matrices, what is certain and what some branch leads to.
+# The warning for variables that hold cooperative matrices: certain ones, and those that some branch leads to.
 OF_MATRICES = "coop-mat-uninitialized"
 CODES = (*UNINITIALIZED, OF_MATRICES, "return-type", "implicit-fallthrough", "unreachable-code")
 # Blocks looked at, in all of a function, to find the branch at fault; beyond it a finding stays conditional.
@@ -41,36 +41,36 @@ def function(c: Context, state: FunctionState) -> None:
     """Issue all warnings about the flow of a function whose body has been analysed without an error."""
     wants, body, result = c.diagnostics.wants, state.decl.body, state.decl.type.result
     assert body is not None
-    watched: list[typed.VarDecl] = []
+    variables: list[typed.VarDecl] = []
     whole: list[typed.VarDecl] = []
     if wants(*UNINITIALIZED, OF_MATRICES):
-        watched = [d for d in state.bare if contains_matrix(d.type)]
+        variables = [d for d in state.bare if contains_matrix(d.type)]
     if wants(*UNINITIALIZED):
         values = (ScalarType, VectorType, PointerType, ConstantMatrixType)
-        watched += [d for d in state.bare if isinstance(d.type, values) and d not in state.by_element]
+        variables += [d for d in state.bare if isinstance(d.type, values) and d not in state.by_element]
         whole = [d for d in state.bare if isinstance(d.type, (ArrayType, RecordType)) or d in state.by_element]
     last = body.items[-1] if body.items else None
     ends = wants("return-type") and not isinstance(result, VoidType) and not isinstance(last, typed.Return)
     falls = state.switched and wants("implicit-fallthrough")
-    if not (watched or whole or ends or falls or wants("unreachable-code")):
+    if not (variables or whole or ends or falls or wants("unreachable-code")):
         return
-    graph = build(body, watched, whole, state.deliberate, state.complete)
-    reached = graph.reached()
-    if ends and graph.end in reached:
+    graph = build(body, variables, whole, state.deliberate, state.complete)
+    reachable = graph.reached()
+    if ends and graph.end in reachable:
         _open_end(c, state.decl, body.span, graph.returns)
-    within = graph.reached(cases=True) if falls and graph.falls else reached
+    within = graph.reached(cases=True) if falls and graph.falls else reachable
     for block, span in graph.falls:
         if block in within:
             notes = [Note("'break;' or '__attribute__((fallthrough));' before it says what is meant")]
             c.warn("implicit-fallthrough", "the case above runs into this one", span, notes=notes)
     if wants("unreachable-code"):
-        _unreachable(c, graph, reached)
+        _unreachable(c, graph, reachable)
     for decl in whole:
         count, first = graph.reads[decl]
         if count and count == c.references.get(decl):
             c.warn("uninitialized", f"'{decl.name}' is read, but nothing is ever stored to it", first)
-    if watched:
-        _Uninitialized(c, graph, watched).run()
+    if variables:
+        _Uninitialized(c, graph, variables).run()
 
 
 def _open_end(c: Context, decl: typed.FunctionDecl, body: Span, returns: bool) -> None:
@@ -82,17 +82,17 @@ def _open_end(c: Context, decl: typed.FunctionDecl, body: Span, returns: bool) -
     c.warn("return-type", f"'{decl.name}' does not return a '{decl.type.result}' {how}", brace)
 
 
-def _unreachable(c: Context, graph: Graph, reached: set[Block]) -> None:
+def _unreachable(c: Context, graph: Graph, reachable: set[Block]) -> None:
     """Warn at the first statement of each unreachable region."""
     warned_blocks: set[Block] = set()
     for block in graph.blocks:
-        if block in reached or block in warned_blocks or block.first is None:
+        if block in reachable or block in warned_blocks or block.first is None:
             continue
         c.warn("unreachable-code", "nothing leads here", block.first)
         work = [block]
         while work:
             for after in work.pop().ways:
-                if after not in warned_blocks and after not in reached:
+                if after not in warned_blocks and after not in reachable:
                     warned_blocks.add(after)
                     work.append(after)
 
@@ -113,8 +113,8 @@ class _Finding:
 
 
 class _Uninitialized:
-    def __init__(self, c: Context, graph: Graph, watched: Sequence[typed.VarDecl]) -> None:
-        self.c, self.graph, self.watched = c, graph, watched
+    def __init__(self, c: Context, graph: Graph, variables: Sequence[typed.VarDecl]) -> None:
+        self.c, self.graph, self.variables = c, graph, variables
         count = len(graph.blocks)
         # At the end of each block: the variables that some way here has stored to, and that some has not.
         self.stored, self.bare = [0] * count, [0] * count
@@ -188,7 +188,7 @@ class _Uninitialized:
                         findings[number] = finding
 
     def judge(self, block: Block, number: int, read: Span, *, certain: bool) -> _Finding:
-        decl = self.watched[number]
+        decl = self.variables[number]
         of_matrices = OF_MATRICES if contains_matrix(decl.type) else None
         if certain:
             message = f"'{decl.name}' is read before anything is stored to it"

@@ -39,9 +39,9 @@ def function(c: Context, state: FunctionState) -> None:
             c.warn("unused-parameter", f"parameter '{decl.name}' is never used", decl.span)
         elif only_set.get(decl) == count:
             c.warn("unused-but-set-parameter", f"parameter '{decl.name}' is set, but never used", decl.span)
-    named = {label for label, _ in state.gotos}
+    labels = {label for label, _ in state.gotos}
     for label, span in state.labels.items():
-        if label not in named:
+        if label not in labels:
             c.warn("unused-label", f"no goto names label '{label}'", span)
     for entity in state.typedefs:
         if entity not in c.named_types:
@@ -53,9 +53,9 @@ def function(c: Context, state: FunctionState) -> None:
 
 def functions(c: Context) -> None:
     """Warn at the end of the unit of static functions that nothing calls."""
-    called = {function for calls in c.calls.values() for function in calls}
+    callees = {function for calls in c.calls.values() for function in calls}
     for decl in c.unit.functions:
-        if decl.internal and not decl.is_kernel and decl not in called and decl not in c.excused:
+        if decl.internal and not decl.is_kernel and decl not in callees and decl not in c.excused:
             c.warn("unused-function", f"nothing calls the static function '{decl.name}'", decl.span)
 
 
@@ -218,7 +218,7 @@ def _empty_body(c: Context, head: Span, body: syntax.Statement, word: str) -> No
     if span.file != head.file or span.line != head.end_line:
         return
     line = c.diagnostics.sources.line(span.file, span.line) or ""
-    # Where anything else stands before the `;`, it is a macro that expands to nothing.
+    # If anything else precedes the `;`, it is a macro that expands to nothing.
     if line[: span.column - 1].rstrip().endswith(")") and line[span.column - 1 : span.column] == ";":
         between = line[head.end_column - 1 : span.column - 1]
         if not between.strip(") \t;"):

@@ -47,7 +47,7 @@ class MatrixStore(Expr):
 
 
 class MatrixMulAdd(Expr):
-    """a b + c; `operands` is the complete mask."""
+    """The multiply-add a b + c; `operands` is the complete mask."""
 
     a: Expr
     b: Expr
@@ -62,13 +62,14 @@ class MatrixFill(Expr):
 
 
 class MatrixLength(Expr):
-    """uint: components of `matrix` that this work-item holds."""
+    """The number of components of `matrix` that this work-item holds, a uint."""
 
     matrix: CoopMatrixType
 
 
 class MatrixCoordinates(Expr):
-    """uint2: row (x) and column (y) of component `index` (uint) of the part of `matrix` that this work-item holds."""
+    """The row (x) and column (y), a uint2, of component `index` (uint) of the part of `matrix` that this work-item
+    holds."""
 
     matrix: CoopMatrixType
     index: Expr
@@ -82,7 +83,7 @@ class MatrixConvert(Expr):
 
 
 class MatrixBinary(Expr):
-    """add sub mul div, component by component; all three types are equal."""
+    """The operation add, sub, mul or div, component by component; all three types are equal."""
 
     op: str
     left: Expr
@@ -90,7 +91,7 @@ class MatrixBinary(Expr):
 
 
 class MatrixScale(Expr):
-    """matrix times `scalar` (of the component type)."""
+    """The product of a matrix and `scalar` (of the component type)."""
 
     matrix: Expr
     scalar: Expr

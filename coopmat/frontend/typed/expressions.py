@@ -78,11 +78,11 @@ class Unary(Expr):
 
 
 class Binary(Expr):
-    """add sub mul div rem shl shr and or xor: both operands have the node's type (shl, shr: the right operand has the
-    left one's type, its value is taken modulo the width).
-    eq ne lt le gt ge: operands have equal scalar, vector or pointer types; the result is int 0 or 1, or for
-    vectors the signed integer vector of the same width with 0 or -1.
-    On vectors `land` and `lor` too (component-wise, no short circuit, operands are compared with zero)."""
+    """A binary operation. add sub mul div rem shl shr and or xor: both operands have the node's type (shl, shr: the
+    right operand has the left one's type, its value is taken modulo the width). eq ne lt le gt ge: operands have equal
+    scalar, vector or pointer types; the result is int 0 or 1, or for vectors the signed integer vector of the same
+    width with 0 or -1. On vectors `land` and `lor` too (component-wise, no short circuit, operands are compared with
+    zero)."""
 
     op: str
     left: Expr
@@ -116,7 +116,8 @@ class AddressOf(Expr):
 
 
 class Assign(Expr):
-    """Stores `value` (of the target's type); the result is the stored value. On a swizzle: those components."""
+    """An assignment of `value` (of the target's type); the result is the stored value. On a swizzle: those
+    components."""
 
     target: LValue
     value: Expr
@@ -196,8 +197,8 @@ class ExtractMember(Expr):
 
 
 class Aggregate(Expr):
-    """Initial value of an array, struct or union: `items` are (index, value) pairs, everything else is zero.
-    For a union at most one pair. Of a matrix type, as a static object's, the elements as they lie in memory."""
+    """The initial value of an array, struct or union: `items` are (index, value) pairs, everything else is zero. For a
+    union at most one pair. For a matrix type, in a static object, `items` are the elements in the order of memory."""
 
     items: list[tuple[int, Expr]]
 

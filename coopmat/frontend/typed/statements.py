@@ -51,7 +51,7 @@ class DoWhile(Stmt):
 
 
 class For(Stmt):
-    """`init` is a list of declarations or expression statements."""
+    """A `for`; `init` is a list of declarations or expression statements."""
 
     init: list[Stmt]
     condition: Expr | None
@@ -61,7 +61,7 @@ class For(Stmt):
 
 
 class Switch(Stmt):
-    """`value` has a promoted integer type; `cases` are the constants in order of appearance, each once."""
+    """A `switch`; `value` has a promoted integer type; `cases` are the constants in order of appearance, each once."""
 
     value: Expr
     body: Stmt

@@ -297,7 +297,7 @@ def _at_call(e: typed.Call, value: Value, arguments: list[Value]) -> Value:
 
 _FACTOR = "the factor of this product"
 _ACCESS = {"pointer": "the pointer of this {}", "stride": "the stride of this {}"}
-# Of each operation: the operands that must be the same for the subgroup.
+# For each operation, the operands that must be the same for the subgroup.
 _OPERANDS: dict[type, dict[str, str]] = {
     typed.MatrixLoad: {name: what.format("load") for name, what in _ACCESS.items()},
     typed.MatrixStore: {name: what.format("store") for name, what in _ACCESS.items()},

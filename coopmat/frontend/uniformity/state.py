@@ -18,7 +18,7 @@ from ..types import CoopMatrixType
 
 
 _LONGEST_PATH = 8
-# What a subgroup's size is taken for a multiple of where nothing tells it.
+# A number of which a subgroup's size is assumed to be a multiple if it is not known.
 LEAST_SIZE = 8
 
 

@@ -10,7 +10,7 @@ from ..variants import ComponentType
 from .code import COLUMNS, OTHER, ROWS, Code, Place, Span, chunks, component, position, vector_literal
 from .terms import InMemory
 
-# Of a tile: for each line the names of the vectors that hold it.
+# A tile: for each line the names of the vectors that hold it.
 Tile = list[list[str]]
 
 
@@ -73,7 +73,7 @@ class Access:
             return [[self._vector(memory, axis, line, span.first + start, w) for start, w in pieces] for line in lines]
         # Vectors as they lie, of which the others are made.
         across = Access.load(self, memory, OTHER[axis], span, lines)
-        return _turned(self.code, memory.where.element, across, lines.count, span.count)
+        return _transposed(self.code, memory.where.element, across, lines.count, span.count)
 
     def element(self, memory: Memory, row: Place, column: Place) -> str:
         """Return the name of an element, or an expression that takes it out of a vector."""
@@ -90,8 +90,8 @@ class Access:
     def store(self, memory: Memory, axis: str, lines: Span, span: Span, tile: Tile) -> None:
         code, element, widest = self.code, memory.where.element, self.code.machine.widest
         if memory.along != axis and not self._by_element(memory) and lines.count > 1:
-            turned = _turned(code, element, tile, span.count, lines.count)
-            self.store(memory, OTHER[axis], span, lines, turned)
+            transpose = _transposed(code, element, tile, span.count, lines.count)
+            self.store(memory, OTHER[axis], span, lines, transpose)
             return
         for place, line in zip(lines, tile, strict=True):
             for name, (start, w) in zip(line, chunks(span.count, widest), strict=True):
@@ -99,8 +99,8 @@ class Access:
                 private = self._by_member(memory)
                 if w > 1 and memory.along == axis and not self._by_element(memory) and not (private and w == 3):
                     address = memory.address(*position(axis, place, first))
-                    stored = f"{self._member(element, w, address)} = {name}"
-                    code.line(f"{stored if private else f'vstore{w}({name}, 0, {address})'};")
+                    statement = f"{self._member(element, w, address)} = {name}"
+                    code.line(f"{statement if private else f'vstore{w}({name}, 0, {address})'};")
                     code.count(element, w)
                     continue
                 for lane in range(w):
@@ -136,7 +136,7 @@ class Access:
         return self.code.named(memory.where.element, 1, f"*({memory.address(row, column)})")
 
 
-def _turned(code: Code, element: ComponentType, tile: Tile, lines: int, length: int) -> Tile:
+def _transposed(code: Code, element: ComponentType, tile: Tile, lines: int, length: int) -> Tile:
     """Return the transpose of a tile of `length` lines of `lines` elements."""
     widest = code.machine.widest
     result: Tile = []

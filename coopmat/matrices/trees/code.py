@@ -36,7 +36,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """`count` rows or columns, from `first`."""
+    """A span of `count` rows or columns, from `first`."""
 
     first: Place
     count: int

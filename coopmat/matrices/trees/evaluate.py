@@ -234,7 +234,7 @@ class Evaluator:
     def _product(self, term: Product, axis: str, lines: Span, span: Span) -> Tile:
         """Calculate a product from one operand as vectors along the axis, and the other one's elements as scalars."""
         depth, pieces = term.left.columns, chunks(span.count, self.code.machine.widest)
-        # As many steps as are unrolled, so that a transposition of vectors has several to do at once.
+        # A block has as many steps as are unrolled, so that a transposition of vectors has several to do at once.
         block = depth if self.straight or depth <= 2 * K_BLOCK else K_BLOCK
         if block == depth:
             return self._ended(term, pieces, self._steps(term, axis, lines, span, Span(Place(), depth), None))

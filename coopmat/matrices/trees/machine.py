@@ -10,9 +10,9 @@ _REGISTERS = {128: 16, 256: 16, 512: 32}
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """`register_bits` wide vector registers, `registers` of them; `widest` is the greatest number of elements that a
-    vector of the code may have (16 in OpenCL C). With `members`, vectors in private memory may be accessed as members
-    of packed records; with `fma`, there is the builtin. ValueError where a number is not positive."""
+    """A machine has `registers` vector registers of `register_bits` bits; `widest` is the greatest number of elements
+    that a vector of the code may have (16 in OpenCL C). With `members`, vectors in private memory may be accessed as
+    members of packed records; with `fma`, the builtin exists. ValueError if a number is not positive."""
 
     register_bits: int = 256
     registers: int = 16

@@ -87,9 +87,9 @@ def _tiles(work: Tree, axis: str) -> list[tuple[int, int]]:
     spans = {min(span, length) for span in (lanes, 2 * lanes, machine.widest)}
     tiles = {(min(count, lines), span) for span in spans for count in (1, 2, 4, 6, 8)}
     sizes = {tile: tile[0] * -(-tile[1] // lanes) for tile in tiles}
-    fitting = [tile for tile in tiles if sizes[tile] < machine.registers] or [min(tiles)]
-    most = max(sizes[tile] for tile in fitting)
-    return sorted((tile for tile in fitting if sizes[tile] * 3 >= most), key=lambda tile: (-sizes[tile], tile))
+    candidates = [tile for tile in tiles if sizes[tile] < machine.registers] or [min(tiles)]
+    most = max(sizes[tile] for tile in candidates)
+    return sorted((tile for tile in candidates if sizes[tile] * 3 >= most), key=lambda tile: (-sizes[tile], tile))
 
 
 # --- one vector ----------------------------------------------------------------------------------
@@ -107,18 +107,18 @@ def _one_vector(tree: Tree) -> Tree | None:
     if out is None:
         return None
     order: list[tuple[Term, bool]] = []
-    waiting = [(root, False)]
-    while waiting:
-        term, turned = waiting.pop()
+    worklist = [(root, False)]
+    while worklist:
+        term, is_transposed = worklist.pop()
         if not isinstance(term, Object | Broadcast | Elementwise | Converted | Transposed):
             return None
-        order.append((term, turned))
-        waiting += [(operand, turned != isinstance(term, Transposed)) for operand in term.operands]
+        order.append((term, is_transposed))
+        worklist += [(operand, is_transposed != isinstance(term, Transposed)) for operand in term.operands]
     # Operands before what they are operands of, left before right.
     built: list[Term] = []
-    for term, turned in reversed(order):
+    for term, is_transposed in reversed(order):
         if isinstance(term, Object):
-            flat = _as_column(_where(tree, term), term, tree.out.row_major != turned)
+            flat = _as_column(_where(tree, term), term, tree.out.row_major != is_transposed)
             if flat is None:
                 return None
             inputs[term.number] = flat
@@ -188,9 +188,9 @@ def _overlaps(tree: Tree, stored: list[Term]) -> tuple[tuple[int, ...], tuple[in
     before = {key_of(term) for term in stored}
     exact: set[int] = set()
     disjoint: set[int] = set()
-    waiting: list[tuple[Term, bool]] = [(tree.root, True)]
-    while waiting:
-        term, same = waiting.pop()
+    worklist: list[tuple[Term, bool]] = [(tree.root, True)]
+    while worklist:
+        term, same = worklist.pop()
         if key_of(term) in before:
             continue
         if isinstance(term, Object) and _may_overlap(_where(tree, term).space, tree.out.space):
@@ -198,7 +198,7 @@ def _overlaps(tree: Tree, stored: list[Term]) -> tuple[tuple[int, ...], tuple[in
         keeps = not isinstance(term, Product | Transposed | Part)
         for number, operand in enumerate(term.operands):
             part = isinstance(term, WithPart) and number == 1
-            waiting.append((operand, same and keeps and not part))
+            worklist.append((operand, same and keeps and not part))
     return tuple(sorted(exact - disjoint)), tuple(sorted(disjoint))
 
 

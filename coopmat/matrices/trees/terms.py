@@ -28,11 +28,11 @@ class Term:
     def walk(self) -> Iterator[Term]:
         """Iterate over this term and all below, operands first, from the left, without recursion: terms grow deep."""
         terms: list[Term] = []
-        waiting: list[Term] = [self]
-        while waiting:
-            term = waiting.pop()
+        worklist: list[Term] = [self]
+        while worklist:
+            term = worklist.pop()
             terms.append(term)
-            waiting += term.operands
+            worklist += term.operands
         return reversed(terms)
 
 

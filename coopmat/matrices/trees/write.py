@@ -37,7 +37,7 @@ def body(plan: Plan, *, checks: bool = True) -> Code:
     evaluator = Evaluator(plan, code)
     for step in plan.steps[:-1]:
         memory = _array(plan, code, step)
-        # What has to be read once is read as it lies.
+        # A matrix that must be read once is read in its layout in memory.
         reading = isinstance(step.term, Object)
         _step(plan, code, evaluator, replace(step, lines=1) if reading else step, memory)
         evaluator.store(step.term, memory)

@@ -240,7 +240,7 @@ def _overlap(c: Context, e: typed.MatrixStore, matrix: CoopMatrixType) -> None:
     by_column = e.layout == Layout.COLUMN_MAJOR
     lines, length = (matrix.columns, matrix.rows) if by_column else (-(-matrix.rows // pack), matrix.columns * pack)
     if e.bounds is not None:
-        # What lies outside is not stored.
+        # Components outside of the bounds are not stored.
         bound = e.bounds.rows if by_column else e.bounds.columns
         length = min(length, bound.value * pack) if isinstance(bound, IntConst) else 0
     if isinstance(e.stride, IntConst) and 0 < e.stride.value < length and lines > 1:

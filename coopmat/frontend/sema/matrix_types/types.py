@@ -21,7 +21,7 @@ from ..values import rvalue
 
 MOST_ROWS = (1 << 20) - 1
 MOST_ELEMENTS = 1 << 16
-#: Of an object, those of the padding among them.
+#: The most elements of an object, padding included.
 MOST_STORED = 1 << 20
 _ELEMENTS = (*INTEGERS, *FLOATS)
 _FORM = "typedef T name __attribute__((matrix_type(rows, columns)))"
