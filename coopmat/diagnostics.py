@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 
 class Severity(Enum):
-    """The severity of a diagnostic; `ERROR` and `FATAL` make a compilation fail."""
+    """The severity of a diagnostic; `ERROR` and `FATAL` make a compilation fail, a `REMARK` is asked for."""
 
     NOTE = "note"
+    REMARK = "remark"
     WARNING = "warning"
     ERROR = "error"
     FATAL = "fatal error"
@@ -282,6 +283,7 @@ _MAX_SHOWN = 160
 _MAX_MESSAGE = 400
 _RED = "\x1b[1;31m"
 _COLOURS = {Severity.NOTE: "\x1b[1;36m", Severity.WARNING: "\x1b[1;35m", Severity.ERROR: _RED, Severity.FATAL: _RED}
+_COLOURS[Severity.REMARK] = "\x1b[1;34m"
 _BOLD, _GREEN, _RESET = "\x1b[1m", "\x1b[1;32m", "\x1b[0m"
 
 
@@ -381,6 +383,7 @@ def to_sarif(items: Iterable[Diagnostic], version: str) -> str:
     """Return the same diagnostics as one SARIF 2.1.0 run."""
     items = list(items)
     levels = {Severity.NOTE: "note", Severity.WARNING: "warning", Severity.ERROR: "error", Severity.FATAL: "error"}
+    levels[Severity.REMARK] = "note"
     results = []
     for item in items:
         result: dict[str, object] = {

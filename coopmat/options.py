@@ -19,6 +19,8 @@ FP_CONTRACT = ("on", "off", "matrix")
 MATRICES = (*ROUTES, "auto")
 DIALECTS = ("khr", "rfc", "clang", "intel", "intel-opaque", "intel-spirv", "llvm")
 CODES = ("auto", "spirv", "c")
+# What remarks may tell of: `matrix`, what became of each multiply-add of cooperative matrices.
+REMARKS = ("matrix",)
 # The form of a program on a route that is OpenCL C only, for a device that takes SPIR-V too: a module that imports the
 # functions of the route's prelude, which the device links.
 LINKED = "linked"
@@ -63,7 +65,8 @@ class CompileOptions:
     native modules (None: the device's, or khr if no device is known). `validate` says whether spirv-val checks the
     module (None: a module with native matrices must be valid, any other is validated if a spirv-val is available);
     input in SPIR-V is validated unless it is False. `verify_passes`: the typed AST is checked after each pass.
-    `budgets` are names of `coopmat.budgets` with their numbers.
+    `remarks` is one of `REMARKS`, or
+    empty. `budgets` are names of `coopmat.budgets` with their numbers.
     """
 
     defines: tuple[tuple[str, str], ...] = ()
@@ -91,6 +94,7 @@ class CompileOptions:
     debug: bool = False
     code: str = "auto"
     hints: tuple[str, ...] = ()
+    remarks: str = ""
     widest: int = 16
     packed_members: bool = True
     fma: bool = True
@@ -301,6 +305,7 @@ _EXAMPLES = {
     "-ferror-limit=": "20",
     "-ffp-contract=": "on",
     "-W": "all",
+    "-Rpass=": "matrix",
 }
 
 FLAGS: tuple[Flag, ...] = (
@@ -340,5 +345,6 @@ FLAGS: tuple[Flag, ...] = (
     Flag("-D", "separate", _define),
     Flag("-U", "separate", _undefine),
     Flag("-I", "separate", _include),
+    Flag("-Rpass=", "joined", _choice("remarks", "-Rpass", REMARKS)),
     Flag("-W", "joined", _warning),
 )

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import bench_contenders
 import click
 import numpy as np
 
@@ -199,8 +200,16 @@ def bench_memory() -> None:
 @click.option("--device", metavar="D", help="The OpenCL device; the first one otherwise.")
 @click.option("--size", default=512, help="M = N = K of the products.")
 @click.option("--rounds", default=15, help="How often each is run.")
-def main(device: str | None, size: int, rounds: int) -> None:
+@click.option("--contenders", metavar="N,N...", help="Products at these sizes, against onnxruntime and numpy only.")
+@click.option("--line", "lines", multiple=True, metavar="TEXT", help="Of these, the ones whose names begin so.")
+def main(device: str | None, size: int, rounds: int, contenders: str | None, lines: tuple[str, ...]) -> None:
     """Measure the lowerings against plain kernels, and the compiler against clang."""
+    if contenders:
+        for line in bench_contenders.LINES:
+            for extent in map(int, contenders.split(",")):
+                if not lines or line.name.startswith(lines):
+                    bench_contenders.contend(line, extent, ["--matrices", "auto"])
+        return
     bench_gemm(select(device), size, rounds)
     bench_compile(rounds)
     bench_memory()

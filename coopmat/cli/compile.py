@@ -316,6 +316,7 @@ _COMPILER_HELP = {
     "(flat vectors), intel-opaque, intel-spirv, llvm.",
     "-D -U -I -cl-std= -cl-ext= -cl-... -Werror -w -W<name> -Wno-<name> -O0..-O3 -g": "As in clang and OpenCL.",
     "--spirv-version V, --target-env E": "The module's version, and what spirv-val checks it against.",
+    "-Rpass=matrix": "A remark for each multiply-add of matrices: the instruction that it became, or why none.",
     "--verify-passes": "Check the typed AST after each pass on it.",
     "--validate, --no-validate": "Without either, native modules must be valid, and lowered ones are validated "
     "where a spirv-val is at hand.",

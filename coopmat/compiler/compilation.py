@@ -162,6 +162,11 @@ class Compilation:
             self.findings.warning(item.code, item.message, item.span)
         self.findings.raise_if_errors()
 
+    def remark(self, code: str, items: Iterable[tuple[Span, str]]) -> None:
+        """Add the remarks of a stage, in the order of the source."""
+        for span, text in sorted(items, key=lambda item: (item[0].file, item[0].line, item[0].column)):
+            self.findings.add(Diagnostic(Severity.REMARK, code, text, span))
+
     # --- the device
 
     def check_device(

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, cast
 
-from ..diagnostics import CompileError, Diagnostics, InternalError, TooManyErrors
+from ..diagnostics import CompileError, Diagnostics, InternalError, Span, TooManyErrors
 from ..matrices.strategies import Tuning
 
 if TYPE_CHECKING:
@@ -125,6 +125,8 @@ def run_passes(c: Compilation, form: str) -> tuple[typed.Unit, Report]:
     with collector:
         unit = c.timed("passes", lambda: c.placed(lambda: passes.run(unit, sequence, report, verify=verify)))
     c.warn_of(report.warnings)
+    if c.options.remarks:
+        c.remark(c.options.remarks, [*report.remarks, *_native_remarks(unit)])
     return unit, report
 
 
@@ -147,6 +149,14 @@ def lower_options(c: Compilation) -> LowerOptions:
         memory_rules=c.memory_rules(),
         tuning=tuning(options),
     )
+
+
+def _native_remarks(unit: typed.Unit) -> list[tuple[Span, str]]:
+    from ..frontend import nodes, typed
+
+    bodies = (function.body for function in unit.functions)
+    found = (node for node in nodes.walk(*bodies) if isinstance(node, typed.MatrixMulAdd))
+    return [(node.span, "multiply-add: OpCooperativeMatrixMulAddKHR") for node in found]
 
 
 def lower(c: Compilation, form: str) -> LoweredModule:

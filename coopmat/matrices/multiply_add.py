@@ -130,6 +130,29 @@ class MultiplyAdd(FromTemplate):
         row = product.instruction(self.a.component, self.b.component, self.operands)
         return () if row is None else (EmulatedInstruction(row),)
 
+    def remark(self, target: Target) -> str:
+        """Return what it becomes: so many of an instruction, or why none."""
+        m, n, k = self.c.rows, self.c.columns, self.a.columns
+        types = f"{self.a.component} x {self.b.component} + {self.c.component}"
+        text, strategy = f"{m} x {n} x {k} multiply-add of {types}", target.strategy
+        product = self._product(target)
+        if product is not None:
+            count = m // product.m * (n // product.n) * (k // product.k)
+            return f"{text}: {count} of {product.name} ({product.m} x {product.n} x {product.k})"
+        if not strategy.every_product:
+            return f"{text}: no matrix instruction on the route '{strategy.name}'"
+        rows = [row for row in strategy.products if row.lanes == target.sub_group_size]
+        rows = [row for row in rows if all(m.component.name in names for m, names in self._types(row))]
+        if not rows:
+            return f"{text}: no instruction of the device has these types"
+        shapes = sorted({(row.m, row.n, row.k) for row in rows if not all(map(row.fits, (self.a, self.b, self.c)))})
+        if len(shapes) < len({(row.m, row.n, row.k) for row in rows}):
+            return f"{text}: no instruction has these signs, or operands that lie so"
+        return f"{text}: no multiple of an instruction's {' or '.join('{} x {} x {}'.format(*s) for s in shapes)}"
+
+    def _types(self, row: Product) -> tuple[tuple[MatrixType, tuple[str, ...]], ...]:
+        return (self.a, row.a), (self.b, row.b), (self.c, row.c)
+
     def _product(self, target: Target) -> Product | None:
         return target.strategy.product(self.a, self.b, self.c, self.operands, target.sub_group_size)
 

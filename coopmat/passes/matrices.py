@@ -49,8 +49,10 @@ class Matrices:
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
         graph = CallGraph(unit, names_matrix)
         groups = SubGroups(unit, graph, self.strategy, self.size_option)
-        result = _Unit(unit, graph, groups, self).run()
+        lowered = _Unit(unit, graph, groups, self)
+        result = lowered.run()
         report.warnings += groups.warnings
+        report.remarks += lowered.remarks
         return result
 
 
@@ -62,6 +64,7 @@ class _Unit:
         self.storage = Storage(options.strategy, groups.smallest_size, options.half_bits)
         self.half_bits = options.half_bits
         self.calls = LibraryCalls(options.library)
+        self.remarks: list[tuple[Span, str]] = []
         self._versions: dict[tuple[typed.FunctionDecl, Target], typed.FunctionDecl] = {}
         # Callees first.
         self._functions: list[typed.FunctionDecl] = []
@@ -137,6 +140,8 @@ class _Function(FunctionRewriter):
                 before += effects
             operands.append(named_space(operand))
         instance = _INSTANCES[type(e)](e)
+        if isinstance(instance, lowering.MultiplyAdd):
+            self.unit.remarks.append((e.span, instance.remark(self.target)))
         return self._result(instance, before, operands, e.type, e.span)
 
     def _result(
