@@ -1,26 +1,20 @@
 // C = A B of any component types that can be multiplied, a tile of any size for each work-group: -DIN and -DOUT name
 // the types of A and B and of C. With -DPACKED=n, rows of B lie in packs of n, those of a column together, as matrix
 // instructions take them: 4 of bytes, 2 of 16 bits. LDA, LDB and LDC are the arrays' row lengths; a power of two is
-// best padded. M and N are multiples of the tile, K of its depth.
+// best padded. M, N and K are any; where M or N is not given, it is a multiple of the tile.
 //
 // On CPUs, of TILE_M x TILE_N x TILE_K: 96 x 96 x 192 for bytes, 96 x 96 x 96 for bfloat16, 8 x 48 x 4 for half and
 // 12 x 32 x 4 for float, or what divides the size and is near (docs/performance.md).
 //
-// run: kernel=gemm_blocks global=(M/16*sg, N/16) local=(sg, 1) M=64 N=96 K=64 PAD=16
-//      flop=2*M*N*K
-//      -DIN=char -DOUT=int -DTILE_M=16 -DTILE_N=16 -DTILE_K=32 -DK=64 -DLDA=80 -DLDB=112 -DLDC=112
-//      a=i8[M,K+PAD]:integers(-128,127) b=i8[K,N+PAD]:integers(-128,127) c=i32[M,N+PAD]:zeros
-// check: c[:, :N] == a[:, :K].astype(i32) @ b[:, :N].astype(i32)
-//
 // run: kernel=gemm_blocks global=(M/48*sg, N/32) local=(sg, 1) M=96 N=64 K=128 PAD=16
 //      flop=2*M*N*K
-//      -DIN=char -DOUT=int -DTILE_M=48 -DTILE_N=32 -DTILE_K=64 -DK=128 -DLDA=144 -DLDB=80 -DLDC=80
+//      -DIN=char -DOUT=int -DTILE_M=48 -DTILE_N=32 -DTILE_K=64 -DM=96 -DN=64 -DK=128 -DLDA=144 -DLDB=80 -DLDC=80
 //      a=i8[M,K+PAD]:integers(-128,127) b=i8[K,N+PAD]:integers(-128,127) c=i32[M,N+PAD]:zeros
 // check: c[:, :N] == a[:, :K].astype(i32) @ b[:, :N].astype(i32)
 //
-// run: kernel=gemm_blocks global=(M/8*sg, N/16) local=(sg, 1) M=64 N=96 K=64 PAD=16
+// run: kernel=gemm_blocks global=(ceil(M/8)*sg, ceil(N/16)) local=(sg, 1) M=67 N=25 K=41 PAD=2
 //      flop=2*M*N*K
-//      -DIN=half -DOUT=float -DTILE_M=8 -DTILE_N=16 -DTILE_K=8 -DK=64 -DLDA=80 -DLDB=112 -DLDC=112
+//      -DIN=half -DOUT=float -DTILE_M=8 -DTILE_N=16 -DTILE_K=8 -DM=67 -DN=25 -DK=41 -DLDA=43 -DLDB=27 -DLDC=27
 //      a=f16[M,K+PAD]:uniform(-1,1) b=f16[K,N+PAD]:uniform(-1,1) c=f32[M,N+PAD]:zeros
 // check: c[:, :N] ~ a[:, :K].astype(f32) @ b[:, :N].astype(f32)   atol=1e-4
 
@@ -34,10 +28,21 @@ typedef IN B __attribute__((coop_mat(SUBGROUP, TILE_K, TILE_N, CLK_COOPERATIVE_M
 typedef OUT C __attribute__((coop_mat(SUBGROUP, TILE_M, TILE_N, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
 
 #ifdef PACKED
-#define LOAD_B(K, COLUMN) \
-    coop_mat_load(b + (K) * LDB + (COLUMN) * PACKED, CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED, PACKED * LDB)
+#define LAYOUT_B CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED
 #else
-#define LOAD_B(K, COLUMN) coop_mat_load(b + (K) * LDB + (COLUMN), ROW_MAJOR, LDB)
+#define LAYOUT_B ROW_MAJOR
+#define PACKED 1
+#endif
+
+// Tiles that stick out are read and written with checks, which give zeros outside; they cost nothing where all are whole.
+#if M % TILE_M || N % TILE_N || K % TILE_K
+#define LOAD_A(ROW, COLUMN) coop_mat_load_checked(a, ROW_MAJOR, LDA, ROW, COLUMN, M, K)
+#define LOAD_B(ROW, COLUMN) coop_mat_load_checked(b, LAYOUT_B, LDB * PACKED, ROW, COLUMN, K, N)
+#define STORE_C(TILE, ROW, COLUMN) coop_mat_store_checked(c, TILE, ROW_MAJOR, LDC, ROW, COLUMN, M, N)
+#else
+#define LOAD_A(ROW, COLUMN) coop_mat_load(a + (ROW) * LDA + (COLUMN), ROW_MAJOR, LDA)
+#define LOAD_B(ROW, COLUMN) coop_mat_load(b + (ROW) * LDB + (COLUMN) * PACKED, LAYOUT_B, LDB * PACKED)
+#define STORE_C(TILE, ROW, COLUMN) coop_mat_store(c + (ROW) * LDC + (COLUMN), TILE, ROW_MAJOR, LDC)
 #endif
 
 kernel void gemm_blocks(const global IN *a, const global IN *b, global OUT *c)
@@ -46,9 +51,9 @@ kernel void gemm_blocks(const global IN *a, const global IN *b, global OUT *c)
     C sum = coop_mat_init(0);
 
     for (size_t k = 0; k < K; k += TILE_K) {
-        A ta = coop_mat_load(a + row * LDA + k, ROW_MAJOR, LDA);
+        A ta = LOAD_A(row, k);
         B tb = LOAD_B(k, column);
         sum = coop_mat_mulAdd(ta, tb, sum);
     }
-    coop_mat_store(c + row * LDC + column, sum, ROW_MAJOR, LDC);
+    STORE_C(sum, row, column);
 }

@@ -67,15 +67,15 @@ MUTANTS = (
         "last-row-not-stored",
         "lanes",
         _GENERAL,
-        "if (CM_HOLDS(CM_LANE, s) && CM_INSIDE(",
-        "if (CM_HOLDS(CM_LANE, s) && CM_ROW(CM_LANE, s) != CM_ROWS - 1 && CM_INSIDE(",
+        "if (CM_HOLDS(lane, s) && CM_INSIDE(",
+        "if (CM_HOLDS(lane, s) && r != CM_ROWS - 1 && CM_INSIDE(",
     ),
     Mutant(
         "last-column-not-loaded",
         "lanes",
         _GENERAL,
-        "out[s] = CM_HOLDS(CM_LANE, s) && CM_INSIDE(",
-        "out[s] = CM_HOLDS(CM_LANE, s) && CM_COLUMN(CM_LANE, s) != CM_COLUMNS - 1 && CM_INSIDE(",
+        "out[s] = CM_HOLDS(lane, s) && CM_INSIDE(",
+        "out[s] = CM_HOLDS(lane, s) && c != CM_COLUMNS - 1 && CM_INSIDE(",
     ),
     Mutant(
         "padding-written",
@@ -208,8 +208,8 @@ MUTANTS = (
         "a-transposed",
         "one",
         _ONE,
-        "CM_WIDEN_A(a[i * CM_K + k])",
-        "CM_WIDEN_A(a[(i * CM_K + k) % CM_M * CM_K + (i * CM_K + k) / CM_M])",
+        "CM_WIDEN_A(a[(top + i) * CM_K + k])",
+        "CM_WIDEN_A(a[((top + i) * CM_K + k) % CM_M * CM_K + ((top + i) * CM_K + k) / CM_M])",
     ),
     Mutant("bytes-of-one-sign", "x86:emulated", _PRODUCTS, '"0x80808080u" if a_signed', '"0" if a_signed'),
     Mutant(
@@ -219,9 +219,7 @@ MUTANTS = (
         "return number % down * tile.rows + row,",
         "return (number + 1) % down * tile.rows + row,",
     ),
-    Mutant(
-        "next-row-of-mixed", "mma:emulated", _GENERAL, "x[CM_ROW(CM_LANE, s)]", "x[(CM_ROW(CM_LANE, s) + 1) % CM_M]"
-    ),
+    Mutant("next-row-of-mixed", "mma:emulated", _GENERAL, "x[CM_ROW(lane, s)]", "x[(CM_ROW(lane, s) + 1) % CM_M]"),
     Mutant("other-sign", "mma:emulated", _PRODUCTS, 'types = "s8" if a_signed', 'types = "s8" if b_signed'),
     Mutant("packs-turned", "x86:emulated", _HOLDINGS, "column * self.pack + row % self.pack", "column * self.pack"),
     Mutant(

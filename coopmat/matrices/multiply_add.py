@@ -205,7 +205,7 @@ class MultiplyAdd(FromTemplate):
         """Return an expression for `w` components of row k from column j * w on."""
         holding = target.holding(self.b)
         if holding.name != "INTERLEAVED":
-            return "CM_VECTOR(const CM_B_V, b, k * CM_N + j * CM_WIDTH)"
+            return "CM_VECTOR(const CM_B_V, b, (k) * CM_N + (j) * CM_WIDTH)"
         j: Number = Term("(j)")
         slots = (holding.holder(Term("(k)"), j * w + i)[1] for i in range(w))
         return f"(CM_B_V)({', '.join(f'b[{slot}]' for slot in slots)})"

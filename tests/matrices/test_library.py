@@ -540,6 +540,11 @@ def mul_add_cases(target, rng) -> Iterator[Case]:
 
 def _mul_add_cases(target, rng) -> Iterator[Case]:
     small = [size for size in SIZES if size <= 16]
+    if target[0].name == "one":
+        # C in several blocks of registers, along both axes: the runner found the second ones to take the first's B.
+        integers = COMPONENT_TYPES["s32"], COMPONENT_TYPES["s64"], COMPONENT_TYPES["u16"]
+        for types, shape in ((integers, (7, 64, 5)), ((FLOATS[0],) * 3, (14, 112, 3)), (FLOATS[:3], (26, 96, 2))):
+            yield mul_add_case(target, rng, types, Operands.NONE, shape)
     for types in itertools.product(FLOATS, repeat=3):
         yield mul_add_case(target, rng, types, Operands.NONE, tuple(map(int, rng.choice(small, 3))))
     for mask in range(32):

@@ -100,7 +100,7 @@ static CM_INLINE void cm_mul_add_4x4x4_s8xu8_s32_13(__private int *out, __privat
             _Pragma("unroll") for (int k = 0; k < 4; ++k) {
                 uint4 y[1];
                 _Pragma("unroll") for (int j = 0; j < 1; ++j)
-                    y[j] = convert_uint4(*(__private const uchar4 *)(b + (k * 4 + left + j * 4)));
+                    y[j] = convert_uint4(*(__private const uchar4 *)(b + (k * 4 + (left + j) * 4)));
                 _Pragma("unroll") for (int i = 0; i < 4; ++i) {
                     const uint4 x = (uint4)(as_uint((int)a[(top + i) * 4 + k]));
                     _Pragma("unroll") for (int j = 0; j < 1; ++j)
