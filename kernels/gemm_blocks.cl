@@ -1,7 +1,7 @@
 // C = A B of any component types that can be multiplied, a tile of any size for each work-group: -DIN and -DOUT name
-// the types of A and B and of C. With -DPACKED=n, rows of B lie in packs of n, those of a column together, as matrix
-// instructions take them: 4 of bytes, 2 of 16 bits. LDA, LDB and LDC are the arrays' row lengths; a power of two is
-// best padded. M, N and K are any; where M or N is not given, it is a multiple of the tile.
+// the types of A and B and of C, char and int otherwise. Where PACKED is defined, so many rows of B lie in a pack, those
+// of a column together, as matrix instructions take them: 4 of bytes, 2 of 16 bits. LDA, LDB and LDC are the arrays' row
+// lengths; a power of two is best padded. M, N and K are any; where M or N is not given, it is a multiple of the tile.
 //
 // On CPUs, of TILE_M x TILE_N x TILE_K: 96 x 96 x 192 for bytes, 96 x 96 x 96 for bfloat16, 8 x 48 x 4 for half and
 // 12 x 32 x 4 for float, or what divides the size and is near (docs/performance.md).
@@ -22,6 +22,16 @@
 
 #define ROW_MAJOR CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
 #define SUBGROUP CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP
+
+#ifndef IN
+#define IN char
+#define OUT int
+#endif
+#ifndef TILE_M
+#define TILE_M 16
+#define TILE_N 16
+#define TILE_K 32
+#endif
 
 typedef IN A __attribute__((coop_mat(SUBGROUP, TILE_M, TILE_K, CLK_COOPERATIVE_MATRIX_A)));
 typedef IN B __attribute__((coop_mat(SUBGROUP, TILE_K, TILE_N, CLK_COOPERATIVE_MATRIX_B)));

@@ -118,8 +118,9 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 #ifdef CM_OP_MUL_ADD // a block of CM_BLOCK_M rows and CM_BLOCK_N vectors of C fits the registers
 CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
 {
-    CM_EACH_REGISTER_BLOCK for (int top = 0; top < CM_M; top += CM_BLOCK_M)
-        CM_EACH_REGISTER_BLOCK for (int left = 0; left < CM_N / CM_WIDTH; left += CM_BLOCK_N) {
+    CM_EACH_REGISTER_BLOCK for (int down = 0; down < CM_M / CM_BLOCK_M; ++down)
+        CM_EACH_REGISTER_BLOCK for (int along = 0; along < CM_N / CM_WIDTH / CM_BLOCK_N; ++along) {
+            const int top = down * CM_BLOCK_M, left = along * CM_BLOCK_N;
             CM_SUM_V sum[CM_BLOCK_M][CM_BLOCK_N];
             CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i)
                 CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j)

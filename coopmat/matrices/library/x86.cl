@@ -80,8 +80,9 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
         CM_EACH_K for (int k = 0; k < CM_K; k += 4)
             CM_EACH_COLUMN for (int j = 0; j < CM_N / 16; ++j)
                 extra[j] = CM_DOT(extra[j], (uint16)(CM_FLIP), CM_VECTOR(const uint16, b, k * CM_N + j * 64));
-    CM_EACH_REGISTER_BLOCK for (int top = 0; top < CM_M; top += CM_BLOCK_M)
-        CM_EACH_REGISTER_BLOCK for (int left = 0; left < CM_N / 16; left += CM_BLOCK_N) {
+    CM_EACH_REGISTER_BLOCK for (int down = 0; down < CM_M / CM_BLOCK_M; ++down)
+        CM_EACH_REGISTER_BLOCK for (int along = 0; along < CM_N / 16 / CM_BLOCK_N; ++along) {
+            const int top = down * CM_BLOCK_M, left = along * CM_BLOCK_N;
             uint16 sum[CM_BLOCK_M][CM_BLOCK_N];
             CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i)
                 CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j)
@@ -112,8 +113,9 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
 #ifdef CM_OP_MUL_ADD_BFLOAT16
 CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
 {
-    CM_EACH_REGISTER_BLOCK for (int top = 0; top < CM_M; top += CM_BLOCK_M)
-        CM_EACH_REGISTER_BLOCK for (int left = 0; left < CM_N / 16; left += CM_BLOCK_N) {
+    CM_EACH_REGISTER_BLOCK for (int down = 0; down < CM_M / CM_BLOCK_M; ++down)
+        CM_EACH_REGISTER_BLOCK for (int along = 0; along < CM_N / 16 / CM_BLOCK_N; ++along) {
+            const int top = down * CM_BLOCK_M, left = along * CM_BLOCK_N;
             float16 sum[CM_BLOCK_M][CM_BLOCK_N];
             CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i)
                 CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j)

@@ -89,14 +89,15 @@ static CM_INLINE void cm_load_4x4_C_f32_global_rowm(__private float *out, __glob
 #line 394 "<matrix library>"
 static CM_INLINE void cm_mul_add_4x4x4_s8xu8_s32_13(__private int *out, __private const char *a, __private const uchar *b, __private const int *c)
 {
-    _Pragma("unroll") for (int top = 0; top < 4; top += 4) {
-        _Pragma("unroll") for (int left = 0; left < 1; left += 1) {
+    _Pragma("unroll") for (int down = 0; down < 1; ++down) {
+        _Pragma("unroll") for (int along = 0; along < 1; ++along) {
+            const int top = down * 4; const int left = along * 1;
             uint4 sum[4][1];
             _Pragma("unroll") for (int i = 0; i < 4; ++i) {
                 _Pragma("unroll") for (int j = 0; j < 1; ++j)
                     sum[i][j] = as_uint4(*(__private const int4 *)(c + ((top + i) * 4 + (left + j) * 4)));
             }
-#line 402 "<matrix library>"
+#line 403 "<matrix library>"
             _Pragma("unroll") for (int k = 0; k < 4; ++k) {
                 uint4 y[1];
                 _Pragma("unroll") for (int j = 0; j < 1; ++j)
@@ -116,19 +117,19 @@ static CM_INLINE void cm_mul_add_4x4x4_s8xu8_s32_13(__private int *out, __privat
         }
     }
 }
-#line 467 "<matrix library>"
+#line 468 "<matrix library>"
 static CM_INLINE void cm_negate_4x4_C_f32(__private float *out, __private const float *m)
 {
     _Pragma("unroll") for (int i = 0; i < 16; i += 4)
         *(__private float4 *)(out + i) = -*(__private const float4 *)(m + i);
 }
-#line 507 "<matrix library>"
+#line 508 "<matrix library>"
 static CM_INLINE void cm_scalar_mul_4x4_C_f32(__private float *out, __private const float *m, float scalar)
 {
     _Pragma("unroll") for (int i = 0; i < 16; i += 4)
         *(__private float4 *)(out + i) = *(__private const float4 *)(m + i) * scalar;
 }
-#line 551 "<matrix library>"
+#line 552 "<matrix library>"
 static CM_INLINE void cm_store_4x4_C_f32_global_rowm(__global float *p, __private const float *m, ulong stride)
 {
     _Pragma("unroll") for (int r = 0; r < 4; ++r) {
@@ -136,7 +137,7 @@ static CM_INLINE void cm_store_4x4_C_f32_global_rowm(__global float *p, __privat
             vstore4(*(__private const float4 *)(m + (r * 4 + c)), 0, p + (r * stride + c));
     }
 }
-#line 602 "<matrix library>"
+#line 603 "<matrix library>"
 static CM_INLINE void cm_store_4x4_C_s32_global_rowm(__global int *p, __private const int *m, ulong stride)
 {
     _Pragma("unroll") for (int r = 0; r < 4; ++r) {
@@ -144,13 +145,13 @@ static CM_INLINE void cm_store_4x4_C_s32_global_rowm(__global int *p, __private 
             vstore4(*(__private const int4 *)(m + (r * 4 + c)), 0, p + (r * stride + c));
     }
 }
-#line 647 "<matrix library>"
+#line 648 "<matrix library>"
 static CM_INLINE void cm_sub_4x4_C_f32(__private float *out, __private const float *a, __private const float *b)
 {
     _Pragma("unroll") for (int i = 0; i < 16; i += 4)
         *(__private float4 *)(out + i) = *(__private const float4 *)(a + i) - *(__private const float4 *)(b + i);
 }
-#line 670 "<matrix library>"
+#line 671 "<matrix library>"
 static CM_INLINE int cm_sub_group_any(int predicate)
 {
     return predicate != 0;
