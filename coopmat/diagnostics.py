@@ -282,8 +282,13 @@ class Diagnostics:
 _MAX_SHOWN = 160
 _MAX_MESSAGE = 400
 _RED = "\x1b[1;31m"
-_COLOURS = {Severity.NOTE: "\x1b[1;36m", Severity.WARNING: "\x1b[1;35m", Severity.ERROR: _RED, Severity.FATAL: _RED}
-_COLOURS[Severity.REMARK] = "\x1b[1;34m"
+_COLOURS = {
+    Severity.NOTE: "\x1b[1;36m",
+    Severity.REMARK: "\x1b[1;34m",
+    Severity.WARNING: "\x1b[1;35m",
+    Severity.ERROR: _RED,
+    Severity.FATAL: _RED,
+}
 _BOLD, _GREEN, _RESET = "\x1b[1m", "\x1b[1;32m", "\x1b[0m"
 
 
@@ -382,13 +387,12 @@ def _as_dict(item: Diagnostic) -> dict[str, object]:
 def to_sarif(items: Iterable[Diagnostic], version: str) -> str:
     """Return the same diagnostics as one SARIF 2.1.0 run."""
     items = list(items)
-    levels = {Severity.NOTE: "note", Severity.WARNING: "warning", Severity.ERROR: "error", Severity.FATAL: "error"}
-    levels[Severity.REMARK] = "note"
+    levels = {Severity.NOTE: "note", Severity.REMARK: "note", Severity.WARNING: "warning"}
     results = []
     for item in items:
         result: dict[str, object] = {
             "ruleId": item.code,
-            "level": levels[item.severity],
+            "level": levels.get(item.severity, "error"),
             "message": {"text": item.message},
         }
         if item.span is not None:

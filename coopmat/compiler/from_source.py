@@ -126,7 +126,8 @@ def run_passes(c: Compilation, form: str) -> tuple[typed.Unit, Report]:
         unit = c.timed("passes", lambda: c.placed(lambda: passes.run(unit, sequence, report, verify=verify)))
     c.warn_of(report.warnings)
     if c.options.remarks:
-        c.remark(c.options.remarks, [*report.remarks, *_native_remarks(unit)])
+        lowered = ((span, text()) for span, text in report.remarks)
+        c.remark(c.options.remarks, [*lowered, *_native_remarks(unit)])
     return unit, report
 
 

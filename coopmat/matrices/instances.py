@@ -138,11 +138,12 @@ class _Memory(_OfMatrix):
     def _memory_definitions(self, target: Target, section: str) -> dict[str, str]:
         w, holding = target.width(self.matrix), target.holding(self.matrix)
         how = "CHECKED" if self.checked else "EACH" if self.volatile else f"{holding.name}_{self.layout.short.upper()}"
-        pieces = f"{section}_{how}_PIECES " * target.strategy.in_pieces(self.matrix)
+        in_pieces = target.strategy.in_pieces(self.matrix)
+        pieces = f"{section}_{how}_PIECES " * in_pieces
         out = self._matrix_definitions(target, f"{pieces}{section}_{how} {section}_EACH {section}")
         if how != "WHOLE_ROWM":
             out["EACH"] = each(holding.slots, holding.has_vectors)
-        if target.strategy.in_pieces(self.matrix) and how in _BY_PIECES:
+        if in_pieces and how in _BY_PIECES:
             out["EACH"] = each(holding.slots * self.matrix.component.size // PIECE)
         fits = "(CM_FITS((r) + 1, row, rows) && CM_FITS((c) + 1, column, columns))"
         out |= {
@@ -153,7 +154,7 @@ class _Memory(_OfMatrix):
             "PLACE": ", ".join(f"{p.type} {p.name}" for p in self._place),
             "INSIDE(r, c)": fits if self.checked else "1",
         }
-        if target.strategy.in_pieces(self.matrix):
+        if in_pieces:
             out |= {"PIECE": str(PIECE // self.matrix.component.size), "LOAD_PIECE(p)": piece(self.matrix.component)}
         if isinstance(holding, Interleaved):
             out |= {"PACK": str(holding.pack), "JOIN(r, c)": joined(self.matrix.component, holding.pack)}

@@ -32,8 +32,8 @@ class Report:
     warnings: list[Diagnostic] = field(default_factory=list)
     # The expressions of Clang's matrix types, with their places.
     trees: list[tuple[Span, Tree]] = field(default_factory=list)
-    # What became of each multiply-add of cooperative matrices.
-    remarks: list[tuple[Span, str]] = field(default_factory=list)
+    # For each multiply-add of cooperative matrices, the function that tells what became of it.
+    remarks: list[tuple[Span, Callable[[], str]]] = field(default_factory=list)
 
 
 class Pass(Protocol):

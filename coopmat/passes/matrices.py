@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ..diagnostics import Span
@@ -64,7 +65,7 @@ class _Unit:
         self.storage = Storage(options.strategy, groups.smallest_size, options.half_bits)
         self.half_bits = options.half_bits
         self.calls = LibraryCalls(options.library)
-        self.remarks: list[tuple[Span, str]] = []
+        self.remarks: list[tuple[Span, Callable[[], str]]] = []
         self._versions: dict[tuple[typed.FunctionDecl, Target], typed.FunctionDecl] = {}
         # Callees first.
         self._functions: list[typed.FunctionDecl] = []
@@ -141,7 +142,7 @@ class _Function(FunctionRewriter):
             operands.append(named_space(operand))
         instance = _INSTANCES[type(e)](e)
         if isinstance(instance, lowering.MultiplyAdd):
-            self.unit.remarks.append((e.span, instance.remark(self.target)))
+            self.unit.remarks.append((e.span, partial(instance.remark, self.target)))
         return self._result(instance, before, operands, e.type, e.span)
 
     def _result(
