@@ -20,13 +20,14 @@ from .options import CompileOptions, UsageError
 
 if TYPE_CHECKING:
     from .devices.context import context
-    from .devices.variants import SubGroupSizeError, variants
+    from .devices.variants import SubGroupSizeError
     from .ir.kernel_info import KernelInfo
     from .matrices.variants import Variant
     from .runtime.cl_errors import ArgumentError, LaunchError
     from .runtime.cl_program import Program
     from .runtime.hook import hook
     from .runtime.program import BuildError
+    from .runtime.variants import variants
 
 __version__ = "0.1.0"
 
@@ -62,7 +63,7 @@ _LATER = {
     "Variant": "matrices.variants",
     "context": "devices.context",
     "hook": "runtime.hook",
-    "variants": "devices.variants",
+    "variants": "runtime.variants",
 }
 
 

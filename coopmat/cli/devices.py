@@ -21,6 +21,7 @@ from coopmat.devices.environment import INSTALL_COMMAND
 from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.devices.sub_groups import sub_group_sizes
 from coopmat.matrices.strategies import IN_SUB_GROUPS, OPENCL_C_ONLY, STRATEGIES
+from coopmat.runtime.variants import variants_on_unit
 
 from .status import ExitStatus
 
@@ -99,12 +100,15 @@ def as_dict(device: DeviceInfo) -> dict[str, object]:
 def _matrices(device: DeviceInfo) -> dict[str, object]:
     """Return the device's support of matrices. `native_variants` is None if the device has them but does not report
     which, and so are the bytes of which pointers and strides must be multiples; `proven_variants` are unreported ones
-    that were correct when `--probe` tried them. The lowerings take every type and shape, at any multiple of the
+    that were correct when `--probe` tried them. `unit_variants` are what the device's matrix instructions multiply by
+    the route `unit`, in the instructions' shapes. The lowerings take every type and shape, at any multiple of the
     component: alignment and multiple are 1."""
     native = COOPERATIVE_MATRIX in device.extensions
     return {
         "native_variants": (_names(device) if native else []),
         "proven_variants": _proven(device),
+        "unit": unit_for(device) or None,
+        "unit_variants": [variant.name for variant in variants_on_unit(device, asks=False)],
         "lowerings": _lowerings(device),
         "pointer_alignment": device.pointer_alignment if native else 1,
         "stride_multiple": device.stride_multiple if native else 1,
@@ -112,12 +116,9 @@ def _matrices(device: DeviceInfo) -> dict[str, object]:
 
 
 def _lowerings(device: DeviceInfo) -> list[str]:
-    from coopmat.runtime.instruction_probe import instructions
-
     lowerings = [name for name in STRATEGIES if device.sub_groups or name not in IN_SUB_GROUPS]
-    unit = unit_for(device)
-    native_units = {unit} if unit and instructions(device, unit, asks=False) else set()
-    return [name for name in lowerings if ":" not in name and (name not in OPENCL_C_ONLY or name in native_units)]
+    units = {unit_for(device)} if variants_on_unit(device, asks=False) else set()
+    return [name for name in lowerings if ":" not in name and (name not in OPENCL_C_ONLY or name in units)]
 
 
 def _proven(device: DeviceInfo) -> list[str]:
@@ -137,6 +138,7 @@ def _rows(device: DeviceInfo) -> dict[str, str]:
         "empty kernel": "is built" if failure is None else f"CANNOT BE BUILT: {failure}".replace("\n", "\n        "),
         "route": f"{route.matrices} ({route.why})",
         "matrices": _describe_matrices(device),
+        "matrix unit": _describe_unit(device),
         "type": f"{device.kind}, {device.compute_units} compute units, {device.local_memory // 1024} KiB local memory",
         "version": f"{device.version}, driver {device.driver}",
         "SPIR-V": ", ".join(device.spirv_versions) or "none",
@@ -165,6 +167,27 @@ def _describe_matrices(device: DeviceInfo) -> str:
         f"every variant by --matrices {' or '.join(lowerings)}" if isinstance(lowerings, list) and lowerings else "none"
     )
     return f"native: {native}; lowered: {every}"
+
+
+def _describe_unit(device: DeviceInfo) -> str:
+    """Describe what matrix instructions multiply: shapes of which a multiply-add's is a multiple, and component
+    types."""
+    route = unit_for(device)
+    if not route:
+        return "its own matrices" if COOPERATIVE_MATRIX in device.extensions else "none known"
+    on_unit = variants_on_unit(device, asks=False)
+    if not on_unit:
+        return f"by --matrices {route}, if it is right: that is not known before the first use, or --probe"
+    shapes: dict[tuple[object, ...], tuple[list[str], list[str], list[str]]] = {}
+    for variant in on_unit:
+        key = variant.m, variant.n, variant.k, variant.a.kind, variant.a.bits
+        for names, component in zip(shapes.setdefault(key, ([], [], [])), variant.components, strict=False):
+            names += [component.name] if component.name not in names else []
+    kinds = (
+        f"multiples of {m}x{n}x{k}: {' or '.join(a)} times {' or '.join(b)} to {' or '.join(c)}"
+        for (m, n, k, *_), (a, b, c) in shapes.items()
+    )
+    return f"by --matrices {route}, and auto: {'; '.join(kinds)}; others by general code"
 
 
 def _describe_native(device: DeviceInfo) -> str:

@@ -104,7 +104,7 @@ def _on_unit(route: str, sizes: Sequence[int], wimpy: bool) -> tuple[tuple[Varia
     types."""
     pairs: list[tuple[Variant, int]] = []
     for row in STRATEGIES[route].products:
-        variants = row.variants() if row.lanes in sizes else ()
+        variants = row.variants(3, 2, 3) if row.lanes in sizes else ()
         step = max(1, len(variants) // 3) if wimpy and row.lanes > 1 else 1
         pairs += ((variant, row.lanes) for variant in variants[::step])
     return tuple(pairs)

@@ -40,10 +40,10 @@ class Product(ABC):
     def definitions(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> dict[str, str]:
         """Return the macros by which the section uses the instruction, without `CM_`."""
 
-    def variants(self) -> tuple[Variant, ...]:
-        """Return one variant for each choice of component types, of a shape that consists of several of the
-        instruction's."""
-        m, n, k = 3 * self.m, 2 * self.n, 3 * self.k
+    def variants(self, down: int = 1, along: int = 1, deep: int = 1) -> tuple[Variant, ...]:
+        """Return one variant for each choice of component types, of a shape that is so many times the instruction's in
+        M, N and K."""
+        m, n, k = down * self.m, along * self.n, deep * self.k
         types = (map(COMPONENT_TYPES.__getitem__, names) for names in product(self.a, self.b, self.c))
         return tuple(
             Variant(m, n, k, a, b, c, c, saturating)

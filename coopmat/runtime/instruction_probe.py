@@ -63,7 +63,7 @@ def run(device: DeviceInfo, question: str) -> str:
     from .native_probe import outcome
 
     route, name = question.split()
-    variant = next(row for row in STRATEGIES[route].every_product if row.name == name).variants()[0]
+    variant = next(row for row in STRATEGIES[route].every_product if row.name == name).variants(3, 2, 3)[0]
     # Of this product alone: another might do what it should, and another size of subgroups has none of it.
     options = resolve_options(CompileOptions(matrices=route, instructions=(name,)), device)
     return outcome(device, variant, options, lambda context, module: driver.build(context, module, device))

@@ -1,0 +1,83 @@
+"""`coopmat.variants`: the draft's query, answered for every device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coopmat.devices import DeviceInfo, unit_for
+from coopmat.devices.query import COOPERATIVE_MATRIX, describe
+from coopmat.devices.variants import SubGroupSizeError, component_types, variants_for
+from coopmat.matrices import emulated
+from coopmat.matrices.strategies import STRATEGIES, Strategy, Tuning
+from coopmat.matrices.variants import Operands, Variant, default_operands
+
+from .instruction_probe import instructions
+
+
+def variants(device: Any, sub_group_size: int | None = None, *, unit: bool | None = None) -> tuple[Variant, ...]:
+    """The multiply-adds that programs with matrices may count on, on a device: a pyopencl device, or a `DeviceInfo`.
+
+    A device with cl_khr_cooperative_matrix is asked for its list, for subgroups of `sub_group_size` work-items or of
+    its default size. Elsewhere the lowerings compute every combination of component types of one class and every
+    shape, in subgroups of every size. The answer begins with what the device's matrix instructions multiply, in the
+    instructions' shapes (multiples of these are composed of them); then follows a fixed selection with every component
+    type that the device has (`coopmat.matrices.emulated`; bf16 is ours, and has no number in `Variant.to_record`).
+    With `unit` True only what runs on matrix instructions is in the list, with False only what does not. Where it is
+    not known which of its instructions a device computes right, they are tried once, each in a process of its own.
+    SubGroupSizeError for a size that the device is known to lack; ValueError for one below 1, and where a device does
+    not tell what it has.
+    """
+    if sub_group_size is not None and sub_group_size < 1:
+        raise ValueError(f"a subgroup has at least 1 work-item, not {sub_group_size}")
+    info = device if isinstance(device, DeviceInfo) else describe(device)
+    native = COOPERATIVE_MATRIX in info.extensions
+    # Of one work-item the lowerings make a subgroup anywhere.
+    sizes = info.sub_group_sizes if native or not info.sub_group_sizes else (1, *info.sub_group_sizes)
+    if sub_group_size is not None and sizes and sub_group_size not in sizes:
+        raise SubGroupSizeError(info.label, sub_group_size, tuple(dict.fromkeys(sizes)))
+    if native:
+        return () if unit is False else _native(info, sub_group_size)
+    on_unit = variants_on_unit(info, sub_group_size)
+    if unit:
+        return on_unit
+    others = emulated.multiply_adds(component_types(info))
+    if unit is None:
+        return tuple(dict.fromkeys((*on_unit, *others)))
+    strategy = _strategy(info)
+    return tuple(v for v in others if strategy is None or not _takes(strategy, v, sub_group_size))
+
+
+def variants_on_unit(
+    device: DeviceInfo, sub_group_size: int | None = None, *, asks: bool = True
+) -> tuple[Variant, ...]:
+    """The multiply-adds that the matrix instructions of a device without cl_khr_cooperative_matrix compute, in the
+    instructions' shapes; none of those that were not tried yet if `asks` is False."""
+    strategy = _strategy(device, asks)
+    if strategy is None:
+        return ()
+    every = (variant for row in strategy.products for variant in row.variants())
+    return tuple(dict.fromkeys(v for v in every if _takes(strategy, v, sub_group_size)))
+
+
+def _native(device: DeviceInfo, sub_group_size: int | None) -> tuple[Variant, ...]:
+    result = variants_for(device, sub_group_size)
+    if result is None:
+        size = "their default size" if sub_group_size is None else f"{sub_group_size} work-items"
+        raise ValueError(f"{device.label} does not say which matrices it has for subgroups of {size}")
+    return result
+
+
+def _strategy(device: DeviceInfo, asks: bool = True) -> Strategy | None:
+    """Return the lowering to the device's matrix instructions, with those that it has; None if it has none."""
+    route = unit_for(device)
+    available = instructions(device, route, asks=asks) if route and device.handle is not None else ()
+    return STRATEGIES[route].tuned(Tuning(instructions=available)) if available else None
+
+
+def _takes(strategy: Strategy, variant: Variant, sub_group_size: int | None) -> bool:
+    a, b, c, _ = variant.matrix_types()
+    operands = default_operands(variant.a, variant.b, variant.c)
+    if variant.saturating:
+        operands |= Operands.SATURATING
+    sizes = {row.lanes for row in strategy.products if sub_group_size in (None, row.lanes)}
+    return any(strategy.product(a, b, c, operands, lanes) for lanes in sizes)
