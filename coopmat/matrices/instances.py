@@ -159,6 +159,7 @@ class _Memory(_OfMatrix):
         if isinstance(holding, Interleaved):
             out |= {"PACK": str(holding.pack), "JOIN(r, c)": joined(self.matrix.component, holding.pack)}
             out["WORD(p)"] = f"as_uint(vload{holding.pack}(0, p))"
+            out["WORDS(r, c)"] = f"as_uint4(vload{4 * holding.pack}(0, p + CM_OFFSET(r, c)))"
         along = "column" if self.layout == Layout.PACKED_A else "row"
         for unchecked in self._unchecked(target):
             out |= {"UNCHECKED": unchecked.function_name, "FROM_PACK": f"{along} % {self._pack} == 0"}

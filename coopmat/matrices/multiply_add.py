@@ -8,9 +8,9 @@ from . import instances, spelling
 from .holdings import Number, Term
 from .instance import FromTemplate, Instance, Parameter, Signature, Written
 from .instructions import Instruction
-from .products import FragmentProduct, Product
+from .products import PIECE, FragmentProduct, Product
 from .strategies import Target, storage_alignment
-from .variants import ComponentType, MatrixType, Operands, Use
+from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Use
 
 # Products of vectors that a multiply-add writes out one after the other: of several blocks of registers, and of one,
 # where that keeps A and B in registers, too.
@@ -103,6 +103,7 @@ class MultiplyAdd(FromTemplate):
             out["B_ROW(k, j)"] = self._row_of_b(target, w)
         if target.strategy.has_one_work_item:
             out |= self._register_blocks(target, product.k if product else 1)
+            out |= self._words_of_a(target)
         if target.strategy.is_emulated:
             # An emulated instruction has loops itself.
             out |= {"EACH": "CM_ROLL", "EACH_K": "CM_ROLL"}
@@ -186,6 +187,16 @@ class MultiplyAdd(FromTemplate):
             "EACH_COLUMN": "CM_UNROLL" if vectors <= most else "CM_ROLL",
             "EACH_K": "CM_UNROLL" if i * j * self.a.columns // depth <= limit else "CM_ROLL",
         }
+
+    def _words_of_a(self, target: Target) -> dict[str, str]:
+        """Return the macros to go through A in the vectors in which it was loaded, as words: a load of what several
+        stores wrote waits for them."""
+        width, size = target.width(self.a), self.a.component.size
+        if target.strategy.in_pieces(self.a):
+            width = PIECE // size
+        words = spelling.vector(COMPONENT_TYPES["u32"], max(1, width * size // 4))
+        each = instances.each(self.a.rows * self.a.columns // width)
+        return {"A_WIDTH": str(width), "A_WORDS": words, "EACH_A": each}
 
     def _places(self, target: Target) -> dict[str, str]:
         """Return the macros for the places of each matrix's components, and for the exchange of those of A and B

@@ -4,6 +4,7 @@
 //   CM_PACK                     rows of B in a pack, whose components of a column are a word
 //   CM_JOIN(r, c)               a pack of rows in memory, as words for 16 columns
 //   CM_FLIP, CM_DOT(c, x, y)    what makes A's bytes of the other sign, where both are of the same, and the instruction
+//   CM_A_WORDS                  CM_A_WIDTH of A's components, in words
 //
 // What bytes of the other sign add to every component of a column is subtracted again: 128 times the column's sum.
 
@@ -24,6 +25,23 @@ CM_FUNCTION uint16 cm_interleave4(uint4 a, uint4 b, uint4 c, uint4 d)
 CM_FUNCTION uint16 cm_interleave2(uint8 a, uint8 b)
 {
     return convert_uint16(as_ushort16(a)) | convert_uint16(as_ushort16(b)) << (uint16)(16);
+}
+// Words of two vectors in turn, of the lower or the upper half of each quarter; by one word or by two.
+CM_FUNCTION uint16 cm_vpunpckldq(uint16 a, uint16 b)
+{
+    return (uint16)(a.s0, b.s0, a.s1, b.s1, a.s4, b.s4, a.s5, b.s5, a.s8, b.s8, a.s9, b.s9, a.sc, b.sc, a.sd, b.sd);
+}
+CM_FUNCTION uint16 cm_vpunpckhdq(uint16 a, uint16 b)
+{
+    return (uint16)(a.s2, b.s2, a.s3, b.s3, a.s6, b.s6, a.s7, b.s7, a.sa, b.sa, a.sb, b.sb, a.se, b.se, a.sf, b.sf);
+}
+CM_FUNCTION uint16 cm_vpunpcklqdq(uint16 a, uint16 b)
+{
+    return (uint16)(a.s01, b.s01, a.s45, b.s45, a.s89, b.s89, a.scd, b.scd);
+}
+CM_FUNCTION uint16 cm_vpunpckhqdq(uint16 a, uint16 b)
+{
+    return (uint16)(a.s23, b.s23, a.s67, b.s67, a.sab, b.sab, a.sef, b.sef);
 }
 CM_FUNCTION float16 cm_vdpbf16ps(float16 c, uint16 a, uint16 b)
 {
@@ -50,12 +68,31 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 }
 #endif // CM_OP_LOAD_INTERLEAVED_ROWM
 
+// 16 columns of four words each: a vector has the words of columns that are four apart, and four vectors are transposed
+// within their quarters. Storing words one by one would make the vectors' loads wait for all of them.
 #ifdef CM_OP_LOAD_INTERLEAVED_COLM
 CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 {
+#if CM_ROWS % (4 * CM_PACK) == 0
+    CM_EACH for (int c = 0; c < CM_COLUMNS; c += 16)
+        CM_EACH for (int r = 0; r < CM_ROWS; r += 4 * CM_PACK) {
+            uint16 x[4], y[4];
+            CM_UNROLL for (int i = 0; i < 4; ++i)
+                x[i] = (uint16)(CM_WORDS(r, c + i), CM_WORDS(r, c + i + 4), CM_WORDS(r, c + i + 8), CM_WORDS(r, c + i + 12));
+            CM_UNROLL for (int i = 0; i < 4; i += 2) {
+                y[i] = cm_vpunpckldq(x[i], x[i + 1]);
+                y[i + 1] = cm_vpunpckhdq(x[i], x[i + 1]);
+            }
+            CM_UNROLL for (int i = 0; i < 2; ++i) {
+                CM_VECTOR(uint16, out, CM_SLOT(r + 2 * i * CM_PACK, c)) = cm_vpunpcklqdq(y[i], y[i + 2]);
+                CM_VECTOR(uint16, out, CM_SLOT(r + (2 * i + 1) * CM_PACK, c)) = cm_vpunpckhqdq(y[i], y[i + 2]);
+            }
+        }
+#else
     CM_EACH for (int r = 0; r < CM_ROWS; r += CM_PACK)
         CM_EACH for (int c = 0; c < CM_COLUMNS; ++c)
             CM_VECTOR(uint, out, CM_SLOT(r, c)) = CM_WORD(p + CM_OFFSET(r, c));
+#endif
 }
 #endif // CM_OP_LOAD_INTERLEAVED_COLM
 
@@ -80,9 +117,18 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
         CM_EACH_K for (int k = 0; k < CM_K; k += 4)
             CM_EACH_COLUMN for (int j = 0; j < CM_N / 16; ++j)
                 extra[j] = CM_DOT(extra[j], (uint16)(CM_FLIP), CM_VECTOR(const uint16, b, k * CM_N + j * 64));
-    CM_EACH_REGISTER_BLOCK for (int down = 0; down < CM_M / CM_BLOCK_M; ++down)
+    CM_EACH_REGISTER_BLOCK for (int down = 0; down < CM_M / CM_BLOCK_M; ++down) {
+        const int top = down * CM_BLOCK_M;
+#if CM_FLIP
+        // Beforehand, so that each word goes from memory to all places of a vector at once.
+        uint words[CM_BLOCK_M * CM_K / 4] __attribute__((aligned(64)));
+        CM_EACH_A for (int i = 0; i < CM_BLOCK_M * CM_K; i += CM_A_WIDTH)
+            CM_VECTOR(CM_A_WORDS, words, i / 4) = CM_VECTOR(const CM_A_WORDS, a, top * CM_K + i) ^ (CM_A_WORDS)(CM_FLIP);
+#else
+        __private const uint *const words = (__private const uint *)(a + top * CM_K);
+#endif
         CM_EACH_REGISTER_BLOCK for (int along = 0; along < CM_N / 16 / CM_BLOCK_N; ++along) {
-            const int top = down * CM_BLOCK_M, left = along * CM_BLOCK_N;
+            const int left = along * CM_BLOCK_N;
             uint16 sum[CM_BLOCK_M][CM_BLOCK_N];
             CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i)
                 CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j)
@@ -95,7 +141,7 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
                         extra[j] = CM_DOT(extra[j], (uint16)(CM_FLIP), y[j]);
                 }
                 CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i) {
-                    const uint16 x = (uint16)(CM_VECTOR(const uint, a, (top + i) * CM_K + k) ^ CM_FLIP);
+                    const uint16 x = (uint16)(words[(i * CM_K + k) / 4]);
                     CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j)
                         sum[i][j] = CM_DOT(sum[i][j], x, y[j]);
                 }
@@ -107,6 +153,7 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
                     CM_VECTOR(CM_C_V, out, at) = CM_END(sum[i][j], CM_VECTOR(const CM_C_V, c, at));
                 }
         }
+    }
 }
 #endif // CM_OP_MUL_ADD_BYTES
 

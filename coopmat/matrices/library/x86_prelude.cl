@@ -26,3 +26,19 @@ static inline uint16 cm_interleave2(uint8 a, uint8 b)
 {
     return convert_uint16(as_ushort16(a)) | convert_uint16(as_ushort16(b)) << (uint16)(16);
 }
+static inline uint16 cm_vpunpckldq(uint16 a, uint16 b)
+{
+    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+}
+static inline uint16 cm_vpunpckhdq(uint16 a, uint16 b)
+{
+    return __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+}
+static inline uint16 cm_vpunpcklqdq(uint16 a, uint16 b)
+{
+    return __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+}
+static inline uint16 cm_vpunpckhqdq(uint16 a, uint16 b)
+{
+    return __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+}

@@ -86,7 +86,7 @@ static CM_INLINE void cm_load_4x4_C_f32_global_rowm(__private float *out, __glob
             *(__private float4 *)(out + (r * 4 + c)) = vload4(0, p + (r * stride + c));
     }
 }
-#line 394 "<matrix library>"
+#line 397 "<matrix library>"
 static CM_INLINE void cm_mul_add_4x4x4_s8xu8_s32_13(__private int *out, __private const char *a, __private const uchar *b, __private const int *c)
 {
     _Pragma("unroll") for (int down = 0; down < 1; ++down) {
@@ -97,7 +97,7 @@ static CM_INLINE void cm_mul_add_4x4x4_s8xu8_s32_13(__private int *out, __privat
                 _Pragma("unroll") for (int j = 0; j < 1; ++j)
                     sum[i][j] = as_uint4(*(__private const int4 *)(c + ((top + i) * 4 + (left + j) * 4)));
             }
-#line 403 "<matrix library>"
+#line 406 "<matrix library>"
             _Pragma("unroll") for (int k = 0; k < 4; ++k) {
                 uint4 y[1];
                 _Pragma("unroll") for (int j = 0; j < 1; ++j)
@@ -117,19 +117,19 @@ static CM_INLINE void cm_mul_add_4x4x4_s8xu8_s32_13(__private int *out, __privat
         }
     }
 }
-#line 468 "<matrix library>"
+#line 474 "<matrix library>"
 static CM_INLINE void cm_negate_4x4_C_f32(__private float *out, __private const float *m)
 {
     _Pragma("unroll") for (int i = 0; i < 16; i += 4)
         *(__private float4 *)(out + i) = -*(__private const float4 *)(m + i);
 }
-#line 508 "<matrix library>"
+#line 514 "<matrix library>"
 static CM_INLINE void cm_scalar_mul_4x4_C_f32(__private float *out, __private const float *m, float scalar)
 {
     _Pragma("unroll") for (int i = 0; i < 16; i += 4)
         *(__private float4 *)(out + i) = *(__private const float4 *)(m + i) * scalar;
 }
-#line 552 "<matrix library>"
+#line 558 "<matrix library>"
 static CM_INLINE void cm_store_4x4_C_f32_global_rowm(__global float *p, __private const float *m, ulong stride)
 {
     _Pragma("unroll") for (int r = 0; r < 4; ++r) {
@@ -137,7 +137,7 @@ static CM_INLINE void cm_store_4x4_C_f32_global_rowm(__global float *p, __privat
             vstore4(*(__private const float4 *)(m + (r * 4 + c)), 0, p + (r * stride + c));
     }
 }
-#line 603 "<matrix library>"
+#line 609 "<matrix library>"
 static CM_INLINE void cm_store_4x4_C_s32_global_rowm(__global int *p, __private const int *m, ulong stride)
 {
     _Pragma("unroll") for (int r = 0; r < 4; ++r) {
@@ -145,13 +145,13 @@ static CM_INLINE void cm_store_4x4_C_s32_global_rowm(__global int *p, __private 
             vstore4(*(__private const int4 *)(m + (r * 4 + c)), 0, p + (r * stride + c));
     }
 }
-#line 648 "<matrix library>"
+#line 654 "<matrix library>"
 static CM_INLINE void cm_sub_4x4_C_f32(__private float *out, __private const float *a, __private const float *b)
 {
     _Pragma("unroll") for (int i = 0; i < 16; i += 4)
         *(__private float4 *)(out + i) = *(__private const float4 *)(a + i) - *(__private const float4 *)(b + i);
 }
-#line 671 "<matrix library>"
+#line 677 "<matrix library>"
 static CM_INLINE int cm_sub_group_any(int predicate)
 {
     return predicate != 0;
