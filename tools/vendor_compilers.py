@@ -106,10 +106,12 @@ def program(row: Instruction, lane: str, attributes: str = "") -> str:
 # --- NVIDIA
 
 
-# The text of mma.cl is CUDA, too, but for these.
+# The text of mma.cl is CUDA, too, but for these: C++ overloads without being asked.
 _SHIM = """
 #define inline __inline__ __device__
+#define overloadable
 typedef unsigned int uint;
+typedef unsigned long ulong;
 """
 _UNITS = {"f16": "HMMA", "bf16": "HMMA", "tf32": "HMMA", "f64": "DMMA", "s8": "IMMA", "u8": "IMMA"}
 
@@ -168,8 +170,10 @@ class Nvidia(Compiler):
         nvrtc, program = self._nvrtc, ctypes.c_void_p()
         nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernel.cu", 0, None, None)
         try:
-            options = (ctypes.c_char_p * 1)(f"--gpu-architecture={architecture.replace('sm', 'compute')}".encode())
-            if nvrtc.nvrtcCompileProgram(program, 1, options):
+            # Warnings would come before what is wrong.
+            words = f"--gpu-architecture={architecture.replace('sm', 'compute')}", "--disable-warnings"
+            options = (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
+            if nvrtc.nvrtcCompileProgram(program, len(words), options):
                 raise Refused(_bytes(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program).decode())
             return _bytes(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program)
         finally:
