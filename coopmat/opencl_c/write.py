@@ -49,7 +49,8 @@ def write(unit: typed.Unit, options: WriteOptions) -> Written:
     head = [f"#pragma OPENCL EXTENSION {name} : enable" for name in sorted(program.needs.extensions)]
     if "CM_INLINE" in text:
         head.append(_INLINE.rstrip())
-    if not own.isdisjoint(functions):
+    # A prelude may have what subgroups do, too, where its devices have no such functions.
+    if not own.isdisjoint(functions) or "cl_khr_subgroups" in program.needs.extensions:
         head.append(options.prelude.rstrip())
     infos = tuple(decl.info or describe(decl, sub_group_size(decl), False) for decl in unit.kernels)
     return Written("\n".join([*head, text]), infos, program.needs.standard)
