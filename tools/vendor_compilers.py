@@ -1,6 +1,6 @@
 """The vendors' matrix instructions before the vendors' compilers: what they make of all that reaches one.
 
-Usage: tools/vendor-compilers [--directory DIR] [--ocloc COMMAND] [--devices sm_80,gfx1100,pvc,...] [--markdown] [NAME ...]
+Usage: tools/vendor-compilers [--directory DIR] [--ocloc COMMAND] [--devices sm_80,gfx1100,...] [--markdown] [NAME ...]
 
 Each kernel is compiled for each device that has its instructions, and the matrix instructions of the machine code are
 counted:
@@ -15,8 +15,8 @@ Registers are a work-item's (Intel: a thread's); memory is what a work-item has 
 
 NVIDIA: its compiler, assembler and disassembler, which are wheels and are fetched into DIR. Its OpenCL C compiler is a
 part of the driver; functions are compiled as CUDA, by a shim of some lines (sm_80), and all as OpenCL C, by clang
-(sm_80-cl). AMD: clang, which its OpenCL C compiler is. Intel: ocloc. What is not here is left out, with what to install.
-Status 1 where something is not as wanted, 2 where there is no compiler at all.
+(sm_80-cl). AMD: clang, which its OpenCL C compiler is. Intel: ocloc. What is not here is left out, with what to
+install. Status 1 where something is not as wanted, 2 where there is no compiler at all.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What the vendors' compilers are given: a call of each instruction's function, each route's multiply-adds of one product,
-and the kernels of this repository; and what must come out.
+"""What the vendors' compilers are given, and what must come out: a call of each instruction's function, the multiply-adds
+of each route's products, and the kernels of this repository.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from vendor_toolchains import Compiler, MachineCode, OpenCLCompiler, Refused
+
 import coopmat
 from coopmat.diagnostics import CompileError
 from coopmat.matrices.instructions import INSTRUCTIONS, Instruction, source
@@ -20,7 +22,6 @@ from coopmat.matrices.variants import Operands, Variant, default_operands
 from coopmat.options import CompileOptions
 from coopmat.runtime.launch import resolve_options
 from coopmat.runtime.runheader import Run, parse_header
-from vendor_toolchains import Compiler, MachineCode, OpenCLCompiler, Refused
 
 KERNELS = Path(__file__).parents[1] / "kernels"
 _MULTIPLY_ADD = """

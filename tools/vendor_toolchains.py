@@ -357,7 +357,7 @@ class Amd(OpenCLCompiler):
 
 
 _INTEL_TYPES = {"f16": "hf", "bf16": "bf", "tf32": "tf32", "s8": "b", "u8": "ub", "f32": "f", "s32": "d"}
-_DPAS = re.compile(r"^\s+(dpasw?\.\w+) \((\d+)\|\w+\)" + r"\s+\S+:(\w+)" * 4, re.MULTILINE)
+_DPAS = re.compile(r"^\s+(dpasw?\.\w+) \((\d+)\|\w+\)" + r"\s+(\w+)[.\d]*:(\w+)" * 4, re.MULTILINE)
 
 
 class Intel(OpenCLCompiler):
@@ -398,9 +398,18 @@ class Intel(OpenCLCompiler):
         found = _DPAS.findall(texts[-1].read_text(errors="replace")) if texts else []
         info = "".join(path.read_text(errors="replace") for path in dump.glob("*.zeinfo"))
         memory = number(r"private_size:\s+(\d+)", info) + number(r"spill_size:\s+(\d+)", info)
-        instructions = tuple(f"{head} ({lanes}) {' '.join(types)}" for head, lanes, *types in found)
+        instructions = tuple(
+            f"{head} ({lanes}) {' '.join(rest[1::2])}" for head, lanes, *rest in found if _counts(rest)
+        )
         lanes = number(r"simd_size:\s+(\d+)", info) or 1
         return MachineCode(instructions, number(r"grf_count:\s+(\d+)", info), memory // lanes)
+
+
+def _counts(operands: Sequence[str]) -> bool:
+    """Whether a dpas is of the kernel. The compiler puts others before some on DG2, of one register that nobody reads:
+    no product has A and B in the place of its result."""
+    result, _, sum_, _, b, _, a, _ = operands
+    return not (sum_ == "null" and result == b == a)
 
 
 def compilers(directory: Path, ocloc: str) -> list[Compiler]:

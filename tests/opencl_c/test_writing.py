@@ -76,7 +76,7 @@ def test_no_newer_version_is_asked_for_than_needed(source, version):
 
 
 def test_subgroups_of_an_older_language_are_the_devices_own():
-    """NVIDIA's devices take OpenCL C 1.2: the prelude has what subgroups do, for multiply-adds of no instruction, too."""
+    """NVIDIA's devices take OpenCL C 1.2: the prelude has what subgroups do, without an instruction, too."""
     tile = "typedef float C __attribute__((coop_mat(3, 16, 16, 2)));\n"
     source = tile + "kernel void k(global float *p) { C c = coop_mat_load(p, 0, 16); coop_mat_store(p, c, 0, 16); }"
     module = coopmat.compile(source, "--matrices mma -cl-std=CL1.2")
