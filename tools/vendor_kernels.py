@@ -1,5 +1,5 @@
-"""What the vendors' compilers are given, and what must come out: a call of each instruction's function, multiply-adds of
-each route's products, and the kernels of this repository.
+"""What the vendors' compilers are given, and what must come out: a call of each instruction's function, multiply-adds
+of each route's products, and the kernels of this repository.
 """
 
 from __future__ import annotations
