@@ -240,18 +240,24 @@ ADD_SATS(int)
 ADD_SATS(uint)
 float DEFINED fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 double DEFINED fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
+uint DEFINED max(uint x, uint y) { return __builtin_elementwise_max(x, y); }
+uint DEFINED min(uint x, uint y) { return __builtin_elementwise_min(x, y); }
+uint DEFINED select(uint x, uint y, uint c) { return c >> 31 ? y : x; }
+uint DEFINED select(uint x, uint y, int c) { return c < 0 ? y : x; }
 float DEFINED fmax(float x, float y) { return __builtin_fmaxf(x, y); }
 """
 _NVIDIA_LIBRARY = (
     _LIBRARY
     + """
-size_t DEFINED get_group_id(uint i)
-{
-    const uint rest = i == 1 ? __nvvm_read_ptx_sreg_ctaid_y() : __nvvm_read_ptx_sreg_ctaid_z();
-    return i == 0 ? __nvvm_read_ptx_sreg_ctaid_x() : rest;
-}
+#define OF(NAME) __nvvm_read_ptx_sreg_##NAME
+#define INDEX(NAME, REGISTER) \\
+    size_t DEFINED NAME(uint i) { return i == 0 ? OF(REGISTER##_x)() : i == 1 ? OF(REGISTER##_y)() : OF(REGISTER##_z)(); }
+INDEX(get_group_id, ctaid)
+INDEX(get_local_id, tid)
+INDEX(get_local_size, ntid)
 float DEFINED vload_half(size_t i, const __private half *p) { return __builtin_load_halff(p + i); }
 float DEFINED vload_half(size_t i, const __global half *p) { return __builtin_load_halff(p + i); }
+void DEFINED vstore_half_rte(float x, size_t i, __private half *p) { __builtin_store_halff(x, p + i); }
 """
 )
 
@@ -289,11 +295,11 @@ _AMD_TYPES = {
 _AMD_LIBRARY = (
     _LIBRARY
     + """
-size_t DEFINED get_group_id(uint i)
-{
-    const uint rest = i == 1 ? __builtin_amdgcn_workgroup_id_y() : __builtin_amdgcn_workgroup_id_z();
-    return i == 0 ? __builtin_amdgcn_workgroup_id_x() : rest;
-}
+#define OF(NAME) __builtin_amdgcn_##NAME
+#define INDEX(NAME, REGISTER) \\
+    size_t DEFINED NAME(uint i) { return i == 0 ? OF(REGISTER##_x)() : i == 1 ? OF(REGISTER##_y)() : OF(REGISTER##_z)(); }
+INDEX(get_group_id, workgroup_id)
+INDEX(get_local_id, workitem_id)
 #ifdef cl_khr_subgroups
 uint DEFINED get_sub_group_local_id(void)
 {

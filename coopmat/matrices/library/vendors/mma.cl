@@ -46,9 +46,21 @@ CM_SHUFFLE_64(ulong, "l")
 CM_SHUFFLE_64(double, "d")
 #undef CM_SHUFFLE_32
 #undef CM_SHUFFLE_64
+static inline void cm_warp_barrier(uint fences)
+{
+    CM_ASM volatile("bar.warp.sync 0xffffffff;" : : : "memory");
+}
 #define get_sub_group_local_id cm_lane
 #define sub_group_broadcast cm_broadcast
-#define sub_group_barrier(fences) CM_ASM volatile("bar.warp.sync 0xffffffff;" : : : "memory")
+#define sub_group_barrier cm_warp_barrier
+// "Special Registers: %tid, %ntid": warps are of consecutive work-items.
+#define CM_PLACE_IN_GROUP \
+    ((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0))
+#define CM_WORK_ITEMS (get_local_size(0) * get_local_size(1) * get_local_size(2))
+#define get_max_sub_group_size() 32u
+#define get_sub_group_id() ((uint)(CM_PLACE_IN_GROUP / 32))
+#define get_num_sub_groups() ((uint)((CM_WORK_ITEMS + 31) / 32))
+#define get_sub_group_size() min(32u, (uint)CM_WORK_ITEMS - get_sub_group_id() * 32)
 #endif
 
 #define CM_MMA_F32(NAME, LINE) \
