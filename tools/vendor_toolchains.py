@@ -250,8 +250,8 @@ _NVIDIA_LIBRARY = (
     _LIBRARY
     + """
 #define OF(NAME) __nvvm_read_ptx_sreg_##NAME
-#define INDEX(NAME, REGISTER) \\
-    size_t DEFINED NAME(uint i) { return i == 0 ? OF(REGISTER##_x)() : i == 1 ? OF(REGISTER##_y)() : OF(REGISTER##_z)(); }
+#define INDEX(F, NAME) \\
+    size_t DEFINED F(uint i) { return i == 0 ? OF(NAME##_x)() : i == 1 ? OF(NAME##_y)() : OF(NAME##_z)(); }
 INDEX(get_group_id, ctaid)
 INDEX(get_local_id, tid)
 INDEX(get_local_size, ntid)
@@ -296,8 +296,8 @@ _AMD_LIBRARY = (
     _LIBRARY
     + """
 #define OF(NAME) __builtin_amdgcn_##NAME
-#define INDEX(NAME, REGISTER) \\
-    size_t DEFINED NAME(uint i) { return i == 0 ? OF(REGISTER##_x)() : i == 1 ? OF(REGISTER##_y)() : OF(REGISTER##_z)(); }
+#define INDEX(F, NAME) \\
+    size_t DEFINED F(uint i) { return i == 0 ? OF(NAME##_x)() : i == 1 ? OF(NAME##_y)() : OF(NAME##_z)(); }
 INDEX(get_group_id, workgroup_id)
 INDEX(get_local_id, workitem_id)
 #ifdef cl_khr_subgroups
