@@ -13,7 +13,7 @@ from coopmat.devices.variants import component_types
 from coopmat.matrices import emulated
 from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE, IN_SUB_GROUPS, OPENCL_C_ONLY, ROUTES, STRATEGIES
 from coopmat.matrices.supported import Supported
-from coopmat.matrices.variants import COMPONENT_TYPES, MatrixType, Use, Variant
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use, Variant
 from coopmat.runtime.instruction_probe import instructions
 
 # The routes whose code takes a device's compiler several times as long: they get half as many variants.
@@ -95,7 +95,7 @@ def profile_for(
         device,
         route,
         (*_light(route, _Dealt(multiply_adds, sizes)), *on_unit),
-        (*_light(route, _Dealt(matrix_types, sizes)), *_operands(route, sizes)),
+        (*_light(route, _Dealt(matrix_types, sizes)), *_operands(route, sizes, components)),
     )
 
 
@@ -110,14 +110,17 @@ def _on_unit(route: str, sizes: Sequence[int], wimpy: bool) -> tuple[tuple[Varia
     return tuple(pairs)
 
 
-def _operands(route: str, sizes: Sequence[int]) -> tuple[tuple[MatrixType, int], ...]:
+def _operands(
+    route: str, sizes: Sequence[int], components: Sequence[ComponentType]
+) -> tuple[tuple[MatrixType, int], ...]:
     """Return matrix types with the layouts that instructions require, two tiles of each kind."""
     types_by_tile: dict[object, tuple[MatrixType, int]] = {}
     for row in STRATEGIES[route].products:
         for names, (rows, columns), use in zip((row.a, row.b, row.c), row.shapes, Use, strict=True):
             component = COMPONENT_TYPES[names[-1]]
             matrix = MatrixType(component, 2 * rows, columns, use)
-            if row.lanes in sizes and not STRATEGIES[route].lies_as_usual(matrix, row.lanes):
+            has = row.lanes in sizes and component in components
+            if has and not STRATEGIES[route].lies_as_usual(matrix, row.lanes):
                 types_by_tile.setdefault((use, rows, columns, component.size, row.lanes), (matrix, row.lanes))
     return tuple(types_by_tile.values())
 
@@ -142,10 +145,14 @@ def _components(item: Variant | MatrixType) -> int:
 def _sub_group_sizes(device: DeviceInfo, route: str) -> tuple[int, ...]:
     if route not in ROUTES:
         raise ValueError(f"there is no route '{route}'; there are {', '.join(ROUTES)}")
-    if route in OPENCL_C_ONLY and not instructions(device, route):
+    names = instructions(device, route) if route in OPENCL_C_ONLY else ()
+    if route in OPENCL_C_ONLY and not names:
         raise ValueError(f"{device.label} has no instructions for the route '{route}'")
     if STRATEGIES[route].has_one_work_item:
         return (1,)
+    if names:
+        # They were tried in these; a vendor's OpenCL need not know of subgroups.
+        return tuple(sorted({row.lanes for row in STRATEGIES[route].every_product if row.name in names}))
     if route not in IN_SUB_GROUPS:
         return emulated.SUB_GROUP_SIZES
     if not device.sub_groups:

@@ -8,6 +8,7 @@ Elsewhere each kernel runs in the size that its compiler chose, which is known o
 from __future__ import annotations
 
 import logging
+import math
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -66,11 +67,25 @@ def chooses_size(device: DeviceInfo) -> bool:
 
 def kernel_size(handle: Any, device: DeviceInfo, local_size: tuple[int, ...]) -> int:
     """The work-items of the largest subgroups that a pyopencl kernel runs in on a device, in work-groups of this size;
-    0 where the device does not tell. Raises pyopencl's errors."""
+    0 where the device does not tell. Raises pyopencl's errors.
+
+    A device whose OpenCL has no subgroups, as NVIDIA's, runs kernels in step all the same: its vendor's query tells.
+    """
+    if not device.sub_groups:
+        return next(_vendors_sizes(device), 0)
     cl = opencl()
     query = cl.kernel_sub_group_info.MAX_SUB_GROUP_SIZE_FOR_NDRANGE
     # pyopencl's answer, whatever class the kernel is of: the driver's.
     return int(cl.Kernel.get_sub_group_info(handle, device.handle, query, list(local_size)) or 0)
+
+
+def kernel_count(handle: Any, device: DeviceInfo, local_size: tuple[int, ...]) -> int:
+    """The number of subgroups that a pyopencl kernel runs in on a device, in work-groups of this size. Raises
+    pyopencl's errors."""
+    if not device.sub_groups:
+        return -(-math.prod(local_size) // max(1, kernel_size(handle, device, local_size)))
+    query = opencl().kernel_sub_group_info.SUB_GROUP_COUNT_FOR_NDRANGE
+    return int(handle.get_sub_group_info(device.handle, query, list(local_size)))
 
 
 # --- in the process of its own ---------------------------------------------------------------------

@@ -20,6 +20,8 @@ from .variants import ComponentType, Layout, MatrixType, Use
 UNROLL_LIMIT = 1024
 BODY_LIMIT = 512
 SCALAR_LIMIT = 128
+# Bytes of a matrix that a GPU's lane may have in registers: beyond that loops stay loops.
+REGISTER_LIMIT = 1024
 # Bytes of local memory that a multiply-add's exchange may take, unless a single row needs more.
 SCRATCH_LIMIT = 16384
 
@@ -62,6 +64,14 @@ def each(steps: int, vectors: bool = True) -> str:
     return "CM_UNROLL" if steps <= (BODY_LIMIT if vectors else SCALAR_LIMIT) else "CM_ROLL"
 
 
+def each_component(target: Target, matrix: MatrixType, steps: int) -> str:
+    """Return the macro for a loop over what a lane has of a matrix, in so many steps."""
+    holding = target.holding(matrix)
+    if target.strategy.is_for_gpus and holding.slots * matrix.component.size <= REGISTER_LIMIT:
+        return "CM_UNROLL"
+    return each(steps, holding.has_vectors)
+
+
 def travelling(target: Target, t: ComponentType) -> dict[str, str]:
     """Return the macros for components that are sent to other lanes without memory, as integers of 32 or 64 bits, which
     every device with subgroups broadcasts."""
@@ -95,7 +105,7 @@ class _OfMatrix(FromTemplate):
         m, holding = self.matrix, target.holding(self.matrix)
         w = target.width(m)
         out = {"OP": operation, "T": m.component.library_c, "ROWS": str(m.rows), "COLUMNS": str(m.columns)}
-        out |= holding.macros() | {"EACH": each(holding.slots // w, holding.has_vectors)}
+        out |= holding.macros() | {"EACH": each_component(target, m, holding.slots // w)}
         return out | {"WIDTH": str(w), "V": spelling.vector(m.component, w)} if holding.has_vectors else out
 
 
@@ -142,7 +152,7 @@ class _Memory(_OfMatrix):
         pieces = f"{section}_{how}_PIECES " * in_pieces
         out = self._matrix_definitions(target, f"{pieces}{section}_{how} {section}_EACH {section}")
         if how != "WHOLE_ROWM":
-            out["EACH"] = each(holding.slots, holding.has_vectors)
+            out["EACH"] = each_component(target, self.matrix, holding.slots)
         if in_pieces and how in _BY_PIECES:
             out["EACH"] = each(holding.slots * self.matrix.component.size // PIECE)
         fits = "(CM_FITS((r) + 1, row, rows) && CM_FITS((c) + 1, column, columns))"

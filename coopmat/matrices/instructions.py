@@ -30,6 +30,11 @@ class Registers:
     def opencl_c(self) -> str:
         return self.element if self.count == 1 else f"{self.element}{self.count}"
 
+    @property
+    def size(self) -> int:
+        """The size of a register in bytes."""
+        return {"short": 2, "ushort": 2, "int": 4, "uint": 4, "float": 4, "double": 8}[self.element]
+
 
 @dataclass(frozen=True, slots=True)
 class Instruction:

@@ -107,6 +107,10 @@ class MultiplyAdd(FromTemplate):
         if target.strategy.is_emulated:
             # An emulated instruction has loops itself.
             out |= {"EACH": "CM_ROLL", "EACH_K": "CM_ROLL"}
+        elif isinstance(product, FragmentProduct):
+            # Registers have no addresses: a loop over K would have A and B in memory.
+            count = m * n * k // (product.m * product.n * product.k)
+            out |= dict.fromkeys(("EACH", "EACH_K"), instances.each(count))
         out |= {"BLOCK": str(self._block(target)), "EACH_BLOCK": out["EACH"]}
         if product is None or self.c.component.is_integer:
             out |= self._arithmetic(w, target.strategy.tuning.fma)

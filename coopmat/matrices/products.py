@@ -8,7 +8,7 @@ from itertools import product
 
 from . import spelling
 from .holdings import Fragments, Holding, Interleaved, Tile
-from .instructions import Instruction
+from .instructions import Instruction, Registers
 from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Use, Variant
 
 
@@ -113,6 +113,7 @@ class FragmentProduct(Product):
         out |= {f"TILES_{name}": str(count) for name, count in counts.items()}
         for letter, tile, operand in zip("ABC", self.tiles, row.registers, strict=True):
             out |= {f"{letter}_TILE": str(tile.components), f"{letter}_REGISTERS": operand.opencl_c}
+        out |= {f"{m.use.letter}_JOINED(p)": in_registers(m.component, row.registers[m.use]) for m in (a, b)}
         return out
 
     def takes(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> bool:
@@ -161,3 +162,12 @@ def joined(component: ComponentType, pack: int) -> str:
     column."""
     words = f"as_uint{16 // pack}"
     return f"cm_interleave{pack}({', '.join(f'{words}(vload16(0, p + CM_OFFSET(r + {i}, c)))' for i in range(pack))})"
+
+
+def in_registers(component: ComponentType, registers: Registers) -> str:
+    """Return registers made of the components at `p`, in order. They are joined as values: Intel's compiler leaves an
+    array in memory that is read as of another type."""
+    pack = registers.size // component.size
+    places = [[f"(p)[{pack * i + j}]" for j in range(pack)] for i in range(registers.count)]
+    vectors = (f"({spelling.vector(component, pack)})({', '.join(row)})" if pack > 1 else row[0] for row in places)
+    return f"({registers.opencl_c})({', '.join(f'as_{registers.element}({vector})' for vector in vectors)})"

@@ -98,6 +98,11 @@ class Strategy:
         return bool(self.family) and not self.prelude
 
     @property
+    def is_for_gpus(self) -> bool:
+        """Tell whether a vendor's GPU executes it: what a loop counts through there is in memory, not in registers."""
+        return bool(self.family) and not self.is_emulated
+
+    @property
     def has_one_work_item(self) -> bool:
         """Tell whether the subgroup is a single work-item, whatever the device's subgroups are."""
         return self.sub_group is SubGroup.WORK_ITEM

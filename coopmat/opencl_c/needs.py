@@ -24,6 +24,10 @@ class Needs:
 
     def extension(self, name: str) -> None:
         self.extensions.add(name)
+        # It extends OpenCL C 2.0, and clang, AMD's compiler for one, has none of its functions in an older version. A
+        # device that has no newer one may have them all the same.
+        if name == "cl_khr_subgroups" and self.most >= _OPENCL_2:
+            self.version = max(self.version, _OPENCL_2)
 
     def value_of(self, t: Type) -> None:
         """A value of the type, or an object: pointers need nothing."""

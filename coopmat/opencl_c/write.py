@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from ..features import LANGUAGE_VERSIONS
 from ..frontend import typed
@@ -43,26 +43,31 @@ def write(unit: typed.Unit, options: WriteOptions) -> Written:
         program.needs.span = variable_.span
         output.place(variable_.span)
         output.add(declaration(context, variable_) + ";")
-    functions = _reached(unit)
+    functions = _reached(unit, own)
     _write_functions(program, {decl: calls for decl, calls in functions.items() if decl not in own}, output, own)
     text = str(output)
     head = [f"#pragma OPENCL EXTENSION {name} : enable" for name in sorted(program.needs.extensions)]
     if "CM_INLINE" in text:
         head.append(_INLINE.rstrip())
-    if not own.isdisjoint(functions):
+    # A prelude may have what subgroups do, too, where its devices have no such functions.
+    if not own.isdisjoint(functions) or "cl_khr_subgroups" in program.needs.extensions:
         head.append(options.prelude.rstrip())
     infos = tuple(decl.info or describe(decl, sub_group_size(decl), False) for decl in unit.kernels)
     return Written("\n".join([*head, text]), infos, program.needs.standard)
 
 
-def _reached(unit: typed.Unit) -> dict[typed.FunctionDecl, list[typed.FunctionDecl]]:
-    """The kernels, or else all functions, and what they call, in the source's order; each with those that it calls."""
+def _reached(
+    unit: typed.Unit, elsewhere: Container[typed.FunctionDecl]
+) -> dict[typed.FunctionDecl, list[typed.FunctionDecl]]:
+    """The kernels, or else all functions, and what they call, in the source's order; each with those that it calls, but
+    for those that are defined elsewhere."""
     waiting = [*(unit.kernels or unit.functions)]
     calls: dict[typed.FunctionDecl, list[typed.FunctionDecl]] = {}
     while waiting:
         decl = waiting.pop()
         if decl not in calls and decl.body is not None:
-            callees = {node.function: None for node in walk(decl.body) if isinstance(node, typed.Call)}
+            body = () if decl in elsewhere else walk(decl.body)
+            callees = {node.function: None for node in body if isinstance(node, typed.Call)}
             calls[decl] = [*callees]
             waiting.extend(callees)
     order = {decl: number for number, decl in enumerate(unit.functions)}

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from coopmat.devices import DeviceInfo, opencl
-from coopmat.devices.sub_groups import chooses_size, kernel_size
+from coopmat.devices import DeviceInfo
+from coopmat.devices.sub_groups import chooses_size, kernel_count, kernel_size
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
 
 if TYPE_CHECKING:
@@ -108,8 +108,7 @@ class LaunchRules:
                 raise launch_error(f"{message}: partial subgroups cannot hold a matrix", "partial-subgroup")
             return
         require_size(self.handle, self.info, self.device, local_size)
-        query = opencl().kernel_sub_group_info.SUB_GROUP_COUNT_FOR_NDRANGE
-        count = int(self.handle.get_sub_group_info(self.device.handle, query, list(local_size)))
+        count = kernel_count(self.handle, self.device, local_size)
         items = math.prod(local_size)
         if count * size != items:
             message = f"local size {local_size} makes {count} subgroups of up to {size} work-items out of {items}"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from coopmat.cts import profile
 from coopmat.cts.profile import Profile, profile_for
 from coopmat.devices import DeviceInfo
 from coopmat.matrices.supported import parse_variants
@@ -83,6 +84,15 @@ def test_types_that_the_device_lacks_are_left_out() -> None:
     lacking = replace(CPU, fp16=False, fp64=False)
     for wimpy in (False, True):
         assert components(profile_for(lacking, "one", wimpy=wimpy)) == set(COMPONENT_TYPES) - {"f16", "f64"}
+
+
+def test_instructions_without_subgroups_of_opencls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NVIDIA's devices have neither those nor values of half, and multiply matrices of half."""
+    monkeypatch.setattr(profile, "instructions", lambda device, route: ("mma_m16n8k16_f16_f32",))
+    found = profile_for(replace(CPU, sub_groups=False, sub_group_sizes=(), fp16=False), "mma", wimpy=True)
+    assert sizes(found) == {32}
+    assert not any(matrix.component.name == "f16" for matrix, _ in found.matrix_types)
+    assert any(variant.name == "48x16x48.f16xf16_f32_f32.nosat" for variant, _ in found.multiply_adds)
 
 
 def test_what_a_device_cannot_have() -> None:

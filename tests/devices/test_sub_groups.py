@@ -80,6 +80,16 @@ def test_what_was_measured_is_listed_and_said_to_be_not_told(monkeypatch: pytest
     assert devices._describe_sizes(UNTOLD) == "not told"
 
 
+def test_a_vendor_tells_what_runs_in_step_where_opencl_has_no_subgroups(monkeypatch: pytest.MonkeyPatch):
+    """On NVIDIA's devices, which refuse every question about subgroups."""
+    monkeypatch.setattr(sub_groups, "opencl", lambda: pytest.fail("asked"))
+    monkeypatch.setattr(sub_groups, "raw_device_info", lambda handle, parameter: {0x4003: b"\x20\0\0\0"}[parameter])
+    monkeypatch.setattr(sub_groups.sys, "byteorder", "little")
+    warps = replace(UNTOLD, sub_groups=False, extensions=frozenset({"cl_nv_device_attribute_query"}))
+    assert sub_groups.kernel_size(None, warps, (64,)) == 32
+    assert [sub_groups.kernel_count(None, warps, size) for size in ((32,), (33,), (16, 4))] == [1, 2, 2]
+
+
 def test_who_chooses_the_size():
     assert sub_groups.chooses_size(GPU)
     assert not sub_groups.chooses_size(replace(GPU, extensions=GPU.extensions | {REQUIRED_SUB_GROUP_SIZE}))

@@ -12,6 +12,7 @@ import pytest
 from repeats import slow_where
 from test_x86 import LAYOUTS, SOURCE, values
 
+import coopmat
 from coopmat.devices import DeviceInfo, from_key_values, opencl, route_for, unit_for
 from coopmat.matrices import fragments, meaning, reference
 from coopmat.matrices.instructions import DPAS, FAMILIES, Instruction
@@ -116,6 +117,32 @@ def test_every_multiple_of_an_instruction_is_made_of_it():
                     matrices = [MatrixType(t, *s, use) for t, s, use in zip(types, shapes, Use, strict=True)]
                     mask = default_operands(*types) if len(row.instructions) > 1 else row_mask(row)
                     assert strategy.product(*matrices, mask, row.lanes) is not None, (row.name, m, n, k)
+
+
+@pytest.mark.parametrize("route", FAMILIES)
+def test_texts_for_gpus_have_matrices_in_registers(route):
+    """No loop counts through a matrix, no array is read as of another type, and nothing is there for what is emulated:
+    the vendors' compilers (tools/vendor-compilers) would leave matrices in memory, or refuse the text."""
+    row = STRATEGIES[route].products[0]
+    (a, b, c, _), shape = row.variants()[0].components, (4 * row.m, 4 * row.n, 2 * row.k)
+    m, n, k = shape
+    text = SOURCE.format(m=m, n=n, k=k, layout=LAYOUTS[Layout.ROW_MAJOR], stride=n, operands="")
+    defines = [f"-DT{place}={t.opencl_c}" for place, t in zip("ABC", (a, b, c), strict=True)]
+    made = coopmat.compile(text, ["--matrices", route, "--sub-group-size", str(row.lanes), "-w", *defines]).opencl_c
+    own = made[made.index("cm_load_") :]
+    assert row.instructions[0].name in own and '_Pragma("unroll")' in own and "nounroll" not in own
+    assert "*)(a + " not in own and "*)(b + " not in own
+    emulated = coopmat.compile(
+        text, ["--matrices", f"{route}:emulated", "-w", "--sub-group-size", str(row.lanes), *defines]
+    )
+    assert "nounroll" in emulated.opencl_c
+
+
+def test_functions_of_emulated_instructions_are_for_those():
+    defines = ["-DTA=floate4m3_t", "-DTB=floate4m3_t", "-DTC=float", "--sub-group-size", "32", "-w"]
+    text = SOURCE.format(m=16, n=8, k=32, layout=LAYOUTS[Layout.ROW_MAJOR], stride=8, operands="")
+    made, emulated = (coopmat.compile(text, ["--matrices", r, *defines]).opencl_c for r in ("mma", "mma:emulated"))
+    assert "cm_e4m3(" in emulated and "cm_e4m3(" not in made
 
 
 def row_mask(row):

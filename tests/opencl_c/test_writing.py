@@ -66,12 +66,24 @@ VERSIONS = {
     "kernel void k(global atomic_int *a) { atomic_fetch_add_explicit(a, 1, memory_order_relaxed); }": "CL2.0",
     "int f(int *p) { return *p; } kernel void k(global int *o) { o[0] = f(o); }": "CL2.0",
     "kernel void k(read_write image2d_t i) { write_imagef(i, (int2)(0), read_imagef(i, (int2)(0))); }": "CL2.0",
+    "kernel void k(global uint *o) { o[0] = get_sub_group_local_id(); }": "CL2.0",
 }
 
 
 @pytest.mark.parametrize(("source", "version"), VERSIONS.items())
 def test_no_newer_version_is_asked_for_than_needed(source, version):
     assert coopmat.compile(source).opencl_c_options[:2] == (f"-cl-std={version}", "-w")
+
+
+def test_subgroups_of_an_older_language_are_the_devices_own():
+    """NVIDIA's devices take OpenCL C 1.2: the prelude has what subgroups do, without an instruction, too."""
+    tile = "typedef float C __attribute__((coop_mat(3, 16, 16, 2)));\n"
+    source = tile + "kernel void k(global float *p) { C c = coop_mat_load(p, 0, 16); coop_mat_store(p, c, 0, 16); }"
+    module = coopmat.compile(source, "--matrices mma -cl-std=CL1.2")
+    assert module.opencl_c_options[0] == "-cl-std=CL1.2"
+    assert "#define get_sub_group_local_id cm_lane" in module.opencl_c
+    plain = coopmat.compile("kernel void k(global int *o) { o[0] = 1; }", "--matrices mma")
+    assert "cm_lane" not in plain.opencl_c
 
 
 def test_extensions_and_options_are_passed_on():

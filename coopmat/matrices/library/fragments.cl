@@ -3,6 +3,7 @@
 //
 //   CM_TILES_M, _N, _K          tiles of A's rows, of B's columns, and along K
 //   CM_A_TILE, _B_TILE, _C_TILE components that a lane has of a tile, as a vector CM_A_REGISTERS, ...
+//   CM_A_JOINED(p), _B_         that vector, of the components at p
 //   CM_INSTRUCTION(a, b, c)     a tile of A by one of B, plus one of C
 
 #ifdef CM_PROLOGUE
@@ -17,9 +18,9 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
         sum[t] = CM_BEGIN(CM_REGISTERS(const CM_C_REGISTERS, c, t * CM_C_TILE));
     CM_EACH_K for (int k = 0; k < CM_TILES_K; ++k)
         CM_EACH for (int i = 0; i < CM_TILES_M; ++i) {
-            const CM_A_REGISTERS x = CM_REGISTERS(const CM_A_REGISTERS, a, (k * CM_TILES_M + i) * CM_A_TILE);
+            const CM_A_REGISTERS x = CM_A_JOINED(a + (k * CM_TILES_M + i) * CM_A_TILE);
             CM_EACH for (int j = 0; j < CM_TILES_N; ++j) {
-                const CM_B_REGISTERS y = CM_REGISTERS(const CM_B_REGISTERS, b, (j * CM_TILES_K + k) * CM_B_TILE);
+                const CM_B_REGISTERS y = CM_B_JOINED(b + (j * CM_TILES_K + k) * CM_B_TILE);
                 sum[j * CM_TILES_M + i] = CM_INSTRUCTION(x, y, sum[j * CM_TILES_M + i]);
             }
         }

@@ -21,19 +21,46 @@ static inline uint cm_lane(void)
     CM_ASM volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
     return lane;
 }
-static inline uint __attribute__((overloadable)) cm_broadcast(uint x, uint lane)
-{
-    uint y;
-    CM_ASM volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(y) : "r"(x), "r"(lane));
-    return y;
+#define CM_SHUFFLE_32(TYPE, REGISTER) \
+static inline TYPE __attribute__((overloadable)) cm_broadcast(TYPE x, uint lane) \
+{ \
+    TYPE y; \
+    CM_ASM volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=" REGISTER(y) : REGISTER(x), "r"(lane)); \
+    return y; \
 }
-static inline ulong __attribute__((overloadable)) cm_broadcast(ulong x, uint lane)
+#define CM_SHUFFLE_64(TYPE, REGISTER) \
+static inline TYPE __attribute__((overloadable)) cm_broadcast(TYPE x, uint lane) \
+{ \
+    TYPE y; \
+    CM_ASM volatile("{ .reg .b32 low, high; mov.b64 {low, high}, %1;" \
+                    " shfl.sync.idx.b32 low, low, %2, 0x1f, 0xffffffff;" \
+                    " shfl.sync.idx.b32 high, high, %2, 0x1f, 0xffffffff; mov.b64 %0, {low, high}; }" \
+                    : "=" REGISTER(y) : REGISTER(x), "r"(lane)); \
+    return y; \
+}
+CM_SHUFFLE_32(int, "r")
+CM_SHUFFLE_32(uint, "r")
+CM_SHUFFLE_32(float, "f")
+CM_SHUFFLE_64(long, "l")
+CM_SHUFFLE_64(ulong, "l")
+CM_SHUFFLE_64(double, "d")
+#undef CM_SHUFFLE_32
+#undef CM_SHUFFLE_64
+static inline void cm_warp_barrier(uint fences)
 {
-    return (ulong)cm_broadcast((uint)(x >> 32), lane) << 32 | cm_broadcast((uint)x, lane);
+    CM_ASM volatile("bar.warp.sync 0xffffffff;" : : : "memory");
 }
 #define get_sub_group_local_id cm_lane
 #define sub_group_broadcast cm_broadcast
-#define sub_group_barrier(fences) CM_ASM volatile("bar.warp.sync 0xffffffff;" : : : "memory")
+#define sub_group_barrier cm_warp_barrier
+// "Special Registers: %tid, %ntid": warps are of consecutive work-items.
+#define CM_PLACE_IN_GROUP \
+    ((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0))
+#define CM_WORK_ITEMS (get_local_size(0) * get_local_size(1) * get_local_size(2))
+#define get_max_sub_group_size() 32u
+#define get_sub_group_id() ((uint)(CM_PLACE_IN_GROUP / 32))
+#define get_num_sub_groups() ((uint)((CM_WORK_ITEMS + 31) / 32))
+#define get_sub_group_size() min(32u, (uint)CM_WORK_ITEMS - get_sub_group_id() * 32)
 #endif
 
 #define CM_MMA_F32(NAME, LINE) \

@@ -1,0 +1,39 @@
+"""The proof on a device: what it runs, and that it fails where one of it does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import device_proof
+import pytest
+
+from coopmat.devices import DeviceInfo
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", device_proof.TYPES)
+def test_products_are_right_and_have_a_speed(
+    device: DeviceInfo, monkeypatch, capsys, tmp_path: Path, name: str
+) -> None:
+    monkeypatch.setattr(device_proof, "TILES", ((32, 32, 32),))
+    monkeypatch.setattr(device_proof, "_LIBRARY", "print(1000)")
+    assert device_proof.beside_the_library(("--matrices", "one"), 64, name, tmp_path)
+    text = capsys.readouterr().out
+    assert f"=== {name} 64^3: " in text and "the vendor's library 1000: " in text
+
+
+def test_a_wrong_product_and_a_wrong_kernel_are_told(monkeypatch, capsys, tmp_path: Path) -> None:
+    ran = []
+
+    def coopmat(*words: str) -> tuple[bool, str]:
+        ran.append(words)
+        return words[0] == "cts", "1.0 GFLOP/s"
+
+    monkeypatch.setattr(device_proof, "coopmat", coopmat)
+    monkeypatch.setattr(device_proof, "_LIBRARY", "raise ValueError('no such library')")
+    assert device_proof.main(["mma", "--device", "A100", "--wimpy"]) == 1
+    assert ran[0] == ("cts", "--route", "mma", "--device", "A100", "--wimpy")
+    assert all(words[2:6] == ("--matrices", "mma", "--device", "A100") for words in ran[1:])
+    assert {Path(words[1]).stem for words in ran[1:]} > {"gemm_f16", "gemm_s8", "gemm_half_64x64x32"}
+    text = capsys.readouterr().out
+    assert "no such library" in text and text.endswith("1 of 10 right\n")

@@ -1,0 +1,111 @@
+"""What only the device itself can show of a route to its matrix instructions, in one run.
+
+Usage: tools/device-proof ROUTE [--device D] [--size 4096] [--wimpy]        such as: tools/device-proof mma
+
+1. The conformance runner, on that route.
+2. The kernels of kernels/ that have matrices, run and compared with numpy.
+3. Products of SIZE x SIZE by kernels/gemm_blocks.cl in several tiles, compared with numpy, and the same by PyTorch,
+   which asks the vendor's library (cuBLAS, rocBLAS, oneMKL), where it is installed and has such a device.
+
+Status 1 where one of the first two fails, or no tile of the third is right; slowness is told only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from coopmat.matrices.instructions import FAMILIES
+from coopmat.matrices.strategies import ROUTES
+
+KERNELS = Path(__file__).parents[1] / "kernels"
+# By the type of A and B: that of C; what headers call the two, what A and B are filled with, and how C is compared. The
+# sums of bytes are exact in float, in which numpy is fast.
+TYPES = {
+    "half": ("float", "f16", "f32", "uniform(-1,1)", "c ~ a.astype(f32) @ b.astype(f32)   atol=1e-2"),
+    "char": ("int", "i8", "i32", "integers(-8,8)", "c == (a.astype(f32) @ b.astype(f32)).astype(i32)"),
+}
+TILES = ((32, 32, 32), (64, 32, 32), (64, 64, 32), (64, 64, 64))
+_SPEED = re.compile(r"([\d.,]+) (?:GFLOP|GOP)/s")
+# What PyTorch measures: seconds of a product, the fastest of some.
+_LIBRARY = """
+import sys, time, torch
+size, name = int(sys.argv[1]), sys.argv[2]
+kind = "cuda" if torch.cuda.is_available() else "xpu"
+a, b = (torch.ones(size, size, device=kind, dtype={"half": torch.float16, "char": torch.int8}[name]) for _ in "ab")
+multiply, wait = {"half": torch.matmul, "char": torch._int_mm}[name], getattr(torch, kind).synchronize
+seconds = []
+for turn in range(20):
+    wait(); start = time.perf_counter(); multiply(a, b); wait()
+    seconds.append(time.perf_counter() - start)
+print(2 * size**3 / min(seconds) * 1e-9)
+"""
+
+
+def coopmat(*words: str) -> tuple[bool, str]:
+    """Whether a command of ours succeeded, and what it printed; that is shown, too."""
+    done = subprocess.run([sys.executable, "-m", "coopmat", *words], capture_output=True, text=True, check=False)
+    text = done.stdout + done.stderr
+    print(f"--- coopmat {' '.join(words)}\n{text if done.returncode else _end(text)}", flush=True)
+    return done.returncode == 0, text
+
+
+def _end(text: str) -> str:
+    return "\n".join(text.rstrip().splitlines()[-3:])
+
+
+def speeds(route: Sequence[str], size: int, name: str, place: Path) -> Iterator[float]:
+    """Of each tile whose product was right, in 10^9 operations a second."""
+    out, a, c, fill, check = TYPES[name]
+    body = (KERNELS / "gemm_blocks.cl").read_text(encoding="utf-8")
+    for m, n, k in TILES:
+        tile = f"-DIN={name} -DOUT={out} -DTILE_M={m} -DTILE_N={n} -DTILE_K={k}"
+        sizes = " ".join(f"-D{word}={size}" for word in ("M", "N", "K", "LDA", "LDB", "LDC"))
+        head = (
+            f"// run: kernel=gemm_blocks global=(S/{m}*sg, S/{n}) local=(sg, 1) S={size} {tile} {sizes}\n"
+            f"//      flop=2*S*S*S a={a}[S,S]:{fill} b={a}[S,S]:{fill} c={c}[S,S]:zeros\n"
+            f"// check: {check}\n\n"
+        )
+        file = place / f"gemm_{name}_{m}x{n}x{k}.cl"
+        file.write_text(head + body[body.index("#pragma") :], encoding="utf-8")
+        right, text = coopmat("run", str(file), *route, "--repeat", "20")
+        if right and (found := _SPEED.findall(text)):
+            yield float(found[-1].replace(",", ""))
+
+
+def beside_the_library(route: Sequence[str], size: int, name: str, place: Path) -> bool:
+    """Whether some tile was right; prints the fastest beside PyTorch's speed."""
+    found = max(speeds(route, size, name, place), default=0.0)
+    words = [sys.executable, "-c", _LIBRARY, str(size), name]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    theirs = float(done.stdout) if done.returncode == 0 else 0.0
+    told = f"the vendor's library {theirs:.0f}: {found / theirs:.0%} of it" if theirs else _end(done.stderr)
+    print(f"=== {name} {size}^3: {found:.0f} G op/s; {told}", flush=True)
+    return found > 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("route", choices=ROUTES, metavar="ROUTE", help=f"such as {', '.join(FAMILIES)}")
+    parser.add_argument("--device", help="part of its name")
+    parser.add_argument("--size", type=int, default=4096)
+    parser.add_argument("--wimpy", action="store_true", help="of the conformance runner's variants only a few")
+    given = parser.parse_args(arguments)
+    device = ["--device", given.device] if given.device else []
+    run = ["--matrices", given.route, *device]
+    right = [coopmat("cts", "--route", given.route, *device, *["--wimpy"] * given.wimpy)[0]]
+    kernels = [path for path in sorted(KERNELS.glob("*.cl")) if "coop_mat(" in path.read_text(encoding="utf-8")]
+    right += [coopmat("run", str(path), *run)[0] for path in kernels]
+    with tempfile.TemporaryDirectory() as place:
+        right += [beside_the_library(run, given.size, name, Path(place)) for name in TYPES]
+    print(f"{sum(right)} of {len(right)} right")
+    return int(not all(right))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
