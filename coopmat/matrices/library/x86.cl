@@ -78,7 +78,8 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
         CM_EACH for (int r = 0; r < CM_ROWS; r += 4 * CM_PACK) {
             uint16 x[4], y[4];
             CM_UNROLL for (int i = 0; i < 4; ++i)
-                x[i] = (uint16)(CM_WORDS(r, c + i), CM_WORDS(r, c + i + 4), CM_WORDS(r, c + i + 8), CM_WORDS(r, c + i + 12));
+                x[i] = (uint16)(CM_WORDS(r, c + i), CM_WORDS(r, c + i + 4),
+                                CM_WORDS(r, c + i + 8), CM_WORDS(r, c + i + 12));
             CM_UNROLL for (int i = 0; i < 4; i += 2) {
                 y[i] = cm_vpunpckldq(x[i], x[i + 1]);
                 y[i + 1] = cm_vpunpckhdq(x[i], x[i + 1]);
@@ -123,7 +124,8 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
         // Beforehand, so that each word goes from memory to all places of a vector at once.
         uint words[CM_BLOCK_M * CM_K / 4] __attribute__((aligned(64)));
         CM_EACH_A for (int i = 0; i < CM_BLOCK_M * CM_K; i += CM_A_WIDTH)
-            CM_VECTOR(CM_A_WORDS, words, i / 4) = CM_VECTOR(const CM_A_WORDS, a, top * CM_K + i) ^ (CM_A_WORDS)(CM_FLIP);
+            CM_VECTOR(CM_A_WORDS, words, i / 4) =
+                CM_VECTOR(const CM_A_WORDS, a, top * CM_K + i) ^ (CM_A_WORDS)(CM_FLIP);
 #else
         __private const uint *const words = (__private const uint *)(a + top * CM_K);
 #endif
@@ -132,7 +134,8 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
             uint16 sum[CM_BLOCK_M][CM_BLOCK_N];
             CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i)
                 CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j)
-                    sum[i][j] = CM_BEGIN(CM_VECTOR(const CM_C_V, c, (top + i) * CM_N + (left + j) * 16)) - extra[left + j];
+                    sum[i][j] =
+                        CM_BEGIN(CM_VECTOR(const CM_C_V, c, (top + i) * CM_N + (left + j) * 16)) - extra[left + j];
             CM_EACH_K for (int k = 0; k < CM_K; k += 4) {
                 uint16 y[CM_BLOCK_N];
                 CM_UNROLL for (int j = 0; j < CM_BLOCK_N; ++j) {
