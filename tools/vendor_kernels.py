@@ -239,9 +239,8 @@ def jobs(compiler: Compiler, device: str) -> Iterator[Job]:
 
 def _variants(row: FragmentProduct) -> Iterator[Variant]:
     """Those of several instructions, and those of one."""
-    for variant in row.variants():
-        yield replace(variant, m=row.m, n=row.n, k=row.k)
-        yield variant
+    yield from row.variants()
+    yield from row.variants(3, 2, 3)
 
 
 def _kernels(device: str, compiler: OpenCLCompiler, route: str) -> Iterator[Kernel]:

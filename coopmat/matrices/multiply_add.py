@@ -126,6 +126,11 @@ class MultiplyAdd(FromTemplate):
             return None
         return instances.Convert(self.a, wide), replace(self, a=replace(self.a, component=wide))
 
+    def keeps_state(self, target: Target) -> bool:
+        """Return whether the device's compiler must not make vectors of work-items that call it."""
+        product = self._product(target)
+        return bool(target.strategy.prelude) and product is not None and product.keeps_state
+
     def needs(self, target: Target) -> tuple[Instance, ...]:
         if widened := self._widened(target):
             return widened

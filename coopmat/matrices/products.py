@@ -9,7 +9,7 @@ from itertools import product
 from . import spelling
 from .holdings import Fragments, Holding, Interleaved, Tile
 from .instructions import Instruction, Registers
-from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Use, Variant
+from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Use, Variant, default_operands
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,12 @@ class Product(ABC):
     n: int
     k: int
     lanes: int = 1
+
+    @property
+    def keeps_state(self) -> bool:
+        """Tell whether its instructions leave results in registers that a device's compiler does not see as a
+        work-item's own, so that it may not make vectors of work-items."""
+        return False
 
     def takes(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> bool:
         """Return whether a multiply-add of these matrices, with this mask, consists of several of the instruction's."""
@@ -64,11 +70,11 @@ class Product(ABC):
 
 @dataclass(frozen=True, slots=True)
 class DotProduct(Product):
-    """A product by dot products; `pack` rows of B are interleaved; `feature` is Linux's name of the processor's
-    feature."""
+    """A product by dot products; `pack` rows of B are interleaved; `features` are Linux's names of the processor's
+    features."""
 
     pack: int = 1
-    feature: str = ""
+    features: tuple[str, ...] = ()
 
     def holding(self, matrix: MatrixType) -> Holding | None:
         if matrix.use is not Use.B or not self.fits(matrix):
@@ -82,6 +88,35 @@ class DotProduct(Product):
             "FLIP": "0x80808080u" if a_signed == b_signed else "0",
             "DOT(c, x, y)": "cm_vpdpbusd(c, x, y)" if b_signed else "cm_vpdpbusd(c, y, x)",
         }
+
+
+_SIGNS = Operands.A_SIGNED | Operands.B_SIGNED
+
+
+@dataclass(frozen=True, slots=True)
+class TileProduct(DotProduct):
+    """A product by dot products of whole tiles, which are registers. B lies as for those of vectors. `signs` are the
+    signs of bytes in A and B. Sums wrap, so that what saturates is left to the vectors."""
+
+    signs: Operands = Operands.NONE
+
+    @property
+    def keeps_state(self) -> bool:
+        return True
+
+    def takes(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> bool:
+        wanted = operands & (_SIGNS | Operands.SATURATING) if a.component.is_integer else Operands.NONE
+        return wanted == self.signs and Product.takes(self, a, b, c, operands)
+
+    def definitions(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> dict[str, str]:
+        return {"PACK": str(self.pack), "TILE_DOT": f"cm_{self.name}"}
+
+    def variants(self, down: int = 1, along: int = 1, deep: int = 1) -> tuple[Variant, ...]:
+        return tuple(
+            row
+            for row in Product.variants(self, down, along, deep)
+            if not row.saturating and default_operands(row.a, row.b, row.c) & _SIGNS == self.signs
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +170,31 @@ def _integers(*bits: int) -> tuple[str, ...]:
 
 BYTES, WORDS, UINT = _integers(8), _integers(32), COMPONENT_TYPES["u32"]
 # Intel's SDM, volume 2: VPDPBUSD adds four products of bytes, unsigned and signed, to each of 16 integers of 32 bits;
-# VDPBF16PS two products of bfloat16 to each of 16 floats.
+# VDPBF16PS two products of bfloat16 to each of 16 floats. TDPBSSD and its like (AMX) do so for tiles of 16 rows of 64
+# bytes: the signs of A's and B's bytes are in their names.
+_SIGNS_OF = {"ss": _SIGNS, "su": Operands.A_SIGNED, "us": Operands.B_SIGNED, "uu": Operands.NONE}
+_TILES = tuple(
+    TileProduct(
+        *(f"tdpb{letters}d", "MUL_ADD_TILES", BYTES, BYTES, WORDS, 16, 16, 64),
+        pack=4,
+        features=("amx_tile", "amx_int8"),
+        signs=signs,
+    )
+    for letters, signs in _SIGNS_OF.items()
+)
 X86 = (
-    DotProduct(
-        "vpdpbusd", "MUL_ADD_BYTES", BYTES, BYTES, _integers(8, 16, 32), 1, 16, 4, pack=4, feature="avx512_vnni"
+    # Tiles first: where they fit, they are several times as fast.
+    *_TILES,
+    TileProduct(
+        *("tdpbf16ps", "MUL_ADD_TILES", ("bf16",), ("bf16",), ("f32",), 16, 16, 32),
+        pack=2,
+        features=("amx_tile", "amx_bf16"),
     ),
     DotProduct(
-        "vdpbf16ps", "MUL_ADD_BFLOAT16", ("bf16",), ("bf16",), ("f32",), 1, 16, 2, pack=2, feature="avx512_bf16"
+        "vpdpbusd", "MUL_ADD_BYTES", BYTES, BYTES, _integers(8, 16, 32), 1, 16, 4, pack=4, features=("avx512_vnni",)
+    ),
+    DotProduct(
+        "vdpbf16ps", "MUL_ADD_BFLOAT16", ("bf16",), ("bf16",), ("f32",), 1, 16, 2, pack=2, features=("avx512_bf16",)
     ),
 )
 

@@ -17,6 +17,7 @@ from ..frontend.matrix_terms import matrix_type
 from ..frontend.nodes import children
 from ..frontend.typed import ConvertKind
 from ..frontend.types import (
+    FLOAT,
     ULONG,
     ArrayType,
     CoopMatrixType,
@@ -33,6 +34,8 @@ from .functions import CallGraph, FunctionRewriter, copied, elements, sequence
 from .library import LibraryCalls, passed
 from .storage import Storage, decayed, load, member, named_space, names_matrix
 from .sub_groups import SubGroups, substitute
+
+_FLOAT16 = VectorType(FLOAT, 16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,7 @@ class _Unit:
         self.half_bits = options.half_bits
         self.calls = LibraryCalls(options.library)
         self.remarks: list[tuple[Span, Callable[[], str]]] = []
+        self.keeps_state = False
         self._versions: dict[tuple[typed.FunctionDecl, Target], typed.FunctionDecl] = {}
         # Callees first.
         self._functions: list[typed.FunctionDecl] = []
@@ -75,6 +79,9 @@ class _Unit:
         new = {decl: self.version(decl, self.groups.target(decl)) for decl in roots}
         for decl in self.unit.kernels:
             self.groups.settle(new[decl], decl)
+            if self.keeps_state:
+                # Said to be vectors already, work-items are not made lanes of others: each has the registers to itself.
+                new[decl].attributes = {**new[decl].attributes, "vec_type_hint": _FLOAT16}
         order = {decl: number for number, decl in enumerate(self.unit.functions)}
         sources = {new_decl: source for (source, _), new_decl in self._versions.items()}
         functions = sorted(sources, key=lambda new_decl: order[sources[new_decl]])
@@ -143,6 +150,7 @@ class _Function(FunctionRewriter):
         instance = _INSTANCES[type(e)](e)
         if isinstance(instance, lowering.MultiplyAdd):
             self.unit.remarks.append((e.span, partial(instance.remark, self.target)))
+            self.unit.keeps_state |= instance.keeps_state(self.target)
         return self._result(instance, before, operands, e.type, e.span)
 
     def _result(

@@ -75,7 +75,9 @@ def _linked(context: Any, code: bytes, prelude: str, device: DeviceInfo, options
     parts = native._create_program_with_il(context, code), native._Program(context, exported(prelude).encode())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for part, words in zip(parts, ((), ("-cl-std=CL3.0", "-w")), strict=True):
+        # A processor without AMX has no code for what nobody calls, either.
+        words_of_c = ("-cl-std=CL3.0", "-w", *(() if b"cm_tile_load" in code else ("-DCM_NO_TILES",)))
+        for part, words in zip(parts, ((), words_of_c), strict=True):
             part.compile(" ".join(words).encode(), devices, [])
         return native._Program.link(context, list(parts), " ".join(options).encode(), devices)
 

@@ -6,6 +6,11 @@ They are reached by words that a driver's compiler may refuse, or end its proces
 
 from __future__ import annotations
 
+import ctypes
+import platform
+import sys
+from functools import cache
+
 from coopmat.devices import DeviceInfo, probe as process, route_for
 from coopmat.devices.environment import processor
 from coopmat.devices.table import compute_capability
@@ -26,7 +31,8 @@ def instructions(device: DeviceInfo, route: str, *, asks: bool = True) -> tuple[
 def _is_likely(device: DeviceInfo, row: Product) -> bool:
     """Return whether the device is likely to have the instruction, so that it is worth a question."""
     if isinstance(row, DotProduct):
-        return device.kind == "CPU" and row.feature in " ".join(processor()).split()
+        flags = " ".join(processor()).split()
+        return device.kind == "CPU" and set(row.features).issubset(flags) and (not row.keeps_state or may_use_tiles())
     capability = compute_capability(device)
     for pattern in row.devices if isinstance(row, FragmentProduct) else ():
         if pattern.startswith("sm_"):
@@ -35,6 +41,19 @@ def _is_likely(device: DeviceInfo, row: Product) -> bool:
         elif pattern in device.extensions or device.name.startswith(pattern):
             return True
     return False
+
+
+# Of x86-64's Linux: arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA).
+_PERMISSION = (158, 0x1023, 18)
+
+
+@cache
+def may_use_tiles() -> bool:
+    """Ask the system to let this process use AMX's tiles, and return whether it does: without its permission the first
+    instruction ends the process. It is for all threads, and stays."""
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        return False
+    return int(ctypes.CDLL(None).syscall(*map(ctypes.c_long, _PERMISSION))) == 0
 
 
 def code_for(device: DeviceInfo, route: str) -> str:
@@ -63,7 +82,10 @@ def run(device: DeviceInfo, question: str) -> str:
     from .native_probe import outcome
 
     route, name = question.split()
-    variant = next(row for row in STRATEGIES[route].every_product if row.name == name).variants(3, 2, 3)[0]
+    row = next(row for row in STRATEGIES[route].every_product if row.name == name)
+    if row.keeps_state and not may_use_tiles():
+        return "the system does not let this process use tiles"
+    variant = row.variants(3, 2, 3)[0]
     # Of this product alone: another might do what it should, and another size of subgroups has none of it.
     options = resolve_options(CompileOptions(matrices=route, instructions=(name,)), device)
     return outcome(device, variant, options, lambda context, module: driver.build(context, module, device))

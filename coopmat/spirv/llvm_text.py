@@ -253,13 +253,15 @@ def _put_back(match: re.Match[str]) -> str:
 
 
 def imported(ir: str, names: Collection[str]) -> str:
-    """The text with these functions, which read no memory, declared where it defines them."""
+    """The text with these functions declared where it defines them. Those with a result read no memory; the others do
+    something to it, or to registers, in their order."""
 
     def declare(match: re.Match[str]) -> str:
         if match[2] not in names:
             return match[0]
         types = re.sub(r" %[^,]+", "", match[3])
-        return f'declare {match[1]}@"{match[2]}"({types}) nounwind willreturn memory(none)\n'
+        effects = "" if re.search(r"\bvoid\b", match[1]) else " memory(none)"
+        return f'declare {match[1]}@"{match[2]}"({types}) nounwind willreturn{effects}\n'
 
     return _DEFINITION.sub(declare, ir)
 

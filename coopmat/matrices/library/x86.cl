@@ -6,6 +6,8 @@
 //   CM_FLIP, CM_DOT(c, x, y)    what makes A's bytes of the other sign, where both are of the same, and the instruction
 //   CM_A_WORDS                  CM_A_WIDTH of A's components, in words
 //
+//   CM_TILE_DOT(tiles, n)       the instruction on tile n of C (0 to 3) and those of A (4, 5) and B (6, 7) that it takes
+//
 // What bytes of the other sign add to every component of a column is subtracted again: 128 times the column's sum.
 
 #ifdef CM_PROLOGUE
@@ -47,6 +49,59 @@ CM_FUNCTION float16 cm_vdpbf16ps(float16 c, uint16 a, uint16 b)
 {
     c = fma(as_float16(a & (uint16)(0xffff0000u)), as_float16(b & (uint16)(0xffff0000u)), c);
     return fma(as_float16(a << (uint16)(16)), as_float16(b << (uint16)(16)), c);
+}
+// AMX as the same volume describes it: eight tiles of 16 rows of 64 bytes. C has the tiles n = 0 to 3, two by two; their
+// rows of A are in the tiles 4 and 5, their columns of B in 6 and 7. x86_prelude.cl has the instructions themselves.
+CM_FUNCTION void cm_tiles_begin(__private uint16 *tiles)
+{
+    for (int r = 0; r < 128; ++r)
+        tiles[r] = (uint16)(0);
+}
+CM_FUNCTION void cm_tiles_end(__private uint16 *tiles)
+{
+}
+CM_FUNCTION void cm_tile_load(__private uint16 *tiles, int n, __private const void *p, ulong stride)
+{
+    for (int r = 0; r < 16; ++r)
+        tiles[n * 16 + r] = *(__private const uint16 *)((__private const uchar *)p + r * stride);
+}
+CM_FUNCTION void cm_tile_store(__private const uint16 *tiles, int n, __private void *p, ulong stride)
+{
+    for (int r = 0; r < 16; ++r)
+        *(__private uint16 *)((__private uchar *)p + r * stride) = tiles[n * 16 + r];
+}
+CM_FUNCTION uint cm_tile_word(__private const uint16 *tiles, int n, int r, int k)
+{
+    return ((__private const uint *)(tiles + n * 16 + r))[k];
+}
+// A flip of 128 makes a signed number of a byte.
+CM_FUNCTION void cm_tile_bytes(__private uint16 *tiles, int n, uint flip_a, uint flip_b)
+{
+    for (int r = 0; r < 16; ++r)
+        for (int k = 0; k < 16; ++k)
+            for (int i = 0; i < 32; i += 8) {
+                const uint x = ((cm_tile_word(tiles, 4 + n / 2, r, k) >> i & 255) ^ flip_a) - flip_a;
+                const uint16 y = tiles[(6 + n % 2) * 16 + k] >> (uint16)(i) & (uint16)(255);
+                tiles[n * 16 + r] += (uint16)(x) * ((y ^ (uint16)(flip_b)) - (uint16)(flip_b));
+            }
+}
+CM_FUNCTION void cm_tdpbssd(__private uint16 *tiles, int n) { cm_tile_bytes(tiles, n, 128, 128); }
+CM_FUNCTION void cm_tdpbsud(__private uint16 *tiles, int n) { cm_tile_bytes(tiles, n, 128, 0); }
+CM_FUNCTION void cm_tdpbusd(__private uint16 *tiles, int n) { cm_tile_bytes(tiles, n, 0, 128); }
+CM_FUNCTION void cm_tdpbuud(__private uint16 *tiles, int n) { cm_tile_bytes(tiles, n, 0, 0); }
+// Products of even and of odd components of K have sums of their own, which are added at the end.
+CM_FUNCTION void cm_tdpbf16ps(__private uint16 *tiles, int n)
+{
+    for (int r = 0; r < 16; ++r) {
+        float16 even = (float16)(0.0f), odd = (float16)(0.0f);
+        for (int k = 0; k < 16; ++k) {
+            const uint x = cm_tile_word(tiles, 4 + n / 2, r, k);
+            const uint16 y = tiles[(6 + n % 2) * 16 + k];
+            even = fma((float16)(as_float(x << 16)), as_float16(y << (uint16)(16)), even);
+            odd = fma((float16)(as_float(x & 0xffff0000u)), as_float16(y & (uint16)(0xffff0000u)), odd);
+        }
+        tiles[n * 16 + r] = as_uint16(as_float16(tiles[n * 16 + r]) + (even + odd));
+    }
 }
 #endif // CM_PROLOGUE
 
@@ -186,3 +241,48 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
         }
 }
 #endif // CM_OP_MUL_ADD_BFLOAT16
+
+// All of K goes by for a block of two by two tiles of C, or for what is left of it at the ends.
+#ifdef CM_OP_MUL_ADD_TILES
+CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
+{
+    const ulong row_of_a = CM_K * sizeof(CM_A), row_of_b = CM_N * CM_PACK * sizeof(CM_B), row_of_c = CM_N * sizeof(CM_C);
+    uint16 tiles[128];
+    cm_tiles_begin(tiles);
+    CM_ROLL for (int i = 0; i < CM_M; i += 32)
+        CM_ROLL for (int j = 0; j < CM_N; j += 32) {
+            const int at = i * CM_N + j, below = at + 16 * CM_N;
+            const bool two_down = CM_M % 32 == 0 || i + 16 < CM_M, two_along = CM_N % 32 == 0 || j + 16 < CM_N;
+            cm_tile_load(tiles, 0, c + at, row_of_c);
+            if (two_along)
+                cm_tile_load(tiles, 1, c + at + 16, row_of_c);
+            if (two_down)
+                cm_tile_load(tiles, 2, c + below, row_of_c);
+            if (two_down && two_along)
+                cm_tile_load(tiles, 3, c + below + 16, row_of_c);
+            CM_ROLL for (int k = 0; k < CM_K; k += 16 * CM_PACK) {
+                cm_tile_load(tiles, 4, a + i * CM_K + k, row_of_a);
+                cm_tile_load(tiles, 6, b + k * CM_N + j * CM_PACK, row_of_b);
+                CM_TILE_DOT(tiles, 0);
+                if (two_along) {
+                    cm_tile_load(tiles, 7, b + k * CM_N + (j + 16) * CM_PACK, row_of_b);
+                    CM_TILE_DOT(tiles, 1);
+                }
+                if (two_down) {
+                    cm_tile_load(tiles, 5, a + (i + 16) * CM_K + k, row_of_a);
+                    CM_TILE_DOT(tiles, 2);
+                }
+                if (two_down && two_along)
+                    CM_TILE_DOT(tiles, 3);
+            }
+            cm_tile_store(tiles, 0, out + at, row_of_c);
+            if (two_along)
+                cm_tile_store(tiles, 1, out + at + 16, row_of_c);
+            if (two_down)
+                cm_tile_store(tiles, 2, out + below, row_of_c);
+            if (two_down && two_along)
+                cm_tile_store(tiles, 3, out + below + 16, row_of_c);
+        }
+    cm_tiles_end(tiles);
+}
+#endif // CM_OP_MUL_ADD_TILES

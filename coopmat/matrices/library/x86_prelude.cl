@@ -42,3 +42,77 @@ static inline uint16 cm_vpunpckhqdq(uint16 a, uint16 b)
 {
     return __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
 }
+// AMX. The instructions have the numbers of tiles in them, so that each has a case; they are known once this is inlined.
+// A processor's compiler may end its process over instructions that it has not: who has no use for them leaves them out.
+#ifndef CM_NO_TILES
+void cm_llvm_ldtilecfg(__private const void *) __asm__("llvm.x86.ldtilecfg");
+void cm_llvm_tilerelease(void) __asm__("llvm.x86.tilerelease");
+void cm_llvm_tileloadd(uchar, __private const void *, ulong) __asm__("llvm.x86.tileloadd64");
+void cm_llvm_tilestored(uchar, __private void *, ulong) __asm__("llvm.x86.tilestored64");
+void cm_llvm_tdpbssd(uchar, uchar, uchar) __asm__("llvm.x86.tdpbssd");
+void cm_llvm_tdpbsud(uchar, uchar, uchar) __asm__("llvm.x86.tdpbsud");
+void cm_llvm_tdpbusd(uchar, uchar, uchar) __asm__("llvm.x86.tdpbusd");
+void cm_llvm_tdpbuud(uchar, uchar, uchar) __asm__("llvm.x86.tdpbuud");
+void cm_llvm_tdpbf16ps(uchar, uchar, uchar) __asm__("llvm.x86.tdpbf16ps");
+#define CM_TILE_CASE(n, call) case n: call; break;
+#define CM_TILES_OF_C(instruction, n) \
+    switch (n) { \
+        CM_TILE_CASE(0, instruction(0, 4, 6)) \
+        CM_TILE_CASE(1, instruction(1, 4, 7)) \
+        CM_TILE_CASE(2, instruction(2, 5, 6)) \
+        CM_TILE_CASE(3, instruction(3, 5, 7)) \
+    }
+// The configuration: palette 1, 64 bytes in each row of the eight tiles (from byte 16), 16 rows (from byte 48).
+static inline void cm_tiles_begin(__private uint16 *tiles)
+{
+    const uint bytes = 0x00400040u, rows = 0x10101010u;
+    tiles[0] = (uint16)(1, 0, 0, 0, bytes, bytes, bytes, bytes, 0, 0, 0, 0, rows, rows, 0, 0);
+    cm_llvm_ldtilecfg(tiles);
+}
+static inline void cm_tiles_end(__private uint16 *tiles)
+{
+    cm_llvm_tilerelease();
+}
+static inline void cm_tile_load(__private uint16 *tiles, int n, __private const void *p, ulong stride)
+{
+    switch (n) {
+        CM_TILE_CASE(0, cm_llvm_tileloadd(0, p, stride))
+        CM_TILE_CASE(1, cm_llvm_tileloadd(1, p, stride))
+        CM_TILE_CASE(2, cm_llvm_tileloadd(2, p, stride))
+        CM_TILE_CASE(3, cm_llvm_tileloadd(3, p, stride))
+        CM_TILE_CASE(4, cm_llvm_tileloadd(4, p, stride))
+        CM_TILE_CASE(5, cm_llvm_tileloadd(5, p, stride))
+        CM_TILE_CASE(6, cm_llvm_tileloadd(6, p, stride))
+        CM_TILE_CASE(7, cm_llvm_tileloadd(7, p, stride))
+    }
+}
+static inline void cm_tile_store(__private const uint16 *tiles, int n, __private void *p, ulong stride)
+{
+    switch (n) {
+        CM_TILE_CASE(0, cm_llvm_tilestored(0, p, stride))
+        CM_TILE_CASE(1, cm_llvm_tilestored(1, p, stride))
+        CM_TILE_CASE(2, cm_llvm_tilestored(2, p, stride))
+        CM_TILE_CASE(3, cm_llvm_tilestored(3, p, stride))
+    }
+}
+static inline void cm_tdpbssd(__private uint16 *tiles, int n)
+{
+    CM_TILES_OF_C(cm_llvm_tdpbssd, n)
+}
+static inline void cm_tdpbsud(__private uint16 *tiles, int n)
+{
+    CM_TILES_OF_C(cm_llvm_tdpbsud, n)
+}
+static inline void cm_tdpbusd(__private uint16 *tiles, int n)
+{
+    CM_TILES_OF_C(cm_llvm_tdpbusd, n)
+}
+static inline void cm_tdpbuud(__private uint16 *tiles, int n)
+{
+    CM_TILES_OF_C(cm_llvm_tdpbuud, n)
+}
+static inline void cm_tdpbf16ps(__private uint16 *tiles, int n)
+{
+    CM_TILES_OF_C(cm_llvm_tdpbf16ps, n)
+}
+#endif // CM_NO_TILES
