@@ -1,16 +1,17 @@
-"""AMX on the route `x86`: the numbers by emulation, the instructions by LLVM's assembly, and that work-items keep apart.
+"""AMX on the route `x86`: the numbers by emulation, the instructions by LLVM's assembly, and work-items kept apart.
 
 No processor with tiles has run this yet (docs/vendors.md).
 """
 
 from __future__ import annotations
 
-import itertools
+import os
 import re
 import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -151,18 +152,15 @@ def test_the_assembly_has_as_many_as_the_shape_needs(types: tuple[str, str]) -> 
     is_float = types == BF16
     name, depth, c = ("tdpbf16ps", 32, "f32") if is_float else (SIGNS[types], 64, "s32")
     lines = assembled(compiled((*types, c), (32, 32, depth)).opencl_c)
-    assert Counter(words[0] for words in lines) == {
-        **{"ldtilecfg": 1, "tileloadd": 8, name: 4, "tilestored": 4, "tilerelease": 1}
-    }
+    counts = Counter(words[0] for words in lines)
+    assert counts == {"ldtilecfg": 1, "tileloadd": 8, name: 4, "tilestored": 4, "tilerelease": 1}
     assert lines[0][0] == "ldtilecfg" and lines[-1][0] == "tilerelease"
     # In this order of operands: B, A, and C, which is added to.
     assert [register(words[1]) for words in lines if words[0] == name] == [[6, 4, 0], [7, 4, 1], [6, 5, 2], [7, 5, 3]]
     assert [register(words[1]) for words in lines if words[0] == "tilestored"] == [[0], [1], [2], [3]]
     loaded = [register(words[1]) for words in lines if words[0] == "tileloadd"]
     assert sorted(loaded) == [[n] for n in range(8)]
-    (one,) = (
-        Counter(words[0] for words in assembled(compiled((*types, c), (16, 16, depth)).opencl_c)) for _ in range(1)
-    )
+    one = Counter(words[0] for words in assembled(compiled((*types, c), (16, 16, depth)).opencl_c))
     assert one == {"ldtilecfg": 1, "tileloadd": 3, name: 1, "tilestored": 1, "tilerelease": 1}
 
 
@@ -247,14 +245,18 @@ def shared_tiles() -> str:
 
 @pytest.mark.device
 @pytest.mark.parametrize("items", [1, 16, 21, 64])
+@pytest.mark.parametrize("registers", ["memory", "tiles"])
 def test_work_items_do_not_share_registers(
-    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, items: int
+    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, items: int, registers: str
 ) -> None:
     """Calls of functions with private pointers, linked to a device's own C, one work-item after the other."""
     if not (device.platform.startswith("Intel") and device.kind == "CPU"):
         pytest.skip("the route is for Intel's CPU runtime")
-    monkeypatch.setattr(LAUNCH, "instructions", lambda device, route: tuple(NAMES))
-    monkeypatch.setattr(driver, "prelude", lambda route: (shared_tiles(), prelude(route)[1]))
+    if registers == "tiles" and "tdpbssd" not in instruction_probe.instructions(device, "x86"):
+        pytest.skip("the device has no tdpbssd")
+    if registers == "memory":
+        monkeypatch.setattr(LAUNCH, "instructions", lambda device, route: tuple(NAMES))
+        monkeypatch.setattr(driver, "prelude", lambda route: (shared_tiles(), prelude(route)[1]))
     options = CompileOptions.from_arguments(["--matrices", "x86", "-w"])
     module = compile_for(ITEMS.encode(), options, device, name="items.cl")
     assert "cm_tdpbssd" in module.spirv_text
@@ -275,3 +277,25 @@ def test_work_items_do_not_share_registers(
         for _ in range(2 * (i % 3 != 1)):
             expected, _ = meaning.mul_add(tuple(t), a[i], b[i], expected, Operands(15))
         assert (got[i] == expected).all(), i
+
+
+@pytest.mark.device
+def test_nor_where_the_compiler_must_make_vectors_of_work_items() -> None:
+    """It then does so with every kernel that does not say otherwise; these tests fail without that."""
+    test = f"{__file__}::{test_work_items_do_not_share_registers.__name__}"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test]
+    environment = os.environ | {"CL_CONFIG_CPU_VECTORIZER_MODE": "16"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-4000:]
+
+
+def test_kernels_with_tiles_are_not_made_vectors_of() -> None:
+    text, defines = source(("s8", "s8", "s32"), (16, 16, 64))
+    for route, instructions, said in (
+        ("x86", None, True),
+        ("x86", ("vpdpbusd",), False),
+        ("x86:emulated", None, False),
+    ):
+        options = replace(CompileOptions.from_arguments([*defines, "--matrices", route]), instructions=instructions)
+        module = coopmat.compiler.compile(text.encode(), options, name="tiles.cl")
+        assert ("vec_type_hint(float16)" in module.opencl_c) == said
