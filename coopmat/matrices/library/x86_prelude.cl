@@ -26,8 +26,9 @@ static inline uint16 cm_interleave2(uint8 a, uint8 b)
 {
     return convert_uint16(as_ushort16(a)) | convert_uint16(as_ushort16(b)) << (uint16)(16);
 }
-// AMX. The instructions have the numbers of tiles in them, so that each has a case; they are known once this is inlined.
-// A processor's compiler may end its process over instructions that it has not: who has no use for them leaves them out.
+// AMX. The instructions have the numbers of tiles in them, so that each has a case; the number is known once this is
+// inlined. A compiler may end its process over instructions that the processor lacks: modules without tiles define
+// CM_NO_TILES.
 #ifndef CM_NO_TILES
 void cm_llvm_ldtilecfg(__private const void *) __asm__("llvm.x86.ldtilecfg");
 void cm_llvm_tilerelease(void) __asm__("llvm.x86.tilerelease");
