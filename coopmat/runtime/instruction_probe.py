@@ -31,8 +31,10 @@ def instructions(device: DeviceInfo, route: str, *, asks: bool = True) -> tuple[
 def _is_likely(device: DeviceInfo, row: Product) -> bool:
     """Return whether the device is likely to have the instruction, so that it is worth a question."""
     if isinstance(row, DotProduct):
-        flags = " ".join(processor()).split()
-        return device.kind == "CPU" and set(row.features).issubset(flags) and (not row.keeps_state or may_use_tiles())
+        if device.kind != "CPU" or not set(row.features).issubset(" ".join(processor()).split()):
+            return False
+        # Of other compilers it is not known whether they leave work-items alone that use tiles.
+        return not row.keeps_state or (device.platform.startswith("Intel(R)") and may_use_tiles())
     capability = compute_capability(device)
     for pattern in row.devices if isinstance(row, FragmentProduct) else ():
         if pattern.startswith("sm_"):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -203,6 +204,56 @@ def test_the_labels_are_intrinsics_of_llvm() -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     found = {words[0] for line in done.stdout.splitlines() if (words := line.split())}
     assert found >= {*NAMES, "ldtilecfg", "tilerelease", "tileloadd", "tilestored"} and "callq" not in found
+
+
+# What the device's own compiler makes for a processor with tiles, whatever this one is: built, and never run.
+_BUILD = """
+import sys
+from test_tiles import *
+from coopmat.devices import list_devices
+device = next(d for d in list_devices() if d.kind == "CPU" and d.platform.startswith("Intel"))
+try:
+    context = opencl().Context([device.handle])
+except opencl().Error as error:
+    sys.exit(f"no such processor: {error}")
+LAUNCH.instructions = lambda device, route: tuple(NAMES)
+*types, depth = sys.argv[1:]
+text, defines = source(types, (32, 32, int(depth)))
+module = compile_for(text.encode(), CompileOptions.from_arguments([*defines, "--matrices", "x86"]), device, name="t.cl")
+(binary,) = driver.build(context, module, device).get_info(opencl().program_info.BINARIES)
+print(module.code, binary.hex())
+"""
+# VEX's prefix and the opcode (Intel's SDM, volume 2).
+CODES = {"tdpbssd": (3, 0x5E), "tdpbsud": (2, 0x5E), "tdpbusd": (1, 0x5E), "tdpbuud": (0, 0x5E), "tdpbf16ps": (2, 0x5C)}
+
+
+def machine_code(name: str, c: int, a: int, b: int) -> bytes:
+    prefix, opcode = CODES[name]
+    return bytes([0xC4, 0xE2, (15 - b) << 3 | prefix, opcode, 0xC0 | c << 3 | a])
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("types", [*SIGNS, BF16], ids="-".join)
+def test_the_devices_compiler_makes_them(device: DeviceInfo, types: tuple[str, str]) -> None:
+    """Of the SPIR-V as it is linked with the prelude's C. A process of its own, as a compiler may end it."""
+    if not (device.platform.startswith("Intel") and device.kind == "CPU"):
+        pytest.skip("the route is for Intel's CPU runtime")
+    name, *rest = ("tdpbf16ps", "f32", "32") if types == BF16 else (SIGNS[types], "s32", "64")
+    paths = [str(Path(__file__).parent), *sys.path]
+    environment = os.environ | {"CL_CONFIG_CPU_TARGET_ARCH": "sapphirerapids", "PYTHONPATH": os.pathsep.join(paths)}
+    command = [sys.executable, "-c", _BUILD, *types, *rest]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if "no such processor" in done.stderr:
+        pytest.skip("this version of the runtime makes no code for processors with tiles here")
+    assert done.returncode == 0, done.stderr[-4000:]
+    form, binary = done.stdout.split()[-2:]
+    code = bytes.fromhex(binary)
+    assert form == "spirv"
+    for other in NAMES:
+        counts = [code.count(machine_code(other, n, 4 + n // 2, 6 + n % 2)) for n in range(4)]
+        assert counts == [int(other == name)] * 4, (other, counts)
+    # TILERELEASE, and LDTILECFG with any address.
+    assert code.count(bytes.fromhex("c4e27849c0")) == 1 and code.count(bytes.fromhex("c4e27849")) == 2
 
 
 # --- work-items ------------------------------------------------------------------------------------

@@ -1,12 +1,13 @@
-// Cooperative matrices on CPUs that have dot products of their own: a work-item holds whole matrices, as in
-// subgroup_of_one.cl, and packs of rows of B (`Interleaved` in matrices/holdings.py) are what an instruction takes.
+// Cooperative matrices on CPUs that have dot products of their own, of vectors or tiles: a work-item holds whole
+// matrices, as in subgroup_of_one.cl, and packs of rows of B (`Interleaved` in matrices/holdings.py) are what an
+// instruction takes.
 //
 //   CM_PACK                     rows of B in a pack, whose components of a column are a word
 //   CM_JOIN(r, c)               a pack of rows in memory, as words for 16 columns
 //   CM_FLIP, CM_DOT(c, x, y)    what makes A's bytes of the other sign, where both are of the same, and the instruction
 //   CM_A_WORDS                  CM_A_WIDTH of A's components, in words
 //
-//   CM_TILE_DOT(tiles, n)       the instruction on tile n of C (0 to 3) and those of A (4, 5) and B (6, 7) that it takes
+//   CM_TILE_DOT(tiles, n)       the instruction on tile n of C and its tiles of A and B
 //
 // What bytes of the other sign add to every component of a column is subtracted again: 128 times the column's sum.
 
@@ -50,8 +51,8 @@ CM_FUNCTION float16 cm_vdpbf16ps(float16 c, uint16 a, uint16 b)
     c = fma(as_float16(a & (uint16)(0xffff0000u)), as_float16(b & (uint16)(0xffff0000u)), c);
     return fma(as_float16(a << (uint16)(16)), as_float16(b << (uint16)(16)), c);
 }
-// AMX as the same volume describes it: eight tiles of 16 rows of 64 bytes. C has the tiles n = 0 to 3, two by two; their
-// rows of A are in the tiles 4 and 5, their columns of B in 6 and 7. x86_prelude.cl has the instructions themselves.
+// AMX as the same volume describes it: eight tiles of 16 rows of 64 bytes. C has the tiles n = 0 to 3, two by two;
+// their rows of A are in the tiles 4 and 5, their columns of B in 6 and 7.
 CM_FUNCTION void cm_tiles_begin(__private uint16 *tiles)
 {
     for (int r = 0; r < 128; ++r)
@@ -246,7 +247,8 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
 #ifdef CM_OP_MUL_ADD_TILES
 CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
 {
-    const ulong row_of_a = CM_K * sizeof(CM_A), row_of_b = CM_N * CM_PACK * sizeof(CM_B), row_of_c = CM_N * sizeof(CM_C);
+    const ulong row_of_a = CM_K * sizeof(CM_A), row_of_c = CM_N * sizeof(CM_C);
+    const ulong row_of_b = CM_N * CM_PACK * sizeof(CM_B);
     uint16 tiles[128];
     cm_tiles_begin(tiles);
     CM_ROLL for (int i = 0; i < CM_M; i += 32)

@@ -42,8 +42,9 @@ static inline uint16 cm_vpunpckhqdq(uint16 a, uint16 b)
 {
     return __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
 }
-// AMX. The instructions have the numbers of tiles in them, so that each has a case; they are known once this is inlined.
-// A processor's compiler may end its process over instructions that it has not: who has no use for them leaves them out.
+// AMX. The instructions have the numbers of tiles in them, so that each has a case; the number is known once this is
+// inlined. A compiler may end its process over instructions that the processor lacks: modules without tiles define
+// CM_NO_TILES.
 #ifndef CM_NO_TILES
 void cm_llvm_ldtilecfg(__private const void *) __asm__("llvm.x86.ldtilecfg");
 void cm_llvm_tilerelease(void) __asm__("llvm.x86.tilerelease");
