@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
+from functools import partial
 from pathlib import Path
 
 import faulty_operations
@@ -124,6 +125,8 @@ def cts(tmp_path, device):
             text=True,
             cwd=tmp_path,
             env=environment,
+            # What a shell starts in the background ignores Ctrl-C, and so would its children.
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
 
     return start
