@@ -1,4 +1,4 @@
-"""The parts of SPV_KHR_cooperative_matrix that consumers of native modules support, one row each.
+"""The parts of SPV_KHR_cooperative_matrix and its successors that consumers of native modules support, one row each.
 
 A row says what may remain unchanged; the rest is expressed by other instructions (`coopmat.spirv.native`).
 """
@@ -17,8 +17,9 @@ class NativeProfile:
     `arithmetic` and `conversions`: instructions that work on all components of matrices; otherwise they are loops over
     the components that a work-item holds. `functions`: matrices, or pointers to them, as parameters and results;
     otherwise such functions are inlined. `small_floats`: components of such types; otherwise bfloat16 is integers of 16
-    bits, interpreted by the multiply-add's operand of SPV_INTEL_joint_matrix, and others are refused. `coordinates`:
-    the instruction of SPV_EXT_cooperative_matrix_maintenance1; otherwise that of SPV_INTEL_joint_matrix.
+    bits, interpreted by the multiply-add's operand of SPV_INTEL_joint_matrix, and others are refused. `maintenance`:
+    the instructions of SPV_EXT_cooperative_matrix_maintenance1; otherwise local memory serves. `joint_matrix`: the
+    words of SPV_INTEL_joint_matrix, for coordinates too.
     """
 
     name: str
@@ -26,7 +27,18 @@ class NativeProfile:
     conversions: bool = True
     functions: bool = True
     small_floats: bool = True
-    coordinates: bool = True
+    maintenance: bool = False
+    joint_matrix: bool = False
+
+    @property
+    def coordinates(self) -> bool:
+        """Tell whether there is an instruction for the coordinates of a component."""
+        return self.maintenance or self.joint_matrix
+
+    @property
+    def takes_all(self) -> bool:
+        """Tell whether modules with the words of Khronos' extensions are taken as they are."""
+        return self.arithmetic and self.conversions and self.functions and self.small_floats and not self.joint_matrix
 
 
 KHR = NativeProfile("khr")
@@ -35,9 +47,10 @@ NATIVE_PROFILES: Mapping[str, NativeProfile] = MappingProxyType(
         row.name: row
         for row in (
             KHR,
+            NativeProfile("maint1", maintenance=True),
             # Intel's compiler for GPUs. What it does not take, it does not survive: docs/backend.md.
             NativeProfile(
-                "igc", arithmetic=False, conversions=False, functions=False, small_floats=False, coordinates=False
+                "igc", arithmetic=False, conversions=False, functions=False, small_floats=False, joint_matrix=True
             ),
         )
     }

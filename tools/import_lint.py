@@ -27,7 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "options": {"budgets", "features", "matrices", "native_profiles"},
     "matrices": {"budgets", "diagnostics"},
     "frontend": {"budgets", "cache", "diagnostics", "features", "matrices"},
-    "passes": _BELOW_IR,
+    "passes": _BELOW_IR | {"native_profiles"},
     "ir": _BELOW_IR,
     "spirv": _BELOW_IR | {"ir", "native_profiles"},
     "opencl_c": _BELOW_IR | {"features", "passes"},

@@ -87,7 +87,8 @@ def passes_for(c: Compilation, form: str) -> list[Pass]:
     route = "one" if in_c and c.matrices == "native" else c.matrices
     sequence: list[Pass] = []
     if route == "native":
-        sequence.append(NativeMatrices(functions, c.memory_rules() or NO_RULES, options.sub_group_size))
+        rules = c.memory_rules() or NO_RULES
+        sequence.append(NativeMatrices(functions, rules, options.sub_group_size, options.consumer))
     else:
         half_bits = in_c and "cl_khr_fp16" not in options.features
         strategy = STRATEGIES[route].tuned(tuning(options))

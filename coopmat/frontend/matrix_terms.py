@@ -14,4 +14,6 @@ COMPONENTS = {component.opencl_c: component for component in COMPONENT_TYPES.val
 @lru_cache(maxsize=1024)
 def matrix_type(matrix: CoopMatrixType) -> MatrixType:
     """Return the matrix library's type for a type of the language."""
-    return MatrixType(COMPONENTS[matrix.component.name], matrix.rows, matrix.columns, Use(int(matrix.use)))
+    return MatrixType(
+        COMPONENTS[matrix.component.name], matrix.rows, matrix.columns, Use(int(matrix.use)), matrix.scope
+    )

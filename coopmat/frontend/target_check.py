@@ -119,7 +119,7 @@ def used(unit: typed.Unit) -> set[typed.FunctionDecl]:
     functions = set(unit.kernels or unit.functions)
     work = list(functions)
     while work:
-        callees = [node.function for node in walk(work.pop().body) if isinstance(node, typed.Call)]
+        callees = [node.function for node in walk(work.pop().body) if isinstance(node, typed.CALLS)]
         work += [function for function in dict.fromkeys(callees) if function not in functions]
         functions.update(callees)
     return functions

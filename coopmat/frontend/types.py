@@ -125,7 +125,7 @@ SMALL_FLOATS = tuple(
     for row in _SMALL_FLOATS
 )
 VECTOR_SIZES = (2, 3, 4, 8, 16)
-_MATRIX_ENUMERATIONS = (f"coop_matrix_{name}_t" for name in ("scope", "use", "layout", "operands"))
+_MATRIX_ENUMERATIONS = (f"coop_matrix_{name}_t" for name in ("scope", "use", "layout", "operands", "reduce"))
 #: By the names that a program has for them. Enumerations are plain integers here (section 6.15.8).
 SCALARS: dict[str, ScalarType] = {
     **{t.name: t for t in (BOOL, *SMALL_FLOATS, *INTEGERS, *FLOATS)},
@@ -319,7 +319,7 @@ class MatrixUse(IntEnum):
     ACCUMULATOR = 2
 
 
-SCOPE_SUBGROUP = 3
+SCOPE_WORKGROUP, SCOPE_SUBGROUP = 2, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,11 +333,12 @@ class CoopMatrixType(Type):
     use: MatrixUse
 
     def __str__(self) -> str:
-        return f"{self.component} coop_mat({self.rows}x{self.columns}, {self.use.name.lower()})"
+        scope = ", workgroup" if self.scope == SCOPE_WORKGROUP else ""
+        return f"{self.component} coop_mat({self.rows}x{self.columns}, {self.use.name.lower()}{scope})"
 
     def converts_to(self, other: CoopMatrixType) -> bool:
-        """Return whether the types differ in nothing but their components."""
-        return replace(self, component=other.component) == other
+        """Return whether the types differ in nothing but their components and their uses."""
+        return replace(self, component=other.component, use=other.use) == other
 
 
 class MatrixLayout(Enum):

@@ -58,7 +58,8 @@ TYPE_NAMES = frozenset(
         " cl_mem_fence_flags memory_order memory_scope atomic_flag"
         " atomic_int atomic_uint atomic_long atomic_ulong atomic_float atomic_double atomic_half"
         " atomic_intptr_t atomic_uintptr_t atomic_size_t atomic_ptrdiff_t"
-        " coop_matrix_scope_t coop_matrix_use_t coop_matrix_layout_t coop_matrix_operands_t coop_mat_operands"
+        " coop_matrix_scope_t coop_matrix_use_t coop_matrix_layout_t coop_matrix_operands_t coop_matrix_reduce_t"
+        " coop_mat_operands"
     )
     + tuple(row.opencl_c for row in SMALL_FLOATS)
     + tuple(_VECTORS)

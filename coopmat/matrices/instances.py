@@ -50,7 +50,7 @@ class Conversion:
 CAST = Conversion()
 
 
-def _name(operation: str, matrix: MatrixType, *rest: str) -> str:
+def name_of(operation: str, matrix: MatrixType, *rest: str) -> str:
     return "_".join(["cm", operation, *matrix.name.split("."), *rest])
 
 
@@ -85,14 +85,14 @@ def travelling(target: Target, t: ComponentType) -> dict[str, str]:
     }
 
 
-def _bytes_of_row(target: Target, t: ComponentType) -> int:
+def bytes_of_row(target: Target, t: ComponentType) -> int:
     """Return the bytes of local memory for a component of each work-item in the largest work-group, if they are
     exchanged there."""
     return target.sub_groups * target.sub_group_size * t.size if target.strategy.exchanges_in_local_memory else 0
 
 
 @dataclass(frozen=True, slots=True)
-class _OfMatrix(FromTemplate):
+class OfMatrix(FromTemplate):
     """The base of the operations on one matrix type."""
 
     matrix: MatrixType
@@ -101,7 +101,7 @@ class _OfMatrix(FromTemplate):
     def of_work_group(self) -> bool:
         return self.matrix.of_work_group
 
-    def _matrix_definitions(self, target: Target, operation: str) -> dict[str, str]:
+    def matrix_definitions(self, target: Target, operation: str) -> dict[str, str]:
         m, holding = self.matrix, target.holding(self.matrix)
         w = target.width(m)
         out = {"OP": operation, "T": m.component.library_c, "ROWS": str(m.rows), "COLUMNS": str(m.columns)}
@@ -114,7 +114,7 @@ _BY_PIECES = frozenset({"WHOLE_ROWM", "INTERLEAVED_ROWM", "INTERLEAVED_PACKED"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Memory(_OfMatrix):
+class _Memory(OfMatrix):
     """An access to memory. `space`: global, local, constant, private, generic. If `checked`, the pointer is to the
     origin of a matrix in memory, and the last four parameters are the tile's position and that matrix's size."""
 
@@ -150,7 +150,7 @@ class _Memory(_OfMatrix):
         how = "CHECKED" if self.checked else "EACH" if self.volatile else f"{holding.name}_{self.layout.short.upper()}"
         in_pieces = target.strategy.in_pieces(self.matrix)
         pieces = f"{section}_{how}_PIECES " * in_pieces
-        out = self._matrix_definitions(target, f"{pieces}{section}_{how} {section}_EACH {section}")
+        out = self.matrix_definitions(target, f"{pieces}{section}_{how} {section}_EACH {section}")
         if how != "WHOLE_ROWM":
             out["EACH"] = each_component(target, self.matrix, holding.slots)
         if in_pieces and how in _BY_PIECES:
@@ -204,7 +204,7 @@ class Load(_Memory):
 
     @property
     def function_name(self) -> str:
-        return _name("load", self.matrix, *self._kind)
+        return name_of("load", self.matrix, *self._kind)
 
     @property
     def signature(self) -> Signature:
@@ -227,7 +227,7 @@ class Store(_Memory):
 
     @property
     def function_name(self) -> str:
-        return _name("store", self.matrix, *self._kind)
+        return name_of("store", self.matrix, *self._kind)
 
     @property
     def signature(self) -> Signature:
@@ -242,13 +242,13 @@ class Store(_Memory):
         return out | travelling(target, m.component)
 
     def scratch_bytes(self, target: Target) -> int:
-        return _bytes_of_row(target, self.matrix.component) if self._all(target) else 0
+        return bytes_of_row(target, self.matrix.component) if self._all(target) else 0
 
     def _all(self, target: Target) -> bool:
         return self.space == "private" and not target.strategy.has_one_work_item
 
 
-class _Plain(_OfMatrix):
+class _Plain(OfMatrix):
     """The base of the functions that are determined by their matrix type. `section` is the library's; `parameters` are
     names that imply their types."""
 
@@ -259,7 +259,7 @@ class _Plain(_OfMatrix):
 
     @property
     def function_name(self) -> str:
-        return _name(self.section.lower(), self.matrix)
+        return name_of(self.section.lower(), self.matrix)
 
     @property
     def signature(self) -> Signature:
@@ -274,7 +274,7 @@ class _Plain(_OfMatrix):
         return Signature(result, tuple(types[name] for name in self.parameters.split()))
 
     def definitions(self, target: Target) -> dict[str, str]:
-        return self._matrix_definitions(target, self.section)
+        return self.matrix_definitions(target, self.section)
 
 
 class Fill(_Plain):
@@ -290,7 +290,7 @@ class ScalarMultiply(_Plain):
 
     def definitions(self, target: Target) -> dict[str, str]:
         body = spelling.binary("mul", self.matrix.component, target.width(self.matrix))
-        return self._matrix_definitions(target, self.section) | {"MAP(x, y)": body}
+        return self.matrix_definitions(target, self.section) | {"MAP(x, y)": body}
 
 
 class Length(_Plain):
@@ -326,11 +326,11 @@ class Binary(_Plain):
 
     @property
     def function_name(self) -> str:
-        return _name(self.operator, self.matrix)
+        return name_of(self.operator, self.matrix)
 
     def definitions(self, target: Target) -> dict[str, str]:
         body = spelling.binary(self.operator, self.matrix.component, target.width(self.matrix))
-        return self._matrix_definitions(target, self.section) | {"MAP(x, y)": body}
+        return self.matrix_definitions(target, self.section) | {"MAP(x, y)": body}
 
 
 class Negate(_Plain):
@@ -340,36 +340,48 @@ class Negate(_Plain):
 
     @property
     def function_name(self) -> str:
-        return _name("negate", self.matrix)
+        return name_of("negate", self.matrix)
 
     def definitions(self, target: Target) -> dict[str, str]:
         body = spelling.negation(self.matrix.component, target.width(self.matrix))
-        return self._matrix_definitions(target, self.section) | _from(target, self.matrix) | {"MAP(x)": body}
+        return self.matrix_definitions(target, self.section) | _from(target, self.matrix) | {"MAP(x)": body}
 
 
 @dataclass(frozen=True, slots=True)
-class Convert(_OfMatrix):
+class Convert(OfMatrix):
     """`void f(private T *out, const private S *m)`: a conversion of `matrix`, of components S, to `to`, of the same
-    shape."""
+    shape; and to another `use`, if there is one."""
 
     to: ComponentType
     how: Conversion = CAST
+    use: Use | None = None
+
+    @property
+    def result(self) -> MatrixType:
+        return replace(self.matrix, component=self.to, use=self.matrix.use if self.use is None else self.use)
 
     @property
     def function_name(self) -> str:
-        return _name("convert", self.matrix, self.to.name, *self.how.words)
+        use = () if self.use is None else ("for", self.use.letter)
+        return name_of("convert", self.matrix, self.to.name, *self.how.words, *use)
 
     @property
     def signature(self) -> Signature:
         return Signature("void", (private("out", self.to), private("m", self.matrix.component, True)))
 
     def definitions(self, target: Target) -> dict[str, str]:
-        result = replace(self.matrix, component=self.to)
-        moves = not target.holding(self.matrix).lies_as(target.holding(result))
+        result, moves = self.result, self._moves(target)
         w = 1 if moves else target.width(self.matrix)
         body = spelling.convert("x", self.matrix.component, self.to, w, self.how.rounding, self.how.saturate)
         out = _moved(target, self.matrix, result) if moves else Negate(result).definitions(target)
         return out | _from(target, self.matrix) | {"MAP(x)": body}
+
+    def scratch_bytes(self, target: Target) -> int:
+        return bytes_of_row(target, self.matrix.component) if self._moves(target) else 0
+
+    def _moves(self, target: Target) -> bool:
+        """Return whether the result lies otherwise than the operand."""
+        return not target.holding(self.matrix).lies_as(target.holding(self.result))
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,7 +394,7 @@ class Transpose(_Plain):
 
     @property
     def function_name(self) -> str:
-        return _name("transpose", self.matrix, "of", self.use.letter)
+        return name_of("transpose", self.matrix, "of", self.use.letter)
 
     def definitions(self, target: Target) -> dict[str, str]:
         m = self.matrix
@@ -390,7 +402,7 @@ class Transpose(_Plain):
         return _moved(target, source, m, transposed=True) | _from(target, source) | {"MAP(x)": "x"}
 
     def scratch_bytes(self, target: Target) -> int:
-        return _bytes_of_row(target, self.matrix.component)
+        return bytes_of_row(target, self.matrix.component)
 
 
 def _moved(target: Target, source: MatrixType, result: MatrixType, *, transposed: bool = False) -> dict[str, str]:
@@ -416,7 +428,7 @@ def conversion(source: MatrixType, result: MatrixType, how: Conversion) -> Insta
     """Return the function that converts a matrix of type `source` to one of type `result`."""
     if how.transposed:
         return Transpose(result, source.use)
-    return Convert(source, result.component, how)
+    return Convert(source, result.component, how, None if result.use == source.use else result.use)
 
 
 def _from(target: Target, matrix: MatrixType) -> dict[str, str]:

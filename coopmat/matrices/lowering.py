@@ -42,6 +42,7 @@ from .instances import (
     conversion as conversion,
 )
 from .instructions import INSTRUCTIONS, emulated_layouts
+from .maps import ComponentWise as ComponentWise, Map as Map, Reduce as Reduce
 from .multiply_add import MultiplyAdd as MultiplyAdd
 from .strategies import (
     MAX_WORK_ITEMS as MAX_WORK_ITEMS,

@@ -9,10 +9,11 @@ Unlike the other lowerings' library (`lowering`) it works on the matrix types th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from .lowering import library_sections
+from .maps import BLOCKS, COLUMN, ROW, ROW_AND_COLUMN
 from .memory_rules import MOST_PLACED, MemoryRules
 from .variants import ComponentType, Layout, MatrixType, Use
 
@@ -34,17 +35,24 @@ class Function(ABC):
 
     @abstractmethod
     def definitions(self) -> dict[str, str]:
-        """Return the macros of the template, without `CM_`; "OP" names the section of the file."""
+        """Return the macros of the template, without `CM_`; "OP" names the section of the file, "OPERAND" is a stand-in
+        for a function of the program's."""
+
+    @property
+    def tile(self) -> int:
+        """The components of local memory that it needs for each subgroup."""
+        return 0
 
 
 def instantiate(functions: Iterable[Function]) -> str:
     """Return OpenCL C that defines every function once, ordered by name; self-contained, no includes."""
     by_name = {function.function_name: function for function in functions}
-    return "\n".join([library_sections(FILE)["PROLOGUE"], *(_text(by_name[name]) for name in sorted(by_name))])
+    definitions = [(by_name[name], by_name[name].definitions()) for name in sorted(by_name)]
+    operands = dict.fromkeys(macros.pop("OPERAND") for _, macros in definitions if "OPERAND" in macros)
+    return "\n".join([library_sections(FILE)["PROLOGUE"], *operands, *(_text(*row) for row in definitions)])
 
 
-def _text(function: Function) -> str:
-    macros = function.definitions()
+def _text(function: Function, macros: dict[str, str]) -> str:
     section = library_sections(FILE)[macros.pop("OP")]
     macros["NAME"] = function.function_name
     lines = [f"#define CM_{name} {body}" for name, body in macros.items()]
@@ -103,6 +111,10 @@ class _Staged(Function):
     volatile: bool = False
     rules: MemoryRules = NO_RULES
 
+    @property
+    def tile(self) -> int:
+        return tile_components(self.matrix, self.rules)
+
     def _definitions(self, operation: str) -> dict[str, str]:
         component = self.matrix.component
         row = self.rules.pitch(component, self.matrix.columns)
@@ -157,20 +169,154 @@ class StagedStore(_Staged):
 
 
 @dataclass(frozen=True, slots=True)
-class StagedTranspose(Function):
-    """`M2 f(M m, local T *tiles)`: the transpose, for `use`."""
+class StagedMove(Function):
+    """`M2 f(M m, local T *tiles)`: the matrix, or its transpose, for `use`."""
 
     matrix: MatrixType
     use: Use
+    transposed: bool
     rules: MemoryRules = NO_RULES
 
     @property
     def function_name(self) -> str:
-        return _name("transpose", self.matrix, self.use.letter)
+        return _name("transpose" if self.transposed else "move", self.matrix, self.use.letter)
+
+    @property
+    def tile(self) -> int:
+        return tile_components(self.matrix, self.rules)
 
     def definitions(self) -> dict[str, str]:
-        result = MatrixType(self.matrix.component, self.matrix.columns, self.matrix.rows, self.use)
-        return {"OP": "TRANSPOSE", **_tile(self.matrix, self.rules), "TO": spelled(result)}
+        m = self.matrix
+        rows, columns = (m.columns, m.rows) if self.transposed else (m.rows, m.columns)
+        layout = "COLUMN_MAJOR" if self.transposed else "ROW_MAJOR"
+        macros = {"OP": "MOVE", **_tile(m, self.rules), "TO": spelled(MatrixType(m.component, rows, columns, self.use))}
+        return macros | {"LAYOUT": f"CLK_COOPERATIVE_MATRIX_LAYOUT_{layout}"}
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentWise(Function):
+    """`M f(x0, x1, ...)`: the builtin `name` of each component, calculated in the type `arithmetic`; operands are
+    matrices, or scalars where `matrices` says that they are none."""
+
+    matrix: MatrixType
+    name: str
+    matrices: tuple[bool, ...]
+    arithmetic: ComponentType
+
+    @property
+    def function_name(self) -> str:
+        return _name(self.name, self.matrix, "".join("m" if is_matrix else "s" for is_matrix in self.matrices))
+
+    def definitions(self) -> dict[str, str]:
+        t, first = self.matrix.component.opencl_c, self.matrices.index(True)
+        values = [f"x{n}[i]" if is_matrix else f"x{n}" for n, is_matrix in enumerate(self.matrices)]
+        if self.arithmetic != self.matrix.component:
+            values = [f"({self.arithmetic.opencl_c})({value})" for value in values]
+        parameters = (f"{'CM_MATRIX' if m else t} x{n}" for n, m in enumerate(self.matrices))
+        return {
+            "OP": "COMPONENT_WISE",
+            "MATRIX": spelled(self.matrix),
+            "PARAMETERS": ", ".join(parameters),
+            "RESULT": f"x{first}",
+            "VALUE(i)": f"({t})({self.name}({', '.join(values)}))",
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class StagedMap(Function):
+    """`M f(M x0, ..., local T *tiles)`: component (r, c) is the operand `function` of r, c and the components of so
+    many `operands`, each of which has a tile."""
+
+    matrix: MatrixType
+    function: str
+    operands: int
+    rules: MemoryRules = NO_RULES
+
+    @property
+    def function_name(self) -> str:
+        return _name("map", self.matrix, self.function)
+
+    @property
+    def tile(self) -> int:
+        return max(1, self.operands) * tile_components(self.matrix, self.rules)
+
+    def definitions(self) -> dict[str, str]:
+        t, each = self.matrix.component.opencl_c, tile_components(self.matrix, self.rules)
+        numbers = range(self.operands)
+        row = self.rules.pitch(self.matrix.component, self.matrix.columns)
+        parts = "".join(f", tile[at + {n * each}]" for n in numbers)
+        return {
+            "OP": "MAP",
+            **_tile(self.matrix, self.rules),
+            "PITCH": str(self.tile),
+            "ROWS": str(self.matrix.rows),
+            "COLUMNS": str(self.matrix.columns),
+            "AT(r, c, i)": "(i)" if row == self.matrix.columns else f"((r) * {row} + (c))",
+            "PARAMETERS": "".join(f"CM_MATRIX x{n}, " for n in numbers),
+            "STORE": " ".join(f"CM_STORE_TILE(tile + {n * each}, x{n});" for n in numbers),
+            "VALUE(r, c, at)": f"{self.function}(r, c{parts})",
+            "OPERAND": _stand_in(self.function, t, ["uint", "uint", *(t for _ in numbers)]),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class StagedReduce(Function):
+    """`M2 f(M m, local T *tiles)`: the components combined by the operand `function` along `how` (`maps.ROW` and so
+    on), for a result of these `rows` and `columns`, which has a tile behind the operand's."""
+
+    matrix: MatrixType
+    function: str
+    how: int
+    rows: int
+    columns: int
+    rules: MemoryRules = NO_RULES
+
+    @property
+    def function_name(self) -> str:
+        return _name("reduce", self.matrix, str(self.how), f"{self.rows}x{self.columns}", self.function)
+
+    @property
+    def result(self) -> MatrixType:
+        return MatrixType(self.matrix.component, self.rows, self.columns, self.matrix.use)
+
+    @property
+    def tile(self) -> int:
+        return tile_components(self.matrix, self.rules) + tile_components(self.result, self.rules)
+
+    def definitions(self) -> dict[str, str]:
+        m, t, blocks = self.matrix, self.matrix.component.opencl_c, self.how == BLOCKS
+        row, to_row = (self.rules.pitch(m.component, columns) for columns in (m.columns, self.columns))
+        # A line is a row, a column, a block, or all: where it begins, how far it reaches, where its value goes.
+        r, c = {
+            ROW: ("l", "0"),
+            COLUMN: ("0", "l"),
+            ROW_AND_COLUMN: ("0", "0"),
+            BLOCKS: (f"(l / {self.columns})", f"(l % {self.columns})"),
+        }[self.how]
+        along_rows, along_columns, scale = self.how & ROW, self.how & COLUMN, 2 if blocks else 1
+        return {
+            "OP": "REDUCE",
+            **_tile(m, self.rules),
+            "PITCH": str(self.tile),
+            "TO": spelled(self.result),
+            "TO_ROW": str(to_row),
+            "TO_TILE": str(tile_components(m, self.rules)),
+            "LINES": str({ROW: m.rows, COLUMN: m.columns, ROW_AND_COLUMN: 1}.get(self.how, self.rows * self.columns)),
+            "FROM(l)": f"({r} * {scale * row} + {c} * {scale})",
+            "INTO(l)": f"({r} * {to_row} + {c})",
+            "DOWN": str(2 if blocks else m.rows if along_columns else 1),
+            "ALONG": str(2 if blocks else m.columns if along_rows else 1),
+            "TO_DOWN": str(self.rows if along_columns else 1),
+            "TO_ALONG": str(self.columns if along_rows else 1),
+            "F(x, y)": f"{self.function}(x, y)",
+            "OPERAND": _stand_in(self.function, t, [t, t]),
+        }
+
+
+def _stand_in(name: str, t: str, types: Sequence[str]) -> str:
+    """Return the definition of a function of these types that does nothing."""
+    parameters = ", ".join(f"{type_} x{n}" for n, type_ in enumerate(types))
+    return f"static {t} {name}({parameters}) {{ {t} x; return x; }}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,14 +59,14 @@ class FunctionRewriter(ABC):
             typed.VarDecl: self._declaration,
             typed.ExprStmt: self._statement,
             typed.Block: self._block,
-            typed.Call: self._call_of,
+            **dict.fromkeys(typed.CALLS, self._call_of),
             **own,
         }
         body = Rewriter(handlers, self.map_type, self.parts()).rewrite(decl.body)
         objects = [typed.DeclStmt(body.span, decl_) for decl_ in self._temporaries]
         decl.body = typed.Block(body.span, [*objects, *body.items]) if objects else body
 
-    def _call_of(self, e: typed.Call, new: typed.Call) -> typed.Expr:
+    def _call_of(self, e: Any, new: Any) -> Any:
         function = self.functions.get(e.function, e.function)
         return new if function is e.function else copied(new, function=function)
 
@@ -331,13 +331,13 @@ class CallGraph:
                 self._see(facts, node.type)
             elif isinstance(node, typed.Expr):
                 self._see(facts, node.matrix if isinstance(node, typed.MatrixLength) else node.type)
-                if isinstance(node, typed.Call):
+                if isinstance(node, typed.CALLS):
                     facts.calls.setdefault(node.function)
                     facts.calls_kernel |= node.function.is_kernel
                 elif isinstance(node, typed.BuiltinCall):
                     row = builtins.find(node.name)
                     facts.subgroups |= row is not None and row.subgroup
-                elif isinstance(node, typed.MatrixCoordinates):
+                elif isinstance(node, (typed.MatrixCoordinates, typed.MatrixPrefetch)):
                     facts.matrices = facts.names_matrices = True
         return facts
 

@@ -30,6 +30,7 @@ from ..matrices import lowering
 from ..matrices.instance import SCRATCH, Instance, Parameter
 from ..matrices.strategies import Target
 from . import Library
+from .operand_functions import operand_name, with_operands
 from .storage import LIBRARY_SPAN
 
 _VALUES: dict[str, Type] = {
@@ -54,6 +55,11 @@ class LibraryCalls:
         self._callers: dict[typed.FunctionDecl, list[typed.Call]] = {}
         self._scratch: dict[typed.FunctionDecl, typed.VarDecl] = {}
         self._bytes: dict[typed.FunctionDecl, int] = {}
+        self._operands: dict[str, typed.FunctionDecl] = {}
+
+    def operand_name(self, function: typed.FunctionDecl) -> str:
+        """The name in the library's text of a function of the unit that is an operand there."""
+        return operand_name(self._operands, function)
 
     def call(
         self,
@@ -62,8 +68,10 @@ class LibraryCalls:
         instance: Instance,
         arguments: Sequence[typed.Expr],
         span: Span,
+        passed_on: Sequence[typed.Expr] = (),
     ) -> typed.Call:
-        """A call in the body of `caller` of the instance for `target`."""
+        """A call in the body of `caller` of the instance for `target`; `passed_on` are further arguments of the
+        function that is its operand."""
         signature, name = instance.signature, instance.function_name
         self._instances.setdefault(target, {})[name] = instance
         operands = [passed(a, parameter_type(p)) for a, p in zip(arguments, signature.parameters, strict=True)]
@@ -71,6 +79,7 @@ class LibraryCalls:
         if size:
             operands.append(self._scratch_pointer(caller, span))
             self._bytes[caller] = max(self._bytes.get(caller, 0), size)
+        operands += passed_on
         result = typed.Call(span, _VALUES[signature.returns], _UNLINKED, operands)
         self._calls.append((target, name, result))
         return result
@@ -87,9 +96,10 @@ class LibraryCalls:
         linked: dict[tuple[Target, str], typed.FunctionDecl] = {}
         for target, instances in self._instances.items():
             unit = self._library(lowering.instantiate(target, instances.values()))
-            result.functions += unit.functions
+            functions = with_operands(unit.functions, self._operands)
+            result.functions += functions
             result.records += unit.records
-            linked.update({(target, f.name): f for f in unit.functions if f.body is not None})
+            linked.update({(target, f.name): f for f in functions if f.body is not None})
         for target, name, call in self._calls:
             if (target, name) not in linked:
                 raise InternalError(f"the matrix library does not define '{name}'")

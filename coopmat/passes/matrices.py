@@ -161,6 +161,44 @@ class _Function(FunctionRewriter):
         out = self.temporary(self.unit.storage.type(t), span)
         return self.result(before, out, self._call(instance, [elements(out), *operands], span))
 
+    def map(self, e: typed.MatrixMap, new: typed.MatrixMap) -> typed.Expr:
+        def instance(name: str) -> Instance:
+            return lowering.Map(_of(e.type), name, operands=len(e.operands))
+
+        return self._by_operand(e, instance, new.operands, new.arguments)
+
+    def reduce(self, e: typed.MatrixReduce, new: typed.MatrixReduce) -> typed.Expr:
+        source, result = _of(e.operand.type), _of(e.type)
+
+        def instance(name: str) -> Instance:
+            return lowering.Reduce(source, name, how=e.how, rows=result.rows, columns=result.columns)
+
+        return self._by_operand(e, instance, [new.operand], [])
+
+    def _by_operand(
+        self,
+        e: typed.MatrixMap | typed.MatrixReduce,
+        instance: Callable[[str], Instance],
+        matrices: list[typed.Expr],
+        arguments: list[typed.Expr],
+    ) -> typed.Expr:
+        """A call of a function of the library that has one of the unit as an operand, by its name there."""
+        calls = self.unit.calls
+        name = calls.operand_name(self.unit.version(e.function, self.target))
+        out = self.temporary(self.unit.storage.type(e.type), e.span)
+        before: list[typed.Expr] = []
+        pointers = [elements(out)]
+        for matrix in matrices:
+            effects, pointer = self.address(matrix)
+            before += effects
+            pointers.append(pointer)
+        call = calls.call(self.decl, self.target, self._own(instance(name)), pointers, e.span, arguments)
+        return self.result(before, out, call)
+
+    def prefetch(self, e: typed.MatrixPrefetch, new: typed.MatrixPrefetch) -> typed.Expr:
+        """Only the operands' effects: no device that needs a lowering has an instruction for it."""
+        return sequence([new.pointer, new.stride, typed.Zero(e.span, e.type)])
+
     def zero(self, e: typed.Zero, new: typed.Zero) -> typed.Expr:
         if not isinstance(e.type, CoopMatrixType):
             return new
@@ -270,6 +308,9 @@ _INSTANCES: dict[type, Callable[[Any], Instance]] = {
     typed.MatrixBinary: lambda e: lowering.Binary(_of(e.type), e.op),
     typed.MatrixScale: lambda e: lowering.ScalarMultiply(_of(e.type)),
     typed.MatrixNegate: lambda e: lowering.Negate(_of(e.type)),
+    typed.MatrixComponentWise: lambda e: lowering.ComponentWise(
+        _of(e.type), e.name, tuple(isinstance(a.type, CoopMatrixType) for a in e.operands)
+    ),
 }
 
 
@@ -289,5 +330,8 @@ _HANDLERS: dict[type, Callable[..., Any]] = {
     typed.Assign: _Function.assign,
     typed.CompoundAssign: _Function.compound_assign,
     typed.Call: _Function.call,
+    typed.MatrixMap: _Function.map,
+    typed.MatrixReduce: _Function.reduce,
+    typed.MatrixPrefetch: _Function.prefetch,
 }
 _WITH_SUBGROUPS = {**_HANDLERS, typed.BuiltinCall: _Function.builtin}

@@ -8,18 +8,40 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..diagnostics import InternalError, Span
+from ..diagnostics import CompileError, Diagnostic, InternalError, Note, Severity, Span
 from ..frontend import typed
 from ..frontend.kernel_info import describe, sub_group_size
-from ..frontend.matrix_terms import matrix_type
-from ..frontend.types import UINT, AddressSpace, ArrayType, CoopMatrixType, PointerType, Qualifiers, Type
+from ..frontend.matrix_terms import COMPONENTS, matrix_type
+from ..frontend.types import (
+    PLAIN,
+    UINT,
+    AddressSpace,
+    ArrayType,
+    CoopMatrixType,
+    PointerType,
+    Qualifiers,
+    ScalarType,
+    Type,
+)
 from ..matrices import native_library
 from ..matrices.memory_rules import MemoryRules
-from ..matrices.native_library import TILE_ALIGN, ClampedConvert, Function, StagedLoad, StagedStore, StagedTranspose
+from ..matrices.native_library import (
+    TILE_ALIGN,
+    ClampedConvert,
+    ComponentWise,
+    Function,
+    StagedLoad,
+    StagedMap,
+    StagedMove,
+    StagedReduce,
+    StagedStore,
+)
 from ..matrices.variants import Layout
+from ..native_profiles import KHR, NATIVE_PROFILES, NativeProfile
 from . import Library, Report
-from .functions import CallGraph, FunctionRewriter, copies
-from .storage import LIBRARY_SPAN, decayed, named_space, names_matrix, variable
+from .functions import CallGraph, FunctionRewriter, copied, copies, sequence
+from .operand_functions import operand_name, with_operands
+from .storage import LIBRARY_SPAN, decayed, load, named_space, names_matrix, variable
 
 _LOCAL = Qualifiers(AddressSpace.LOCAL)
 _SMALLEST_SUB_GROUP = 8
@@ -29,11 +51,13 @@ NO_RULES = native_library.NO_RULES
 
 @dataclass(frozen=True, slots=True)
 class NativeMatrices:
-    """The pass. `rules` are what the device wants of matrices in memory, `size_option` is --sub-group-size."""
+    """The pass. `rules` are what the device wants of matrices in memory, `size_option` is --sub-group-size, `profile`
+    is what the module's consumer has instructions for."""
 
     library: Library
     rules: MemoryRules = NO_RULES
     size_option: int | None = None
+    profile: NativeProfile = KHR
     name: str = "native-matrices"
     removes: tuple[type, ...] = ()
     only: str = "has_matrices"
@@ -47,12 +71,15 @@ class _Unit:
 
     def __init__(self, unit: typed.Unit, options: NativeMatrices) -> None:
         self.unit, self.rules, self.library = unit, options.rules, options.library
+        self.profile = options.profile
         self.graph = CallGraph(unit, names_matrix)
         self.functions = copies(unit)
         self.sub_groups = most_sub_groups(unit.kernels, options.size_option)
         self.staging: set[typed.FunctionDecl] = set()
         self._tiles: dict[tuple[Type, int], typed.VarDecl] = {}
         self._library_functions: dict[str, Function] = {}
+        self._operands: dict[str, typed.FunctionDecl] = {}
+        self._with_components: dict[typed.FunctionDecl, typed.FunctionDecl] = {}
         self._calls: list[typed.Call] = []
 
     def run(self) -> typed.Unit:
@@ -64,20 +91,41 @@ class _Unit:
             if size is not None and not self.staging.isdisjoint(self.graph.reached(kernel)):
                 most = size * self.sub_groups
             self.functions[kernel].info = describe(kernel, size, self.graph.uses(kernel, "matrices"), most)
-        functions = [*self._linked(), *self.functions.values()]
+        functions = [*self._linked(), *self.functions.values(), *self._with_components.values()]
         return replace(self.unit, functions=functions, variables=[*self.unit.variables, *self._tiles.values()])
 
-    def call(self, function: Function, t: Type, arguments: list[typed.Expr], span: Span) -> typed.Expr:
+    def call(self, function: Function, t: Type, arguments: list[typed.Expr], span: Span) -> typed.Call:
         """A call of a function of the library, which `link` finds."""
         self._library_functions[function.function_name] = function
         head = typed.FunctionDecl(LIBRARY_SPAN, function.function_name, None, [], False, True)  # type: ignore[arg-type]
         self._calls.append(typed.Call(span, t, head, arguments))
         return self._calls[-1]
 
+    def with_component(self, function: typed.FunctionDecl, component: ScalarType) -> typed.FunctionDecl:
+        """The function with a component as its third parameter, which it ignores."""
+        new = self._with_components.get(function)
+        if new is None:
+            span = function.span
+            ignored = typed.VarDecl(span, "component", component, PLAIN, "parameter")
+            parameters = [typed.VarDecl(p.span, p.name, p.type, p.qualifiers, "parameter") for p in function.parameters]
+            call = typed.Call(span, function.type.result, function, [load(variable(p)) for p in parameters])
+            parameters.insert(2, ignored)
+            kind = replace(function.type, parameters=tuple(p.type for p in parameters))
+            body = typed.Block(span, [typed.Return(span, call)])
+            name = f"{function.name}.component"
+            new = typed.FunctionDecl(span, name, kind, parameters, False, True, {}, body)
+            self._with_components[function] = new
+        return new
+
+    def operand_name(self, function: typed.FunctionDecl) -> str:
+        """The name in the library's text of a function of the unit that is an operand there."""
+        return operand_name(self._operands, function)
+
     def _linked(self) -> list[typed.FunctionDecl]:
         if not self._library_functions:
             return []
-        functions = self.library(native_library.instantiate(self._library_functions.values())).functions
+        library = self.library(native_library.instantiate(self._library_functions.values())).functions
+        functions = with_operands(library, self._operands)
         definitions = {f.name: f for f in functions if f.body is not None}
         for call in self._calls:
             if call.function.name not in definitions:
@@ -85,16 +133,16 @@ class _Unit:
             call.function = definitions[call.function.name]
         return functions
 
-    def tiles(self, matrix: CoopMatrixType, span: Span) -> typed.Expr:
-        """Room in local memory for one tile of each subgroup: accesses that are alike share it."""
-        count = native_library.tile_components(matrix_type(matrix), self.rules) * self.sub_groups
-        room = self._tiles.get((matrix.component, count))
+    def tiles(self, component: ScalarType, count: int) -> typed.Expr:
+        """Room in local memory for so many components of each subgroup: operations that are alike share it."""
+        count *= self.sub_groups
+        room = self._tiles.get((component, count))
         if room is None:
             # A reader of this IR learns from the name how many subgroups there is room for.
-            name = f"coop_mat_tiles.{self.sub_groups}.{matrix.component}"
-            array = ArrayType(matrix.component, count)
+            name = f"coop_mat_tiles.{self.sub_groups}.{component}"
+            array = ArrayType(component, count)
             room = typed.VarDecl(LIBRARY_SPAN, name, array, _LOCAL, "static", alignment=TILE_ALIGN)
-            self._tiles[matrix.component, count] = room
+            self._tiles[component, count] = room
         return decayed(variable(room))
 
 
@@ -127,33 +175,103 @@ class _Function(FunctionRewriter):
         matrix: CoopMatrixType,
         value: list[typed.Expr],
     ) -> typed.Expr:
-        self.unit.staging.add(self.source)
         pointer, b = named_space(e.pointer), e.bounds
         q = _qualifiers(pointer)
         access = kind(matrix_type(matrix), str(q.space), Layout(e.layout), q.volatile, self.unit.rules)
         whole: list[typed.Expr] = [typed.IntConst(e.span, UINT, n) for n in (0, 0, matrix.rows, matrix.columns)]
         bounds = whole if b is None else [b.row, b.column, b.rows, b.columns]
-        arguments = [pointer, *value, e.stride, *bounds, self.unit.tiles(matrix, e.span)]
-        return self.unit.call(access, e.type, arguments, e.span)
+        return self._through_tiles(access, e.type, [pointer, *value, e.stride, *bounds], matrix.component, e.span)
 
     def convert(self, e: typed.MatrixConvert, new: typed.MatrixConvert) -> typed.Expr:
         source, target = e.operand.type, e.type
         assert isinstance(source, CoopMatrixType) and isinstance(target, CoopMatrixType)
-        if e.how.transposed:
-            self.unit.staging.add(self.source)
-            function = StagedTranspose(matrix_type(source), matrix_type(target).use, self.unit.rules)
-            return self.unit.call(function, target, [new.operand, self.unit.tiles(source, e.span)], e.span)
         old_type, new_type = source.component, target.component
-        if old_type.is_float or new_type.is_float or not e.how.saturate or old_type.signed == new_type.signed:
+        clamps = e.how.saturate and not old_type.is_float and not new_type.is_float
+        moves = e.how.transposed or source.use is not target.use
+        if clamps and old_type.signed != new_type.signed:
+            conversion = ClampedConvert(matrix_type(source), matrix_type(target).component)
+            source = replace(source, component=new_type)
+            value: typed.Expr = self.unit.call(conversion, source, [new.operand], e.span)
+        elif not moves or self.unit.profile.maintenance:
             return new
-        conversion = ClampedConvert(matrix_type(source), matrix_type(target).component)
-        return self.unit.call(conversion, target, [new.operand], e.span)
+        elif e.how.transposed:
+            value = new.operand
+        else:
+            source = replace(source, component=new_type)
+            value = copied(new, type=source)
+        if not moves:
+            return value
+        if self.unit.profile.maintenance:
+            return typed.MatrixConvert(e.span, target, value)
+        function = StagedMove(matrix_type(source), matrix_type(target).use, e.how.transposed, self.unit.rules)
+        return self._through_tiles(function, target, [value], source.component, e.span)
+
+    def _through_tiles(
+        self, function: Function, t: Type, arguments: list[typed.Expr], component: ScalarType, span: Span
+    ) -> typed.Call:
+        """A call of a function whose last argument is local memory."""
+        self.unit.staging.add(self.source)
+        return self.unit.call(function, t, [*arguments, self.unit.tiles(component, function.tile)], span)
+
+    def component_wise(self, e: typed.MatrixComponentWise, new: typed.MatrixComponentWise) -> typed.Expr:
+        assert isinstance(e.type, CoopMatrixType)
+        matrices = tuple(isinstance(a.type, CoopMatrixType) for a in e.operands)
+        arithmetic = COMPONENTS[str(e.parameters[0])]
+        function = ComponentWise(matrix_type(e.type), e.name, matrices, arithmetic)
+        return self.unit.call(function, e.type, new.operands, e.span)
+
+    def map(self, e: typed.MatrixMap, new: typed.MatrixMap) -> typed.Expr:
+        assert isinstance(e.type, CoopMatrixType)
+        if self._has_instruction(e.type):
+            return new if new.operands else self._built(new, e.type)
+        name = self.unit.operand_name(self.functions.get(e.function, e.function))
+        function = StagedMap(matrix_type(e.type), name, len(e.operands), self.unit.rules)
+        call = self._through_tiles(function, e.type, new.operands, e.type.component, e.span)
+        call.arguments += new.arguments
+        return call
+
+    def _built(self, e: typed.MatrixMap, matrix: CoopMatrixType) -> typed.MatrixMap:
+        """The instruction has an operand, which a matrix that is built has not: one of zeros, which is ignored."""
+        zeros = typed.MatrixFill(e.span, matrix, typed.Zero(e.span, matrix.component))
+        function = self.unit.with_component(e.function, matrix.component)
+        return typed.MatrixMap(e.span, matrix, function, [zeros], e.arguments)
+
+    def reduce(self, e: typed.MatrixReduce, new: typed.MatrixReduce) -> typed.Expr:
+        source, result = e.operand.type, e.type
+        assert isinstance(source, CoopMatrixType) and isinstance(result, CoopMatrixType)
+        if self._has_instruction(source):
+            return new
+        name = self.unit.operand_name(self.functions.get(e.function, e.function))
+        function = StagedReduce(matrix_type(source), name, e.how, result.rows, result.columns, self.unit.rules)
+        return self._through_tiles(function, result, [new.operand], source.component, e.span)
+
+    def _has_instruction(self, matrix: CoopMatrixType) -> bool:
+        """Return whether a function can be an instruction's operand: one of small floats has their bits."""
+        return self.unit.profile.maintenance and not matrix.component.is_bits
+
+    def coordinates(self, e: typed.MatrixCoordinates, new: typed.MatrixCoordinates) -> typed.Expr:
+        profile = self.unit.profile
+        if not profile.coordinates:
+            able = " and ".join(row.name for row in NATIVE_PROFILES.values() if row.coordinates)
+            message = f"the profile {profile.name} has no instruction for the coordinates of components"
+            notes = (Note(f"--native-profile: {able} have one; --matrices one and --matrices lanes need none"),)
+            raise CompileError([Diagnostic(Severity.ERROR, "native-matrix", message, e.span, notes=notes)])
+        return new
+
+    def prefetch(self, e: typed.MatrixPrefetch, new: typed.MatrixPrefetch) -> typed.Expr:
+        """Only the operands' effects: neither extension has an instruction for it."""
+        return sequence([new.pointer, new.stride, typed.Zero(e.span, e.type)])
 
 
 _HANDLERS: dict[type, Callable[..., Any]] = {
     typed.MatrixLoad: _Function.load,
     typed.MatrixStore: _Function.store,
     typed.MatrixConvert: _Function.convert,
+    typed.MatrixComponentWise: _Function.component_wise,
+    typed.MatrixMap: _Function.map,
+    typed.MatrixReduce: _Function.reduce,
+    typed.MatrixCoordinates: _Function.coordinates,
+    typed.MatrixPrefetch: _Function.prefetch,
 }
 
 

@@ -43,7 +43,7 @@ def _faults(unit: typed.Unit, removed: tuple[type, ...]) -> Iterator[str]:
                 types[id(node.type)] = node.type
             if isinstance(node, typed.VarRef) and node.decl not in declared:
                 yield f"{what} names '{node.decl.name}', which is not declared"
-            if isinstance(node, typed.Call) and node.function not in functions:
+            if isinstance(node, typed.CALLS) and node.function not in functions:
                 yield f"{what} calls '{node.function.name}', which is not in the unit"
             if isinstance(node, typed.Return) and node.value and not _agree(node.value.type, decl.type.result):
                 yield f"{what} gives '{node.value.type}'"

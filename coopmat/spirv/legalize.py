@@ -16,7 +16,7 @@ backend would lose the alignment itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -173,6 +173,13 @@ def _linkages(module: Module) -> Iterator[tuple[Instruction, str]]:
             return
 
 
+def _functions(module: Module) -> dict[str, int]:
+    """Return the ids of the module's functions, by their names."""
+    ids = {item.result for item in module.instructions if item.opcode == OP["OpFunction"]}
+    names = (item.operands for item in module.instructions if item.opcode == OP["OpName"])
+    return {decode_string(words[1:])[0]: words[0] for words in names if words[0] in ids}
+
+
 def _built_ins(module: Module) -> set[int]:
     return {i.operands[0] for i in module.instructions if i.opcode == _DECORATE and i.operands[1] == _BUILT_IN}
 
@@ -249,9 +256,10 @@ class _Legalizer:
     def rewriters(self) -> dict[int, Callable[[Instruction], list[Instruction]]]:
         """Return the rewriter of each placeholder's calls, by the placeholder's id."""
         by_id: dict[int, Callable[[Instruction], list[Instruction]]] = {}
+        functions = _functions(self.module)
         for item, name in _linkages(self.module):
             row, access = _operation(name), _ACCESS.fullmatch(name)
-            of_matrix = matrix_calls.rewriter(name, self.additions)
+            of_matrix = matrix_calls.rewriter(name, self.additions, functions, self.passed_as)
             if of_matrix is not None:
                 by_id[item.operands[0]] = of_matrix
             elif row is not None:
@@ -265,6 +273,19 @@ class _Legalizer:
             elif access is not None:
                 by_id[item.operands[0]] = self.get if access[1] == "get" else self.set
         return by_id
+
+    def passed_as(self, function: int, first: int, values: Sequence[int]) -> tuple[list[Instruction], list[int]]:
+        """Return the values as arguments for the function's parameters from number `first` on, and the casts before:
+        LLVM says of a pointer's pointee at each place what it likes."""
+        casts, arguments = [], []
+        parameters = self.definitions[self.definitions[function].operands[1]].operands[1:]
+        for value, kind in zip(values, parameters[first:], strict=True):
+            old = self.definitions[value].result_type
+            if kind != old and self.definitions[kind].opcode == _POINTER:
+                casts.append(Instruction(_BITCAST, (value,), kind, self.module.new_id()))
+                value = casts[-1].result or 0
+            arguments.append(value)
+        return casts, arguments
 
     def operation(self, row: Placeholder, call: Instruction) -> list[Instruction]:
         arguments = call.operands[1:]

@@ -1,7 +1,10 @@
 """Placeholders of matrices that bring decorations, capabilities or extensions with them.
 
-- `__cm_convert_<Instruction>[_sat][_rte|_rtz|_rtp|_rtn]_<tag>(M)` is `Op<Instruction>`, with the decorations
-  SaturatedConversion and FPRoundingMode (SPIR-V specification, 3.20).
+- `__cm_convert_<Instruction>[_sat][_rte|_rtz|_rtp|_rtn][_use|_transposed]_<tag>(M)` is `Op<Instruction>`, with the
+  decorations SaturatedConversion and FPRoundingMode (SPIR-V specification, 3.20); one that changes the use is of
+  SPV_EXT_cooperative_matrix_maintenance1, and has its decoration where it transposes.
+- `__cm_map_<tag>_<function>(M, ...)` is OpCooperativeMatrixPerElementOpEXT of the same extension, and
+  `__cm_reduce_<mode>_<tag>_<tag>_<function>(M)` OpCooperativeMatrixReduceEXT; the function is named by its OpName.
 - `__cm_coordinates_<tag>(M, i32)` is OpCooperativeMatrixGetCoordinateEXT, which gives row and column of a component
   (SPV_EXT_cooperative_matrix_maintenance1). LLVM's backend does not know the extension: it is declared here.
 """
@@ -9,7 +12,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -18,12 +21,16 @@ from coopmat.spirv.module import OP, Instruction, Module, decode_string, encode_
 
 MAINTENANCE = "SPV_EXT_cooperative_matrix_maintenance1"
 _MATRIX = OP["OpTypeCooperativeMatrixKHR"]
-_GET_COORDINATE = 5438  # the capability
+# Capabilities, and a decoration.
+_CONVERSIONS, _REDUCTIONS, _PER_ELEMENT, _GET_COORDINATE = 5429, 5430, 5432, 5438
+_TRANSPOSE = 5440
 # SaturatedToLargestFloat8NormalConversionEXT is what floating-point types of 8 bits have instead.
 _SATURATED_CONVERSION, _SATURATED_FLOAT8, _ROUNDING_MODE = 28, 4216, 39
 _ROUNDING = {"rte": 0, "rtz": 1, "rtp": 2, "rtn": 3}
 
-_CONVERSION = re.compile(r"__cm_convert_([A-Za-z]+)(_sat)?(?:_(rt[eznp]))?_m\w+")
+_CONVERSION = re.compile(r"__cm_convert_([A-Za-z]+)(_sat)?(?:_(rt[eznp]))?(?:_(use|transposed))?_m\w+")
+_MAP = re.compile(r"__cm_map_m[^_]+_(.+)")
+_REDUCE = re.compile(r"__cm_reduce_(\d)_m[^_]+_m[^_]+_(.+)")
 _COORDINATES = "__cm_coordinates_"
 _PREAMBLE = frozenset(OP[name] for name in ("OpCapability", "OpExtension"))
 _ANNOTATIONS = frozenset(
@@ -39,19 +46,38 @@ class Additions:
     capabilities: set[int] = field(default_factory=set)
     extensions: set[str] = field(default_factory=set)
 
+    def require(self, capability: int) -> None:
+        """Add a capability of SPV_EXT_cooperative_matrix_maintenance1."""
+        self.capabilities.add(capability)
+        self.extensions.add(MAINTENANCE)
 
-def rewriter(name: str, additions: Additions) -> Callable[[Instruction], list[Instruction]] | None:
-    """Return the rewriter for calls of the function of this name; None where it is none of these placeholders."""
-    conversion = _CONVERSION.fullmatch(name)
+
+#: Of a function, the number of its first parameter that is meant, and values: casts, and the arguments.
+Passed = Callable[[int, int, Sequence[int]], tuple[list[Instruction], list[int]]]
+
+
+def rewriter(
+    name: str, additions: Additions, functions: Mapping[str, int], passed: Passed
+) -> Callable[[Instruction], list[Instruction]] | None:
+    """Return the rewriter for calls of the function of this name; None where it is none of these placeholders.
+    `functions` are the ids of the module's own, by their names; `passed` makes values a function's arguments."""
+    conversion, mapped, reduced = (pattern.fullmatch(name) for pattern in (_CONVERSION, _MAP, _REDUCE))
     if conversion is not None:
-        return partial(_convert, additions, conversion[1], conversion[2], conversion[3])
+        return partial(_convert, additions, conversion.groups())
+    if mapped is not None:
+        return partial(_map, additions, functions[mapped[1]], passed)
+    if reduced is not None:
+        return partial(_reduce, additions, int(reduced[1]), functions[reduced[2]])
     return partial(_coordinates, additions) if name.startswith(_COORDINATES) else None
 
 
-def _convert(
-    additions: Additions, name: str, saturated: str | None, rounding: str | None, call: Instruction
-) -> list[Instruction]:
+def _convert(additions: Additions, words: tuple[str | None, ...], call: Instruction) -> list[Instruction]:
+    name, saturated, rounding, change = words
     result = call.result or 0
+    if change:
+        additions.require(_CONVERSIONS)
+    if change == "transposed":
+        additions.decorations.append(instruction("OpDecorate", result, _TRANSPOSE))
     if saturated:
         decoration = _SATURATED_FLOAT8 if name == "FConvert" else _SATURATED_CONVERSION
         additions.decorations.append(instruction("OpDecorate", result, decoration))
@@ -60,9 +86,23 @@ def _convert(
     return [Instruction(OP[f"Op{name}"], call.operands[1:], call.result_type, call.result)]
 
 
+def _map(additions: Additions, function: int, passed: Passed, call: Instruction) -> list[Instruction]:
+    additions.require(_PER_ELEMENT)
+    _, matrix, *operands = call.operands
+    # Rows, columns and components come before them.
+    casts, arguments = passed(function, 3, operands)
+    number = OP["OpCooperativeMatrixPerElementOpEXT"]
+    return [*casts, Instruction(number, (matrix, function, *arguments), call.result_type, call.result)]
+
+
+def _reduce(additions: Additions, mode: int, function: int, call: Instruction) -> list[Instruction]:
+    additions.require(_REDUCTIONS)
+    operands = (call.operands[1], mode, function)
+    return [Instruction(OP["OpCooperativeMatrixReduceEXT"], operands, call.result_type, call.result)]
+
+
 def _coordinates(additions: Additions, call: Instruction) -> list[Instruction]:
-    additions.capabilities.add(_GET_COORDINATE)
-    additions.extensions.add(MAINTENANCE)
+    additions.require(_GET_COORDINATE)
     number = OP["OpCooperativeMatrixGetCoordinateEXT"]
     return [Instruction(number, call.operands[1:], call.result_type, call.result)]
 

@@ -19,7 +19,7 @@ SECTION = "cl_khr_cooperative_matrix"
 @dataclass(frozen=True, slots=True)
 class MatrixBuiltin:
     """A `MatrixBuiltin` is a row of this table. `operation` selects the analysis of the call; the last parameter of a
-    signature is optional where it is in brackets. `how` is the way of a conversion."""
+    signature is optional where it is in brackets, with dots any number of them. `how` is the way of a conversion."""
 
     operation: str
     signature: str
@@ -30,10 +30,11 @@ class MatrixBuiltin:
         return self.signature.partition("(")[0].split()[-1]
 
     @property
-    def arguments(self) -> tuple[int, ...]:
-        """The numbers of arguments that it accepts."""
+    def arguments(self) -> tuple[int, int | None]:
+        """The least and the greatest number of arguments that it accepts; None if there is no limit."""
         most = self.signature.count(",") + 1
-        return (most - 1, most) if "[" in self.signature else (most,)
+        least = most - self.signature.count("[")
+        return (least, None if "..." in self.signature else most)
 
     @property
     def has_type_of_context(self) -> bool:
@@ -43,7 +44,7 @@ class MatrixBuiltin:
     def operand_of_type(self) -> int | None:
         """The index of the argument whose matrix type is the result's."""
         result = self.signature.split()[0]
-        parameters = [part.split()[0] for part in self.signature.partition("(")[2].split(", ")]
+        parameters = [part.split()[0].strip("[)") for part in self.signature.partition("(")[2].split(", ")]
         return parameters.index(result) if result in parameters else None
 
 
@@ -66,6 +67,10 @@ _ROWS = (
     MatrixBuiltin("coordinates", "uint2 coop_mat_coord(M, uint i)"),
     MatrixBuiltin("load", f"M coop_mat_load_checked(const T *p, {_ACCESS}, {_BOUNDS})"),
     MatrixBuiltin("store", f"void coop_mat_store_checked(T *p, M m, {_ACCESS}, {_BOUNDS})"),
+    MatrixBuiltin("prefetch", f"void coop_mat_prefetch(M, const T *p, {_ACCESS})"),
+    MatrixBuiltin("reduce", "M2 coop_mat_reduce(M m, coop_matrix_reduce_t how, f)"),
+    MatrixBuiltin("map", "M coop_mat_map(M m, [M m...], f, [x...])"),
+    MatrixBuiltin("build", "M coop_mat_build(f, [x...])"),
 )
 BUILTINS: dict[str, MatrixBuiltin] = {row.name: row for row in _ROWS}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from ...diagnostics import Note
 from .. import builtins, syntax, typed
@@ -33,7 +34,7 @@ def call(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
         return matrices.call(c, callee.name, node, expected)
     if callee.name in matrix_types.BUILTINS:
         return matrix_types.call(c, callee.name, node)
-    return _builtin_call(c, callee.name, node)
+    return _builtin_call(c, callee.name, node, expected)
 
 
 def _user_call(c: Context, function: typed.FunctionDecl, node: syntax.Call) -> Expr:
@@ -113,7 +114,7 @@ class _Candidate:
     function: typed.FunctionDecl | builtins.Overload
 
 
-def _builtin_call(c: Context, name: str, node: syntax.Call) -> Expr:
+def _builtin_call(c: Context, name: str, node: syntax.Call, expected: Type | None) -> Expr:
     as_type = builtins.parse_as(name)
     conversion = builtins.parse_conversion(name)
     row = builtins.find(name)
@@ -126,7 +127,11 @@ def _builtin_call(c: Context, name: str, node: syntax.Call) -> Expr:
         c.unsupported(f"'{name}' is", node.callee.span)
     if row is not None and (missing := c.features.missing(row.needs)) is not None:
         c.fail("extension-off", f"'{name}' needs {missing}, which is off", node.callee.span)
-    arguments = _values(c, node.arguments)
+    dependents = {i for i, argument in enumerate(node.arguments) if matrices.needs_target(c, argument)}
+    if dependents and matrices.is_component_wise(name):
+        arguments = matrices.values_with_matrices(c, node.arguments, dependents, expected, partial(_value, c))
+    else:
+        arguments = _values(c, node.arguments)
     target = as_type or (conversion.target if conversion is not None else None)
     c.unit.has_small_floats |= target is not None and is_bits(target)
     if as_type is not None:
@@ -137,6 +142,8 @@ def _builtin_call(c: Context, name: str, node: syntax.Call) -> Expr:
         return printf.call(c, node, arguments)
     if name in address_spaces.SPACES:
         return address_spaces.to_space(c, name, arguments, node.span)
+    if any(isinstance(argument.type, CoopMatrixType) for argument in arguments):
+        return matrices.component_wise(c, name, arguments, node)
     return _resolved(c, name, arguments, node)
 
 

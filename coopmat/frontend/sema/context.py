@@ -220,6 +220,8 @@ class Context:
         self.tentative: dict[str, tuple[typed.VarDecl, bool]] = {}
         # Caller to callees, each with the place of the first call; None is the caller of what is never run.
         self.calls: dict[typed.FunctionDecl | None, dict[typed.FunctionDecl, Span]] = {}
+        # The functions that are operands of operations on matrices, each with its first place.
+        self.operand_functions: dict[typed.FunctionDecl, Span] = {}
         # The variables of each function declarator, by its identity: they are analysed once, and used several times.
         self.parameters: dict[int, list[typed.VarDecl]] = {}
         # Records without their faulty members: the absence of a member in one of them is not reported.

@@ -282,10 +282,10 @@ def _cast_matrix(c: Context, e: Expr, target: Type, span: Span) -> Expr:
 
 
 def check_matrix_conversion(c: Context, e: Expr, target: CoopMatrixType, span: Span) -> None:
-    """Check that a conversion changes only the components: scope, shape and use must be equal."""
+    """Check that a conversion changes only the components and the use: scope and shape must be equal."""
     assert isinstance(e.type, CoopMatrixType)
     if not e.type.converts_to(target):
-        message = f"a conversion keeps shape and use: '{e.type}' does not convert to '{target}'"
+        message = f"a conversion keeps scope and shape: '{e.type}' does not convert to '{target}'"
         c.fail("coop-mat-conversion", message, span, notes=declared_here(e))
 
 

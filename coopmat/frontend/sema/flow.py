@@ -454,7 +454,7 @@ _EXPRESSIONS: dict[type, Callable[[_Builder, Any, list[Any]], None]] = {
 # The expressions that calculate a matrix from matrices.
 _CALCULATED = (
     *(typed.MatrixMulAdd, typed.MatrixBinary, typed.MatrixScale),
-    *(typed.MatrixNegate, typed.MatrixConvert),
+    *(typed.MatrixNegate, typed.MatrixConvert, typed.MatrixComponentWise, typed.MatrixReduce),
 )
 
 

@@ -80,6 +80,7 @@ def unit(c: Context, node: syntax.TranslationUnit) -> typed.Unit:
             with c.recover():
                 _external(c, item)
     _check_recursion(c)
+    matrices.check_effects(c)
     if c.diagnostics.wants("unused-function"):
         warnings.functions(c)
     _check_defined(c)

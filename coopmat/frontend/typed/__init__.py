@@ -10,14 +10,18 @@ from .base import Expr as Expr, LValue as LValue
 from .cooperative import (
     MatrixBinary as MatrixBinary,
     MatrixBounds as MatrixBounds,
+    MatrixComponentWise as MatrixComponentWise,
     MatrixConvert as MatrixConvert,
     MatrixCoordinates as MatrixCoordinates,
     MatrixElement as MatrixElement,
     MatrixFill as MatrixFill,
     MatrixLength as MatrixLength,
     MatrixLoad as MatrixLoad,
+    MatrixMap as MatrixMap,
     MatrixMulAdd as MatrixMulAdd,
     MatrixNegate as MatrixNegate,
+    MatrixPrefetch as MatrixPrefetch,
+    MatrixReduce as MatrixReduce,
     MatrixScale as MatrixScale,
     MatrixStore as MatrixStore,
 )
@@ -87,3 +91,6 @@ from .statements import (
     Switch as Switch,
     While as While,
 )
+
+#: The nodes by which a function calls another one, their `function`.
+CALLS = (Call, MatrixMap, MatrixReduce)

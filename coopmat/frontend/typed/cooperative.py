@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ...matrices.instances import CAST, Conversion
-from ..types import CoopMatrixType
+from ..nodes import Reference
+from ..types import CoopMatrixType, Type
 from .base import Expr, LValue
+
+if TYPE_CHECKING:
+    from .declarations import FunctionDecl
 
 
 class MatrixElement(LValue):
@@ -76,7 +82,7 @@ class MatrixCoordinates(Expr):
 
 
 class MatrixConvert(Expr):
-    """The operand's components converted to those of `type`: scope, shape and use are the same."""
+    """The operand's components converted to those of `type`: scope and shape are the same, the use may be another."""
 
     operand: Expr
     how: Conversion = CAST
@@ -99,3 +105,43 @@ class MatrixScale(Expr):
 
 class MatrixNegate(Expr):
     operand: Expr
+
+
+class MatrixComponentWise(Expr):
+    """The builtin function `name` of each component. `operands` are matrices of `type`, at least one, and scalars of
+    its component type; `lowering` is the builtin's, `parameters` are the types that it calculates in: the component
+    type, or float where components have no arithmetic."""
+
+    name: str
+    lowering: str
+    parameters: tuple[Type, ...]
+    operands: list[Expr]
+
+
+class MatrixMap(Expr):
+    """The matrix whose component (r, c) is function(r, c, m[r, c]..., arguments...), for each m of `operands`, which
+    are matrices of `type`; the arguments are evaluated once. How often the function is called is not determined; it has
+    no effects."""
+
+    function: Reference[FunctionDecl]
+    operands: list[Expr]
+    arguments: list[Expr]
+
+
+class MatrixReduce(Expr):
+    """The components of `operand` combined by function(x, y), in any order, each once. `how` is ROW 1, COLUMN 2, or
+    both: component (r, c) of the result is the value of row r, of column c, or of all; or 2X2 4: component (r, c) is
+    the value of the block at (2 r, 2 c). Both matrices are accumulators of one component type."""
+
+    operand: Expr
+    how: int
+    function: Reference[FunctionDecl]
+
+
+class MatrixPrefetch(Expr):
+    """Void: a hint that `matrix` will be loaded, with the fields of `MatrixLoad`."""
+
+    matrix: CoopMatrixType
+    pointer: Expr
+    layout: int
+    stride: Expr

@@ -23,6 +23,9 @@ _WORDS = {
     typed.MatrixMulAdd: "this multiply-add",
     typed.MatrixFill: "this matrix",
     typed.MatrixConvert: "this conversion",
+    typed.MatrixMap: "this map",
+    typed.MatrixReduce: "this reduction",
+    typed.MatrixPrefetch: "this prefetch",
 }
 
 
@@ -36,6 +39,10 @@ OPERATIONS = (
     typed.MatrixScale,
     typed.MatrixNegate,
     typed.MatrixConvert,
+    typed.MatrixComponentWise,
+    typed.MatrixMap,
+    typed.MatrixReduce,
+    typed.MatrixPrefetch,
 )
 
 _PARTS = (typed.Index, typed.Member, typed.Swizzle, typed.MatrixSubscript)
@@ -102,13 +109,14 @@ class Expressions(Walk, ABC):
         """Check an operation of which some operands must be the same for the subgroup."""
         names = _OPERANDS[type(e)]
         for name in child_fields(type(e)):
-            part = getattr(e, name)
-            if isinstance(part, typed.MatrixBounds):
-                yield self.matrix_operands(part)
-            elif part is not None:
-                value = self.quick(part) or (yield self.expression(part))
-                if name in names:
-                    self.operand(Operand(names[name], part.span), value)
+            field = getattr(e, name)
+            for part in field if isinstance(field, list) else [field]:
+                if isinstance(part, typed.MatrixBounds):
+                    yield self.matrix_operands(part)
+                elif part is not None:
+                    value = self.quick(part) or (yield self.expression(part))
+                    if name in names and not isinstance(part.type, CoopMatrixType):
+                        self.operand(Operand(names[name], part.span), value)
         return UNIFORM
 
     def load(self, e: typed.Load) -> Step:
@@ -307,6 +315,9 @@ _OPERANDS: dict[type, dict[str, str]] = {
     },
     typed.MatrixFill: {"value": "the value of this matrix"},
     typed.MatrixScale: {"scalar": _FACTOR},
+    typed.MatrixComponentWise: {"operands": "this argument beside a matrix"},
+    typed.MatrixMap: {"arguments": "this argument of the function"},
+    typed.MatrixPrefetch: {name: what.format("prefetch") for name, what in _ACCESS.items()},
 }
 
 _EXPRESSIONS: dict[type, Callable[[Expressions, Any], Step]] = {
@@ -327,10 +338,7 @@ _EXPRESSIONS: dict[type, Callable[[Expressions, Any], Step]] = {
     typed.IncDec: Expressions.increment,
     typed.BuiltinCall: Expressions.builtin,
     typed.Call: Expressions.call,
-    typed.MatrixLoad: Expressions.matrix_operands,
-    typed.MatrixStore: Expressions.matrix_operands,
-    typed.MatrixFill: Expressions.matrix_operands,
-    typed.MatrixScale: Expressions.matrix_operands,
+    **dict.fromkeys(_OPERANDS, Expressions.matrix_operands),
 }
 
 

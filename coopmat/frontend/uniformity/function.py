@@ -68,7 +68,7 @@ def _look(body: typed.Block) -> tuple[list[typed.FunctionDecl], bool]:
     operates = False
     for node in walk(body):
         operates = operates or is_operation(node)
-        if isinstance(node, typed.Call):
+        if isinstance(node, typed.CALLS):
             calls.append(node.function)
     return calls, operates
 

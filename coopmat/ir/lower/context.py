@@ -67,6 +67,9 @@ class FunctionContext:
     def rvalue(self, e: typed.Expr) -> ir.Value:
         return self.program.rvalue(self, e)
 
+    def argument(self, e: typed.Expr) -> ir.Value:
+        return self.program.argument(self, e)
+
     def nested(self, body: typed.Block) -> None:
         """The statements of an expression, as `statements.nested`."""
         self.program.nested(self, body)

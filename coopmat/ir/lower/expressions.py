@@ -286,7 +286,7 @@ def _components(ctx: FunctionContext, t: Type, value: ir.Value) -> list[ir.Value
 
 
 def _call(ctx: FunctionContext, e: typed.Call) -> places.Operand:
-    arguments = [_argument(ctx, argument) for argument in e.arguments]
+    arguments = [argument(ctx, part) for part in e.arguments]
     function = ctx.program.callee(e.function)
     if not ctx.types.in_memory(e.type):
         return ctx.builder.call(function, arguments)
@@ -295,7 +295,8 @@ def _call(ctx: FunctionContext, e: typed.Call) -> places.Operand:
     return result
 
 
-def _argument(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
+def argument(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
+    """Return the value that a function's parameter gets: of what is in memory, the address of an object of its own."""
     value = operand(ctx, e)
     if not isinstance(value, places.MemoryPlace):
         return value

@@ -21,12 +21,14 @@ from ...frontend.types import (
     FLOAT,
     AddressSpace,
     CoopMatrixType,
+    MatrixUse,
     PointerType,
     ScalarType,
     Type,
     held_as,
     size_of,
 )
+from ...matrices.instances import Conversion
 from ..module import ModuleBuilder
 from ..type_map import I32, VOID_TYPE, BFloatType, TargetType, cooperative_matrix_type, undefined
 from .context import FunctionContext, space_of
@@ -37,8 +39,8 @@ if TYPE_CHECKING:
 EXTENSION = "SPV_KHR_cooperative_matrix"
 _OP_TYPE_FLOAT = 22
 _VOLATILE = 1  # of SPIR-V's memory operands
-# SPV_EXT_cooperative_matrix_maintenance1 is written against this one.
-_COORDINATES_SINCE = (1, 3)
+# What SPV_EXT_cooperative_matrix_maintenance1 requires.
+_MAINTENANCE_SINCE = (1, 3)
 
 # (floating point, signed, unsigned); None: the components' types are the same in SPIR-V, where integers have no sign.
 _BINARY = {
@@ -240,24 +242,54 @@ def _convert_floats(ctx: FunctionContext, source: CoopMatrixType, target: CoopMa
 
 def _convert(ctx: FunctionContext, e: typed.MatrixConvert, value: ir.Value) -> ir.Value:
     source, target = _matrix(e.operand.type), _matrix(e.type)
-    typ = ctx.types.of(target)
-    old, new = source.component, target.component
-    if typ == ctx.types.of(source):
-        return value
-    if _by_float(old, new):
+    accumulator = MatrixUse.ACCUMULATOR
+    if e.how.transposed or source.use is not target.use:
+        _require_maintenance(ctx, "changes of a matrix's use", e.span)
+    if e.how.transposed:
+        # The instruction transposes accumulators only, and gives none.
+        value, source = _with_use(ctx, source, accumulator, value), replace(source, use=accumulator)
+        use = MatrixUse.A if target.use is accumulator else target.use
+        value = _with_use(ctx, source, use, value, transposed=True)
+        source = replace(source, rows=target.rows, columns=target.columns, use=use)
+    elif accumulator not in (source.use, target.use) and source.use is not target.use:
+        value, source = _with_use(ctx, source, accumulator, value), replace(source, use=accumulator)
+    if source.component != target.component and _by_float(source.component, target.component):
         wide = replace(source, component=FLOAT)
-        value = ctx.call(_name(_CONVERT[_class(old)][0], tag(source), tag(wide)), ctx.types.of(wide), [value])
-        source, old = wide, FLOAT
+        name = _CONVERT[_class(source.component)][0]
+        value, source = ctx.call(_name(name, tag(source), tag(wide)), ctx.types.of(wide), [value]), wide
+    if ctx.types.of(replace(source, use=target.use)) == ctx.types.of(target):
+        return _with_use(ctx, source, target.use, value)
+    return _convert_components(ctx, source, target, e.how, value)
+
+
+def _with_use(
+    ctx: FunctionContext, matrix: CoopMatrixType, use: MatrixUse, value: ir.Value, *, transposed: bool = False
+) -> ir.Value:
+    """The same components in a matrix of another use."""
+    if matrix.use is use:
+        return value
+    rows, columns = (matrix.columns, matrix.rows) if transposed else (matrix.rows, matrix.columns)
+    result = replace(matrix, rows=rows, columns=columns, use=use)
+    words = ["CooperativeMatrixConvertUseEXT", "transposed" if transposed else "use", tag(matrix), tag(result)]
+    return ctx.call("__cm_convert_" + "_".join(words), ctx.types.of(result), [value])
+
+
+def _convert_components(
+    ctx: FunctionContext, source: CoopMatrixType, target: CoopMatrixType, how: Conversion, value: ir.Value
+) -> ir.Value:
+    """The components converted by one instruction, which may change the use, too."""
+    old, new, typ = source.component, target.component, ctx.types.of(target)
     instruction = _CONVERT[_class(old)][_class(new)]
     tags = (tag(source), tag(target))
     integers = not old.is_float and not new.is_float
     # From integers to integers everything is exact, up to what saturation cuts off; so is a wider type.
-    saturate = e.how.saturate and COMPONENTS[new.name].saturates and not (integers and new.bits > old.bits)
-    rounding = "" if integers else e.how.rounding
-    if not saturate and not rounding:
+    saturate = how.saturate and COMPONENTS[new.name].saturates and not (integers and new.bits > old.bits)
+    rounding = "" if integers else how.rounding
+    words = [*(["sat"] if saturate else []), *([rounding] if rounding else [])]
+    words += ["use"] if source.use is not target.use else []
+    if not words:
         return ctx.call(_name(instruction, *tags), typ, [value])
-    words = [instruction, *(["sat"] if saturate else []), *([rounding] if rounding else []), *tags]
-    return ctx.call("__cm_convert_" + "_".join(words), typ, [value])
+    return ctx.call("__cm_convert_" + "_".join([instruction, *words, *tags]), typ, [value])
 
 
 def _by_float(source: ScalarType, target: ScalarType) -> bool:
@@ -269,12 +301,7 @@ def _by_float(source: ScalarType, target: ScalarType) -> bool:
 
 
 def _coordinates(ctx: FunctionContext, e: typed.MatrixCoordinates) -> ir.Value:
-    if _version(ctx) < _COORDINATES_SINCE:
-        raise _refuse(
-            f"coordinates of components need SPIR-V 1.3; this is {ctx.options.spirv_version}",
-            e.span,
-            "--spirv-version 1.3 asks for it; --matrices one and --matrices lanes need nothing of the device",
-        )
+    _require_maintenance(ctx, "coordinates of components", e.span)
     index = ctx.rvalue(e.index)
     any_value = fill(ctx, e.matrix, ir.Constant(ctx.types.of(e.matrix.component), 0))
     return ctx.call(f"__cm_coordinates_{tag(e.matrix)}", ir.VectorType(I32, 2), [any_value, index])
@@ -284,6 +311,21 @@ def _multiply_add(ctx: FunctionContext, e: typed.MatrixMulAdd) -> ir.Value:
     operands = [ctx.operand(m) for m in (e.a, e.b, e.c)]
     name = _name("CooperativeMatrixMulAddKHR", *(tag(_matrix(m.type)) for m in (e.a, e.b, e.c)))
     return ctx.call(name, ctx.types.of(e.type), [*operands, ir.Constant(I32, e.operands)])
+
+
+def _map(ctx: FunctionContext, e: typed.MatrixMap) -> ir.Value:
+    _require_maintenance(ctx, "functions of components", e.span)
+    operands = [ctx.operand(m) for m in e.operands]
+    arguments = [ctx.argument(argument) for argument in e.arguments]
+    matrix, function = _matrix(e.type), ctx.program.callee(e.function)
+    return ctx.call(f"__cm_map_{tag(matrix)}_{function.name}", ctx.types.of(matrix), [*operands, *arguments])
+
+
+def _reduce(ctx: FunctionContext, e: typed.MatrixReduce) -> ir.Value:
+    _require_maintenance(ctx, "reductions", e.span)
+    source, result, function = _matrix(e.operand.type), _matrix(e.type), ctx.program.callee(e.function)
+    name = f"__cm_reduce_{e.how}_{tag(source)}_{tag(result)}_{function.name}"
+    return ctx.call(name, ctx.types.of(result), [ctx.operand(e.operand)])
 
 
 def get(ctx: FunctionContext, matrix: CoopMatrixType, variable: ir.Value, index: ir.Value) -> ir.Value:
@@ -298,8 +340,14 @@ def set(ctx: FunctionContext, matrix: CoopMatrixType, variable: ir.Value, index:
     ctx.call(f"__cm_set_{tag(matrix)}", VOID_TYPE, [variable, index, component])
 
 
-def _version(ctx: FunctionContext) -> tuple[int, ...]:
-    return tuple(int(part) for part in ctx.options.spirv_version.split("."))
+def _require_maintenance(ctx: FunctionContext, what: str, span: Span) -> None:
+    """Raise CompileError if the module is of an older version than the extension's instructions need."""
+    if tuple(int(part) for part in ctx.options.spirv_version.split(".")) < _MAINTENANCE_SINCE:
+        raise _refuse(
+            f"{what} need SPIR-V 1.3; this is {ctx.options.spirv_version}",
+            span,
+            "--spirv-version 1.3 asks for it; --matrices one and --matrices lanes need nothing of the device",
+        )
 
 
 #: As in `expressions`: the operand that comes first, and what is done with its value; all others.
@@ -316,4 +364,6 @@ LEAVES: dict[type, Callable[..., Any]] = {
     typed.MatrixLength: _length,
     typed.MatrixCoordinates: _coordinates,
     typed.MatrixMulAdd: _multiply_add,
+    typed.MatrixMap: _map,
+    typed.MatrixReduce: _reduce,
 }

@@ -36,6 +36,7 @@ class Program:
 
     operand = staticmethod(expressions.operand)
     rvalue = staticmethod(expressions.rvalue)
+    argument = staticmethod(expressions.argument)
     nested = staticmethod(nested)
 
     def __init__(self, unit: typed.Unit, options: LowerOptions) -> None:

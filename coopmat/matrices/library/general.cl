@@ -116,6 +116,82 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 }
 #endif // CM_OP_MOVE
 
+// A builtin of each component, of CM_OPERANDS: CM_VALUE(s) is the result for slot s.
+#ifdef CM_OP_COMPONENT_WISE
+CM_FUNCTION void CM_NAME(__private CM_T *out, CM_OPERANDS)
+{
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+        out[s] = CM_VALUE(s);
+}
+#endif // CM_OP_COMPONENT_WISE
+
+// A function that is an operand: CM_VALUE(r, c, s) calls it for component (r, c), in slot s, of matrices that
+// are CM_PARAMETERS.
+#ifdef CM_OP_MAP
+CM_FUNCTION void CM_NAME(__private CM_T *out CM_PARAMETERS)
+{
+    const int lane = CM_LANE;
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+        if (CM_HOLDS(lane, s))
+            out[s] = CM_VALUE(CM_ROW(lane, s), CM_COLUMN(lane, s), s);
+}
+#endif // CM_OP_MAP
+
+// Each of CM_LINES rows or columns becomes a value by CM_F(x, y); component (r, c) has its part in CM_LINE(r, c). Lanes
+// combine what they hold themselves, then what the CM_PARTS lanes from CM_FIRST_LANE(line), in steps of CM_STEP, have
+// of a line. What begins with CM_R_ is the result's.
+#ifdef CM_OP_REDUCE
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m)
+{
+    const int lane = CM_LANE;
+    CM_T value[CM_LINES];
+    bool begun[CM_LINES];
+    CM_EACH for (int l = 0; l < CM_LINES; ++l) {
+        value[l] = 0;
+        begun[l] = false;
+    }
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+        if (CM_HOLDS(lane, s)) {
+            const int l = CM_LINE(CM_ROW(lane, s), CM_COLUMN(lane, s));
+            value[l] = begun[l] ? CM_F(value[l], m[s]) : m[s];
+            begun[l] = true;
+        }
+    CM_EACH for (int l = 0; l < CM_LINES; ++l) {
+        CM_T x = CM_T_OF(CM_BROADCAST(CM_W_OF(value[l]), CM_FIRST_LANE(l)));
+        CM_EACH for (int i = 1; i < CM_PARTS; ++i) {
+            const CM_T y = CM_T_OF(CM_BROADCAST(CM_W_OF(value[l]), CM_FIRST_LANE(l) + i * CM_STEP));
+            x = CM_F(x, y);
+        }
+        value[l] = x;
+    }
+    CM_EACH for (int s = 0; s < CM_R_SLOTS; ++s)
+        if (CM_R_HOLDS(lane, s))
+            out[s] = value[CM_LINE(CM_R_ROW(lane, s), CM_R_COLUMN(lane, s))];
+}
+#endif // CM_OP_REDUCE
+
+// Blocks of 2x2 become a component each.
+#ifdef CM_OP_REDUCE_BLOCKS
+#define CM_AT(r, c) CM_T_OF(CM_BROADCAST(CM_W_OF(m[CM_SLOT(r, c)]), CM_HOLDER(r, c)))
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m)
+{
+    const int lane = CM_LANE;
+    CM_T t[CM_R_SLOTS];
+    CM_EACH for (int r = 0; r < CM_R_ROWS; ++r)
+        CM_EACH for (int c = 0; c < CM_R_COLUMNS; ++c) {
+            const CM_T upper = CM_F(CM_AT(2 * r, 2 * c), CM_AT(2 * r, 2 * c + 1));
+            const CM_T lower = CM_F(CM_AT(2 * r + 1, 2 * c), CM_AT(2 * r + 1, 2 * c + 1));
+            const CM_T x = CM_F(upper, lower);
+            if (CM_R_HOLDER(r, c) == lane)
+                t[CM_R_SLOT(r, c)] = x;
+        }
+    CM_EACH for (int s = 0; s < CM_R_SLOTS; ++s)
+        if (CM_R_HOLDS(lane, s))
+            out[s] = t[s];
+}
+#undef CM_AT
+#endif // CM_OP_REDUCE_BLOCKS
+
 // However A, B and C lie: every lane gathers a column of A and a row of B at a time. A and B are CM_M x CM_K and CM_K x
 // CM_N; what begins with CM_A_ and CM_B_ is as above. lanes.cl tells of the sum.
 #ifdef CM_OP_MUL_ADD_MIXED

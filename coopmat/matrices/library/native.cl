@@ -20,6 +20,7 @@
 #ifdef CM_PROLOGUE
 #define CM_FUNCTION static
 #define CM_COUNT ((uint)CM_ROWS * CM_COLUMNS)
+#define CM_STORE_TILE(tile, m) coop_mat_store(tile, m, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, (ulong)CM_ROW)
 #define CM_INTERIOR(row, column, rows, columns) \
     (row <= rows && CM_ROWS <= rows - row && column <= columns && CM_COLUMNS <= columns - column)
 // Without row + r, which may be more than a uint holds.
@@ -74,16 +75,63 @@ CM_FUNCTION void CM_NAME(
 }
 #endif // CM_OP_STORE
 
-#ifdef CM_OP_TRANSPOSE
+#ifdef CM_OP_MOVE // to another use, or the transpose: CM_LAYOUT is the one in which the result reads the tile
 CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m, __local CM_T *tiles)
 {
     __local CM_T *tile = tiles + get_sub_group_id() * CM_PITCH;
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
-    coop_mat_store(tile, m, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, (ulong)CM_ROW);
+    CM_STORE_TILE(tile, m);
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
-    return coop_mat_load(tile, CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR, (ulong)CM_ROW);
+    return coop_mat_load(tile, CM_LAYOUT, (ulong)CM_ROW);
 }
-#endif // CM_OP_TRANSPOSE
+#endif // CM_OP_MOVE
+
+#ifdef CM_OP_MAP // CM_STORE puts the operands into tiles; CM_VALUE(r, c, at) is of those that lie there
+CM_FUNCTION CM_MATRIX CM_NAME(CM_PARAMETERS __local CM_T *tiles)
+{
+    __local CM_T *tile = tiles + get_sub_group_id() * CM_PITCH;
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    CM_STORE
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = get_sub_group_local_id(); i < CM_COUNT; i += get_sub_group_size()) {
+        const uint r = i / CM_COLUMNS, c = i % CM_COLUMNS, at = CM_AT(r, c, i);
+        tile[at] = CM_VALUE(r, c, at);
+    }
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    return coop_mat_load(tile, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, (ulong)CM_ROW);
+}
+#endif // CM_OP_MAP
+
+// A work-item combines the CM_DOWN x CM_ALONG components of each of its lines, which begin at CM_FROM(l), and writes the
+// value to the CM_TO_DOWN x CM_TO_ALONG places of the result from CM_INTO(l) on.
+#ifdef CM_OP_REDUCE
+CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m, __local CM_T *tiles)
+{
+    __local CM_T *tile = tiles + get_sub_group_id() * CM_PITCH;
+    __local CM_T *to = tile + CM_TO_TILE;
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    CM_STORE_TILE(tile, m);
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint l = get_sub_group_local_id(); l < CM_LINES; l += get_sub_group_size()) {
+        CM_T x = tile[CM_FROM(l)];
+        for (uint i = 1; i < CM_DOWN * CM_ALONG; ++i)
+            x = CM_F(x, tile[CM_FROM(l) + i / CM_ALONG * CM_ROW + i % CM_ALONG]);
+        for (uint i = 0; i < CM_TO_DOWN * CM_TO_ALONG; ++i)
+            to[CM_INTO(l) + i / CM_TO_ALONG * CM_TO_ROW + i % CM_TO_ALONG] = x;
+    }
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    return coop_mat_load(to, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, (ulong)CM_TO_ROW);
+}
+#endif // CM_OP_REDUCE
+
+#ifdef CM_OP_COMPONENT_WISE // a builtin, CM_VALUE(i); the result is in the place of an operand, CM_RESULT
+CM_FUNCTION CM_MATRIX CM_NAME(CM_PARAMETERS)
+{
+    for (uint i = 0; i < coop_mat_length(CM_RESULT); ++i)
+        CM_RESULT[i] = CM_VALUE(i);
+    return CM_RESULT;
+}
+#endif // CM_OP_COMPONENT_WISE
 
 #ifdef CM_OP_CLAMP // into the bounds of another integer type first: the conversion itself then loses nothing
 CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m)

@@ -60,6 +60,68 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m, __loca
 }
 #endif // CM_OP_MOVE
 
+// As in general.cl.
+#ifdef CM_OP_REDUCE
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m, __local ulong *scratch)
+{
+    __local CM_T *share = CM_SHARE(CM_T, 1);
+    const int lane = CM_LANE;
+    CM_T value[CM_LINES];
+    bool begun[CM_LINES];
+    CM_EACH for (int l = 0; l < CM_LINES; ++l) {
+        value[l] = 0;
+        begun[l] = false;
+    }
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
+        if (CM_HOLDS(lane, s)) {
+            const int l = CM_LINE(CM_ROW(lane, s), CM_COLUMN(lane, s));
+            value[l] = begun[l] ? CM_F(value[l], m[s]) : m[s];
+            begun[l] = true;
+        }
+    CM_EACH for (int l = 0; l < CM_LINES; ++l) {
+        share[lane] = value[l];
+        CM_EXCHANGE;
+        CM_T x = share[CM_FIRST_LANE(l)];
+        CM_EACH for (int i = 1; i < CM_PARTS; ++i)
+            x = CM_F(x, share[CM_FIRST_LANE(l) + i * CM_STEP]);
+        value[l] = x;
+        CM_EXCHANGE;
+    }
+    CM_EACH for (int s = 0; s < CM_R_SLOTS; ++s)
+        if (CM_R_HOLDS(lane, s))
+            out[s] = value[CM_LINE(CM_R_ROW(lane, s), CM_R_COLUMN(lane, s))];
+}
+#endif // CM_OP_REDUCE
+
+// As in general.cl, but combined as the components pass.
+#ifdef CM_OP_REDUCE_BLOCKS
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m, __local ulong *scratch)
+{
+    CM_T t[CM_R_SLOTS];
+    bool begun[CM_R_SLOTS];
+    __local CM_T *share = CM_SHARE(CM_T, 1);
+    const int lane = CM_LANE;
+    CM_EACH for (int s = 0; s < CM_R_SLOTS; ++s)
+        begun[s] = false;
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s) {
+        share[lane] = m[s];
+        CM_EXCHANGE;
+        CM_EACH for (int i = 0; i < CM_SG; ++i) {
+            const int r = CM_ROW(i, s) / 2, c = CM_COLUMN(i, s) / 2;
+            if (CM_HOLDS(i, s) && CM_R_HOLDER(r, c) == lane) {
+                const int at = CM_R_SLOT(r, c);
+                t[at] = begun[at] ? CM_F(t[at], share[i]) : share[i];
+                begun[at] = true;
+            }
+        }
+        CM_EXCHANGE;
+    }
+    CM_EACH for (int s = 0; s < CM_R_SLOTS; ++s)
+        if (CM_R_HOLDS(lane, s))
+            out[s] = t[s];
+}
+#endif // CM_OP_REDUCE_BLOCKS
+
 // As in lanes.cl.
 #ifdef CM_OP_MUL_ADD
 CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c, __local ulong *scratch)

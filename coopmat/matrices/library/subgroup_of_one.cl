@@ -112,6 +112,24 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 }
 #endif // CM_OP_UNARY
 
+#ifdef CM_OP_COMPONENT_WISE
+CM_FUNCTION void CM_NAME(__private CM_T *out, CM_OPERANDS)
+{
+    CM_EACH for (int i = 0; i < CM_ROWS * CM_COLUMNS; i += CM_WIDTH)
+        CM_VECTOR(CM_V, out, i) = CM_VALUE(i);
+}
+#endif // CM_OP_COMPONENT_WISE
+
+// The operand is of as many components of a row as a vector has; CM_VALUE(r, c, i) calls it for those from (r, c).
+#ifdef CM_OP_MAP_WIDE
+CM_FUNCTION void CM_NAME(__private CM_T *out CM_PARAMETERS)
+{
+    CM_EACH for (int r = 0; r < CM_ROWS; ++r)
+        CM_EACH for (int c = 0; c < CM_COLUMNS; c += CM_WIDTH)
+            CM_VECTOR(CM_V, out, r * CM_COLUMNS + c) = CM_VALUE(r, c, r * CM_COLUMNS + c);
+}
+#endif // CM_OP_MAP_WIDE
+
 // A is CM_M x CM_K of CM_A, B is CM_K x CM_N of CM_B, C and the result are CM_M x CM_N of CM_C; rows of B and C are
 // accessed as CM_B_V and CM_C_V. The sum is kept in vectors CM_SUM_V: floating point at C's precision or better,
 // integers modulo 2^bits. CM_WIDEN_A, _B convert to that; CM_BEGIN(c) starts a sum, CM_END(sum, c) is the result.

@@ -9,8 +9,6 @@ of Khronos' extensions in their place, which is what is validated.
 
 from __future__ import annotations
 
-from dataclasses import astuple
-
 from ...native_profiles import NativeProfile
 from .. import checks, joint_matrix
 from ..lowering.sections import Section
@@ -30,7 +28,7 @@ def adapt(spirv: bytes, profile: NativeProfile) -> bytes:
     if not any(item.opcode == MATRIX for item in module.instructions):
         return spirv
     changed = checks.write_out_zeros(module)
-    if all(astuple(profile)):  # there is nothing that it does not take
+    if profile.takes_all:
         return module.to_bytes() if changed else spirv
     parts = Parts.of(module)
     for run in _PASSES:
@@ -52,7 +50,7 @@ _NAME = joint_matrix.EXTENSION.encode()
 
 def write(parts: Parts, profile: NativeProfile) -> None:
     """Coordinates in the profile's words; capabilities and the extension for what the module has by now."""
-    if not profile.coordinates:
+    if profile.joint_matrix:
         _renumber(parts, _COORDINATES, joint_matrix.COORDINATES)
         _drop(parts, _GET_COORDINATE, MAINTENANCE)
     code = [item for body in parts.functions for item in body]

@@ -2,6 +2,12 @@
 
 from ...builtins.matrix import BUILTINS as BUILTINS
 from .builtins import call as call, needs_target as needs_target, target_beside as target_beside
+from .component_wise import (
+    component_wise as component_wise,
+    is_component_wise as is_component_wise,
+    values_with_matrices as values_with_matrices,
+)
+from .function_operands import check_effects as check_effects
 from .operators import binary as binary, compound_assign as compound_assign, negate as negate
 from .types import (
     ENUMERATORS as ENUMERATORS,

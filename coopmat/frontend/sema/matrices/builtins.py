@@ -29,6 +29,8 @@ from ..context import UNKNOWN, Context, plural
 from ..conversions import check_matrix_conversion, matrix_index
 from ..hints import cast_to, declared_here, spelled
 from ..values import convert_arithmetic, make_binary, rvalue
+from .component_wise import is_component_wise
+from .function_operands import function_operand, names_function
 from .types import enumerator, require_extension
 
 
@@ -85,9 +87,10 @@ def _check_transpose(c: Context, value: Expr, result: CoopMatrixType, span: Span
 
 def check_count(c: Context, row: MatrixBuiltin, node: syntax.Call) -> None:
     """Report a call with a wrong number of arguments."""
-    *fewer, most = row.arguments
-    if len(node.arguments) not in row.arguments:
-        counts = "".join(f"{count} or " for count in fewer) + plural(most, "argument")
+    least, most = row.arguments
+    if len(node.arguments) < least or (most is not None and len(node.arguments) > most):
+        few = f"at least {least}" if most is None else f"{least} or {most}" if least < most else ""
+        counts = f"{few} arguments" if few else plural(least, "argument")
         message = f"'{row.name}' takes {counts}, not {len(node.arguments)}"
         c.fail("argument-count", message, node.span, notes=[Note(row.signature)])
 
@@ -364,7 +367,9 @@ def needs_target(c: Context, node: syntax.Initializer) -> bool:
         else:
             break
     if isinstance(node, syntax.Call):
-        return from_context(_called(c, node))
+        name = _called(c, node)
+        component_wise = is_component_wise(name) and any(needs_target(c, argument) for argument in node.arguments)
+        return component_wise or from_context(name)
     if isinstance(node, syntax.Conditional):
         return (node.then is None or needs_target(c, node.then)) and needs_target(c, node.otherwise)
     while isinstance(node, syntax.Binary):
@@ -415,6 +420,79 @@ def target(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | N
     )
 
 
+# --- functions as operands -------------------------------------------------------------------------
+
+
+_ROW, _COLUMN, _BLOCKS = 1, 2, 4
+
+
+def _map(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
+    nodes = node.arguments
+    # The function is the first one that is no matrix; the last argument has to be it where none is one by its looks.
+    count = next((n for n, argument in enumerate(nodes) if n and names_function(c, argument)), len(nodes) - 1)
+    first = matrix_argument(c, nodes[0], expected)
+    matrix = _matrix(first)
+    operands = [first, *c.each(nodes[1:count], lambda argument: _operand_of_map(c, argument, matrix))]
+    leading = (UINT, UINT, *(matrix.component for _ in operands))
+    function, arguments = function_operand(c, nodes[count], leading, matrix.component, nodes[count + 1 :])
+    return typed.MatrixMap(node.span, matrix, function, operands, arguments)
+
+
+def _operand_of_map(c: Context, node: syntax.Expression, matrix: CoopMatrixType) -> Expr:
+    value = matrix_argument(c, node, matrix)
+    if value.type != matrix:
+        message = f"the matrices of 'coop_mat_map' must have one type: '{matrix}' and '{value.type}' differ"
+        c.fail("coop-mat-operand-types", message, node.span, notes=declared_here(value))
+    return value
+
+
+def _build(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
+    matrix = target(c, row, node, expected)
+    function, *rest = node.arguments
+    decl, arguments = function_operand(c, function, (UINT, UINT), matrix.component, rest)
+    return typed.MatrixMap(node.span, matrix, decl, [], arguments)
+
+
+def _reduce(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
+    result = target(c, row, node, expected)
+    operand, how = c.all_of(lambda: matrix_argument(c, node.arguments[0]), lambda: _directions(c, node.arguments[1]))
+    _check_reduction(c, operand, how, result, node.span)
+    component = result.component
+    function, _ = function_operand(c, node.arguments[2], (component, component), component)
+    return typed.MatrixReduce(node.span, result, operand, how, function)
+
+
+def _directions(c: Context, e: syntax.Expression) -> int:
+    value = enumerator(c, e)
+    if value not in (_ROW, _COLUMN, _ROW | _COLUMN, _BLOCKS):
+        words = "CLK_COOPERATIVE_MATRIX_REDUCE_ROW, _COLUMN, _ROW | _COLUMN, or _2X2 alone"
+        message = "what is reduced must be an integer constant expression with the value of such an enumerator"
+        c.fail("coop-mat-reduce", message, e.span, notes=[Note(f"write {words}")])
+    return value
+
+
+def _check_reduction(c: Context, operand: Expr, how: int, result: CoopMatrixType, span: Span) -> None:
+    """Check the types of a reduction: what is not combined is as long as before."""
+    source = _matrix(operand)
+    rows = {_ROW: source.rows, _BLOCKS: source.rows // 2}.get(how, result.rows)
+    columns = {_COLUMN: source.columns, _BLOCKS: source.columns // 2}.get(how, result.columns)
+    if how == _BLOCKS and (source.rows % 2 or source.columns % 2):
+        c.fail("coop-mat-reduce", f"'{source}' has no blocks of 2x2: both sizes must be even", operand.span)
+    wanted = replace(source, rows=rows, columns=columns)
+    if source.use is not MatrixUse.ACCUMULATOR:
+        message = f"only accumulators are reduced, not '{source}'"
+        c.fail("coop-mat-wrong-use", message, operand.span, notes=declared_here(operand))
+    if result != wanted:
+        message = f"this reduction of '{source}' gives '{wanted}', not '{result}'"
+        c.fail("coop-mat-reduce", message, span, notes=declared_here(operand))
+
+
+def _prefetch(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
+    matrix = matrix_or_type(c, node.arguments[0])
+    pointer, layout, stride, _ = _access(c, node.arguments[1:], matrix.component, store=False)
+    return typed.MatrixPrefetch(node.span, VOID, matrix, pointer, layout, stride)
+
+
 _ANALYSES: dict[str, Callable[[Context, MatrixBuiltin, syntax.Call, Type | None], Expr]] = {
     "load": load,
     "store": store,
@@ -423,4 +501,8 @@ _ANALYSES: dict[str, Callable[[Context, MatrixBuiltin, syntax.Call, Type | None]
     "length": _length,
     "coordinates": _coordinates,
     "convert": _convert,
+    "map": _map,
+    "build": _build,
+    "reduce": _reduce,
+    "prefetch": _prefetch,
 }

@@ -5,12 +5,12 @@ from __future__ import annotations
 from ....diagnostics import Label, Note, Span
 from ... import typed
 from ...typed import Expr, LValue
-from ...types import CoopMatrixType, ScalarType
+from ...types import CoopMatrixType, ScalarType, Type
 from ..context import Context
 from ..values import convert_arithmetic
 
 _BINARY = ("add", "sub", "mul", "div")
-_ALLOWED = "matrices take + - * / with an identical type, unary -, and * with a scalar"
+_ALLOWED = "matrices take + - * / with an identical type or a scalar, and unary -"
 
 
 def negate(c: Context, op: str, e: Expr, span: Span) -> Expr:
@@ -27,8 +27,16 @@ def binary(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, 
             if isinstance(matrix.type, CoopMatrixType) and isinstance(scalar.type, ScalarType):
                 factor = convert_arithmetic(scalar, matrix.type.component)
                 return typed.MatrixScale(span, matrix.type, matrix, factor)
+    left, right = _filled(name, left, right.type), _filled(name, right, left.type)
     _check_operands(c, op, name, left, right, op_span)
     return typed.MatrixBinary(span, left.type, name, left, right)
+
+
+def _filled(name: str, e: Expr, other: Type) -> Expr:
+    """Return a scalar beside a matrix as one of that type, every component of which it is."""
+    if name in _BINARY and isinstance(e.type, ScalarType) and isinstance(other, CoopMatrixType):
+        return typed.MatrixFill(e.span, other, convert_arithmetic(e, other.component))
+    return e
 
 
 def compound_assign(c: Context, op: str, name: str, target: LValue, value: Expr, span: Span, op_span: Span) -> Expr:
@@ -36,6 +44,7 @@ def compound_assign(c: Context, op: str, name: str, target: LValue, value: Expr,
     if name == "mul" and isinstance(t, CoopMatrixType) and isinstance(value.type, ScalarType):
         scalar = convert_arithmetic(value, t.component)
         return typed.CompoundAssign(span, t, "scalar_mul", target, scalar, t, None, None)
+    value = _filled(name, value, t)
     _check_operands(c, op, name, target, value, op_span)
     return typed.CompoundAssign(span, t, name, target, value, t, None, None)
 
@@ -44,11 +53,8 @@ def _check_operands(c: Context, op: str, name: str, left: Expr, right: Expr, op_
     labels = [Label(left.span), Label(right.span)]
     both = isinstance(left.type, CoopMatrixType) and isinstance(right.type, CoopMatrixType)
     if name not in _BINARY or not both:
-        notes = [Note(_ALLOWED)]
-        if name == "div" and isinstance(left.type, CoopMatrixType) and isinstance(right.type, ScalarType):
-            notes.append(Note("multiply by the reciprocal, or divide by a matrix made by coop_mat_init"))
         message = f"invalid operands to '{op}': '{left.type}' and '{right.type}'"
-        c.fail("coop-mat-operator", message, op_span, labels=labels, notes=notes)
+        c.fail("coop-mat-operator", message, op_span, labels=labels, notes=[Note(_ALLOWED)])
     if left.type != right.type:
         message = f"the operands of '{op}' must have one matrix type: '{left.type}' and '{right.type}' differ"
         c.fail("coop-mat-operand-types", message, op_span, labels=labels, notes=_how_to_fit(left, right))

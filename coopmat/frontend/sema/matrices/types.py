@@ -11,6 +11,7 @@ from ...types import (
     HALF,
     INTEGERS,
     SCOPE_SUBGROUP,
+    SCOPE_WORKGROUP,
     SMALL_FLOATS,
     UINT,
     CoopMatrixType,
@@ -21,15 +22,21 @@ from ...types import (
 from ..context import Context, EnumConstant
 from ..values import rvalue
 
-_SUBGROUP, _MEMORY_SCOPE = "CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP", "memory_scope_sub_group"
+_SUBGROUP, _WORKGROUP = (f"CLK_COOPERATIVE_MATRIX_SCOPE_{name}" for name in ("SUBGROUP", "WORKGROUP"))
+# The roles of the memory scopes, whose values differ between headers.
+_MEMORY_SCOPES = {"memory_scope_sub_group": SCOPE_SUBGROUP, "memory_scope_work_group": SCOPE_WORKGROUP}
 ENUMERATORS: dict[str, int] = {
     _SUBGROUP: SCOPE_SUBGROUP,
+    _WORKGROUP: SCOPE_WORKGROUP,
     "CLK_COOPERATIVE_MATRIX_A": 0,
     "CLK_COOPERATIVE_MATRIX_B": 1,
     "CLK_COOPERATIVE_MATRIX_ACCUMULATOR": 2,
     "CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR": 0,
     "CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR": 1,
     "CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED": 2,
+    "CLK_COOPERATIVE_MATRIX_REDUCE_ROW": 1,
+    "CLK_COOPERATIVE_MATRIX_REDUCE_COLUMN": 2,
+    "CLK_COOPERATIVE_MATRIX_REDUCE_2X2": 4,
     "CLK_COOPERATIVE_MATRIX_OPERAND_NONE": 0,
     "CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_A_SIGNED": 1,
     "CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_B_SIGNED": 2,
@@ -110,17 +117,19 @@ def _scope(c: Context, e: syntax.Expression) -> int:
     operand = e
     while isinstance(operand, (syntax.Paren, syntax.Cast)):
         operand = operand.inner if isinstance(operand, syntax.Paren) else operand.operand
-    # The name decides, because the values of the memory scopes differ between headers.
-    role = operand.name if isinstance(operand, syntax.Identifier) and operand.name.startswith("memory_scope_") else None
-    if role != _MEMORY_SCOPE and (role is not None or enumerator(c, e) != SCOPE_SUBGROUP):
+    if isinstance(operand, syntax.Identifier) and operand.name.startswith("memory_scope_"):
+        scope = _MEMORY_SCOPES.get(operand.name)
+    else:
+        scope = enumerator(c, e)
+    if scope is None or scope not in _MEMORY_SCOPES.values():
         c.fail(
             "coop-mat-scope",
-            "the scope of a cooperative matrix must be the subgroup",
+            "the scope of a cooperative matrix must be the subgroup or the work-group",
             e.span,
-            notes=[Note(f"write {_SUBGROUP} or {_MEMORY_SCOPE}")],
+            notes=[Note(f"write {_SUBGROUP} or {_WORKGROUP}")],
             fixits=[FixIt(e.span, _SUBGROUP)],
         )
-    return SCOPE_SUBGROUP
+    return scope
 
 
 def _extent(c: Context, e: syntax.Expression, what: str) -> int:
