@@ -386,23 +386,33 @@ class Convert(OfMatrix):
 
 @dataclass(frozen=True, slots=True)
 class Transpose(_Plain):
-    """`void f(private T *out, const private T *m)`: m transposed, `matrix` being the result; `use` is m's, which may
-    imply another holding."""
+    """`void f(private T *out, const private S *m)`: m transposed, `matrix` being the result; `use` is m's, which may
+    imply another holding, and `component` its component type, if that is another, converted as `how` says."""
 
     section, parameters = "MOVE", "out m"
     use: Use
+    component: ComponentType | None = None
+    how: Conversion = CAST
 
     @property
     def function_name(self) -> str:
-        return name_of("transpose", self.matrix, "of", self.use.letter)
+        converted = () if self.component is None else (self.component.name, *self.how.words)
+        return name_of("transpose", self.matrix, "of", self.use.letter, *converted)
+
+    @property
+    def signature(self) -> Signature:
+        t = self.matrix.component
+        return Signature("void", (private("out", t), private("m", self.component or t, True)))
 
     def definitions(self, target: Target) -> dict[str, str]:
         m = self.matrix
-        source = replace(m, rows=m.columns, columns=m.rows, use=self.use)
-        return _moved(target, source, m, transposed=True) | _from(target, source) | {"MAP(x)": "x"}
+        component = self.component or m.component
+        source = replace(m, rows=m.columns, columns=m.rows, use=self.use, component=component)
+        body = spelling.convert("x", component, m.component, 1, self.how.rounding, self.how.saturate)
+        return _moved(target, source, m, transposed=True) | _from(target, source) | {"MAP(x)": body}
 
     def scratch_bytes(self, target: Target) -> int:
-        return bytes_of_row(target, self.matrix.component)
+        return bytes_of_row(target, self.component or self.matrix.component)
 
 
 def _moved(target: Target, source: MatrixType, result: MatrixType, *, transposed: bool = False) -> dict[str, str]:

@@ -39,10 +39,16 @@ from .instances import (
     ScalarMultiply as ScalarMultiply,
     Set as Set,
     Store as Store,
+    Transpose as Transpose,
     conversion as conversion,
 )
 from .instructions import INSTRUCTIONS, emulated_layouts
-from .maps import ComponentWise as ComponentWise, Map as Map, Reduce as Reduce
+from .maps import (
+    ComponentWise as ComponentWise,
+    Map as Map,
+    OperandFunction as OperandFunction,
+    Reduce as Reduce,
+)
 from .multiply_add import MultiplyAdd as MultiplyAdd
 from .strategies import (
     MAX_WORK_ITEMS as MAX_WORK_ITEMS,

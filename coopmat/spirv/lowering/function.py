@@ -42,13 +42,15 @@ _INLINE, _DONT_INLINE = 1, 2
 class LibraryCall:
     """A call whose function is not there yet. `arguments` are ids and their types; pointers may be to other types.
 
-    The type 0 stands for what the function takes.
+    The type 0 stands for what the function takes. `operand` is the name in the library of a function that is an
+    operand, and the id of the module's own.
     """
 
     target: Target
     instance: Instance
     arguments: list[tuple[int, int]]
     result: int
+    operand: tuple[str, int] | None = None
 
 
 Code = list[Instruction | LibraryCall]
@@ -194,7 +196,13 @@ class FunctionLowering:
     def copy(self, target: int, source: int) -> None:
         self.out.append(Instruction(_COPY, (target, source)))
 
-    def call(self, instance: Instance, *arguments: int, result: int | None = None) -> int:
+    def call(
+        self,
+        instance: Instance,
+        *arguments: int,
+        result: int | None = None,
+        operand: tuple[str, int] | None = None,
+    ) -> int:
         """Emit a call of a library function, and return the id of its result."""
         target = self._target(instance)
         library_call = LibraryCall(
@@ -202,6 +210,7 @@ class FunctionLowering:
             instance,
             [(argument, self._type(argument)) for argument in arguments],
             result if result is not None else self.module.new_id(),
+            operand,
         )
         self.results.add(library_call.result)
         self.module.touched = True

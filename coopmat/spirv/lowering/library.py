@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from ...diagnostics import InternalError
 from ...frontend import typed
 from ...ir import LowerOptions
-from ...matrices.lowering import Instance, Target, instantiate
+from ...matrices.lowering import Instance, OperandFunction, Target, instantiate
 from ..emit import EmitOptions, emit
 from ..legalize import legalize
+from ..llvm_text import imported
 from ..module import OP, Instruction, Module, decode_string, id_positions
 from .sections import Section, split
 
@@ -106,14 +107,18 @@ class Library:
         source = instantiate(target, instances)
         options = LowerOptions(target.strategy.name, SPIRV_VERSION, target.sub_group_size)
         names = sorted(instance.function_name for instance in instances)
+        needed = (callee for instance in instances for callee in instance.needs(target))
+        # Functions of the program's are there when the module is linked.
+        operands = [callee.function_name for callee in needed if isinstance(callee, OperandFunction)]
 
         def build() -> bytes:
             from ...ir.lower import lower
 
             text = lower(self._compile_text(source), options).text
+            text = imported(text, operands) if operands else text
             text = _HEAD.sub(lambda match: "define " if match[1] in names else match[0], text)
             spirv = emit(text, EmitOptions(SPIRV_VERSION, (), "O1")).spirv
             assert spirv is not None
-            return legalize(spirv)
+            return legalize(spirv, operands)
 
         return self._keep(f"{options} {names}\n{source}", build)

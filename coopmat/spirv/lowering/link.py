@@ -66,6 +66,9 @@ class _Linker:
     def _call(self, call: LibraryCall, out: list[Instruction]) -> None:
         function = self.library.function(call.target, call.instance.function_name)
         part = function.part
+        if call.operand is not None:
+            name, id_ = call.operand
+            self.ids.setdefault(part, {})[part.exports[name]] = id_
         operands = []
         arguments = list(call.arguments)
         if call.instance.scratch_bytes(call.target):

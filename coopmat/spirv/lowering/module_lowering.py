@@ -27,8 +27,9 @@ _GROUPS, _GROUP_UNIFORM_ARITHMETIC = 18, 6400
 # Saturated conversions to integers, and to floating-point types of 8 bits.
 _ROUNDING_MODE, _SATURATED = 39, (28, 4216)
 _PHYSICAL64, _OPENCL = 2, 2
-# Cooperative matrices, coordinates of components, matrices of small floats.
-_MATRIX_CAPABILITIES = frozenset({6022, 5438, *joint_matrix.CAPABILITIES, *small_floats.CAPABILITIES})
+_TRANSPOSE = 5440
+# Cooperative matrices; changes of use, reductions, functions and coordinates of components; matrices of small floats.
+_MATRIX_CAPABILITIES = frozenset({6022, 5429, 5430, 5432, 5438, *joint_matrix.CAPABILITIES, *small_floats.CAPABILITIES})
 _MATRIX_EXTENSIONS = frozenset(
     {
         "SPV_KHR_cooperative_matrix",
@@ -106,6 +107,15 @@ class ModuleLowering:
         # What no instruction may name but those that know about it.
         self.hidden = self.constants | self.subgroup_variables.keys()
         self.conversions = self._conversions()
+        annotations = self.sections[Section.ANNOTATION]
+        self.transposed = {
+            item.operands[0]
+            for item in annotations
+            if item.opcode == OP["OpDecorate"] and item.operands[1] == _TRANSPOSE
+        }
+        # The functions that are operands, in order, by which the library names them.
+        self._operands: dict[int, str] = {}
+        self.functions_of_maps: list[Code] = []
         self._versions: dict[tuple[int, Target], int] = {}
         self._versioned: set[int] = set()
         self._waiting: deque[tuple[int, Target]] = deque()
@@ -205,6 +215,8 @@ class ModuleLowering:
                 result.append([*code])
             else:
                 result.append(self._lowered(code, target))
+            result += self.functions_of_maps
+            self.functions_of_maps = []
         return result
 
     def _lowered(self, code: list[Instruction], target: Target) -> Code:
@@ -238,10 +250,16 @@ class ModuleLowering:
             if item.result is not None:
                 self.definitions[item.result] = item
         self.conversions |= {names[old]: how for old, how in self.conversions.items() if old in names}
+        self.transposed |= {names[old] for old in self.transposed if old in names}
         return copy
 
     def uses_matrices(self, function: int) -> bool:
         return function in self._users
+
+    def operand(self, function: int, target: Target) -> tuple[str, int]:
+        """Return the library's name of a function that is an operand, and its id."""
+        name = self._operands.setdefault(function, f"cm_operand_{len(self._operands)}")
+        return name, self.version(function, target)
 
     def is_kernel(self, function: int) -> bool:
         return function in self._entry_points

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...matrices import lowering as library
-from ...matrices.instances import Conversion
+from ...matrices.instances import CAST, Conversion
+from ...matrices.maps import BLOCKS, COLUMN, ROW, ROW_AND_COLUMN
 from ...matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands
 from .. import joint_matrix
 from ..module import OP, Instruction
 from ..refusal import Refused, label, unsupported
-from . import small_floats, values
+from . import maps, small_floats, values
 from .function import Change, FunctionLowering
 
 # By SPIR-V's storage class.
@@ -149,9 +150,23 @@ def convert(f: FunctionLowering, item: Instruction) -> bool:
         return True
     source_signed, result_signed, saturates = _CONVERSIONS[item.name.removeprefix("Op")]
     source = _as(_matrix(f, f.types.of(item.operands[0])), source_signed)
-    result = _matrix(f, item.result_type).component.with_sign(result_signed)
-    instance = library.Convert(source, result, Conversion(rounding, saturates or saturates_too))
+    result = _as(_matrix(f, item.result_type), result_signed)
+    _convert(f, item, source, result, Conversion(rounding, saturates or saturates_too))
+    return True
+
+
+def _convert(f: FunctionLowering, item: Instruction, source: MatrixType, result: MatrixType, how: Conversion) -> None:
+    """Call the function that changes components, use, or both, and transposes if the result is decorated so."""
+    if item.result in f.module.transposed:
+        component = None if source.component == result.component else source.component
+        instance: library.Instance = library.Transpose(result, source.use, component, how)
+    else:
+        instance = library.Convert(source, result.component, how, None if source.use == result.use else result.use)
     f.call(instance, item.result, f.place(item.operands[0]))
+
+
+def convert_use(f: FunctionLowering, item: Instruction) -> bool:
+    _convert(f, item, _matrix(f, f.types.of(item.operands[0])), _matrix(f, item.result_type), CAST)
     return True
 
 
@@ -227,6 +242,34 @@ def coordinates(f: FunctionLowering, item: Instruction) -> bool:
     return True
 
 
+def reduce(f: FunctionLowering, item: Instruction) -> bool:
+    """The components combined by a function (OpCooperativeMatrixReduceEXT)."""
+    value, how, function = item.operands
+    source, result = _matrix(f, f.types.of(value)), _matrix(f, item.result_type)
+    operand = f.module.operand(function, f.target)
+    if how not in (ROW, COLUMN, ROW_AND_COLUMN, BLOCKS):
+        raise Refused("spirv-invalid", f"{label(item)} has the mode {how}")
+    instance = library.Reduce(source, operand[0], how=how, rows=result.rows, columns=result.columns)
+    f.call(instance, item.result, f.place(value), operand=operand)
+    return True
+
+
+def per_element(f: FunctionLowering, item: Instruction) -> bool:
+    """A function of each component (OpCooperativeMatrixPerElementOpEXT): a call of one that loops over them."""
+    value, function, *operands = item.operands
+    kind = item.result_type or 0
+    callee = f.module.version(function, f.target)
+    arguments = [f.place(operand) if f.carries(operand) else operand for operand in (value, *operands)]
+    types = [f.types.of(operand) for operand in (value, *operands)]
+    code = maps.function(f, kind, callee, types)
+    head = code[0]
+    assert isinstance(head, Instruction)
+    f.module.functions_of_maps.append(code)
+    f.module.touched = True
+    f.emit("OpFunctionCall", f.pool.intern("OpTypeVoid"), head.result or 0, item.result or 0, *arguments)
+    return True
+
+
 def _operators() -> dict[int, Change]:
     names = [f"{kind}{name}" for name in ("Add", "Sub", "Mul") for kind in "IF"] + ["FDiv", "SDiv", "UDiv"]
     return {OP[f"Op{name}"]: _binary for name in names}
@@ -242,6 +285,9 @@ CHANGES: dict[int, Change] = {
             "CooperativeMatrixStoreKHR": store,
             "CooperativeMatrixMulAddKHR": multiply_add,
             "CooperativeMatrixLengthKHR": length,
+            "CooperativeMatrixConvertUseEXT": convert_use,
+            "CooperativeMatrixReduceEXT": reduce,
+            "CooperativeMatrixPerElementOpEXT": per_element,
             "CooperativeMatrixGetCoordinateEXT": coordinates,
             "CooperativeMatrixGetElementCoordINTEL": coordinates,
             "CompositeConstruct": fill,

@@ -173,8 +173,17 @@ def _component(f: FunctionLowering, item: Instruction, kind: int, path: list[int
     space = f.types.storage_class(base)
     if path:
         base = f.emit(item.name, f.pool.pointer(kind, space), base, *path)
-    component = f.emit("OpBitcast", f.pool.pointer(f.types.elements(kind), space), base)
-    f.emit("OpInBoundsPtrAccessChain", item.result_type or 0, component, index, result=item.result)
+    address(f, base, kind, index, space, item.result)
+
+
+def address(
+    f: FunctionLowering, base: int, kind: int, index: int, space: int = FUNCTION, result: int | None = None
+) -> int:
+    """Emit the address of a component of a matrix, by the component's number in what the work-item holds."""
+    pointer = f.pool.pointer(f.types.elements(kind), space)
+    if f.width(kind) == 1:
+        return f.emit("OpInBoundsAccessChain", pointer, base, index, result=result)
+    return f.emit("OpInBoundsPtrAccessChain", pointer, f.emit("OpBitcast", pointer, base), index, result=result)
 
 
 _POINTER_CHAINS = frozenset({OP["OpPtrAccessChain"], OP["OpInBoundsPtrAccessChain"]})
