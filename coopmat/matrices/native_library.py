@@ -25,9 +25,10 @@ _LAYOUTS = {Layout.ROW_MAJOR: "ROW_MAJOR", Layout.COLUMN_MAJOR: "COLUMN_MAJOR"}
 
 
 class Function(ABC):
-    """A function for certain matrix types. Equal ones are the same function."""
+    """A function for certain matrix types, `matrix` the first of them. Equal ones are the same function."""
 
     __slots__ = ()
+    matrix: MatrixType
 
     @property
     @abstractmethod

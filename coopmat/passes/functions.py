@@ -14,8 +14,17 @@ from typing import Any
 from ..diagnostics import InternalError, Span
 from ..frontend import builtins, typed
 from ..frontend.nodes import Node, child_fields, children, walk
-from ..frontend.types import PLAIN, ArrayType, RecordType, Type, contains_matrix
-from .storage import LIBRARY_NAME, address_of, decayed, is_simple, load, member, variable
+from ..frontend.types import (
+    PLAIN,
+    SCOPE_SUBGROUP,
+    SCOPE_WORKGROUP,
+    ArrayType,
+    CoopMatrixType,
+    RecordType,
+    Type,
+    contains_matrix,
+)
+from .storage import LIBRARY_NAME, address_of, decayed, is_simple, load, member, named, variable
 
 
 class FunctionRewriter(ABC):
@@ -298,11 +307,14 @@ class Rewriter:
 @dataclass(slots=True)
 class Facts:
     """The properties of one function. `matrices`: it has values or variables that are or hold cooperative matrices;
-    `names_matrices`: that, or pointers to such; `subgroups`: it calls builtins of the subgroup; `calls_kernel`: it
+    `names_matrices`: that, or pointers to such; `of_sub_groups`, `of_work_groups`: it names some of that scope;
+    `subgroups`: it calls builtins of the subgroup; `calls_kernel`: it
     calls one as a function; `calls` are the functions that it calls itself."""
 
     matrices: bool = False
     names_matrices: bool = False
+    of_sub_groups: bool = False
+    of_work_groups: bool = False
     subgroups: bool = False
     calls_kernel: bool = False
     calls: dict[typed.FunctionDecl, None] = field(default_factory=dict)
@@ -314,7 +326,7 @@ class CallGraph:
     def __init__(self, unit: typed.Unit, names_matrix: Callable[[Type], bool]) -> None:
         self._names_matrix = names_matrix
         # By identity, which is much cheaper than hashing; the entry keeps the type alive.
-        self._types: dict[int, tuple[Type, bool]] = {}
+        self._types: dict[int, tuple[Type, bool, frozenset[int]]] = {}
         self._has_matrices = unit.has_matrices
         self._facts = {f: self._of(f) for f in unit.functions if f.body is not None}
         self._reached: dict[typed.FunctionDecl, tuple[typed.FunctionDecl, ...]] = {}
@@ -339,6 +351,7 @@ class CallGraph:
                     facts.subgroups |= row is not None and row.subgroup
                 elif isinstance(node, (typed.MatrixCoordinates, typed.MatrixPrefetch)):
                     facts.matrices = facts.names_matrices = True
+                    self._see(facts, node.matrix)
         return facts
 
     def _see(self, facts: Facts, t: Type) -> None:
@@ -346,7 +359,10 @@ class CallGraph:
             return
         entry = self._types.get(id(t))
         if entry is None:
-            entry = self._types[id(t)] = (t, self._names_matrix(t))
+            scopes = frozenset(inner.scope for inner in named(t) if isinstance(inner, CoopMatrixType))
+            entry = self._types[id(t)] = (t, self._names_matrix(t), scopes)
+        facts.of_sub_groups |= SCOPE_SUBGROUP in entry[2]
+        facts.of_work_groups |= SCOPE_WORKGROUP in entry[2]
         if entry[1]:
             facts.names_matrices = True
             facts.matrices |= contains_matrix(t)

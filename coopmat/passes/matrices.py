@@ -65,7 +65,8 @@ class _Unit:
 
     def __init__(self, unit: typed.Unit, graph: CallGraph, groups: SubGroups, options: Matrices) -> None:
         self.unit, self.graph, self.groups = unit, graph, groups
-        self.storage = Storage(options.strategy, groups.smallest_size, options.half_bits)
+        items = groups.fewest_work_items
+        self.storage = Storage(options.strategy, groups.smallest_size, options.half_bits, items)
         self.half_bits = options.half_bits
         self.calls = LibraryCalls(options.library)
         self.remarks: list[tuple[Span, Callable[[], str]]] = []
@@ -131,7 +132,11 @@ class _Function(FunctionRewriter):
         return _WITH_SUBGROUPS if self.unit.groups.replaces else _HANDLERS
 
     def _call(self, instance: Instance, arguments: Sequence[typed.Expr], span: Span) -> typed.Call:
-        return self.unit.calls.call(self.decl, self.target, self._own(instance), arguments, span)
+        return self.unit.calls.call(self.decl, self._target(instance), self._own(instance), arguments, span)
+
+    def _target(self, instance: Instance) -> Target:
+        """The target that a function is instantiated for: matrices of a work-group are spread over its work-items."""
+        return self.target.of_work_group() if instance.of_work_group else self.target
 
     def _own(self, instance: Any) -> Any:
         return half_bits.in_bits(instance) if self.unit.half_bits else instance
@@ -149,7 +154,7 @@ class _Function(FunctionRewriter):
             operands.append(named_space(operand))
         instance = _INSTANCES[type(e)](e)
         if isinstance(instance, lowering.MultiplyAdd):
-            self.unit.remarks.append((e.span, partial(instance.remark, self.target)))
+            self.unit.remarks.append((e.span, partial(instance.remark, self._target(instance))))
             self.unit.keeps_state |= instance.keeps_state(self.target)
         return self._result(instance, before, operands, e.type, e.span)
 
@@ -192,7 +197,8 @@ class _Function(FunctionRewriter):
             effects, pointer = self.address(matrix)
             before += effects
             pointers.append(pointer)
-        call = calls.call(self.decl, self.target, self._own(instance(name)), pointers, e.span, arguments)
+        own = self._own(instance(name))
+        call = calls.call(self.decl, self._target(own), own, pointers, e.span, arguments)
         return self.result(before, out, call)
 
     def prefetch(self, e: typed.MatrixPrefetch, new: typed.MatrixPrefetch) -> typed.Expr:

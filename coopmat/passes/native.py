@@ -209,7 +209,9 @@ class _Function(FunctionRewriter):
     def _through_tiles(
         self, function: Function, t: Type, arguments: list[typed.Expr], component: ScalarType, span: Span
     ) -> typed.Call:
-        """A call of a function whose last argument is local memory."""
+        """A call of a function whose last argument is local memory, of each subgroup's own."""
+        if function.matrix.of_work_group:
+            raise _refuse("this profile needs local memory here, which matrices of a work-group do not go through yet", span)
         self.unit.staging.add(self.source)
         return self.unit.call(function, t, [*arguments, self.unit.tiles(component, function.tile)], span)
 
@@ -254,8 +256,7 @@ class _Function(FunctionRewriter):
         if not profile.coordinates:
             able = " and ".join(row.name for row in NATIVE_PROFILES.values() if row.coordinates)
             message = f"the profile {profile.name} has no instruction for the coordinates of components"
-            notes = (Note(f"--native-profile: {able} have one; --matrices one and --matrices lanes need none"),)
-            raise CompileError([Diagnostic(Severity.ERROR, "native-matrix", message, e.span, notes=notes)])
+            raise _refuse(message, e.span, f"--native-profile: {able} have one")
         return new
 
     def prefetch(self, e: typed.MatrixPrefetch, new: typed.MatrixPrefetch) -> typed.Expr:
@@ -273,6 +274,11 @@ _HANDLERS: dict[type, Callable[..., Any]] = {
     typed.MatrixCoordinates: _Function.coordinates,
     typed.MatrixPrefetch: _Function.prefetch,
 }
+
+
+def _refuse(message: str, span: Span, *notes: str) -> CompileError:
+    texts = (*notes, "--matrices one and --matrices lanes need nothing of the device")
+    return CompileError([Diagnostic(Severity.ERROR, "native-matrix", message, span, notes=tuple(map(Note, texts)))])
 
 
 def _qualifiers(pointer: typed.Expr) -> Qualifiers:

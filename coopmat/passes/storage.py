@@ -5,6 +5,7 @@ typed AST say of the memory behind them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import replace
 
 from ..diagnostics import Span
@@ -29,7 +30,7 @@ from ..frontend.types import (
     with_count,
 )
 from ..matrices import lowering
-from ..matrices.strategies import Strategy
+from ..matrices.strategies import Strategy, Target
 
 #: Where nodes stand that the source does not have.
 LIBRARY_NAME = "<matrix library>"
@@ -105,25 +106,28 @@ class PlainTypes(ABC):
 
 class Storage(PlainTypes):
     """Cooperative matrices as private objects, with room for what is held in subgroups of `sub_group_size`, which are
-    the smallest; `half_bits`: halves in matrices are bit patterns."""
+    the smallest, or in work-groups of `work_items`; `half_bits`: halves in matrices are bit patterns."""
 
     own = CoopMatrixType
 
-    def __init__(self, strategy: Strategy, sub_group_size: int, half_bits: bool = False) -> None:
+    def __init__(self, strategy: Strategy, sub_group_size: int, half_bits: bool = False, work_items: int = 1) -> None:
         super().__init__()
-        self._strategy, self._size, self._half_bits = strategy, sub_group_size, half_bits
+        self._target = Target(strategy, sub_group_size, work_items)
+        self._half_bits = half_bits
 
     def make(self, t: Type) -> RecordType:
         assert isinstance(t, CoopMatrixType)
         m = matrix_type(t)
-        count = lowering.storage_components(self._strategy, m, self._size)
+        target = self._target.of_work_group() if m.of_work_group else self._target
+        strategy, size = target.strategy, target.sub_group_size
+        count = lowering.storage_components(strategy, m, size)
         # Vectors give the object its alignment, and LLVM an idea of what is accessed at a time.
-        width = self._strategy.width(m)
+        width = strategy.width(m)
         held = USHORT if self._half_bits and t.component == HALF else held_as(t.component)
         assert isinstance(held, ScalarType)
         parts = ArrayType(with_count(held, width), count // width)
-        name = f"cm_{t.component}_{t.rows}x{t.columns}_{t.use.name.lower()}"
-        alignment = lowering.storage_alignment(self._strategy, m, self._size)
+        name = f"cm_{t.component}_{t.rows}x{t.columns}_{t.use.name.lower()}" + "_workgroup" * m.of_work_group
+        alignment = lowering.storage_alignment(strategy, m, size)
         natural = width * m.component.size
         result = RecordType("struct", name, LIBRARY_SPAN, alignment=alignment if alignment > natural else None)
         result.complete([Field("part", parts, PLAIN, LIBRARY_SPAN)])
@@ -137,11 +141,15 @@ def names_matrix(t: Type) -> bool:
 
 def names(t: Type, own: type) -> bool:
     """Return whether the type is of the class `own` or contains such a type, also behind pointers."""
+    return any(isinstance(inner, own) for inner in named(t))
+
+
+def named(t: Type) -> Iterator[Type]:
+    """Yield the type and all that it names, also behind pointers."""
     work, visited = [t], set()
     while work:
         inner = work.pop()
-        if isinstance(inner, own):
-            return True
+        yield inner
         if isinstance(inner, ArrayType):
             work.append(inner.element)
         elif isinstance(inner, PointerType):
@@ -151,7 +159,6 @@ def names(t: Type, own: type) -> bool:
         elif isinstance(inner, RecordType) and inner not in visited:
             visited.add(inner)
             work += [item.type for item in inner.fields or ()]
-    return False
 
 
 # --- pointers --------------------------------------------------------------------------------------

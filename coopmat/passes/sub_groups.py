@@ -3,7 +3,7 @@ of subgroup builtins where these are not the device's subgroups."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..diagnostics import CompileError, Diagnostic, InternalError, Severity
@@ -13,7 +13,7 @@ from ..frontend.matrix_terms import COMPONENTS
 from ..frontend.types import PointerType, ScalarType, Type, VectorType, element_type
 from ..matrices import lowering
 from ..matrices.instance import Instance
-from ..matrices.strategies import Strategy, Target
+from ..matrices.strategies import MAX_WORK_ITEMS, Strategy, Target
 from ..matrices.variants import ComponentType
 from .functions import CallGraph
 
@@ -29,13 +29,24 @@ class SubGroups:
 
     def target(self, decl: typed.FunctionDecl) -> Target:
         """Return the target that the library is instantiated for where this kernel calls it."""
-        return self.strategy.target(self.size_option or sub_group_size(decl), work_items(decl))
+        items = work_items(decl)
+        target = self.strategy.target(self.size_option or sub_group_size(decl), items)
+        if items is not None and self.graph.uses(decl, "of_work_groups"):
+            target = replace(target, work_items=items)
+        return target
+
+    @cached_property
+    def fewest_work_items(self) -> int:
+        """Return the size of the smallest work-groups that have matrices of their own, for which those are laid
+        out."""
+        kernels = [decl for decl in self.unit.kernels if self.graph.uses(decl, "of_work_groups")]
+        return min((self.target(decl).work_items for decl in kernels), default=MAX_WORK_ITEMS)
 
     @cached_property
     def smallest_size(self) -> int:
         """Return the size that the storage of matrices is laid out for: that of the smallest subgroups of a kernel with
         matrices."""
-        kernels = [decl for decl in self.unit.kernels if self.graph.uses(decl, "matrices")]
+        kernels = [decl for decl in self.unit.kernels if self.graph.uses(decl, "of_sub_groups")]
         sizes = (self.strategy.size(self.size_option or sub_group_size(decl)) for decl in kernels)
         return min(sizes, default=self.strategy.size(self.size_option))
 
@@ -43,13 +54,13 @@ class SubGroups:
     def replaces(self) -> bool:
         """Return whether the subgroup builtins refer to the strategy's subgroups, not to the device's."""
         users = self.unit.kernels or self.unit.functions
-        return self.strategy.replaces_builtins(any(self.graph.uses(decl, "matrices") for decl in users))
+        return self.strategy.replaces_builtins(any(self.graph.uses(decl, "of_sub_groups") for decl in users))
 
     def settle(self, kernel: typed.FunctionDecl, source: typed.FunctionDecl) -> None:
         """Set on a `kernel` the decisions for the one in the source: the attribute for the device, and the description
         for hosts. Raise CompileError for two different sizes; add to `warnings`."""
         target = self.target(source)
-        matrices, subgroups = (self.graph.uses(source, what) for what in ("matrices", "subgroups"))
+        matrices, subgroups = (self.graph.uses(source, what) for what in ("of_sub_groups", "subgroups"))
         own_size = attribute = size = sub_group_size(source)
         most = None
         if matrices or (subgroups and self.replaces):
@@ -63,7 +74,7 @@ class SubGroups:
         # A device without subgroups need not know the attribute.
         if attribute is not None and not self.strategy.exchanges_in_local_memory:
             kernel.attributes[_SIZE] = attribute
-        kernel.info = describe(source, size, matrices, most)
+        kernel.info = describe(source, size, matrices or self.graph.uses(source, "of_work_groups"), most)
 
     def _tell_of_other_size(self, decl: typed.FunctionDecl, own_size: int, target: Target) -> None:
         text = f"kernel '{decl.name}' asks for subgroups of {own_size}, and "

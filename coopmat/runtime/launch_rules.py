@@ -101,6 +101,9 @@ class LaunchRules:
         if any(g % w for g, w in zip(global_size, local_size, strict=True)):
             message = f"global size {global_size} is no multiple of local size {local_size}"
             raise launch_error(f"{message}: the last work-groups would have partial subgroups", "partial-subgroup")
+        if self.info.sub_group_size is None:
+            # Its matrices are the work-group's, or the device's own, of any size.
+            return
         size = self.sub_group_size
         if self.info.max_work_items is not None:
             if math.prod(local_size) % size:

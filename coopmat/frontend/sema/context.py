@@ -222,6 +222,8 @@ class Context:
         self.calls: dict[typed.FunctionDecl | None, dict[typed.FunctionDecl, Span]] = {}
         # The functions that are operands of operations on matrices, each with its first place.
         self.operand_functions: dict[typed.FunctionDecl, Span] = {}
+        # Whether a matrix type has the scope of a work-group.
+        self.has_work_group_matrices = False
         # The variables of each function declarator, by its identity: they are analysed once, and used several times.
         self.parameters: dict[int, list[typed.VarDecl]] = {}
         # Records without their faulty members: the absence of a member in one of them is not reported.

@@ -81,6 +81,7 @@ def unit(c: Context, node: syntax.TranslationUnit) -> typed.Unit:
                 _external(c, item)
     _check_recursion(c)
     matrices.check_effects(c)
+    matrices.check_work_groups(c)
     if c.diagnostics.wants("unused-function"):
         warnings.functions(c)
     _check_defined(c)

@@ -19,6 +19,7 @@ from ...frontend import typed
 from ...frontend.matrix_terms import COMPONENTS
 from ...frontend.types import (
     FLOAT,
+    SCOPE_WORKGROUP,
     AddressSpace,
     CoopMatrixType,
     MatrixUse,
@@ -62,8 +63,9 @@ def _class(component: ScalarType) -> int:
 
 
 def tag(matrix: CoopMatrixType) -> str:
-    """Such as `mDh16x16A`: the component's mangling, the shape and the use."""
-    return f"m{component_code(matrix.component)}{matrix.rows}x{matrix.columns}{'ABC'[matrix.use]}"
+    """Such as `mDh16x16A`: the component's mangling, the shape and the use; W for the scope of a work-group."""
+    scope = "W" * (matrix.scope == SCOPE_WORKGROUP)
+    return f"m{component_code(matrix.component)}{matrix.rows}x{matrix.columns}{'ABC'[matrix.use]}{scope}"
 
 
 def component_code(component: ScalarType) -> str:

@@ -22,11 +22,9 @@ def function(f: FunctionLowering, kind: int, callee: int, types: Sequence[int]) 
     parameter_types = [pool.pointer(t) if types_of.carries(t) else t for t in (kind, *types)]
     entry, head, body, end, name, following = (f.module.new_id() for _ in range(6))
     matrix, zero = types_of.matrices[kind], pool.number(0)
-    code, outer = (
-        [_make("OpFunction", 0, pool.intern("OpTypeFunction", void, *parameter_types), kind=void, result=name)],
-        f.out,
-    )
-    f.out = code
+    signature = pool.intern("OpTypeFunction", void, *parameter_types)
+    code: Code = [_make("OpFunction", 0, signature, kind=void, result=name)]
+    outer, f.out = f.out, code
     out, *operands = (f.emit("OpFunctionParameter", t) for t in parameter_types)
     code.append(_make("OpLabel", result=entry))
     length = f.call(Length(matrix))

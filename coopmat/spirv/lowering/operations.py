@@ -162,7 +162,7 @@ def _convert(f: FunctionLowering, item: Instruction, source: MatrixType, result:
         instance: library.Instance = library.Transpose(result, source.use, component, how)
     else:
         instance = library.Convert(source, result.component, how, None if source.use == result.use else result.use)
-    f.call(instance, item.result, f.place(item.operands[0]))
+    f.call(instance, item.result or 0, f.place(item.operands[0]))
 
 
 def convert_use(f: FunctionLowering, item: Instruction) -> bool:
@@ -250,7 +250,7 @@ def reduce(f: FunctionLowering, item: Instruction) -> bool:
     if how not in (ROW, COLUMN, ROW_AND_COLUMN, BLOCKS):
         raise Refused("spirv-invalid", f"{label(item)} has the mode {how}")
     instance = library.Reduce(source, operand[0], how=how, rows=result.rows, columns=result.columns)
-    f.call(instance, item.result, f.place(value), operand=operand)
+    f.call(instance, item.result or 0, f.place(value), operand=operand)
     return True
 
 

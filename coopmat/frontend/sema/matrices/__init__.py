@@ -12,6 +12,7 @@ from .operators import binary as binary, compound_assign as compound_assign, neg
 from .types import (
     ENUMERATORS as ENUMERATORS,
     apply_attribute as apply_attribute,
+    check_work_groups as check_work_groups,
     predeclared as predeclared,
     require_extension as require_extension,
 )

@@ -1,4 +1,4 @@
-"""Builtin functions of scalars on matrices: component by component (shared language reference, "Further operations")."""
+"""Builtin functions of scalars on matrices, component by component (language reference, "Further operations")."""
 
 from __future__ import annotations
 

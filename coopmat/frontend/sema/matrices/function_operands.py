@@ -41,8 +41,8 @@ def names_function(c: Context, node: syntax.Expression) -> bool:
 def function_operand(
     c: Context, node: syntax.Expression, leading: tuple[Type, ...], result: Type, rest: Nodes = ()
 ) -> tuple[typed.FunctionDecl, list[Expr]]:
-    """Return the function that an operand names, which takes `leading` and then arguments, and gives `result`; and those
-    arguments, converted, which `rest` are in the source."""
+    """Return the function that an operand names, which takes `leading` and then arguments, and gives `result`; and
+    those arguments, converted, which `rest` are in the source."""
     if not isinstance(node, syntax.Identifier) or not names_function(c, node):
         c.fail(
             "coop-mat-function",

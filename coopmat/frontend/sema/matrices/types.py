@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ....diagnostics import FixIt, Note, Span
 from ... import syntax
-from ...typed import IntConst
+from ...nodes import walk
+from ...typed import FunctionDecl, IntConst, MatrixCoordinates, MatrixLength
 from ...types import (
     DOUBLE,
     FLOAT,
@@ -18,6 +19,7 @@ from ...types import (
     MatrixUse,
     ScalarType,
     Type,
+    contained,
 )
 from ..context import Context, EnumConstant
 from ..values import rvalue
@@ -95,7 +97,38 @@ def apply_attribute(c: Context, base: Type, attribute: syntax.Attribute) -> Coop
         lambda: _use(c, arguments[3]),
     )
     c.unit.has_matrices = True
+    c.has_work_group_matrices |= scope == SCOPE_WORKGROUP
     return CoopMatrixType(base, scope, rows, columns, use)
+
+
+def check_work_groups(c: Context) -> None:
+    """Report kernels that have, or call functions that have, matrices of a work-group whose size is not known."""
+    if not c.has_work_group_matrices:
+        return
+    places = {f: place for f in c.unit.functions if (place := _of_work_group(f)) is not None}
+    for kernel in c.unit.kernels:
+        if "reqd_work_group_size" in kernel.attributes:
+            continue
+        reached, work = {kernel}, [kernel]
+        while work:
+            new = [f for f in c.calls.get(work.pop(), {}) if f not in reached]
+            reached.update(new)
+            work += new
+        place = next((places[f] for f in reached if f in places), None)
+        if place is not None:
+            message = f"kernel '{kernel.name}' has matrices of its work-group, and does not say how large that is"
+            notes = [Note("a matrix of scope work-group is here", place), Note("reqd_work_group_size says it")]
+            c.error("coop-mat-work-group-size", message, kernel.span, notes=notes)
+
+
+def _of_work_group(f: FunctionDecl) -> Span | None:
+    """Return a place where a function has a matrix of a work-group."""
+    nodes = walk(*f.parameters, f.body) if f.body is not None else ()
+    for node in nodes:
+        t = node.matrix if isinstance(node, (MatrixLength, MatrixCoordinates)) else getattr(node, "type", None)
+        if t is not None and any(isinstance(p, CoopMatrixType) and p.scope == SCOPE_WORKGROUP for p in contained(t)):
+            return node.span
+    return None
 
 
 def enumerator(c: Context, e: syntax.Expression) -> int | None:
