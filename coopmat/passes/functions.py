@@ -23,6 +23,7 @@ from ..frontend.types import (
     RecordType,
     Type,
     contains_matrix,
+    is_bits,
 )
 from .storage import LIBRARY_NAME, address_of, decayed, is_simple, load, member, named, variable
 
@@ -190,8 +191,21 @@ class FunctionRewriter(ABC):
 
 
 def copies(unit: typed.Unit) -> dict[typed.FunctionDecl, typed.FunctionDecl]:
-    """The functions of a unit, each with one that is to be made anew: itself where it is the library's."""
-    return {f: f if f.span.file == LIBRARY_NAME else copied(f) for f in unit.functions}
+    """The functions of a unit, each with one that is to be made anew: itself where it is the library's and neither
+    calls one of the program's, as it does that has an operand, nor converts small floats, as natively."""
+    return {f: f if _is_closed(f) else copied(f) for f in unit.functions}
+
+
+def _is_closed(f: typed.FunctionDecl) -> bool:
+    """Return whether a function is the library's, and has only what no pass after the matrices' changes."""
+    if f.span.file != LIBRARY_NAME:
+        return False
+    for node in walk(f.body) if f.body is not None else ():
+        if isinstance(node, typed.Call) and node.function.span.file != LIBRARY_NAME:
+            return False
+        if isinstance(node, typed.Convert) and (is_bits(node.type) or is_bits(node.operand.type)):
+            return False
+    return True
 
 
 def elements(record: typed.LValue) -> typed.Expr:
