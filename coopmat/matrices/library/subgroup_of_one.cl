@@ -28,6 +28,30 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 }
 #endif // CM_OP_LOAD_WHOLE_ROWM
 
+// Blocks of 16x16 are read column by column and transposed: each step puts the components of two vectors that are eight
+// apart in turns, CM_LOW(x, y) those of the lower halves, CM_HIGH(x, y) of the upper ones; after four steps they are rows.
+#ifdef CM_OP_LOAD_WHOLE_COLM
+CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
+{
+    CM_EACH for (int r = 0; r < CM_ROWS; r += 16)
+        CM_EACH for (int c = 0; c < CM_COLUMNS; c += 16) {
+            CM_V16 x[16], y[16];
+            CM_UNROLL for (int i = 0; i < 16; ++i)
+                x[i] = vload16(0, p + CM_OFFSET(r, c + i));
+            CM_UNROLL for (int step = 0; step < 4; ++step) {
+                CM_UNROLL for (int i = 0; i < 8; ++i) {
+                    y[2 * i] = CM_LOW(x[i], x[i + 8]);
+                    y[2 * i + 1] = CM_HIGH(x[i], x[i + 8]);
+                }
+                CM_UNROLL for (int i = 0; i < 16; ++i)
+                    x[i] = y[i];
+            }
+            CM_UNROLL for (int i = 0; i < 16; ++i)
+                CM_VECTOR(CM_V16, out, (r + i) * CM_COLUMNS + c) = x[i];
+        }
+}
+#endif // CM_OP_LOAD_WHOLE_COLM
+
 #ifdef CM_OP_LOAD_EACH // rows are not contiguous in memory, or each component is accessed once
 CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 {
