@@ -6,8 +6,9 @@
 // run: kernel=gemm_q4 global=(N/16*sg, M/16) local=(sg, 1) M=32 N=64 K=128
 //      flop=2*M*N*K
 //      -DM=32 -DN=64 -DK=128 -DROWS=16 -DCOLUMNS=16 -DDEPTH=32
-//      w=u8[N,K/32*18]:integers(0,48) x=f16[M,K]:uniform(-1,1) y=f32[M,N]:zeros
-// check: y ~ x   atol=1e-3
+//      w=u8[N,K/32,18]:integers(0,60) x=f16[M,K]:uniform(-1,1) y=f32[M,N]:zeros
+// check: y ~ x.astype(f32) @ ((concatenate([w[:, :, 2:] & 15, w[:, :, 2:] >> 4], 2).astype(f32) - 8)
+//             * w[:, :, :2].copy().view(f16).astype(f32)).reshape(N, K).T   atol=0.2
 
 #pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable
 

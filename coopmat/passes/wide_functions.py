@@ -186,11 +186,14 @@ class _Widener:
 
     def declaration(self, s: typed.DeclStmt) -> None:
         decl = s.decl
-        if decl.storage != "automatic" or not isinstance(decl.type, (ScalarType, PointerType)) or decl.type is BOOL:
+        if decl.storage != "automatic" or not isinstance(decl.type, (ScalarType, PointerType)):
             raise _NotWideError
         value = None if decl.initializer is None else self.value(decl.initializer)
         self.declared_under[decl] = self.mask
         once = decl not in self.assigned
+        if value is not None and once and value.kind is MASK:
+            self.values[decl] = replace(value, expr=self.held_expr(value.expr))
+            return
         if value is not None and once and value.kind in (UNIFORM, CONSECUTIVE) and value.narrow is None:
             new = copied(decl, initializer=value.expr)
             self.values[decl] = replace(value, expr=load(variable(new)), type=decl.type)
@@ -546,9 +549,11 @@ class _Widener:
         if v.kind is UNIFORM:
             return _Value(UNIFORM, copied(e, operand=v.expr), e.type)
         source = e.operand.type
-        if not isinstance(source, ScalarType) or e.type.is_bits or source.is_bits or BOOL in (e.type, source):
-            if e.kind is ConvertKind.TO_BOOL and v.kind is MASK:
-                return v
+        if v.kind is MASK:
+            return replace(v, type=e.type)
+        if e.kind is ConvertKind.TO_BOOL:
+            return _Value(MASK, self.truth(v, e.span), INT)
+        if not isinstance(source, ScalarType) or e.type.is_bits or source.is_bits:
             raise _NotWideError
         if v.kind is CONSECUTIVE and e.kind is ConvertKind.INT_TO_INT and e.type.bits >= source.bits:
             # A row or a column is far from the ends of both types.

@@ -37,6 +37,7 @@ FUNCTIONS = {
     "inside": "float f(ARGS) { return r < 4 && c < 21 ? p[r * 21 + c] : 0.0f; }",
     "blocks": "float f(ARGS) { const global Block *k = b + c / 16; return k->scale * (k->part[c % 16] & 15); }",
     "halves": "float f(ARGS) { uchar q = b[0].part[c % 16]; return (c % 32 < 16 ? q & 15 : q >> 4) - 8; }",
+    "bool": "float f(ARGS) { const bool in = x > y && c < 20; return in ? p[c] : (float)in + (bool)x; }",
     "quotient": "float f(ARGS) { int d = (int)(y * 4); return d != 0 ? 100 / d : -1; }",
     "integers": "float f(ARGS) { uint k = (c << 3 ^ r) * 2654435761u; return (float)(k >> 20) + (char)(c * 37); }",
     "called": "float g(float u, float v) { if (u > v) return u; return v + 1; } float f(ARGS) { return g(x, y) + g(y, 0); }",
