@@ -245,7 +245,8 @@ class _Function(FunctionRewriter):
         source, result = e.operand.type, e.type
         assert isinstance(source, CoopMatrixType) and isinstance(result, CoopMatrixType)
         if self._has_instruction(source):
-            return self._call_of(e, new)
+            new = self._call_of(e, new)
+            return new
         name = self.unit.operand_name(self.functions.get(e.function, e.function))
         function = StagedReduce(matrix_type(source), name, e.how, result.rows, result.columns, self.unit.rules)
         return self._through_tiles(function, result, [new.operand], source.component, e.span)
