@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ def broken_links(path: Path) -> list[str]:
 def rows(page: str) -> Iterator[list[str]]:
     """The cells of the rows of all tables, without heads."""
     lines = page.split("\n")
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in itertools.pairwise(lines):
         if line.startswith("|") and before.startswith("|") and not re.fullmatch(r"[|\s:-]+", line):
             yield [cell.replace(r"\|", "|").strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
 
