@@ -227,6 +227,7 @@ class _Function(FunctionRewriter):
     def map(self, e: typed.MatrixMap, new: typed.MatrixMap) -> typed.Expr:
         assert isinstance(e.type, CoopMatrixType)
         if self._has_instruction(e.type):
+            new = self._call_of(e, new)
             return new if new.operands else self._built(new, e.type)
         name = self.unit.operand_name(self.functions.get(e.function, e.function))
         function = StagedMap(matrix_type(e.type), name, len(e.operands), self.unit.rules)
@@ -244,6 +245,7 @@ class _Function(FunctionRewriter):
         source, result = e.operand.type, e.type
         assert isinstance(source, CoopMatrixType) and isinstance(result, CoopMatrixType)
         if self._has_instruction(source):
+            new = self._call_of(e, new)
             return new
         name = self.unit.operand_name(self.functions.get(e.function, e.function))
         function = StagedReduce(matrix_type(source), name, e.how, result.rows, result.columns, self.unit.rules)
