@@ -184,24 +184,7 @@ def _write_coord(setting: Setting, w: CWriter) -> None:
     w.store(codes, n)
 
 
-# --- transpose
-
-
-def _transpose_experiment(setting: Setting) -> Experiment:
-    source: MatrixType = setting.parameters
-    result = MatrixType(source.component, source.columns, source.rows, source.use)
-    x = whole_range(setting.random(), source.component, source.rows, source.columns)
-    return Experiment([setting.input("x", source, x), setting.output("out", result, x.T)])
-
-
-def _write_transpose(setting: Setting, w: CWriter) -> None:
-    x, out = w.experiment.arguments
-    assert out.place is not None
-    w.store(out, w.variable(out.place.matrix, f"coop_mat_transpose({w.load(x)})"))
-
-
 OPERATIONS = (
-    Operation("transpose", type_cases, _transpose_experiment, _write_transpose, _C),
     Operation("scalar_mul", type_cases, _scalar_experiment, _write_scalar, _C),
     Operation("element_access", type_cases, _element_experiment, _write_elements, _C),
     Operation("coord", type_cases, _coord_experiment, _write_coord, _C),
