@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from . import arithmetic, checked, conversion, elements, memory, multiply_add, ours, programs, uses
+from . import (
+    arithmetic,
+    checked,
+    conversion,
+    elements,
+    memory,
+    multiply_add,
+    ours,
+    programs,
+    reductions,
+    uses,
+)
 from .base import Case, Operation, Setting
 
 __all__ = ["OPERATIONS", "Case", "Operation", "Setting"]
 
-_FAMILIES = (memory, elements, conversion, uses, arithmetic, multiply_add, ours, checked, programs)
+_FAMILIES = (memory, elements, conversion, uses, arithmetic, multiply_add, reductions, ours, checked, programs)
 OPERATIONS: Mapping[str, Operation] = MappingProxyType({o.name: o for family in _FAMILIES for o in family.OPERATIONS})
