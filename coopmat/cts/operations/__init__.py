@@ -10,6 +10,7 @@ from . import (
     checked,
     conversion,
     elements,
+    maps,
     memory,
     multiply_add,
     ours,
@@ -21,5 +22,5 @@ from .base import Case, Operation, Setting
 
 __all__ = ["OPERATIONS", "Case", "Operation", "Setting"]
 
-_FAMILIES = (memory, elements, conversion, uses, arithmetic, multiply_add, reductions, ours, checked, programs)
+_FAMILIES = (memory, elements, conversion, uses, arithmetic, multiply_add, reductions, maps, ours, checked, programs)
 OPERATIONS: Mapping[str, Operation] = MappingProxyType({o.name: o for family in _FAMILIES for o in family.OPERATIONS})
