@@ -16,11 +16,25 @@ from . import (
     ours,
     programs,
     reductions,
+    scalars,
     uses,
 )
 from .base import Case, Operation, Setting
 
 __all__ = ["OPERATIONS", "Case", "Operation", "Setting"]
 
-_FAMILIES = (memory, elements, conversion, uses, arithmetic, multiply_add, reductions, maps, ours, checked, programs)
+_FAMILIES = (
+    memory,
+    elements,
+    conversion,
+    uses,
+    arithmetic,
+    multiply_add,
+    reductions,
+    maps,
+    scalars,
+    ours,
+    checked,
+    programs,
+)
 OPERATIONS: Mapping[str, Operation] = MappingProxyType({o.name: o for family in _FAMILIES for o in family.OPERATIONS})
