@@ -148,6 +148,8 @@ class _Memory(OfMatrix):
     def _memory_definitions(self, target: Target, section: str) -> dict[str, str]:
         w, holding = target.width(self.matrix), target.holding(self.matrix)
         how = "CHECKED" if self.checked else "EACH" if self.volatile else f"{holding.name}_{self.layout.short.upper()}"
+        if how == "WHOLE_COLM" and not self._in_blocks(target):
+            how = "EACH"
         in_pieces = target.strategy.in_pieces(self.matrix)
         pieces = f"{section}_{how}_PIECES " * in_pieces
         out = self.matrix_definitions(target, f"{pieces}{section}_{how} {section}_EACH {section}")
@@ -166,6 +168,9 @@ class _Memory(OfMatrix):
         }
         if in_pieces:
             out |= {"PIECE": str(PIECE // self.matrix.component.size), "LOAD_PIECE(p)": piece(self.matrix.component)}
+        if how == "WHOLE_COLM":
+            out["EACH"] = each(holding.slots // _BLOCK)
+            out |= _blocks(self.matrix.component)
         if isinstance(holding, Interleaved):
             out |= {"PACK": str(holding.pack), "JOIN(r, c)": joined(self.matrix.component, holding.pack)}
             out["WORD(p)"] = f"as_uint(vload{holding.pack}(0, p))"
@@ -177,6 +182,24 @@ class _Memory(OfMatrix):
 
     def needs(self, target: Target) -> tuple[Instance, ...]:
         return self._unchecked(target)
+
+    def _in_blocks(self, target: Target) -> bool:
+        """Return whether a matrix is transposed on its way, in blocks of vectors."""
+        m = self.matrix
+        fits = m.rows % _BLOCK == 0 and m.columns % _BLOCK == 0
+        return fits and target.strategy.tuning.widest == _BLOCK and m.component.size in (2, 4)
+
+
+# Rows, and columns, of a block that is transposed by exchanges of vectors' halves.
+_BLOCK = 16
+
+
+def _blocks(t: ComponentType) -> dict[str, str]:
+    """Return the macros that put two vectors' components in turns, those of the lower halves or of the upper ones."""
+    mask = f"{spelling.integer(t.bits, signed=False).library_c}{_BLOCK}"
+    turns = [[n // 2 + first + _BLOCK * (n % 2) for n in range(_BLOCK)] for first in (0, _BLOCK // 2)]
+    low, high = (f"shuffle2(x, y, ({mask})({', '.join(map(str, turn))}))" for turn in turns)
+    return {"LOW(x, y)": low, "HIGH(x, y)": high, "V16": spelling.vector(t, _BLOCK)}
 
 
 # Nothing, as no number of work-items is so large; no compiler sees that it is the same for all of them, which keeps it

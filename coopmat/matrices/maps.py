@@ -89,24 +89,14 @@ class OperandFunction(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class _ByOperand(OfMatrix):
-    """The base of operations that have a function as an operand: `function` is its name in the library's text. With
-    `wide`, `wide_function` is there, too: the function of as many components as a vector has, side by side."""
+class Map(OfMatrix):
+    """`void f(private T *out, const private T *x0, ...)`: component (r, c) is what the operand, `function` in the
+    library's text, gives for r, c and the components of so many `operands`. With `wide` it is a function of as many
+    components of a row as a vector has, c being the first one's column."""
 
     function: str
-    wide: bool = False
-
-    @property
-    def wide_function(self) -> str:
-        return f"{self.function}_wide"
-
-
-@dataclass(frozen=True, slots=True)
-class Map(_ByOperand):
-    """`void f(private T *out, const private T *x0, ...)`: component (r, c) is the function of r, c and the components
-    of so many `operands`."""
-
     operands: int = 0
+    wide: bool = False
 
     @property
     def function_name(self) -> str:
@@ -119,24 +109,17 @@ class Map(_ByOperand):
         return Signature("void", (private("out", t), *operands))
 
     def definitions(self, target: Target) -> dict[str, str]:
-        numbers = range(self.operands)
-        section = "MAP_WIDE" if self.wide else "MAP"
-        out = self.matrix_definitions(target, section)
+        out = self.matrix_definitions(target, "MAP_WIDE" if self.wide else "MAP")
         if not self.wide:
             out["EACH"] = each(target.holding(self.matrix).slots, vectors=False)
-        parts = "".join(f", x{n}[s]" for n in numbers)
+        part = f"CM_VECTOR(const {out['V']}, x{{}}, s)" if self.wide else "x{}[s]"
+        parts = "".join(f", {part.format(n)}" for n in range(self.operands))
         out["VALUE(r, c, s)"] = f"{self.function}((uint)(r), (uint)(c){parts})"
-        if self.wide:
-            v = out["V"]
-            parts = "".join(f", CM_VECTOR(const {v}, x{n}, s)" for n in numbers)
-            out["VALUE(r, c, s)"] = f"{self.wide_function}((uint)(r), (uint)(c){parts})"
         return out | {"PARAMETERS": "".join(f", {_written((p,))}" for p in self.signature.parameters[1:])}
 
     def needs(self, target: Target) -> tuple[Instance, ...]:
-        t = self.matrix.component
-        v = spelling.vector(t, target.width(self.matrix)) if self.wide else t.library_c
-        name = self.wide_function if self.wide else self.function
-        return (OperandFunction(name, v, ("uint", "uint", *(v for _ in range(self.operands)))),)
+        v = spelling.vector(self.matrix.component, target.width(self.matrix) if self.wide else 1)
+        return (OperandFunction(self.function, v, ("uint", "uint", *(v for _ in range(self.operands)))),)
 
 
 @lru_cache(maxsize=1024)
@@ -164,13 +147,16 @@ def lanes_of_lines(holding: Holding, how: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Reduce(_ByOperand):
-    """`void f(private T *out, const private T *m)`: the components of `matrix`, combined along `how` for a result of
-    these `rows` and `columns`."""
+class Reduce(OfMatrix):
+    """`void f(private T *out, const private T *m)`: the components of `matrix`, combined along `how` by the operand,
+    `function` in the library's text, for a result of these `rows` and `columns`. `wide` are the names of the function
+    of vectors: of as many components as the operand's vectors have, of half as many, and so on to two."""
 
+    function: str
     how: int = ROW
     rows: int = 1
     columns: int = 1
+    wide: tuple[str, ...] = ()
 
     @property
     def result(self) -> MatrixType:
@@ -186,12 +172,17 @@ class Reduce(_ByOperand):
         return Signature("void", (private("out", t), private("m", t, True)))
 
     def definitions(self, target: Target) -> dict[str, str]:
-        m, result, t = self.matrix, target.holding(self.result), self.matrix.component
+        m, t, f = self.matrix, self.matrix.component, f"{self.function}(x, y)"
+        # What begins with R_ is the result's.
+        shape = {"R_ROWS": str(self.rows), "R_COLUMNS": str(self.columns), "F(x, y)": f}
+        if self.wide:
+            return (
+                self.matrix_definitions(target, f"REDUCE_WIDE_{_WORDS[self.how].upper()}") | shape | self._wide(target)
+            )
         section = "REDUCE_BLOCKS" if self.how == BLOCKS else "REDUCE"
-        out = self.matrix_definitions(target, section) | travelling(target, t)
-        # Of the operand; the result's have R_ before them.
-        out |= {f"R_{name}": body.replace("CM_", "CM_R_") for name, body in result.macros().items()}
-        out |= {"R_ROWS": str(self.rows), "R_COLUMNS": str(self.columns), "F(x, y)": f"{self.function}(x, y)"}
+        out = self.matrix_definitions(target, section) | travelling(target, t) | shape
+        macros = target.holding(self.result).macros()
+        out |= {f"R_{name}": body.replace("CM_", "CM_R_") for name, body in macros.items()}
         out["EACH"] = each(m.rows * m.columns, vectors=False)
         return out if self.how == BLOCKS else out | self._lines(target.holding(m))
 
@@ -208,9 +199,30 @@ class Reduce(_ByOperand):
             "STEP": str(step),
         }
 
+    def _wide(self, target: Target) -> dict[str, str]:
+        """Return the macros for rows that are vectors."""
+        t, w = self.matrix.component, target.width(self.matrix)
+        result_width = w if self.how == COLUMN else target.width(self.result)
+        halves, x, width = [], "x", w
+        for name in (*self.wide[1:], self.function):
+            width //= 2
+            low, high = (f"{x}.lo", f"{x}.hi") if width > 1 else (f"{x}.x", f"{x}.y")
+            halves.append(f"const {spelling.vector(t, width)} x{width} = {name}({low}, {high});")
+            x = f"x{width}"
+        return {
+            "F_WIDE(x, y)": f"{self.wide[0]}(x, y)",
+            "HALVES(x)": " ".join(halves),
+            "HALVED": x,
+            "R_WIDTH": str(result_width),
+            "R_V": spelling.vector(t, result_width),
+        }
+
     def needs(self, target: Target) -> tuple[Instance, ...]:
-        t = self.matrix.component.library_c
-        return (OperandFunction(self.function, t, (t, t)),)
+        t, w = self.matrix.component, target.width(self.matrix)
+        widths = [w >> n for n in range(len(self.wide))]
+        names = [*zip(self.wide, widths, strict=True), (self.function, 1)]
+        vectors = [(name, spelling.vector(t, width)) for name, width in names]
+        return tuple(OperandFunction(name, v, (v, v)) for name, v in vectors)
 
     def scratch_bytes(self, target: Target) -> int:
         return bytes_of_row(target, self.matrix.component)

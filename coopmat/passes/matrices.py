@@ -26,7 +26,9 @@ from ..frontend.types import (
     VectorType,
 )
 from ..matrices import half_bits, lowering
+from ..matrices.holdings import Whole
 from ..matrices.instance import Instance
+from ..matrices.maps import BLOCKS
 from ..matrices.strategies import Strategy, Target
 from ..matrices.variants import Layout, MatrixType, Operands
 from . import Library, Report
@@ -34,6 +36,7 @@ from .functions import CallGraph, FunctionRewriter, copied, elements, sequence
 from .library import LibraryCalls, passed
 from .storage import Storage, decayed, load, member, named_space, names_matrix
 from .sub_groups import SubGroups, substitute
+from .wide_functions import CONSECUTIVE, UNIFORM, VARYING, Kind, widened
 
 _FLOAT16 = VectorType(FLOAT, 16)
 
@@ -71,6 +74,7 @@ class _Unit:
         self.calls = LibraryCalls(options.library)
         self.remarks: list[tuple[Span, Callable[[], str]]] = []
         self.keeps_state = False
+        self.wide: dict[tuple[typed.FunctionDecl, tuple[Kind, ...], int], typed.FunctionDecl | None] = {}
         self._versions: dict[tuple[typed.FunctionDecl, Target], typed.FunctionDecl] = {}
         # Callees first.
         self._functions: list[typed.FunctionDecl] = []
@@ -89,7 +93,8 @@ class _Unit:
         objects = self.calls.pass_scratch(self._functions)
         library = self.calls.link()
         records = [*self.storage.own_records, *library.records, *map(self.storage.record_type, self.unit.records)]
-        functions, variables = [*library.functions, *functions], [*self.unit.variables, *objects]
+        wide = [f for f in self.wide.values() if f is not None]
+        functions, variables = [*library.functions, *functions, *wide], [*self.unit.variables, *objects]
         return replace(self.unit, functions=functions, variables=variables, records=records, has_matrices=False)
 
     def version(self, decl: typed.FunctionDecl, target: Target) -> typed.FunctionDecl:
@@ -167,38 +172,61 @@ class _Function(FunctionRewriter):
         return self.result(before, out, self._call(instance, [elements(out), *operands], span))
 
     def map(self, e: typed.MatrixMap, new: typed.MatrixMap) -> typed.Expr:
-        def instance(name: str) -> Instance:
-            return lowering.Map(_of(e.type), name, operands=len(e.operands))
-
-        return self._by_operand(e, instance, new.operands, new.arguments)
+        matrix, function = _of(e.type), self.unit.version(e.function, self.target)
+        kinds = (UNIFORM, CONSECUTIVE, *(VARYING for _ in e.operands), *(UNIFORM for _ in e.arguments))
+        wide = self._wide(function, kinds, matrix)
+        name = self.unit.calls.operand_name(wide or function)
+        instance = lowering.Map(matrix, name, len(e.operands), wide is not None)
+        return self._by_operand(instance, new.operands, new.arguments, e.type, e.span)
 
     def reduce(self, e: typed.MatrixReduce, new: typed.MatrixReduce) -> typed.Expr:
         source, result = _of(e.operand.type), _of(e.type)
 
-        def instance(name: str) -> Instance:
-            return lowering.Reduce(source, name, how=e.how, rows=result.rows, columns=result.columns)
+        function, width = self.unit.version(e.function, self.target), self._target(lowering.Fill(source)).width(source)
+        wide = []
+        while width > 1 and e.how != BLOCKS:
+            wide.append(self._wide(function, (VARYING, VARYING), source, width))
+            width //= 2
+        names = [self.unit.calls.operand_name(f) for f in wide if f is not None]
+        instance = lowering.Reduce(
+            source,
+            self.unit.calls.operand_name(function),
+            e.how,
+            result.rows,
+            result.columns,
+            tuple(names) if len(names) == len(wide) else (),
+        )
+        return self._by_operand(instance, [new.operand], [], e.type, e.span)
 
-        return self._by_operand(e, instance, [new.operand], [])
+    def _wide(
+        self, function: typed.FunctionDecl, kinds: Sequence[Kind], matrix: MatrixType, width: int | None = None
+    ) -> typed.FunctionDecl | None:
+        """The function of as many components as the vectors have that a matrix is held in, row by row, or of `width`;
+        None if there is none."""
+        target = self._target(lowering.Fill(matrix))
+        width = width or target.width(matrix)
+        if type(target.holding(matrix)) is not Whole or width == 1 or matrix.component.is_bits:
+            return None
+        if self.unit.half_bits and matrix.component.name == "f16":
+            return None
+        key = (function, tuple(kinds), width)
+        if key not in self.unit.wide:
+            self.unit.wide[key] = widened(function, kinds, width)
+        return self.unit.wide[key]
 
     def _by_operand(
-        self,
-        e: typed.MatrixMap | typed.MatrixReduce,
-        instance: Callable[[str], Instance],
-        matrices: list[typed.Expr],
-        arguments: list[typed.Expr],
+        self, instance: Instance, matrices: list[typed.Expr], arguments: list[typed.Expr], t: Type, span: Span
     ) -> typed.Expr:
-        """A call of a function of the library that has one of the unit as an operand, by its name there."""
-        calls = self.unit.calls
-        name = calls.operand_name(self.unit.version(e.function, self.target))
-        out = self.temporary(self.unit.storage.type(e.type), e.span)
+        """A call of a function of the library that has one of the unit as an operand."""
+        out = self.temporary(self.unit.storage.type(t), span)
         before: list[typed.Expr] = []
         pointers = [elements(out)]
         for matrix in matrices:
             effects, pointer = self.address(matrix)
             before += effects
             pointers.append(pointer)
-        own = self._own(instance(name))
-        call = calls.call(self.decl, self._target(own), own, pointers, e.span, arguments)
+        own = self._own(instance)
+        call = self.unit.calls.call(self.decl, self._target(own), own, pointers, span, arguments)
         return self.result(before, out, call)
 
     def prefetch(self, e: typed.MatrixPrefetch, new: typed.MatrixPrefetch) -> typed.Expr:

@@ -211,7 +211,9 @@ class _Function(FunctionRewriter):
     ) -> typed.Call:
         """A call of a function whose last argument is local memory, of each subgroup's own."""
         if function.matrix.of_work_group:
-            raise _refuse("this profile needs local memory here, which matrices of a work-group do not go through yet", span)
+            raise _refuse(
+                "this profile needs local memory here, which matrices of a work-group do not go through yet", span
+            )
         self.unit.staging.add(self.source)
         return self.unit.call(function, t, [*arguments, self.unit.tiles(component, function.tile)], span)
 

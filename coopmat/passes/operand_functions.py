@@ -19,7 +19,7 @@ def operand_name(operands: dict[str, typed.FunctionDecl], function: typed.Functi
     for name, other in operands.items():
         if other is function:
             return name
-    name = f"cm_operand_{len(operands)}_{function.name}"
+    name = f"cm_operand_{len(operands)}_{function.name.replace('.', '_')}"
     operands[name] = function
     return name
 
@@ -35,41 +35,42 @@ def with_operands(
 
 
 def _with_operand(f: typed.FunctionDecl, operands: Mapping[str, typed.FunctionDecl]) -> typed.FunctionDecl:
-    calls = (node for node in walk(f.body) if isinstance(node, typed.Call)) if f.body is not None else ()
-    name = next((node.function.name for node in calls if node.function.name in operands), None)
-    if name is None:
+    calls = [node for node in walk(f.body) if isinstance(node, typed.Call)] if f.body is not None else []
+    counts = {call.function.name: len(call.arguments) for call in calls if call.function.name in operands}
+    if not counts:
         return f
     new: typed.FunctionDecl = copied(f)
-    caller = _Caller(new, name, operands[name])
-    caller.rewrite()
-    new.parameters = [*new.parameters, *caller.further]
+    # Those of a map; functions of several widths, as reductions have them, have none.
+    name, count = next(iter(counts.items()))
+    further = [copied(p, initializer=None) for p in operands[name].parameters[count:]]
+    _Caller(new, operands, further).rewrite()
+    new.parameters = [*new.parameters, *further]
     new.type = replace(f.type, parameters=tuple(p.type for p in new.parameters))
     return new
 
 
 class _Caller(FunctionRewriter):
-    """A function of the library that calls the operand `own` by `name`; `further` are its new parameters."""
+    """A function of the library that calls operands; `further` are its new parameters, which it passes on."""
 
-    def __init__(self, decl: typed.FunctionDecl, name: str, own: typed.FunctionDecl) -> None:
+    def __init__(
+        self,
+        decl: typed.FunctionDecl,
+        operands: Mapping[str, typed.FunctionDecl],
+        further: Sequence[typed.VarDecl],
+    ) -> None:
         super().__init__(decl, lambda t: t)
-        self.name, self.own = name, own
-        count = next(
-            len(node.arguments)
-            for node in walk(decl.body)
-            if isinstance(node, typed.Call) and node.function.name == name
-        )
-        self.further = [copied(p, initializer=None) for p in own.parameters[count:]]
+        self.operands, self.further = operands, further
 
     def handlers(self) -> Mapping[type, Callable[..., Any]]:
         return {typed.Call: _Caller.call}
 
     def call(self, e: typed.Call, new: typed.Call) -> typed.Expr:
-        if e.function.name != self.name:
+        own = self.operands.get(e.function.name)
+        if own is None:
             return new
-        kind = self.own.type
-        leading = [_as(a, t) for a, t in zip(new.arguments, kind.parameters, strict=False)]
+        leading = [_as(a, t) for a, t in zip(new.arguments, own.type.parameters, strict=False)]
         arguments = [*leading, *(load(variable(p)) for p in self.further)]
-        return _as(typed.Call(e.span, kind.result, self.own, arguments), e.type)
+        return _as(typed.Call(e.span, own.type.result, own, arguments), e.type)
 
 
 def _as(e: typed.Expr, t: Type) -> typed.Expr:

@@ -28,6 +28,30 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 }
 #endif // CM_OP_LOAD_WHOLE_ROWM
 
+// Blocks of 16x16 are read column by column and transposed: each step puts the components of two vectors that are eight
+// apart in turns, CM_LOW(x, y) those of the lower halves, CM_HIGH(x, y) of the upper ones; after four steps they are rows.
+#ifdef CM_OP_LOAD_WHOLE_COLM
+CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
+{
+    CM_EACH for (int r = 0; r < CM_ROWS; r += 16)
+        CM_EACH for (int c = 0; c < CM_COLUMNS; c += 16) {
+            CM_V16 x[16], y[16];
+            CM_UNROLL for (int i = 0; i < 16; ++i)
+                x[i] = vload16(0, p + CM_OFFSET(r, c + i));
+            CM_UNROLL for (int step = 0; step < 4; ++step) {
+                CM_UNROLL for (int i = 0; i < 8; ++i) {
+                    y[2 * i] = CM_LOW(x[i], x[i + 8]);
+                    y[2 * i + 1] = CM_HIGH(x[i], x[i + 8]);
+                }
+                CM_UNROLL for (int i = 0; i < 16; ++i)
+                    x[i] = y[i];
+            }
+            CM_UNROLL for (int i = 0; i < 16; ++i)
+                CM_VECTOR(CM_V16, out, (r + i) * CM_COLUMNS + c) = x[i];
+        }
+}
+#endif // CM_OP_LOAD_WHOLE_COLM
+
 #ifdef CM_OP_LOAD_EACH // rows are not contiguous in memory, or each component is accessed once
 CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 {
@@ -129,6 +153,46 @@ CM_FUNCTION void CM_NAME(__private CM_T *out CM_PARAMETERS)
             CM_VECTOR(CM_V, out, r * CM_COLUMNS + c) = CM_VALUE(r, c, r * CM_COLUMNS + c);
 }
 #endif // CM_OP_MAP_WIDE
+
+// Rows of vectors: CM_F_WIDE combines two, CM_HALVES(x) what is in one, to CM_HALVED.
+#ifdef CM_OP_REDUCE_WIDE_ROW
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m)
+{
+    CM_EACH for (int r = 0; r < CM_ROWS; ++r) {
+        CM_V x = CM_VECTOR(const CM_V, m, r * CM_COLUMNS);
+        CM_EACH for (int c = CM_WIDTH; c < CM_COLUMNS; c += CM_WIDTH)
+            x = CM_F_WIDE(x, CM_VECTOR(const CM_V, m, r * CM_COLUMNS + c));
+        CM_HALVES(x)
+        CM_EACH for (int c = 0; c < CM_R_COLUMNS; c += CM_R_WIDTH)
+            CM_VECTOR(CM_R_V, out, r * CM_R_COLUMNS + c) = (CM_R_V)(CM_HALVED);
+    }
+}
+#endif // CM_OP_REDUCE_WIDE_ROW
+
+#ifdef CM_OP_REDUCE_WIDE_COLUMN
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m)
+{
+    CM_EACH for (int c = 0; c < CM_COLUMNS; c += CM_WIDTH) {
+        CM_V x = CM_VECTOR(const CM_V, m, c);
+        CM_EACH for (int r = 1; r < CM_ROWS; ++r)
+            x = CM_F_WIDE(x, CM_VECTOR(const CM_V, m, r * CM_COLUMNS + c));
+        CM_EACH for (int r = 0; r < CM_R_ROWS; ++r)
+            CM_VECTOR(CM_V, out, r * CM_COLUMNS + c) = x;
+    }
+}
+#endif // CM_OP_REDUCE_WIDE_COLUMN
+
+#ifdef CM_OP_REDUCE_WIDE_ALL
+CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m)
+{
+    CM_V x = CM_VECTOR(const CM_V, m, 0);
+    CM_EACH for (int i = CM_WIDTH; i < CM_ROWS * CM_COLUMNS; i += CM_WIDTH)
+        x = CM_F_WIDE(x, CM_VECTOR(const CM_V, m, i));
+    CM_HALVES(x)
+    CM_EACH for (int i = 0; i < CM_R_ROWS * CM_R_COLUMNS; i += CM_R_WIDTH)
+        CM_VECTOR(CM_R_V, out, i) = (CM_R_V)(CM_HALVED);
+}
+#endif // CM_OP_REDUCE_WIDE_ALL
 
 // A is CM_M x CM_K of CM_A, B is CM_K x CM_N of CM_B, C and the result are CM_M x CM_N of CM_C; rows of B and C are
 // accessed as CM_B_V and CM_C_V. The sum is kept in vectors CM_SUM_V: floating point at C's precision or better,
