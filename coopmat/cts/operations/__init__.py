@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from . import (
     arithmetic,
+    builtins,
     checked,
     conversion,
     elements,
@@ -29,6 +30,7 @@ _FAMILIES = (
     conversion,
     uses,
     arithmetic,
+    builtins,
     multiply_add,
     reductions,
     maps,
