@@ -109,7 +109,30 @@ def _write_coord(setting: Setting, w: CWriter) -> None:
     w.store(codes, n)
 
 
+# --- prefetch: a hint that changes nothing, of memory that is read or written afterwards, and of other memory
+
+
+_PREFETCH_LINES = """\
+coop_mat_prefetch({M}, {x});
+coop_mat_prefetch({M}, {out});
+{M} {m} = coop_mat_load({x});
+for (uint n = 0; n < 2; n++)
+    coop_mat_prefetch({m}, {y});"""
+
+_prefetch_experiment = of_matrices(lambda component, x, y: {"out": x, "other": y})
+
+
+def _write_prefetch(setting: Setting, w: CWriter) -> None:
+    _, y, out, other = w.experiment.arguments
+    accesses = {argument.name: ", ".join(w.address(argument)) for argument in w.experiment.arguments}
+    m = w.fresh("m")
+    w.lines_of(_PREFETCH_LINES, M=w.type(setting.parameters), m=m, **accesses)
+    w.store(out, m)
+    w.store(other, w.load(y))
+
+
 OPERATIONS = (
+    Operation("prefetch", type_cases, _prefetch_experiment, _write_prefetch, _C),
     Operation("element_access", type_cases, _element_experiment, _write_elements, _C),
     Operation("coord", type_cases, _coord_experiment, _write_coord, _C),
 )
