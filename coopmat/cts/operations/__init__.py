@@ -18,6 +18,7 @@ from . import (
     programs,
     reductions,
     scalars,
+    scopes,
     uses,
 )
 from .base import Case, Operation, Setting
@@ -25,18 +26,7 @@ from .base import Case, Operation, Setting
 __all__ = ["OPERATIONS", "Case", "Operation", "Setting"]
 
 _FAMILIES = (
-    memory,
-    elements,
-    conversion,
-    uses,
-    arithmetic,
-    builtins,
-    multiply_add,
-    reductions,
-    maps,
-    scalars,
-    ours,
-    checked,
-    programs,
+    *(memory, elements, conversion, uses, arithmetic, builtins, multiply_add),
+    *(reductions, maps, scalars, ours, checked, programs, scopes),
 )
 OPERATIONS: Mapping[str, Operation] = MappingProxyType({o.name: o for family in _FAMILIES for o in family.OPERATIONS})

@@ -149,8 +149,9 @@ def _compared(s: Scalars[V], t: ComponentType, r: V, c: V, x: V, y: V, z: V) -> 
     return s.select(t, s.is_less(t, x, y), z, x)
 
 
+CHOSEN = Kind("chosen", _chosen, 2)
 _MULTIPLE = (
-    Kind("chosen", _chosen, 2),
+    CHOSEN,
     Kind("weighted", _weighted, 2, (_by_row(), _SCALE)),
     Kind("compared", _compared, 3),
 )

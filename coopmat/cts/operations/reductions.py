@@ -66,7 +66,7 @@ def _extreme(component: ComponentType, greatest: bool) -> Function:
     return Function(name, (component, component), component, body)
 
 
-_FUNCTIONS: dict[str, Callable[[ComponentType], Function]] = {
+FUNCTIONS: dict[str, Callable[[ComponentType], Function]] = {
     "sum": _sum,
     "max": lambda component: _extreme(component, True),
     "product": _product,
@@ -75,7 +75,7 @@ _FUNCTIONS: dict[str, Callable[[ComponentType], Function]] = {
 }
 
 
-def _values(rng: np.random.Generator, kind: str, component: ComponentType, *shape: int) -> Array:
+def reducible(rng: np.random.Generator, kind: str, component: ComponentType, *shape: int) -> Array:
     """Return values of which every order gives the same result: integers over their whole range; floats whose sums and
     products are exact, or of which one is the greatest and the least."""
     if component.is_integer:
@@ -115,7 +115,7 @@ def _cases(profile: Profile, how: int) -> Iterable[Case]:
         source = _source(profile, matrix, how)
         if source is None or not profile.has_type(source, size):
             continue
-        names = [name for name in _FUNCTIONS if source.component.is_integer or name != "bits"]
+        names = [name for name in FUNCTIONS if source.component.is_integer or name != "bits"]
         targets = [target for target in _targets(source, how) if profile.has_type(target, size)]
         for target in dealt(profile, f"{how} {source}", targets):
             for name in dealt(profile, f"{source} {target}", names, 2):
@@ -166,7 +166,8 @@ def _groups(values: Array, how: int) -> Array:
     return blocks.transpose(0, 2, 1, 3).reshape(rows // 2, columns // 2, 4)
 
 
-def _combined(function: Function, groups: Array) -> Array:
+def combined(function: Function, groups: Array) -> Array:
+    """Return the function's results for what lies along the last axis."""
     result = groups[..., 0]
     for number in range(1, groups.shape[-1]):
         result = function.value(result, groups[..., number])
@@ -177,8 +178,8 @@ def _experiment(setting: Setting, how: int) -> Experiment:
     reduction: Reduction = setting.parameters
     source, target, kind = reduction.source, reduction.target, reduction.function
     rng, component, shape = setting.random(), source.component, (target.rows, target.columns)
-    x = _values(rng, kind, component, source.rows, source.columns)
-    result = _combined(_FUNCTIONS[kind](component), _groups(x, how))
+    x = reducible(rng, kind, component, source.rows, source.columns)
+    result = combined(FUNCTIONS[kind](component), _groups(x, how))
     arguments = [setting.input("x", source, x), setting.output("out", target, np.broadcast_to(result, shape))]
     if _is_rounded(reduction):
         y = _terms(rng, source)
@@ -215,7 +216,7 @@ def _rounded_sum(component: ComponentType, groups: Array) -> tuple[Array, Array]
 
 def _write(setting: Setting, w: Writer, how: int) -> None:
     reduction: Reduction = setting.parameters
-    function = _FUNCTIONS[reduction.function](reduction.source.component)
+    function = FUNCTIONS[reduction.function](reduction.source.component)
     inputs = [argument for argument in w.experiment.arguments if not argument.is_output]
     outputs = [argument for argument in w.experiment.arguments if argument.is_output]
     for x, out in zip(inputs, outputs, strict=True):
