@@ -227,8 +227,8 @@ class _Function(FunctionRewriter):
     def map(self, e: typed.MatrixMap, new: typed.MatrixMap) -> typed.Expr:
         assert isinstance(e.type, CoopMatrixType)
         if self._has_instruction(e.type):
-            new = self._call_of(e, new)
-            return new if new.operands else self._built(new, e.type)
+            named: typed.MatrixMap = self.call_of(e, new)
+            return named if named.operands else self._built(named, e.type)
         name = self.unit.operand_name(self.functions.get(e.function, e.function))
         function = StagedMap(matrix_type(e.type), name, len(e.operands), self.unit.rules)
         call = self._through_tiles(function, e.type, new.operands, e.type.component, e.span)
@@ -245,8 +245,7 @@ class _Function(FunctionRewriter):
         source, result = e.operand.type, e.type
         assert isinstance(source, CoopMatrixType) and isinstance(result, CoopMatrixType)
         if self._has_instruction(source):
-            new = self._call_of(e, new)
-            return new
+            return self.call_of(e, new)
         name = self.unit.operand_name(self.functions.get(e.function, e.function))
         function = StagedReduce(matrix_type(source), name, e.how, result.rows, result.columns, self.unit.rules)
         return self._through_tiles(function, result, [new.operand], source.component, e.span)
