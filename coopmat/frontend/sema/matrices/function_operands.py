@@ -38,11 +38,18 @@ def names_function(c: Context, node: syntax.Expression) -> bool:
     )
 
 
+def means_function(c: Context, node: syntax.Expression) -> bool:
+    """Return whether an argument is meant for a function, though its bare name alone is one: `f`, `&f`, `(f)`."""
+    while isinstance(node, syntax.Paren) or (isinstance(node, syntax.Unary) and node.op in ("&", "*")):
+        node = node.inner if isinstance(node, syntax.Paren) else node.operand
+    return names_function(c, node)
+
+
 def function_operand(
     c: Context, node: syntax.Expression, leading: tuple[Type, ...], result: Type, rest: Nodes = ()
 ) -> tuple[typed.FunctionDecl, list[Expr]]:
-    """Return the function that an operand names, which takes `leading` and then arguments, and gives `result`; and those
-    arguments, converted, which `rest` are in the source."""
+    """Return the function that an operand names, which takes `leading` and then arguments, and gives `result`; and
+    those arguments, converted, which `rest` are in the source."""
     if not isinstance(node, syntax.Identifier) or not names_function(c, node):
         c.fail(
             "coop-mat-function",
