@@ -308,7 +308,7 @@ _COMPILER_HELP = {
     "--matrices HOW": f"native (default), {', '.join(STRATEGIES)}, or auto: what the device would get.",
     "--matrix-variants LIST": "The multiply-adds that the device has, by name, blanks between; see docs/routes.md.",
     "--matrix-pointer-alignment BYTES, --matrix-stride-multiple BYTES": "What the device wants of matrices in memory.",
-    "--native-profile NAME": "What takes native matrices: khr (default); maint1, with its successor's instructions; igc, Intel's GPU compiler.",
+    "--native-profile NAME": "What takes native matrices: khr (default), maint1 (its successor), igc (Intel's GPUs).",
     "--matrix-registers BITSxCOUNT": "Vector registers that expressions of matrix types count on; default 256x16.",
     "-ffp-contract=HOW": "on (default), off, or matrix: on in expressions of matrix types, whatever pragmas say.",
     "-fwrapv": "Signed integers wrap where they overflow, which is undefined otherwise.",

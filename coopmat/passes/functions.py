@@ -180,9 +180,22 @@ class FunctionRewriter(ABC):
         return new if len(items) == len(new.items) else typed.Block(s.span, items)
 
 
+# Of a function of the library that later passes change: it calls the program's, or calculates in types of theirs.
+_UNFINISHED = "unfinished"
+
+
+def unfinished(decl: typed.FunctionDecl) -> typed.FunctionDecl:
+    """Return the library's function as one that later passes change as they change the program's."""
+    result: typed.FunctionDecl = copied(decl, attributes={**decl.attributes, _UNFINISHED: True})
+    return result
+
+
 def copies(unit: typed.Unit) -> dict[typed.FunctionDecl, typed.FunctionDecl]:
-    """The functions of a unit, each with one that is to be made anew: itself where it is the library's."""
-    return {f: f if f.span.file == LIBRARY_NAME else copied(f) for f in unit.functions}
+    """The functions of a unit, each with one that is to be made anew: itself where it is a finished one of the
+    library."""
+    return {
+        f: f if f.span.file == LIBRARY_NAME and _UNFINISHED not in f.attributes else copied(f) for f in unit.functions
+    }
 
 
 def elements(record: typed.LValue) -> typed.Expr:

@@ -184,7 +184,8 @@ class _Function(FunctionRewriter):
     ) -> typed.Expr:
         """A call of a function of the library that has one of the unit as an operand, by its name there."""
         calls = self.unit.calls
-        name = calls.operand_name(self.unit.version(e.function, self.target))
+        own = len(e.function.type.parameters) - len(arguments)
+        name = calls.operand_name(self.unit.version(e.function, self.target), own)
         out = self.temporary(self.unit.storage.type(e.type), e.span)
         before: list[typed.Expr] = []
         pointers = [elements(out)]

@@ -206,6 +206,6 @@ MATRICES: tuple[ErrorCode, ...] = (
         "native-matrix",
         "the instructions for matrices cannot do it; the other lowerings can",
         "kernel void k(global uint2 *out, uint i)\n{\n    out[0] = coop_mat_coord(C, i);\n}",
-        ("--matrices", "native", "--spirv-version", "1.2"),
+        ("--matrices", "native"),
     ),
 )
