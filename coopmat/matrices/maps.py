@@ -190,7 +190,8 @@ class Reduce(_ByOperand):
         section = "REDUCE_BLOCKS" if self.how == BLOCKS else "REDUCE"
         out = self.matrix_definitions(target, section) | travelling(target, t)
         # Of the operand; the result's have R_ before them.
-        out |= {f"R_{name}": body.replace("CM_", "CM_R_") for name, body in result.macros().items()}
+        places = {name: body for name, body in result.macros().items() if name != "HELD"}
+        out |= {f"R_{name}": body.replace("CM_", "CM_R_") for name, body in places.items()}
         out |= {"R_ROWS": str(self.rows), "R_COLUMNS": str(self.columns), "F(x, y)": f"{self.function}(x, y)"}
         out["EACH"] = each(m.rows * m.columns, vectors=False)
         return out if self.how == BLOCKS else out | self._lines(target.holding(m))
