@@ -6,12 +6,13 @@ import random
 
 import numpy as np
 import pytest
-
-import coopmat
 from opencl_devices import sub_group_device
 
+import coopmat
+
 HEAD = """
-#define ACC(T) T __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 6, 32, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)))
+#define USE CLK_COOPERATIVE_MATRIX_ACCUMULATOR
+#define ACC(T) T __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 6, 32, USE)))
 typedef struct { float scale; uchar part[16]; } Block;
 constant int table[8] = { 3, 1, 4, 1, 5, 9, 2, 6 };
 """
@@ -28,7 +29,7 @@ FUNCTIONS = {
     "uniform-branch": "float f(ARGS) { float z = x; if (n & 1) z = y; else { z = x + y; } return z; }",
     "uniform-end": "float f(ARGS) { if (r == 2) return y; if (n == 3) return x + 1; return x - 1; }",
     "loop": "float f(ARGS) { float z = 0; for (int i = 0; i < 5; ++i) { if (x > i) z += x; z += i; } return z; }",
-    "inner-break": "float f(ARGS) { float z = x; for (uint i = 0; i < 9; i++) { if (i == n) break; z += y; } return z; }",
+    "break": "float f(ARGS) { float z = x; for (uint i = 0; i < 9; i++) { if (i == n) break; z += y; } return z; }",
     "neighbours": "float f(ARGS) { return x + p[c] * p[r]; }",
     "from": "float f(ARGS) { return p[r * 32 + c] + p[n + c]; }",
     "wrapped": "float f(ARGS) { return p[c - 5 < 40u ? c - 5 : 0] + p[c + 0xfffffff8u < 16u ? c + 0xfffffff8u : 7]; }",
@@ -40,7 +41,8 @@ FUNCTIONS = {
     "bool": "float f(ARGS) { const bool in = x > y && c < 20; return in ? p[c] : (float)in + (bool)x; }",
     "quotient": "float f(ARGS) { int d = (int)(y * 4); return d != 0 ? 100 / d : -1; }",
     "integers": "float f(ARGS) { uint k = (c << 3 ^ r) * 2654435761u; return (float)(k >> 20) + (char)(c * 37); }",
-    "called": "float g(float u, float v) { if (u > v) return u; return v + 1; } float f(ARGS) { return g(x, y) + g(y, 0); }",
+    "called": "float g(float u, float v) { if (u > v) return u; return v + 1; }"
+    " float f(ARGS) { return g(x, y) + g(y, 0); }",
     "relations": "float f(ARGS) { return isnan(x / 0.0f * 0.0f) + isgreater(x, y) + signbit(y); }",
     "bits": "float f(ARGS) { return as_float(as_uint(x) & 0xffff0000u) + popcount(as_int(y)); }",
     "counted": "float f(ARGS) { float z = x; int i = 0; while (z < 8) { z = fabs(z) * 2 + 1; i++; } return i; }",
@@ -51,7 +53,8 @@ FUNCTIONS = {
 SCALAR = {"counted", "array", "changed-parameter"}
 ARGS = "uint r, uint c, float x, float y, const global float *p, const global Block *b, uint n"
 KERNEL = """
-kernel void k(const global float *x, const global float *y, const global float *p, const global Block *b, uint n, global float *o)
+kernel void k(const global float *x, const global float *y, const global float *p, const global Block *b, uint n,
+              global float *o)
 {
     ACC(float) u = coop_mat_load(x, 0, 32), v = coop_mat_load(y, 0, 32);
     coop_mat_store(o, coop_mat_map(u, v, f, p, b, n), 0, 32);

@@ -173,7 +173,7 @@ def _rounded_away(x: Array) -> Array:
     """Return the nearest integers, of two the one with the greater magnitude."""
     whole = np.trunc(x)
     step = np.where(np.abs(x - whole) >= 0.5, np.copysign(1, x), 0)
-    return np.copysign(whole + step, x).astype(x.dtype)
+    return np.asarray(np.copysign(whole + step, x), x.dtype)
 
 
 def _difference(x: Array, y: Array) -> Array:

@@ -157,13 +157,13 @@ def _groups(values: Array, how: int) -> Array:
     free."""
     rows, columns = values.shape
     if how == ROW:
-        return values[:, None, :]
+        return np.asarray(values[:, None, :])
     if how == COLUMN:
-        return values.T[None, :, :]
+        return np.asarray(values.T[None, :, :])
     if how == ALL:
-        return values.reshape(1, 1, -1)
+        return np.asarray(values.reshape(1, 1, -1))
     blocks = values.reshape(rows // 2, 2, columns // 2, 2)
-    return blocks.transpose(0, 2, 1, 3).reshape(rows // 2, columns // 2, 4)
+    return np.asarray(blocks.transpose(0, 2, 1, 3).reshape(rows // 2, columns // 2, 4))
 
 
 def combined(function: Function, groups: Array) -> Array:

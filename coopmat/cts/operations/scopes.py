@@ -144,7 +144,8 @@ def _write_product(setting: Setting, w: CWriter) -> None:
     *stacks, out = _product_stacks(setting)
     types = [stack.place.matrix for stack in stacks]
     operands = operands_of(setting.parameters.subject)
-    w.line(out.store("number", w.multiply_add(types, *(_load(w, stack) for stack in stacks), operands)))
+    a, b, c = (_load(w, stack) for stack in stacks)
+    w.line(out.store("number", w.multiply_add(types, a, b, c, operands)))
 
 
 # --- both
