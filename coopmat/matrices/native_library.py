@@ -285,32 +285,39 @@ class StagedReduce(Function):
         return tile_components(self.matrix, self.rules) + tile_components(self.result, self.rules)
 
     def definitions(self) -> dict[str, str]:
-        m, t, blocks = self.matrix, self.matrix.component.opencl_c, self.how == BLOCKS
+        m, t = self.matrix, self.matrix.component.opencl_c
+        out = _tile(m, self.rules) | {
+            "PITCH": str(self.tile),
+            "TO": spelled(self.result),
+            "TO_ROW": str(self.rules.pitch(m.component, self.columns)),
+            "TO_TILE": str(tile_components(m, self.rules)),
+            "F(x, y)": f"{self.function}(x, y)",
+            "OPERAND": _stand_in(self.function, t, [t, t]),
+        }
+        if self.how != ROW_AND_COLUMN:
+            return {"OP": "REDUCE", **out, **self._lines()}
+        extents = {"ROWS": m.rows, "COLUMNS": m.columns, "TO_ROWS": self.rows, "TO_COLUMNS": self.columns}
+        return {"OP": "REDUCE_ALL", **out, **{name: str(extent) for name, extent in extents.items()}}
+
+    def _lines(self) -> dict[str, str]:
+        """Return the macros for rows, columns or blocks, of which a work-item combines one at a time."""
+        m, blocks = self.matrix, self.how == BLOCKS
         row, to_row = (self.rules.pitch(m.component, columns) for columns in (m.columns, self.columns))
-        # A line is a row, a column, a block, or all: where it begins, how far it reaches, where its value goes.
+        # A line is a row, a column or a block: where it begins, how far it reaches, where its value goes.
         r, c = {
             ROW: ("l", "0"),
             COLUMN: ("0", "l"),
-            ROW_AND_COLUMN: ("0", "0"),
             BLOCKS: (f"(l / {self.columns})", f"(l % {self.columns})"),
         }[self.how]
         along_rows, along_columns, scale = self.how & ROW, self.how & COLUMN, 2 if blocks else 1
         return {
-            "OP": "REDUCE",
-            **_tile(m, self.rules),
-            "PITCH": str(self.tile),
-            "TO": spelled(self.result),
-            "TO_ROW": str(to_row),
-            "TO_TILE": str(tile_components(m, self.rules)),
-            "LINES": str({ROW: m.rows, COLUMN: m.columns, ROW_AND_COLUMN: 1}.get(self.how, self.rows * self.columns)),
+            "LINES": str({ROW: m.rows, COLUMN: m.columns}.get(self.how, self.rows * self.columns)),
             "FROM(l)": f"({r} * {scale * row} + {c} * {scale})",
             "INTO(l)": f"({r} * {to_row} + {c})",
             "DOWN": str(2 if blocks else m.rows if along_columns else 1),
             "ALONG": str(2 if blocks else m.columns if along_rows else 1),
             "TO_DOWN": str(self.rows if along_columns else 1),
             "TO_ALONG": str(self.columns if along_rows else 1),
-            "F(x, y)": f"{self.function}(x, y)",
-            "OPERAND": _stand_in(self.function, t, [t, t]),
         }
 
 

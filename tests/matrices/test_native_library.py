@@ -14,15 +14,19 @@ from coopmat.matrices.memory_rules import MemoryRules
 from coopmat.matrices.native_library import (
     TILE_ALIGN,
     ClampedConvert,
+    ComponentWise,
+    Function,
     StagedLoad,
+    StagedMap,
+    StagedMove,
+    StagedReduce,
     StagedStore,
-    StagedTranspose,
     instantiate,
     spelled,
     tile_components,
 )
 from coopmat.matrices.reference import Array
-from coopmat.matrices.variants import COMPONENT_TYPES, OPENCL_C_LAYOUTS, Layout, MatrixType, Use
+from coopmat.matrices.variants import COMPONENT_TYPES, OPENCL_C_LAYOUTS, Layout, MatrixShape, MatrixType, Use
 from coopmat.runtime import parse_header, run_source
 
 SUB_GROUP, SUB_GROUPS = 16, 2
@@ -116,8 +120,8 @@ def _place(layout: Layout, r: int, c: int, stride: int, size: int) -> int:
     }[layout]
 
 
-TRANSPOSE = """
-// run: kernel=k global=(32) local=(32) a={source}[2,4,6]:zeros b={source}[2,6,4]:zeros
+MOVE = """
+// run: kernel=k global=(32) local=(32) a={source}[2,4,6]:zeros b={source}[2,{shape}]:zeros
 {library}
 typedef {matrix} FROM;
 typedef {wanted} TO;
@@ -127,34 +131,106 @@ void k(global {t} *a, global {t} *b)
     local {t} tiles[{tiles}];
     FROM m = coop_mat_load(a + get_sub_group_id() * 24, 0, 6ul);
     TO n = {name}(m, tiles);
-    coop_mat_store(b + get_sub_group_id() * 24, n, 0, 4ul);
+    coop_mat_store(b + get_sub_group_id() * 24, n, 0, {columns}ul);
 }}
 """
 
 
 @pytest.mark.parametrize("use", Use)
 @pytest.mark.parametrize("component", ["s8", "u16", "f32"])
-def test_staged_transposes(device: DeviceInfo, component: str, use: Use) -> None:
+@pytest.mark.parametrize("transposed", [False, True])
+def test_staged_changes_of_use_and_transposes(device: DeviceInfo, component: str, use: Use, transposed: bool) -> None:
     if SUB_GROUP not in device.sub_group_sizes:
         pytest.skip("the device has no subgroups of 16")
     t = COMPONENT_TYPES[component]
     matrix = MatrixType(t, 4, 6, Use.B)
     rules = MemoryRules(16, 4)
-    function = StagedTranspose(matrix, use, rules)
-    source = TRANSPOSE.format(
+    function = StagedMove(matrix, use, transposed, rules)
+    rows, columns = (6, 4) if transposed else (4, 6)
+    source = MOVE.format(
         source={"f32": "f32", "s8": "i8", "u16": "u16"}[component],
         library=instantiate([function]),
         matrix=spelled(matrix),
-        wanted=spelled(MatrixType(t, 6, 4, use)),
+        wanted=spelled(MatrixType(t, rows, columns, use)),
+        shape=f"{rows},{columns}",
+        columns=columns,
         t=t.opencl_c,
         tiles=tile_components(matrix, rules) * SUB_GROUPS,
         name=function.function_name,
     )
-    (run,) = parse_header(source, "transpose.cl")
+    (run,) = parse_header(source, "move.cl")
     a = np.arange(48).astype(t.numpy).reshape(2, 4, 6)
     options = ["--matrices", "lanes", "-w"]
-    result = run_source(source.encode(), "transpose.cl", run, device, options, arrays={"a": a}).after["b"]
-    np.testing.assert_array_equal(np.asarray(result), a.transpose(0, 2, 1))
+    result = run_source(source.encode(), "move.cl", run, device, options, arrays={"a": a}).after["b"]
+    np.testing.assert_array_equal(np.asarray(result), a.transpose(0, 2, 1) if transposed else a)
+
+
+OPERANDS = """
+// run: kernel=k global=(32) local=(32) a={source}[2,4,6]:zeros c={source}[2,4,6]:zeros b={source}[2,{shape}]:zeros
+{library}
+typedef {matrix} FROM;
+typedef {wanted} TO;
+kernel __attribute__((reqd_work_group_size(32, 1, 1))) __attribute__((intel_reqd_sub_group_size(16)))
+void k(global {t} *a, global {t} *c, global {t} *b)
+{{
+    local {t} tiles[{tiles}];
+    FROM x = coop_mat_load(a + get_sub_group_id() * 24, 0, 6ul);
+    FROM y = coop_mat_load(c + get_sub_group_id() * 24, 0, 6ul);
+    TO n = {name}({arguments});
+    coop_mat_store(b + get_sub_group_id() * {size}, n, 0, {columns}ul);
+}}
+"""
+HOW = {1: (4, 3), 2: (5, 6), 3: (2, 7), 4: (2, 3)}
+RULES = MemoryRules(16, 4)
+
+
+@pytest.mark.parametrize("component", ["s8", "u16", "f32"])
+@pytest.mark.parametrize("operation", ["build", "map", "map2", "reduce1", "reduce2", "reduce3", "reduce4", "clamp"])
+def test_functions_of_components(device: DeviceInfo, component: str, operation: str) -> None:
+    """With the text of a program's function in the place of its stand-in."""
+    if SUB_GROUP not in device.sub_group_sizes:
+        pytest.skip("the device has no subgroups of 16")
+    t = COMPONENT_TYPES[component]
+    rng = np.random.default_rng(2)
+    x, y = (rng.integers(10, 100, (2, 4, 6)).astype(t.numpy) for _ in range(2))
+    r, c = np.indices((4, 6))
+    matrix = MatrixType(t, 4, 6, Use.ACCUMULATOR)
+    shape = MatrixShape(4, 6)
+    function: Function
+    if operation == "clamp":
+        function = ComponentWise(matrix, "clamp", (True, False, True), t)
+        arguments, body, expected = "x, 9, y", "", np.minimum(np.maximum(x, np.dtype(t.numpy).type(9)), y)
+    elif operation.startswith("reduce"):
+        how = int(operation[-1])
+        shape = MatrixShape(*HOW[how])
+        function = StagedReduce(matrix, "f", how, shape.rows, shape.columns, RULES)
+        arguments, body = "x, tiles", "x0 + x1"
+        expected = np.array([reference.reduce(np.add, how, value, shape) for value in x])
+    else:
+        count = {"build": 0, "map": 1, "map2": 2}[operation]
+        function = StagedMap(matrix, "f", count, RULES)
+        arguments = "".join(f"{name}, " for name in "xy"[:count]) + "tiles"
+        values = [np.broadcast_to(10 * r + c, x.shape), np.where(r < c, x, 3), np.where(r < c, x, y)]
+        body, expected = ("10 * x0 + x1", "x0 < x1 ? x2 : 3", "x0 < x1 ? x2 : x3")[count], values[count]
+    library = instantiate([function]).replace(f"{t.opencl_c} x; return x;", f"return {body};")
+    assert not body or f"return {body};" in library
+    source = OPERANDS.format(
+        source={"f32": "f32", "s8": "i8", "u16": "u16"}[component],
+        library=library,
+        matrix=spelled(matrix),
+        wanted=spelled(MatrixType(t, shape.rows, shape.columns, Use.ACCUMULATOR)),
+        shape=f"{shape.rows},{shape.columns}",
+        columns=shape.columns,
+        size=shape.rows * shape.columns,
+        t=t.opencl_c,
+        tiles=max(1, function.tile * SUB_GROUPS),
+        name=function.function_name,
+        arguments=arguments,
+    )
+    (run,) = parse_header(source, "operands.cl")
+    options = ["--matrices", "lanes", "-w"]
+    result = run_source(source.encode(), "operands.cl", run, device, options, arrays={"a": x, "c": y}).after["b"]
+    np.testing.assert_array_equal(np.asarray(result), expected.astype(t.numpy))
 
 
 CONVERT = """

@@ -257,7 +257,7 @@ def further(s: Situation, t: str) -> Case:
     make.operands = {
         "cm_place": "16 * x0 + x1",
         "cm_choice": "x0 < x1 ? x2 : x3",
-        "cm_larger": "x0 > x1 ? x0 : x1",
+        "cm_sum": "x0 + x1",
         "cm_other_wide": "x0 == 4 ? x2 : x3",
     }
     operation("built", lowering.Map(matrix, "cm_place"), [], matrix, places)
@@ -274,8 +274,8 @@ def further(s: Situation, t: str) -> Case:
         (maps.BLOCKS, 3, 5),
     ):
         result = MatrixType(component, rows, columns, Use.ACCUMULATOR)
-        instance = lowering.Reduce(matrix, "cm_larger", how=how, rows=rows, columns=columns)
-        expected = np.array([reference.reduce(np.maximum, how, value, result.shape) for value in x])
+        instance = lowering.Reduce(matrix, "cm_sum", how=how, rows=rows, columns=columns)
+        expected = np.array([reference.reduce(np.add, how, value, result.shape) for value in x])
         operation(f"reduced{how}", instance, ["x"], result, expected)
     return make.case()
 

@@ -124,6 +124,32 @@ CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m, __local CM_T *tiles)
 }
 #endif // CM_OP_REDUCE
 
+// All components: rows first, each into the place of its first component; then every work-item combines their values.
+#ifdef CM_OP_REDUCE_ALL
+CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m, __local CM_T *tiles)
+{
+    __local CM_T *tile = tiles + get_sub_group_id() * CM_PITCH;
+    __local CM_T *to = tile + CM_TO_TILE;
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    CM_STORE_TILE(tile, m);
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint r = get_sub_group_local_id(); r < CM_ROWS; r += get_sub_group_size()) {
+        CM_T x = tile[r * CM_ROW];
+        for (uint c = 1; c < CM_COLUMNS; ++c)
+            x = CM_F(x, tile[r * CM_ROW + c]);
+        tile[r * CM_ROW] = x;
+    }
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    CM_T x = tile[0];
+    for (uint r = 1; r < CM_ROWS; ++r)
+        x = CM_F(x, tile[r * CM_ROW]);
+    for (uint i = get_sub_group_local_id(); i < CM_TO_ROWS * CM_TO_COLUMNS; i += get_sub_group_size())
+        to[i / CM_TO_COLUMNS * CM_TO_ROW + i % CM_TO_COLUMNS] = x;
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    return coop_mat_load(to, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, (ulong)CM_TO_ROW);
+}
+#endif // CM_OP_REDUCE_ALL
+
 #ifdef CM_OP_COMPONENT_WISE // a builtin, CM_VALUE(i); the result is in the place of an operand, CM_RESULT
 CM_FUNCTION CM_MATRIX CM_NAME(CM_PARAMETERS)
 {
