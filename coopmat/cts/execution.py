@@ -58,10 +58,12 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Built:
-    """A kernel of a built program; `lanes` is its subgroup size, None if the device chooses."""
+    """A kernel of a built program; `lanes` is its subgroup size, None if the device chooses. Without `in_sub_groups`
+    its matrices are all of work-groups, for which the device's subgroups do not matter."""
 
     kernel: Any
     lanes: int | None
+    in_sub_groups: bool = True
 
 
 @dataclass
@@ -141,8 +143,8 @@ class Runner:
         those that they were compiled for. Raises Misfit if their sizes differ."""
         if batch.route not in IN_SUB_GROUPS or not chooses_size(self.device):
             return variants, built
-        sizes = {kernel_size(b.kernel, self.device, (b.lanes or 0,)) for b in built}
-        if sizes == {batch.sub_group_size}:
+        sizes = {kernel_size(b.kernel, self.device, (b.lanes or 0,)) for b in built if b.in_sub_groups}
+        if sizes <= {batch.sub_group_size}:
             return variants, built
         if len(sizes) > 1 or 0 in sizes:
             raise Misfit(f"the device runs its kernels in subgroups of {' and '.join(map(str, sorted(sizes)))}")
@@ -256,8 +258,9 @@ class Runner:
         program = driver.build(self.context, module, self.device, self._build_options(batch))
         infos = module.kernels
         return [
-            Built(self.cl.Kernel(program, name), infos[name].sub_group_size or batch.sub_group_size)
+            Built(self.cl.Kernel(program, name), size or batch.sub_group_size, size is not None)
             for name in _kernel_names(variants)
+            for size in (infos[name].sub_group_size,)
         ]
 
     def _compile(self, batch: Batch, variants: Sequence[Prepared]) -> compiler.Module:
@@ -276,7 +279,8 @@ class Runner:
         if lanes is None:
             lanes = kernel_size(built.kernel, self.device, (64,))
         local = experiment.sub_groups * lanes
-        if route in IN_SUB_GROUPS and (actual := kernel_size(built.kernel, self.device, (local,))) != lanes:
+        checked = built.in_sub_groups and route in IN_SUB_GROUPS
+        if checked and (actual := kernel_size(built.kernel, self.device, (local,))) != lanes:
             raise Misfit(f"compiled for subgroups of {lanes}, the device runs {local} in subgroups of {actual}")
         buffers = [self._argument(argument) for argument in experiment.arguments]
         built.kernel.set_args(*buffers)

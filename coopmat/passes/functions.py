@@ -69,14 +69,15 @@ class FunctionRewriter(ABC):
             typed.VarDecl: self._declaration,
             typed.ExprStmt: self._statement,
             typed.Block: self._block,
-            **dict.fromkeys(typed.CALLS, self._call_of),
+            **dict.fromkeys(typed.CALLS, self.call_of),
             **own,
         }
         body = Rewriter(handlers, self.map_type, self.parts()).rewrite(decl.body)
         objects = [typed.DeclStmt(body.span, decl_) for decl_ in self._temporaries]
         decl.body = typed.Block(body.span, [*objects, *body.items]) if objects else body
 
-    def _call_of(self, e: Any, new: Any) -> Any:
+    def call_of(self, e: Any, new: Any) -> Any:
+        """Return the call, or the operation with an operand, of the function that replaces another."""
         function = self.functions.get(e.function, e.function)
         return new if function is e.function else copied(new, function=function)
 

@@ -56,7 +56,7 @@ def _targets(source: ComponentType, number: int, most: int) -> Iterable[Componen
     return rotation[::step][:most]
 
 
-def _has_small_floats_and_integers(case: Case) -> bool:
+def has_small_floats_and_integers(case: Case) -> bool:
     """Return whether a case converts between small floats and integers; SPIR-V converts small floats to and from
     floating point only."""
     components = {case.parameters.source.component, case.parameters.target.component}
@@ -66,12 +66,12 @@ def _has_small_floats_and_integers(case: Case) -> bool:
 def _experiment(setting: Setting) -> Experiment:
     conversion: Conversion = setting.parameters
     source, target = conversion.source, conversion.target
-    values = _values(setting.random(), source.component, target.component, source.rows, source.columns)
+    values = values_for(setting.random(), source.component, target.component, source.rows, source.columns)
     result = meaning.convert(values, source.component, target.component)
     return Experiment([setting.input("x", source, values), setting.output("out", target, result)])
 
 
-def _values(rng: np.random.Generator, source: ComponentType, to: ComponentType, *shape: int) -> Array:
+def values_for(rng: np.random.Generator, source: ComponentType, to: ComponentType, *shape: int) -> Array:
     """Return values; from floating point to integers, half of them are near ties, half of any magnitude that both can
     represent."""
     values = convertible(rng, source, to, *shape)
@@ -88,7 +88,7 @@ def _values(rng: np.random.Generator, source: ComponentType, to: ComponentType, 
 def _write(setting: Setting, w: Writer) -> None:
     conversion: Conversion = setting.parameters
     x, out = w.experiment.arguments
-    w.store(out, w.convert(conversion.source, conversion.target.component, w.load(x)))
+    w.store(out, w.convert(conversion.source, conversion.target, w.load(x)))
 
 
-OPERATIONS = (Operation("convert", _cases, _experiment, _write, not_spirv=_has_small_floats_and_integers),)
+OPERATIONS = (Operation("convert", _cases, _experiment, _write, not_spirv=has_small_floats_and_integers),)

@@ -1,7 +1,6 @@
-"""Operations of the language for which SPIR-V has no single instruction: scalars, components by expression,
-coordinates.
+"""Operations of the language for which SPIR-V has no single instruction: components by expression, coordinates.
 
-Each has the mode "c" alone, as have those of `checked` and `programs`.
+Each has the mode "c" alone, as have those of `scalars`, `checked` and `programs`.
 """
 
 from __future__ import annotations
@@ -13,84 +12,10 @@ from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType
 
 from ..experiment import GUARD, Argument, Experiment, pattern
-from ..values import moderate, specials, whole_range
 from ..writers.c import CWriter
-from .base import Operation, Setting, dealt, of_matrices, type_cases
+from .base import Operation, Setting, of_matrices, type_cases
 
 _C = ("c",)
-
-# Scalars of types that are converted to the component type first, and have another value there or not.
-_SCALARS = {
-    True: (("s32", -3), ("f32", 2.75), ("u8", 200), ("s64", 2**40 + 7), ("u16", 65535)),
-    False: (("s32", -3), ("f32", 0.1), ("s8", -128), ("u64", 12345), ("s16", 2049)),
-}
-
-
-def _other_scalar(setting: Setting, component: ComponentType) -> tuple[Argument, Array]:
-    """Return a scalar of another type in a buffer, and its value as a component."""
-    options = [option for option in _SCALARS[component.is_integer] if option[0] != component.name]
-    name, value = dealt(setting.profile, setting.case.name, options)[0]
-    source = COMPONENT_TYPES[name]
-    scalar = np.array([value], source.numpy)
-    return Argument("t", source, scalar), meaning.convert(scalar, source, component)
-
-
-def _edges(component: ComponentType) -> Array:
-    """Return the scalars that devices mishandle most easily."""
-    values = specials(component)
-    return np.array(values, component.numpy) if component.is_integer else meaning.narrow(component, np.array(values))
-
-
-def _filled(matrix: MatrixType, scalar: Array) -> Array:
-    return np.full((matrix.rows, matrix.columns), scalar)
-
-
-# --- scalar_mul: m * s, s * m, m *= s
-
-
-def _scalar_experiment(setting: Setting) -> Experiment:
-    matrix: MatrixType = setting.parameters
-    component, rng = matrix.component, setting.random()
-    x = whole_range(rng, component, matrix.rows, matrix.columns)
-    scalars = np.array([moderate(rng, component, 1)[0], rng.choice(_edges(component))], component.numpy)
-    other, converted = _other_scalar(setting, component)
-    factors = {"right": scalars[0], "left": converted[0], "assigned": scalars[1]}
-    results = {name: meaning.binary(component, "mul", x, _filled(matrix, factor)) for name, factor in factors.items()}
-    return Experiment(
-        [setting.input("x", matrix, x), Argument("s", component, scalars), other, *setting.outputs(results)]
-    )
-
-
-def _write_scalar(setting: Setting, w: CWriter) -> None:
-    x, _, _, right, left, assigned = w.experiment.arguments
-    m = w.load(x)
-    w.store(right, w.variable(setting.parameters, f"{m} * s[0]"))
-    w.store(left, w.variable(setting.parameters, f"t[0] * {m}"))
-    w.line(f"{m} *= s[1];")
-    w.store(assigned, m)
-
-
-# --- init_runtime: every component is a scalar that is known when the kernel runs
-
-
-def _init_experiment(setting: Setting) -> Experiment:
-    matrix: MatrixType = setting.parameters
-    component, rng = matrix.component, setting.random()
-    scalars = rng.choice(_edges(component), 2, replace=False)
-    other, converted = _other_scalar(setting, component)
-    values = {"first": scalars[0], "second": scalars[1], "other": converted[0]}
-    results = {name: _filled(matrix, value) for name, value in values.items()}
-    return Experiment([Argument("s", component, scalars), other, *setting.outputs(results)])
-
-
-def _write_init(setting: Setting, w: CWriter) -> None:
-    matrix = setting.parameters
-    kind, scalar = w.type(matrix), matrix.component.opencl_c
-    w.outside.append(f"static {kind} @_fill({scalar} value) {{ return coop_mat_init(value); }}")
-    w.store(w.experiment.argument("first"), w.variable(matrix, "coop_mat_init(s[0])"))
-    w.store(w.experiment.argument("second"), w.variable(matrix, "@_fill(s[1])"))
-    w.store(w.experiment.argument("other"), w.variable(matrix, "coop_mat_init(t[0])"))
-
 
 # --- element_access: m[i] read, written, assigned with an operator
 
@@ -184,26 +109,30 @@ def _write_coord(setting: Setting, w: CWriter) -> None:
     w.store(codes, n)
 
 
-# --- transpose
+# --- prefetch: a hint that changes nothing, of memory that is read or written afterwards, and of other memory
 
 
-def _transpose_experiment(setting: Setting) -> Experiment:
-    source: MatrixType = setting.parameters
-    result = MatrixType(source.component, source.columns, source.rows, source.use)
-    x = whole_range(setting.random(), source.component, source.rows, source.columns)
-    return Experiment([setting.input("x", source, x), setting.output("out", result, x.T)])
+_PREFETCH_LINES = """\
+coop_mat_prefetch({M}, {x});
+coop_mat_prefetch({M}, {out});
+{M} {m} = coop_mat_load({x});
+for (uint n = 0; n < 2; n++)
+    coop_mat_prefetch({m}, {y});"""
+
+_prefetch_experiment = of_matrices(lambda component, x, y: {"out": x, "other": y})
 
 
-def _write_transpose(setting: Setting, w: CWriter) -> None:
-    x, out = w.experiment.arguments
-    assert out.place is not None
-    w.store(out, w.variable(out.place.matrix, f"coop_mat_transpose({w.load(x)})"))
+def _write_prefetch(setting: Setting, w: CWriter) -> None:
+    _, y, out, other = w.experiment.arguments
+    accesses = {argument.name: ", ".join(w.address(argument)) for argument in w.experiment.arguments}
+    m = w.fresh("m")
+    w.lines_of(_PREFETCH_LINES, M=w.type(setting.parameters), m=m, **accesses)
+    w.store(out, m)
+    w.store(other, w.load(y))
 
 
 OPERATIONS = (
-    Operation("transpose", type_cases, _transpose_experiment, _write_transpose, _C),
-    Operation("scalar_mul", type_cases, _scalar_experiment, _write_scalar, _C),
+    Operation("prefetch", type_cases, _prefetch_experiment, _write_prefetch, _C),
     Operation("element_access", type_cases, _element_experiment, _write_elements, _C),
     Operation("coord", type_cases, _coord_experiment, _write_coord, _C),
-    Operation("init_runtime", type_cases, _init_experiment, _write_init, _C),
 )

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-
-import numpy as np
+from dataclasses import replace
 
 from coopmat.matrices.memory_rules import MOST_PLACED
-from coopmat.matrices.variants import SCOPE_SUBGROUP, ComponentType, MatrixType, Operands
+from coopmat.matrices.variants import ComponentType, MatrixType, Operands, Use
 
 from ..experiment import Argument, Experiment, Place
+from ..functions import Function
+from .assembly_functions import AssemblyScalars, binary_opcode, conversion, define
 from .base import KERNEL, Body, Parameter, Value, Variable, Writer, local_argument
+from .literals import assembly_literal
 
-_STORAGE = {"global": "CrossWorkgroup", "constant": "UniformConstant", "local": "Workgroup"}
-# Operators, for integers (unsigned, signed) and floating point.
-_BINARY = {
-    "add": ("OpIAdd", "OpIAdd", "OpFAdd"),
-    "sub": ("OpISub", "OpISub", "OpFSub"),
-    "mul": ("OpIMul", "OpIMul", "OpFMul"),
-    "div": ("OpUDiv", "OpSDiv", "OpFDiv"),
-}
+_STORAGE = {"global": "CrossWorkgroup", "constant": "UniformConstant", "local": "Workgroup", "private": "Function"}
+_MAINTENANCE = "SPV_EXT_cooperative_matrix_maintenance1"
+_REDUCTIONS = {1: "Row", 2: "Column", 4: "2x2"}
 # The scope Workgroup, and the semantics SequentiallyConsistent | WorkgroupMemory.
 _WORKGROUP, _LOCAL_FENCE = 2, 0x110
 _OPERANDS = {
@@ -39,6 +36,7 @@ class AssemblyWriter(Writer):
         super().__init__(experiment, sub_group_size)
         self.capabilities = {"Kernel", "Addresses", "Linkage", "CooperativeMatrixKHR", "Int8", "Int16", "Int64"}
         self.extensions = {"SPV_KHR_cooperative_matrix"}
+        self.imports: list[str] = []
         self.interface: list[str] = []
         self.decorations: list[str] = []
         self.code: list[str] = []
@@ -48,12 +46,13 @@ class AssemblyWriter(Writer):
         # Whole functions before the kernel.
         self.functions: list[str] = []
         self._globals: dict[str, str] = {}
+        self._operands: dict[str, Function] = {}
         self._count = 0
 
     # --- the module
 
     def text(self, kernel: str = KERNEL) -> str:
-        types = [self.pointer(a.space, self.pointee(a)) for a in self.experiment.arguments]
+        types = [self.pointer_type(a.space, self.pointee(a)) for a in self.experiment.arguments]
         void = self.once("OpTypeVoid")
         signature = self.once(" ".join(["OpTypeFunction", void, *types]))
         if self.sub_group_size is not None:
@@ -63,6 +62,7 @@ class AssemblyWriter(Writer):
         lines = [
             *(f"OpCapability {name}" for name in sorted(self.capabilities - {"Linkage"})),
             *(f'OpExtension "{name}"' for name in sorted(self.extensions)),
+            *self.imports,
             "OpMemoryModel Physical64 OpenCL",
             " ".join(["OpEntryPoint Kernel %kernel", f'"{kernel}"', *self.interface]),
         ]
@@ -92,7 +92,7 @@ class AssemblyWriter(Writer):
 
     # --- types and constants
 
-    def scalar(self, component: ComponentType) -> str:
+    def scalar_type(self, component: ComponentType) -> str:
         if component.is_integer:
             return self.once(f"OpTypeInt {component.bits} 0")
         if component.encoding is not None:
@@ -107,23 +107,23 @@ class AssemblyWriter(Writer):
         return self.once(f"OpConstant {self.once(f'OpTypeInt {bits} 0')} {value}")
 
     def component_constant(self, component: ComponentType, value: int | float) -> str:
-        return self.once(f"OpConstant {self.scalar(component)} {_literal(component, value)}")
+        return self.once(f"OpConstant {self.scalar_type(component)} {assembly_literal(component, value)}")
 
     def matrix(self, matrix: MatrixType) -> str:
-        numbers = (SCOPE_SUBGROUP, matrix.rows, matrix.columns, int(matrix.use))
+        numbers = (matrix.scope, matrix.rows, matrix.columns, int(matrix.use))
         ids = " ".join(self.uint(number) for number in numbers)
-        return self.once(f"OpTypeCooperativeMatrixKHR {self.scalar(matrix.component)} {ids}")
+        return self.once(f"OpTypeCooperativeMatrixKHR {self.scalar_type(matrix.component)} {ids}")
 
-    def pointer(self, space: str, pointee: str) -> str:
+    def pointer_type(self, space: str, pointee: str) -> str:
         return self.once(f"OpTypePointer {_STORAGE.get(space, space)} {pointee}")
 
     def pointee(self, argument: Argument) -> str:
         scalar, width = argument.pointee
         if width == 1:
-            return self.scalar(scalar)
+            return self.scalar_type(scalar)
         if width > 4:
             self.capabilities.add("Vector16")
-        return self.once(f"OpTypeVector {self.scalar(scalar)} {width}")
+        return self.once(f"OpTypeVector {self.scalar_type(scalar)} {width}")
 
     # --- memory
 
@@ -135,29 +135,34 @@ class AssemblyWriter(Writer):
         return at, self.uint(int(place.layout)), self.uint(place.pointees(place.stride), 64)
 
     def element(self, argument: Argument, index: Value) -> Value:
-        """Return a pointer to a pointee of an argument, or of an array in local memory."""
-        kind = self.pointer(argument.space, self.pointee(argument))
-        if argument.space == "local":
-            return self.emit("OpInBoundsAccessChain", kind, f"%local_{argument.name}", index)
+        """Return a pointer to a pointee of an argument, or of an array in local or private memory."""
+        kind = self.pointer_type(argument.space, self.pointee(argument))
+        if argument.space in ("local", "private"):
+            return self.emit("OpInBoundsAccessChain", kind, f"%{argument.space}_{argument.name}", index)
         return self.emit("OpInBoundsPtrAccessChain", kind, f"%{argument.name}", index)
 
     def local(self, name: str, place: Place) -> Argument:
-        argument = local_argument(name, place)
-        array = self.once(f"OpTypeArray {self.pointee(argument)} {self.uint(place.room)}")
-        variable = f"%local_{name}"
-        self._globals[f"OpVariable {self.pointer('local', array)} Workgroup ; {name}"] = variable
+        return self._local_array(local_argument(name, place))
+
+    def _local_array(self, argument: Argument) -> Argument:
+        array = self.once(f"OpTypeArray {self.pointee(argument)} {self.uint(argument.before.size)}")
+        variable = f"%local_{argument.name}"
+        self._globals[f"OpVariable {self.pointer_type('local', array)} Workgroup ; {argument.name}"] = variable
         self.interface.append(variable)
         self.decorations.append(f"OpDecorate {variable} Alignment {MOST_PLACED}")  # whatever a device wants of pointers
         return argument
 
     def copy_components(self, source: Argument, target: Argument) -> None:
-        component, size = self.scalar(source.component), source.component.size
+        first, step = (self.built_in(name) for name in ("LocalInvocationId", "WorkgroupSize"))
+        self._copy_items(source, target, first, step)
+
+    def _copy_items(self, source: Argument, target: Argument, first: Value, step: Value) -> None:
+        component, size = self.scalar_type(source.component), source.component.size
 
         def copy(i: Value) -> None:
             value = self.emit("OpLoad", component, self.element(source, i), "Aligned", size)
             self.code.append(f"OpStore {self.element(target, i)} {value} Aligned {size}")
 
-        first, step = (self.built_in(name) for name in ("LocalInvocationId", "WorkgroupSize"))
         self._loop(64, first, step, self.uint(target.before.size, 64), copy)
 
     def copy_array(self, source: Argument, target: Argument) -> None:
@@ -189,18 +194,39 @@ class AssemblyWriter(Writer):
         return self.once(f"OpConstantComposite {self.matrix(matrix)} {component}")
 
     def binary(self, operator: str, matrix: MatrixType, x: Value, y: Value) -> Value:
-        unsigned, signed, floating = _BINARY[operator]
-        component = matrix.component
-        opcode = floating if not component.is_integer else signed if component.signed else unsigned
-        return self.emit(opcode, self.matrix(matrix), x, y)
+        return self.emit(binary_opcode(operator, matrix.component), self.matrix(matrix), x, y)
 
     def negate(self, matrix: MatrixType, x: Value) -> Value:
         return self.emit("OpSNegate" if matrix.component.is_integer else "OpFNegate", self.matrix(matrix), x)
 
-    def convert(self, matrix: MatrixType, to: ComponentType, x: Value) -> Value:
-        result = self.matrix(MatrixType(to, matrix.rows, matrix.columns, matrix.use))
-        opcode = conversion(matrix.component, to)
-        return x if opcode is None else self.emit(opcode, result, x)
+    def convert(self, source: MatrixType, target: MatrixType, x: Value) -> Value:
+        if Use.ACCUMULATOR not in (source.use, target.use) and source.use != target.use:
+            # Instructions change the use of accumulators, or make them.
+            between = replace(source, use=Use.ACCUMULATOR)
+            x, source = self._converted(source, between, x), between
+        return self._converted(source, target, x)
+
+    def transpose(self, source: MatrixType, target: MatrixType, x: Value) -> Value:
+        """Transpose an accumulator to an operand: no instruction transposes anything else."""
+        accumulator = replace(source, use=Use.ACCUMULATOR)
+        use = Use.A if target.use is Use.ACCUMULATOR else target.use
+        operand = replace(target, use=use)
+        result = self._converted(accumulator, operand, self._converted(source, accumulator, x))
+        self.decorations.append(f"OpDecorate {result} CooperativeMatrixTransposeEXT")
+        return self._converted(operand, target, result)
+
+    def _converted(self, source: MatrixType, target: MatrixType, x: Value) -> Value:
+        """Return the result of one instruction, if one is needed."""
+        opcode = conversion(source.component, target.component)
+        if source.use != target.use:
+            self._extend("CooperativeMatrixConversionsEXT")
+            opcode = opcode or "OpCooperativeMatrixConvertUseEXT"
+        return x if opcode is None else self.emit(opcode, self.matrix(target), x)
+
+    def _extend(self, capability: str) -> None:
+        """Require a capability of the extension with the further operations."""
+        self.capabilities.add(capability)
+        self.extensions.add(_MAINTENANCE)
 
     def multiply_add(self, types: Sequence[MatrixType], a: Value, b: Value, c: Value, operands: Operands) -> Value:
         mask = "|".join(word for bit, word in _OPERANDS.items() if bit in operands)
@@ -217,14 +243,14 @@ class AssemblyWriter(Writer):
         array = self._function_variable(self.once(f"OpTypeArray {self.matrix(matrix)} {self.uint(count)}"))
 
         def item(index: Value) -> Variable:
-            kind = self.pointer("Function", self.matrix(matrix))
+            kind = self.pointer_type("Function", self.matrix(matrix))
             return Variable(matrix, self.emit("OpInBoundsAccessChain", kind, array, index))
 
         return item
 
     def _function_variable(self, pointee: str) -> str:
         name = self.fresh()
-        self.variables.append(f"{name} = OpVariable {self.pointer('Function', pointee)} Function")
+        self.variables.append(f"{name} = OpVariable {self.pointer_type('Function', pointee)} Function")
         return name
 
     def read(self, variable: Variable) -> Value:
@@ -234,17 +260,19 @@ class AssemblyWriter(Writer):
         self.code.append(f"OpStore {variable.name} {value}")
 
     def _component_pointer(self, variable: Variable, index: Value) -> Value:
-        kind = self.pointer("Function", self.scalar(variable.matrix.component))
+        kind = self.pointer_type("Function", self.scalar_type(variable.matrix.component))
         return self.emit("OpAccessChain", kind, variable.name, index)
 
     def component(self, variable: Variable, index: Value) -> Value:
-        return self.emit("OpLoad", self.scalar(variable.matrix.component), self._component_pointer(variable, index))
+        return self.emit(
+            "OpLoad", self.scalar_type(variable.matrix.component), self._component_pointer(variable, index)
+        )
 
     def set_component(self, variable: Variable, index: Value, scalar: Value) -> None:
         self.code.append(f"OpStore {self._component_pointer(variable, index)} {scalar}")
 
     def add_scalars(self, component: ComponentType, x: Value, y: Value) -> Value:
-        return self.emit("OpIAdd" if component.is_integer else "OpFAdd", self.scalar(component), x, y)
+        return self.emit("OpIAdd" if component.is_integer else "OpFAdd", self.scalar_type(component), x, y)
 
     # --- control flow
 
@@ -307,7 +335,64 @@ class AssemblyWriter(Writer):
 
     def _parameter_type(self, parameter: Parameter) -> str:
         matrix = self.matrix(parameter.matrix)
-        return self.pointer("Function", matrix) if parameter.pointer else matrix
+        return self.pointer_type("Function", matrix) if parameter.pointer else matrix
+
+    # --- functions of scalars, as operands
+
+    def opencl_std(self) -> str:
+        """Return the set of OpenCL's extended instructions."""
+        if not self.imports:
+            self.imports.append('%opencl_std = OpExtInstImport "OpenCL.std"')
+        return "%opencl_std"
+
+    def _operand(self, function: Function, ignored: ComponentType | None = None) -> str:
+        """Return the id of a function, which is defined once."""
+        name = f"%operand_{function.name}"
+        if name not in self._operands:
+            self._operands[name] = function
+            define(self, name, function, ignored)
+        assert self._operands[name] is function, name
+        return name
+
+    def map(self, matrix: MatrixType, function: Function, operands: Sequence[Value], further: Sequence[Value]) -> Value:
+        return self._per_element(matrix, self._operand(function), [*operands, *further])
+
+    def build(self, matrix: MatrixType, function: Function, further: Sequence[Value]) -> Value:
+        """Write the operation on a matrix of zeros, which the function ignores."""
+        name = self._operand(function, matrix.component)
+        return self._per_element(matrix, name, [self.constant(matrix, 0), *further])
+
+    def _per_element(self, matrix: MatrixType, name: str, operands: Sequence[Value]) -> Value:
+        self._extend("CooperativeMatrixPerElementOperationsEXT")
+        first, *further = operands
+        return self.emit("OpCooperativeMatrixPerElementOpEXT", self.matrix(matrix), first, name, *further)
+
+    def reduce(self, source: MatrixType, target: MatrixType, how: int, function: Function, x: Value) -> Value:
+        self._extend("CooperativeMatrixReductionsEXT")
+        words = "|".join(word for bit, word in _REDUCTIONS.items() if bit & how)
+        return self.emit("OpCooperativeMatrixReduceEXT", self.matrix(target), x, words, self._operand(function))
+
+    def scalar(self, argument: Argument, index: int, to: ComponentType) -> Value:
+        at = self.element(argument, self.uint(index, 64))
+        value = self.emit("OpLoad", self.scalar_type(argument.component), at, "Aligned", argument.component.size)
+        return AssemblyScalars(self).convert(argument.component, to, value)
+
+    def copied(self, argument: Argument, space: str) -> Argument:
+        if space == "local":
+            array = self._local_array(replace(argument, space=space))
+            self.copy_components(argument, array)
+            self.barrier()
+            return array
+        if space == "private":
+            array = replace(argument, space=space)
+            kind = self.once(f"OpTypeArray {self.pointee(array)} {self.uint(array.before.size)}")
+            self.variables.append(f"%private_{array.name} = OpVariable {self.pointer_type(space, kind)} Function")
+            self._copy_items(argument, array, self.uint(0, 64), self.uint(1, 64))
+            return array
+        return argument
+
+    def pointer(self, argument: Argument) -> Value:
+        return self.element(argument, self.uint(0, 64))
 
     # --- pieces
 
@@ -328,27 +413,7 @@ class AssemblyWriter(Writer):
     def _read_built_in(self, name: str, kind: str) -> Value:
         variable = f"%built_in_{name}"
         if variable not in self.interface:
-            self._globals[f"OpVariable {self.pointer('Input', kind)} Input ; {name}"] = variable
+            self._globals[f"OpVariable {self.pointer_type('Input', kind)} Input ; {name}"] = variable
             self.interface.append(variable)
             self.decorations.append(f"OpDecorate {variable} BuiltIn {name}")
         return self.emit("OpLoad", kind, variable)
-
-
-def conversion(source: ComponentType, to: ComponentType) -> str | None:
-    """Return the opcode of a C cast; None if the SPIR-V types are the same: its integers have no sign."""
-    if source.is_integer and to.is_integer:
-        return None if source.bits == to.bits else "OpSConvert" if source.signed else "OpUConvert"
-    if source.is_integer:
-        return "OpConvertSToF" if source.signed else "OpConvertUToF"
-    if to.is_integer:
-        return "OpConvertFToS" if to.signed else "OpConvertFToU"
-    return None if source == to else "OpFConvert"
-
-
-def _literal(component: ComponentType, value: int | float) -> str:
-    if component.is_integer:
-        return str(int(value) % 2**component.bits)
-    if component.is_bits:
-        return f"!0x{component.pattern(value):08x}"
-    bits = int(np.array(value, component.numpy).view(f"u{component.size}"))
-    return f"!0x{bits:08x}" if component.bits <= 32 else f"!0x{bits & 0xFFFFFFFF:08x} !0x{bits >> 32:08x}"

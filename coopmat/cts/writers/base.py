@@ -9,6 +9,7 @@ from typing import Protocol
 from coopmat.matrices.variants import ComponentType, MatrixType, Operands
 
 from ..experiment import Argument, Experiment, Place, pattern
+from ..functions import Function
 
 # An expression, or the id of a result.
 Value = str
@@ -90,8 +91,11 @@ class Writer(Protocol):
 
     def negate(self, matrix: MatrixType, x: Value) -> Value: ...
 
-    def convert(self, matrix: MatrixType, to: ComponentType, x: Value) -> Value:
-        """Convert from `matrix` to the same shape and use of `to`, like a C cast."""
+    def convert(self, source: MatrixType, target: MatrixType, x: Value) -> Value:
+        """Convert to another component type, like a C cast, to another use, or both."""
+
+    def transpose(self, source: MatrixType, target: MatrixType, x: Value) -> Value:
+        """Exchange rows and columns; convert to the component type of `target`, like a C cast, and to its use."""
 
     def multiply_add(self, types: Sequence[MatrixType], a: Value, b: Value, c: Value, operands: Operands) -> Value:
         """Write a multiply-add; `types` are those of A, B and the accumulator; the mask is written unchanged."""
@@ -133,6 +137,28 @@ class Writer(Protocol):
     ) -> Callable[..., Value]:
         """Define a function; return a function that writes a call of it, without a result if `result` is None. Its
         arguments are variables for the parameters that are pointers, values for the others."""
+
+    # --- functions of scalars, as operands
+
+    def map(self, matrix: MatrixType, function: Function, operands: Sequence[Value], further: Sequence[Value]) -> Value:
+        """Return a matrix whose component in row r, column c is the function of r, c, the operands' components there,
+        and `further` arguments."""
+
+    def build(self, matrix: MatrixType, function: Function, further: Sequence[Value]) -> Value:
+        """Return the same of no operands."""
+
+    def reduce(self, source: MatrixType, target: MatrixType, how: int, function: Function, x: Value) -> Value:
+        """Combine components by a function of two: `how` 1 those of a row, 2 of a column, 3 all, 4 blocks of 2x2."""
+
+    def scalar(self, argument: Argument, index: int, to: ComponentType) -> Value:
+        """Return an item of a buffer as an argument of type `to`: converted, if it is an integer of another type."""
+
+    def copied(self, argument: Argument, space: str) -> Argument:
+        """Copy a buffer of scalars to an array of the kernel's in local or private memory, and return that; the buffer
+        itself for other spaces."""
+
+    def pointer(self, argument: Argument) -> Value:
+        """Return a pointer to the first item of a buffer, or of an array of the kernel's."""
 
     # --- pieces
 

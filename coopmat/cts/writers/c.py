@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from coopmat.matrices.variants import OPENCL_C_LAYOUTS, ComponentType, MatrixType, Operands
 
 from ..experiment import Argument, Experiment, Place
+from ..functions import Function
 from .base import KERNEL, Body, Parameter, Value, Variable, Writer, local_argument
+from .c_functions import definition
+from .literals import literal
 
 LAYOUTS = {layout: f"CLK_COOPERATIVE_MATRIX_LAYOUT_{layout.name}" for layout in OPENCL_C_LAYOUTS}
 _OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+_REDUCTIONS = {1: "ROW", 2: "COLUMN", 4: "2X2"}
 _OPERANDS = {
     Operands.A_SIGNED: "MATRIX_A_SIGNED",
     Operands.B_SIGNED: "MATRIX_B_SIGNED",
@@ -32,12 +36,16 @@ class CWriter(Writer):
         self._depth = 0
         self._names = 0
         self._types: dict[MatrixType, str] = {}
+        self._operands: dict[str, Function] = {}
 
     def text(self, kernel: str = KERNEL) -> str:
         parameters = ", ".join(self._parameter(argument) for argument in self.experiment.arguments)
-        return "\n".join([*self.outside, f"kernel void @({parameters})", "{", *_indented(self.lines), "}", ""]).replace(
-            "@", kernel
-        )
+        # The work-items that matrices of a work-group are spread over are known to the compiler.
+        size = self.experiment.sub_groups * (self.sub_group_size or 1)
+        required = any(matrix.of_work_group for matrix in self._types)
+        attribute = f"__attribute__((reqd_work_group_size({size}, 1, 1))) " if required else ""
+        head = f"kernel {attribute}void @({parameters})"
+        return "\n".join([*self.outside, head, "{", *_indented(self.lines), "}", ""]).replace("@", kernel)
 
     def line(self, text: str) -> None:
         """Write a statement at the current place."""
@@ -75,7 +83,8 @@ class CWriter(Writer):
         if matrix not in self._types:
             name = self._types[matrix] = f"@_{matrix.use.letter}{len(self._types)}"
             use = f"CLK_COOPERATIVE_MATRIX_{matrix.use.name}"
-            shape = f"CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, {matrix.rows}, {matrix.columns}, {use}"
+            scope = f"CLK_COOPERATIVE_MATRIX_SCOPE_{'WORKGROUP' if matrix.of_work_group else 'SUBGROUP'}"
+            shape = f"{scope}, {matrix.rows}, {matrix.columns}, {use}"
             self.outside.append(f"typedef {matrix.component.opencl_c} {name} __attribute__((coop_mat({shape})));")
         return self._types[matrix]
 
@@ -132,9 +141,13 @@ class CWriter(Writer):
     def negate(self, matrix: MatrixType, x: Value) -> Value:
         return self.variable(matrix, f"-{x}")
 
-    def convert(self, matrix: MatrixType, to: ComponentType, x: Value) -> Value:
-        result = MatrixType(to, matrix.rows, matrix.columns, matrix.use)
-        return self.variable(result, f"({self.type(result)}){x}")
+    def convert(self, source: MatrixType, target: MatrixType, x: Value) -> Value:
+        return self.variable(target, f"({self.type(target)}){x}")
+
+    def transpose(self, source: MatrixType, target: MatrixType, x: Value) -> Value:
+        if source.component != target.component:
+            x = self.convert(source, replace(source, component=target.component), x)
+        return self.variable(target, f"coop_mat_transpose({x})")
 
     def multiply_add(self, types: Sequence[MatrixType], a: Value, b: Value, c: Value, operands: Operands) -> Value:
         words = [word for bit, word in _OPERANDS.items() if bit in operands] or ["NONE"]
@@ -212,6 +225,50 @@ class CWriter(Writer):
 
         return call
 
+    # --- functions of scalars, as operands
+
+    def operand(self, function: Function) -> str:
+        """Return the name of a function, which is defined once; of a builtin its own."""
+        if function.builtin:
+            return function.builtin
+        name = f"@_{function.name}"
+        if name not in self._operands:
+            self._operands[name] = function
+            self.outside += definition(name, function)
+        assert self._operands[name] is function, name
+        return name
+
+    def map(self, matrix: MatrixType, function: Function, operands: Sequence[Value], further: Sequence[Value]) -> Value:
+        arguments = [*operands, self.operand(function), *further]
+        return self.variable(matrix, f"coop_mat_map({', '.join(arguments)})")
+
+    def build(self, matrix: MatrixType, function: Function, further: Sequence[Value]) -> Value:
+        return self.variable(matrix, f"coop_mat_build({', '.join([self.operand(function), *further])})")
+
+    def reduce(self, source: MatrixType, target: MatrixType, how: int, function: Function, x: Value) -> Value:
+        words = " | ".join(f"CLK_COOPERATIVE_MATRIX_REDUCE_{word}" for bit, word in _REDUCTIONS.items() if bit & how)
+        return self.variable(target, f"coop_mat_reduce({x}, {words}, {self.operand(function)})")
+
+    def scalar(self, argument: Argument, index: int, to: ComponentType) -> Value:
+        return f"{argument.name}[{index}]"
+
+    def copied(self, argument: Argument, space: str) -> Argument:
+        if space not in ("local", "private"):
+            return argument
+        array = replace(argument, name=f"{space}_{argument.name}", space=space)
+        self.line(f"{space} {self.pointee(array)} {array.name}[{array.before.size}];")
+        if space == "local":
+            self.copy_components(argument, array)
+            self.barrier()
+        else:
+            i = self.fresh("i")
+            head = f"for (uint {i} = 0; {i} < {array.before.size}; {i}++)"
+            self.block(head, lambda: self.line(f"{array.name}[{i}] = {argument.name}[{i}];"))
+        return array
+
+    def pointer(self, argument: Argument) -> Value:
+        return argument.name
+
     # --- pieces
 
     def store_length(self, argument: Argument, matrix: MatrixType, offset: int) -> None:
@@ -220,16 +277,3 @@ class CWriter(Writer):
 
 def _indented(lines: Sequence[str]) -> list[str]:
     return ["    " + line for line in lines]
-
-
-def literal(component: ComponentType, value: int | float) -> str:
-    """Return a constant expression with exactly this value; the component type can represent it."""
-    if component.is_integer:
-        if value == -(2**63):
-            return "LONG_MIN"
-        return f"({component.opencl_c}){int(value)}{'ul' if value >= 2**63 else 'l' if abs(value) >= 2**31 else ''}"
-    if math.isnan(value):
-        return "NAN"
-    if math.isinf(value):
-        return "INFINITY" if value > 0 else "-INFINITY"
-    return f"({component.opencl_c}){float(value).hex()}" + ("" if component.name == "f64" else "f")

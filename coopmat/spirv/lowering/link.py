@@ -68,7 +68,9 @@ class _Linker:
         part = function.part
         if call.operand is not None:
             name, id_ = call.operand
-            self.ids.setdefault(part, {})[part.exports[name]] = id_
+            # A row of one component is reduced without a call.
+            if name in part.exports:
+                self.ids.setdefault(part, {})[part.exports[name]] = id_
         operands = []
         arguments = list(call.arguments)
         if call.instance.scratch_bytes(call.target):

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from ...ir import KernelInfo
 from ...matrices.lowering import Instance, Strategy, Target
+from ...matrices.variants import ComponentType
 from .. import joint_matrix
 from ..module import OP, Instruction, Module, decode_string, id_positions
 from ..refusal import Refused, unsupported
@@ -256,9 +257,10 @@ class ModuleLowering:
     def uses_matrices(self, function: int) -> bool:
         return function in self._users
 
-    def operand(self, function: int, target: Target) -> tuple[str, int]:
-        """Return the library's name of a function that is an operand, and its id."""
-        name = self._operands.setdefault(function, f"cm_operand_{len(self._operands)}")
+    def operand(self, function: int, component: ComponentType, target: Target) -> tuple[str, int]:
+        """Return the library's name of a function that is an operand, of components, and its id. Modules whose
+        functions have one name share the library's text: they are functions of one type, too."""
+        name = self._operands.setdefault(function, f"cm_operand_{len(self._operands)}_{component}")
         return name, self.version(function, target)
 
     def is_kernel(self, function: int) -> bool:

@@ -246,7 +246,7 @@ def reduce(f: FunctionLowering, item: Instruction) -> bool:
     """The components combined by a function (OpCooperativeMatrixReduceEXT)."""
     value, how, function = item.operands
     source, result = _matrix(f, f.types.of(value)), _matrix(f, item.result_type)
-    operand = f.module.operand(function, f.target)
+    operand = f.module.operand(function, source.component, f.target)
     if how not in (ROW, COLUMN, ROW_AND_COLUMN, BLOCKS):
         raise Refused("spirv-invalid", f"{label(item)} has the mode {how}")
     instance = library.Reduce(source, operand[0], how=how, rows=result.rows, columns=result.columns)

@@ -44,6 +44,7 @@ _MOVES = frozenset(
         *("Function", "FunctionParameter", "FunctionCall", "ReturnValue", "Variable", "Load", "Store", "Phi", "Select"),
         *("Undef", "CopyObject", "CopyLogical", "Bitcast", "CompositeConstruct", "CompositeExtract", "CompositeInsert"),
         *("VectorExtractDynamic", "VectorInsertDynamic", "VectorShuffle", "GroupBroadcast"),
+        *("CooperativeMatrixReduceEXT", "CooperativeMatrixPerElementOpEXT"),
         *(name.removeprefix("Op") for name in OP if name.startswith(("OpGroupNonUniformShuffle", "OpSubgroupShuffle"))),
     )
 )

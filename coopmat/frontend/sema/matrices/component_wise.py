@@ -12,6 +12,7 @@ from ...types import FLOAT, CoopMatrixType, ScalarType, Type, is_bits
 from ..context import Context
 from ..conversions import assign_convert
 from ..hints import declared_here
+from ..values import convert_arithmetic
 
 # The sections of OpenCL C 3.0 whose functions are of scalars alone: math, integers, common.
 _SECTIONS = ("6.15.2", "6.15.3", "6.15.4")
@@ -48,6 +49,8 @@ def values_with_matrices(
 def component_wise(c: Context, name: str, arguments: list[Expr], node: syntax.Call) -> Expr:
     """Analyse a call of builtin `name`, of whose arguments one at least is a matrix."""
     matrix = next(a.type for a in arguments if isinstance(a.type, CoopMatrixType))
+    if not is_component_wise(name):
+        _refuse(c, name, matrix, len(arguments), node)
     for a in arguments:
         if isinstance(a.type, CoopMatrixType) and a.type != matrix:
             message = f"the matrices of '{name}' must have one type: '{matrix}' and '{a.type}' differ"
@@ -63,20 +66,23 @@ def component_wise(c: Context, name: str, arguments: list[Expr], node: syntax.Ca
         _refuse(c, name, matrix, len(arguments), node)
     if (missing := c.features.missing(overload.needs)) is not None:
         c.fail("extension-off", f"'{overload}' needs {missing}, which is off", node.callee.span)
-    operands = [
-        a
-        if isinstance(a.type, CoopMatrixType)
-        else assign_convert(c, a, component, a.span, f"argument {n} of '{name}'")
-        for n, a in enumerate(arguments, 1)
-    ]
+
+    def operand(number: int, a: Expr) -> Expr:
+        if isinstance(a.type, CoopMatrixType):
+            return a
+        # As beside an operator, a scalar becomes one of those that are only stored without a cast.
+        if is_bits(component):
+            return convert_arithmetic(a, component)
+        return assign_convert(c, a, component, a.span, f"argument {number} of '{name}'")
+
+    operands = [operand(number, a) for number, a in enumerate(arguments, 1)]
     return typed.MatrixComponentWise(node.span, matrix, name, overload.lowering, overload.parameters, operands)
 
 
 def _overload(name: str, component: ScalarType, count: int) -> builtins.Overload | None:
     """Return the overload of which all is of the component type."""
     row = builtins.find(name)
-    if row is None or not is_component_wise(name):
-        return None
+    assert row is not None
     types = (component,) * count
     return next((o for o in builtins.overloads(row) if o.parameters == types and o.result == component), None)
 

@@ -1,0 +1,275 @@
+"""Functions of each component, its row and its column: map, map_multiple of several matrices, build of none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from coopmat.matrices import meaning
+from coopmat.matrices.reference import Array
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType
+
+from ..experiment import Argument, Experiment
+from ..functions import UINT, Function, Pointer, Scalars, V, of_builtin
+from ..profile import Profile
+from ..values import whole_range
+from ..writers import Writer
+from .base import Case, Operation, Setting, dealt, thinned
+
+_BYTES = COMPONENT_TYPES["u8"]
+
+
+@dataclass(frozen=True)
+class Further:
+    """An argument behind the function: a value, or a pointer to an array in some address `space`. `component` is its
+    type, None the matrix's; a value's buffer may be `of` another integer type. `draw` returns the array for a matrix
+    type."""
+
+    name: str
+    draw: Callable[[np.random.Generator, MatrixType], Array]
+    space: str = ""
+    component: ComponentType | None = None
+    of: ComponentType | None = None
+
+    def parameter(self, component: ComponentType) -> ComponentType | Pointer:
+        own = self.component or component
+        return Pointer(own, self.space) if self.space else own
+
+    def argument(self, rng: np.random.Generator, matrix: MatrixType) -> Argument:
+        """Return the buffer; a pointer to constant memory is to it, others may be to a copy."""
+        component = self.of or self.component or matrix.component
+        values = np.asarray(self.draw(rng, matrix), component.numpy)
+        return Argument(self.name, component, values, space="constant" if self.space == "constant" else "global")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A function for each component type: of row and column, of the components of so many `matrices`, and of `further`
+    arguments. `body` returns its result, given the type; None if it is the builtin of this name."""
+
+    name: str
+    body: Callable[..., object] | None
+    matrices: int = 0
+    further: tuple[Further, ...] = ()
+    has: Callable[[ComponentType], bool] = lambda component: True
+
+    def function(self, component: ComponentType) -> Function:
+        body = self.body
+        if body is None:
+            return of_builtin(self.name, component)
+        parameters = [UINT, UINT, *[component] * self.matrices, *(f.parameter(component) for f in self.further)]
+        return Function(self.name, parameters, component, lambda s, *x: body(s, component, *x))
+
+
+# --- arguments
+
+
+def _any_values(rng: np.random.Generator, matrix: MatrixType, count: int) -> Array:
+    return whole_range(rng, matrix.component, count)
+
+
+def _scale(rng: np.random.Generator, matrix: MatrixType) -> Array:
+    """Return a factor that changes every number but zero."""
+    return meaning.narrow(matrix.component, np.array([3.0 if matrix.component.is_integer else rng.choice([3.0, -1.5])]))
+
+
+_VALUE = Further("s", lambda rng, matrix: _any_values(rng, matrix, 1))
+_SCALE = Further("s", _scale)
+# Converted as the arguments of calls are.
+_STEP = Further("n", lambda rng, matrix: rng.integers(2, 6, 1), component=UINT, of=COMPONENT_TYPES["s64"])
+
+
+def _by_row(name: str = "p", space: str = "global") -> Further:
+    """Return an array with an item for each row, and one behind."""
+    return Further(name, lambda rng, matrix: _any_values(rng, matrix, matrix.rows + 1), space)
+
+
+def _by_column(name: str = "p", space: str = "global") -> Further:
+    return Further(name, lambda rng, matrix: _any_values(rng, matrix, matrix.columns + 1), space)
+
+
+# --- map
+
+
+def _masked(s: Scalars[V], t: ComponentType, r: V, c: V, x: V, value: V) -> V:
+    """Return what lies on and below the diagonal; above it, a value."""
+    return s.select(t, s.is_less(UINT, r, c), value, x)
+
+
+def _biased(s: Scalars[V], t: ComponentType, r: V, c: V, x: V, bias: V, scale: V) -> V:
+    """Return a sum, scaled: in this order there is nothing to contract."""
+    return s.binary("mul", t, s.binary("add", t, x, s.item(Pointer(t), bias, c)), scale)
+
+
+def _coded(s: Scalars[V], t: ComponentType, r: V, c: V, x: V, n: V) -> V:
+    """Return the product with a number that tells rows and columns apart."""
+    place = s.binary("add", UINT, s.binary("mul", UINT, r, n), c)
+    return s.binary("mul", t, x, s.convert(UINT, t, s.binary("and", UINT, place, s.number(UINT, 15))))
+
+
+def _picked(space: str) -> Callable[..., object]:
+    def body(s: Scalars[V], t: ComponentType, r: V, c: V, x: V, table: V) -> V:
+        """Return an item of the row's for every other component."""
+        return s.select(t, _is_even(s, s.binary("xor", UINT, r, c)), s.item(Pointer(t, space), table, r), x)
+
+    return body
+
+
+def _is_even(s: Scalars[V], x: V) -> V:
+    one = s.number(UINT, 1)
+    return s.is_less(UINT, s.binary("and", UINT, x, one), one)
+
+
+_SPACES = ("global", "constant", "local", "private")
+_MAPS = (
+    Kind("masked", _masked, 1, (_VALUE,)),
+    Kind("biased", _biased, 1, (_by_column(), _SCALE)),
+    Kind("coded", _coded, 1, (_STEP,)),
+    *(Kind(f"picked_{space}", _picked(space), 1, (_by_row(space=space),)) for space in _SPACES),
+)
+
+
+# --- map_multiple
+
+
+def _chosen(s: Scalars[V], t: ComponentType, r: V, c: V, x: V, y: V) -> V:
+    """Return components of two matrices, as on a chessboard."""
+    return s.select(t, _is_even(s, s.binary("xor", UINT, r, c)), x, y)
+
+
+def _weighted(s: Scalars[V], t: ComponentType, r: V, c: V, x: V, y: V, weights: V, scale: V) -> V:
+    difference = s.binary("sub", t, x, y)
+    return s.binary("mul", t, s.binary("sub", t, difference, s.item(Pointer(t), weights, r)), scale)
+
+
+def _compared(s: Scalars[V], t: ComponentType, r: V, c: V, x: V, y: V, z: V) -> V:
+    """Return a component of the third matrix if the second's is greater than the first's."""
+    return s.select(t, s.is_less(t, x, y), z, x)
+
+
+CHOSEN = Kind("chosen", _chosen, 2)
+_MULTIPLE = (
+    CHOSEN,
+    Kind("weighted", _weighted, 2, (_by_row(), _SCALE)),
+    Kind("compared", _compared, 3),
+)
+
+
+# --- build
+
+
+def _identity(s: Scalars[V], t: ComponentType, r: V, c: V, value: V) -> V:
+    """Return a matrix with a value in its diagonal, and zeros elsewhere."""
+    above_or_on = s.select(t, s.is_less(UINT, r, c), s.number(t, 0), value)
+    return s.select(t, s.is_less(UINT, c, r), s.number(t, 0), above_or_on)
+
+
+def _codes(s: Scalars[V], t: ComponentType, r: V, c: V, n: V) -> V:
+    place = s.binary("add", UINT, s.binary("mul", UINT, r, n), c)
+    return s.convert(UINT, t, s.binary("and", UINT, place, s.number(UINT, 127)))
+
+
+def _tabulated(s: Scalars[V], t: ComponentType, r: V, c: V, table: V, stride: V) -> V:
+    """Return an item of a matrix in memory, by its stride."""
+    return s.item(Pointer(t), table, s.binary("add", UINT, s.binary("mul", UINT, r, stride), c))
+
+
+def _decoded(s: Scalars[V], t: ComponentType, r: V, c: V, packed: V, scales: V, stride: V) -> V:
+    """Return a weight of 4 bits, of which a byte has two of a row, scaled by the row's factor."""
+    one = s.number(UINT, 1)
+    at = s.binary("add", UINT, s.binary("mul", UINT, r, stride), s.binary("shift", UINT, c, one))
+    byte = s.convert(_BYTES, UINT, s.item(Pointer(_BYTES), packed, at))
+    shift = s.binary("mul", UINT, s.binary("and", UINT, c, one), s.number(UINT, 4))
+    nibble = s.binary("and", UINT, s.binary("shift", UINT, byte, shift), s.number(UINT, 15))
+    return s.binary("mul", t, s.convert(UINT, t, nibble), s.item(Pointer(t), scales, r))
+
+
+def _stride_of_table(matrix: MatrixType) -> int:
+    return matrix.columns + 3
+
+
+def _stride_of_bytes(matrix: MatrixType) -> int:
+    return matrix.columns // 2 + 2
+
+
+def _stride(of: Callable[[MatrixType], int]) -> Further:
+    return Further("n", lambda rng, matrix: np.array([of(matrix)]), component=UINT)
+
+
+_TABLE = Further("p", lambda rng, matrix: _any_values(rng, matrix, matrix.rows * _stride_of_table(matrix)), "global")
+_PACKED = Further(
+    "p", lambda rng, matrix: rng.integers(0, 256, matrix.rows * _stride_of_bytes(matrix)), "global", _BYTES
+)
+_BUILDS = (
+    Kind("identity", _identity, further=(_VALUE,)),
+    Kind("codes", _codes, further=(_STEP,)),
+    Kind("tabulated", _tabulated, further=(_TABLE, _stride(_stride_of_table))),
+    Kind("decoded", _decoded, further=(_PACKED, _by_row("q"), _stride(_stride_of_bytes))),
+    # Its operands are row and column, which are uints.
+    Kind("max", None, has=lambda component: component == UINT),
+)
+
+
+# --- the operations
+
+
+_KINDS = {kind.name: kind for kind in (*_MAPS, *_MULTIPLE, *_BUILDS)}
+
+
+@dataclass(frozen=True)
+class Mapped:
+    matrix: MatrixType
+    function: str
+
+    @property
+    def kind(self) -> Kind:
+        return _KINDS[self.function]
+
+
+def _cases(profile: Profile, kinds: Sequence[Kind], count: int) -> Iterable[Case]:
+    """Yield so many of the functions for each matrix type, all if the profile is exhaustive."""
+    cases = []
+    for matrix, size in profile.matrix_types:
+        own = [kind for kind in kinds if kind.has(matrix.component)]
+        for kind in dealt(profile, f"{matrix} {size}", own, count):
+            cases.append(Case(f"{matrix.name}.{kind.name}{profile.suffix(size)}", size, Mapped(matrix, kind.name)))
+    yield from thinned(profile, cases)
+
+
+def _experiment(setting: Setting) -> Experiment:
+    matrix, kind = setting.parameters.matrix, setting.parameters.kind
+    rng, component, shape = setting.random(), matrix.component, (matrix.rows, matrix.columns)
+    values = {name: whole_range(rng, component, *shape) for name in "xyz"[: kind.matrices]}
+    further = [f.argument(rng, matrix) for f in kind.further]
+    places = (index.astype(np.uint32) for index in np.indices(shape))
+    arguments = [
+        argument.before if f.space else argument.before.astype((f.component or component).numpy)
+        for f, argument in zip(kind.further, further, strict=True)
+    ]
+    result = kind.function(component).value(*places, *values.values(), *arguments)
+    inputs = [setting.input(name, matrix, array) for name, array in values.items()]
+    return Experiment([*inputs, *further, setting.output("out", matrix, np.broadcast_to(result, shape))])
+
+
+def _write(setting: Setting, w: Writer) -> None:
+    matrix, kind = setting.parameters.matrix, setting.parameters.kind
+    component, arguments = matrix.component, w.experiment.arguments
+    operands = [w.load(argument) for argument in arguments[: kind.matrices]]
+    function = kind.function(component)
+    further = [
+        w.pointer(w.copied(argument, f.space)) if f.space else w.scalar(argument, 0, f.component or component)
+        for f, argument in zip(kind.further, arguments[kind.matrices : -1], strict=True)
+    ]
+    if operands:
+        w.store(arguments[-1], w.map(matrix, function, operands, further))
+    else:
+        w.store(arguments[-1], w.build(matrix, function, further))
+
+
+OPERATIONS = (
+    Operation("map", lambda profile: _cases(profile, _MAPS, 2), _experiment, _write),
+    Operation("map_multiple", lambda profile: _cases(profile, _MULTIPLE, 2), _experiment, _write),
+    Operation("build", lambda profile: _cases(profile, _BUILDS, 2), _experiment, _write),
+)
