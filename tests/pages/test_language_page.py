@@ -117,7 +117,3 @@ def test_the_builtins_of_scalars_are_those_that_take_matrices() -> None:
             found.setdefault(frozenset(takes), set()).add(name)
     found.pop(frozenset())
     assert {frozenset(t.name for t in types): listed[kind] for kind, types in kinds.items()} == found
-
-
-def test_links_lead_somewhere() -> None:
-    assert markdown.broken_links(PATH) == []

@@ -176,6 +176,14 @@ MATRICES: tuple[ErrorCode, ...] = (
         "void f(C c, int n)\n{\n    c = coop_mat_reduce(c, n, sum);\n"
         "    D d = coop_mat_reduce(c, CLK_COOPERATIVE_MATRIX_REDUCE_COLUMN, sum);\n}",
     ),
+    ErrorCode(
+        "coop-mat-work-group-size",
+        "a kernel has matrices of its work-group, and does not say how large that is",
+        "kernel void k(global float *p)\n{\n"
+        "    float m __attribute__((coop_mat(memory_scope_work_group, 16, 16, CLK_COOPERATIVE_MATRIX_A)));\n"
+        "    m = coop_mat_load(p, ROW_MAJOR, 16);\n"
+        "    coop_mat_store(p, m, ROW_MAJOR, 16);\n}",
+    ),
     # Devices and lowerings.
     ErrorCode(
         "coop-mat-target-type",
