@@ -39,6 +39,12 @@ _MULTIPLY_ADD = Equivalent("coop_mat_mulAdd", "d = coop_mat_mulAdd(a, b, c)")
 _INIT = Equivalent("coop_mat_init", "m = coop_mat_init(x)")
 _LENGTH = Equivalent("coop_mat_length", "for (uint i = 0; i < coop_mat_length(m); ++i) m[i] = ...")
 _CONVERT = Equivalent("coop_mat_convert", "m2 = coop_mat_convert(m), or a cast")
+_SATURATED = Equivalent("coop_mat_convert_sat", "m2 = coop_mat_convert_sat(m)")
+_TRANSPOSE = Equivalent("coop_mat_transpose", "m2 = coop_mat_transpose(m)")
+_MAP = Equivalent("coop_mat_map", "m = coop_mat_map(m, f), which calls f((uint)row, (uint)column, component)")
+_BUILD = Equivalent("coop_mat_build", "m = coop_mat_build(f, x...), which calls f((uint)row, (uint)column, x...)")
+_REDUCE = Equivalent("coop_mat_reduce", "m2 = coop_mat_reduce(m, how, f), which calls f(component, component)")
+_PREFETCH = Equivalent("coop_mat_prefetch", "coop_mat_prefetch(m, p, layout, stride), m a matrix or its type")
 
 
 def _same(equivalent: Equivalent) -> Equivalent:
@@ -66,16 +72,24 @@ FUNCTIONS: Mapping[str, Equivalent] = {
     "joint_matrix_store": _STORE,
     "joint_matrix_mad": _MULTIPLY_ADD,
     "joint_matrix_fill": _INIT,
-    "joint_matrix_apply": _LENGTH,
+    "joint_matrix_apply": _MAP,
+    "joint_matrix_prefetch": _PREFETCH,
     "joint_matrix_copy": _CONVERT,
     "joint_matrix_load_checked": _LOAD_CHECKED,
     "joint_matrix_store_checked": _STORE_CHECKED,
+    "joint_matrix_fill_checked": _BUILD,
     "get_wi_data": _LENGTH,
-    # GLSL and Slang: the multiply-add has our arguments.
-    **dict.fromkeys(("coopMatLoad", "coopMatLoadNV", "coopMatLoadTensorNV"), _LOAD),
-    **dict.fromkeys(("coopMatStore", "coopMatStoreNV", "coopMatStoreTensorNV"), _STORE),
+    # GLSL and Slang: the multiply-add and the coordinates have our arguments.
+    **dict.fromkeys(("coopMatLoad", "coopMatLoadNV"), _LOAD),
+    **dict.fromkeys(("coopMatStore", "coopMatStoreNV"), _STORE),
+    "coopMatLoadTensorNV": _LOAD_CHECKED,
+    "coopMatStoreTensorNV": _STORE_CHECKED,
     **dict.fromkeys(("coopMatMulAdd", "coopMatMulAddNV"), _same(_MULTIPLY_ADD)),
-    "coopMatPerElementNV": _LENGTH,
+    **dict.fromkeys(("coopMatPerElementNV", "coopMatPerElementEXT"), _MAP),
+    **dict.fromkeys(("coopMatReduceNV", "coopMatReduceEXT"), _REDUCE),
+    **dict.fromkeys(("coopMatTransposeNV", "coopMatTransposeEXT"), _TRANSPOSE),
+    "coopMatGetCoordinateEXT": Equivalent("coop_mat_coord", interchangeable=True),
+    "saturatedConvertEXT": _SATURATED,
 }
 """Functions by their foreign names."""
 
@@ -91,7 +105,13 @@ CONSTANTS: Mapping[str, Equivalent] = {
     **_constants(_USE, matrix_a="A", matrix_b="B", accumulator="ACCUMULATOR"),
     **_constants(_USE, gl_MatrixUseA="A", gl_MatrixUseB="B", gl_MatrixUseAccumulator="ACCUMULATOR"),
     **_constants(_USE, MatrixA="A", MatrixB="B", MatrixAccumulator="ACCUMULATOR"),
-    **_constants(_USE, gl_ScopeSubgroup="SCOPE_SUBGROUP"),
+    **_constants(_USE, gl_ScopeSubgroup="SCOPE_SUBGROUP", gl_ScopeWorkgroup="SCOPE_WORKGROUP"),
+    **_constants(_USE, gl_MatrixOperandsSaturatingAccumulation="OPERAND_SATURATING_ACCUMULATION"),
+    **{
+        f"gl_CooperativeMatrixReduce{word}{vendor}": Equivalent(f"{_USE}REDUCE_{word.upper()}", interchangeable=True)
+        for vendor in ("NV", "EXT")
+        for word in ("Row", "Column", "2x2")
+    },
 }
 
 NAMES: Mapping[str, Equivalent] = {**FUNCTIONS, **CONSTANTS}

@@ -149,7 +149,7 @@ class _Memory(OfMatrix):
         w, holding = target.width(self.matrix), target.holding(self.matrix)
         how = "CHECKED" if self.checked else "EACH" if self.volatile else f"{holding.name}_{self.layout.short.upper()}"
         if how == "WHOLE_COLM" and not self._in_blocks(target):
-            how = "EACH"
+            how = "WHOLE_COLM_LINE" if self._is_line(target) else "EACH"
         in_pieces = target.strategy.in_pieces(self.matrix)
         pieces = f"{section}_{how}_PIECES " * in_pieces
         out = self.matrix_definitions(target, f"{pieces}{section}_{how} {section}_EACH {section}")
@@ -168,6 +168,8 @@ class _Memory(OfMatrix):
         }
         if in_pieces:
             out |= {"PIECE": str(PIECE // self.matrix.component.size), "LOAD_PIECE(p)": piece(self.matrix.component)}
+        if how == "WHOLE_COLM_LINE":
+            out["EACH"] = each(holding.slots // _BLOCK)
         if how == "WHOLE_COLM":
             out["EACH"] = each(holding.slots // _BLOCK)
             out |= _blocks(self.matrix.component)
@@ -188,6 +190,10 @@ class _Memory(OfMatrix):
         m = self.matrix
         fits = m.rows % _BLOCK == 0 and m.columns % _BLOCK == 0
         return fits and target.strategy.tuning.widest == _BLOCK and m.component.size in (2, 4)
+
+    def _is_line(self, target: Target) -> bool:
+        """Return whether a matrix is a column that is read in vectors."""
+        return self.matrix.columns == 1 and self.matrix.rows % _BLOCK == 0 and target.strategy.tuning.widest == _BLOCK
 
 
 # Rows, and columns, of a block that is transposed by exchanges of vectors' halves.

@@ -181,8 +181,8 @@ class Reduce(OfMatrix):
             )
         section = "REDUCE_BLOCKS" if self.how == BLOCKS else "REDUCE"
         out = self.matrix_definitions(target, section) | travelling(target, t) | shape
-        macros = target.holding(self.result).macros()
-        out |= {f"R_{name}": body.replace("CM_", "CM_R_") for name, body in macros.items()}
+        places = {name: body for name, body in target.holding(self.result).macros().items() if name != "HELD"}
+        out |= {f"R_{name}": body.replace("CM_", "CM_R_") for name, body in places.items()}
         out["EACH"] = each(m.rows * m.columns, vectors=False)
         return out if self.how == BLOCKS else out | self._lines(target.holding(m))
 

@@ -97,6 +97,8 @@ class MultiplyAdd(FromTemplate):
             "EACH": instances.each(steps),
             "EACH_K": "CM_UNROLL" if steps * k <= instances.UNROLL_LIMIT else "CM_ROLL",
         }
+        if out["OP"] == "MUL_ADD_COLUMN":
+            return out | self._along_k(target)
         if out["OP"] == "MUL_ADD_MIXED":
             out |= self._places(target)
         elif target.holding(self.b).has_vectors:
@@ -170,6 +172,8 @@ class MultiplyAdd(FromTemplate):
         product = self._product(target)
         if product is not None:
             return product.section
+        if target.strategy.has_one_work_item and self.c.columns == 1 and target.width(self.a) > 1:
+            return "MUL_ADD_COLUMN"
         usual = (target.strategy.lies_as_usual(m, target.sub_group_size) for m in (self.a, self.b, self.c))
         return "MUL_ADD" if all(usual) else "MUL_ADD_MIXED"
 
@@ -195,6 +199,34 @@ class MultiplyAdd(FromTemplate):
             "EACH_REGISTER_BLOCK": "CM_UNROLL" if alone else "CM_ROLL",
             "EACH_COLUMN": "CM_UNROLL" if vectors <= most else "CM_ROLL",
             "EACH_K": "CM_UNROLL" if i * j * self.a.columns // depth <= limit else "CM_ROLL",
+        }
+
+    def _along_k(self, target: Target) -> dict[str, str]:
+        """Return the macros for a product with one column: vectors go along K, in as many rows as sums fit."""
+        a, b, total, depth = self.a.component, self.b.component, self._sum, target.width(self.a)
+        mask, m = self.operands, self.c.rows
+        most = max(1, target.strategy.tuning.sum_bytes // (2 * depth * total.size))
+        rows = max(n for n in range(1, min(m, most) + 1) if m % n == 0)
+        halves, x, width = [], "x", depth
+        while width > 1:
+            width //= 2
+            low, high = (f"{x}.lo", f"{x}.hi") if width > 1 else (f"{x}.x", f"{x}.y")
+            halves.append(f"const {spelling.vector(total, width)} x{width} = {low} + {high};")
+            x = f"x{width}"
+        each_k = "CM_UNROLL" if rows * self.a.columns // depth <= UNROLLED_PRODUCTS else "CM_ROLL"
+        return self._arithmetic(1, target.strategy.tuning.fma) | {
+            "WIDEN_A(x)": spelling.widen("x", a, Operands.A_SIGNED in mask, total, depth),
+            "WIDEN_B(x)": spelling.widen("x", b, Operands.B_SIGNED in mask, total, depth),
+            "DEPTH": str(depth),
+            "SUM_V": spelling.vector(total, depth),
+            "A_V": spelling.vector(a, depth),
+            "B_V": spelling.vector(b, depth),
+            "BLOCK_M": str(rows),
+            "EACH": "CM_UNROLL" if rows == m else "CM_ROLL",
+            "EACH_K": each_k,
+            "VLOAD(p)": f"vload{depth}(0, p)",
+            "HALVES(x)": " ".join(halves),
+            "HALVED": x,
         }
 
     def _words_of_a(self, target: Target) -> dict[str, str]:

@@ -87,6 +87,20 @@ def scalar_mul(x: Array, scalar: Any) -> Array:
     return binary("mul", x, convert(np.asarray(scalar), component_type(x)))
 
 
+# --- reductions ------------------------------------------------------------------------------------
+
+
+def reduce(function: np.ufunc, how: int, x: Array, shape: MatrixShape) -> Array:
+    """Combine the components of each row (`how` 1), of each column (2), of all (3) or of each block of 2x2 (4), for a
+    result of this shape: what is combined is a value, which is as often there as the shape says."""
+    if how == 4:
+        rows, columns = (extent // 2 for extent in x.shape)
+        return np.asarray(function.reduce(x.reshape(rows, 2, columns, 2), axis=(1, 3), dtype=x.dtype))
+    axes = {1: (1,), 2: (0,), 3: (0, 1)}[how]
+    values = function.reduce(x, axis=axes, keepdims=True, dtype=x.dtype)
+    return np.broadcast_to(values, (shape.rows, shape.columns))
+
+
 # --- conversion ------------------------------------------------------------------------------------
 
 _ROUND_TO_INTEGER: dict[str, Any] = {"": np.trunc, "rtz": np.trunc, "rte": np.rint, "rtp": np.ceil, "rtn": np.floor}

@@ -30,7 +30,7 @@ from ..matrices import lowering
 from ..matrices.instance import SCRATCH, Instance, Parameter
 from ..matrices.strategies import Target
 from . import Library
-from .operand_functions import operand_name, with_operands
+from .operand_functions import Names, operand_name, with_operands
 from .storage import LIBRARY_SPAN
 
 _VALUES: dict[str, Type] = {
@@ -55,11 +55,12 @@ class LibraryCalls:
         self._callers: dict[typed.FunctionDecl, list[typed.Call]] = {}
         self._scratch: dict[typed.FunctionDecl, typed.VarDecl] = {}
         self._bytes: dict[typed.FunctionDecl, int] = {}
-        self._operands: dict[str, typed.FunctionDecl] = {}
+        self._operands: Names = {}
 
-    def operand_name(self, function: typed.FunctionDecl) -> str:
-        """The name in the library's text of a function of the unit that is an operand there."""
-        return operand_name(self._operands, function)
+    def operand_name(self, function: typed.FunctionDecl, own: int) -> str:
+        """The name in the library's text of a function of the unit that is an operand there; so many of its arguments
+        are the library's own."""
+        return operand_name(self._operands, function, own)
 
     def call(
         self,

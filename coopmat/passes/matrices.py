@@ -175,7 +175,7 @@ class _Function(FunctionRewriter):
         matrix, function = _of(e.type), self.unit.version(e.function, self.target)
         kinds = (UNIFORM, CONSECUTIVE, *(VARYING for _ in e.operands), *(UNIFORM for _ in e.arguments))
         wide = self._wide(function, kinds, matrix)
-        name = self.unit.calls.operand_name(wide or function)
+        name = self.unit.calls.operand_name(wide or function, 2 + len(e.operands))
         instance = lowering.Map(matrix, name, len(e.operands), wide is not None)
         return self._by_operand(instance, new.operands, new.arguments, e.type, e.span)
 
@@ -187,10 +187,10 @@ class _Function(FunctionRewriter):
         while width > 1 and e.how != BLOCKS:
             wide.append(self._wide(function, (VARYING, VARYING), source, width))
             width //= 2
-        names = [self.unit.calls.operand_name(f) for f in wide if f is not None]
+        names = [self.unit.calls.operand_name(f, 2) for f in wide if f is not None]
         instance = lowering.Reduce(
             source,
-            self.unit.calls.operand_name(function),
+            self.unit.calls.operand_name(function, 2),
             e.how,
             result.rows,
             result.columns,

@@ -40,7 +40,7 @@ from ..matrices.variants import Layout
 from ..native_profiles import KHR, NATIVE_PROFILES, NativeProfile
 from . import Library, Report
 from .functions import CallGraph, FunctionRewriter, copied, copies, sequence
-from .operand_functions import operand_name, with_operands
+from .operand_functions import Names, operand_name, with_operands
 from .storage import LIBRARY_SPAN, decayed, load, named_space, names_matrix, variable
 
 _LOCAL = Qualifiers(AddressSpace.LOCAL)
@@ -78,9 +78,10 @@ class _Unit:
         self.staging: set[typed.FunctionDecl] = set()
         self._tiles: dict[tuple[Type, int], typed.VarDecl] = {}
         self._library_functions: dict[str, Function] = {}
-        self._operands: dict[str, typed.FunctionDecl] = {}
+        self._operands: Names = {}
         self._with_components: dict[typed.FunctionDecl, typed.FunctionDecl] = {}
         self._calls: list[typed.Call] = []
+        self.has_small_floats = unit.has_small_floats
 
     def run(self) -> typed.Unit:
         for source, new in self.functions.items():
@@ -92,7 +93,8 @@ class _Unit:
                 most = size * self.sub_groups
             self.functions[kernel].info = describe(kernel, size, self.graph.uses(kernel, "matrices"), most)
         functions = [*self._linked(), *self.functions.values(), *self._with_components.values()]
-        return replace(self.unit, functions=functions, variables=[*self.unit.variables, *self._tiles.values()])
+        variables = [*self.unit.variables, *self._tiles.values()]
+        return replace(self.unit, functions=functions, variables=variables, has_small_floats=self.has_small_floats)
 
     def call(self, function: Function, t: Type, arguments: list[typed.Expr], span: Span) -> typed.Call:
         """A call of a function of the library, which `link` finds."""
@@ -117,15 +119,17 @@ class _Unit:
             self._with_components[function] = new
         return new
 
-    def operand_name(self, function: typed.FunctionDecl) -> str:
-        """The name in the library's text of a function of the unit that is an operand there."""
-        return operand_name(self._operands, function)
+    def operand_name(self, function: typed.FunctionDecl, own: int) -> str:
+        """The name in the library's text of a function of the unit that is an operand there; so many of its arguments
+        are the library's own."""
+        return operand_name(self._operands, self.functions.get(function, function), own)
 
     def _linked(self) -> list[typed.FunctionDecl]:
         if not self._library_functions:
             return []
-        library = self.library(native_library.instantiate(self._library_functions.values())).functions
-        functions = with_operands(library, self._operands)
+        library = self.library(native_library.instantiate(self._library_functions.values()))
+        functions = with_operands(library.functions, self._operands)
+        self.has_small_floats |= library.has_small_floats
         definitions = {f.name: f for f in functions if f.body is not None}
         for call in self._calls:
             if call.function.name not in definitions:
@@ -229,7 +233,7 @@ class _Function(FunctionRewriter):
         if self._has_instruction(e.type):
             named: typed.MatrixMap = self.call_of(e, new)
             return named if named.operands else self._built(named, e.type)
-        name = self.unit.operand_name(self.functions.get(e.function, e.function))
+        name = self.unit.operand_name(e.function, 2 + len(e.operands))
         function = StagedMap(matrix_type(e.type), name, len(e.operands), self.unit.rules)
         call = self._through_tiles(function, e.type, new.operands, e.type.component, e.span)
         call.arguments += new.arguments
@@ -245,8 +249,9 @@ class _Function(FunctionRewriter):
         source, result = e.operand.type, e.type
         assert isinstance(source, CoopMatrixType) and isinstance(result, CoopMatrixType)
         if self._has_instruction(source):
-            return self.call_of(e, new)
-        name = self.unit.operand_name(self.functions.get(e.function, e.function))
+            named: typed.MatrixReduce = self.call_of(e, new)
+            return named
+        name = self.unit.operand_name(e.function, 2)
         function = StagedReduce(matrix_type(source), name, e.how, result.rows, result.columns, self.unit.rules)
         return self._through_tiles(function, result, [new.operand], source.component, e.span)
 

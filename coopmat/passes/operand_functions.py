@@ -13,24 +13,21 @@ from ..frontend.types import Type
 from .functions import FunctionRewriter, copied
 from .storage import load, variable
 
-
-def operand_name(operands: dict[str, typed.FunctionDecl], function: typed.FunctionDecl) -> str:
-    """Return the name in the library's text of a function, which `operands` has under it from now on."""
-    for name, other in operands.items():
-        if other is function:
-            return name
-    name = f"cm_operand_{len(operands)}_{function.name.replace('.', '_')}"
-    operands[name] = function
-    return name
+#: Names of functions in the library's text, where so many arguments are the library's own, and others are passed on.
+Names = dict[tuple[typed.FunctionDecl, int], str]
 
 
-def with_operands(
-    functions: Sequence[typed.FunctionDecl], operands: Mapping[str, typed.FunctionDecl]
-) -> list[typed.FunctionDecl]:
+def operand_name(names: Names, function: typed.FunctionDecl, own: int) -> str:
+    """Return the name in the library's text of a function, which `names` has from now on."""
+    return names.setdefault((function, own), f"cm_operand_{len(names)}_{function.name.replace('.', '_')}")
+
+
+def with_operands(functions: Sequence[typed.FunctionDecl], names: Names) -> list[typed.FunctionDecl]:
     """Return the library's functions with the program's in place of those of these names. A function that calls one has
     its further parameters, too, behind its own."""
-    if not operands:
+    if not names:
         return list(functions)
+    operands = {name: function for (function, _), name in names.items()}
     return [_with_operand(f, operands) for f in functions if f.name not in operands]
 
 

@@ -186,11 +186,14 @@ class _Widener:
 
     def declaration(self, s: typed.DeclStmt) -> None:
         decl = s.decl
-        if decl.storage != "automatic" or not isinstance(decl.type, (ScalarType, PointerType)) or decl.type is BOOL:
+        if decl.storage != "automatic" or not isinstance(decl.type, (ScalarType, PointerType)):
             raise _NotWideError
         value = None if decl.initializer is None else self.value(decl.initializer)
         self.declared_under[decl] = self.mask
         once = decl not in self.assigned
+        if value is not None and once and value.kind is MASK:
+            self.values[decl] = replace(value, expr=self.held_expr(value.expr))
+            return
         if value is not None and once and value.kind in (UNIFORM, CONSECUTIVE) and value.narrow is None:
             new = copied(decl, initializer=value.expr)
             self.values[decl] = replace(value, expr=load(variable(new)), type=decl.type)
@@ -340,8 +343,7 @@ class _Widener:
             return self.values[target.decl]
         if target.place.volatile:
             raise _NotWideError
-        indices = [node for node in _indices(target)]
-        values = [self.value(index) for index in indices]
+        values = [self.value(index) for index in _indices(target)]
         if all(v.kind is UNIFORM for v in values):
             return self.as_uniform(e)
         if not isinstance(e.type, ScalarType) or e.type.is_bits or e.type is BOOL:
@@ -421,7 +423,7 @@ class _Widener:
         """The object with other indices, in the order of `_indices`."""
         rest = list(indices)
 
-        def place(e: typed.LValue) -> Any:
+        def place(e: Any) -> Any:
             if isinstance(e, typed.Index):
                 index = rest.pop(0)
                 return copied(e, base=place(e.base), index=index)
@@ -431,7 +433,7 @@ class _Widener:
                 return copied(e, pointer=pointer(e.pointer))
             return self.as_uniform(e).expr
 
-        def pointer(e: Expr) -> Expr:
+        def pointer(e: Any) -> Any:
             if isinstance(e, typed.PointerAdd):
                 index = rest.pop(0)
                 return copied(e, pointer=pointer(e.pointer), index=index)
@@ -439,7 +441,8 @@ class _Widener:
                 return copied(e, operand=place(e.operand))
             return self.uniform(e)
 
-        return place(target)
+        result: typed.LValue = place(target)
+        return result
 
     # --- operators
 
@@ -546,9 +549,11 @@ class _Widener:
         if v.kind is UNIFORM:
             return _Value(UNIFORM, copied(e, operand=v.expr), e.type)
         source = e.operand.type
-        if not isinstance(source, ScalarType) or e.type.is_bits or source.is_bits or BOOL in (e.type, source):
-            if e.kind is ConvertKind.TO_BOOL and v.kind is MASK:
-                return v
+        if v.kind is MASK:
+            return replace(v, type=e.type)
+        if e.kind is ConvertKind.TO_BOOL:
+            return _Value(MASK, self.truth(v, e.span), INT)
+        if not isinstance(source, ScalarType) or e.type.is_bits or source.is_bits:
             raise _NotWideError
         if v.kind is CONSECUTIVE and e.kind is ConvertKind.INT_TO_INT and e.type.bits >= source.bits:
             # A row or a column is far from the ends of both types.
@@ -564,16 +569,16 @@ class _Widener:
         if all(v.kind is UNIFORM for v in values):
             return _Value(UNIFORM, copied(e, arguments=[v.expr for v in values]), e.type)
         row = builtins.find(e.name)
-        if row is None or not row.pure:
+        if row is None or not row.pure or e.name in _OF_ALL:
             raise _NotWideError
         arguments = [self.vector(v, t) for v, t in zip(values, e.parameters, strict=True)]
         result = self.call(e.name, arguments, e.span)
-        if result.type == self.wide(e.type):
-            return _Value(VARYING, result, e.type)
-        if row.section == "6.15.6" and isinstance(result.type, VectorType) and e.type is INT and e.name != "select":
+        if row.section == _RELATIONS and not e.name.endswith("select"):
             # Truths are 1 of a scalar, and -1 of a vector.
             return _Value(MASK, result, INT)
-        raise _NotWideError
+        if result.type != self.wide(e.type):
+            raise _NotWideError
+        return _Value(VARYING, result, e.type)
 
     def call(self, name: str, arguments: list[Expr], span: Span) -> Expr:
         types = tuple(a.type for a in arguments)
@@ -691,6 +696,9 @@ class _Widener:
 
 
 _MOST_ENDS = 4
+_RELATIONS = "6.15.6"
+# What is one truth of all components of a vector, and chooses by another bit than of a scalar.
+_OF_ALL = frozenset({"any", "all", "select"})
 _COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 
 

@@ -42,7 +42,7 @@ _FUNCTIONS = _words("""
 """)
 _CONSTANTS = {"inf": math.inf, "nan": math.nan, "pi": math.pi}
 _METHODS = _words(
-    "astype reshape ravel transpose swapaxes sum prod mean max min clip cumsum argmax argmin round any all copy"
+    "astype reshape ravel transpose swapaxes sum prod mean max min clip cumsum argmax argmin round any all copy view"
 )
 _ATTRIBUTES = frozenset({"T", "shape", "size", "ndim", "real"})
 _TAKE_SIZES = _words("reshape zeros ones full eye repeat tile")

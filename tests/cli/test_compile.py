@@ -223,7 +223,7 @@ def test_a_device_says_its_native_profile_and_the_user_may_say_another(coopmat):
         ["--spirv-version=9", "a.cl"],
         ["--matrix-registers=256", "a.cl"],
         ["-ffp-contract=fast", "a.cl"],
-        ["--native-profile=maint1", "a.cl"],
+        ["--native-profile=maint2", "a.cl"],
         ["-o", "a.cl", "a.cl"],
         ["--emit=ll,spv", "-"],
     ],

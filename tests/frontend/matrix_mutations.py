@@ -90,6 +90,58 @@ static void objects(global float *r, int n, SPARES)
     coop_mat_store(r, all[0], CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 32);
 }
 """
+# The functions whose names begin with spare_ are operands of nothing, until a line is spoiled with one.
+_FURTHER = """\
+static float larger(float x, float y)
+{
+    return x > y ? x : y;
+}
+static float masked(uint row, uint column, float x, int last)
+{
+    return column > row + last ? 0.0f : x;
+}
+static float chosen(uint row, uint column, float x, float y)
+{
+    return row < column ? x : y;
+}
+static float weight(uint row, uint column, const global float *p)
+{
+    return p[row] * column;
+}
+static double spare_wide(double x, double y)
+{
+    return x + y;
+}
+static float spare_signed(int row, int column, float x, int last)
+{
+    return x;
+}
+static float spare_store(uint row, uint column, global float *p)
+{
+    return p[row] = column;
+}
+static float spare_lane(float x, float y)
+{
+    return x + y * get_sub_group_local_id();
+}
+kernel void spare_kernel(void)
+{
+}
+static void further(global float *r, int n, SPARES)
+{
+    C one = coop_mat_load(r, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 32);
+    C two = coop_mat_build(weight, spare_const);
+    D square;
+    square = coop_mat_reduce(one, CLK_COOPERATIVE_MATRIX_REDUCE_ROW, larger);
+    two = coop_mat_map(one, masked, n);
+    two = coop_mat_map(one, two, chosen);
+    one = fma(one, two, 1.5f);
+    one = fmax(exp(one), spare_x);
+    coop_mat_prefetch(C, r, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 32);
+    coop_mat_store(r, one / two, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 32);
+    coop_mat_store(r, square - spare_x, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 32);
+}
+"""
 _KERNEL = """\
 static C twice(C m)
 {
@@ -118,7 +170,13 @@ kernel void whole(const global half *p, global float *r, const global float *spa
 
 PROGRAMS = {
     name: _TYPES + body.replace("SPARES", _SPARES)
-    for name, body in {"gemm": _GEMM, "integers": _INTEGERS, "objects": _OBJECTS, "kernel": _KERNEL}.items()
+    for name, body in {
+        "gemm": _GEMM,
+        "integers": _INTEGERS,
+        "objects": _OBJECTS,
+        "further": _FURTHER,
+        "kernel": _KERNEL,
+    }.items()
 }
 
 
@@ -138,12 +196,14 @@ def _rule(name: str, pattern: str, *replacements: str, codes: str) -> Rule:
     )
 
 
-_CALL = r"(?<![\w.])(coop_mat\w+)\("
+# Of coop_mat_map and coop_mat_build any number of arguments may be right.
+_CALL = r"(?<![\w.])(coop_mat(?!_map|_build)\w+)\("
 _LAYOUT = r"CLK_COOPERATIVE_MATRIX_LAYOUT_\w+"
 _MUL_ADD = r"(coop_mat_mulAdd|coop_matmul_add)\((\w+), (\w+), (\w+)"
 _FROM_CONTEXT = r"^(\s+)((?:[A-Z]+ )?[\w.]+) = (?=coop_mat_(?:load|init|convert)\w*\()"
 _STORE = r"(coop_mat_store(?:_checked)?)\(r"
 _VARIABLE = r"^(\s+)(C|A|B|AI|BI|CI|W) (?=\w+(?:\[2\])?[ ;])"
+_FUNCTION = r"(?<=[ (])(larger|masked|chosen|weight)(?=[,)])"
 _ONE_ELEMENT = r"one\[0\]"
 
 RULES = (
@@ -160,8 +220,9 @@ RULES = (
     _rule(
         "scope",
         r"CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP|memory_scope_sub_group",
-        "memory_scope_work_group",
-        "2",
+        "memory_scope_device",
+        "memory_scope_work_item",
+        "1",
         "1.5f",
         '"SUBGROUP"',
         "CLK_COOPERATIVE_MATRIX_A",
@@ -261,7 +322,12 @@ RULES = (
         r"\1(\2, \3, spare_v",
         codes="not-a-matrix",
     ),
-    _rule("too few arguments", r"(coop_mat\w*)\([^(),]+(?:, |(?=\)))", r"\1(", codes="-argument-count attribute"),
+    _rule(
+        "too few arguments",
+        r"(coop_mat(?!_map|_build)\w*)\([^(),]+(?:, |(?=\)))",
+        r"\1(",
+        codes="-argument-count attribute",
+    ),
     _rule("too many arguments", _CALL, r"\1(0, 0, ", codes="-argument-count"),
     _rule(
         "name",
@@ -325,6 +391,67 @@ RULES = (
         "coop_mat_coord(one, 512)",
         codes="index",
     ),
+    # Functions as operands.
+    _rule(
+        "no function",
+        _FUNCTION,
+        r"&\1",
+        "spare_x",
+        "spare_n",
+        "0",
+        "1.5f",
+        r"(\1)",
+        r"n ? \1 : \1",
+        codes="function -function-pointer",
+    ),
+    _rule(
+        "another function",
+        _FUNCTION,
+        "spare_wide",
+        "spare_signed",
+        "further",
+        "sin",
+        "isnan",
+        "get_global_id",
+        codes="function-type",
+    ),
+    _rule(
+        "kernel as a function",
+        _FUNCTION,
+        "spare_kernel",
+        codes="function function-type",
+    ),
+    _rule("function with effects", r"(?<=[ (])larger(?=\))", "spare_lane", codes="function-effect"),
+    _rule("function that stores", r"(?<=\()weight, spare_const(?=\))", "spare_store, r", codes="function-effect"),
+    _rule(
+        "argument of a function",
+        r"(?<=weight, )spare_const|(?<=masked, )n",
+        "spare_d",
+        "spare_s",
+        "n, n",
+        codes="function-type mismatch -incompatible-types",
+    ),
+    _rule("too few arguments of a function", r"(weight|masked), \w+", r"\1", codes="function-type"),
+    _rule("no arguments", r"coop_mat_(map|build)\([^)]*\)", r"coop_mat_\1()", codes="-argument-count"),
+    _rule("mapped", r"coop_mat_map\(one", "coop_mat_map(spare_x", "coop_mat_map(r", codes="not-a-matrix"),
+    _rule("mapped together", r"(?<=, )two(?=, chosen)", "spare_d", "spare_s.c, spare_d", codes="operand-types"),
+    _rule(
+        "direction",
+        r"CLK_COOPERATIVE_MATRIX_REDUCE_ROW",
+        "0",
+        "5",
+        "8",
+        "-1",
+        "n",
+        "1.0f",
+        "CLK_COOPERATIVE_MATRIX_REDUCE_2X2 | CLK_COOPERATIVE_MATRIX_REDUCE_ROW",
+        codes="reduce",
+    ),
+    _rule("reduced shape", r"CLK_COOPERATIVE_MATRIX_REDUCE_ROW", "2", "4", codes="reduce"),
+    _rule("reduced", r"(?<=coop_mat_reduce\()one", "spare_x", "r", "spare_s", codes="not-a-matrix"),
+    _rule("builtin", r"(?<= )(?:fma|fmax)\(|exp\(", "dot(", "isnan(", "pown(", "fract(", codes="builtin"),
+    _rule("operand of a builtin", r"1\.5f|(?<=\), )spare_x", "spare_v", "r", "spare_s", codes="builtin"),
+    _rule("matrix of a builtin", r"1\.5f|(?<=\), )spare_x", "spare_d", codes="operand-types"),
     # Values.
     _rule(
         "operator",
@@ -339,7 +466,22 @@ RULES = (
         codes="operator",
     ),
     _rule(
-        "scalar operand", r"(?<=\w|\]) [-+/] (?:all\[0\]|bias|one|m);", " - 1;", " / 2.0f;", " + 3;", codes="operator"
+        "other operand",
+        r"(?<=\w|\]) [-+/] (?:all\[0\]|bias|one|m);",
+        " - (float4)(1);",
+        " / (int2)(2, 3);",
+        " + (global float *)0;",
+        ' + "3";',
+        codes="operator",
+    ),
+    _rule(
+        "scalar operand",
+        r"(?<=\w|\]) [-+/] (?:all\[0\]|bias|one|m);",
+        " % 1;",
+        " & 2;",
+        " << 3;",
+        " >= 2.0f;",
+        codes="operator",
     ),
     _rule(
         "types of operands",
@@ -360,7 +502,7 @@ RULES = (
         r"\1 = &\1;",
         codes="mismatch -undeclared-identifier",
     ),
-    _rule("returned", r"return [^;]+;", "return 0;", "return 1.5f;", "return (void *)0;", codes="mismatch"),
+    _rule("returned", r"return (?:result|m)\b.*;", "return 0;", "return 1.5f;", "return (void *)0;", codes="mismatch"),
     _rule("argument", r"(twice|finish)\(\w+(?=[,)])", r"\1(spare_d", r"\1(1.0f", r"\1(spare_v", codes="mismatch"),
     _rule("cast", r"= \(C\)m", "= (D)m", "= (float)m", "= (A)m", "= (C)1.5f", codes="conversion"),
     _rule(

@@ -1,4 +1,4 @@
-"""500 valid matrix programs with one line spoiled: each is told of on that line, none is accepted, none a crash."""
+"""700 valid matrix programs with one line spoiled: each is told of on that line, none is accepted, none a crash."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sema_support import analysed
 
 from coopmat.diagnostics import Diagnostic, render_text
 
-COUNT = 500
+COUNT = 700
 
 
 def places_of(rule: Rule, source: str) -> list[tuple[int, re.Match[str]]]:

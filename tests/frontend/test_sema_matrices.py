@@ -181,7 +181,9 @@ def test_types_are_the_same_where_all_five_agree() -> None:
 @pytest.mark.parametrize(
     ("marked", "code"),
     [
-        ("float m __attribute__((coop_mat(§memory_scope_work_group, 4, 4, 0)));", "coop-mat-scope"),
+        ("float m __attribute__((coop_mat(§memory_scope_work_item, 4, 4, 0)));", "coop-mat-scope"),
+        ("float m __attribute__((coop_mat(§memory_scope_device, 4, 4, 0)));", "coop-mat-scope"),
+        ("float m __attribute__((coop_mat(§1, 4, 4, 0)));", "coop-mat-scope"),
         # Of the same value as the right one, by chance.
         ("float m __attribute__((coop_mat(§memory_scope_all_svm_devices, 4, 4, 0)));", "coop-mat-scope"),
         ("float m __attribute__((coop_mat(§(int)memory_scope_all_devices, 4, 4, 0)));", "coop-mat-scope"),
@@ -410,7 +412,12 @@ def test_calls_that_are_wrong(marked: str, codes: list[str]) -> None:
 
 
 def test_a_matrix_is_no_argument_of_other_builtins() -> None:
-    wrong("§sin(c);", "no-matching-function")
+    wrong("§isnan(c);", "coop-mat-builtin")
+    wrong("§dot(c, c);", "coop-mat-builtin")
+    wrong("§vload4(0, c);", "coop-mat-builtin")
+    wrong("§vstore4(v, 0, c);", "coop-mat-builtin")
+    wrong("§sub_group_reduce_add(c);", "coop-mat-builtin")
+    wrong("§get_global_id(c);", "coop-mat-builtin")
     wrong("§as_int(c);", "no-matching-function")
     wrong("§convert_float(c);", "no-matching-function")
 
@@ -575,9 +582,16 @@ def test_fixits_change_no_macro(macro: str, statement: str, replacements: list[s
 @pytest.mark.parametrize(
     ("marked", "codes"),
     [
-        ("c §+ x;", ["coop-mat-operator"]),
-        ("x §- c;", ["coop-mat-operator"]),
-        ("c §/ x;", ["coop-mat-operator"]),
+        ("c §+ v;", ["coop-mat-operator"]),
+        ("v §- c;", ["coop-mat-operator"]),
+        ("c §/ v;", ["coop-mat-operator"]),
+        ("c §+ gf;", ["coop-mat-operator"]),
+        ("gf §- c;", ["coop-mat-operator"]),
+        ("s §/ c;", ["coop-mat-operator"]),
+        ("ci §% n;", ["coop-mat-operator"]),
+        ("n §& ci;", ["coop-mat-operator"]),
+        ("c §> x;", ["coop-mat-operator"]),
+        ("x §!= c;", ["coop-mat-operator"]),
         ("c §* v;", ["coop-mat-operator"]),
         ("c §* gf;", ["coop-mat-operator"]),
         ("c §* s;", ["coop-mat-operator"]),
@@ -598,8 +612,13 @@ def test_fixits_change_no_macro(macro: str, statement: str, replacements: list[s
         ("§!c;", ["coop-mat-operator"]),
         ("§c++;", ["coop-mat-operator"]),
         ("§--c;", ["coop-mat-operator"]),
-        ("c §+= x;", ["coop-mat-operator"]),
-        ("c §/= x;", ["coop-mat-operator"]),
+        ("c §+= v;", ["coop-mat-operator"]),
+        ("c §-= gf;", ["coop-mat-operator"]),
+        ("c §/= s;", ["coop-mat-operator"]),
+        ("ci §%= n;", ["coop-mat-operator"]),
+        ("x §+= c;", ["coop-mat-operator"]),
+        ("x §-= c;", ["coop-mat-operator"]),
+        ("n §/= ci;", ["coop-mat-operator"]),
         ("ci §&= ci;", ["coop-mat-operator"]),
         ("ci §<<= 1;", ["coop-mat-operator"]),
         ("x §*= c;", ["coop-mat-operator"]),
@@ -657,6 +676,7 @@ def test_operations_that_are_right() -> None:
     statements = """
         c = c + c - c * c / c; c += c; c -= c; c *= c; c /= c; c = -c; c = -(-c);
         c = c * x; c = x * c; c = c * n; c = 'a' * c * 2.0 * true; c *= x; ci *= 1.5f; a = a * gh[0];
+        c = c + x; c = x - c; c = c / n; c = 'a' / c + 2.0 - true; c += x; c -= n; ci /= 1.5f; a = gh[0] - a;
         c[0] = 1; c[n] = c[n + 1] * 2; c[z] += x; c[0]++; --c[1]; x = c['a'] + ci[0]; c[0] = ci[1] = 3;
         x = (c + c)[0] + made(n)[n] + (-c)[1] + (n ? c : c * 2)[z] + (s.c = c)[2] + ((C)ci)[3];
         C k[3], *p = &c, *q = k; *p = k[1]; q[2] = *p; (*p)[0] = q[1][2];
@@ -689,14 +709,13 @@ def test_scalars_become_the_component_type() -> None:
 
 
 def test_rendered_text_of_a_wrong_operator() -> None:
-    source = f"{MATRICES}void f(C c, float x)\n{{\n    c = c / (x + 1);\n}}\n"
+    source = f"{MATRICES}void f(C c, float2 v)\n{{\n    c = c / (v + 1);\n}}\n"
     assert message(source) == (
-        "m.cl:9:11: error: invalid operands to '/': 'float coop_mat(16x32, accumulator)' and 'float' "
+        "m.cl:9:11: error: invalid operands to '/': 'float coop_mat(16x32, accumulator)' and 'float2' "
         "[coop-mat-operator]\n"
-        "    c = c / (x + 1);\n"
+        "    c = c / (v + 1);\n"
         "        ~ ^  ~~~~~\n"
-        "m.cl:9:11: note: matrices take + - * / with an identical type, unary -, and * with a scalar\n"
-        "m.cl:9:11: note: multiply by the reciprocal, or divide by a matrix made by coop_mat_init\n"
+        "m.cl:9:11: note: matrices take + - * / with an identical type or a scalar, and unary -\n"
     )
 
 

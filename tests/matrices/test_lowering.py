@@ -33,6 +33,17 @@ INSTANCES = [
     lowering.Convert(ACC, C["f16"]),
     lowering.Convert(ACC, C["u8"], Conversion(saturate=True)),
     Transpose(ACC, Use.A),
+    lowering.Convert(ACC, C["s32"], use=Use.A),
+    lowering.Convert(replace(ACC, use=Use.A), C["bf16"], use=Use.B),
+    lowering.ComponentWise(ACC, "clamp", (True, False, True)),
+    lowering.ComponentWise(MatrixType(C["bf16"], 8, 12, Use.A), "fmax", (False, True)),
+    lowering.Map(ACC, "f", operands=1),
+    lowering.Map(B, "g", operands=2),
+    lowering.Map(A, "h"),
+    lowering.Reduce(ACC, "join", how=1, rows=8, columns=5),
+    lowering.Reduce(ACC, "join", how=2, rows=3, columns=12),
+    lowering.Reduce(ACC, "join", how=3, rows=2, columns=7),
+    lowering.Reduce(ACC, "join", how=4, rows=4, columns=6),
     lowering.Length(A),
     lowering.Get(A),
     lowering.Set(A),
@@ -105,7 +116,9 @@ SCRATCH_BUILTINS = [
         ("intel_sub_group_block_write4", C["u32"]),
     ]
 ]
-BUILTINS_OF = {"one": BUILTINS, "lanes": [], "scratch": SCRATCH_BUILTINS, "mma:emulated": []}
+# Only where the rows of a matrix lie as vectors.
+WIDE_MAP = lowering.Map(ACC, "f", wide=True, operands=2)
+OTHERS_OF = {"one": [*BUILTINS, WIDE_MAP], "lanes": [], "scratch": SCRATCH_BUILTINS, "mma:emulated": []}
 TARGETS = [Target(ONE, 1), Target(LANES, 16), Target(SCRATCH, 16), Target(STRATEGIES["mma:emulated"], 32)]
 targets = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.strategy.name)
 
@@ -124,7 +137,7 @@ def spelled(instance: lowering.Instance, target: Target) -> str:
 
 @targets
 def test_definitions_are_what_the_signatures_say(target):
-    for instance in INSTANCES + BUILTINS_OF[target.strategy.name]:
+    for instance in INSTANCES + OTHERS_OF[target.strategy.name]:
         text = lowering.instantiate(target, [instance])
         # What the function calls comes before it.
         *_, text = re.split(r"\n\n(?=#define)", text.rstrip())
@@ -139,7 +152,8 @@ def test_definitions_are_what_the_signatures_say(target):
 @targets
 def test_every_macro_is_defined_and_undefined_again(target):
     prologue = lowering.prologue(target.strategy)
-    for instance in INSTANCES + SCRATCH_BUILTINS * target.strategy.exchanges_in_local_memory:
+    instances = INSTANCES + [WIDE_MAP] * (target.strategy is ONE)
+    for instance in instances + SCRATCH_BUILTINS * target.strategy.exchanges_in_local_memory:
         text = lowering.instantiate(target, [instance]).removeprefix(prologue)
         defined = set(re.findall(r"#define (CM_\w+)", text))
         assert set(re.findall(r"\bCM_\w+", text)) <= defined | set(re.findall(r"#define (CM_\w+)", prologue))
@@ -149,7 +163,7 @@ def test_every_macro_is_defined_and_undefined_again(target):
 def test_every_section_is_reached():
     used = set()
     for target in TARGETS:
-        instances = INSTANCES + BUILTINS_OF[target.strategy.name]
+        instances = INSTANCES + OTHERS_OF[target.strategy.name]
         instances += [needed for i in instances for needed in i.needs(target)]
         templates = [i for i in instances if isinstance(i, FromTemplate)]
         used |= {lowering.section(i.files(target.strategy), i.definitions(target)["OP"]) for i in templates}
@@ -176,6 +190,16 @@ def test_different_instances_have_different_names():
         lowering.Convert(ACC, C["f16"], Conversion("rtz")),
         lowering.Convert(ACC, C["u8"]),
         lowering.Binary(ACC, "mul"),
+        lowering.ComponentWise(ACC, "min", (True, False, True)),
+        lowering.ComponentWise(ACC, "clamp", (True, True, True)),
+        lowering.Map(ACC, "g", operands=1),
+        lowering.Map(A, "f", operands=1),
+        lowering.Reduce(ACC, "sum", how=1, rows=8, columns=5),
+        lowering.Reduce(ACC, "join", how=1, rows=8, columns=6),
+        lowering.Reduce(ACC, "join", how=3, rows=8, columns=5),
+        lowering.Reduce(ACC, "join", how=2, rows=4, columns=12),
+        lowering.Convert(ACC, C["s32"], use=Use.B),
+        lowering.Convert(ACC, C["f16"], use=Use.A),
         lowering.Fill(MatrixType(C["u32"], 8, 12, Use.ACCUMULATOR)),
         lowering.Fill(MatrixType(C["s32"], 8, 12, Use.A)),
     ]

@@ -21,7 +21,7 @@ import pytest
 from on_device import ROW, Builder
 from opencl_devices import device_of
 
-from coopmat.matrices import lowering, meaning, reference
+from coopmat.matrices import lowering, maps, meaning, reference
 from coopmat.matrices.instances import Conversion, Transpose
 from coopmat.matrices.lowering import STRATEGIES, Instance, Target
 from coopmat.matrices.reference import Array
@@ -79,12 +79,14 @@ TAILS = [Situation("scratch", 4, (5, 2, 1), 10), Situation("scratch", 8, (3, 1, 
 class Case:
     """A kernel's body for one subgroup, as `Builder` writes it: the pointers are to what is the subgroup's own.
 
-    `expected` maps the number of a buffer to what each subgroup must find there.
+    `expected` maps the number of a buffer to what each subgroup must find there; `operands` are the values of the
+    functions that are operands, by their names, of their parameters x0, x1 and so on.
     """
 
     build: Builder
     inputs: dict[int, Array]
     expected: dict[int, Array]
+    operands: dict[str, str]
 
 
 class Maker:
@@ -95,6 +97,7 @@ class Maker:
         self.build = Builder(self.target.strategy, situation.sub_group_size)
         self.inputs: dict[int, Array] = {}
         self.expected: dict[int, Array] = {}
+        self.operands: dict[str, str] = {}
 
     def draw(self, component: str, *shape: int) -> Array:
         dtype = np.dtype(C[component].numpy)
@@ -122,7 +125,7 @@ class Maker:
         self.expected[int(pointer[1:])] = expected
 
     def case(self) -> Case:
-        return Case(self.build, self.inputs, self.expected)
+        return Case(self.build, self.inputs, self.expected, self.operands)
 
 
 def each(function: Callable[..., Array], *values: Array) -> Array:
@@ -231,6 +234,52 @@ def arithmetic(s: Situation, t: str) -> Case:
     return make.case()
 
 
+def further(s: Situation, t: str) -> Case:
+    """Builtins and functions of components, and everything that reduces."""
+    make = Maker(s)
+    component = C[t]
+    matrix = MatrixType(component, 6, 10, Use.ACCUMULATOR)
+    x, y = (make.draw(t, 6, 10) for _ in range(2))
+    low, high = (x.dtype.type(n) for n in (3, 50))
+    make.matrix("x", matrix, x), make.matrix("y", matrix, y)
+
+    def operation(name: str, instance: Instance, arguments: Sequence[str], result: MatrixType, expected: Array) -> None:
+        make.build.declare(name, result)
+        make.build.call(instance, name, *arguments)
+        make.stored(name, result, expected)
+
+    clamped = lowering.ComponentWise(matrix, "clamp", (True, False, False))
+    operation("clamped", clamped, ["x", "3", "50"], matrix, np.clip(x, low, high))
+    larger = lowering.ComponentWise(matrix, "max", (False, True))
+    operation("larger", larger, ["50", "y"], matrix, np.maximum(high, y))
+    r, c = np.indices((6, 10))
+    places = np.broadcast_to((16 * r + c).astype(x.dtype), x.shape)
+    make.operands = {
+        "cm_place": "16 * x0 + x1",
+        "cm_choice": "x0 < x1 ? x2 : x3",
+        "cm_larger": "x0 > x1 ? x0 : x1",
+        "cm_other_wide": "x0 == 4 ? x2 : x3",
+    }
+    operation("built", lowering.Map(matrix, "cm_place"), [], matrix, places)
+    operation(
+        "mapped", lowering.Map(matrix, "cm_choice", operands=2), ["x", "built"], matrix, np.where(r < c, x, places)
+    )
+    if s.target.strategy.has_one_work_item:
+        wide = lowering.Map(matrix, "cm_other", wide=True, operands=2)
+        operation("wide", wide, ["x", "y"], matrix, np.where(r == 4, x, y))
+    for how, rows, columns in (
+        (maps.ROW, 6, 3),
+        (maps.COLUMN, 7, 10),
+        (maps.ROW_AND_COLUMN, 2, 3),
+        (maps.BLOCKS, 3, 5),
+    ):
+        result = MatrixType(component, rows, columns, Use.ACCUMULATOR)
+        instance = lowering.Reduce(matrix, "cm_larger", how=how, rows=rows, columns=columns)
+        expected = np.array([reference.reduce(np.maximum, how, value, result.shape) for value in x])
+        operation(f"reduced{how}", instance, ["x"], result, expected)
+    return make.case()
+
+
 def converted(s: Situation, t: str, to: str, rounding: str, saturate: bool) -> Case:
     make = Maker(s)
     matrix = MatrixType(C[t], 3, 10, Use.A)
@@ -301,6 +350,8 @@ def matrix_cases(s: Situation) -> Iterator[Case]:
         yield through(s, t, "local", False)
     for t in ("s8", "u32", "s64", "f32"):
         yield arithmetic(s, t)
+    for t in ("u8", "s16", "f32"):
+        yield further(s, t)
     for t, to, rounding, saturate in (
         ("s32", "u8", "", True),
         ("f32", "s16", "", False),
@@ -419,6 +470,17 @@ def prologue(s: Situation, instances: Sequence[Instance]) -> str:
     )
 
 
+def library(s: Situation, case: Case) -> str:
+    """The functions that a case calls, with the operands that it says in the places of their stand-ins."""
+    text = lowering.instantiate(s.target, case.build.instances)
+    for instance in (needed for i in case.build.instances for needed in i.needs(s.target)):
+        if isinstance(instance, maps.OperandFunction):
+            stand_in = instance.text(s.target)
+            head = stand_in.partition("{")[0]
+            text = text.replace(stand_in, f"{head}{{\n    return {case.operands[instance.name]};\n}}\n")
+    return text
+
+
 def kernel(s: Situation, case: Case) -> str:
     heads = [p.replace("*p", "*q") for p in case.build.parameters]
     pointers = [f"{p} = q{i} + sub_group * {case.inputs[i][0].size};" for i, p in enumerate(case.build.parameters)]
@@ -458,7 +520,7 @@ def test_matrices(situation: Situation, tmp_path: Path) -> None:
     # A program each: Oclgrind counts the local memory of all kernels.
     jobs = [
         (
-            lowering.instantiate(s.target, case.build.instances) + kernel(s, case),
+            library(s, case) + kernel(s, case),
             OPTIONS,
             [("k", s.local, s.local, [case.inputs[i] for i in range(len(case.inputs))])],
         )
@@ -505,6 +567,8 @@ def test_every_section_of_the_library_is_there() -> None:
         for s, instance in called:
             called_by = functions_called(instance.definitions(s.target).values())
             for i in (instance, *instance.needs(s.target), *called_by):
+                if isinstance(i, maps.OperandFunction):
+                    continue
                 files.add(i.files(s.target.strategy))
                 wanted.add(lowering.section(i.files(s.target.strategy), i.definitions(s.target)["OP"]))
         there = {lowering.section(names, name) for names in files for file in names for name in _sections(file)}
@@ -518,6 +582,6 @@ def _sections(file: str) -> set[str]:
 # A single work-item stores as any other to private memory, and has its own ways to load and store; only where there are
 # instructions do A, B and C lie in different ways.
 _OF_OTHERS: dict[str, set[tuple[str, str]]] = {
-    "one": {("general.cl", name) for name in ("LOAD", "STORE", "STORE_ALL", "MUL_ADD_MIXED")},
+    "one": {("general.cl", name) for name in ("LOAD", "STORE", "STORE_ALL", "MUL_ADD_MIXED", "COMPONENT_WISE")},
     "scratch": {("general.cl", "MUL_ADD_MIXED")},
 }

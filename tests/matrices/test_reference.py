@@ -56,6 +56,15 @@ def test_integers_wrap():
     assert reference.scalar_mul(np.array([100], np.uint8), 300).tolist() == [100 * 300 % 256]
 
 
+def test_reductions_by_hand():
+    x = np.array([[1, 2, 100, 4], [5, 6, 100, -8]], np.int8)
+    results = {1: [[107] * 2, [103] * 2], 2: [[6, 8, -56, -4]] * 3, 3: [[-46] * 3], 4: [[14, -60]]}
+    for how, wanted in results.items():
+        found = reference.reduce(np.add, how, x, MatrixShape(*np.shape(wanted)))
+        assert found.dtype == np.int8 and found.tolist() == wanted
+    assert reference.reduce(np.maximum, 1, x, MatrixShape(2, 1)).tolist() == [[100], [100]]
+
+
 def test_fill_converts_the_scalar():
     assert reference.fill(MatrixShape(2, 3), C["s8"], 3.9).tolist() == [[3] * 3] * 2
     assert reference.fill(MatrixShape(1, 1), C["u8"], -1).tolist() == [[255]]

@@ -176,9 +176,9 @@ def groups_of(values: Array, how: int) -> Array:
     free."""
     rows, columns = values.shape
     if how == ROW:
-        return values[:, None, :]
+        return np.asarray(values[:, None, :])
     if how == COLUMN:
-        return values.T[None, :, :]
+        return np.asarray(values.T[None, :, :])
     if how == ALL:
         return np.asarray(values.reshape(1, 1, -1))
     blocks = values.reshape(rows // 2, 2, columns // 2, 2).transpose(0, 2, 1, 3)

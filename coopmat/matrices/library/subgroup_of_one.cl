@@ -52,6 +52,14 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 }
 #endif // CM_OP_LOAD_WHOLE_COLM
 
+#ifdef CM_OP_LOAD_WHOLE_COLM_LINE // a single column, which is contiguous
+CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
+{
+    CM_EACH for (int r = 0; r < CM_ROWS; r += 16)
+        vstore16(vload16(0, p + CM_OFFSET(r, 0)), 0, out + r);
+}
+#endif // CM_OP_LOAD_WHOLE_COLM_LINE
+
 #ifdef CM_OP_LOAD_EACH // rows are not contiguous in memory, or each component is accessed once
 CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 {
@@ -225,6 +233,28 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
         }
 }
 #endif // CM_OP_MUL_ADD
+
+// B is a column: CM_BLOCK_M sums go along K at a time, in vectors of CM_DEPTH, whose parts CM_HALVES(x) adds.
+#ifdef CM_OP_MUL_ADD_COLUMN
+CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
+{
+    CM_EACH for (int top = 0; top < CM_M; top += CM_BLOCK_M) {
+        CM_SUM_V sum[CM_BLOCK_M];
+        CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i)
+            sum[i] = (CM_SUM_V)(0);
+        CM_EACH_K for (int k = 0; k < CM_K; k += CM_DEPTH) {
+            const CM_SUM_V y = CM_WIDEN_B(CM_VLOAD(b + k));
+            CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i)
+                sum[i] = CM_FMA(CM_WIDEN_A(CM_VECTOR(const CM_A_V, a, (top + i) * CM_K + k)), y, sum[i]);
+        }
+        CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i) {
+            const CM_SUM_V x = sum[i];
+            CM_HALVES(x)
+            out[top + i] = CM_END(CM_HALVED + CM_BEGIN(c[top + i]), c[top + i]);
+        }
+    }
+}
+#endif // CM_OP_MUL_ADD_COLUMN
 
 #ifdef CM_OP_MUL_ADD_WIDENED // A's CM_COUNT components are converted in vectors, and not one by one as they are used
 CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)

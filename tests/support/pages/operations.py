@@ -38,9 +38,10 @@ What each operation on a 16 x 16 matrix becomes, by target: natively for each of
 lowerings](routes.md#library-lowerings), by the section of the file under `coopmat/matrices/library/` that it is a
 call of. `loop`: over the components that a work-item holds. `local tile`: the subgroup copies a tile in local memory,
 for checked accesses only where the tile sticks out. `scratch`: through local memory. `by float`: components are
-widened to float, and rounded once. `none`: an error. Unsigned types are as the signed ones of their size; a type that
-is not named is as the others of its cell. Where a cell has no types, it is for all of them. `general.cl` has what is
-the same however a matrix lies over the lanes.
+widened to float, and rounded once. `access chain`: through a pointer to the component. `nothing`: no instruction, no
+call. `none`: an error. Unsigned types are as the signed ones of their size; a type that is not named is as the others
+of its cell. Where a cell has no types, it is for all of them. `general.cl` has what is the same however a matrix lies
+over the lanes.
 
 """
 
@@ -54,12 +55,13 @@ SUMS = {"s8": "s32", "s16": "s32", "f16": "f32", **{row.name: "f32" for row in S
 
 @dataclass(frozen=True)
 class Operation:
-    """A row. `code` is OpenCL C on the matrices a, b, c (of their uses), the scalar s and the pointers p and own;
-    `instance` the library's function for a component type. `integers`: it is for those only."""
+    """A row. `code` is OpenCL C on the matrices a, b, c (of their uses), h (a quarter of c), the scalar s, the pointers
+    p and own and the functions of `source`; `instance` the library's function for a component type, if it is one's
+    call. `integers`: it is for those only."""
 
     title: str
     code: str
-    instance: Callable[[ComponentType], lowering.Instance]
+    instance: Callable[[ComponentType], lowering.Instance] | None
     integers: bool = False
 
     @property
@@ -102,6 +104,16 @@ def _other(t: ComponentType) -> ComponentType:
     ]
 
 
+def _reduce(how: int, rows: int = 16, columns: int = 16) -> Callable[[ComponentType], lowering.Instance]:
+    return lambda t: lowering.Reduce(matrix(t), "either", how=how, rows=rows, columns=columns)
+
+
+def _map(function: str, operands: int) -> Callable[[ComponentType], lowering.Instance]:
+    return lambda t: lowering.Map(matrix(t), function, operands=operands)
+
+
+_BUILTIN = (True, False)
+
 OPERATIONS = (
     Operation("load by rows", "c = coop_mat_load(p, 0, 16ul);", _load(Layout.ROW_MAJOR)),
     Operation("load by columns", "c = coop_mat_load(p, 1, 16ul);", _load(Layout.COLUMN_MAJOR)),
@@ -131,7 +143,20 @@ OPERATIONS = (
         "u = coop_mat_convert_sat(c); coop_mat_store(r, u, 0, 16ul);",
         lambda t: lowering.Convert(matrix(t), COMPONENT_TYPES["u8"], Conversion(saturate=True)),
     ),
+    Operation("conversion to use A", "a = (A)c;", lambda t: lowering.Convert(matrix(t), t, use=Use.A)),
     Operation("transpose", "c = coop_mat_transpose(c);", lambda t: Transpose(matrix(t), matrix(t).use)),
+    Operation("`+` a scalar", "c = c + s;", lambda t: lowering.Binary(matrix(t), "add")),
+    Operation("builtin: `max(c, s)`", "c = max(c, s);", lambda t: lowering.ComponentWise(matrix(t), "max", _BUILTIN)),
+    Operation("map", "c = coop_mat_map(c, mapped);", _map("mapped", 1)),
+    Operation("map, of two matrices", "c = coop_mat_map(c, c, mapped, s);", _map("mapped", 2)),
+    Operation("build", "c = coop_mat_build(mapped, s);", _map("mapped", 0)),
+    Operation("reduction of rows", "c = coop_mat_reduce(c, 1, either);", _reduce(1)),
+    Operation("reduction of columns", "c = coop_mat_reduce(c, 2, either);", _reduce(2)),
+    Operation("reduction of all", "c = coop_mat_reduce(c, 3, either);", _reduce(3)),
+    Operation(
+        "reduction of blocks", "h = coop_mat_reduce(c, 4, either); coop_mat_store(p, h, 0, 16ul);", _reduce(4, 8, 8)
+    ),
+    Operation("prefetch", "coop_mat_prefetch(C, p, 0, 16ul);", None),
     Operation("multiply-add", "x = coop_mat_mulAdd(a, b, x);", _multiply(False)),
     Operation("multiply-add, saturating", "x = coop_mat_mulAdd(a, b, x, MASK);", _multiply(True), integers=True),
 )
@@ -140,6 +165,11 @@ _USES = {"A": "A", "B": "B", "C": "ACCUMULATOR"}
 _UNTOLD = (
     *("OpLoad", "OpStore", "OpPhi", "OpVariable", "OpUndef", "OpCopyObject"),
     *("OpFunction", "OpFunctionCall", "OpFunctionParameter"),
+)
+# Instructions whose operands are all ids.
+_OF_ADDRESSES = (
+    *("OpAccessChain", "OpInBoundsAccessChain", "OpPtrAccessChain", "OpInBoundsPtrAccessChain"),
+    *("OpFunctionCall", "OpBitcast"),
 )
 _MEMORY = ("OpCooperativeMatrixLoadKHR", "OpCooperativeMatrixStoreKHR")
 
@@ -153,6 +183,14 @@ def source(component: ComponentType) -> str:
         f"CLK_COOPERATIVE_MATRIX_{_USES.get(name, 'ACCUMULATOR')})));"
         for name, t in types
     ]
+    lines.append(
+        f"typedef {component.opencl_c} T;\n"
+        "typedef T H __attribute__((coop_mat(memory_scope_sub_group, 8, 8, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));\n"
+        "T either(T x, T y) { return y; }\n"
+        "#define MAPPED __attribute__((overloadable)) mapped\n"
+        "T MAPPED(uint r, uint c, T x) { return x; }\n"
+        "T MAPPED(uint r, uint c, T x, T y, T z) { return z; }"
+    )
     mask = int(_multiply(True)(component).operands) if component.is_integer else 0
     lines.append(f"#define MASK {mask}")
     pointers = ", ".join(f"global {t.opencl_c} *{name}" for name, t in (("p", component), ("q", names["O"])))
@@ -163,7 +201,7 @@ def source(component: ComponentType) -> str:
             f"kernel void k{number}({pointers}, global uchar *r, global {names['X'].opencl_c} *z, global uint *count,"
             f" uint n)\n{{ {component.opencl_c} s = *p, own[256];"
             " A a = coop_mat_load(p, 0, 16ul); B b = coop_mat_load(p, 0, 16ul);"
-            f" C c = coop_mat_load(p, 0, 16ul); X x = coop_mat_load(z, 0, 16ul); O o; U u;\n{row.code}\n"
+            f" C c = coop_mat_load(p, 0, 16ul); X x = coop_mat_load(z, 0, 16ul); O o; U u; H h;\n{row.code}\n"
             "coop_mat_store(p, a, 0, 16ul); coop_mat_store(p, b, 0, 16ul); coop_mat_store(p, c, 0, 16ul);"
             " coop_mat_store(z, x, 0, 16ul); }"
         )
@@ -176,12 +214,21 @@ def source(component: ComponentType) -> str:
 def native(profile: str, component: ComponentType) -> dict[str, str]:
     """How each operation is done there, by its title."""
     options = ["-w", "--no-validate", "--native-profile", profile, "--spirv-version", "1.4"]
-    try:
-        binary = compiler.compile(source(component), options, name=component.name).spirv
-    except CompileError as error:
-        if [item.code for item in error.diagnostics] == ["native-matrix"]:
-            return {row.title: "none" for row in OPERATIONS if component.is_integer or not row.integers}
-        raise SystemExit(f"{profile}, {component.name}: {error}") from None
+    rows = {row.code: row for row in OPERATIONS if component.is_integer or not row.integers}
+    binary, refused = b"", {}
+    lines = source(component).split("\n")
+    while not binary:
+        try:
+            binary = compiler.compile("\n".join(lines), options, name=component.name).spirv
+        except CompileError as error:
+            if [item.code for item in error.diagnostics] != ["native-matrix"]:
+                raise SystemExit(f"{profile}, {component.name}: {error}") from None
+            span = error.diagnostics[0].span
+            row = rows.get(lines[span.line - 1]) if span is not None else None
+            if row is None:
+                return {row.title: "none" for row in rows.values()}
+            refused[row.title] = "none"
+            lines[span.line - 1] = ""
     module = Module.parse(binary)
     types = {item.result for item in module.instructions if item.name == "OpTypeCooperativeMatrixKHR"}
     local = {item.result for item in module.instructions if item.name == "OpVariable" and item.operands[0] == 4}
@@ -193,7 +240,7 @@ def native(profile: str, component: ComponentType) -> dict[str, str]:
     }
     base = [item.name for item in _closure(functions, names["k0"]) if item.name in _MEMORY]
     return {
-        row.title: _how(_closure(functions, names[f"k{number}"]), types, local, base if row.of_memory else None)
+        row.title: refused.get(row.title) or _how(row, _closure(functions, names[f"k{number}"]), types, local, base)
         for number, row in enumerate(OPERATIONS)
         if f"k{number}" in names
     }
@@ -222,28 +269,34 @@ def _closure(functions: Mapping[int, list[Instruction]], start: int) -> list[Ins
     return [item for body in found.values() for item in body]
 
 
-def _how(body: list[Instruction], types: set[int | None], local: set[int | None], base: list[str] | None) -> str:
-    """`base` are the accesses of the first kernel, whose operation is a load; None where none are the operation's."""
+def _how(
+    row: Operation, body: list[Instruction], types: set[int | None], local: set[int | None], base: list[str]
+) -> str:
+    """`base` are the accesses of the first kernel, whose operation is a load."""
     told: dict[str, None] = {}
     memory = [item.name for item in body if item.name in _MEMORY]
     for name in _MEMORY:
-        if base is not None and memory.count(name) > base.count(name) - (name == _MEMORY[0]):
+        if row.of_memory and memory.count(name) > base.count(name) - (name == _MEMORY[0]):
             told[name] = None
     for item in body:
         about = item.result_type in types or "Matrix" in item.name or item.name.endswith("GetElementCoordINTEL")
         if about and item.name not in (*_UNTOLD, *_MEMORY):
             told[item.name] = None
-    if any(word in local for item in body for word in item.operands):
+    if any(word in local for item in body if item.name in _OF_ADDRESSES for word in item.operands):
         told["local tile"] = None
     if any(item.name in ("OpPhi", "OpLoopMerge") for item in body) and "local tile" not in told:
         told["loop"] = None
-    return ", ".join(f"`{name[2:]}`" if name.startswith("Op") else name for name in told) or "access chain"
+    return ", ".join(f"`{name[2:]}`" if name.startswith("Op") else name for name in told) or (
+        "access chain" if row.title.startswith("component") else "nothing"
+    )
 
 
 # --- the lowerings ---------------------------------------------------------------------------------
 
 
 def lowered(route: str, row: Operation, component: ComponentType) -> str:
+    if row.instance is None:
+        return "nothing"
     strategy = STRATEGIES[route]
     target = strategy.target(None, None)
     instance = row.instance(component)

@@ -30,7 +30,7 @@ from ..conversions import check_matrix_conversion, matrix_index
 from ..hints import cast_to, declared_here, spelled
 from ..values import convert_arithmetic, make_binary, rvalue
 from .component_wise import is_component_wise
-from .function_operands import function_operand, names_function
+from .function_operands import function_operand, means_function, names_function
 from .types import enumerator, require_extension
 
 
@@ -428,8 +428,11 @@ _ROW, _COLUMN, _BLOCKS = 1, 2, 4
 
 def _map(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
     nodes = node.arguments
+    if names_function(c, nodes[0]):
+        notes = [Note("'coop_mat_build' makes a matrix by a function alone")]
+        c.fail("coop-mat-not-a-matrix", "expected a cooperative matrix, not a function", nodes[0].span, notes=notes)
     # The function is the first one that is no matrix; the last argument has to be it where none is one by its looks.
-    count = next((n for n, argument in enumerate(nodes) if n and names_function(c, argument)), len(nodes) - 1)
+    count = next((n for n, argument in enumerate(nodes) if n and means_function(c, argument)), len(nodes) - 1)
     first = matrix_argument(c, nodes[0], expected)
     matrix = _matrix(first)
     operands = [first, *c.each(nodes[1:count], lambda argument: _operand_of_map(c, argument, matrix))]
@@ -439,7 +442,10 @@ def _map(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | Non
 
 
 def _operand_of_map(c: Context, node: syntax.Expression, matrix: CoopMatrixType) -> Expr:
-    value = matrix_argument(c, node, matrix)
+    value = rvalue(c.analyse(node, matrix))
+    if not isinstance(value.type, CoopMatrixType):
+        message = f"expected a cooperative matrix or the name of a function, not '{value.type}'"
+        c.fail("coop-mat-function", message, node.span, notes=declared_here(value))
     if value.type != matrix:
         message = f"the matrices of 'coop_mat_map' must have one type: '{matrix}' and '{value.type}' differ"
         c.fail("coop-mat-operand-types", message, node.span, notes=declared_here(value))

@@ -49,6 +49,8 @@ def values_with_matrices(
 def component_wise(c: Context, name: str, arguments: list[Expr], node: syntax.Call) -> Expr:
     """Analyse a call of builtin `name`, of whose arguments one at least is a matrix."""
     matrix = next(a.type for a in arguments if isinstance(a.type, CoopMatrixType))
+    if not is_component_wise(name):
+        _refuse(c, name, matrix, len(arguments), node)
     for a in arguments:
         if isinstance(a.type, CoopMatrixType) and a.type != matrix:
             message = f"the matrices of '{name}' must have one type: '{matrix}' and '{a.type}' differ"
@@ -80,8 +82,7 @@ def component_wise(c: Context, name: str, arguments: list[Expr], node: syntax.Ca
 def _overload(name: str, component: ScalarType, count: int) -> builtins.Overload | None:
     """Return the overload of which all is of the component type."""
     row = builtins.find(name)
-    if row is None or not is_component_wise(name):
-        return None
+    assert row is not None
     types = (component,) * count
     return next((o for o in builtins.overloads(row) if o.parameters == types and o.result == component), None)
 

@@ -38,6 +38,13 @@ def names_function(c: Context, node: syntax.Expression) -> bool:
     )
 
 
+def means_function(c: Context, node: syntax.Expression) -> bool:
+    """Return whether an argument is meant for a function, though its bare name alone is one: `f`, `&f`, `(f)`."""
+    while isinstance(node, syntax.Paren) or (isinstance(node, syntax.Unary) and node.op in ("&", "*")):
+        node = node.inner if isinstance(node, syntax.Paren) else node.operand
+    return names_function(c, node)
+
+
 def function_operand(
     c: Context, node: syntax.Expression, leading: tuple[Type, ...], result: Type, rest: Nodes = ()
 ) -> tuple[typed.FunctionDecl, list[Expr]]:

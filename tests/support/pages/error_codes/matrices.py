@@ -32,8 +32,8 @@ MATRICES: tuple[ErrorCode, ...] = (
     ErrorCode("coop-mat-component", "no component can be of this type", "typedef bool M MATRIX(16, 16, 0);"),
     ErrorCode(
         "coop-mat-scope",
-        "the scope is not the subgroup",
-        "typedef float M __attribute__((coop_mat(memory_scope_work_group, 16, 16, CLK_COOPERATIVE_MATRIX_A)));",
+        "the scope is neither the subgroup nor the work-group",
+        "typedef float M __attribute__((coop_mat(memory_scope_device, 16, 16, CLK_COOPERATIVE_MATRIX_A)));",
     ),
     ErrorCode(
         "coop-mat-shape",
@@ -72,7 +72,7 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "coop-mat-conversion",
-        "a conversion that would change more than the components",
+        "a conversion that would change more than the components and the use",
         "void f(C c, D d) { c = (C)d; float x = (float)c; }",
     ),
     ErrorCode(
@@ -134,7 +134,7 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     # Operators and components.
     ErrorCode(
-        "coop-mat-operator", "an operator that matrices do not have", "void f(C c, float x) { c = c / x; c = c & c; }"
+        "coop-mat-operator", "an operator that matrices do not have", "void f(C c, float4 v) { c = c / v; c = c & c; }"
     ),
     ErrorCode(
         "coop-mat-operand-types", "the operands are of different matrix types", "void f(C c, D d) { c = c + d; }"
@@ -147,6 +147,35 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode("array-bounds", "an array of matrices has no such element", "void f(C c) { C k[2]; k[2] = c; }"),
     ErrorCode("coop-mat-element-address", "the address of a component", "void f(C c) { float *p = &c[0]; }"),
+    # Functions of components.
+    ErrorCode(
+        "coop-mat-builtin",
+        "a builtin that is not calculated component by component, or an operand that is neither matrix nor scalar",
+        "void f(C c, float4 v) { c = isnan(c); c = fmax(c, v); }",
+    ),
+    ErrorCode(
+        "coop-mat-function",
+        "an operand is not the name of a function, or of a kernel",
+        "float f(uint row, uint column);\nkernel void k(float x) { C c = coop_mat_build(&f); c = coop_mat_map(c, x); }",
+    ),
+    ErrorCode(
+        "coop-mat-function-type",
+        "a function as an operand has other parameters or another result than the operation wants",
+        "float f(int row, uint column) { return row; }\nvoid g() { C c = coop_mat_build(f); }",
+    ),
+    ErrorCode(
+        "coop-mat-function-effect",
+        "a function as an operand does more than calculate a value of its arguments and of memory",
+        "float f(uint row, uint column, global float *p) { return p[row] = column; }\n"
+        "void g(global float *p) { C c = coop_mat_build(f, p); }",
+    ),
+    ErrorCode(
+        "coop-mat-reduce",
+        "the directions of a reduction are no constant or none of the four, or the sizes do not follow from them",
+        "float sum(float x, float y) { return x + y; }\n"
+        "void f(C c, int n)\n{\n    c = coop_mat_reduce(c, n, sum);\n"
+        "    D d = coop_mat_reduce(c, CLK_COOPERATIVE_MATRIX_REDUCE_COLUMN, sum);\n}",
+    ),
     # Devices and lowerings.
     ErrorCode(
         "coop-mat-target-type",
@@ -177,6 +206,6 @@ MATRICES: tuple[ErrorCode, ...] = (
         "native-matrix",
         "the instructions for matrices cannot do it; the other lowerings can",
         "kernel void k(global uint2 *out, uint i)\n{\n    out[0] = coop_mat_coord(C, i);\n}",
-        ("--matrices", "native", "--spirv-version", "1.2"),
+        ("--matrices", "native"),
     ),
 )

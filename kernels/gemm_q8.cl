@@ -1,0 +1,43 @@
+// Y = X W^T for weights in llama.cpp's blocks Q8_0: 32 weights of a row, a byte each, share a factor. They are decoded
+// as they are needed. W is N x K, X is M x K; N is a multiple of ROWS, M of COLUMNS, K of DEPTH.
+//
+// run: kernel=gemm_q8 global=(N/16*sg, M/16) local=(sg, 1) M=32 N=64 K=128
+//      flop=2*M*N*K
+//      -DM=32 -DN=64 -DK=128 -DROWS=16 -DCOLUMNS=16 -DDEPTH=32
+//      w=u8[N,K/32,34]:integers(0,40) x=f16[M,K]:uniform(-1,1) y=f32[M,N]:zeros
+// check: y ~ x.astype(f32) @ (w[:, :, 2:].copy().view(i8) * w[:, :, :2].copy().view(f16).astype(f32)).reshape(N, K).T
+//        atol=0.05
+
+#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable
+
+#define COLUMN_MAJOR CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR
+#define MATRIX(ROWS, COLUMNS, USE) \
+    __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, ROWS, COLUMNS, CLK_COOPERATIVE_MATRIX_##USE)))
+
+typedef half Weights MATRIX(ROWS, DEPTH, A);
+typedef half Inputs MATRIX(DEPTH, COLUMNS, B);
+typedef float Sums MATRIX(ROWS, COLUMNS, ACCUMULATOR);
+
+typedef struct {
+    half factor;
+    char parts[32];
+} Block;
+
+half weight(uint row, uint column, const global Block *blocks)
+{
+    const global Block *block = blocks + row * (K / 32) + column / 32;
+    return (half)(block->parts[column % 32] * (float)block->factor);
+}
+
+kernel void gemm_q8(const global Block *w, const global half *x, global float *y)
+{
+    const size_t row = get_group_id(0) * ROWS, column = get_group_id(1) * COLUMNS;
+    Sums sum = coop_mat_init(0);
+
+    for (size_t k = 0; k < K; k += DEPTH) {
+        const Weights weights = coop_mat_build(weight, w + (row * K + k) / 32);
+        const Inputs inputs = coop_mat_load(x + column * K + k, COLUMN_MAJOR, K);
+        sum = coop_mat_mulAdd(weights, inputs, sum);
+    }
+    coop_mat_store(y + column * N + row, sum, COLUMN_MAJOR, N);
+}

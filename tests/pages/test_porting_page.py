@@ -1,0 +1,59 @@
+"""docs/porting.md: what it says to write here compiles, and every foreign name that messages know stands on it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pages import markdown
+
+import coopmat
+from coopmat.frontend import foreign_names
+
+PATH = Path(__file__).parents[2] / "docs/porting.md"
+PAGE = PATH.read_text(encoding="utf-8")
+(FRAME,) = markdown.blocks(PAGE, "c")
+PLACE = "    // here\n"
+TABLES = [cells for cells in markdown.rows(PAGE) if len(cells) == 3]
+ROWS = [cells for cells in TABLES if cells[2].startswith("`")]
+OPTIONS = {
+    "one": ("--matrices", "one"),
+    "lanes": ("--matrices", "lanes"),
+    "native": ("--native-profile", "maint1", "--spirv-version", "1.4"),
+}
+
+
+def source(text: str) -> str:
+    """The frame with this text, and what keeps its values from being unused."""
+    assert FRAME.text.count(PLACE) == 1
+    uses = "{ coop_mat_store(out, c + d + (C)h, ROW_MAJOR, 16); coop_mat_store((global int *)out, i32, ROW_MAJOR, 16);"
+    uses += " coop_mat_store(out, coop_mat_mulAdd(a, b, c), ROW_MAJOR, 16); }"
+    kernel = FRAME.text.replace(PLACE, f"    {{ {text} }}\n    {uses}\n")
+    size = "__attribute__((reqd_work_group_size(64, 1, 1)))" if "WORKGROUP" in text else ""
+    return kernel.replace("kernel void", f"kernel {size} void")
+
+
+@pytest.mark.parametrize("route", OPTIONS)
+@pytest.mark.parametrize("cells", ROWS, ids=lambda cells: f"{cells[0]}, {cells[1]}")
+def test_what_is_written_here_compiles(cells: list[str], route: str) -> None:
+    module = coopmat.compile(source(markdown.codes(cells[2])[0]), OPTIONS[route])
+    assert not module.diagnostics, "\n".join(str(item) for item in module.diagnostics)
+    assert module.spirv
+
+
+def test_every_row_has_a_text_or_says_none() -> None:
+    heads = [cells for cells in TABLES if cells[2] == "here"]
+    assert len(TABLES) - len(heads) > 100
+    missing = [cells for cells in TABLES if cells not in heads and not re.match(r"`|none\b", cells[2])]
+    assert not missing
+
+
+@pytest.mark.parametrize("table", ["FUNCTIONS", "CONSTANTS", "TYPES"])
+def test_names_that_messages_know_are_on_the_page(table: str) -> None:
+    words = set(re.findall(r"\w+", PAGE))
+    assert [name for name in getattr(foreign_names, table) if name not in words] == []
+
+
+def test_links_lead_somewhere() -> None:
+    assert markdown.broken_links(PATH) == []
