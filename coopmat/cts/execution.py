@@ -58,8 +58,8 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Built:
-    """A kernel of a built program; `lanes` is its subgroup size, None if the device chooses. Without `in_sub_groups`
-    its matrices are all of work-groups, for which the device's subgroups do not matter."""
+    """A kernel of a built program; `lanes` is its subgroup size, None if the device chooses. If not `in_sub_groups`,
+    all its matrices are of work-groups, for which the device's subgroups do not matter."""
 
     kernel: Any
     lanes: int | None

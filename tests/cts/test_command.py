@@ -31,7 +31,7 @@ def run(device, capsys, tmp_path, monkeypatch):
 def test_the_list_has_every_test_in_its_modes(run):
     status, lines, _ = run("--list")
     wanted = {f"{mode}_{operation.name}" for operation in OPERATIONS.values() for mode in operation.modes}
-    assert status == 0 and set(lines) == wanted and len(lines) == 22 * 2 + 10
+    assert status == 0 and set(lines) == wanted and len(lines) == 32 * 2 + 14
 
 
 def test_with_a_test_the_list_has_what_can_be_pasted_back(run):

@@ -1,4 +1,4 @@
-"""The nine operations that only OpenCL C has: their kernels compile for every route, and their buffers catch faults."""
+"""The operations that only OpenCL C has: their kernels compile for every route, and their buffers catch faults."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import coopmat
 from coopmat.cts.comparison import fault
 from coopmat.cts.experiment import PATTERN, Argument, Experiment
 from coopmat.cts.operations import OPERATIONS, Case, Setting
+from coopmat.cts.operations.builtins import Application
 from coopmat.cts.profile import profile_for
 from coopmat.cts.writers.c import CWriter
 from coopmat.matrices.reference import Array
@@ -20,8 +21,8 @@ from coopmat.matrices.supported import parse_variants
 from coopmat.matrices.variants import COMPONENT_TYPES, MatrixType, Use
 
 OURS = (
-    *("transpose", "scalar_mul", "element_access", "coord", "init_runtime", "load_checked", "store_checked"),
-    *("control_flow", "nested_struct", "two_subgroups"),
+    *("component_wise", "scalar_add", "scalar_sub", "scalar_mul", "scalar_div", "init_runtime", "prefetch"),
+    *("element_access", "coord", "load_checked", "store_checked", "control_flow", "nested_struct", "two_subgroups"),
 )
 PROFILE = profile_for(CPU, "lanes")
 TYPE = MatrixType(COMPONENT_TYPES["s16"], 3, 5, Use.B)
@@ -32,6 +33,7 @@ def case_of(name: str) -> Case:
     """A small one, of no square shape."""
     parameters = {
         **dict.fromkeys(("load_checked", "store_checked"), (TYPE, 0)),
+        "component_wise": Application(TYPE, "mad_sat", "msm"),
         "two_subgroups": (FACTORS, 2),
     }.get(name, TYPE)
     return Case("x", 8, parameters)
@@ -84,7 +86,7 @@ def test_what_is_right_passes_and_anything_else_does_not(name: str) -> None:
         assert fault(argument, expected) == ""
         for at in {0, expected.size - 1, *(int(n) for n in rng.integers(0, expected.size, 8))}:
             wrong = expected.copy()
-            wrong[at] += 1
+            wrong[at] ^= 1
             assert fault(argument, wrong)
 
 
@@ -188,7 +190,7 @@ def test_kernels_compile(route: str) -> None:
         cases = [case for case in OPERATIONS[name].cases(profile) if case.sub_group_size == size]
         texts += [text_of(name, case, f"k{len(texts)}_{n}", profile) for n, case in enumerate((cases[0], cases[-1]))]
     options = ["--matrices", route, *([] if route in ("native", "one") else ["--sub-group-size", "8"])]
-    options += ["--spirv-version", "1.4"] if route == "native" else []
+    options += ["--spirv-version", "1.4", "--native-profile", "maint1"] if route == "native" else []
     module = coopmat.compile("\n".join(texts), options, name="kernels.cl")
     assert module.spirv and len(module.kernels) == 2 * len(OURS)
     assert [kernel.name for kernel in module.kernels.values() if not kernel.uses_matrices] == []

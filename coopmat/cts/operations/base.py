@@ -164,6 +164,23 @@ def dealt(profile: Profile, name: str, options: Sequence[T], count: int = 1) -> 
     return [options[(first + number) % len(options)] for number in range(count)]
 
 
+class Turns:
+    """Turns of options, by a name: those that were not taken yet come first; all come each time if the profile is
+    exhaustive."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._exhaustive = profile.exhaustive
+        self._first: dict[str, int] = {}
+
+    def next(self, name: str, options: Sequence[T], count: int) -> Sequence[T]:
+        """Return so many of the options, the first time from one on that depends on the name."""
+        if self._exhaustive or len(options) <= count:
+            return options
+        first = self._first.get(name, zlib.crc32(name.encode()))
+        self._first[name] = first + count
+        return [options[(first + number) % len(options)] for number in range(count)]
+
+
 def is_of_small_floats(case: Case) -> bool:
     """Return whether a case has small floats, on which SPIR-V has no arithmetic: SPV_KHR_bfloat16 allows conversions
     and multiply-adds."""

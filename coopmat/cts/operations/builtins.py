@@ -16,10 +16,10 @@ from ..experiment import Argument, Experiment
 from ..profile import Profile
 from ..values import moderate, whole_range
 from ..writers.c import CWriter
-from .base import Case, Operation, Setting, thinned
+from .base import Case, Operation, Setting, Turns
 
 # Builtins for each matrix type.
-_EACH = 2
+_EACH = 3
 Has = Callable[[ComponentType], bool]
 Draw = Callable[..., list[Array]]
 
@@ -196,29 +196,29 @@ def _step(edge: Array, x: Array) -> Array:
     return np.where(x < edge, 0, 1).astype(x.dtype)
 
 
-_BUILTINS = (
+BUILTINS = (
+    # Both.
+    Builtin("max", "mm ms", np.maximum, _has_ordered, _without("zeros", "nan", "infinite")),
+    Builtin("clamp", "mmm mss mms", lambda x, low, high: np.minimum(np.maximum(x, low), high), _has_ordered, _bounded),
+    Builtin("min", "mm sm", np.minimum, _has_ordered, _without("zeros", "nan", "infinite")),
     # Floats: exact, or rounded once.
-    *(Builtin(f.__name__, "m", f, _is_float, _any_values) for f in (np.fabs, np.ceil, np.floor, np.trunc, np.rint)),
-    Builtin("round", "m", _rounded_away, _is_float, _any_values),
-    Builtin("sign", "m", _sign, _is_float, _any_values),
+    Builtin("fma", "mmm mms smm", _fused, _is_float, _cancelling),
     Builtin("fmax", "mm ms sm", np.fmax, _is_float, _without("zeros")),
     Builtin("fmin", "mm ms sm", np.fmin, _is_float, _without("zeros")),
+    Builtin("nextafter", "mm", np.nextafter, lambda t: _is_float(t) and not t.is_bits, _without("zeros")),
     Builtin("copysign", "mm sm", np.copysign, _is_float, _without("nan")),
     Builtin("fdim", "mm ms", _difference, _is_float, _any_values),
     Builtin("fmod", "mm ms", np.fmod, _is_float, _any_values),
-    Builtin("nextafter", "mm", np.nextafter, lambda t: _is_float(t) and not t.is_bits, _without("zeros")),
     Builtin("maxmag", "mm", _by_magnitude(True), _is_float, _without("zeros", "nan")),
     Builtin("minmag", "ms", _by_magnitude(False), _is_float, _without("zeros", "nan")),
     Builtin("step", "mm sm", _step, _is_float, _without("nan")),
-    Builtin("fma", "mmm mms smm", _fused, _is_float, _cancelling),
+    Builtin("round", "m", _rounded_away, _is_float, _any_values),
+    Builtin("sign", "m", _sign, _is_float, _any_values),
+    *(Builtin(f.__name__, "m", f, _is_float, _any_values) for f in (np.fabs, np.ceil, np.floor, np.trunc, np.rint)),
     # Floats: of some accuracy.
-    Builtin("sqrt", "m", np.sqrt, _is_float, _any_values, 3),
     Builtin("exp", "m", np.exp, _is_float, _moderate, 3),
+    Builtin("sqrt", "m", np.sqrt, _is_float, _any_values, 3),
     Builtin("rsqrt", "m", lambda x: 1 / np.sqrt(x), _is_float, _moderate, 3),
-    # Both.
-    Builtin("max", "mm ms", np.maximum, _has_ordered, _without("zeros", "nan", "infinite")),
-    Builtin("min", "mm sm", np.minimum, _has_ordered, _without("zeros", "nan", "infinite")),
-    Builtin("clamp", "mmm mss mms", lambda x, low, high: np.minimum(np.maximum(x, low), high), _has_ordered, _bounded),
     # Integers.
     Builtin("add_sat", "mm ms", _saturated(lambda x, y: x + y), _is_integer, _any_values),
     Builtin("sub_sat", "mm sm", _saturated(lambda x, y: x - y), _is_integer, _any_values),
@@ -236,7 +236,7 @@ _BUILTINS = (
     Builtin("mul24", "mm", _of_integers(lambda x, y: x * y), _is_of_24_bits, _of_24_bits),
     Builtin("mad24", "mms", _of_integers(lambda x, y, z: x * y + z), _is_of_24_bits, _of_24_bits),
 )
-_BY_NAME = {builtin.name: builtin for builtin in _BUILTINS}
+_BY_NAME = {builtin.name: builtin for builtin in BUILTINS}
 
 
 # --- the operation
@@ -253,17 +253,13 @@ class Application:
 
 def _cases(profile: Profile) -> Iterable[Case]:
     """Yield a few builtins for each matrix type, in turn; all if the profile is exhaustive."""
-    turns: dict[tuple[tuple[str, str], ...], int] = {}
-    cases = []
+    turns = Turns(profile)
     for matrix, size in profile.matrix_types:
-        options = tuple((b.name, p) for b in _BUILTINS if b.has(matrix.component) for p in b.patterns.split())
-        first = turns.get(options, 0)
-        count = len(options) if profile.exhaustive else _EACH
-        turns[options] = first + count
-        for name, pattern in (options[(first + n) % len(options)] for n in range(count)):
+        options = [(b.name, p) for b in BUILTINS if b.has(matrix.component) for p in b.patterns.split()]
+        # Types of the same builtins share the turns: there are more builtins than matrix types of one component type.
+        for name, pattern in turns.next(str(options), options, _EACH):
             text = f"{matrix.name}.{name}_{pattern}{profile.suffix(size)}"
-            cases.append(Case(text, size, Application(matrix, name, pattern)))
-    yield from thinned(profile, cases)
+            yield Case(text, size, Application(matrix, name, pattern))
 
 
 def _scalar_type(component: ComponentType) -> ComponentType:

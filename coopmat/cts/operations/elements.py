@@ -16,12 +16,13 @@ from ..writers import Parameter, Value, Variable, Writer
 from .base import Case, Operation, Setting, of_matrices, type_cases
 
 
-def _sum(component: ComponentType, x: Array, y: Array) -> Array:
+def sum_of(component: ComponentType, x: Array, y: Array) -> Array:
     """Return x + y, or y for types whose components are only moved."""
     return y if component.is_bits else meaning.binary(component, "add", x, y)
 
 
-def _sum_of_scalars(w: Writer, component: ComponentType, x: Value, y: Value) -> Value:
+def sum_of_scalars(w: Writer, component: ComponentType, x: Value, y: Value) -> Value:
+    """Write `sum_of` for one component."""
     return y if component.is_bits else w.add_scalars(component, x, y)
 
 
@@ -33,7 +34,7 @@ def _sum_of_matrices(w: Writer, matrix: MatrixType, x: Value, y: Value) -> Value
 
 
 def _composite(component: ComponentType, x: Array, y: Array) -> dict[str, Array]:
-    return {"out": _sum(component, y, x)}
+    return {"out": sum_of(component, y, x)}
 
 
 def _write_composite(setting: Setting, w: Writer) -> None:
@@ -42,7 +43,7 @@ def _write_composite(setting: Setting, w: Writer) -> None:
     source, target = w.declare(matrix, w.load(x)), w.declare(matrix, w.load(y))
 
     def add(i: Value) -> None:
-        total = _sum_of_scalars(w, matrix.component, w.component(target, i), w.component(source, i))
+        total = sum_of_scalars(w, matrix.component, w.component(target, i), w.component(source, i))
         w.set_component(target, i, total)
 
     w.each_component(matrix, add)
@@ -53,7 +54,7 @@ def _write_composite(setting: Setting, w: Writer) -> None:
 
 
 def _rvalue(component: ComponentType, x: Array, y: Array) -> dict[str, Array]:
-    return {"out": _sum(component, y, x), "changed": y}
+    return {"out": sum_of(component, y, x), "changed": y}
 
 
 def _write_rvalue(setting: Setting, w: Writer) -> None:
@@ -65,7 +66,7 @@ def _write_rvalue(setting: Setting, w: Writer) -> None:
     def add(i: Value) -> None:
         copy = w.declare(matrix, w.read(original))
         w.set_component(original, i, w.component(other, i))
-        total = _sum_of_scalars(w, matrix.component, w.component(other, i), w.component(copy, i))
+        total = sum_of_scalars(w, matrix.component, w.component(other, i), w.component(copy, i))
         w.set_component(result, i, total)
 
     w.each_component(matrix, add)
@@ -77,7 +78,7 @@ def _write_rvalue(setting: Setting, w: Writer) -> None:
 
 
 def _array(component: ComponentType, x: Array, y: Array) -> dict[str, Array]:
-    return {"out": _sum(component, _sum(component, y, x), y), "kept": x}
+    return {"out": sum_of(component, sum_of(component, y, x), y), "kept": x}
 
 
 def _write_array(setting: Setting, w: Writer) -> None:
@@ -92,7 +93,7 @@ def _write_array(setting: Setting, w: Writer) -> None:
     def add_matrix(which: Value) -> None:
         def add(i: Value) -> None:
             term = w.component(matrices(which), i)
-            w.set_component(third, i, _sum_of_scalars(w, matrix.component, w.component(third, i), term))
+            w.set_component(third, i, sum_of_scalars(w, matrix.component, w.component(third, i), term))
 
         w.each_component(matrix, add)
 
@@ -105,8 +106,8 @@ def _write_array(setting: Setting, w: Writer) -> None:
 
 
 def _functions(component: ComponentType, x: Array, y: Array) -> dict[str, Array]:
-    total = _sum(component, x, y)
-    return {"out": total, "changed": _sum(component, x, total)}
+    total = sum_of(component, x, y)
+    return {"out": total, "changed": sum_of(component, x, total)}
 
 
 def _write_functions(setting: Setting, w: Writer) -> None:

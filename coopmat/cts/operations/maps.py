@@ -16,7 +16,7 @@ from ..functions import UINT, Function, Pointer, Scalars, V, of_builtin
 from ..profile import Profile
 from ..values import whole_range
 from ..writers import Writer
-from .base import Case, Operation, Setting, dealt, thinned
+from .base import Case, Operation, Setting, Turns
 
 _BYTES = COMPONENT_TYPES["u8"]
 
@@ -215,7 +215,7 @@ _BUILDS = (
 # --- the operations
 
 
-_KINDS = {kind.name: kind for kind in (*_MAPS, *_MULTIPLE, *_BUILDS)}
+KINDS = {kind.name: kind for kind in (*_MAPS, *_MULTIPLE, *_BUILDS)}
 
 
 @dataclass(frozen=True)
@@ -225,17 +225,17 @@ class Mapped:
 
     @property
     def kind(self) -> Kind:
-        return _KINDS[self.function]
+        return KINDS[self.function]
 
 
 def _cases(profile: Profile, kinds: Sequence[Kind], count: int) -> Iterable[Case]:
-    """Yield so many of the functions for each matrix type, all if the profile is exhaustive."""
-    cases = []
+    """Yield so many of the functions for each matrix type, each component type's in turn; all if the profile is
+    exhaustive."""
+    turns = Turns(profile)
     for matrix, size in profile.matrix_types:
         own = [kind for kind in kinds if kind.has(matrix.component)]
-        for kind in dealt(profile, f"{matrix} {size}", own, count):
-            cases.append(Case(f"{matrix.name}.{kind.name}{profile.suffix(size)}", size, Mapped(matrix, kind.name)))
-    yield from thinned(profile, cases)
+        for kind in turns.next(matrix.component.name, own, count):
+            yield Case(f"{matrix.name}.{kind.name}{profile.suffix(size)}", size, Mapped(matrix, kind.name))
 
 
 def _experiment(setting: Setting) -> Experiment:

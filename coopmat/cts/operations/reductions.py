@@ -16,16 +16,18 @@ from ..functions import Function, Scalars, V, of_builtin
 from ..profile import Profile
 from ..values import whole_range
 from ..writers import Writer
-from .base import Case, Operation, Setting, dealt, thinned
+from .base import Case, Operation, Setting, Turns, dealt
 
 ROW, COLUMN, ALL, BLOCKS = 1, 2, 3, 4
 # Components of a lowered matrix, each of which becomes a branch or an exchange of its own; values of a result's side
 # that is free.
 _MOST = 256
 _FREE = (1, 3, 8)
-# Of an exact sum of small floats no more terms are other than zero, of a product no more factors other than 1 and -1.
+# Of an exact sum of small floats no more terms are other than zero, of a product no more factors even, or other than 1
+# and -1; of what is compared no more are infinite, say.
 _TERMS = 8
 _FACTORS = 3
+_SPECIAL = 4
 
 
 # --- what components are combined by
@@ -76,23 +78,39 @@ FUNCTIONS: dict[str, Callable[[ComponentType], Function]] = {
 
 
 def reducible(rng: np.random.Generator, kind: str, component: ComponentType, *shape: int) -> Array:
-    """Return values of which every order gives the same result: integers over their whole range; floats whose sums and
-    products are exact, or of which one is the greatest and the least."""
+    """Return values of which every order gives the same result, and of which hardly one can be left out: integers over
+    their whole range; floats whose sums and products are exact."""
+    if kind in ("max", "min"):
+        return _ordered(rng, component, *shape)
+    if kind == "product":
+        # Of even factors no more than a few: a product of many is zero.
+        few = _few(rng, np.ones(shape, np.int64), 0, _FACTORS)
+        if component.is_integer:
+            return np.asarray(
+                (whole_range(rng, component, *shape) | np.array(1, component.numpy)) << few.astype(component.numpy)
+            )
+        powers = few * rng.choice([-1, 1], shape)
+        return meaning.narrow(component, rng.choice([-1.0, 1.0], shape) * np.exp2(powers))
     if component.is_integer:
         return whole_range(rng, component, *shape)
-    if kind == "sum":
-        numbers = rng.integers(-2, 3, shape)
-        return meaning.narrow(component, _few(rng, numbers, 0) if component.is_bits else numbers)
-    if kind == "product":
-        powers = _few(rng, rng.choice([-1, 1], shape), 0, _FACTORS)
-        return meaning.narrow(component, rng.choice([-1.0, 1.0], shape) * np.exp2(powers))
-    values = meaning.widen(component, whole_range(rng, component, *shape))
+    numbers = rng.integers(-2, 3, shape)
+    return meaning.narrow(component, _few(rng, numbers, 0, _TERMS) if component.is_bits else numbers)
+
+
+def _ordered(rng: np.random.Generator, component: ComponentType, *shape: int) -> Array:
+    """Return values that mostly differ, with a few of those that are easily mishandled."""
+    anything = whole_range(rng, component, *shape)
+    few = _few(rng, np.ones(shape, np.int64), 0, _SPECIAL) == 1
+    if component.is_integer:
+        limits = np.iinfo(component.numpy)
+        return np.where(few, anything, rng.integers(limits.min, limits.max, shape, component.numpy, endpoint=True))
+    values = np.where(few, meaning.widen(component, anything), rng.standard_normal(shape) * 4)
     # Zeros of both signs are equal; of a NaN and a number fmax gives the number, and comparisons either.
     values = np.where(values == 0, 0, values)
     return meaning.narrow(component, np.where(np.isnan(values), 1, values) if component.is_bits else values)
 
 
-def _few(rng: np.random.Generator, numbers: Array, rest: int, most: int = _TERMS) -> Array:
+def _few(rng: np.random.Generator, numbers: Array, rest: int, most: int) -> Array:
     """Return the numbers, all but so many of them replaced by the `rest`."""
     order = rng.permutation(numbers.size).reshape(numbers.shape)
     return np.where(order < most, numbers, rest)
@@ -111,6 +129,7 @@ class Reduction:
 def _cases(profile: Profile, how: int) -> Iterable[Case]:
     """Yield two functions for each component type and shape of accumulators; all if the profile is exhaustive."""
     cases: dict[str, Case] = {}
+    turns = Turns(profile)
     for matrix, size in profile.matrix_types:
         source = _source(profile, matrix, how)
         if source is None or not profile.has_type(source, size):
@@ -118,10 +137,10 @@ def _cases(profile: Profile, how: int) -> Iterable[Case]:
         names = [name for name in FUNCTIONS if source.component.is_integer or name != "bits"]
         targets = [target for target in _targets(source, how) if profile.has_type(target, size)]
         for target in dealt(profile, f"{how} {source}", targets):
-            for name in dealt(profile, f"{source} {target}", names, 2):
+            for name in turns.next(f"{how} {source.component}", names, 2):
                 text = f"{source.name}.{target.name}.{name}{profile.suffix(size)}"
                 cases.setdefault(text, Case(text, size, Reduction(source, target, name)))
-    yield from thinned(profile, cases.values())
+    yield from cases.values()
 
 
 def _source(profile: Profile, matrix: MatrixType, how: int) -> MatrixType | None:
@@ -152,7 +171,7 @@ def _targets(source: MatrixType, how: int) -> Iterable[MatrixType]:
 # --- the results
 
 
-def _groups(values: Array, how: int) -> Array:
+def groups_of(values: Array, how: int) -> Array:
     """Return the components that are combined, along the last axis; the first two are the result's, 1 where it is
     free."""
     rows, columns = values.shape
@@ -162,13 +181,13 @@ def _groups(values: Array, how: int) -> Array:
         return np.asarray(values.T[None, :, :])
     if how == ALL:
         return np.asarray(values.reshape(1, 1, -1))
-    blocks = values.reshape(rows // 2, 2, columns // 2, 2)
-    return np.asarray(blocks.transpose(0, 2, 1, 3).reshape(rows // 2, columns // 2, 4))
+    blocks = values.reshape(rows // 2, 2, columns // 2, 2).transpose(0, 2, 1, 3)
+    return np.asarray(blocks.reshape(rows // 2, columns // 2, 4))
 
 
 def combined(function: Function, groups: Array) -> Array:
     """Return the function's results for what lies along the last axis."""
-    result = groups[..., 0]
+    result: Array = groups[..., 0]
     for number in range(1, groups.shape[-1]):
         result = function.value(result, groups[..., number])
     return result
@@ -179,11 +198,11 @@ def _experiment(setting: Setting, how: int) -> Experiment:
     source, target, kind = reduction.source, reduction.target, reduction.function
     rng, component, shape = setting.random(), source.component, (target.rows, target.columns)
     x = reducible(rng, kind, component, source.rows, source.columns)
-    result = combined(FUNCTIONS[kind](component), _groups(x, how))
+    result = combined(FUNCTIONS[kind](component), groups_of(x, how))
     arguments = [setting.input("x", source, x), setting.output("out", target, np.broadcast_to(result, shape))]
     if _is_rounded(reduction):
         y = _terms(rng, source)
-        total, tolerance = _rounded_sum(component, _groups(y, how))
+        total, tolerance = _rounded_sum(component, groups_of(y, how))
         tolerance = np.broadcast_to(tolerance, shape)
         arguments.insert(1, setting.input("y", source, y))
         arguments.append(setting.output("rounded", target, np.broadcast_to(total, shape), tolerance))

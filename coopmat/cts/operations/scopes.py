@@ -7,18 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from coopmat.matrices import meaning
-from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import SCOPE_WORKGROUP, MatrixType, Use, Variant
 
 from ..experiment import Experiment
 from ..profile import Profile
-from ..writers.c import CWriter
+from ..writers import Value, Writer
 from .base import Case, Operation, Setting
+from .elements import sum_of, sum_of_scalars
 from .inputs import is_plain, multiply_add_cases, operands_of, plain, product, types_of
 from .maps import CHOSEN
 from .reductions import COLUMN, FUNCTIONS, combined, reducible
-from .stack import Stack
 
 _GROUPS = 2
 _SUB_GROUPS = (2, 3, 1)
@@ -60,92 +58,66 @@ def _of_work_group(matrix: MatrixType) -> MatrixType:
     return replace(matrix, scope=SCOPE_WORKGROUP)
 
 
-def _stacks(setting: Setting, **types: MatrixType) -> list[Stack]:
-    """Return the places of matrices, one of each work-group."""
-    return [Stack.of(setting, name, _of_work_group(matrix), _GROUPS) for name, matrix in types.items()]
-
-
-def _load(w: CWriter, stack: Stack) -> str:
-    return w.variable(stack.place.matrix, stack.load("number"))
-
-
 # --- matrix types: component by component, and what exchanges components between work-items
-
-
-def _type_stacks(setting: Setting) -> list[Stack]:
-    matrix: MatrixType = setting.parameters.subject
-    turned = MatrixType(matrix.component, matrix.columns, matrix.rows, Use((matrix.use + 1) % 3))
-    reduced = replace(matrix, rows=2, use=Use.ACCUMULATOR)
-    return _stacks(setting, x=matrix, y=matrix, chosen=matrix, codes=matrix, turned=turned, reduced=reduced)
-
-
-_CODES = """\
-for (uint i = 0; i < coop_mat_length({m}); i++) {{
-    uint2 at = coop_mat_coord({m}, i);
-    {m}[i] = ({s}){wide}((at.x * 5 + at.y * 3 + number) & 127);
-}}"""
-
-
-def _type_results(setting: Setting, group: int, x: Array, y: Array) -> list[Array]:
-    """Return the contents of the stacks behind those of x and y."""
-    matrix: MatrixType = setting.parameters.subject
-    component, shape = matrix.component, (matrix.rows, matrix.columns)
-    rows, columns = np.indices(shape, np.uint32)
-    chosen = CHOSEN.function(component).value(rows, columns, x, y)
-    codes = meaning.narrow(component, (rows * 5 + columns * 3 + group) & 127)
-    greatest = combined(FUNCTIONS["max"](component), x.T)
-    return [chosen, codes, y.T, np.broadcast_to(greatest, (2, matrix.columns))]
 
 
 def _type_experiment(setting: Setting) -> Experiment:
     matrix: MatrixType = setting.parameters.subject
-    rng, stacks = setting.random(), _type_stacks(setting)
-    inputs = [
-        [reducible(rng, "max", matrix.component, matrix.rows, matrix.columns) for _ in range(2)] for _ in range(_GROUPS)
-    ]
-    results = [_type_results(setting, group, *pair) for group, pair in enumerate(inputs)]
-    buffers = [stack.input(arrays) for stack, arrays in zip(stacks, zip(*inputs, strict=True), strict=False)]
-    buffers += [stack.output(arrays) for stack, arrays in zip(stacks[2:], zip(*results, strict=True), strict=True)]
-    return Experiment(buffers, setting.parameters.sub_groups, _GROUPS)
+    rng, component, shape = setting.random(), matrix.component, (matrix.rows, matrix.columns)
+    x, y = (reducible(rng, "max", component, *shape) for _ in range(2))
+    places = (index.astype(np.uint32) for index in np.indices(shape))
+    greatest = combined(FUNCTIONS["max"](component), x.T)
+    turned = MatrixType(component, matrix.columns, matrix.rows, Use((matrix.use + 1) % 3))
+    reduced = replace(matrix, rows=2, use=Use.ACCUMULATOR)
+    results = {
+        "chosen": (matrix, CHOSEN.function(component).value(*places, x, y)),
+        "turned": (turned, y.T),
+        "reduced": (reduced, np.broadcast_to(greatest, (2, matrix.columns))),
+        "changed": (matrix, sum_of(component, x, y)),
+    }
+    inputs = [setting.input(name, _of_work_group(matrix), values) for name, values in (("x", x), ("y", y))]
+    outputs = [setting.output(name, _of_work_group(kind), values) for name, (kind, values) in results.items()]
+    return Experiment([*inputs, *outputs], setting.parameters.sub_groups, _GROUPS)
 
 
-def _write_type(setting: Setting, w: CWriter) -> None:
-    x, y, chosen, codes, turned, reduced = _type_stacks(setting)
-    matrix, component = x.place.matrix, x.place.matrix.component
-    m, n = _load(w, x), _load(w, y)
-    w.line(chosen.store("number", w.map(matrix, CHOSEN.function(component), [m, n], [])))
-    w.line(turned.store("number", w.transpose(matrix, turned.place.matrix, n)))
-    accumulator = replace(matrix, use=Use.ACCUMULATOR)
+def _write_type(setting: Setting, w: Writer) -> None:
+    x, y, chosen, turned, reduced, changed = w.experiment.arguments
+    matrix = _of_work_group(setting.parameters.subject)
+    component, accumulator = matrix.component, replace(matrix, use=Use.ACCUMULATOR)
+    m, n = w.load(x), w.load(y)
+    w.store(chosen, w.map(matrix, CHOSEN.function(component), [m, n], []))
+    assert turned.place is not None and reduced.place is not None
+    w.store(turned, w.transpose(matrix, turned.place.matrix, n))
     operand = m if matrix == accumulator else w.convert(matrix, accumulator, m)
-    greatest = w.reduce(accumulator, reduced.place.matrix, COLUMN, FUNCTIONS["max"](component), operand)
-    w.line(reduced.store("number", greatest))
-    w.lines_of(_CODES, m=m, s=component.opencl_c, wide="(float)" * component.is_bits)
-    w.line(codes.store("number", m))
+    w.store(reduced, w.reduce(accumulator, reduced.place.matrix, COLUMN, FUNCTIONS["max"](component), operand))
+    target, other = w.declare(matrix, m), w.declare(matrix, n)
+
+    def add(i: Value) -> None:
+        total = sum_of_scalars(w, component, w.component(target, i), w.component(other, i))
+        w.set_component(target, i, total)
+
+    w.each_component(matrix, add)
+    w.store(changed, w.read(target))
 
 
 # --- multiply-adds
 
 
-def _product_stacks(setting: Setting) -> list[Stack]:
-    a, b, c = types_of(setting.parameters.subject)
-    return _stacks(setting, a=a, b=b, c=c, out=c)
-
-
 def _product_experiment(setting: Setting) -> Experiment:
     variant: Variant = setting.parameters.subject
-    rng, (*stacks, out) = setting.random(), _product_stacks(setting)
-    inputs = [plain(rng, variant) for _ in range(_GROUPS)]
-    results, tolerances = zip(*(product(variant, item) for item in inputs), strict=True)
-    buffers = [stack.input(matrices) for stack, matrices in zip(stacks, zip(*inputs, strict=True), strict=True)]
-    return Experiment([*buffers, out.output(results, tolerances)], setting.parameters.sub_groups, _GROUPS)
+    values = plain(setting.random(), variant)
+    result, tolerance = product(variant, values)
+    types = [_of_work_group(matrix) for matrix in types_of(variant)]
+    inputs = [setting.input(n, matrix, array) for n, matrix, array in zip("abc", types, values, strict=True)]
+    out = setting.output("out", types[2], result, tolerance)
+    return Experiment([*inputs, out], setting.parameters.sub_groups, _GROUPS)
 
 
-def _write_product(setting: Setting, w: CWriter) -> None:
-    *stacks, out = _product_stacks(setting)
-    types = [stack.place.matrix for stack in stacks]
-    operands = operands_of(setting.parameters.subject)
-    a, b, c = (_load(w, stack) for stack in stacks)
-    w.line(out.store("number", w.multiply_add(types, a, b, c, operands)))
+def _write_product(setting: Setting, w: Writer) -> None:
+    *inputs, out = w.experiment.arguments
+    types = [_of_work_group(matrix) for matrix in types_of(setting.parameters.subject)]
+    a, b, c = (w.load(argument) for argument in inputs)
+    w.store(out, w.multiply_add(types, a, b, c, operands_of(setting.parameters.subject)))
 
 
 # --- both
@@ -156,9 +128,8 @@ def _experiment(setting: Setting) -> Experiment:
     return _type_experiment(setting) if is_type else _product_experiment(setting)
 
 
-def _write(setting: Setting, w: CWriter) -> None:
-    w.line("uint number = get_group_id(0);")
+def _write(setting: Setting, w: Writer) -> None:
     (_write_type if isinstance(setting.parameters.subject, MatrixType) else _write_product)(setting, w)
 
 
-OPERATIONS = (Operation("workgroup_scope", _cases, _experiment, _write, ("c",)),)
+OPERATIONS = (Operation("workgroup_scope", _cases, _experiment, _write),)

@@ -43,6 +43,8 @@ class AssemblyWriter(Writer):
         # Function variables, which stand first in the entry block; the block that the next instruction is in.
         self.variables: list[str] = []
         self.block = "%entry"
+        # Whether there are matrices of work-groups.
+        self.of_work_group = False
         # Whole functions before the kernel.
         self.functions: list[str] = []
         self._globals: dict[str, str] = {}
@@ -68,6 +70,10 @@ class AssemblyWriter(Writer):
         ]
         if self.sub_group_size is not None:
             lines.append(f"OpExecutionMode %kernel SubgroupSize {self.sub_group_size}")
+        if self.of_work_group:
+            # The work-items that matrices are spread over are known to the consumer.
+            size = self.experiment.sub_groups * (self.sub_group_size or 1)
+            lines.append(f"OpExecutionMode %kernel LocalSize {size} 1 1")
         lines += self.decorations
         lines += [f"{name} = {text}" for text, name in self._globals.items()]
         lines += self.functions
@@ -110,6 +116,7 @@ class AssemblyWriter(Writer):
         return self.once(f"OpConstant {self.scalar_type(component)} {assembly_literal(component, value)}")
 
     def matrix(self, matrix: MatrixType) -> str:
+        self.of_work_group |= matrix.of_work_group
         numbers = (matrix.scope, matrix.rows, matrix.columns, int(matrix.use))
         ids = " ".join(self.uint(number) for number in numbers)
         return self.once(f"OpTypeCooperativeMatrixKHR {self.scalar_type(matrix.component)} {ids}")
