@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import bench_contenders
+import bench_models
 import click
 import numpy as np
 
@@ -200,10 +201,16 @@ def bench_memory() -> None:
 @click.option("--device", metavar="D", help="The OpenCL device; the first one otherwise.")
 @click.option("--size", default=512, help="M = N = K of the products.")
 @click.option("--rounds", default=15, help="How often each is run.")
+@click.option("--models", is_flag=True, help="Attention and decoded weights, against numpy and onnxruntime only.")
 @click.option("--contenders", metavar="N,N...", help="Products at these sizes, against onnxruntime and numpy only.")
 @click.option("--line", "lines", multiple=True, metavar="TEXT", help="Of these, the ones whose names begin so.")
-def main(device: str | None, size: int, rounds: int, contenders: str | None, lines: tuple[str, ...]) -> None:
+def main(
+    device: str | None, size: int, rounds: int, models: bool, contenders: str | None, lines: tuple[str, ...]
+) -> None:
     """Measure the lowerings against plain kernels, and the compiler against clang."""
+    if models:
+        bench_models.main()
+        return
     if contenders:
         for line in bench_contenders.LINES:
             for extent in map(int, contenders.split(",")):

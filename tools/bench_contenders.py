@@ -144,6 +144,11 @@ def child(arguments: Sequence[str]) -> None:
         run = own_product(kind, int(size), tuple(map(int, more[0].split("x"))), more[1] == "1", more[2:])
     else:
         run = {"onnxruntime": onnxruntime_product, "numpy": numpy_product}[who](kind, int(size))
+    serve(run)
+
+
+def serve(run: Callable[[], object]) -> None:
+    """Run once, then for a while for each line of standard input, and answer with the median of the seconds."""
     run()
     print("ready", flush=True)
     for _ in sys.stdin:
@@ -159,11 +164,13 @@ def child(arguments: Sequence[str]) -> None:
 # --- turns ----------------------------------------------------------------------------------------------
 
 
-def started(contenders: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def started(
+    contenders: Mapping[str, Sequence[str]], script: str = __file__
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The processes of the contenders that can run here; of the others a line says why not."""
     for name, arguments in contenders.items():
         process = subprocess.Popen(
-            [sys.executable, __file__, *arguments],
+            [sys.executable, script, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -169,7 +169,7 @@ class _Memory(OfMatrix):
         if in_pieces:
             out |= {"PIECE": str(PIECE // self.matrix.component.size), "LOAD_PIECE(p)": piece(self.matrix.component)}
         if how == "WHOLE_COLM_LINE":
-            out["EACH"] = each(holding.slots // _BLOCK)
+            out |= {"EACH": each(holding.slots // _BLOCK), "V16": spelling.vector(self.matrix.component, _BLOCK)}
         if how == "WHOLE_COLM":
             out["EACH"] = each(holding.slots // _BLOCK)
             out |= _blocks(self.matrix.component)

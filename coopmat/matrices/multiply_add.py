@@ -224,7 +224,6 @@ class MultiplyAdd(FromTemplate):
             "BLOCK_M": str(rows),
             "EACH": "CM_UNROLL" if rows == m else "CM_ROLL",
             "EACH_K": each_k,
-            "VLOAD(p)": f"vload{depth}(0, p)",
             "HALVES(x)": " ".join(halves),
             "HALVED": x,
         }

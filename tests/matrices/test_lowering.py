@@ -117,8 +117,21 @@ SCRATCH_BUILTINS = [
     ]
 ]
 # Only where the rows of a matrix lie as vectors.
-WIDE_MAP = lowering.Map(ACC, "f", wide=True, operands=2)
-OTHERS_OF = {"one": [*BUILTINS, WIDE_MAP], "lanes": [], "scratch": SCRATCH_BUILTINS, "mma:emulated": []}
+WIDE = [
+    lowering.Map(ACC, "f", wide=True, operands=2),
+    lowering.Reduce(ACC, "join", how=1, rows=8, columns=5, wide=("join_4", "join_2")),
+    lowering.Reduce(ACC, "join", how=2, rows=3, columns=12, wide=("join_4", "join_2")),
+    lowering.Reduce(ACC, "join", how=3, rows=2, columns=7, wide=("join_4", "join_2")),
+    lowering.Load(MatrixType(C["f16"], 32, 16, Use.B), "global", Layout.COLUMN_MAJOR),
+    lowering.Load(MatrixType(C["f16"], 32, 1, Use.B), "local", Layout.COLUMN_MAJOR),
+    lowering.MultiplyAdd(
+        MatrixType(C["f16"], 6, 32, Use.A),
+        MatrixType(C["f16"], 32, 1, Use.B),
+        MatrixType(C["f32"], 6, 1, Use(2)),
+        Operands.NONE,
+    ),
+]
+OTHERS_OF = {"one": [*BUILTINS, *WIDE], "lanes": [], "scratch": SCRATCH_BUILTINS, "mma:emulated": []}
 TARGETS = [Target(ONE, 1), Target(LANES, 16), Target(SCRATCH, 16), Target(STRATEGIES["mma:emulated"], 32)]
 targets = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.strategy.name)
 
@@ -152,7 +165,7 @@ def test_definitions_are_what_the_signatures_say(target):
 @targets
 def test_every_macro_is_defined_and_undefined_again(target):
     prologue = lowering.prologue(target.strategy)
-    instances = INSTANCES + [WIDE_MAP] * (target.strategy is ONE)
+    instances = INSTANCES + WIDE * (target.strategy is ONE)
     for instance in instances + SCRATCH_BUILTINS * target.strategy.exchanges_in_local_memory:
         text = lowering.instantiate(target, [instance]).removeprefix(prologue)
         defined = set(re.findall(r"#define (CM_\w+)", text))

@@ -234,6 +234,20 @@ def arithmetic(s: Situation, t: str) -> Case:
     return make.case()
 
 
+def by_columns(s: Situation, t: str, rows: int, columns: int) -> Case:
+    """From global memory by columns, in vectors where a work-item has all."""
+    make = Maker(s)
+    matrix = MatrixType(C[t], rows, columns, Use.B)
+    stride = rows + 3
+    values = make.draw(t, stride * columns)
+    make.build.declare("m", matrix)
+    load = lowering.Load(matrix, "global", Layout.COLUMN_MAJOR)
+    make.build.call(load, "m", make.buffer(values, t), str(stride))
+    expected = values.reshape(-1, columns, stride)[:, :, :rows].transpose(0, 2, 1)
+    make.stored("m", matrix, np.ascontiguousarray(expected))
+    return make.case()
+
+
 def further(s: Situation, t: str) -> Case:
     """Builtins and functions of components, and everything that reduces."""
     make = Maker(s)
@@ -258,15 +272,17 @@ def further(s: Situation, t: str) -> Case:
         "cm_place": "16 * x0 + x1",
         "cm_choice": "x0 < x1 ? x2 : x3",
         "cm_sum": "x0 + x1",
-        "cm_other_wide": "x0 == 4 ? x2 : x3",
+        "cm_other": "x0 == 4 ? x2 : x3",
+        "cm_other_sum": "x0 + x1",
+        "cm_sum_2": "x0 + x1",
     }
     operation("built", lowering.Map(matrix, "cm_place"), [], matrix, places)
     operation(
         "mapped", lowering.Map(matrix, "cm_choice", operands=2), ["x", "built"], matrix, np.where(r < c, x, places)
     )
     if s.target.strategy.has_one_work_item:
-        wide = lowering.Map(matrix, "cm_other", wide=True, operands=2)
-        operation("wide", wide, ["x", "y"], matrix, np.where(r == 4, x, y))
+        other = lowering.Map(matrix, "cm_other", wide=True, operands=2)
+        operation("wide", other, ["x", "y"], matrix, np.where(r == 4, x, y))
     for how, rows, columns in (
         (maps.ROW, 6, 3),
         (maps.COLUMN, 7, 10),
@@ -274,9 +290,12 @@ def further(s: Situation, t: str) -> Case:
         (maps.BLOCKS, 3, 5),
     ):
         result = MatrixType(component, rows, columns, Use.ACCUMULATOR)
-        instance = lowering.Reduce(matrix, "cm_sum", how=how, rows=rows, columns=columns)
         expected = np.array([reference.reduce(np.add, how, value, result.shape) for value in x])
+        instance = lowering.Reduce(matrix, "cm_sum", how, rows, columns)
         operation(f"reduced{how}", instance, ["x"], result, expected)
+        if s.target.strategy.has_one_work_item and how != maps.BLOCKS:
+            instance = lowering.Reduce(matrix, "cm_other_sum", how, rows, columns, ("cm_sum_2",))
+            operation(f"wide{how}", instance, ["x"], result, expected)
     return make.case()
 
 
@@ -352,6 +371,8 @@ def matrix_cases(s: Situation) -> Iterator[Case]:
         yield arithmetic(s, t)
     for t in ("u8", "s16", "f32"):
         yield further(s, t)
+    yield by_columns(s, "s16", 16, 32)
+    yield by_columns(s, "f32", 32, 1)
     for t, to, rounding, saturate in (
         ("s32", "u8", "", True),
         ("f32", "s16", "", False),
@@ -580,8 +601,9 @@ def _sections(file: str) -> set[str]:
 
 
 # A single work-item stores as any other to private memory, and has its own ways to load and store; only where there are
-# instructions do A, B and C lie in different ways.
+# instructions do A, B and C lie in different ways. Of the sums of MUL_ADD_COLUMN, Oclgrind says that nobody wrote them.
 _OF_OTHERS: dict[str, set[tuple[str, str]]] = {
-    "one": {("general.cl", name) for name in ("LOAD", "STORE", "STORE_ALL", "MUL_ADD_MIXED", "COMPONENT_WISE")},
+    "one": {("subgroup_of_one.cl", "MUL_ADD_COLUMN")}
+    | {("general.cl", name) for name in ("LOAD", "STORE", "STORE_ALL", "MUL_ADD_MIXED", "COMPONENT_WISE")},
     "scratch": {("general.cl", "MUL_ADD_MIXED")},
 }

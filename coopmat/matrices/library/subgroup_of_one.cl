@@ -55,8 +55,11 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 #ifdef CM_OP_LOAD_WHOLE_COLM_LINE // a single column, which is contiguous
 CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 {
-    CM_EACH for (int r = 0; r < CM_ROWS; r += 16)
-        vstore16(vload16(0, p + CM_OFFSET(r, 0)), 0, out + r);
+    CM_EACH for (int r = 0; r < CM_ROWS; r += 16) {
+        const CM_V16 x = vload16(0, p + CM_OFFSET(r, 0));
+        CM_UNROLL for (int i = 0; i < 16; ++i)
+            out[r + i] = ((__private const CM_T *)&x)[i];
+    }
 }
 #endif // CM_OP_LOAD_WHOLE_COLM_LINE
 
@@ -243,7 +246,10 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
         CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i)
             sum[i] = (CM_SUM_V)(0);
         CM_EACH_K for (int k = 0; k < CM_K; k += CM_DEPTH) {
-            const CM_SUM_V y = CM_WIDEN_B(CM_VLOAD(b + k));
+            CM_B_V part; // a column is aligned to a component only
+            CM_UNROLL for (int i = 0; i < CM_DEPTH; ++i)
+                ((__private CM_B *)&part)[i] = b[k + i];
+            const CM_SUM_V y = CM_WIDEN_B(part);
             CM_UNROLL for (int i = 0; i < CM_BLOCK_M; ++i)
                 sum[i] = CM_FMA(CM_WIDEN_A(CM_VECTOR(const CM_A_V, a, (top + i) * CM_K + k)), y, sum[i]);
         }
