@@ -16,7 +16,8 @@ PAGE = PATH.read_text(encoding="utf-8")
 (FRAME,) = markdown.blocks(PAGE, "c")
 PLACE = "    // here\n"
 TABLES = [cells for cells in markdown.rows(PAGE) if len(cells) == 3]
-ROWS = [cells for cells in TABLES if cells[2].startswith("`")]
+# The texts, each once, with the language's word in the first row that has it.
+TEXTS = {markdown.codes(cells[2])[0]: cells[1] for cells in reversed(TABLES) if cells[2].startswith("`")}
 OPTIONS = {
     "one": ("--matrices", "one"),
     "lanes": ("--matrices", "lanes"),
@@ -35,9 +36,9 @@ def source(text: str) -> str:
 
 
 @pytest.mark.parametrize("route", OPTIONS)
-@pytest.mark.parametrize("cells", ROWS, ids=lambda cells: f"{cells[0]}, {cells[1]}")
-def test_what_is_written_here_compiles(cells: list[str], route: str) -> None:
-    module = coopmat.compile(source(markdown.codes(cells[2])[0]), OPTIONS[route])
+@pytest.mark.parametrize("text", TEXTS, ids=TEXTS.get)
+def test_what_is_written_here_compiles(text: str, route: str) -> None:
+    module = coopmat.compile(source(text), OPTIONS[route])
     assert not module.diagnostics, "\n".join(str(item) for item in module.diagnostics)
     assert module.spirv
 
