@@ -17,6 +17,7 @@ from ..matrix_calls import MAINTENANCE
 from ..module import OP, Instruction, Module, encode_string
 from .elements import by_elements
 from .inline import inline
+from .maintenance import refuse
 from .parts import Parts
 from .small_floats import as_integers
 
@@ -106,4 +107,4 @@ def _add(parts: Parts, capability: int, extension: str) -> None:
         extensions.append(_EXTENSIONS[extension])
 
 
-_PASSES = (by_elements, as_integers, inline, write)
+_PASSES = (refuse, by_elements, as_integers, inline, write)
