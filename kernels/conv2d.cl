@@ -17,7 +17,7 @@
 #define ROW_MAJOR CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
 #define MATRIX(ROWS, COLUMNS, USE) \
     __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, ROWS, COLUMNS, CLK_COOPERATIVE_MATRIX_##USE)))
-#define DEPTH (SIZE * SIZE * CHANNELS)
+#define SEEN (SIZE * SIZE * CHANNELS)
 
 typedef half Places MATRIX(16, 16, A);
 typedef half Filters MATRIX(16, 16, B);
@@ -37,7 +37,7 @@ kernel void conv2d(const global half *image, const global half *filters, global 
     const uint place = get_group_id(1) * 16, filter = get_group_id(0) * 16;
     Sums sum = coop_mat_init(0);
 
-    for (uint k = 0; k < DEPTH; k += 16) {
+    for (uint k = 0; k < SEEN; k += 16) {
         const Places places = coop_mat_build(pixel, image, place, k);
         const Filters right = coop_mat_load(filters + k * FILTERS + filter, ROW_MAJOR, FILTERS);
         sum = coop_mat_mulAdd(places, right, sum);

@@ -20,12 +20,15 @@ ROOT = Path(__file__).parents[2]
 GOLDEN = sorted((ROOT / "tests/golden/in").glob("[!d]*/*.cl"))
 KERNELS = sorted((ROOT / "kernels").glob("*.cl"))
 _VALUES = {"M": 32, "N": 32, "K": 32, "T": 16, "G": 64, "LDA": 32, "LDB": 32, "LDC": 32, "TM": 16, "TN": 16, "TK": 16}
+_VALUES |= {"ROWS": 16, "COLUMNS": 16, "DEPTH": 32, "D": 32, "LENGTH": 64}
+_VALUES |= {"HEIGHT": 8, "WIDTH": 16, "CHANNELS": 16, "FILTERS": 32, "SIZE": 3}
 ROUTES = ("native", "one", "lanes", "scratch")
 SIZES = [f"-D{name}={value}" for name, value in _VALUES.items()]
 
 
 def lowered(path: Path) -> str:
-    options = ["-w", *(SIZES if path in KERNELS else [])]
+    # A profile with coordinates, whose other instructions the dialects have.
+    options = ["-w", "--native-profile", "igc", *(SIZES if path in KERNELS else [])]
     return compile_source(path.read_text(encoding="utf-8"), options, name=path.name).llvm_ir
 
 
@@ -44,7 +47,15 @@ def _renamed(function: str) -> str:
     return re.sub(r'%(?:"[^"]*"|[-\w.$]+)', lambda match: names.setdefault(match[0], f"%n{len(names)}"), function)
 
 
-@pytest.mark.parametrize("path", [*GOLDEN, *KERNELS], ids=lambda path: f"{path.parent.name}/{path.stem}")
+# Of types that LLVM has no word for.
+OF_SMALL_FLOATS = {"gemm_fp8"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in (*GOLDEN, *KERNELS) if p.stem not in OF_SMALL_FLOATS],
+    ids=lambda path: f"{path.parent.name}/{path.stem}",
+)
 def test_a_module_is_the_same_after_a_round_trip(path: Path) -> None:
     text = lowered(path)
     expected = normal(text)

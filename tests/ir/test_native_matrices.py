@@ -200,14 +200,15 @@ def test_an_integer_zero_is_no_null_constant() -> None:
 
 def test_coordinates() -> None:
     body = "F m = coop_mat_init(0); uint2 x = coop_mat_coord(m, 3u); q[0] = x.x + x.y;"
-    text = valid(module(body))
+    text = valid(module(body, "--native-profile", "maint1"))
     assert lines(text, 'OpExtension "SPV_EXT_cooperative_matrix_maintenance1"')
     assert lines(text, "OpCapability CooperativeMatrixGetCoordinateEXT")
     assert len(lines(text, "OpCooperativeMatrixGetCoordinateEXT %v2uint")) == 1
-    with pytest.raises(CompileError) as refused:
-        _ = module(body, "--spirv-version", "1.2").spirv
-    (error,) = refused.value.diagnostics
-    assert error.code == "native-matrix" and "--matrices one and --matrices lanes" in error.notes[0].message
+    for options in (["--native-profile", "maint1", "--spirv-version", "1.2"], []):
+        with pytest.raises(CompileError) as refused:
+            _ = module(body, *options).spirv
+        (error,) = refused.value.diagnostics
+        assert error.code == "native-matrix" and "--matrices one and --matrices lanes" in error.notes[-1].message
 
 
 def test_generic_pointers_are_refused() -> None:

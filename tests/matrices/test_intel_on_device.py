@@ -234,7 +234,7 @@ kernel void k(global float *c, global float *s, global uint *count) {
 
 def test_matrices_of_both_scopes(device: DeviceInfo) -> None:
     """Beside one another; a work-group's in a record, by value, component by component."""
-    text = coopmat.compile(BOTH_SCOPES, name="both.cl").llvm_ir
+    text = coopmat.compile(BOTH_SCOPES, ["--native-profile", "maint1"], name="both.cl").llvm_ir
     text = re.sub(r'("spirv\.CooperativeMatrixKHR", float, )3(?=, 5, 27)', r"\g<1>2", text)
     text = text.replace("mf5x27C", "mf5x27CW")
     module = coopmat.compile(text, ["--matrices", "scratch"], name="both.ll", language="ir")
