@@ -10,8 +10,8 @@ from ... import builtins, syntax, typed
 from ...typed import Expr
 from ...types import FLOAT, CoopMatrixType, ScalarType, Type, is_bits
 from ..context import Context
-from ..conversions import assign_convert
 from ..hints import declared_here
+from ..values import convert_arithmetic
 
 # The sections of OpenCL C 3.0 whose functions are of scalars alone: math, integers, common.
 _SECTIONS = ("6.15.2", "6.15.3", "6.15.4")
@@ -65,12 +65,7 @@ def component_wise(c: Context, name: str, arguments: list[Expr], node: syntax.Ca
         _refuse(c, name, matrix, len(arguments), node)
     if (missing := c.features.missing(overload.needs)) is not None:
         c.fail("extension-off", f"'{overload}' needs {missing}, which is off", node.callee.span)
-    operands = [
-        a
-        if isinstance(a.type, CoopMatrixType)
-        else assign_convert(c, a, component, a.span, f"argument {n} of '{name}'")
-        for n, a in enumerate(arguments, 1)
-    ]
+    operands = [a if isinstance(a.type, CoopMatrixType) else convert_arithmetic(a, component) for a in arguments]
     return typed.MatrixComponentWise(node.span, matrix, name, overload.lowering, overload.parameters, operands)
 
 
