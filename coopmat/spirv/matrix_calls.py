@@ -3,7 +3,7 @@
 - `__cm_convert_<Instruction>[_sat][_rte|_rtz|_rtp|_rtn][_use|_transposed]_<tag>(M)` is `Op<Instruction>`, with the
   decorations SaturatedConversion and FPRoundingMode (SPIR-V specification, 3.20); one that changes the use is of
   SPV_EXT_cooperative_matrix_maintenance1, and has its decoration where it transposes.
-- `__cm_map_<tag>_<function>(M, ...)` is OpCooperativeMatrixPerElementOpEXT of the same extension, and
+- `__cm_map_<matrices>_<tag>_<function>(M, ...)` is OpCooperativeMatrixPerElementOpEXT of the same extension, and
   `__cm_reduce_<mode>_<tag>_<tag>_<function>(M)` OpCooperativeMatrixReduceEXT; the function is named by its OpName.
 - `__cm_coordinates_<tag>(M, i32)` is OpCooperativeMatrixGetCoordinateEXT, which gives row and column of a component
   (SPV_EXT_cooperative_matrix_maintenance1). LLVM's backend does not know the extension: it is declared here.
@@ -29,7 +29,7 @@ _SATURATED_CONVERSION, _SATURATED_FLOAT8, _ROUNDING_MODE = 28, 4216, 39
 _ROUNDING = {"rte": 0, "rtz": 1, "rtp": 2, "rtn": 3}
 
 _CONVERSION = re.compile(r"__cm_convert_([A-Za-z]+)(_sat)?(?:_(rt[eznp]))?(?:_(use|transposed))?_m\w+")
-_MAP = re.compile(r"__cm_map_m[^_]+_(.+)")
+_MAP = re.compile(r"__cm_map_\d+_m[^_]+_(.+)")
 _REDUCE = re.compile(r"__cm_reduce_(\d)_m[^_]+_m[^_]+_(.+)")
 _COORDINATES = "__cm_coordinates_"
 _PREAMBLE = frozenset(OP[name] for name in ("OpCapability", "OpExtension"))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matrix_programs import Target
 from matrix_table import execution, native, requirements, table
-from matrix_table.axes import NATIVE, PARTS, all_targets, targets
+from matrix_table.axes import MAINTENANCE, NATIVE, PARTS, all_targets, targets
 from matrix_table.execution import Runner
 from matrix_table.rows import Check, Key
 from repeats import slow_where
@@ -19,19 +19,19 @@ from coopmat.matrices.variants import COMPONENT_TYPES
 SEED = 0
 BATCH = 60
 TARGETS = all_targets()
-ROUTES = [*(name for name in STRATEGIES if name not in OPENCL_C_ONLY), "native"]
+ROUTES = [*(name for name in STRATEGIES if name not in OPENCL_C_ONLY), "native", "native:maint1"]
 
 
 def _of_another_size(target: Target) -> bool:
     """Every operation runs on each lowering in subgroups of 16 (of 1 by `one`), and natively. But for products the
     routes of instructions are as these."""
-    return ":" in target.route or (target.route in ("lanes", "scratch") and target.sub_group_size != 16)
+    return target.route.endswith(":emulated") or (target.route in ("lanes", "scratch") and target.sub_group_size != 16)
 
 
-@pytest.mark.parametrize("target", slow_where(_of_another_size, [*TARGETS, NATIVE]), ids=str)
+@pytest.mark.parametrize("target", slow_where(_of_another_size, [*TARGETS, NATIVE, MAINTENANCE]), ids=str)
 def test_a_covering_selection(device: DeviceInfo, target: Target) -> None:
     """`tools/matrix-table` runs all; this has every operation on every target, and with every value of every axis."""
-    everywhere = (*targets(device), NATIVE)
+    everywhere = (*targets(device), NATIVE, MAINTENANCE)
     if target not in everywhere:
         pytest.skip(f"the device has no subgroups of {target.sub_group_size}")
     rows = [row for where, row in table.covering(everywhere, SEED) if where == target]
@@ -65,7 +65,7 @@ def test_the_table_knows_all_that_the_compiler_has_for_matrices() -> None:
 
 
 def test_targets_share_all_rows(device: DeviceInfo) -> None:
-    everywhere = (*targets(device), NATIVE)
+    everywhere = (*targets(device), NATIVE, MAINTENANCE)
     assert {target.route for target in everywhere} == set(ROUTES)
     for route in ROUTES:
         run = {row.name for t in everywhere if t.route == route for row in table.rows_for(t, everywhere)}

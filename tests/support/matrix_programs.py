@@ -24,17 +24,23 @@ PRELUDE = r"""
 
 @dataclass(frozen=True)
 class Target:
-    """A lowering and its subgroup size; `more` are further options of the compiler."""
+    """A lowering and its subgroup size; `more` are further options of the compiler. The route of native modules may
+    have a profile behind a colon."""
 
     route: str
     sub_group_size: int
     more: tuple[str, ...] = ()
 
     @property
+    def is_native(self) -> bool:
+        return self.route.partition(":")[0] == "native"
+
+    @property
     def options(self) -> list[str]:
-        size = (
-            ["--sub-group-size", str(self.sub_group_size)] if self.sub_group_size > 1 and self.route != "native" else []
-        )
+        if self.is_native:
+            route, _, profile = self.route.partition(":")
+            return ["--matrices", route, *(["--native-profile", profile] if profile else []), *self.more]
+        size = ["--sub-group-size", str(self.sub_group_size)] if self.sub_group_size > 1 else []
         return ["--matrices", self.route, *size, *self.more]
 
     def __str__(self) -> str:

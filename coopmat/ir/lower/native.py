@@ -320,7 +320,8 @@ def _map(ctx: FunctionContext, e: typed.MatrixMap) -> ir.Value:
     operands = [ctx.operand(m) for m in e.operands]
     arguments = [ctx.argument(argument) for argument in e.arguments]
     matrix, function = _matrix(e.type), ctx.program.callee(e.function)
-    return ctx.call(f"__cm_map_{tag(matrix)}_{function.name}", ctx.types.of(matrix), [*operands, *arguments])
+    name = f"__cm_map_{len(operands)}_{tag(matrix)}_{function.name}"
+    return ctx.call(name, ctx.types.of(matrix), [*operands, *arguments])
 
 
 def _reduce(ctx: FunctionContext, e: typed.MatrixReduce) -> ir.Value:

@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 from opencl_devices import NoDevice, full_device
 
 from . import table
-from .axes import NATIVE, PARTS, targets
+from .axes import MAINTENANCE, NATIVE, PARTS, targets
 from .requirements import missing, unknown, without_cases
 from .workers import batches, run_all
 
@@ -38,7 +38,7 @@ def main() -> int:
         print(reason)
         return 1
     start = time.monotonic()
-    everywhere = tuple(replace(t, more=tuple(arguments.option)) for t in (*targets(device), NATIVE))
+    everywhere = tuple(replace(t, more=tuple(arguments.option)) for t in (*targets(device), NATIVE, MAINTENANCE))
     pairs = [(target, row) for target in everywhere for row in table.rows_for(target, everywhere)]
     if arguments.covering:
         pairs = list(table.covering(everywhere, arguments.seed))
@@ -63,7 +63,8 @@ def main() -> int:
     off = [f"{name} ({route})" for name, part in PARTS.items() for route in routes if part.missing(route)]
     print(", ".join(f"{name} {count}" for name, count in counts.items()))
     print(f"not in the compiler yet: {', '.join(off) or 'nothing'}")
-    ran, native = sum(counts.values()) - counts[str(NATIVE)], counts[str(NATIVE)]
+    native = sum(counts[str(target)] for target in (NATIVE, MAINTENANCE))
+    ran = sum(counts.values()) - native
     print(
         f"{ran} cases on {device.name} and {native} as native modules, {len(pairs)} kernels, seed {arguments.seed},"
         f" in {time.monotonic() - start:.0f} s: {len(findings)} wrong, {len(lacking)} combinations without a case"

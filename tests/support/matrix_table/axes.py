@@ -15,6 +15,8 @@ from coopmat.matrices.strategies import IN_SUB_GROUPS
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use
 
 NATIVE = Target("native", 16)
+# With the instructions of SPV_EXT_cooperative_matrix_maintenance1.
+MAINTENANCE = Target("native:maint1", 16)
 # Subgroup sizes of each strategy.
 SIZES = {
     "one": (1,),
@@ -58,10 +60,10 @@ PARTS = {
         Part("bf16", "M m; m = coop_mat_load(p, ROW, 2);".replace("M m", "typedef COOP(bfloat16, 2, 2, B) M; M m")),
         Part("packed", f"{_TINY} m = coop_mat_load(p, CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED, 2);"),
         Part("private", f"{_TINY} float a[4]; coop_mat_store(a, m, ROW, 2);"),
-        Part("generic", f"{_TINY} float *q = p; coop_mat_store(q, m, ROW, 2);", ("native",)),
+        Part("generic", f"{_TINY} float *q = p; coop_mat_store(q, m, ROW, 2);", ("native", "native:maint1")),
         Part("checked", f"{_TINY} m = coop_mat_load_checked(p, ROW, 2, 0, 0, 1, 1);"),
         Part("transpose", f"{_TINY} m = coop_mat_transpose(m);"),
-        Part("coord", f"{_TINY} uint2 at = coop_mat_coord(m, 0);"),
+        Part("coord", f"{_TINY} uint2 at = coop_mat_coord(m, 0);", ("native",)),
         Part("convert", f"{_TINY} COOP(int, 2, 2, B) n; n = coop_mat_convert_sat(m);"),
     )
 }

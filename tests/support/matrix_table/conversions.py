@@ -22,8 +22,10 @@ def rows() -> Iterator[Row]:
         yield _casts(source, [t for t in types() if t.is_bits], Use(n % 3))
         for m, to in enumerate(types()):
             yield _builtins(source, to, Use((n + m) % 3))
+            yield _with_uses(source, to, n + m)
         for use in Use:
             yield _transpose(source, use)
+            yield _changes_of_use(source, use)
 
 
 def forms(to: ComponentType) -> Iterator[tuple[str, bool]]:
@@ -66,6 +68,47 @@ def _builtins(source: ComponentType, to: ComponentType, use: Use) -> Row:
             w.result(case, f"y{n}", result, wanted)
 
     return Row(f"conversions of {source} to {to}", tuple(keys.values()), write)
+
+
+def _changes_of_use(component: ComponentType, use: Use) -> Row:
+    """To each use by a cast and by the builtin; to its own one, too, which changes nothing."""
+    forms = tuple(itertools.product(Use, ("cast", "builtin")))
+    keys = {(to, form): key("change of use", type=component, use=use.name, to=to.name, form=form) for to, form in forms}
+
+    def write(w: Writer) -> None:
+        matrix = draw_matrix(w.rng, component, use, 0.3)
+        x = values.whole_range(w.rng, component, matrix.rows, matrix.columns)
+        w.matrix("x", matrix, x)
+        for n, ((to, form), case) in enumerate(keys.items()):
+            result = replace(matrix, use=to)
+            t = w.type(f"T{n}", result)
+            w.line(f"{t} y{n} = {f'({t})x' if form == 'cast' else 'coop_mat_convert(x)'};")
+            w.result(case, f"y{n}", result, x)
+
+    return Row(f"changes of use of {component} {use.name}", tuple(keys.values()), write, everywhere=True)
+
+
+def _with_uses(source: ComponentType, to: ComponentType, n: int) -> Row:
+    """Component type and use at once, by a cast, and saturated where the type can be."""
+    use, other = Use(n % 3), Use((n + 1 + n // 3 % 2) % 3)
+    uses = {"use": use.name, "to use": other.name}
+    keys = {False: key("conversion and change of use", type=source, to=to, saturate=False, **uses)}
+    if to.saturates:
+        keys[True] = key("conversion and change of use", type=source, to=to, saturate=True, **uses)
+
+    def write(w: Writer) -> None:
+        matrix = draw_matrix(w.rng, source, use, 0.2)
+        result = replace(matrix, component=to, use=other)
+        t = w.type("R", result)
+        for saturate, case in keys.items():
+            draw = values.whole_range(w.rng, source, matrix.rows, matrix.columns)
+            x = draw if saturate else values.convertible(w.rng, source, to, matrix.rows, matrix.columns)
+            name = f"x{int(saturate)}"
+            w.matrix(name, matrix, x)
+            w.line(f"{t} y{name} = {f'coop_mat_convert_sat({name})' if saturate else f'({t}){name}'};")
+            w.result(case, f"y{name}", result, meaning.convert(x, source, to, "", saturate))
+
+    return Row(f"conversions of {source} to {to} for other uses", tuple(keys.values()), write)
 
 
 def _transpose(component: ComponentType, use: Use) -> Row:

@@ -46,7 +46,7 @@ class Runner:
         plans = [row.plan(target, self.seed) for row in rows]
         try:
             module = compile_plans(target, plans)
-            if target.route == "native":
+            if target.is_native:
                 faults = native.faults(module)
                 if not faults or len(rows) == 1:
                     return [Finding(target, rows[0].name, None, fault) for fault in faults]

@@ -29,6 +29,7 @@ def rows() -> Iterator[Row]:
             yield _same_rows(component, Use((i + j) % 3), layout)
             yield _vectors(component, Use((i + j) % 3), layout, WIDTHS[(i + j) % len(WIDTHS)])
             yield _checked(component, Use((i + j + 1) % 3), layout)
+        yield _prefetch(component, Use(i % 3))
         yield _volatile(component, Use(i % 3))
         yield _generic(component, Use((i + 1) % 3))
 
@@ -146,6 +147,32 @@ def _vectors(component: ComponentType, use: Use, layout: Layout, width: int) -> 
         w.expect(keys[1], out, component, memories[1])
 
     return Row(f"vectors of {width} {component} {layout.name}", keys, write)
+
+
+def _prefetch(component: ComponentType, use: Use) -> Row:
+    """By the type and by a value, before the load that it is for; nothing else changes."""
+    kinds = [(layout, space) for layout in OPENCL_C_LAYOUTS for space in ("global", "local")]
+    keys = {
+        (layout, space): key("coop_mat_prefetch", type=component, layout=layout.name, space=space)
+        for layout, space in kinds
+    }
+
+    def write(w: Writer) -> None:
+        matrix = draw_matrix(w.rng, component, use)
+        t = w.type("T", matrix)
+        for n, ((layout, space), case) in enumerate(keys.items()):
+            stride = w.stride(matrix, layout)
+            memory = whole_range(w.rng, component, w.room(matrix, layout, stride))
+            source = w.buffer(memory, component.opencl_c)
+            if space == "local":
+                source = _copied(w, source, component, memory.size, space, f"copy{n}")
+            what = t if n % 2 else f"m{n}"
+            w.line(f"{t} m{n} = coop_mat_init(0);")
+            w.line(f"coop_mat_prefetch({what}, {source}, {LAYOUTS[layout]}, {w.number(stride)});")
+            w.line(f"m{n} = coop_mat_load({source}, {LAYOUTS[layout]}, {w.number(stride)});")
+            w.result(case, f"m{n}", matrix, memory[reference.offsets(matrix.shape, component, layout, stride)])
+
+    return Row(f"prefetches of {component}", tuple(keys.values()), write)
 
 
 def _volatile(component: ComponentType, use: Use) -> Row:

@@ -17,7 +17,8 @@ from .axes import draw_matrix, types
 from .rows import Row, Writer, key
 
 BINARY = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
-SCALINGS = ("m * s", "s * m", "m *= s")
+# Each operator with a scalar on either side, and as an assignment.
+WITH_SCALARS = {form: o for o in BINARY for form in (f"m {o} s", f"s {o} m", f"m {o}= s")}
 INT, FLOAT = COMPONENT_TYPES["s32"], COMPONENT_TYPES["f32"]
 
 
@@ -27,12 +28,12 @@ def rows() -> Iterator[Row]:
             yield _operators(component, use)
         for m, source in enumerate(scalars()):
             if n % 4 == m % 4 or source == component:
-                yield _scalings(component, source, Use((n + m) % 3))
+                yield _with_scalars(component, source, Use((n + m) % 3))
         yield _fills(component, Use(n % 3))
 
 
 def scalars() -> list[ComponentType]:
-    """Types of scalars that a fill or a scalar product converts."""
+    """Types of scalars that a fill or an operator converts."""
     return [t for t in COMPONENT_TYPES.values() if not t.is_bits]
 
 
@@ -62,23 +63,37 @@ def _value(rng: np.random.Generator, source: ComponentType, to: ComponentType) -
     return values.convertible(rng, source, to, 1)[0]
 
 
-def _scalings(component: ComponentType, source: ComponentType, use: Use) -> Row:
-    keys = [key(form, type=component, scalar=source) for form in SCALINGS]
+def _with_scalars(component: ComponentType, source: ComponentType, use: Use) -> Row:
+    keys = {form: key(form, type=component, scalar=source) for form in WITH_SCALARS}
 
     def write(w: Writer) -> None:
         matrix = draw_matrix(w.rng, component, use)
-        x = whole_range(w.rng, component, matrix.rows, matrix.columns)
+        x = values.divisors(component, whole_range(w.rng, component, matrix.rows, matrix.columns))
         t = w.matrix("x", matrix, x)
-        value = _value(w.rng, source, component)
+        value = _divisor(w.rng, source, component)
         s = w.scalar(value, source)
-        factor = meaning.convert(np.array([value]), source, component)
-        wanted = meaning.binary(component, "mul", x, np.broadcast_to(factor, x.shape))
-        for case, text in zip(keys, (f"x * {s}", f"{s} * x", "z"), strict=True):
-            if text == "z":
-                w.line(f"{t} z = x; z *= {s};")
-            w.result(case, text, matrix, wanted)
+        full = np.broadcast_to(meaning.convert(np.array([value]), source, component), x.shape)
+        for n, (form, case) in enumerate(keys.items()):
+            operator = WITH_SCALARS[form]
+            operands = (full, x) if form.startswith("s") else (x, full)
+            wanted = meaning.binary(component, BINARY[operator], *operands)
+            off = meaning.division_tolerance(component, wanted) if operator == "/" else 0.0
+            text = f"{s} {operator} x" if form.startswith("s") else f"x {operator} {s}"
+            if form.endswith("= s"):
+                w.line(f"{t} z{n} = x; z{n} {operator}= {s};")
+                text = f"z{n}"
+            w.result(case, text, matrix, wanted, off)
 
-    return Row(f"scalings {component} by {source}", tuple(keys), write)
+    return Row(f"operators of {component} with {source}", tuple(keys.values()), write)
+
+
+def _divisor(rng: np.random.Generator, source: ComponentType, to: ComponentType) -> Any:
+    """A scalar whose conversion is defined, and divides."""
+    while True:
+        value = _value(rng, source, to)
+        converted = meaning.convert(np.array([value]), source, to)
+        if not to.is_integer or (converted == values.divisors(to, converted)).all():
+            return value
 
 
 def _fills(component: ComponentType, use: Use) -> Row:

@@ -11,12 +11,15 @@ from coopmat.matrices.variants import COMPONENT_TYPES, OPENCL_C_LAYOUTS, Kind, L
 
 from .axes import LOAD_SPACES, PARTS, STORE_SPACES
 from .conversions import ROUNDINGS
+from .functions import BUILDS, COMBINED, HOW, KINDS, MAPS, builtins_of
 from .multiply_add import usual
-from .operators import BINARY
+from .operators import BINARY, WITH_SCALARS
 from .programs import FORMS
 from .rows import Row
 
 Feature = tuple[str, ...]
+# An operation, axes, and the features (operation and values on these axes) that there must be cases of.
+Requirement = tuple[str, tuple[str, ...], set[Feature]]
 
 # Operations that need a builtin, by its name; the compiler's table of builtins has no other names.
 CONVERSIONS = tuple(f"coop_mat_convert{suffix}" for suffix in ("", "_sat", "_rte", "_rtz", "_rtp", "_rtn"))
@@ -32,6 +35,10 @@ OF_BUILTIN: dict[str, tuple[str, ...]] = {
     "coop_mat_length": ("coop_mat_length",),
     "coop_mat_coord": ("coop_mat_coord",),
     "coop_mat_transpose": ("coop_mat_transpose",),
+    "coop_mat_prefetch": ("coop_mat_prefetch",),
+    "coop_mat_reduce": ("coop_mat_reduce", "coop_mat_reduce by a builtin"),
+    "coop_mat_map": ("coop_mat_map",),
+    "coop_mat_build": ("coop_mat_build",),
     **dict.fromkeys(CONVERSIONS, ("coop_mat_convert",)),
 }
 # What the typed program has for matrices, and the operations that make it.
@@ -44,10 +51,17 @@ OF_NODE: dict[str, tuple[str, ...]] = {
     "MatrixFill": ("fill",),
     "MatrixLength": ("coop_mat_length",),
     "MatrixCoordinates": ("coop_mat_coord",),
-    "MatrixConvert": ("cast", "coop_mat_convert", "coop_mat_transpose"),
+    "MatrixConvert": (
+        *("cast", "coop_mat_convert", "coop_mat_transpose"),
+        *("change of use", "conversion and change of use"),
+    ),
     "MatrixBinary": ("+", "-", "*", "/"),
     "MatrixScale": ("m * s", "s * m"),
     "MatrixNegate": ("unary -",),
+    "MatrixComponentWise": ("builtin", "every builtin"),
+    "MatrixMap": ("coop_mat_map", "coop_mat_build"),
+    "MatrixReduce": ("coop_mat_reduce",),
+    "MatrixPrefetch": ("coop_mat_prefetch",),
 }
 
 
@@ -60,8 +74,9 @@ def unknown() -> set[str]:
     layouts = {name for name in ENUMERATORS if "_LAYOUT_" in name} - {
         f"CLK_COOPERATIVE_MATRIX_LAYOUT_{x.name}" for x in OPENCL_C_LAYOUTS
     }
-    operators_ = set(operators._BINARY) - set(BINARY.values())
-    return (set(BUILTINS) - set(OF_BUILTIN)) | (nodes - set(OF_NODE)) | components | layouts | operators_
+    directions = {name for name in ENUMERATORS if "_REDUCE_" in name} - set(" | ".join(HOW).split(" | "))
+    named = layouts | directions | (set(operators._BINARY) - set(BINARY.values()))
+    return (set(BUILTINS) - set(OF_BUILTIN)) | (nodes - set(OF_NODE)) | components | named
 
 
 def without_cases(rows: Sequence[Row]) -> set[str]:
@@ -70,12 +85,13 @@ def without_cases(rows: Sequence[Row]) -> set[str]:
     return {name for names in (*OF_BUILTIN.values(), *OF_NODE.values()) for name in names} - have
 
 
-def required(route: str) -> Iterator[tuple[str, tuple[str, ...], set[Feature]]]:
-    """Operations, axes, and the features (operation and values on these axes) that the route must have cases of."""
+def _product(operation: str, **axes: Sequence[object]) -> Requirement:
+    values = itertools.product(*axes.values())
+    return operation, tuple(axes), {(operation, *map(str, items)) for items in values}
 
-    def product(operation: str, **axes: Sequence[object]) -> tuple[str, tuple[str, ...], set[Feature]]:
-        values = itertools.product(*axes.values())
-        return operation, tuple(axes), {(operation, *map(str, items)) for items in values}
+
+def required(route: str) -> Iterator[Requirement]:
+    """Operations, axes, and the features (operation and values on these axes) that the route must have cases of."""
 
     def there(part: str) -> bool:
         return PARTS[part].there(route)
@@ -86,41 +102,60 @@ def required(route: str) -> Iterator[tuple[str, tuple[str, ...], set[Feature]]]:
     layouts = [layout.name for layout in OPENCL_C_LAYOUTS if layout != Layout.PACKED or there("packed")]
     for operation, spaces in (("load", LOAD_SPACES), ("store", STORE_SPACES)):
         reached = [space for space in spaces if space != "private" or there("private")]
-        yield product(operation, type=kinds, layout=layouts, space=reached)
-        yield product(operation, type=kinds, use=uses, layout=layouts)
-        yield product(f"{operation} by vectors", type=kinds, layout=layouts)
-        yield product(f"{operation} volatile", type=kinds)
+        yield _product(operation, type=kinds, layout=layouts, space=reached)
+        yield _product(operation, type=kinds, use=uses, layout=layouts)
+        yield _product(f"{operation} by vectors", type=kinds, layout=layouts)
+        yield _product(f"{operation} volatile", type=kinds)
         if there("generic"):
-            yield product(f"{operation} by generic pointer", type=kinds)
+            yield _product(f"{operation} by generic pointer", type=kinds)
         if there("checked"):
-            yield product(f"{operation} checked", type=kinds, layout=layouts)
-    yield product("load with stride 0", type=kinds, layout=layouts)
+            yield _product(f"{operation} checked", type=kinds, layout=layouts)
+    yield _product("coop_mat_prefetch", type=kinds, layout=layouts, space=("global", "local"))
+    yield _product("load with stride 0", type=kinds, layout=layouts)
     for operator in ("+", "-", "*", "/", "+=", "-=", "*=", "/=", "unary -"):
-        yield product(operator, type=kinds, use=uses)
-    for form in ("m * s", "s * m", "m *= s"):
-        yield product(form, type=kinds)
-        yield product(form, scalar=numbers)
-    yield product("fill", type=kinds, scalar=numbers)
-    yield product("fill with a constant", type=kinds)
+        yield _product(operator, type=kinds, use=uses)
+    for form in WITH_SCALARS:
+        yield _product(form, type=kinds)
+        yield _product(form, scalar=numbers)
+    yield _product("fill", type=kinds, scalar=numbers)
+    yield _product("fill with a constant", type=kinds)
     for form in ("coop_mat_length", "m[i]", "m[i] ="):
-        yield product(form, type=kinds, use=uses)
+        yield _product(form, type=kinds, use=uses)
     for form in ("m[i] op=", "m[i]++"):
-        yield product(form, type=numbers, use=uses)
+        yield _product(form, type=numbers, use=uses)
+    yield from _functions(kinds, numbers)
     if there("coord"):
-        yield product("coop_mat_coord", type=kinds, use=uses)
-    yield product("cast", type=kinds, to=kinds)
+        yield _product("coop_mat_coord", type=kinds, use=uses)
+    yield _product("cast", type=kinds, to=kinds)
+    yield _product("change of use", type=kinds, use=uses, to=uses, form=("cast", "builtin"))
+    yield _product("conversion and change of use", type=kinds, to=kinds)
+    name = "conversion and change of use"
+    yield name, ("use", "to use"), {(name, *pair) for pair in itertools.permutations(uses, 2)}
     if there("transpose"):
-        yield product("coop_mat_transpose", type=kinds, use=uses)
+        yield _product("coop_mat_transpose", type=kinds, use=uses)
     if there("convert"):
-        yield product("coop_mat_convert", type=kinds, to=kinds)
-        yield product("coop_mat_convert", type=kinds, rounding=ROUNDINGS, saturate=(True, False))
-        yield product("coop_mat_convert", to=kinds, rounding=ROUNDINGS)
+        yield _product("coop_mat_convert", type=kinds, to=kinds)
+        yield _product("coop_mat_convert", type=kinds, rounding=ROUNDINGS, saturate=(True, False))
+        yield _product("coop_mat_convert", to=kinds, rounding=ROUNDINGS)
     yield from _multiply_adds(kinds)
     for form in FORMS:
-        yield product(form, type=kinds)
+        yield _product(form, type=kinds)
 
 
-def _multiply_adds(kinds: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], set[Feature]]]:
+def _functions(kinds: Sequence[str], numbers: Sequence[str]) -> Iterator[Requirement]:
+    """The functions of components, and every builtin by the compiler's table."""
+
+    uses = [use.name for use in Use]
+    yield _product("coop_mat_reduce", type=kinds, how=tuple(HOW), function=COMBINED)
+    yield _product("coop_mat_reduce by a builtin", type=numbers)
+    yield _product("coop_mat_map", type=kinds, use=uses, form=MAPS)
+    yield _product("coop_mat_build", type=kinds, use=uses, form=BUILDS)
+    yield _product("builtin", type=kinds, operands=tuple(KINDS))
+    every = {("every builtin", t, name) for t in kinds for name in builtins_of(COMPONENT_TYPES[t])}
+    yield "every builtin", ("type", "name"), every
+
+
+def _multiply_adds(kinds: Sequence[str]) -> Iterator[Requirement]:
     """Every pairing; and for integers every mask, saturating and not, and every type in every place with saturation."""
     name = "multiply-add"
     wanted: set[Feature] = set()

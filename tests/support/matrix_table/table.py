@@ -8,10 +8,10 @@ from functools import cache
 
 from matrix_programs import Target
 
-from . import conversions, elements, memory, multiply_add, operators, programs
+from . import conversions, elements, functions, memory, multiply_add, operators, programs
 from .rows import Key, Row
 
-FAMILIES = (memory, operators, elements, conversions, multiply_add, programs)
+FAMILIES = (memory, operators, elements, functions, conversions, multiply_add, programs)
 
 
 @cache

@@ -1,0 +1,332 @@
+"""Functions of components: builtins, functions of the program's that map, build and reduce."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+
+import numpy as np
+
+from coopmat.cts import values
+from coopmat.frontend import builtins
+from coopmat.frontend.sema.matrices import is_component_wise
+from coopmat.frontend.types import SCALARS
+from coopmat.matrices import meaning, reference
+from coopmat.matrices.reference import Array
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixShape, MatrixType, Use
+
+from .axes import draw_matrix, types
+from .rows import Row, Writer, key
+
+# The directions, as the program says them.
+_REDUCE = "CLK_COOPERATIVE_MATRIX_REDUCE_"
+HOW = {f"{_REDUCE}ROW": 1, f"{_REDUCE}COLUMN": 2, f"{_REDUCE}ROW | {_REDUCE}COLUMN": 3, f"{_REDUCE}2X2": 4}
+COMBINED = ("sum", "larger")
+MAPS = ("one", "two", "value", "pointer", "of other arguments")
+BUILDS = ("alone", "value", "pointer")
+# Of how many operands, each a matrix or a scalar.
+KINDS = {"m": 1, "mm": 2, "ms": 2, "sm": 2, "mmm": 3, "mss": 3, "sms": 3, "ssm": 3, "mms": 3}
+_OF_A_ROW = 8
+UINT = COMPONENT_TYPES["u32"]
+
+
+def rows() -> Iterator[Row]:
+    for n, component in enumerate(types()):
+        for m, how in enumerate(HOW):
+            yield _reductions(component, how, COMBINED[(n + m) % 2])
+        yield _other_reductions(component, n)
+        for use in Use:
+            yield _maps(component, use)
+            yield _builds(component, use)
+        for count in (1, 2, 3):
+            yield _builtins(component, Use((n + count) % 3), count)
+        names = sorted(builtins_of(component))
+        for first in range(0, len(names), _OF_A_ROW):
+            yield _every_builtin(component, names[first : first + _OF_A_ROW], Use(first // _OF_A_ROW % 3))
+
+
+# --- reductions ------------------------------------------------------------------------------------
+
+
+def _unsigned(component: ComponentType) -> str:
+    """The type in which the sums of a component type are defined: modulo, for integers."""
+    name = component.opencl_c
+    return f"u{name.removeprefix('u')}" if component.is_integer else "float" if component.is_bits else name
+
+
+def _combining(w: Writer, component: ComponentType, name: str) -> None:
+    t, wide = component.opencl_c, "float" if component.is_bits else component.opencl_c
+    body = {
+        "sum": f"({t})(({_unsigned(component)})x + ({_unsigned(component)})y)",
+        "larger": f"({wide})x > ({wide})y ? x : y",
+    }[name]
+    w.outside.append(f"{t} @{name}({t} x, {t} y) {{ return {body}; }}")
+
+
+def _combined(component: ComponentType, name: str, how: int, x: Array, shape: MatrixShape) -> Array:
+    function = {"sum": np.add, "larger": np.maximum}[name]
+    return meaning.narrow(component, reference.reduce(function, how, meaning.widen(component, x), shape))
+
+
+def _summands(w: Writer, component: ComponentType, name: str, rows: int, columns: int) -> Array:
+    """Values whose sum is exact in every order: integers any, floats small ones, of few bits ones of which few are not
+    zero."""
+    if component.is_integer:
+        return values.whole_range(w.rng, component, rows, columns)
+    if name == "larger":
+        return values.moderate(w.rng, component, rows, columns)
+    drawn = w.rng.integers(-2, 3, (rows, columns))
+    if component.is_bits:
+        drawn = np.where(w.rng.random((rows, columns)) < 3 / (rows * columns), drawn, 0)
+    return meaning.narrow(component, drawn.astype(np.float32))
+
+
+def _drawn(w: Writer, component: ComponentType, how: int) -> tuple[MatrixType, MatrixType]:
+    """A matrix and the result of its reduction; what is combined may be of another extent."""
+    matrix = draw_matrix(w.rng, component, Use.ACCUMULATOR, 0.4)
+    rows, columns = matrix.rows, matrix.columns
+    if how == 4:
+        return MatrixType(component, 2 * rows, 2 * columns, Use.ACCUMULATOR), matrix
+    free = w.rng.integers(1, 9, 2)
+    rows, columns = {1: (rows, free[0]), 2: (free[0], columns), 3: tuple(free)}[how]
+    return matrix, MatrixType(component, int(rows), int(columns), Use.ACCUMULATOR)
+
+
+def _reductions(component: ComponentType, how: str, name: str) -> Row:
+    case = key("coop_mat_reduce", type=component, how=how, function=name)
+
+    def write(w: Writer) -> None:
+        matrix, result = _drawn(w, component, HOW[how])
+        x = _summands(w, component, name, matrix.rows, matrix.columns)
+        w.matrix("x", matrix, x)
+        _combining(w, component, name)
+        w.line(f"{w.type('R', result)} y = coop_mat_reduce(x, {how}, @{name});")
+        w.result(case, "y", result, _combined(component, name, HOW[how], x, result.shape))
+
+    return Row(f"reduction of {component} {HOW[how]} {name}", (case,), write, everywhere=True)
+
+
+def _other_reductions(component: ComponentType, n: int) -> Row:
+    """Two after each other, the directions that another row has with the other function; by a builtin, which has no
+    name in the program, where there is one for the type."""
+    keys = [
+        key("coop_mat_reduce", type=component, how=how, function=COMBINED[(n + m + 1) % 2]) for m, how in enumerate(HOW)
+    ]
+    by_builtin = [] if component.is_bits else [key("coop_mat_reduce by a builtin", type=component)]
+
+    def write(w: Writer) -> None:
+        for name in COMBINED:
+            _combining(w, component, name)
+        for number, case in enumerate(keys):
+            _, how, name = case.on("how", "function")
+            matrix, result = _drawn(w, component, HOW[how])
+            x = _summands(w, component, name, matrix.rows, matrix.columns)
+            w.matrix(f"x{number}", matrix, x)
+            w.line(f"{w.type(f'R{number}', result)} y{number} = coop_mat_reduce(x{number}, {how}, @{name});")
+            w.result(case, f"y{number}", result, _combined(component, name, HOW[how], x, result.shape))
+        for case in by_builtin:
+            matrix, result = _drawn(w, component, 1)
+            x = values.moderate(w.rng, component, matrix.rows, matrix.columns)
+            w.matrix("x", matrix, x)
+            w.line(f"{w.type('R', result)} y = coop_mat_reduce(x, 1, max);")
+            w.result(case, "y", result, _combined(component, "larger", 1, x, result.shape))
+
+    return Row(f"reductions of {component}", (*keys, *by_builtin), write)
+
+
+# --- maps ------------------------------------------------------------------------------------------
+
+
+def _maps(component: ComponentType, use: Use) -> Row:
+    keys = {form: key("coop_mat_map", type=component, use=use.name, form=form) for form in MAPS}
+
+    def write(w: Writer) -> None:
+        matrix = draw_matrix(w.rng, component, use, 0.3)
+        t = component.opencl_c
+        x, y = (values.whole_range(w.rng, component, matrix.rows, matrix.columns) for _ in range(2))
+        w.matrix("x", matrix, x)
+        w.line(f"{w.matrix('y', matrix, y)} z;")
+        r, c = np.indices(x.shape)
+        table = values.whole_range(w.rng, component, matrix.columns)
+        pointer = w.buffer(table, t)
+        edge = int(w.rng.integers(matrix.rows + 1))
+        scalar = values.whole_range(w.rng, component, 1)
+        places = meaning.convert(r.astype(np.uint32), UINT, component)
+        w.outside += [
+            f"{t} @f(uint r, uint c, {t} x) {{ return (r + c) % 2 ? x : ({t})r; }}",
+            f"{t} @g(uint r, uint c, {t} x, {t} y) {{ return r < c ? x : y; }}",
+            f"{t} @h(uint r, uint c, {t} x, long edge) {{ return r < edge ? x : ({t})r; }}",
+            f"{t} @p(uint r, uint c, {t} x, global const {t} *p, uint n) {{ return r == n ? p[c] : x; }}",
+        ]
+        calls = {
+            "one": ("x, @f", np.where((r + c) % 2 > 0, x, places)),
+            "two": ("x, y, @g", np.where(r < c, x, y)),
+            "value": (f"x, @h, {w.number(edge)}", np.where(r < edge, x, places)),
+            "pointer": (f"x, @p, {pointer}, {w.number(edge)}", np.where(r == edge, table[c], x)),
+            # The function of two matrices, of one matrix and a scalar.
+            "of other arguments": (f"x, @g, {w.scalar(scalar[0], component)}", np.where(r < c, x, scalar)),
+        }
+        for form, (arguments, wanted) in calls.items():
+            w.line(f"z = coop_mat_map({arguments});")
+            w.result(keys[form], "z", matrix, wanted.astype(x.dtype))
+
+    return Row(f"maps of {component} {use.name}", tuple(keys.values()), write, everywhere=use == Use.ACCUMULATOR)
+
+
+def _builds(component: ComponentType, use: Use) -> Row:
+    """From the places; with a factor; from weights of four bits, two in a byte."""
+    keys = {form: key("coop_mat_build", type=component, use=use.name, form=form) for form in BUILDS}
+
+    def write(w: Writer) -> None:
+        matrix = draw_matrix(w.rng, component, use, 0.3)
+        t, columns = component.opencl_c, matrix.columns
+        r, c = np.indices((matrix.rows, columns), np.uint32)
+        weights = w.rng.integers(0, 256, (matrix.rows * columns + 1) // 2, np.uint8)
+        pointer, scalar = w.buffer(weights, "uchar"), values.whole_range(w.rng, component, 1)
+        at = r * columns + c
+        w.outside += [
+            f"{t} @f(uint r, uint c) {{ return ({t})(r * 2 + c); }}",
+            f"{t} @g(uint r, uint c, {t} x) {{ return r == c ? x : ({t})c; }}",
+            f"{t} @w(uint r, uint c, global const uchar *w, uint n)"
+            " { uint i = r * n + c; uint v = w[i / 2] >> i % 2 * 4 & 15; " + f"return ({t})v; }}",
+        ]
+        calls = {
+            "alone": ("@f", r * 2 + c),
+            "value": (f"@g, {w.scalar(scalar[0], component)}", c),
+            "pointer": (f"@w, {pointer}, {w.number(columns)}", weights[at // 2] >> at % 2 * 4 & 15),
+        }
+        t = w.type("T", matrix)
+        for form, (arguments, numbers) in calls.items():
+            wanted = meaning.convert(numbers.astype(np.uint32), UINT, component)
+            w.line(f"{t} m_{form} = coop_mat_build({arguments});")
+            w.result(keys[form], f"m_{form}", matrix, np.where(r == c, scalar, wanted) if form == "value" else wanted)
+
+    return Row(f"builds of {component} {use.name}", tuple(keys.values()), write)
+
+
+# --- builtins --------------------------------------------------------------------------------------
+
+_Meaning = Callable[..., Array]
+
+
+def _exact(component: ComponentType, count: int) -> tuple[str, _Meaning]:
+    """A builtin of so many operands whose results are determined, and what it does to the numbers."""
+    if component.is_integer:
+        integers: dict[int, tuple[str, _Meaning]] = {
+            1: (
+                "popcount",
+                lambda x: np.array([bin(int(v) % 2**component.bits).count("1") for v in x.flat]).reshape(x.shape),
+            ),
+            2: ("max", np.maximum),
+            3: ("clamp", lambda x, low, high: np.minimum(np.maximum(x, low), high)),
+        }
+        return integers[count]
+
+    def fused(x: Array, y: Array, z: Array) -> Array:
+        # Exact in long double for what is drawn, and rounded once.
+        wide = x.astype(np.longdouble) * y.astype(np.longdouble) + z.astype(np.longdouble)
+        return wide.astype(x.dtype)
+
+    floats: dict[int, tuple[str, _Meaning]] = {1: ("fabs", np.abs), 2: ("fmax", np.maximum), 3: ("fma", fused)}
+    return floats[count]
+
+
+def _builtins(component: ComponentType, use: Use, count: int) -> Row:
+    """With matrices and scalars in every place; the scalars are of another type, which converts."""
+    name, function = _exact(component, count)
+    keys = {kind: key("builtin", type=component, operands=kind) for kind, n in KINDS.items() if n == count}
+
+    def write(w: Writer) -> None:
+        matrix = draw_matrix(w.rng, component, use, 0.3)
+        shape = matrix.rows, matrix.columns
+        operands = sorted_operands(w, component, count, shape)
+        for n, x in enumerate(operands):
+            w.matrix(f"x{n}", matrix, x)
+        for kind, case in keys.items():
+            arguments, numbers = [], []
+            for n, letter in enumerate(kind):
+                x = operands[n]
+                if letter == "s":
+                    # The least component below, the greatest above: what is between stays there.
+                    value = meaning.widen(
+                        component, np.sort(x.ravel())[:1] if n < count - 1 else np.sort(x.ravel())[-1:]
+                    )
+                    x = np.broadcast_to(meaning.narrow(component, value), shape)
+                    source = COMPONENT_TYPES["f32"] if component.is_bits else component
+                    arguments.append(w.scalar(value[0], source))
+                else:
+                    arguments.append(f"x{n}")
+                numbers.append(meaning.widen(component, x))
+            wanted = meaning.narrow(component, np.asarray(function(*numbers)))
+            w.result(case, f"{name}({', '.join(arguments)})", matrix, wanted)
+
+    return Row(f"builtins of {component}, {count} operands", tuple(keys.values()), write)
+
+
+def sorted_operands(w: Writer, component: ComponentType, count: int, shape: tuple[int, int]) -> list[Array]:
+    """Positive numbers that most builtins are defined of; each operand's are less than the next one's."""
+    if component.is_integer:
+        drawn = np.sort(w.rng.integers(1, 100, (count, *shape)), axis=0)
+        drawn += 5 * np.arange(count)[:, None, None]
+        return [x.astype(component.numpy) for x in drawn]
+    drawn = np.sort(w.rng.integers(1, 24, (count, *shape)), axis=0) / 8
+    return [meaning.narrow(component, x.astype(np.float32)) for x in drawn]
+
+
+@cache
+def builtins_of(component: ComponentType) -> dict[str, int]:
+    """The builtins on matrices of this component type, each with its number of operands, as the compiler's table of
+    functions of scalars says: parameters and result are of the type, or of float where components have none."""
+    t = SCALARS["float" if component.is_bits else component.opencl_c]
+    names = (row.name for family in builtins.FAMILIES for row in family.TABLE if is_component_wise(row.name))
+    found: dict[str, int] = {}
+    for name in dict.fromkeys(names):
+        row = builtins.find(name)
+        for overload in builtins.overloads(row) if row is not None else ():
+            if {*overload.parameters, overload.result} == {t}:
+                found[name] = len(overload.parameters)
+    return found
+
+
+def _every_builtin(component: ComponentType, names: Sequence[str], use: Use) -> Row:
+    """What it gives for a matrix is what the device's own gives for each component."""
+    keys = {name: key("every builtin", type=component, name=name) for name in names}
+
+    def write(w: Writer) -> None:
+        matrix = draw_matrix(w.rng, component, use, 0.1)
+        shape, size = (matrix.rows, matrix.columns), matrix.rows * matrix.columns
+        t, name_of_type = w.type("T", matrix), component.opencl_c
+        operands = sorted_operands(w, component, 3, shape)
+        pointers = [w.buffer(x.ravel(), name_of_type) for x in operands]
+        for n, pointer in enumerate(pointers):
+            w.line(f"{t} x{n} = coop_mat_load({pointer}, ROW, {matrix.columns});")
+        for name, case in keys.items():
+            count = builtins_of(component)[name]
+            number = len(w.buffers)
+            out = w.buffer(w.pattern(2 * size, component), name_of_type)
+            matrices = ", ".join(f"x{n}" for n in range(count))
+            wide = "(float)" if component.is_bits else ""
+            scalars = ", ".join(f"{wide}{pointer}[i]" for pointer in pointers[:count])
+            w.line(f"coop_mat_store({out}, {name}({matrices}), ROW, {matrix.columns});")
+            # One after the other: nothing makes vectors of what is stored to volatile memory.
+            w.line(f"volatile global {name_of_type} *v{number} = {out} + {size};")
+            w.line("for (uint i = get_local_id(0); i < " + f"{size}; i += get_local_size(0))")
+            w.line(f"    v{number}[i] = ({name_of_type}){name}({scalars});")
+            w.look(case, number, component, lambda got, name=name: _differ(component, name, got))
+
+    place = zlib.crc32(" ".join(names).encode())
+    return Row(f"every builtin of {component} {names[0]} {place % 100}", tuple(keys.values()), write)
+
+
+def _differ(component: ComponentType, name: str, got: Array) -> str:
+    """Compare the first half with the second: a vector's function may round otherwise than a scalar's."""
+    one, other = (part.copy() for part in np.split(got, 2))
+    tolerance: Array | float = 0.0
+    if not component.is_integer:
+        with np.errstate(all="ignore"):
+            size = np.abs(meaning.widen(component, other).astype(np.float64))
+            ulps = 8192 if name.startswith(("half_", "native_")) else 1 if component.is_bits else 16
+            tolerance = ulps * component.epsilon * np.where(np.isfinite(size), size, 0.0)
+    wrong = meaning.wrong_places(component, one, other, tolerance)
+    return f"{np.count_nonzero(wrong)} differ: {one[wrong][:4]}, scalars {other[wrong][:4]}" if wrong.any() else ""
