@@ -16,7 +16,7 @@ from .instance import Instance, Parameter, Signature, Written
 from .instances import OfMatrix, bytes_of_row, each, name_of, private, travelling
 from .spelling import FLOAT
 from .strategies import Target
-from .variants import MatrixType
+from .variants import COMPONENT_TYPES, MatrixType
 
 ROW, COLUMN, ROW_AND_COLUMN, BLOCKS = 1, 2, 3, 4
 _WORDS = {ROW: "row", COLUMN: "column", ROW_AND_COLUMN: "all", BLOCKS: "2x2"}
@@ -52,7 +52,9 @@ class ComponentWise(OfMatrix):
         for n, is_matrix in enumerate(self.matrices):
             part = f"CM_VECTOR(const {v}, x{n}, s)" if has_vectors else f"x{n}[s]"
             values.append(part if is_matrix else f"({v})(x{n})")
-        arithmetic = FLOAT if t.is_bits else t
+        # Intel's CPU runtime (2026.2) dies of some clamps of chars ("Cannot emit physreg copy instruction").
+        narrow = self.name == "clamp" and t.is_integer and t.bits == 8
+        arithmetic = FLOAT if t.is_bits else COMPONENT_TYPES["s32"] if narrow else t
         operands = ", ".join(spelling.convert(value, t, arithmetic, w) for value in values)
         value = spelling.convert(f"{self.name}({operands})", arithmetic, t, w)
         out = self.matrix_definitions(target, "COMPONENT_WISE")

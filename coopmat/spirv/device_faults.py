@@ -5,24 +5,22 @@ from __future__ import annotations
 
 from .id_guards import IdGuards
 from .loop_conditions import LoopConditions
+from .loop_counts import LoopCounts
 from .loop_ends import LoopEnds
 from .loop_starts import LoopStarts
 from .module import OP, Instruction, Module
 from .opaque_zeros import Globals, OpaqueZeros
 
 _FUNCTION, _END = OP["OpFunction"], OP["OpFunctionEnd"]
-_MATRIX = OP["OpTypeCooperativeMatrixKHR"]
 
 
 def avoid_device_faults(module: Module) -> None:
-    """Changes the functions of a module that such a compiler takes: it knows no cooperative matrices.
+    """Changes the functions of a module that such a compiler takes, also of one whose matrices are yet to be lowered.
 
-    See `loop_starts`, `loop_ends`, `id_guards` and `loop_conditions`. Raises MalformedModule.
+    See `loop_starts`, `loop_ends`, `loop_counts`, `id_guards` and `loop_conditions`. Raises MalformedModule.
     """
-    if any(item.opcode == _MATRIX for item in module.instructions):
-        return
     scope = Globals(module)
-    rewrites = (LoopStarts(scope), LoopEnds(scope), IdGuards(scope), LoopConditions(scope))
+    rewrites = (LoopStarts(scope), LoopEnds(scope), LoopCounts(scope), IdGuards(scope), LoopConditions(scope))
     code = module.instructions
     first = next((at for at, item in enumerate(code) if item.opcode == _FUNCTION), len(code))
     result: list[Instruction] = []

@@ -27,7 +27,7 @@ class ControlFlow:
     def exits(self) -> Iterator[tuple[int, bool]]:
         """The conditions of leaving a loop, and with which value of them it goes on."""
         for inside in self.loops.values():
-            yield from self._exits(inside)
+            yield from self.exits_of(inside)
 
     @cached_property
     def loops(self) -> dict[int, set[int]]:
@@ -84,7 +84,8 @@ class ControlFlow:
                 work += self._before[label]
         return inside
 
-    def _exits(self, inside: set[int]) -> Iterator[tuple[int, bool]]:
+    def exits_of(self, inside: set[int]) -> Iterator[tuple[int, bool]]:
+        """The same of one loop's blocks."""
         for label in inside:
             end = self.blocks[label][-1]
             if end.opcode == _BRANCH_CONDITIONAL:

@@ -1,0 +1,45 @@
+"""Hides how many components a matrix has from a device's compiler that dies of certain numbers.
+
+Intel's CPU runtime (2026.2) crashes while it vectorises an innermost loop over the components of a lowered matrix,
+kept as an array of vectors, that calls a builtin: of 80, 96, 112 or 160 components, not of powers of two. Where it
+does not know the number it vectorises the loop and leaves the rest to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .loops import ControlFlow
+from .module import OP, Instruction
+from .opaque_zeros import Globals, OpaqueZeros
+
+_BUILTIN, _LENGTH = OP["OpExtInst"], OP["OpCooperativeMatrixLengthKHR"]
+
+
+class LoopCounts:
+    """Changes the bounds of loops over components in a module's functions, before their matrices are lowered."""
+
+    def __init__(self, scope: Globals) -> None:
+        self._globals = scope
+
+    def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
+        """The function `code` with what hides the lengths before the comparisons, which are changed in place."""
+        lengths = {item.result for item in code if item.opcode == _LENGTH and item.result}
+        if not lengths:
+            return code
+        ends = set(self._ends(ControlFlow(code)))
+        out: list[Instruction] = []
+        for item in code:
+            if item.result in ends:
+                zeros.hide(item, lengths, out)
+            out.append(item)
+        return out
+
+    @staticmethod
+    def _ends(flow: ControlFlow) -> Iterator[int]:
+        """The conditions of leaving innermost loops with builtins."""
+        for header, inside in flow.loops.items():
+            if any(other != header and other in inside for other in flow.loops):
+                continue
+            if any(item.opcode == _BUILTIN for label in inside for item in flow.blocks[label]):
+                yield from (condition for condition, _ in flow.exits_of(inside))
