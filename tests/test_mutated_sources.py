@@ -34,7 +34,8 @@ ANYTHING = [token for kind in KINDS for token in kind]
 
 
 def _defines(source: str) -> list[str]:
-    return [word for word in shlex.split(source.replace("//", " ").replace("'", " ")) if word.startswith("-D")]
+    words = shlex.split(source.replace("//", " ").replace("'", " "))
+    return ["--native-profile", "maint1", *(word for word in words if word.startswith("-D"))]
 
 
 SOURCES = [(TOKEN.findall(text), _defines(text.partition("kernel void")[0])) for text in map(Path.read_text, FILES)]

@@ -232,7 +232,13 @@ MUTANTS = (
     Mutant("columns-of-tiles-turned", "x86:emulated", _X86, "(j + 16) * CM_PACK", "j * CM_PACK"),
     Mutant("tiles-of-another-sign", "x86:emulated", _X86, "(tiles, n, 128, 0)", "(tiles, n, 0, 128)"),
     Mutant("a-tile-left-out", "x86:emulated", _X86, "CM_TILE_DOT(tiles, 3)", "CM_TILE_DOT(tiles, 2)"),
-    Mutant("operands-swapped", "lanes", _MULTIPLY_ADD, "a, Operands.A_SIGNED in mask", "a, Operands.B_SIGNED in mask"),
+    Mutant(
+        "operands-swapped",
+        "lanes",
+        _MULTIPLY_ADD,
+        "a, Operands.A_SIGNED in mask, total, 1",
+        "a, Operands.B_SIGNED in mask, total, 1",
+    ),
     Mutant(
         "addend-left-out",
         "one",

@@ -21,6 +21,10 @@
 #define CM_FUNCTION static
 #define CM_COUNT ((uint)CM_ROWS * CM_COLUMNS)
 #define CM_STORE_TILE(tile, m) coop_mat_store(tile, m, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, (ulong)CM_ROW)
+// What this work-item does of so many. Intel's CPU runtime (2026.2) leaves out barriers of a kernel in which a loop
+// from the lane's number to 1 goes on by the size.
+#define CM_FOR_SHARE(i, count) \
+    for (uint i = get_sub_group_local_id(); i < (count); i += (count) > 1 ? get_sub_group_size() : 1)
 #define CM_INTERIOR(row, column, rows, columns) \
     (row <= rows && CM_ROWS <= rows - row && column <= columns && CM_COLUMNS <= columns - column)
 // Without row + r, which may be more than a uint holds.
@@ -39,7 +43,7 @@ CM_FUNCTION CM_MATRIX CM_NAME(
     const CM_ELEMENTS from = (const CM_ELEMENTS)p;
     __local CM_BITS *to = (__local CM_BITS *)tile;
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = get_sub_group_local_id(); i < CM_COUNT; i += get_sub_group_size()) {
+    CM_FOR_SHARE(i, CM_COUNT) {
         const uint r = i / CM_COLUMNS, c = i % CM_COLUMNS;
         CM_BITS x = 0;
         if (CM_INSIDE(r, c))
@@ -93,7 +97,7 @@ CM_FUNCTION CM_MATRIX CM_NAME(CM_PARAMETERS __local CM_T *tiles)
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
     CM_STORE
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = get_sub_group_local_id(); i < CM_COUNT; i += get_sub_group_size()) {
+    CM_FOR_SHARE(i, CM_COUNT) {
         const uint r = i / CM_COLUMNS, c = i % CM_COLUMNS, at = CM_AT(r, c, i);
         tile[at] = CM_VALUE(r, c, at);
     }
@@ -112,7 +116,7 @@ CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m, __local CM_T *tiles)
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
     CM_STORE_TILE(tile, m);
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint l = get_sub_group_local_id(); l < CM_LINES; l += get_sub_group_size()) {
+    CM_FOR_SHARE(l, CM_LINES) {
         CM_T x = tile[CM_FROM(l)];
         for (uint i = 1; i < CM_DOWN * CM_ALONG; ++i)
             x = CM_F(x, tile[CM_FROM(l) + i / CM_ALONG * CM_ROW + i % CM_ALONG]);
@@ -133,7 +137,7 @@ CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m, __local CM_T *tiles)
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
     CM_STORE_TILE(tile, m);
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint r = get_sub_group_local_id(); r < CM_ROWS; r += get_sub_group_size()) {
+    CM_FOR_SHARE(r, CM_ROWS) {
         CM_T x = tile[r * CM_ROW];
         for (uint c = 1; c < CM_COLUMNS; ++c)
             x = CM_F(x, tile[r * CM_ROW + c]);
@@ -143,7 +147,7 @@ CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m, __local CM_T *tiles)
     CM_T x = tile[0];
     for (uint r = 1; r < CM_ROWS; ++r)
         x = CM_F(x, tile[r * CM_ROW]);
-    for (uint i = get_sub_group_local_id(); i < CM_TO_ROWS * CM_TO_COLUMNS; i += get_sub_group_size())
+    CM_FOR_SHARE(i, CM_TO_ROWS * CM_TO_COLUMNS)
         to[i / CM_TO_COLUMNS * CM_TO_ROW + i % CM_TO_COLUMNS] = x;
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
     return coop_mat_load(to, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, (ulong)CM_TO_ROW);

@@ -4,7 +4,7 @@ typedef float C __attribute__((coop_mat(SUBGROUP, 4, 4, CLK_COOPERATIVE_MATRIX_A
 typedef float D __attribute__((coop_mat(SUBGROUP, 4, 8, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
 void f(C c, D d, float x)
 {
-    c = c / x;
+    c = x & c;
     c = c & c;
     c = c + d;
     c += x;

@@ -1,4 +1,5 @@
 // Conversions with rounding and saturation as decorations; to another sign by clamping each component; coordinates.
+// options: --native-profile maint1
 #define SUBGROUP CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP
 #define MATRIX(T, NAME) typedef T NAME __attribute__((coop_mat(SUBGROUP, 8, 16, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
 MATRIX(float, F)
