@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .lowering import library_sections
 from .maps import BLOCKS, COLUMN, ROW, ROW_AND_COLUMN
@@ -75,7 +75,8 @@ def _typedefs(function: Function, macros: dict[str, str]) -> list[str]:
 def spelled(matrix: MatrixType) -> str:
     """Return the type in OpenCL C."""
     use = f"CLK_COOPERATIVE_MATRIX_{_USES[matrix.use]}"
-    arguments = f"CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, {matrix.rows}, {matrix.columns}, {use}"
+    scope = "WORKGROUP" if matrix.of_work_group else "SUBGROUP"
+    arguments = f"CLK_COOPERATIVE_MATRIX_SCOPE_{scope}, {matrix.rows}, {matrix.columns}, {use}"
     return f"{matrix.component.opencl_c} __attribute__((coop_mat({arguments})))"
 
 
@@ -346,7 +347,7 @@ class ClampedConvert(Function):
         return {
             "OP": "CLAMP",
             "MATRIX": spelled(self.matrix),
-            "TO": spelled(MatrixType(self.to, self.matrix.rows, self.matrix.columns, self.matrix.use)),
+            "TO": spelled(replace(self.matrix, component=self.to)),
             "LEAST": _constant(least, source),
             "MOST": _constant(most, source),
         }

@@ -240,3 +240,15 @@ def test_bfloat16_computes_as_float() -> None:
     assert len(pointers) == 2
     for pointer in pointers:
         assert re.search(rf"{pointer} = ({ushort})", text)
+
+
+@pytest.mark.parametrize("body", ["f = exp(f);", "f = fmax(f, 1.0f);", "U u = coop_mat_convert_sat(i); q = (global float *)q;"])
+def test_loops_over_components_of_a_work_groups_matrices(body: str) -> None:
+    """Builtins and clamps have functions of their own, whose types have the scope of what they are called with."""
+    names = {"F": "float", "I": "int", "U": "uint"}
+    matrix = "coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_WORKGROUP, 8, 16, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)"
+    types = "".join(f"typedef {t} {name} __attribute__(({matrix}));\n" for name, t in names.items())
+    work = f"F f = coop_mat_init(0); I i = coop_mat_init(1); {body} coop_mat_store(q, f, 0, 16ul);"
+    source = f"{types}kernel __attribute__((reqd_work_group_size(32, 1, 1))) void k(global float *q) {{ {work} }}"
+    text = valid(compile(source, ["-w"]))
+    assert lines(text, "OpCooperativeMatrixLengthKHR") and len(lines(text, "OpTypeCooperativeMatrixKHR")) >= 1
