@@ -13,6 +13,7 @@
 
 #define ROW_MAJOR CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
 #define COLUMN_MAJOR CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR
+#define EACH_ROW CLK_COOPERATIVE_MATRIX_REDUCE_ROW
 #define MATRIX(ROWS, COLUMNS, USE) \
     __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, ROWS, COLUMNS, CLK_COOPERATIVE_MATRIX_##USE)))
 
@@ -23,6 +24,7 @@
 typedef half Left MATRIX(ROWS, D, A);
 typedef half Right MATRIX(D, D, B);
 typedef float Sums MATRIX(ROWS, D, ACCUMULATOR);
+typedef float Lines MATRIX(ROWS, 1, ACCUMULATOR);
 
 float masked(uint r, uint c, float x, uint row, uint column)
 {
@@ -39,7 +41,8 @@ kernel void flash_attention(const global half *q, const global half *k, const gl
     const uint row = get_group_id(0) * ROWS;
     const size_t head = get_group_id(1) * LENGTH * D;
     const Left query = coop_mat_load(q + head + row * D, ROW_MAJOR, D);
-    Sums out = coop_mat_init(0), total = coop_mat_init(0), most = coop_mat_init(-INFINITY);
+    Sums out = coop_mat_init(0);
+    Lines total = coop_mat_init(0), most = coop_mat_init(-INFINITY);
 
 #ifdef CAUSAL
     const uint end = row + ROWS;
@@ -53,12 +56,12 @@ kernel void flash_attention(const global half *q, const global half *k, const gl
         if (column + D > row)
             x = coop_mat_map(x, masked, row, column);
 #endif
-        const Sums higher = fmax(most, (Sums)coop_mat_reduce(x, CLK_COOPERATIVE_MATRIX_REDUCE_ROW, fmax));
-        const Sums part = exp2(x - higher), fading = exp2(most - higher);
+        const Lines higher = fmax(most, (Lines)coop_mat_reduce(x, EACH_ROW, fmax)), fading = exp2(most - higher);
+        const Sums part = exp2(x - (Sums)coop_mat_reduce(higher, EACH_ROW, fmax));
         const Right value = coop_mat_load(v + head + column * D, ROW_MAJOR, D);
-        total = total * fading + (Sums)coop_mat_reduce(part, CLK_COOPERATIVE_MATRIX_REDUCE_ROW, sum);
-        out = coop_mat_mulAdd((Left)part, value, out * fading);
+        total = total * fading + (Lines)coop_mat_reduce(part, EACH_ROW, sum);
+        out = coop_mat_mulAdd((Left)part, value, out * (Sums)coop_mat_reduce(fading, EACH_ROW, fmax));
         most = higher;
     }
-    coop_mat_store(o + head + row * D, out / total, ROW_MAJOR, D);
+    coop_mat_store(o + head + row * D, out / (Sums)coop_mat_reduce(total, EACH_ROW, fmax), ROW_MAJOR, D);
 }

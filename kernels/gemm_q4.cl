@@ -1,7 +1,7 @@
 // Y = X W^T for weights in llama.cpp's blocks Q4_0: 32 weights of a row share a factor, and have 4 bits each, which
 // stand for -8 to 7: those of the first half of a block are the bytes' lower bits. They are decoded as they are needed,
 // and no decoded weight is ever in memory that work-items share. W is N x K, X is M x K; N is a multiple of ROWS, M of
-// COLUMNS, K of DEPTH. On CPUs: 32 rows, 64 columns or all there are, 64 deep.
+// COLUMNS, K of DEPTH. On CPUs: 32 rows for one or some columns, 128 for many; 32 to 128 deep.
 //
 // run: kernel=gemm_q4 global=(N/16*sg, M/16) local=(sg, 1) M=32 N=64 K=128
 //      flop=2*M*N*K

@@ -28,7 +28,7 @@ ATTENTION_ROWS = (32, 64)
 TILES: Mapping[int, tuple[tuple[int, int, int], ...]] = {
     1: ((16, 1, 64), (32, 1, 128)),
     32: ((16, 32, 32), (32, 32, 64)),
-    512: ((32, 64, 64), (32, 128, 64)),
+    512: ((32, 128, 64), (128, 64, 64), (128, 128, 32)),
 }
 # By number of inputs: the goals against weights that were decoded before, and with decoding.
 GOALS = {1: (1.5, 1.5), 32: (0.6, 1.5), 512: (0.6, 1.5)}
