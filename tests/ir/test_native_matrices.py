@@ -242,7 +242,9 @@ def test_bfloat16_computes_as_float() -> None:
         assert re.search(rf"{pointer} = ({ushort})", text)
 
 
-@pytest.mark.parametrize("body", ["f = exp(f);", "f = fmax(f, 1.0f);", "U u = coop_mat_convert_sat(i); q = (global float *)q;"])
+@pytest.mark.parametrize(
+    "body", ["f = exp(f);", "f = fmax(f, 1.0f);", "U u = coop_mat_convert_sat(i); q = (global float *)q;"]
+)
 def test_loops_over_components_of_a_work_groups_matrices(body: str) -> None:
     """Builtins and clamps have functions of their own, whose types have the scope of what they are called with."""
     names = {"F": "float", "I": "int", "U": "uint"}

@@ -33,11 +33,11 @@ each_place = pytest.mark.parametrize(("target", "dialect", "passes", "number"), 
 compile_source = coopmat.compile
 
 
-def through(dialect: str, passes: str) -> Callable[..., coopmat.Module]:
+def through(dialect: str, passes: str, profile: str = "khr") -> Callable[..., coopmat.Module]:
     """A compiler by way of IR: the source as native IR, that as `dialect` and through `passes`, which is read back."""
 
     def compile(source: str, options: Sequence[str] = (), *, name: str) -> coopmat.Module:
-        text = compile_source(source, ["--dialect", dialect], name=name).llvm_ir
+        text = compile_source(source, ["--dialect", dialect, "--native-profile", profile], name=name).llvm_ir
         text = optimised(text, passes) if passes else text
         return compile_source(text, options, name="cases.ll", language="ir")
 
@@ -71,6 +71,23 @@ def test_operations(
     refused = [finding for finding in found if "components of SPIR-V's own types are not supported" in finding.text]
     assert len(refused) < len(picked)
     found = [finding for finding in found if finding not in refused]
+    assert not found, "\n".join(map(str, found))
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=str)
+def test_functions_of_components_and_changes_of_use(
+    device: DeviceInfo, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As instructions of the maintenance extension, not staged. LLVM IR has no word for 8-bit floating point."""
+    rows = [row for row in table.rows_on(target.route) if not re.search(r"e[45]m[32]", row.name)]
+    picked = [
+        row
+        for start in ("reduction of", "reductions of", "maps of", "builds of", "transposes of", "changes of use of")
+        for row in [row for row in rows if row.name.startswith(start)][TARGETS.index(target) :: 14]
+    ]
+    assert len(picked) > 10
+    monkeypatch.setattr(coopmat, "compile", through("khr", "", "maint1"))
+    found = execution.Runner(device, 0).run(target, picked)
     assert not found, "\n".join(map(str, found))
 
 

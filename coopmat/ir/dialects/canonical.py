@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import astuple, replace
 
+from ...matrices.maps import BLOCKS, COLUMN, ROW, ROW_AND_COLUMN
 from ...matrices.variants import MatrixType, Use
 from .operations import (
     CODE_OF,
@@ -26,7 +27,7 @@ from .text import Argument, Call, Function, Instruction, Malformed, Module, Name
 
 LAYOUTS = {0: "row major", 1: "column major", 2: "packed", 3: "packed A"}
 # Of components: the words of the placeholders.
-ACCESSES = ("get", "set", "coordinates")
+ACCESSES = ("get", "set", "coordinates", "map", "reduce")
 _INTEGER = re.compile(r"i\d+")
 _NUMBER = re.compile(r"-?\d+")
 _OWN_COMPONENT = 'target("spirv.CooperativeMatrixKHR", target("spirv.Type"'
@@ -157,6 +158,8 @@ class _Operation:
 
     def canonical(self) -> list[Instruction]:
         word = self.spelling.word
+        if word in ("map", "reduce"):
+            return self.map() if word == "map" else self.reduce()
         if word in ACCESSES:
             return self.coordinates() if word == "coordinates" else self.access(word)
         first = self.result or next((m for m in self.operands if m is not None), None)
@@ -348,13 +351,68 @@ class _Operation:
     def make_convert(self, row: Row) -> list[Instruction]:
         self.count(1)
         source, target = self.matrix(0, "a matrix"), self.result
-        if target is None or replace(target, component=source.component) != source:
+        change = "_use" if target is not None and self.spelling.change and target.use != source.use else ""
+        same_use = source.use if change or target is None else target.use
+        if target is None or replace(target, component=source.component, use=same_use) != source:
             raise self.fail("the result is not a matrix of the operand's shape, use and scope")
         if (source.component.is_integer, target.component.is_integer) != row.integers:
             raise self.fail("does not fit the component types")
-        mode = self.spelling.mode
+        mode = self.spelling.mode + change
         name = f"__cm_convert_{row.instruction}{mode}" if mode else spelled(row.instruction)
         return self.replacement(f"{name}_{tag(source)}_{tag(target)}", [self.plain(0)])
+
+    def make_change(self, row: Row) -> list[Instruction]:
+        """Change the use, or exchange rows and columns."""
+        self.count(1)
+        source, target = self.matrix(0, "a matrix"), self.result
+        change = self.spelling.change or "_use"
+        rows, columns = (source.columns, source.rows) if change == "_transposed" else (source.rows, source.columns)
+        if target is None or replace(source, rows=rows, columns=columns, use=target.use) != target:
+            raise self.fail("the result's component type, scope or shape is another")
+        name = f"__cm_convert_{row.instruction}{change}_{tag(source)}_{tag(target)}"
+        return self.replacement(name, [self.plain(0)])
+
+    def map(self) -> list[Instruction]:
+        matrix, count = self.result, self.spelling.number
+        if matrix is None or not count or self.operands[:count] != [matrix] * count or any(self.operands[count:]):
+            raise self.fail(f"takes {count} matrices of the result's type, and then what is none")
+        component = LLVM_NAMES[matrix.component]
+        others = [argument.type for argument in self.arguments[count:]]
+        self.check_function(component, ["i32", "i32", *[component] * count, *others])
+        name = f"__cm_map_{count}_{tag(matrix)}_{self.spelling.function}"
+        return self.replacement(name, [self.plain(n) for n in range(len(self.arguments))])
+
+    def reduce(self) -> list[Instruction]:
+        self.count(1)
+        source, target, how = self.matrix(0, "a matrix"), self.result, self.spelling.number
+        if how not in (ROW, COLUMN, ROW_AND_COLUMN, BLOCKS):
+            raise self.fail(f"reduces by {how}, which is none of 1 (rows), 2 (columns), 3 (both) and 4 (2 x 2)")
+        extents = {
+            ROW: (source.rows, None),
+            COLUMN: (None, source.columns),
+            ROW_AND_COLUMN: (None, None),
+            BLOCKS: (source.rows / 2, source.columns / 2),
+        }[how]
+        if target is None or source.use is not Use.ACCUMULATOR:
+            raise self.fail("reduces an accumulator to another")
+        rows, columns = (new if old is None else old for old, new in zip(extents, astuple(target.shape), strict=True))
+        if (rows, columns) != astuple(target.shape) or replace(
+            source, rows=target.rows, columns=target.columns
+        ) != target:
+            raise self.fail("the result's shape does not fit, or its component type, use or scope is another")
+        component = LLVM_NAMES[source.component]
+        self.check_function(component, [component, component])
+        name = f"__cm_reduce_{how}_{tag(source)}_{tag(target)}_{self.spelling.function}"
+        return self.replacement(name, [self.plain(0)])
+
+    def check_function(self, result: str, types: list[str]) -> None:
+        """Check that the function of the name is defined, with these types."""
+        name = self.spelling.function
+        head = next((f.head for f in self.owner.module.functions if f.head.name == name), None)
+        if head is None:
+            raise self.fail(f"the module does not define the function '{name}'")
+        if (head.type, [argument.type for argument in head.arguments]) != (result, types):
+            raise self.fail(f"the function '{name}' is not {result} ({', '.join(types)})")
 
     def make_extract(self, row: Row) -> list[Instruction]:
         self.count(2)

@@ -118,6 +118,7 @@ ROWS = {
         Row("ConvertUToF", "convert", (True, False), signed=False),
         Row("SConvert", "convert", (True, True)),
         Row("UConvert", "convert", (True, True), signed=False),
+        Row("CooperativeMatrixConvertUseEXT", "change"),
         Row("CompositeExtract", "extract"),
         Row("CompositeInsert", "insert"),
         # Not in the canonical form: a fill and a multiplication.
@@ -152,7 +153,10 @@ _CLANG = re.compile(
 _ACCESS = re.compile(r"__cm_(get|set|coordinates)_(\w+)")
 TAG = r"m(?:DF16b|Dh|[fdcahstijlm])\d+x\d+[ABC]W?"
 _TAG = re.compile(r"m(DF16b|Dh|[fdcahstijlm])(\d+)x(\d+)([ABC])(W?)")
-_CONVERSION = re.compile(r"__cm_convert_([A-Za-z]+)((?:_sat)?(?:_rt[eznp])?)_\w+")
+_CONVERSION = re.compile(r"__cm_convert_([A-Za-z]+)((?:_sat)?(?:_rt[eznp])?)(_use|_transposed)?_m\w+")
+# How many matrices a map takes, or how a reduction goes, and the function, which is the program's.
+_MAP = re.compile(rf"__cm_(map)_(\d+)_{TAG}_(.+)")
+_REDUCTION = re.compile(rf"__cm_(reduce)_(\d)_{TAG}_{TAG}_(.+)")
 # A word with what it gives, and of a conversion how it rounds, as translators of SPIR-V put it into the name:
 # `ConvertFToU_RPU3AS144__spirv_CooperativeMatrixKHR__uchar_3_8_8_2_sat_rtp`.
 _WITH_RESULT = re.compile(r"([A-Za-z]+)(?:_R.*?)?(_sat)?(_rt[eznp])?(_sat)?", re.DOTALL)
@@ -163,13 +167,17 @@ _POINTEE = re.compile(r"P(?:U3AS\d)?V?K?(?:Dv(\d+)_)?(DF16b|Dh|[fdcahstijlm])(?=
 @dataclass(frozen=True, slots=True)
 class Spelling:
     """The parts of an operation's name: the word for the instruction; the pointee where the name states one, as (count,
-    LLVM type); for a conversion, its saturation and rounding, such as `_sat_rte`; for an access to a component, the
-    matrix type."""
+    LLVM type); for a conversion, its saturation and rounding, such as `_sat_rte`, and `_use` or `_transposed` where it
+    changes that; for an access to a component, the matrix type; for a map or a reduction, the number of matrices or the
+    kind, and the function."""
 
     word: str
     pointee: tuple[int, str] | None = None
     mode: str = ""
     matrix: MatrixType | None = None
+    change: str = ""
+    number: int = 0
+    function: str = ""
 
     def row(self, component: ComponentType | None) -> Row | None:
         """The instruction, which may depend on the class of the components."""
@@ -181,12 +189,14 @@ class Spelling:
 
 def read_name(name: str) -> Spelling | None:
     """Return the parts of an operation's name; None where it is no matrix operation of any dialect."""
+    if with_function := _MAP.fullmatch(name) or _REDUCTION.fullmatch(name):
+        return Spelling(with_function[1], number=int(with_function[2]), function=with_function[3])
     name = _UNIQUE.sub("", name)
     access, conversion = _ACCESS.fullmatch(name), _CONVERSION.fullmatch(name)
     if access:
         return Spelling(access[1], matrix=tagged(access[2]))
     if conversion and conversion[1] in _WORDS:
-        return Spelling(conversion[1], mode=conversion[2])
+        return Spelling(conversion[1], mode=conversion[2], change=conversion[3] or "")
     mangled = _MANGLED.fullmatch(name)
     if mangled:
         length = int(mangled[1]) if len(mangled[1]) < 5 else 0

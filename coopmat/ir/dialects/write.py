@@ -60,9 +60,10 @@ class _Operation:
 
     @property
     def has_own_name(self) -> bool:
-        """False where the dialects have no word for it: other pointees than the component, rounding, saturation."""
+        """False where the dialects have no word for it: other pointees than the component, rounding, saturation, other
+        uses."""
         spelling = read_name(self.call.name)
-        if spelling is None or spelling.mode:
+        if spelling is None or spelling.mode or spelling.change:
             return False
         component = self.matrices[0].component
         own = (1, "i16" if component.name == "bf16" else LLVM_NAMES[component])
