@@ -73,7 +73,10 @@ class _Unit:
         self.unit, self.rules, self.library = unit, options.rules, options.library
         self.profile = options.profile
         self.graph = CallGraph(unit, names_matrix)
-        self.functions = copies(unit)
+        # What is not made anew calls what is not, either; kernels have descriptions of their own.
+        self.functions = {
+            f: new if f.is_kernel or self.graph.uses(f, "names_matrices") else f for f, new in copies(unit).items()
+        }
         self.sub_groups = most_sub_groups(unit.kernels, options.size_option)
         self.staging: set[typed.FunctionDecl] = set()
         self._tiles: dict[tuple[Type, int], typed.VarDecl] = {}

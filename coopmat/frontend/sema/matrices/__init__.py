@@ -7,7 +7,7 @@ from .component_wise import (
     is_component_wise as is_component_wise,
     values_with_matrices as values_with_matrices,
 )
-from .function_operands import check_effects as check_effects
+from .effects import check_effects as check_effects
 from .operators import binary as binary, compound_assign as compound_assign, negate as negate
 from .types import (
     ENUMERATORS as ENUMERATORS,

@@ -1,22 +1,19 @@
-"""Functions as operands of operations on matrices: which one a name means, and that it has no effects (shared language
-reference, "Further operations").
+"""Functions as operands of operations on matrices: which one a name means (shared language reference, "Further
+operations"). `effects` says what they must not do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NoReturn
 
 from ....diagnostics import Note, Span
 from ... import builtins, syntax, typed
-from ...nodes import walk
 from ...typed import Expr
 from ...types import (
     PLAIN,
-    AddressSpace,
     CoopMatrixType,
     FunctionType,
-    PointerType,
     Type,
     VoidType,
     contains_matrix,
@@ -24,6 +21,7 @@ from ...types import (
 from ..context import Context, Overloads, plural
 from ..conversions import assign_convert
 from ..values import rvalue
+from .effects import has_no_effects
 
 Nodes = Sequence[syntax.Expression]
 
@@ -135,8 +133,9 @@ def _of_builtin(
         c.fail("coop-mat-function-type", message, node.span)
     if (missing := c.features.missing(f"{row.needs} {overload.needs}".strip())) is not None:
         c.fail("extension-off", f"'{overload}' needs {missing}, which is off", node.span)
-    if not _has_no_effects(row):
-        _refuse_effect(c, node.span, f"'{node.name}'", f"{_EFFECT} a function of values alone")
+    if not has_no_effects(row):
+        message = f"'{node.name}' cannot be an operand: an operand must be a function of values alone"
+        c.fail("coop-mat-function-effect", message, node.span)
     what = f"an argument of '{node.name}'"
     converted = [
         assign_convert(c, a, t, a.span, what) for a, t in zip(arguments, overload.parameters[count:], strict=True)
@@ -159,100 +158,3 @@ def _wrapper(c: Context, overload: builtins.Overload, span: Span) -> typed.Funct
     c.excused.add(decl)
     c.unit.functions.append(decl)
     return decl
-
-
-# --- effects ---------------------------------------------------------------------------------------
-
-_EFFECT = "an operand must be"
-
-
-def check_effects(c: Context) -> None:
-    """Report what the functions that are operands, and those that they call, must not do."""
-    for function, span in c.operand_functions.items():
-        work, known = [function], {function}
-        while work:
-            current = work.pop()
-            parameters = frozenset(current.parameters) if current is function else frozenset()
-            effect = next(_effects(current, parameters), None)
-            if effect is not None:
-                what, place = effect
-                message = f"'{function.name}' cannot be an operand: {what}"
-                notes = [Note(f"here, in '{current.name}'" if current is not function else "here", place)]
-                c.error("coop-mat-function-effect", message, span, notes=notes)
-                break
-            new = [f for f in c.calls.get(current, {}) if f not in known]
-            known.update(new)
-            work += new
-
-
-def _effects(f: typed.FunctionDecl, parameters: frozenset[typed.VarDecl]) -> Iterator[tuple[str, Span]]:
-    """Yield the effects of a function's own code, and where they are. Memory behind its `parameters` is not its own."""
-    for node in walk(f.body) if f.body is not None else ():
-        if isinstance(node, (typed.Assign, typed.CompoundAssign, typed.IncDec)) and _is_foreign(
-            node.target, parameters
-        ):
-            yield "it stores to memory that is not its own", node.span
-        elif isinstance(node, typed.LValue) and node.place.volatile:
-            yield "it accesses volatile memory", node.span
-        elif isinstance(node, typed.BuiltinCall):
-            row = builtins.find(node.name)
-            pointers = [a for a in node.arguments if isinstance(a.type, PointerType)]
-            if row is not None and not _has_no_effects(row) and not _stores_privately(row, pointers, parameters):
-                yield f"it calls '{node.name}'", node.span
-        elif isinstance(node, typed.Call) and node.function.is_kernel:
-            yield "it calls a kernel", node.span
-        elif (
-            isinstance(node, typed.VarDecl) and node.storage == "static" and node.qualifiers.space is AddressSpace.LOCAL
-        ):
-            yield "it has a variable in local memory", node.span
-        elif _has_matrix(node):
-            yield "it has cooperative matrices", node.span
-
-
-def _has_matrix(node: object) -> bool:
-    if isinstance(node, (typed.MatrixLength, typed.MatrixCoordinates, typed.MatrixStore, typed.MatrixPrefetch)):
-        return True
-    return isinstance(node, (typed.Expr, typed.VarDecl)) and contains_matrix(node.type)
-
-
-_WITHOUT_EFFECTS = ("vload", "read_image", "get_image", "as_", "convert_")
-
-
-def _has_no_effects(row: builtins.Builtin) -> bool:
-    """Return whether a call only reads, and does not depend on the work-item."""
-    if row.subgroup or row.convergent or row.section == "6.15.1":
-        return False
-    return row.pure or row.name.startswith(_WITHOUT_EFFECTS)
-
-
-def _stores_privately(row: builtins.Builtin, pointers: list[Expr], parameters: frozenset[typed.VarDecl]) -> bool:
-    """Return whether a builtin's only effects are stores to variables of the function: `fract`, `vstore4`."""
-    is_store = row.name.startswith("vstore") or row.section.startswith("6.15.2")
-    return is_store and all(_space(p) is AddressSpace.PRIVATE and not _root(p) & parameters for p in pointers)
-
-
-def _space(pointer: Expr) -> AddressSpace:
-    assert isinstance(pointer.type, PointerType)
-    return pointer.type.qualifiers.space
-
-
-def _is_foreign(target: typed.LValue, parameters: frozenset[typed.VarDecl]) -> bool:
-    """Return whether an object may be another's: it outlives the function, or is behind a pointer from outside."""
-    e: Expr = target
-    while isinstance(e, (typed.Index, typed.Member, typed.Swizzle, typed.MatrixSubscript)):
-        e = e.matrix if isinstance(e, typed.MatrixSubscript) else e.base
-    if isinstance(e, typed.VarRef):
-        return e.decl.storage == "static"
-    if isinstance(e, typed.Deref):
-        return _space(e.pointer) is not AddressSpace.PRIVATE or bool(_root(e.pointer) & parameters)
-    return False
-
-
-def _root(pointer: Expr) -> frozenset[typed.VarDecl]:
-    """Return the pointer variables that an address is calculated from."""
-    loads = (node for node in walk(pointer) if isinstance(node, typed.Load))
-    return frozenset(e.operand.decl for e in loads if isinstance(e.operand, typed.VarRef))
-
-
-def _refuse_effect(c: Context, span: Span, what: str, why: str) -> NoReturn:
-    c.fail("coop-mat-function-effect", f"{what} cannot be an operand: {why}", span)
