@@ -160,6 +160,10 @@ WARNINGS: tuple[Warning, ...] = (
     Warning("coop-mat-stride", True, (), "a store puts each row, or column, into a part of the one before"),
     Warning("coop-mat-operands-sign", True, (), "operand bits about signs say nothing, or not what the types say"),
     Warning("coop-mat-pragma", False, ("pedantic",), "cooperative matrices without the pragma that enables them"),
+    Warning("coop-mat-address", False, ("pedantic",), "the address of a whole cooperative matrix"),
+    Warning(
+        "coop-mat-operands-type", False, ("pedantic",), "operands of a multiply-add that are not made of enumerators"
+    ),
     Warning("stride-type", False, ("pedantic",), "a stride that is no size_t"),
     Warning("unchecked-shapes", True, (), "matrix shapes that the device may not have"),
 )

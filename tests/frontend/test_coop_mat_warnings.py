@@ -168,3 +168,28 @@ def test_the_kernels_of_the_project_are_silent(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     options = list(dict.fromkeys(re.findall(r"-D\w+=\w+", text)))
     assert [item for item in compile(text, [*options]).diagnostics if item.code in CODES] == []
+
+
+PEDANTIC = """
+typedef char A __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8, CLK_COOPERATIVE_MATRIX_A)));
+typedef char B __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8, CLK_COOPERATIVE_MATRIX_B)));
+typedef int C __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+void g(C *c) { *c = coop_mat_init(0); }
+C f(A a, B b, C c) { %s return c; }
+"""
+SIGNS = " | ".join(f"CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_{name}_SIGNED" for name in ("A", "B", "C", "RESULT"))
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("g(&c);", "coop-mat-address"),
+        ("c = coop_mat_mulAdd(a, b, c, 15);", "coop-mat-operands-type"),
+        (f"c = coop_mat_mulAdd(a, b, c, {SIGNS});", None),
+        ("c = coop_mat_mulAdd(a, b, c);", None),
+    ],
+)
+def test_what_the_newest_text_refuses_is_told_by_pedantic(body: str, code: str | None) -> None:
+    for options, expected in ((["-Wpedantic", "-Wno-coop-mat-pragma"], [code] if code else []), ([], [])):
+        module = compile(PEDANTIC % body, options)
+        assert module.llvm_ir and [d.code for d in module.diagnostics] == expected

@@ -155,6 +155,8 @@ def address_of(c: Context, operand: Expr, span: Span) -> Expr:
     if isinstance(operand, Deref):
         return replace(operand.pointer, span=span)
     restricted_types.refuse(c, operand.type, "pointer", span)
+    if isinstance(operand.type, CoopMatrixType):
+        c.warn("coop-mat-address", "the address of a cooperative matrix is an extension of this compiler", span)
     where = Qualifiers(operand.place.space, operand.place.const, operand.place.volatile)
     return AddressOf(span, PointerType(operand.type, where), operand)
 

@@ -10,6 +10,7 @@ from ....matrices.variants import Layout, may_multiply
 from ... import syntax, typed
 from ...builtins.matrix import BUILTINS, MatrixBuiltin
 from ...matrix_terms import matrix_type
+from ...nodes import walk
 from ...typed import Expr, IntConst
 from ...types import (
     UINT,
@@ -197,6 +198,9 @@ def _explicit_mask(c: Context, e: syntax.Expression, derived: int, component: Sc
             e.span,
             notes=[Note("join enumerators CLK_COOPERATIVE_MATRIX_OPERAND_... by |")],
         )
+    if any(isinstance(node, syntax.IntegerLiteral) for node in walk(e)):
+        message = "the operands are an integer; the type of the parameter is that of the enumerators"
+        c.warn("coop-mat-operands-type", message, e.span)
     if component.is_float:
         if value & _SATURATING:
             c.warn("coop-mat-operands-sign", "floating-point components do not saturate", e.span)
