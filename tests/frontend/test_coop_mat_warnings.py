@@ -173,7 +173,7 @@ def test_the_kernels_of_the_project_are_silent(name: str) -> None:
 PEDANTIC = """
 typedef char A __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8, CLK_COOPERATIVE_MATRIX_A)));
 typedef char B __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8, CLK_COOPERATIVE_MATRIX_B)));
-typedef int C __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+typedef int C __attribute__((coop_mat(memory_scope_sub_group, 8, 8, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
 void g(C *c) { *c = coop_mat_init(0); }
 C f(A a, B b, C c) { %s return c; }
 """
