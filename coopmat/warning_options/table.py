@@ -152,7 +152,7 @@ WARNINGS: tuple[Warning, ...] = (
         "coop-mat-nonuniform",
         True,
         (),
-        "only some work-items of a subgroup reach an operation on matrices, or its pointer, stride, bounds or "
+        "only some work-items of the group reach an operation on matrices, or its pointer, stride, bounds or "
         "scalar are not the same for all of them",
     ),
     Warning("coop-mat-alignment", True, (), "a matrix in a buffer starts where the device wants none to"),

@@ -289,6 +289,59 @@ def test_operands_that_do_not(name: str) -> None:
     assert compile(source, ["-Wno-everything", f"-W{CODE}"]).diagnostics == []
 
 
+SHARED = """
+typedef float W __attribute__((coop_mat(memory_scope_work_group, 32, 32, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+uint number(void) { return get_sub_group_id(); }
+void twice(global float *q, uint x) { W w = coop_mat_load(q, 0, 32ul); if (x) coop_mat_store(q, w + w, 0, 32ul); }
+"""
+PUT = "coop_mat_store(p, w, 0, 32ul);"
+WORK_GROUP = (
+    "kernel __attribute__((reqd_work_group_size({}))) void k(global float *p, global uint *g, uint n)"
+    " {{ F m = coop_mat_init(0.0f); W w = coop_mat_init(0.0f); {} }}"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "messages"),
+    [
+        (
+            f"if (get_sub_group_id() == 0) {PUT}",
+            ["this store is not reached by all work-items of a work-group together"],
+        ),
+        (f"if (get_sub_group_id() == 0) OP; {PUT}", []),
+        ("w = coop_mat_load(p + number(), 0, 32ul);", ["the pointer of this load is not the same for"]),
+        ("m = coop_mat_load(p + number(), 0, 32ul);", []),
+        ("w *= (float)get_sub_group_id(); m *= (float)get_sub_group_id();", ["the factor of this product is not the"]),
+        (f"if (get_local_id(0) / 16) {PUT}", ["this store is not reached"]),
+        (f"if (get_local_id(0) / 64 || get_global_id(0) >> 6 & 1) {PUT}", []),
+        (f"if (get_local_id(1)) {PUT}", ["this store is not reached"]),
+        (f"if (get_local_id(2) || get_group_id(0)) {PUT}", []),
+        (f"if (get_global_id(0) - get_local_id(0)) {PUT}", []),
+        (f"if (get_local_id(0) - get_sub_group_local_id()) {PUT}", ["this store is not reached"]),
+        (f"if (sub_group_any(n)) {PUT}", ["this store is not reached"]),
+        (f"if (work_group_any(get_local_id(0))) {PUT}", []),
+        (f"if (sub_group_broadcast(n, 0)) {PUT}", ["this store is not reached"]),
+        (f"if (get_local_id(0)) {{ OP; {PUT} }}", ["this operation", "this store is not reached"]),
+        (
+            "twice(p, get_sub_group_id());",
+            ["an operation on matrices in 'twice' is not reached by all work-items of a"],
+        ),
+        ("twice(p + get_group_id(0), n);", []),
+    ],
+)
+def test_matrices_of_a_work_group(body: str, messages: list[str]) -> None:
+    """What differs between subgroups is told of for matrices of a work-group, and of subgroups' matrices not."""
+    source = HEAD + SHARED + WORK_GROUP.format("64, 2, 1", body)
+    found = compile(source, ["-Wno-everything", f"-W{CODE}"]).diagnostics
+    of_sub_group = "this store is not reached by all work-items of a subgroup"
+    texts = [item.message.replace(of_sub_group, "this operation") for item in found]
+    assert len(texts) == len(messages), texts
+    for text, message in zip(texts, messages, strict=True):
+        assert text.startswith(message), texts
+    for item in found:
+        assert item.notes[-1].span is not None
+
+
 def test_options() -> None:
     source = HEAD + KERNEL.format("", "if (get_local_id(0)) OP;")
     for options, count in (([], 1), (["-w"], 0), ([f"-Wno-{CODE}"], 0)):

@@ -12,7 +12,7 @@ from ...diagnostics import Span
 from .. import typed
 from ..nodes import child_fields, children
 from ..types import CoopMatrixType, RecordType, ScalarType
-from .state import UNIFORM, Cause, Finding, Operand, Summary, Value, Walk, add, join, of_binary
+from .state import UNIFORM, Cause, Finding, Group, Operand, Summary, Value, Walk, add, join, of_binary
 
 Step = Generator[Any, Any, Any]
 """Yields the steps whose results it needs, and is sent them."""
@@ -29,7 +29,7 @@ _WORDS = {
 }
 
 
-# Operations of the subgroup; taking a component, the length and the coordinates are a work-item's own.
+# Operations of the whole group; taking a component, the length and the coordinates are a work-item's own.
 OPERATIONS = (
     typed.MatrixLoad,
     typed.MatrixStore,
@@ -49,10 +49,17 @@ _PARTS = (typed.Index, typed.Member, typed.Swizzle, typed.MatrixSubscript)
 _CONSTANTS = (typed.IntConst, typed.FloatConst, typed.Zero, typed.StringConst)
 
 
-def is_operation(node: object) -> bool:
-    if isinstance(node, typed.CompoundAssign):
-        return isinstance(node.target.type, CoopMatrixType)
-    return isinstance(node, OPERATIONS)
+def is_operation(node: object, group: Group) -> bool:
+    """Return whether a node operates on matrices that belong to such a group as a whole."""
+    if isinstance(node, (typed.MatrixStore, typed.MatrixPrefetch)):
+        matrix = node.matrix if isinstance(node, typed.MatrixPrefetch) else node.matrix.type
+    elif isinstance(node, typed.CompoundAssign):
+        matrix = node.target.type
+    elif isinstance(node, OPERATIONS):
+        matrix = node.type
+    else:
+        return False
+    return isinstance(matrix, CoopMatrixType) and matrix.scope == group.scope
 
 
 class Expressions(Walk, ABC):
@@ -84,7 +91,7 @@ class Expressions(Walk, ABC):
         return _no_id(join(*places))
 
     def expression(self, e: typed.Expr) -> Step:
-        if is_operation(e):
+        if is_operation(e, self.group):
             self.operation(_WORDS.get(type(e), "this operation on matrices"), e.span)
         special = _EXPRESSIONS.get(type(e))
         return special(self, e) if special is not None else self.any_expression(e)
@@ -106,18 +113,22 @@ class Expressions(Walk, ABC):
         return UNIFORM if isinstance(e.type, CoopMatrixType) else _no_id(join(*values))
 
     def matrix_operands(self, e: Any) -> Step:
-        """Check an operation of which some operands must be the same for the subgroup."""
+        """Check an operation of which some operands must be the same for the group."""
+        yield self.parts(e, is_operation(e, self.group))
+        return UNIFORM
+
+    def parts(self, e: Any, is_own: bool) -> Step:
+        """Evaluate an operation's operands; check those of an operation of this group."""
         names = _OPERANDS[type(e)]
         for name in child_fields(type(e)):
             field = getattr(e, name)
             for part in field if isinstance(field, list) else [field]:
                 if isinstance(part, typed.MatrixBounds):
-                    yield self.matrix_operands(part)
+                    yield self.parts(part, is_own)
                 elif part is not None:
                     value = self.quick(part) or (yield self.expression(part))
-                    if name in names and not isinstance(part.type, CoopMatrixType):
+                    if is_own and name in names and not isinstance(part.type, CoopMatrixType):
                         self.operand(Operand(names[name], part.span), value)
-        return UNIFORM
 
     def load(self, e: typed.Load) -> Step:
         value = self.quick(e.operand) or (yield self.expression(e.operand))
@@ -207,7 +218,7 @@ class Expressions(Walk, ABC):
     def compound_assign(self, e: typed.CompoundAssign) -> Step:
         value = self.quick(e.value) or (yield self.expression(e.value))
         if isinstance(e.target.type, CoopMatrixType):
-            if isinstance(e.value.type, ScalarType):
+            if isinstance(e.value.type, ScalarType) and is_operation(e, self.group):
                 self.operand(Operand(_FACTOR, e.value.span), value)
             return UNIFORM
         value = _no_id(join(self.quick(e.target) or (yield self.expression(e.target)), value))
@@ -223,7 +234,7 @@ class Expressions(Walk, ABC):
         values = []
         for argument in e.arguments:
             values.append(self.quick(argument) or (yield self.expression(argument)))
-        result = _builtin_value(e, values, self.dimensions)
+        result = _builtin_value(e, values, self.dimensions, self.group)
         self.set_through(e.arguments, result, e.span)
         return result
 
@@ -250,7 +261,7 @@ class Expressions(Walk, ABC):
             if value.cause is not None:
                 cause = Cause(f"'{parameter.name}' decides about this one", place, value.cause)
                 what = f"an operation on matrices in '{e.function.name}'"
-                message = f"{what} is not reached by all work-items of a subgroup together"
+                message = f"{what} is not reached by all work-items of a {self.group.name} together"
                 finding = Finding(message, e.arguments[n].span, cause)
                 self.reports.setdefault((cause.text, finding.span), finding)
             self.decided_by(value, place)
@@ -305,7 +316,7 @@ def _at_call(e: typed.Call, value: Value, arguments: list[Value]) -> Value:
 
 _FACTOR = "the factor of this product"
 _ACCESS = {"pointer": "the pointer of this {}", "stride": "the stride of this {}"}
-# For each operation, the operands that must be the same for the subgroup.
+# For each operation, the operands that must be the same for the group.
 _OPERANDS: dict[type, dict[str, str]] = {
     typed.MatrixLoad: {name: what.format("load") for name, what in _ACCESS.items()},
     typed.MatrixStore: {name: what.format("store") for name, what in _ACCESS.items()},
@@ -353,35 +364,39 @@ _OWN = re.compile(
     r"|atom(ic)?_(?!init|store|work_item_fence|flag_clear)\w+"
 )
 # The same for the subgroup, whatever the arguments are.
-_SHARED = re.compile(
-    r"sub_group_(all|any|ballot|broadcast|broadcast_first|reduce_\w+)"
-    r"|sub_group_non_uniform_(all|any|all_equal|broadcast)"
-    r"|sub_group_non_uniform_reduce_\w+|work_group_(all|any|broadcast|reduce_\w+)"
+_OF_SUB_GROUP = re.compile(
+    r"get_sub_group_id|sub_group_(all|any|ballot|broadcast|broadcast_first|reduce_\w+)"
+    r"|sub_group_non_uniform_(all|any|all_equal|broadcast)|sub_group_non_uniform_reduce_\w+"
 )
+# The same for the work-group.
+_OF_WORK_GROUP = re.compile(r"work_group_(all|any|broadcast|reduce_\w+)")
 # Values of other work-items: the same where they all have the same, whoever is asked; and, by `_FROM`, where all ask
 # the same one.
 _EXCHANGE = re.compile(r"(intel_)?sub_group_(shuffle|rotate|clustered)\w*")
 _FROM = frozenset({"sub_group_shuffle", "intel_sub_group_shuffle"})
 
 
-def _builtin_value(e: typed.BuiltinCall, arguments: Sequence[Value], dimensions: frozenset[int]) -> Value:
-    """Return the value of a call. `dimensions`: those in which the work-items of a subgroup have different ids."""
+def _builtin_value(e: typed.BuiltinCall, arguments: Sequence[Value], dimensions: frozenset[int], group: Group) -> Value:
+    """Return the value of a call. `dimensions`: those in which the work-items of a group have different ids."""
     if e.name in _IDS:
         dimension = e.arguments[0] if e.arguments else None
         number = dimension.value if isinstance(dimension, typed.IntConst) else 0
         if number not in dimensions:
             return UNIFORM
-        return Value(_origin(e), is_id=number == 0)
-    if _SHARED.fullmatch(e.name):
+        return Value(_origin(e, "work-item"), is_id=number == 0)
+    if _OF_WORK_GROUP.fullmatch(e.name):
         return UNIFORM
+    if _OF_SUB_GROUP.fullmatch(e.name):
+        return Value(_origin(e, "subgroup")) if group.is_work_group else UNIFORM
     if _OWN.fullmatch(e.name):
-        return Value(_origin(e), is_id=e.name == "get_sub_group_local_id")
-    if e.name in _FROM and len(arguments) == 2 and arguments[1].is_plain:
+        is_id = e.name == "get_sub_group_local_id" and not group.is_work_group
+        return Value(_origin(e, "work-item"), is_id=is_id)
+    if e.name in _FROM and not group.is_work_group and len(arguments) == 2 and arguments[1].is_plain:
         return UNIFORM
     if _EXCHANGE.fullmatch(e.name):
         return arguments[0] if arguments else UNIFORM
     return join(*arguments)
 
 
-def _origin(e: typed.BuiltinCall) -> Cause:
-    return Cause(f"'{e.name}' gives each work-item a value of its own", e.span)
+def _origin(e: typed.BuiltinCall, owner: str) -> Cause:
+    return Cause(f"'{e.name}' gives each {owner} a value of its own", e.span)

@@ -12,7 +12,7 @@ from ...diagnostics import Diagnostics, Note
 from .. import typed
 from ..nodes import walk
 from .expressions import Expressions, Step, is_operation
-from .state import UNIFORM, Cause, Frame, Revisit, Summary, Value, add, join
+from .state import SUB_GROUP, UNIFORM, WORK_GROUP, Cause, Frame, Group, Revisit, Summary, Value, add, join
 
 _MOST_WALKS = 50
 CODE = "coop-mat-nonuniform"
@@ -22,28 +22,37 @@ def check(unit: typed.Unit, diagnostics: Diagnostics) -> None:
     """Warn of every place in a unit without errors; do nothing if the warning is off."""
     if not diagnostics.wants(CODE):
         return
-    functions, with_matrices = in_order(unit)
-    if not with_matrices:
-        return
+    functions, calls = in_order(unit)
+    for group in (SUB_GROUP, WORK_GROUP):
+        with_matrices = operating(functions, calls, group)
+        if with_matrices:
+            _check_group(group, functions, with_matrices, diagnostics)
+
+
+def _check_group(
+    group: Group,
+    functions: list[typed.FunctionDecl],
+    with_matrices: set[typed.FunctionDecl],
+    diagnostics: Diagnostics,
+) -> None:
     summaries: dict[typed.FunctionDecl, Summary] = {}
     for function in functions:
-        result = Analysis(function, summaries, with_matrices).run()
+        result = Analysis(group, function, summaries, with_matrices).run()
         summaries[function] = result.summary
         for finding in result.findings:
             notes = [Note(cause.text, cause.span) for cause in finding.cause.path()]
             diagnostics.warning(CODE, finding.message, finding.span, notes=notes)
 
 
-def in_order(unit: typed.Unit) -> tuple[list[typed.FunctionDecl], set[typed.FunctionDecl]]:
-    """Return the functions with bodies, each after those that it calls (cycles are cut); and those that operate on
-    matrices."""
-    calls: dict[typed.FunctionDecl, list[typed.FunctionDecl]] = {}
-    with_matrices: set[typed.FunctionDecl] = set()
+Calls = dict[typed.FunctionDecl, list[typed.FunctionDecl]]
+
+
+def in_order(unit: typed.Unit) -> tuple[list[typed.FunctionDecl], Calls]:
+    """Return the functions with bodies, each after those that it calls (cycles are cut); and the calls of each."""
+    calls: Calls = {}
     for function in unit.functions:
         if function.body is not None:
-            calls[function], operates = _look(function.body)
-            if operates:
-                with_matrices.add(function)
+            calls[function] = [node.function for node in walk(function.body) if isinstance(node, typed.CALLS)]
     order: list[typed.FunctionDecl] = []
     visits: set[typed.FunctionDecl] = set()
     for start in calls:
@@ -58,19 +67,16 @@ def in_order(unit: typed.Unit) -> tuple[list[typed.FunctionDecl], set[typed.Func
                 continue
             work.pop()
             order.append(function)
-            if any(f in with_matrices for f in calls[function]):
-                with_matrices.add(function)
-    return order, with_matrices
+    return order, calls
 
 
-def _look(body: typed.Block) -> tuple[list[typed.FunctionDecl], bool]:
-    calls: list[typed.FunctionDecl] = []
-    operates = False
-    for node in walk(body):
-        operates = operates or is_operation(node)
-        if isinstance(node, typed.CALLS):
-            calls.append(node.function)
-    return calls, operates
+def operating(functions: list[typed.FunctionDecl], calls: Calls, group: Group) -> set[typed.FunctionDecl]:
+    """Return those of `functions`, callees first, that operate on matrices of such a group, or call one that does."""
+    found: set[typed.FunctionDecl] = set()
+    for function in functions:
+        if any(f in found for f in calls[function]) or any(is_operation(n, group) for n in walk(function.body)):
+            found.add(function)
+    return found
 
 
 class Analysis(Expressions):

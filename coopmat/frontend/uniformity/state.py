@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from ...diagnostics import Span
 from .. import typed
-from ..types import CoopMatrixType
+from ..types import SCOPE_SUBGROUP, SCOPE_WORKGROUP, CoopMatrixType
 
 # --- values ----------------------------------------------------------------------------------------
 
@@ -145,6 +145,23 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """A `Group` is the work-items that operate on a matrix together. `scope` is the matrix's, `name` the group's in
+    messages; `is_work_group`: its parts, subgroups, may have different values."""
+
+    scope: int
+    name: str
+
+    @property
+    def is_work_group(self) -> bool:
+        return self.scope == SCOPE_WORKGROUP
+
+
+SUB_GROUP = Group(SCOPE_SUBGROUP, "subgroup")
+WORK_GROUP = Group(SCOPE_WORKGROUP, "work-group")
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """An operation that not all work-items reach together, or an operand that differs between them; with its cause."""
 
@@ -178,20 +195,21 @@ class Frame:
 
 
 class Walk:
-    """A `Walk` is the state of the analysis of one function; `summaries` has those of the functions that it calls."""
+    """A `Walk` is the state of the analysis of one function for the matrices of a group; `summaries` has those of the
+    functions that it calls."""
 
     def __init__(
         self,
+        group: Group,
         function: typed.FunctionDecl,
         summaries: Mapping[typed.FunctionDecl, Summary],
         with_matrices: Iterable[typed.FunctionDecl],
     ) -> None:
+        self.group = group
         self.function = function
         self.summaries = summaries
         self.with_matrices = with_matrices
-        size = function.attributes.get("intel_reqd_sub_group_size")
-        self.size = size if isinstance(size, int) else None
-        self.dimensions = dimensions_of(function, self.size)
+        self.size, self.dimensions = (work_group_of if group.is_work_group else sub_group_of)(function)
         self.revisits: dict[object, Revisit] = {}
         self.changed = False
         self.begin()
@@ -233,7 +251,7 @@ class Walk:
             return
         if current.cause is not None:
             # Once for each condition.
-            message = f"{what} is not reached by all work-items of a subgroup together"
+            message = f"{what} is not reached by all work-items of a {self.group.name} together"
             self.reports.setdefault((current.cause.text, current.cause.span), Finding(message, span, current.cause))
         self.decided_by(current, span)
 
@@ -243,7 +261,7 @@ class Walk:
         if self.dead:
             return
         if value.cause is not None:
-            message = f"{operand.what} is not the same for all work-items of a subgroup"
+            message = f"{operand.what} is not the same for all work-items of a {self.group.name}"
             self.reports.setdefault((message, operand.span), Finding(message, operand.span, value.cause))
         for n in _parameters(value):
             self.operands.setdefault(n, operand)
@@ -331,16 +349,27 @@ def add(state: State, more: Mapping[typed.VarDecl, Value]) -> bool:
     return changed
 
 
-def dimensions_of(function: typed.FunctionDecl, size: int | None) -> frozenset[int]:
-    """Return the dimensions in which ids differ within a subgroup. Work-groups whose size a kernel does not fix are
-    assumed to be as wide as a subgroup, or a multiple of that."""
+def sub_group_of(function: typed.FunctionDecl) -> tuple[int | None, frozenset[int]]:
+    """Return the size of a kernel's subgroups, None if it is not known, and the dimensions in which ids differ within
+    one. Work-groups whose size a kernel does not fix are assumed to be as wide as a subgroup, or a multiple of that."""
+    size = function.attributes.get("intel_reqd_sub_group_size")
+    size = size if isinstance(size, int) else None
     sizes = function.attributes.get("reqd_work_group_size")
     if not isinstance(sizes, tuple):
-        return frozenset({0})
+        return size, frozenset({0})
     dimensions = set()
     stride = 1
     for dimension, extent in enumerate(sizes):
         if extent > 1 and stride % (size or LEAST_SIZE):
             dimensions.add(dimension)
         stride *= extent
-    return frozenset(dimensions)
+    return size, frozenset(dimensions)
+
+
+def work_group_of(function: typed.FunctionDecl) -> tuple[int | None, frozenset[int]]:
+    """Return the extent of a kernel's work-groups in the first dimension, None if it is not known, and the dimensions
+    in which ids differ within one."""
+    sizes = function.attributes.get("reqd_work_group_size")
+    if not isinstance(sizes, tuple):
+        return None, frozenset({0, 1, 2})
+    return sizes[0], frozenset(dimension for dimension, extent in enumerate(sizes) if extent > 1)
