@@ -1,5 +1,5 @@
-"""An analysis of whether all work-items of a group reach each operation on its matrices together, with the same operands
-(pointers, strides, bounds, scalars): once for the matrices of subgroups, once for those of work-groups.
+"""An analysis of whether all work-items of a group reach each operation on its matrices together, with the same
+operands (pointers, strides, bounds, scalars): once for the matrices of subgroups, once for those of work-groups.
 
 A finding is a warning, `coop-mat-nonuniform`, whose notes lead from the origin of the difference between work-items to
 the condition that separates them, or to the operand. The analysis follows values through variables of one function at a
