@@ -154,6 +154,20 @@ def entries(directory: Path) -> Inventory:
     return Inventory.of(path for path in _files(directory / ENTRIES) if not path.name.startswith(_NEW))
 
 
+# The bytes that this process has written to each cache since it last looked for entries to remove.
+_written: dict[Path, int] = {}
+
+
+def evict_if_due(directory: Path, limit: int, written: int) -> None:
+    """Call `evict` at the process's first entry, and when it has written a 64th of the limit since: looking at all
+    entries for each one would take longer than most are worth. Limits are exceeded by so much at most."""
+    before = _written.get(directory)
+    _written[directory] = written if before is None else before + written
+    if before is None or 64 * _written[directory] > limit:
+        _written[directory] = 0
+        evict(directory, limit)
+
+
 def evict(directory: Path, limit: int) -> None:
     """Remove the least recently used entries until the rest are no larger than `limit` bytes; and abandoned half-
     written files."""

@@ -368,6 +368,17 @@ def test_least_recently_used_goes_first(tmp_path: Path, monkeypatch: pytest.Monk
     assert [n for n in range(10) if cache.get(f"{n}abc") is not None] == [0, 6, 7, 9]
 
 
+def test_entries_are_looked_through_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a process's first entry, and when a 64th of the limit was written since: thousands of entries do not slow the
+    next one down."""
+    looked = []
+    monkeypatch.setattr(places, "evict", lambda directory, limit: looked.append(limit))
+    monkeypatch.setenv(CACHE_SIZE, "640K")
+    for n in range(100):
+        Cache(tmp_path).put(f"{n:04}", Entry(bytes(900)))
+    assert 9 <= len(looked) <= 12
+
+
 def test_entry_larger_than_the_limit_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CACHE_SIZE, "2K")
     Cache(tmp_path).put("abcd", Entry(bytes(1000)))
@@ -383,7 +394,8 @@ def test_sizes(monkeypatch: pytest.MonkeyPatch, text: str, size: int) -> None:
     assert places.size_limit() == size
 
 
-def test_what_was_left_half_written_goes(tmp_path: Path) -> None:
+def test_what_was_left_half_written_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CACHE_SIZE, "4K")  # so that it is looked for at each entry
     cache = Cache(tmp_path)
     cache.put("abcd", Entry(b"p"))
     left = tmp_path / "entries" / "ab" / ".new-xyz"

@@ -69,12 +69,12 @@ class Part:
             ids.extend([start + at for at in places])
             named.update((body[at], None) for at in places)
             words.extend(body)
-        defined = tuple(item.result for item in code if item.result is not None)
-        outside = tuple(id_ for id_ in named if id_ not in set(defined))
+        defined = {item.result: None for item in code if item.result is not None}
+        outside = tuple(id_ for id_ in named if id_ not in defined)
         kind = self.definitions[code[0].operands[1]]
         opcodes = frozenset(item.opcode for item in code)
         return LibraryFunction(
-            self, code[0].result or 0, words, ids, defined, outside, kind.operands[1:], kind.operands[0], opcodes
+            self, code[0].result or 0, words, ids, tuple(defined), outside, kind.operands[1:], kind.operands[0], opcodes
         )
 
 

@@ -7,6 +7,7 @@ from test_modules import text
 from timing import processor_seconds
 
 from coopmat.spirv.lowering import kernels_of, prepare, read
+from coopmat.spirv.lowering.library import Part
 from coopmat.spirv.tools import assemble
 
 _HEAD = "%plain = OpTypeFunction %void"
@@ -53,6 +54,32 @@ def test_time_is_linear_in_functions(make):
     small, large = (assemble(make(count), "spv1.4") for count in (300, 2700))
     # In turns, since a machine with other work is at times slower than at others.
     times = [(_seconds(small), _seconds(large)) for _ in range(3)]
+    assert min(time for _, time in times) / min(time for time, _ in times) < 27
+
+
+def _long(count: int) -> bytes:
+    """A function of so many instructions, as functions of the library on small floats have them."""
+    sums = "\n".join(f"%s{i} = OpIAdd %u32 %s{i - 1} %one_u" for i in range(1, count))
+    code = f"""OpCapability Kernel
+    OpCapability Addresses
+    OpCapability Linkage
+    OpMemoryModel Physical64 OpenCL
+    OpDecorate %f LinkageAttributes "f" Export
+    %u32 = OpTypeInt 32 0
+    %one_u = OpConstant %u32 1
+    %kind = OpTypeFunction %u32
+    %f = OpFunction %u32 None %kind
+    %entry = OpLabel
+    %s0 = OpIAdd %u32 %one_u %one_u
+    {sums}
+    OpReturnValue %s{count - 1}
+    OpFunctionEnd"""
+    return assemble(code, "spv1.2")
+
+
+def test_time_is_linear_in_a_library_functions_length():
+    small, large = (_long(count) for count in (1000, 9000))
+    times = [tuple(processor_seconds(lambda code=code: Part(code)) for code in (small, large)) for _ in range(3)]
     assert min(time for _, time in times) / min(time for time, _ in times) < 27
 
 
