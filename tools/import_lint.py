@@ -35,7 +35,8 @@ ALLOWED: dict[str, set[str]] = {
     "devices": {"cache", "diagnostics", "features", "matrices", "native_profiles"},
     "runtime": _COMPILER | {"cache", "devices", "features"},
     "cts": _COMPILER | {"devices", "runtime"},
-    "cli": _COMPILER | {"cache", "devices", "runtime", "cts", "__init__"},
+    "layer": _COMPILER | {"cache", "devices", "runtime"},
+    "cli": _COMPILER | {"cache", "devices", "runtime", "cts", "layer", "__init__"},
     "__main__": {"cli"},
     "__init__": _COMPILER | {"devices", "runtime"},
 }

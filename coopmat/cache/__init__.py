@@ -65,14 +65,20 @@ def key_of(parts: Mapping[str, object]) -> str:
     return digest.hexdigest()
 
 
+def package_files() -> list[Path]:
+    """Return this package's own files that the compiler is made of, in the order of their names."""
+    root = Path(__file__).resolve().parent.parent
+    return sorted(path for pattern in ("*.py", "*.cl", "*.lark", "*.tsv") for path in root.rglob(pattern))
+
+
 @cache
 def package_version() -> str:
     """Return the version of this package and of its LLVM; any change of its files changes it."""
     import llvmlite
 
     root = Path(__file__).resolve().parent.parent
-    files = (path for pattern in ("*.py", "*.cl", "*.lark", "*.tsv") for path in root.rglob(pattern))
-    stats = sorted((str(path.relative_to(root)), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
+    rows = ((str(path.relative_to(root)), path.stat()) for path in package_files())
+    stats = [(name, status.st_size, status.st_mtime_ns) for name, status in rows]
     own = hashlib.blake2b(repr(stats).encode(), digest_size=16).hexdigest()
     return f"{own} llvmlite {llvmlite.__version__}"
 
@@ -142,7 +148,7 @@ class Cache:
             for folder in (path.parent.parent, path.parent):
                 folder.mkdir(mode=0o700, exist_ok=True)
             places.write_whole(path, data)
-            places.evict(directory, limit)
+            places.evict_if_due(directory, limit, len(data))
         except OSError as error:
             log("the cache entry %s could not be written: %s", key, error)
 

@@ -22,6 +22,7 @@ COMMANDS = {
     "cts": ("coopmat.cli.cts", "Run the conformance tests of cooperative matrices on a device."),
     "devices": ("coopmat.cli.devices", "List the OpenCL devices and the route each of them gets."),
     "doctor": ("coopmat.cli.doctor", "Tell what is installed, what is missing, and the command that mends it."),
+    "layer": ("coopmat.cli.layer", "Give programs in any language cooperative matrices, by an OpenCL layer."),
     "run": ("coopmat.cli.run", "Compile a kernel file, run it as its header says, check the results."),
 }
 

@@ -191,12 +191,15 @@ def from_key_values(text: str, name: str) -> DeviceInfo:
         if not equals or not re.fullmatch(r"\w+", key.strip()):
             raise _refused(f"{name}:{number}: a device information file holds KEY=VALUE lines")
         values[key.strip()] = value.strip().strip('"')
-    return _from_mapping(values, name)
+    return from_mapping(values, name)
 
 
-def _from_mapping(values: Mapping[str, str], name: str) -> DeviceInfo:
+def from_mapping(values: Mapping[str, str], name: str) -> DeviceInfo:
+    """Return the device whose answers to OpenCL's queries are `values`, by the queries' names; what is not there is as
+    of a device that does not tell it. Raises CompileError where a value is none of its query's."""
     extensions = frozenset(values.get("CL_DEVICE_EXTENSIONS", "").split())
     sub_groups = values.get("CL_DEVICE_MAX_NUM_SUB_GROUPS", "0")
+    floats = _number(values, "CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT")
     return DeviceInfo(
         index="file",
         platform=values.get("CL_PLATFORM_NAME", name),
@@ -206,17 +209,25 @@ def _from_mapping(values: Mapping[str, str], name: str) -> DeviceInfo:
         driver=values.get("CL_DRIVER_VERSION", ""),
         spirv_versions=_spirv_versions(values.get("CL_DEVICE_IL_VERSION", _probable_il(values, extensions))),
         sub_groups=sub_groups.isdecimal() and int(sub_groups) > 0,
-        sub_group_sizes=(),
+        sub_group_sizes=tuple(int(n) for n in values.get("CL_DEVICE_SUB_GROUP_SIZES_INTEL", "").split()),
         extensions=extensions,
         fp16="cl_khr_fp16" in extensions,
         fp64="cl_khr_fp64" in extensions,
-        compute_units=0,
-        local_memory=0,
+        compute_units=_number(values, "CL_DEVICE_MAX_COMPUTE_UNITS"),
+        local_memory=_number(values, "CL_DEVICE_LOCAL_MEM_SIZE"),
         variants=_variants(values[_VARIANTS], name) if _VARIANTS in values else None,
         pointer_alignment=_bytes(values, _POINTER_ALIGNMENT, name),
         stride_multiple=_bytes(values, _STRIDE_MULTIPLE, name),
+        opencl_c=_language(values.get("CL_DEVICE_OPENCL_C_VERSION", "")),
+        vector_bits=32 * floats if floats > 1 else 0,
         address_bits=_address_bits(values.get("CL_DEVICE_ADDRESS_BITS", "64"), name),
     )
+
+
+def _number(values: Mapping[str, str], key: str) -> int:
+    """Return a number of a device's, 0 where it is not there or none."""
+    text = values.get(key, "0")
+    return int(text) if text.isdecimal() else 0
 
 
 def _probable_il(values: Mapping[str, str], extensions: frozenset[str]) -> str:

@@ -1,0 +1,237 @@
+"""The process in which the layer compiles: it answers requests on a socket, its file descriptor 0, until that ends.
+
+The layer starts this file by its path, with `-I -B`. What it sends has a `request` and the `directory` that relative
+paths are of. A request has the fields `operation` ("source", "spirv" or "variants"), `device` (a message of OpenCL's
+queries and their answers), and `code`, `options`, `route`, `header`s, or `sub_group_size` and `chosen`. The answer has
+`log`, and where there is a result `code`, its `form` ("spirv" or "c"), `device_options` and a `kernel` each; or
+`variants`, records of the extension's draft. Results are kept on disk, where the layer finds them without this process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+import struct
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from coopmat.cache import Cache, Entry, key_of, package_files
+from coopmat.layer.messages import SIZE, Fields, packed, unpacked
+
+if TYPE_CHECKING:
+    from coopmat.compiler import Module
+    from coopmat.devices.query import DeviceInfo
+    from coopmat.options import CompileOptions
+
+NAME = "<program source>"
+"""The name of a program's source in its build log."""
+_TYPES = {2: "CPU", 4: "GPU", 8: "ACCELERATOR"}
+_LARGEST_REQUEST = 1 << 30
+
+
+def answer(message: bytes) -> bytes:
+    """Return the answer to what the layer sent, whatever that is: what fails has a log."""
+    from coopmat.diagnostics import CompileError
+    from coopmat.options import UsageError
+
+    try:
+        fields = unpacked(message)
+        if directory := _text(fields, "directory"):
+            os.chdir(directory)
+        request = _first(fields, "request")
+        entry = Cache.of_environment().get_or_build(cache_key(request), lambda: _entry(unpacked(request)))
+        return entry.payload
+    except UsageError as error:
+        return packed([("log", f"{error}\n"), ("fault", "options")])
+    except CompileError as error:
+        return packed([("log", f"{error}\n")])
+    except Exception as error:  # the application lives, and its log says what happened here
+        return packed([("log", f"error: coopmat: internal error: {type(error).__name__}: {error}\n")])
+
+
+def cache_key(request: bytes) -> str:
+    """Return the name under which the answer to a request is kept, which `source/cache.c` works out, too."""
+    return key_of({"kind": b"layer answer", "request": request, "version": _version()})
+
+
+@cache
+def _version() -> bytes:
+    """Return the digest of a list of the files that this process is made of. The list is kept on disk, where the layer
+    compares it with the files."""
+    import llvmlite
+
+    files = [*package_files(), *sorted(Path(llvmlite.__file__).parent.glob("binding/*llvmlite.*"))]
+    rows = ((path.stat(), path) for path in files)
+    text = "".join(f"{status.st_size} {status.st_mtime_ns} {path}\n" for status, path in rows)
+    key = key_of({"kind": b"layer files", "path": os.fsencode(__file__)})
+    kept = Cache.of_environment()
+    entry = kept.get(key)
+    if entry is None or entry.payload != os.fsencode(text):
+        kept.put(key, Entry(os.fsencode(text)))
+    return hashlib.blake2b(os.fsencode(text), digest_size=32).digest()
+
+
+def _entry(fields: Fields) -> Entry:
+    """Return the answer, with the files that it was made of. Raises CompileError, UsageError."""
+    return _OPERATIONS[_text(fields, "operation")](fields)
+
+
+def _first(fields: Fields, name: str) -> bytes:
+    return next((value for key, value in fields if key == name), b"")
+
+
+def _text(fields: Fields, name: str) -> str:
+    return _first(fields, name).decode(errors="replace")
+
+
+def _device(fields: Fields) -> DeviceInfo:
+    from coopmat.devices.query import from_mapping
+
+    facts = unpacked(_first(fields, "device"))
+    # Texts of OpenCL's end with a 0.
+    values = {name: value.decode(errors="replace").strip("\0 ") for name, value in facts}
+    kind = int(values.get("CL_DEVICE_TYPE") or 0)
+    values["CL_DEVICE_TYPE"] = next((name for bit, name in _TYPES.items() if kind & bit), "CUSTOM")
+    sizes = [value.decode() for name, value in facts if name == "sub_group_size"]
+    return from_mapping({**values, "CL_DEVICE_SUB_GROUP_SIZES_INTEL": " ".join(sizes)}, "layer")
+
+
+def _variants(fields: Fields) -> Entry:
+    from coopmat.matrices import emulated
+    from coopmat.matrices.supported import parse_variants
+    from coopmat.runtime.variants import variants
+
+    size = int(_text(fields, "sub_group_size") or 0)
+    # The environment's choice of multiply-adds that devices say to have: all, few of them, or those named.
+    chosen = _text(fields, "chosen") or "few"
+    device = _device(fields)
+    every = variants(device, size or None) if chosen in ("full", "few") else parse_variants(chosen)
+    found = emulated.few_multiply_adds(every) if chosen == "few" else every
+    # Some component types have no number in the draft.
+    numbered = [v for v in found if all(c.value is not None for c in (v.a, v.b, v.c, v.result))]
+    records = b"".join(struct.pack("=8I", *(int(x) for x in v.to_record())) for v in numbered)
+    return Entry(packed([("variants", records)]))
+
+
+def _resolved(fields: Fields) -> tuple[CompileOptions, list[str]]:
+    from dataclasses import replace
+
+    from coopmat.runtime.device_build import split_options
+    from coopmat.runtime.launch import resolve_options
+
+    # The application's may have changed since this process was started.
+    os.environ["COOPMAT_ROUTE"] = _text(fields, "route")
+    parsed, for_device = split_options(_text(fields, "options"))
+    # Instructions that only a library in C reaches are not for here, where one module is all that a program is.
+    return replace(resolve_options(parsed, _device(fields)), unit=""), for_device
+
+
+def _source(fields: Fields) -> Entry:
+    headers = [unpacked(value) for name, value in fields if name == "header"]
+    if not headers:
+        return _compiled(fields, "")
+    with tempfile.TemporaryDirectory(prefix="coopmat-layer-") as directory:
+        for header in headers:
+            _write_header(Path(directory), _text(header, "name"), _first(header, "text"))
+        return _compiled(fields, directory)
+
+
+def _compiled(fields: Fields, directory: str) -> Entry:
+    """Return the answer for a source. `directory` has the headers of the request, on which the answer does not depend
+    any more when they are gone."""
+    from dataclasses import replace
+
+    from coopmat import compiler
+
+    options, for_device = _resolved(fields)
+    if directory:
+        options = replace(options, include_dirs=(directory, *options.include_dirs))
+    module = compiler.compile(_first(fields, "code"), options, name=NAME, language="cl")
+    answer = _result(module, for_device)
+    own = (directory + os.sep, NAME) if directory else (NAME,)
+    included, absent = (
+        tuple(name for name in names if not name.startswith(own)) for names in (module.dependencies, module.absent)
+    )
+    return Entry(answer, None, included, absent)
+
+
+def _write_header(directory: Path, name: str, text: bytes) -> None:
+    path = (directory / name).resolve()
+    if path.is_relative_to(directory.resolve()):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+
+
+def _spirv(fields: Fields) -> Entry:
+    from coopmat import compiler
+
+    options, for_device = _resolved(fields)
+    return Entry(
+        _result(compiler.compile(_first(fields, "code"), options, name="<SPIR-V>", language="spv"), for_device)
+    )
+
+
+def _result(module: Module, for_device: list[str]) -> bytes:
+    from coopmat.diagnostics import render_text
+
+    log = render_text(module.diagnostics, module.sources) if module.diagnostics else ""
+    is_c = module.code == "c"
+    code = module.opencl_c.encode() if is_c else module.spirv
+    words = [*(module.opencl_c_options if is_c else []), *for_device]
+    result: list[tuple[str, bytes | str | int]] = [("form", "c" if is_c else "spirv"), ("code", code), ("log", log)]
+    # Oclgrind takes quotes as they are; elsewhere they keep blanks.
+    quoted = (f'"{word}"' if any(c.isspace() for c in word) else word for word in words)
+    result.append(("device_options", " ".join(quoted)))
+    for kernel in module.kernels.values():
+        facts: dict[str, str | int] = {
+            "name": kernel.name,
+            "sub_group_size": kernel.sub_group_size or 0,
+            "most_items": kernel.max_work_items or 0,
+            "uses_matrices": int(kernel.uses_matrices),
+            "is_fixed": int(kernel.reqd_work_group_size is not None),
+        }
+        result.append(("kernel", packed(facts.items())))
+    return packed(result)
+
+
+_OPERATIONS = {"variants": _variants, "source": _source, "spirv": _spirv}
+
+
+def _received(connection: socket.socket, size: int) -> bytes:
+    """Return so many bytes; fewer where the socket ends before."""
+    parts = []
+    while size:
+        part = connection.recv(min(size, 1 << 20))
+        if not part:
+            break
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def serve(connection: socket.socket) -> None:
+    """Answer requests until the other side ends."""
+    while True:
+        head = _received(connection, SIZE.size)
+        if len(head) < SIZE.size:
+            return
+        (size,) = SIZE.unpack(head)
+        if size > _LARGEST_REQUEST:
+            return
+        request = _received(connection, size)
+        if len(request) < size:
+            return
+        result = answer(request)
+        connection.sendall(SIZE.pack(len(result)) + result)
+
+
+if __name__ == "__main__":
+    with socket.socket(fileno=os.dup(0)) as own:
+        serve(own)

@@ -1,0 +1,148 @@
+"""The layer's library: where it is, how it is made, and the environment in which a program finds it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coopmat.diagnostics import CompileError, Diagnostic, Severity
+
+LAYERS = "OPENCL_LAYERS"
+"""The variable by which OpenCL's loaders are told of layers: paths, separated by colons."""
+NAME = "libcoopmat_layer.so"
+_PATHS = ".paths"
+_HERE = Path(__file__).resolve().parent
+INCLUDE = _HERE / "include"
+"""The directory of OpenCL's headers."""
+SHIPPED = _HERE / "bin" / NAME
+"""The library that wheels for a platform contain."""
+_FLAGS = (
+    *("-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden"),
+    *("-Wl,-z,relro,-z,now", "-Wl,--no-undefined"),
+)
+
+
+@dataclass(frozen=True)
+class LayerLibrary:
+    """A layer's library that was made: its path, and what is written beside it of its helper."""
+
+    path: Path
+    interpreter: Path
+    helper: Path
+
+    @property
+    def faults(self) -> Iterator[str]:
+        """Yield what keeps it from compiling."""
+        for what, path in (("interpreter", self.interpreter), ("helper", self.helper)):
+            if not path.is_file():
+                yield f"its {what} is not there any more: {path}"
+        if any(source.stat().st_mtime > self.path.stat().st_mtime for source in sources()):
+            yield "its source is newer"
+
+
+def default_path() -> Path:
+    """Return where `build` puts the library unless told otherwise: with what this Python environment shares."""
+    return Path(sys.prefix) / "share" / "coopmat" / "layer" / NAME
+
+
+def sources() -> list[Path]:
+    """Return the files in C, with their header."""
+    return sorted((_HERE / "source").glob("*.[ch]"))
+
+
+def compiler() -> list[str]:
+    """Return the command of the C compiler: CC, cc, gcc, clang, or that of the extra `layer`. Raises CompileError."""
+    own = os.environ.get("CC", "").split()
+    if own:
+        return own
+    for name in ("cc", "gcc", "clang"):
+        path = shutil.which(name)
+        if path:
+            return [path]
+    try:
+        import ziglang  # type: ignore[import-not-found] # noqa: F401
+    except ImportError:
+        text = "there is no C compiler: install one, or `pip install coopmat[layer]`, or name one in CC"
+        raise CompileError([Diagnostic(Severity.ERROR, "layer-compiler", text)]) from None
+    return [sys.executable, "-m", "ziglang", "cc"]
+
+
+def command(path: Path, compiler: Sequence[str]) -> list[str]:
+    """Return the command that makes the library at `path`."""
+    files = [str(source) for source in sources() if source.suffix == ".c"]
+    return [*compiler, *_FLAGS, "-isystem", str(INCLUDE), "-o", str(path), *files, "-lpthread", "-ldl"]
+
+
+def build(path: Path | None = None, from_source: bool = False) -> LayerLibrary:
+    """Make the library at `path`, with what it starts as its helper: this interpreter and this package. It is the one
+    that the package contains, if that is for this machine and not to be made `from_source`.
+
+    Raises CompileError where there is no compiler, or it refuses the source.
+    """
+    path = (path or default_path()).absolute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    if not from_source and _is_loadable(SHIPPED):
+        shutil.copyfile(SHIPPED, new)
+    else:
+        _compile(new)
+    result = LayerLibrary(path, Path(sys.executable).absolute(), _HERE / "helper.py")
+    paths = path.with_name(path.name + _PATHS)
+    paths.unlink(missing_ok=True)
+    paths.write_text(f"{result.interpreter}\n{result.helper}\n", encoding="utf-8")
+    paths.chmod(0o644)
+    new.chmod(0o755)
+    # A process that has loaded the old one keeps it.
+    new.replace(path)
+    return result
+
+
+def _is_loadable(path: Path) -> bool:
+    try:
+        ctypes.CDLL(str(path))
+    except OSError:
+        return False  # it is not there, or for another machine
+    return True
+
+
+def _compile(path: Path) -> None:
+    words = command(path, compiler())
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace")
+        fault = (done.stderr or f"status {done.returncode}") if done.returncode else ""
+    except OSError as error:
+        fault = str(error)
+    if fault:
+        path.unlink(missing_ok=True)
+        raise CompileError([Diagnostic(Severity.ERROR, "layer-compiler", f"{words[0]} failed:\n{fault}")])
+
+
+def find(path: Path | None = None) -> LayerLibrary | None:
+    """Return the library at `path`, or where `build` puts it; None where there is none."""
+    path = (path or default_path()).absolute()
+    try:
+        lines = path.with_name(path.name + _PATHS).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    return LayerLibrary(path, Path(lines[0]), Path(lines[1])) if path.is_file() and len(lines) >= 2 else None
+
+
+def environment(library: LayerLibrary) -> dict[str, str]:
+    """Return the variables that a program needs to be started with: the layer before others of the caller's, and the
+    devices of this Python environment, if the loader would not see them."""
+    from coopmat.devices import prepare
+
+    before = os.environ.get("OCL_ICD_VENDORS")
+    prepare()
+    others = [name for name in os.environ.get(LAYERS, "").split(":") if name and name != str(library.path)]
+    result = {LAYERS: ":".join([str(library.path), *others])}
+    vendors = os.environ.get("OCL_ICD_VENDORS")
+    if vendors and vendors != before:
+        result["OCL_ICD_VENDORS"] = vendors
+    return result

@@ -1,0 +1,237 @@
+/* The helper: a Python process that compiles, one for each process of an application, started by its first program
+ * with matrices.
+ *
+ * The interpreter and the helper's file are named, by absolute paths, in a file beside this library, not by the
+ * environment. Whatever the helper does, an answer comes within the time limit: one that hangs is killed, one that
+ * dies is started again, once. */
+#define _GNU_SOURCE
+#include "layer.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TIME_LIMIT_MS 19000
+#define LARGEST_ANSWER (1u << 30)
+#define PATHS ".paths"
+
+extern char **environ;
+
+static pthread_mutex_t helper_lock = PTHREAD_MUTEX_INITIALIZER;
+static int socket_fd = -1;
+static pid_t helper_pid, owner;
+
+void lock_helper(void) { pthread_mutex_lock(&helper_lock); }
+void unlock_helper(void) { pthread_mutex_unlock(&helper_lock); }
+
+static long long now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+}
+
+/* Reads the two paths, each on a line of its own. The file must not be one that others can write. */
+bool read_paths(char *python, char *helper, size_t room)
+{
+    Dl_info self;
+    char path[4096];
+    struct stat status;
+    if (!dladdr((void *)&read_paths, &self) || !self.dli_fname)
+        return false;
+    if (snprintf(path, sizeof path, "%s" PATHS, self.dli_fname) >= (int)sizeof path)
+        return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return false;
+    bool trusted = !fstat(fd, &status) && S_ISREG(status.st_mode) && !(status.st_mode & S_IWOTH)
+        && (status.st_uid == 0 || status.st_uid == geteuid());
+    FILE *file = trusted ? fdopen(fd, "r") : NULL;
+    if (!file) {
+        close(fd);
+        return false;
+    }
+    bool complete = fgets(python, (int)room, file) && fgets(helper, (int)room, file);
+    fclose(file);
+    python[strcspn(python, "\n")] = 0;
+    helper[strcspn(helper, "\n")] = 0;
+    return complete && python[0] == '/' && helper[0] == '/';
+}
+
+static bool is_dropped(const char *variable)
+{
+    /* With OPENCL_LAYERS the helper would load this layer itself. */
+    static const char *const names[] = { "OPENCL_LAYERS=", "LD_PRELOAD=", "LD_LIBRARY_PATH=", "PYTHON" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strncmp(variable, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
+/* With the helper's lock. */
+static void drop_helper(void)
+{
+    if (socket_fd < 0)
+        return;
+    close(socket_fd);
+    socket_fd = -1;
+    if (owner == getpid()) {
+        kill(-helper_pid, SIGKILL);
+        kill(helper_pid, SIGKILL);
+        while (waitpid(helper_pid, NULL, 0) < 0 && errno == EINTR) { }
+    }
+}
+
+/* With the helper's lock: returns an explanation, which is static, or NULL where the helper runs. */
+static const char *start_helper(void)
+{
+    char python[4096] = "", helper[4096] = "";
+    int ends[2];
+    if (socket_fd >= 0 && owner == getpid())
+        return NULL;
+    drop_helper(); /* a fork's copy of the parent's */
+    if (!read_paths(python, helper, sizeof python))
+        return "the file beside the layer that names its helper is missing or not to be trusted: run `coopmat layer build`";
+    size_t count = 0, kept = 0;
+    while (environ[count])
+        count++;
+    char **environment = malloc((count + 1) * sizeof *environment);
+    if (!environment || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
+        free(environment);
+        return "there is no memory or no file descriptor left for the helper";
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!is_dropped(environ[i]))
+            environment[kept++] = environ[i];
+    environment[kept] = NULL;
+    char *arguments[] = { python, "-I", "-B", helper, NULL };
+    sigset_t none, defaults;
+    sigemptyset(&none);
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);
+    sigaddset(&defaults, SIGCHLD);
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 0);
+    /* What the helper prints must not get into the application's output. */
+    posix_spawn_file_actions_adddup2(&actions, 2, 1);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    /* An interrupt at the application is not for it: it sees the end of the socket. */
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    int error = posix_spawn(&helper_pid, python, &actions, &attributes, arguments, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    free(environment);
+    close(ends[1]);
+    if (error) {
+        close(ends[0]);
+        return "the interpreter of the helper cannot be started: run `coopmat layer build` again";
+    }
+    socket_fd = ends[0];
+    owner = getpid();
+    return NULL;
+}
+
+/* Sends or receives all of `size` bytes before the deadline. */
+static bool transfer(bool out, void *data, size_t size, long long deadline)
+{
+    for (char *at = data; size;) {
+        long long left = deadline - now_ms();
+        struct pollfd wait = { socket_fd, out ? POLLOUT : POLLIN, 0 };
+        if (left <= 0)
+            return false;
+        int ready = poll(&wait, 1, (int)left);
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready <= 0)
+            return false;
+        ssize_t done = out ? send(socket_fd, at, size, MSG_NOSIGNAL | MSG_DONTWAIT) : recv(socket_fd, at, size, MSG_DONTWAIT);
+        if (done < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK))
+            continue;
+        if (done <= 0)
+            return false;
+        at += done;
+        size -= (size_t)done;
+    }
+    return true;
+}
+
+static bool converse(const message *request, message *answer, long long deadline)
+{
+    uint64_t size = request->size;
+    if (!transfer(true, &size, sizeof size, deadline) || !transfer(true, request->bytes, request->size, deadline))
+        return false;
+    if (!transfer(false, &size, sizeof size, deadline) || size > LARGEST_ANSWER)
+        return false;
+    answer->bytes = malloc(size ? size : 1);
+    if (!answer->bytes)
+        return false;
+    answer->size = answer->room = size;
+    if (transfer(false, answer->bytes, size, deadline) && is_well_formed(answer))
+        return true;
+    release_message(answer);
+    return false;
+}
+
+/* What the helper is sent: the request, and the directory that its relative paths are of. */
+static message whole_request(const message *request)
+{
+    message whole = { 0 };
+    char directory[4096];
+    put_text(&whole, "directory", getcwd(directory, sizeof directory) ? directory : "");
+    put(&whole, "request", request->bytes, request->size);
+    whole.failed |= request->failed;
+    return whole;
+}
+
+bool ask(const message *request, message *answer, char **why)
+{
+    const char *reason = "there is no memory left";
+    *why = NULL;
+    bool answered = !request->failed && answer_from_cache(request, answer);
+    if (answered)
+        return true;
+    memset(answer, 0, sizeof *answer);
+    message whole = whole_request(request);
+    if (!whole.failed) {
+        pthread_mutex_lock(&helper_lock);
+        long long deadline = now_ms() + TIME_LIMIT_MS;
+        for (int attempt = 0; attempt < 2 && !answered && now_ms() < deadline; attempt++) {
+            reason = start_helper();
+            if (reason)
+                break;
+            answered = converse(&whole, answer, deadline);
+            if (!answered) {
+                reason = now_ms() < deadline ? "the compiler ended without an answer" : "the compiler took too long";
+                drop_helper();
+            }
+        }
+        pthread_mutex_unlock(&helper_lock);
+    }
+    release_message(&whole);
+    if (!answered)
+        *why = strdup(reason);
+    return answered;
+}
+
+void stop_helper(void)
+{
+    pthread_mutex_lock(&helper_lock);
+    drop_helper();
+    pthread_mutex_unlock(&helper_lock);
+}

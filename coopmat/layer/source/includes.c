@@ -1,0 +1,152 @@
+/* Whether a program's text has matrices: its own, or that of files that it includes. Other programs are the driver's own
+ * business. Includes are read roughly, without macros and conditions. */
+#define _GNU_SOURCE
+#include "layer.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_FILES = 256, MOST_DIRECTORIES = 64, LARGEST_SOURCE = 64 << 20 };
+
+typedef struct {
+    char *directories[MOST_DIRECTORIES];
+    size_t directory_count;
+    char *seen[MOST_FILES];
+    size_t seen_count;
+} search;
+
+bool text_has_matrices(const char *text)
+{
+    static const char *const words[] = { "coop_mat", EXTENSION, "__builtin_matrix_" }, attribute[] = "matrix_type";
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(text, words[i]))
+            return true;
+    for (const char *at = text; (at = strstr(at, attribute)) != NULL;) {
+        at += sizeof attribute - 1;
+        if (at[strspn(at, " \t\n_")] == '(') /* matrix_type(, __matrix_type__ ( */
+            return true;
+    }
+    return false;
+}
+
+/* The name in the next directive from `*at` on, which is set behind it; its size is 0 where there is none. */
+static const char *next_include(const char **at, size_t *size)
+{
+    *size = 0;
+    for (const char *hash; (hash = strchr(*at, '#')) != NULL;) {
+        const char *word = hash + 1 + strspn(hash + 1, " \t");
+        *at = word;
+        if (strncmp(word, "include", 7))
+            continue;
+        const char *quote = word + 7 + strspn(word + 7, " \t");
+        if (*quote != '"' && *quote != '<')
+            continue;
+        const char *end = strchr(quote + 1, *quote == '"' ? '"' : '>');
+        if (!end)
+            break;
+        *at = end;
+        *size = (size_t)(end - quote - 1);
+        return quote + 1;
+    }
+    return NULL;
+}
+
+bool text_includes(const char *text)
+{
+    size_t size;
+    return next_include(&text, &size) != NULL;
+}
+
+/* The directories of -I in options, where blanks separate words, quotes or a backslash keep them. */
+static void find_directories(search *s, const char *options)
+{
+    bool is_next = false;
+    while (options && *options && s->directory_count < MOST_DIRECTORIES) {
+        options += strspn(options, " \t\n");
+        char *word = malloc(strlen(options) + 1), *to = word, quote = 0;
+        if (!word)
+            return;
+        for (; *options && (quote || !strchr(" \t\n", *options)); options++) {
+            if (quote ? *options == quote : *options == '"' || *options == '\'')
+                quote = quote ? 0 : *options;
+            else if (*options == '\\' && quote != '\'' && options[1])
+                *to++ = *++options;
+            else
+                *to++ = *options;
+        }
+        *to = 0;
+        const char *directory = is_next ? word : !strncmp(word, "-I", 2) && word[2] ? word + 2 : NULL;
+        is_next = !is_next && !strcmp(word, "-I");
+        if (directory)
+            s->directories[s->directory_count++] = strdup(directory);
+        free(word);
+    }
+}
+
+static char *read_text(const char *path)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char *text = NULL;
+    if (fd < 0)
+        return NULL;
+    if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_size < LARGEST_SOURCE)
+        text = calloc(1, (size_t)status.st_size + 1);
+    if (text && read(fd, text, (size_t)status.st_size) < 0)
+        *text = 0;
+    close(fd);
+    return text;
+}
+
+static bool search_text(search *s, const char *text, const char *beside, size_t beside_size);
+
+static bool search_file(search *s, const char *directory, size_t directory_size, const char *name, size_t size)
+{
+    char path[4096];
+    int length = *name == '/' || !directory_size
+        ? snprintf(path, sizeof path, "%.*s", (int)size, name)
+        : snprintf(path, sizeof path, "%.*s/%.*s", (int)directory_size, directory, (int)size, name);
+    if (length < 0 || (size_t)length >= sizeof path || s->seen_count == MOST_FILES)
+        return false;
+    for (size_t i = 0; i < s->seen_count; i++)
+        if (!strcmp(s->seen[i], path))
+            return false;
+    char *text = read_text(path), *kept = text ? strdup(path) : NULL;
+    bool found = false;
+    if (kept) {
+        s->seen[s->seen_count++] = kept;
+        const char *slash = strrchr(path, '/');
+        found = text_has_matrices(text) || search_text(s, text, path, slash ? (size_t)(slash - path) : 0);
+    }
+    free(text);
+    return found;
+}
+
+static bool search_text(search *s, const char *text, const char *beside, size_t beside_size)
+{
+    size_t size;
+    for (const char *name; (name = next_include(&text, &size)) != NULL;) {
+        if (search_file(s, beside, beside_size, name, size))
+            return true;
+        for (size_t i = 0; i < s->directory_count; i++)
+            if (s->directories[i] && search_file(s, s->directories[i], strlen(s->directories[i]), name, size))
+                return true;
+    }
+    return false;
+}
+
+bool includes_have_matrices(const char *text, const char *options)
+{
+    search s = { .directory_count = 0 };
+    find_directories(&s, options);
+    bool found = search_text(&s, text, "", 0);
+    for (size_t i = 0; i < s.directory_count; i++)
+        free(s.directories[i]);
+    for (size_t i = 0; i < s.seen_count; i++)
+        free(s.seen[i]);
+    return found;
+}
