@@ -3,7 +3,8 @@
 Usage: tools/build-wheels [--output dist] [--emulator qemu-aarch64-static] [--sysroot DIRECTORY]
 A library must need nothing newer than glibc 2.17, export the loader's functions only, and name no path of this machine.
 That for aarch64 is loaded under qemu-user where that is found, with the C library in a sysroot of Debian's or such.
-Status 0 if all is so; 1 and what is not.
+The same tree gives the same wheels, byte for byte, with the time of SOURCE_DATE_EPOCH or of the last commit in them.
+Status 0 if all is so; 1 and what is not, and no wheel with such a library.
 """
 
 from __future__ import annotations
@@ -77,7 +78,8 @@ TARGETS = (Target("x86_64", "EM_X86_64"), Target("aarch64", "EM_AARCH64"))
 def faults(path: Path, machine: str, private: tuple[str, ...] = ()) -> Iterator[str]:
     """Yield what keeps a library from being shipped; `private` are texts that must not be in it."""
     data = path.read_bytes()
-    yield from (f"it names {text}" for text in private if text and text.encode() in data)
+    # A container's home may be the root directory, which every path begins with.
+    yield from (f"it names {text}" for text in private if len(text) > 1 and text.encode() in data)
     with path.open("rb") as file:
         elf = ELFFile(file)
         if elf["e_machine"] != machine:
@@ -105,8 +107,8 @@ def _is_newer(version: str) -> bool:
     return match is None or (int(match[1]), int(match[2])) > NEWEST
 
 
-def run(command: list[str], **variables: str) -> str:
-    done = subprocess.run(command, cwd=ROOT, env={**os.environ, **variables}, capture_output=True, text=True)
+def run(command: list[str]) -> str:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -129,8 +131,8 @@ def probed(target: Target, path: Path, work: Path, emulator: list[str]) -> str:
     return run([*emulator, str(program), str(path)]).strip()
 
 
-def platform_wheel(pure: Path, target: Target, path: Path, work: Path, output: Path) -> Path:
-    """Return the pure wheel with a library in it, and the target's tags."""
+def platform_wheel(pure: Path, target: Target, path: Path, work: Path) -> Path:
+    """Return the pure wheel with a library in it, and the target's tags, made under `work`."""
     place = work / target.processor / "wheel"
     run([sys.executable, "-m", "wheel", "unpack", "--dest", str(place), str(pure)])
     (content,) = place.iterdir()
@@ -143,8 +145,10 @@ def platform_wheel(pure: Path, target: Target, path: Path, work: Path, output: P
     python, abi, platforms = target.tag.split("-")
     tags = [f"Tag: {python}-{abi}-{platform}" for platform in platforms.split(".")]
     facts.write_text("\n".join([*(line for line in lines if line), "Root-Is-Purelib: false", *tags]) + "\n")
-    run([sys.executable, "-m", "wheel", "pack", "--dest-dir", str(output), str(content)])
-    (wheel,) = output.glob(f"*{target.processor}.whl")
+    packed = work / target.processor / "packed"
+    packed.mkdir()
+    run([sys.executable, "-m", "wheel", "pack", "--dest-dir", str(packed), str(content)])
+    (wheel,) = packed.iterdir()
     return wheel
 
 
@@ -165,33 +169,40 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tools/build-wheels", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--output", type=Path, default=ROOT / "dist")
     parser.add_argument("--emulator", help="runs programs for aarch64, by default qemu-aarch64-static")
-    parser.add_argument("--sysroot", type=Path, help="a directory with the C library for aarch64")
+    sysroot = os.environ.get("QEMU_LD_PREFIX")
+    text = "a directory with the C library for aarch64, by default that of QEMU_LD_PREFIX"
+    parser.add_argument("--sysroot", type=Path, default=Path(sysroot) if sysroot else None, help=text)
     arguments = parser.parse_args()
     output = arguments.output.absolute()
     output.mkdir(parents=True, exist_ok=True)
+    # For hatchling, and for `wheel pack`.
+    os.environ["SOURCE_DATE_EPOCH"] = epoch()
     status = 0
     with tempfile.TemporaryDirectory(prefix="coopmat-wheels-") as place:
         work = Path(place)
-        run([sys.executable, "-m", "build", "--wheel", "--outdir", str(work / "pure")], SOURCE_DATE_EPOCH=epoch())
+        run([sys.executable, "-m", "build", "--wheel", "--outdir", str(work / "pure")])
         (pure,) = (work / "pure").glob("*.whl")
         shutil.copy(pure, output)
         print(f"{pure.name}: {pure.stat().st_size} bytes")
         for target in TARGETS:
             path = compiled(target, work)
             found = list(faults(path, target.machine, (str(ROOT), str(Path.home()), str(work), sys.prefix)))
+            for fault in found:
+                print(f"the library for {target.processor}: {fault}")
+                status = 1
+            if found:
+                continue
             emulator = emulator_for(target, arguments)
             told = "not run: no emulator, or no sysroot" if emulator is None else probed(target, path, work, emulator)
-            wheel = platform_wheel(pure, target, path, work, output)
+            wheel = platform_wheel(pure, target, path, work)
+            shutil.copy(wheel, output)
             print(f"{wheel.name}: {wheel.stat().st_size} bytes, the library {path.stat().st_size}; loaded: {told}")
-            for fault in found:
-                print(f"  {fault}")
-                status = 1
     return status
 
 
 def epoch() -> str:
-    """Return the time of the last commit in seconds, so that the same tree gives the same wheels."""
-    return run(["git", "log", "-1", "--format=%ct"]).strip()
+    """Return the time in seconds that files in wheels have: what the caller says, or that of the last commit."""
+    return os.environ.get("SOURCE_DATE_EPOCH") or run(["git", "log", "-1", "--format=%ct"]).strip()
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -65,11 +66,9 @@ def compiler() -> list[str]:
         path = shutil.which(name)
         if path:
             return [path]
-    try:
-        import ziglang  # type: ignore[import-not-found] # noqa: F401
-    except ImportError:
+    if importlib.util.find_spec("ziglang") is None:
         text = "there is no C compiler: install one, or `pip install coopmat[layer]`, or name one in CC"
-        raise CompileError([Diagnostic(Severity.ERROR, "layer-compiler", text)]) from None
+        raise CompileError([Diagnostic(Severity.ERROR, "layer-compiler", text)])
     return [sys.executable, "-m", "ziglang", "cc"]
 
 
