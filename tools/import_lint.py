@@ -34,9 +34,10 @@ ALLOWED: dict[str, set[str]] = {
     "compiler": _STAGES | {"cache", "features", "options"},
     "devices": {"cache", "diagnostics", "features", "matrices", "native_profiles"},
     "runtime": _COMPILER | {"cache", "devices", "features"},
-    "cts": _COMPILER | {"devices", "runtime"},
+    "cluster": {"devices", "diagnostics", "options", "__init__"},
+    "cts": _COMPILER | {"cluster", "devices", "runtime"},
     "layer": _COMPILER | {"cache", "devices", "runtime"},
-    "cli": _COMPILER | {"cache", "devices", "runtime", "cts", "layer", "__init__"},
+    "cli": _COMPILER | {"cache", "devices", "runtime", "cluster", "cts", "layer", "__init__"},
     "__main__": {"cli"},
     "__init__": _COMPILER | {"devices", "runtime"},
 }

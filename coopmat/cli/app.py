@@ -18,6 +18,7 @@ from .status import ExitStatus, run_guarded
 # Command: (module, what it does). The modules are imported when the command is used.
 COMMANDS = {
     "cache": ("coopmat.cli.cache", "Tell what the cache of builds takes, or empty it."),
+    "cluster": ("coopmat.cli.cluster", "Start a worker of a cluster, or list its devices."),
     "compile": ("coopmat.cli.compile", "Compile an OpenCL C file to SPIR-V, or show one of the stages."),
     "cts": ("coopmat.cli.cts", "Run the conformance tests of cooperative matrices on a device."),
     "devices": ("coopmat.cli.devices", "List the OpenCL devices and the route each of them gets."),

@@ -50,7 +50,9 @@ def run(
         for outcome in plan.outcomes:
             started(outcome.test, outcome.variant, outcome.route)
             collect(outcome)
-        Pool(settings, jobs, started, collect).run(plan.batches)
+        pool = Pool(settings, jobs, started, collect)
+        pool.run(plan.batches)
+        pool.close()
     except KeyboardInterrupt:
         results.interrupted = True
     results.seconds = time.monotonic() - begin

@@ -167,19 +167,24 @@ class Pool:
         self._workers: list[Worker] = []
         self._stop = False
 
-    def run(self, batches: Sequence[Batch]) -> None:
-        """Run batches and return when all are finished; no process remains, even after an exception. Raises
+    def run(self, batches: Sequence[Batch | Keep]) -> None:
+        """Run batches and return when all are finished; the processes remain for more, except after an exception. Raises
         InternalError if workers do not start."""
         self._queue.extend(batches)
         try:
             while not self._stop and (self._queue or any(worker.request for worker in self._workers)):
                 self._feed()
                 self._listen()
-            while self._workers:
-                self._workers.pop().close(END)
-        finally:
+        except BaseException:
             for worker in self._workers:
                 worker.close()
+            self._workers.clear()
+            raise
+
+    def close(self) -> None:
+        """End the processes."""
+        while self._workers:
+            self._workers.pop().close(END)
 
     def _feed(self) -> None:
         idle_workers = sum(worker.request is None for worker in self._workers)

@@ -1,0 +1,65 @@
+"""`coopmat cluster`: machines that work together by dask.distributed."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from coopmat.cluster import dask_engine
+
+from .status import ExitStatus
+
+
+@click.group(no_args_is_help=True)
+def command() -> None:
+    """Work on several machines: `dask scheduler` on one, `coopmat cluster worker ADDRESS` on each, `--cluster ADDRESS` at
+    `coopmat cts`, `coopmat compile --batch` and the campaigns of tools/ (docs/cluster.md)."""
+
+
+@command.command()
+@click.argument("address")
+@click.option("--device", metavar="D", default="", help="Only this device, as `coopmat devices` names it.")
+@click.option("--units", "per_device", type=click.IntRange(1), default=1, metavar="N", help="At a time on a device; 1.")
+@click.option("--threads", type=click.IntRange(1), metavar="N", help="Units at a time; as many as there are devices.")
+@click.option("--name", help="What the scheduler calls it.")
+def worker(address: str, device: str, per_device: int, threads: int | None, name: str | None) -> int:
+    """Start a worker for the scheduler at ADDRESS, with the devices of this machine; Ctrl-C ends it."""
+    own = dask_engine.local_identity(device)
+    for found in own.devices:
+        fault = f" (it builds nothing: {found.health})" if found.health else ""
+        click.echo(f"{found.resource}: {found.info.platform}: {found.info.name}{fault}", err=True)
+    click.echo(f"coopmat {own.version}", err=True)
+    count = threads or max(1, len(own.devices) * per_device)
+    dask_engine.serve(address, own.resources(per_device), count, name)
+    return ExitStatus.DONE
+
+
+@command.command()
+@click.argument("address")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def devices(address: str, as_json: bool) -> int:
+    """List the devices of a cluster's workers."""
+    engine = dask_engine.DaskEngine(address, lambda text: click.echo(text, err=True))
+    try:
+        lab = engine.devices()
+    finally:
+        engine.close()
+    rows = [
+        {
+            "worker": place,
+            "machine": own.machine,
+            "resource": d.resource,
+            "platform": d.info.platform,
+            "name": d.info.name,
+        }
+        | {"driver": d.info.driver, "fault": d.health}
+        for place, own in sorted(lab.items())
+        for d in own.devices
+    ]
+    if as_json:
+        click.echo(json.dumps({"version": dask_engine.version(), "devices": rows}, indent=2))
+    for row in () if as_json else rows:
+        fault = f"  builds nothing: {row['fault']}" if row["fault"] else ""
+        click.echo(f"{row['machine']}  {row['worker']}  {row['resource']}  {row['platform']}: {row['name']}{fault}")
+    return ExitStatus.DONE if rows else ExitStatus.INPUT

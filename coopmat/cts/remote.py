@@ -1,0 +1,208 @@
+"""Batches of variants on the machines of a cluster: what workers are called with, and what they send back.
+
+A worker runs a batch as `workers.Pool` does here, in processes that may die. The files of failing variants travel with
+their outcomes.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from coopmat.cluster import Engine, Failed, Lost
+from coopmat.cluster.dask_engine import local_identity
+from coopmat.diagnostics import InternalError
+
+from . import artifacts
+from .outcome import Outcome, Status
+from .schedule import Batch, Catalogue, Schedule, Settings, schedule
+from .workers import Keep, Pool
+
+# The most bytes of one variant's files that are sent.
+_MOST = 16 << 20
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a plan is made from: tests, routes and variants, as `run.run` has them."""
+
+    settings: Settings
+    resource: str
+    tests: tuple[str, ...]
+    routes: tuple[str, ...]
+    variants: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Work:
+    """A batch for a worker with a device, or the variant that a worker died of, of which it is to make the files."""
+
+    settings: Settings
+    resource: str
+    request: Batch | Keep
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """An outcome, and the files of the variant if it failed."""
+
+    outcome: Outcome
+    files: Mapping[str, bytes]
+
+
+# --- in workers --------------------------------------------------------------------------------------
+
+
+def plan(selection: Selection) -> Schedule:
+    """Return the batches of a run. Raises UsageError for a test or a variant that does not exist."""
+    from coopmat.devices import select
+
+    from .run import select_items
+
+    settings = _here(selection.settings, selection.resource)
+    catalogue = Catalogue(settings, select(settings.device))
+    return schedule(catalogue, select_items(catalogue, selection.tests, selection.routes, selection.variants))
+
+
+_pool: tuple[Settings, Pool, list[Outcome]] | None = None
+
+
+def run_batch(work: Work) -> list[Delivery]:
+    """Return what became of each variant of a batch. The processes are kept for the next one."""
+    global _pool
+    if _pool is None or _pool[0] != work.settings:
+        if _pool is not None:
+            _pool[1].close()
+        outcomes: list[Outcome] = []
+        own = replace(_here(work.settings, work.resource), keep=tempfile.mkdtemp(prefix="coopmat-cts-"))
+        _pool = work.settings, Pool(own, 1, lambda *names: None, lambda o: bool(outcomes.append(o))), outcomes
+    _, pool, outcomes = _pool
+    pool.run([work.request])
+    delivered = [Delivery(outcome, _files(outcome)) for outcome in outcomes]
+    outcomes.clear()
+    return delivered
+
+
+def _here(settings: Settings, resource: str) -> Settings:
+    """Return the settings with this machine's number of the device."""
+    found = {device.resource: device.info.index for device in local_identity().devices}
+    return replace(settings, device=found[resource])
+
+
+def _files(outcome: Outcome) -> dict[str, bytes]:
+    """Take a variant's files off this machine."""
+    directory = Path(outcome.directory) if outcome.directory else None
+    if directory is None or not directory.is_dir():
+        return {}
+    files, size = {}, 0
+    for path in sorted(directory.iterdir()):
+        size += path.stat().st_size
+        if path.is_file() and size <= _MOST:
+            files[path.name] = path.read_bytes()
+    shutil.rmtree(directory, ignore_errors=True)
+    return files
+
+
+# --- in the runner -----------------------------------------------------------------------------------
+
+
+def plan_remotely(engine: Engine, selection: Selection) -> Schedule:
+    """Have the plan made where the device is. Raises UsageError, InternalError."""
+    results: dict[int, object] = {}
+    engine.run(_planned, [selection], results.__setitem__, device=selection.resource)
+    found = results[0]
+    if isinstance(found, Exception):
+        raise found
+    if not isinstance(found, Schedule):
+        raise InternalError("the plan of the run was not made", _reason(found))
+    return found
+
+
+def _planned(selection: Selection) -> Schedule | Exception:
+    from coopmat.options import UsageError
+
+    try:
+        return plan(selection)
+    except UsageError as error:
+        return error
+
+
+def run_remotely(
+    engine: Engine, settings: Settings, resource: str, batches: Sequence[Batch], done: Callable[[Outcome], bool]
+) -> None:
+    """Run batches where the device is. If `done` returns True, no more is run. Of a batch that workers died of, each
+    variant is run by itself, and what of these a worker dies of fails."""
+    run = _Run(engine, settings, resource, done)
+    try:
+        run.run(batches)
+        run.run([batch.part(place, place + 1) for batch, _ in run.lost for place in range(len(batch.items))])
+        run.keep()
+    except _Enough:
+        return
+
+
+class _Run:
+    """A run's part on the cluster: `lost` are the batches that did not come back, with the reasons."""
+
+    def __init__(self, engine: Engine, settings: Settings, resource: str, done: Callable[[Outcome], bool]) -> None:
+        self._engine, self._settings, self._resource, self._done = engine, settings, resource, done
+        self.lost: list[tuple[Batch, str]] = []
+
+    def run(self, batches: Sequence[Batch]) -> None:
+        self.lost = []
+
+        def arrived(number: int, result: object) -> None:
+            if isinstance(result, list):
+                self._tell([_kept(self._settings, delivery) for delivery in result])
+            else:
+                self.lost.append((batches[number], _reason(result)))
+
+        self._call(batches, arrived)
+
+    def keep(self) -> None:
+        """Report the variants that are lost for good, each a batch by now, with the files that another worker makes."""
+        outcomes = [batch.outcome(batch.items[0], Status.FAILED, log=f"its worker: {why}") for batch, why in self.lost]
+
+        def arrived(number: int, result: object) -> None:
+            if isinstance(result, list):
+                self._tell([_kept(self._settings, delivery) for delivery in result])
+            else:
+                self._tell([outcomes[number]])
+
+        self._call([Keep(batch, outcome) for (batch, _), outcome in zip(self.lost, outcomes, strict=True)], arrived)
+
+    def _call(self, requests: Sequence[Batch | Keep], arrived: Callable[[int, object], None]) -> None:
+        works = [Work(self._settings, self._resource, request) for request in requests]
+        if works:
+            self._engine.run(run_batch, works, arrived, device=self._resource, is_isolated=True)
+
+    def _tell(self, outcomes: Sequence[Outcome]) -> None:
+        if any([self._done(outcome) for outcome in outcomes]):
+            raise _Enough
+
+
+class _Enough(Exception):
+    """Is raised to end a run early."""
+
+
+def _kept(settings: Settings, delivery: Delivery) -> Outcome:
+    """Keep the files of a failing variant here, as if it had run here."""
+    outcome = delivery.outcome
+    if not delivery.files:
+        return replace(outcome, directory="")
+    place = artifacts.place_of(settings.keep, outcome)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        artifacts.add(place, {Path(name).name: data for name, data in delivery.files.items()})
+    except OSError as error:
+        return replace(outcome, directory=f"(not kept: {error})")
+    return replace(outcome, directory=str(place))
+
+
+def _reason(result: object) -> str:
+    if isinstance(result, Lost):
+        return result.reason
+    return result.traceback if isinstance(result, Failed) else repr(result)

@@ -1,0 +1,63 @@
+"""Units of work on dask.distributed: in workers of this machine, which come, die and have other devices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import units
+
+pytest.importorskip("distributed", reason="dask.distributed is not installed: the extra `cluster`")
+
+from coopmat.cluster import Failed, Lost, engine_for
+from coopmat.cluster.dask_engine import DaskEngine
+from coopmat.options import UsageError
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[DaskEngine]:
+    own = engine_for("local:2")
+    assert isinstance(own, DaskEngine)
+    yield own
+    own.close()
+
+
+def results(engine: DaskEngine, function: Any, given: list[Any], **options: Any) -> list[Any]:
+    found: dict[int, Any] = {}
+    engine.run(function, given, found.__setitem__, **options)
+    return [found[number] for number in range(len(given))]
+
+
+def test_each_unit_has_its_result(engine: DaskEngine) -> None:
+    assert results(engine, units.square, list(range(40))) == [n * n for n in range(40)]
+    assert results(engine, units.square, [3, 4], is_isolated=True) == [9, 16]
+    assert len(set(results(engine, units.process, list(range(12))))) == 2
+
+
+def test_only_the_unit_that_kills_is_lost(engine: DaskEngine, tmp_path: Path) -> None:
+    found = results(engine, units.mortal, list(range(1, 10)))
+    assert isinstance(found[6], Lost) and "SIGKILL" in found[6].reason
+    assert [result for result in found if not isinstance(result, Lost)] == [1, 2, 3, 4, 5, 6, 8, 9]
+    assert isinstance(results(engine, units.raising, [5])[0], Failed)
+    path = str(tmp_path / "once")
+    assert results(engine, units.mortal_once, [path]) == [path]
+
+
+def test_a_unit_that_kills_workers_is_lost(engine: DaskEngine) -> None:
+    found = results(engine, units.mortal, [1, 7, 2, 3, 4, 5], is_isolated=True)
+    assert isinstance(found[1], Lost) and "2 workers died of it" in found[1].reason
+    assert [result for result in found if not isinstance(result, Lost)] == [1, 2, 3, 4, 5]
+
+
+def test_a_device_that_nobody_has(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coopmat.cluster.dask_engine._WORKER", 0.5)
+    with pytest.raises(UsageError, match="no worker with abacus"):
+        results(engine, units.square, [1], device="device:abacus")
+
+
+def test_clusters_that_there_are_not() -> None:
+    for text in ("local:", "local:0", "local:-1", "local:two", "local:99999"):
+        with pytest.raises(UsageError, match="a number of workers"):
+            engine_for(text)
