@@ -7,14 +7,15 @@ import json
 import click
 
 from coopmat.cluster import dask_engine
+from coopmat.cluster.identity import version
 
 from .status import ExitStatus
 
 
 @click.group(no_args_is_help=True)
 def command() -> None:
-    """Work on several machines: `dask scheduler` on one, `coopmat cluster worker ADDRESS` on each, `--cluster ADDRESS` at
-    `coopmat cts`, `coopmat compile --batch` and the campaigns of tools/ (docs/cluster.md)."""
+    """Work on several machines: `dask scheduler` on one of them, `coopmat cluster worker ADDRESS` on each, and then
+    `--cluster ADDRESS` at `coopmat cts`, `coopmat compile --batch` and the campaigns of tools/ (docs/cluster.md)."""
 
 
 @command.command()
@@ -58,7 +59,7 @@ def devices(address: str, as_json: bool) -> int:
         for d in own.devices
     ]
     if as_json:
-        click.echo(json.dumps({"version": dask_engine.version(), "devices": rows}, indent=2))
+        click.echo(json.dumps({"version": version(), "devices": rows}, indent=2))
     for row in () if as_json else rows:
         fault = f"  builds nothing: {row['fault']}" if row["fault"] else ""
         click.echo(f"{row['machine']}  {row['worker']}  {row['resource']}  {row['platform']}: {row['name']}{fault}")

@@ -19,6 +19,7 @@ from .status import ExitStatus
 
 if TYPE_CHECKING:
     from coopmat.cts.outcome import Results
+    from coopmat.cts.run import Place
     from coopmat.cts.schedule import Settings
     from coopmat.devices import DeviceInfo
 
@@ -45,6 +46,7 @@ def _routes(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 @click.option("--route", "routes", callback=_routes, metavar="R", help=f"{', '.join(ROUTES)}; several with commas.")
 @click.option("--device", metavar="D", help="Part of a platform's or device's name, or platform:device numbers.")
 @click.option("-j", "--jobs", type=click.IntRange(1), default=1, metavar="N", help="Variants at a time.")
+@click.option("--cluster", metavar="ADDRESS", help="A scheduler of dask.distributed's, or local:N (docs/cluster.md).")
 @click.option("--seed", type=click.IntRange(0), default=0, metavar="S", help="Of inputs and of the selection.")
 @click.option("--timeout", type=click.FloatRange(0.1), default=60.0, metavar="S", help="Seconds for a variant; 60.")
 @click.option("--tolerance", type=click.Choice(["strict", "upstream"]), default="strict", help="Of multiply-adds.")
@@ -60,10 +62,28 @@ def command(**options: Any) -> int:
 
     if options["wimpy"] and options["exhaustive"]:
         raise click.UsageError("--wimpy and --exhaustive exclude each other")
+    if options["cluster"]:
+        return _on_cluster(options)
     device = select(options["device"])
     if not options["as_list"]:
         require_health(device)
     return conduct(settings_for(device, options), device, options)
+
+
+def _on_cluster(options: Mapping[str, Any]) -> int:
+    from coopmat.cluster.dask_engine import DaskEngine
+    from coopmat.cluster.identity import chosen
+    from coopmat.cts.remote import ClusterDevice
+
+    if options["as_list"]:
+        raise click.UsageError("--list and --cluster exclude each other")
+    engine = DaskEngine(options["cluster"], lambda text: click.echo(text, err=True))
+    try:
+        found = chosen(engine.devices().values(), options["device"])
+        place = ClusterDevice(engine, found.resource)
+        return conduct(settings_for(found.info, options), found.info, options, place)
+    finally:
+        engine.close()
 
 
 def settings_for(device: DeviceInfo, options: Mapping[str, Any]) -> Settings:
@@ -81,7 +101,7 @@ def settings_for(device: DeviceInfo, options: Mapping[str, Any]) -> Settings:
     )
 
 
-def conduct(settings: Settings, device: DeviceInfo, options: Mapping[str, Any]) -> int:
+def conduct(settings: Settings, device: DeviceInfo, options: Mapping[str, Any], place: Place | None = None) -> int:
     """List or run the tests that the options select, write the reports, and return the exit status."""
     from coopmat.cts.report.text import TextReport
     from coopmat.cts.run import run
@@ -89,12 +109,13 @@ def conduct(settings: Settings, device: DeviceInfo, options: Mapping[str, Any]) 
     if options["as_list"]:
         return _list(settings, device, options)
     reports = _reports(options)
-    text = TextReport(settings, options["jobs"], click.echo)
+    text = TextReport(settings, 2 if place else options["jobs"], click.echo)
     results = run(
         settings,
         device,
         **{name: options[name] for name in ("tests", "variants", "routes", "jobs", "fail_fast")},
         arguments=sys.argv[1:],
+        place=place,
         started=text.started,
         done=text.done,
     )

@@ -1,7 +1,7 @@
 """Work in many independent units, on this machine or on several.
 
-    engine = engine_for("local:2")              # or an address of dask.distributed's scheduler; None: this machine
-    engine.run(function, units, done)           # done(number, result) as each arrives; Lost where a unit killed its process
+    engine = engine_for("local:2")       # or an address of dask.distributed's scheduler; None: this machine
+    engine.run(function, units, done)    # done(number, result) as each arrives; Lost: a unit that killed its process
     engine.close()
 
 `function` is one of a module's, and is called in another process, which may crash, hang or run out of memory.

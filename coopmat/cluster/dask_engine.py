@@ -1,8 +1,8 @@
 """Units of work on dask.distributed: its scheduler gives them to workers that have this version and the device.
 
-The scheduler has as many units at a time as can run, so that a worker that comes later gets its part, and little is given
-up when the user interrupts. A worker that dies may have had several units, of which one is to blame at most: each is run
-again by itself, when the others are done, and is `Lost` if a worker dies of it then.
+The scheduler has as many units at a time as can run, so that a worker that comes later gets its part, and little is
+given up when the user interrupts. A worker that dies may have had several units, of which one is to blame at most: each
+is run again by itself, when the others are done, and is `Lost` if a worker dies of it then.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from coopmat.devices.select import RESOURCE
 from coopmat.options import UsageError
 
-from .identity import DEVICE, VERSION, Identity, version
+from .identity import VERSION, Identity, version
 from .processes import DEATHS, Done, Failed, Lost, ProcessPool, call
 
 # Seconds to wait for a scheduler, and for the first worker that fits.
@@ -92,6 +93,8 @@ class DaskEngine:
     def devices(self) -> dict[str, Identity]:
         """Return what each worker of this version says of itself."""
         addresses = list(self.workers())
+        if self._own is not None:
+            return dict.fromkeys(addresses, local_identity())
         found: dict[str, Identity] = self._client.run(local_identity, workers=addresses) if addresses else {}
         return found
 
@@ -108,7 +111,7 @@ class DaskEngine:
         end = time.monotonic() + _WORKER
         while not self._slots(device):
             if time.monotonic() > end:
-                what = f"with {device.removeprefix(DEVICE)}" if device else "of this version"
+                what = f"with {device.removeprefix(RESOURCE)}" if device else "of this version"
                 raise UsageError(f"the cluster has no worker {what}")
             time.sleep(0.2)
 
@@ -245,7 +248,7 @@ def local_identity(choice: str = "") -> Identity:
 
 
 def serve(address: str, resources: Mapping[str, float], threads: int, name: str | None) -> None:
-    """Be a worker of the scheduler at an address until it ends, or Ctrl-C does. Raises UsageError where there is none."""
+    """Be a worker of the scheduler at an address until that ends, or Ctrl-C. Raises UsageError where there is none."""
     import asyncio
 
     import dask

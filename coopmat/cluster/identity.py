@@ -1,20 +1,19 @@
-"""What a worker is: the version of coopmat that it runs, and the devices that it has, by names that others can ask for."""
+"""What a worker is: the version of coopmat that it runs, and its devices, by names that others can ask for."""
 
 from __future__ import annotations
 
 import hashlib
 import platform
-import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from coopmat import __version__
-from coopmat.devices import DeviceInfo
+from coopmat.devices import DeviceInfo, route_for
+from coopmat.devices.select import resource_names
 
-# What platforms are called here; others by the first word of their names.
-_PLATFORMS = {"intel": "intel", "portable computing language": "pocl", "oclgrind": "oclgrind", "rusticl": "rusticl"}
-VERSION, DEVICE = "coopmat:", "device:"
+VERSION = "coopmat:"
 
 
 @cache
@@ -48,27 +47,16 @@ class Identity:
     devices: tuple[LabDevice, ...]
 
     def resources(self, per_device: int = 1) -> dict[str, float]:
-        """Return the resources of a worker in dask.distributed's terms: its version, without bounds, and each device for
-        so many units at a time."""
+        """Return a worker's resources in dask.distributed's terms: its version, without bounds, and each device for so
+        many units at a time."""
         return {VERSION + self.version: 1e6, **{device.resource: per_device for device in self.devices}}
 
 
-def resource_names(devices: list[DeviceInfo]) -> list[str]:
-    """Return a name for each: the platform's, with a number from the second device of a platform on."""
-    names: list[str] = []
-    for device in devices:
-        text = device.platform.casefold()
-        short = next((name for key, name in _PLATFORMS.items() if key in text), None)
-        base = DEVICE + (short or re.sub(r"\W+", "-", text.split()[0] if text.split() else "unknown"))
-        count = sum(name == base or name.startswith(base + ":") for name in names)
-        names.append(f"{base}:{count}" if count else base)
-    return names
-
-
 def identity(choice: str = "") -> Identity:
-    """Return what this process's machine is; with a `choice`, as --device has it, only that device. It asks drivers, which
-    may end the process: call it in one of its own (`ProcessPool`)."""
+    """Return what this process's machine is; with a `choice`, as --device has it, only that device. It asks drivers,
+    which may end the process: call it in one of its own (`ProcessPool`)."""
     from coopmat.devices import health, list_devices, select
+    from coopmat.devices.sub_groups import sub_group_sizes
 
     every = list_devices()
     names = resource_names(every)
@@ -76,14 +64,19 @@ def identity(choice: str = "") -> Identity:
     found = []
     for name, device in zip(names, every, strict=True):
         if wanted is None or device.index == wanted.index:
-            failure = health.build_failure(device)
-            found.append(LabDevice(name, replace(device, handle=None), failure or ""))
+            failure, sizes = health.build_failure(device), tuple(sub_group_sizes(device))
+            found.append(LabDevice(name, replace(device, handle=None, sub_group_sizes=sizes), failure or ""))
     return Identity(platform.node(), version(), tuple(found))
 
 
-def index_of(resource: str) -> str:
-    """Return the "platform:device" numbers that a device has in this process. Raises LookupError."""
-    from coopmat.devices import list_devices
+def chosen(lab: Iterable[Identity], choice: str | None) -> LabDevice:
+    """Return the device of a cluster that --device means, or that `select` would prefer. Raises CompileError."""
+    from coopmat.devices import select
 
-    devices = list_devices()
-    return dict(zip(resource_names(devices), (device.index for device in devices), strict=True))[resource]
+    devices = {device.resource: device for own in lab for device in own.devices}
+    healthy = [device for device in devices.values() if not device.health]
+    infos = {device.info.label: device for device in (devices.values() if choice else healthy)}
+    if not choice and infos:
+        return min(infos.values(), key=lambda device: route_for(device.info).rank)
+    info = select(choice, [device.info for device in infos.values()])
+    return infos[info.label]

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coopmat.cluster import Engine, Failed, Lost
-from coopmat.cluster.dask_engine import local_identity
 from coopmat.diagnostics import InternalError
 
 from . import artifacts
@@ -30,7 +29,6 @@ class Selection:
     """What a plan is made from: tests, routes and variants, as `run.run` has them."""
 
     settings: Settings
-    resource: str
     tests: tuple[str, ...]
     routes: tuple[str, ...]
     variants: tuple[str, ...]
@@ -41,7 +39,6 @@ class Work:
     """A batch for a worker with a device, or the variant that a worker died of, of which it is to make the files."""
 
     settings: Settings
-    resource: str
     request: Batch | Keep
 
 
@@ -62,8 +59,7 @@ def plan(selection: Selection) -> Schedule:
 
     from .run import select_items
 
-    settings = _here(selection.settings, selection.resource)
-    catalogue = Catalogue(settings, select(settings.device))
+    catalogue = Catalogue(selection.settings, select(selection.settings.device))
     return schedule(catalogue, select_items(catalogue, selection.tests, selection.routes, selection.variants))
 
 
@@ -77,19 +73,18 @@ def run_batch(work: Work) -> list[Delivery]:
         if _pool is not None:
             _pool[1].close()
         outcomes: list[Outcome] = []
-        own = replace(_here(work.settings, work.resource), keep=tempfile.mkdtemp(prefix="coopmat-cts-"))
-        _pool = work.settings, Pool(own, 1, lambda *names: None, lambda o: bool(outcomes.append(o))), outcomes
+
+        def collect(outcome: Outcome) -> bool:
+            outcomes.append(outcome)
+            return False
+
+        own = replace(work.settings, keep=tempfile.mkdtemp(prefix="coopmat-cts-"))
+        _pool = work.settings, Pool(own, 1, lambda *names: None, collect), outcomes
     _, pool, outcomes = _pool
     pool.run([work.request])
     delivered = [Delivery(outcome, _files(outcome)) for outcome in outcomes]
     outcomes.clear()
     return delivered
-
-
-def _here(settings: Settings, resource: str) -> Settings:
-    """Return the settings with this machine's number of the device."""
-    found = {device.resource: device.info.index for device in local_identity().devices}
-    return replace(settings, device=found[resource])
 
 
 def _files(outcome: Outcome) -> dict[str, bytes]:
@@ -109,16 +104,37 @@ def _files(outcome: Outcome) -> dict[str, bytes]:
 # --- in the runner -----------------------------------------------------------------------------------
 
 
-def plan_remotely(engine: Engine, selection: Selection) -> Schedule:
-    """Have the plan made where the device is. Raises UsageError, InternalError."""
-    results: dict[int, object] = {}
-    engine.run(_planned, [selection], results.__setitem__, device=selection.resource)
-    found = results[0]
-    if isinstance(found, Exception):
-        raise found
-    if not isinstance(found, Schedule):
-        raise InternalError("the plan of the run was not made", _reason(found))
-    return found
+@dataclass(frozen=True)
+class ClusterDevice:
+    """A device of a cluster, by the name of its resource."""
+
+    engine: Engine
+    resource: str
+
+    def plan(
+        self, settings: Settings, tests: Sequence[str], routes: Sequence[str], variants: Sequence[str]
+    ) -> Schedule:
+        """Have the plan made where the device is. Raises UsageError, InternalError."""
+        selection = Selection(replace(settings, device=self.resource), tuple(tests), tuple(routes), tuple(variants))
+        results: dict[int, object] = {}
+        self.engine.run(_planned, [selection], results.__setitem__, device=self.resource)
+        found = results[0]
+        if isinstance(found, Exception):
+            raise found
+        if not isinstance(found, Schedule):
+            raise InternalError("the plan of the run was not made", _reason(found))
+        return found
+
+    def run(self, settings: Settings, batches: Sequence[Batch], done: Callable[[Outcome], bool]) -> None:
+        """Run batches where the device is. If `done` returns True, no more is run. Of a batch that workers died of,
+        each variant is run by itself, and what of these a worker dies of fails."""
+        run = _Run(self.engine, settings, self.resource, done)
+        try:
+            run.run(batches)
+            run.run([batch.part(place, place + 1) for batch, _ in run.lost for place in range(len(batch.items))])
+            run.keep()
+        except _Enough:
+            return
 
 
 def _planned(selection: Selection) -> Schedule | Exception:
@@ -128,20 +144,6 @@ def _planned(selection: Selection) -> Schedule | Exception:
         return plan(selection)
     except UsageError as error:
         return error
-
-
-def run_remotely(
-    engine: Engine, settings: Settings, resource: str, batches: Sequence[Batch], done: Callable[[Outcome], bool]
-) -> None:
-    """Run batches where the device is. If `done` returns True, no more is run. Of a batch that workers died of, each
-    variant is run by itself, and what of these a worker dies of fails."""
-    run = _Run(engine, settings, resource, done)
-    try:
-        run.run(batches)
-        run.run([batch.part(place, place + 1) for batch, _ in run.lost for place in range(len(batch.items))])
-        run.keep()
-    except _Enough:
-        return
 
 
 class _Run:
@@ -175,12 +177,14 @@ class _Run:
         self._call([Keep(batch, outcome) for (batch, _), outcome in zip(self.lost, outcomes, strict=True)], arrived)
 
     def _call(self, requests: Sequence[Batch | Keep], arrived: Callable[[int, object], None]) -> None:
-        works = [Work(self._settings, self._resource, request) for request in requests]
+        own = replace(self._settings, device=self._resource)
+        works = [Work(own, request) for request in requests]
         if works:
             self._engine.run(run_batch, works, arrived, device=self._resource, is_isolated=True)
 
     def _tell(self, outcomes: Sequence[Outcome]) -> None:
-        if any([self._done(outcome) for outcome in outcomes]):
+        answers = [self._done(outcome) for outcome in outcomes]
+        if any(answers):
             raise _Enough
 
 

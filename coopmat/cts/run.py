@@ -5,12 +5,24 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import Protocol
 
 from coopmat.devices import DeviceInfo
 
 from .outcome import Outcome, Results, Status
-from .schedule import Catalogue, Item, Settings, schedule, select, select_tests
+from .schedule import Batch, Catalogue, Item, Schedule, Settings, schedule, select, select_tests
 from .workers import Pool
+
+
+class Place(Protocol):
+    """A `Place` is where a run's batches run: a device of a cluster (`remote.ClusterDevice`)."""
+
+    def plan(
+        self, settings: Settings, tests: Sequence[str], routes: Sequence[str], variants: Sequence[str]
+    ) -> Schedule: ...
+
+    def run(self, settings: Settings, batches: Sequence[Batch], done: Callable[[Outcome], bool]) -> None: ...
+
 
 Started = Callable[[str, str, str], None]
 Done = Callable[[Outcome], None]
@@ -26,17 +38,18 @@ def run(
     jobs: int = 1,
     fail_fast: bool = False,
     arguments: Sequence[str] = (),
+    place: Place | None = None,
     started: Started = lambda test, variant, route: None,
     done: Done = lambda outcome: None,
 ) -> Results:
-    """Run the tests (names or patterns; all by default) on the routes (the device's by default).
+    """Run the tests (names or patterns; all by default) on the routes (the device's by default), here in `jobs`
+    processes, or in a place on a cluster.
 
     Ctrl-C ends it early: the results so far are returned. Raises UsageError for a test or variant that does not exist,
     InternalError if no worker starts.
     """
     begin = time.monotonic()
-    catalogue = Catalogue(settings, device)
-    plan = schedule(catalogue, select_items(catalogue, tests, routes, variants))
+    plan = _plan(settings, device, place, tests, routes, variants)
     options = {name: getattr(settings, name) for name in ("seed", "selection", "tolerance", "timeout")} | {"jobs": jobs}
     routes = list(routes) or [settings.default_route]
     results = Results(device, routes, list(arguments), options, plan.size, datetime.now().astimezone())
@@ -50,13 +63,30 @@ def run(
         for outcome in plan.outcomes:
             started(outcome.test, outcome.variant, outcome.route)
             collect(outcome)
-        pool = Pool(settings, jobs, started, collect)
-        pool.run(plan.batches)
-        pool.close()
+        if place is not None:
+            place.run(settings, plan.batches, collect)
+        else:
+            pool = Pool(settings, jobs, started, collect)
+            pool.run(plan.batches)
+            pool.close()
     except KeyboardInterrupt:
         results.interrupted = True
     results.seconds = time.monotonic() - begin
     return results
+
+
+def _plan(
+    settings: Settings,
+    device: DeviceInfo,
+    place: Place | None,
+    tests: Sequence[str],
+    routes: Sequence[str],
+    variants: Sequence[str],
+) -> Schedule:
+    if place is not None:
+        return place.plan(settings, tests, routes, variants)
+    catalogue = Catalogue(settings, device)
+    return schedule(catalogue, select_items(catalogue, tests, routes, variants))
 
 
 def select_items(

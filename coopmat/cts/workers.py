@@ -168,7 +168,7 @@ class Pool:
         self._stop = False
 
     def run(self, batches: Sequence[Batch | Keep]) -> None:
-        """Run batches and return when all are finished; the processes remain for more, except after an exception. Raises
+        """Run batches and return when all are finished; the processes remain for more, but for an exception. Raises
         InternalError if workers do not start."""
         self._queue.extend(batches)
         try:

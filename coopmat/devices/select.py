@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from coopmat.diagnostics import CompileError, Diagnostic, Note, Severity
 
@@ -17,8 +17,27 @@ from .table import route_for
 _EXTRAS = {"cpu": "cpu", "intel": "cpu", "pocl": "pocl", "oclgrind": "oclgrind"}
 
 
+# What platforms are called here; others by the first word of their names.
+_PLATFORMS = {"intel": "intel", "portable computing language": "pocl", "oclgrind": "oclgrind", "rusticl": "rusticl"}
+RESOURCE = "device:"
+"""What the names begin with that devices have on a cluster."""
+
+
+def resource_names(devices: Sequence[DeviceInfo]) -> list[str]:
+    """Return a name for each: the platform's, with a number from the second device of a platform on."""
+    names: list[str] = []
+    for device in devices:
+        text = device.platform.casefold()
+        short = next((name for key, name in _PLATFORMS.items() if key in text), None)
+        base = RESOURCE + (short or re.sub(r"\W+", "-", text.split()[0] if text.split() else "unknown"))
+        count = sum(name == base or name.startswith(base + ":") for name in names)
+        names.append(f"{base}:{count}" if count else base)
+    return names
+
+
 def select(choice: str | None = None, devices: Iterable[DeviceInfo] | None = None) -> DeviceInfo:
-    """The one device that `choice` names: part of a platform's or device's name, or "platform:device" numbers.
+    """The one device that `choice` names: part of a platform's or device's name, "platform:device" numbers, or the
+    name that it has on a cluster, such as "device:intel".
 
     Without a choice it is PYOPENCL_CTX's, or else the first of those that `Route.rank` puts first and that build an
     empty kernel (`health`); a device that is named is not tried. `devices` defaults to all that OpenCL shows.
@@ -73,6 +92,9 @@ def require_health(device: DeviceInfo) -> None:
 
 
 def _fitting(choice: str, candidates: list[DeviceInfo]) -> list[DeviceInfo]:
+    if choice.startswith(RESOURCE):
+        named = zip(resource_names(candidates), candidates, strict=True)
+        return [device for name, device in named if name == choice]
     if re.fullmatch(r"\d+(:\d+)?", choice):
         return [device for device in candidates if choice in (device.index, device.index.split(":")[0])]
     text = choice.casefold()
