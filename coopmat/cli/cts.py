@@ -46,6 +46,8 @@ def _routes(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 @click.option("--route", "routes", callback=_routes, metavar="R", help=f"{', '.join(ROUTES)}; several with commas.")
 @click.option("--device", metavar="D", help="Part of a platform's or device's name, or platform:device numbers.")
 @click.option("-j", "--jobs", type=click.IntRange(1), default=1, metavar="N", help="Variants at a time.")
+@click.option("--resume", metavar="REPORT", help="Go on with a run, whose JSON this is: what it has is not run again.")
+@click.option("--compare", type=(str, str), metavar="A B", help="Tell what differs between two reports in JSON.")
 @click.option("--cluster", metavar="ADDRESS", help="A scheduler of dask.distributed's, or local:N (docs/cluster.md).")
 @click.option("--seed", type=click.IntRange(0), default=0, metavar="S", help="Of inputs and of the selection.")
 @click.option("--timeout", type=click.FloatRange(0.1), default=60.0, metavar="S", help="Seconds for a variant; 60.")
@@ -60,6 +62,9 @@ def command(**options: Any) -> int:
     """Run the conformance tests on a device: all, or those named (c_add, 'spirv_*')."""
     from coopmat.devices import require_health, select
 
+    if options["compare"]:
+        a, b = options["compare"]
+        return _compare(a, b, options["json_file"])
     if options["wimpy"] and options["exhaustive"]:
         raise click.UsageError("--wimpy and --exhaustive exclude each other")
     if options["cluster"]:
@@ -68,6 +73,19 @@ def command(**options: Any) -> int:
     if not options["as_list"]:
         require_health(device)
     return conduct(settings_for(device, options), device, options)
+
+
+def _compare(a: str, b: str, json_file: str | None) -> int:
+    """Print a table of the differences; the status is that of a failing run if B has a failure that A lacks."""
+    from coopmat.cts.report.differences import compare, render, render_json
+    from coopmat.cts.report.read import read
+
+    comparison = compare(read(a), read(b))
+    if json_file:
+        write_outputs({json_file: render_json(comparison).encode()})
+    if json_file != "-":
+        click.echo(render(comparison), nl=False)
+    return ExitStatus.INPUT if comparison.is_worse else ExitStatus.DONE
 
 
 def _on_cluster(options: Mapping[str, Any]) -> int:
@@ -103,12 +121,14 @@ def settings_for(device: DeviceInfo, options: Mapping[str, Any]) -> Settings:
 
 def conduct(settings: Settings, device: DeviceInfo, options: Mapping[str, Any], place: Place | None = None) -> int:
     """List or run the tests that the options select, write the reports, and return the exit status."""
+    from coopmat.cts.report.read import read
     from coopmat.cts.report.text import TextReport
     from coopmat.cts.run import run
 
     if options["as_list"]:
         return _list(settings, device, options)
     reports = _reports(options)
+    resume = read(options["resume"]) if options["resume"] else None
     text = TextReport(settings, 2 if place else options["jobs"], click.echo)
     results = run(
         settings,
@@ -116,6 +136,7 @@ def conduct(settings: Settings, device: DeviceInfo, options: Mapping[str, Any], 
         **{name: options[name] for name in ("tests", "variants", "routes", "jobs", "fail_fast")},
         arguments=sys.argv[1:],
         place=place,
+        resume=resume,
         started=text.started,
         done=text.done,
     )

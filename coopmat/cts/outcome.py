@@ -26,7 +26,8 @@ class Outcome:
     """The outcome of one variant of a test on a route, or, with an empty `variant`, of a test that has none there.
 
     `seconds` is its share of compiling and building, with its own launch and comparison. `log` describes the error, or
-    why it is not supported; `directory` is that of a failing variant's files, if there are any.
+    why it is not supported; `directory` is that of a failing variant's files, if there are any. `machine` names the one
+    that it ran on.
     """
 
     test: str
@@ -36,6 +37,7 @@ class Outcome:
     seconds: float = 0.0
     log: str = ""
     directory: str = ""
+    machine: str = ""
 
 
 def worst(outcomes: Iterable[Outcome]) -> Status:

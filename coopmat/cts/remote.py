@@ -6,6 +6,7 @@ their outcomes.
 
 from __future__ import annotations
 
+import platform
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -82,7 +83,8 @@ def run_batch(work: Work) -> list[Delivery]:
         _pool = work.settings, Pool(own, 1, lambda *names: None, collect), outcomes
     _, pool, outcomes = _pool
     pool.run([work.request])
-    delivered = [Delivery(outcome, _files(outcome)) for outcome in outcomes]
+    machine = platform.node()
+    delivered = [Delivery(replace(outcome, machine=machine), _files(outcome)) for outcome in outcomes]
     outcomes.clear()
     return delivered
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import platform
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
 from coopmat.devices import DeviceInfo
 
 from .outcome import Outcome, Results, Status
+from .report.read import Report, key_of, known, require_same_run
 from .schedule import Batch, Catalogue, Item, Schedule, Settings, schedule, select, select_tests
 from .workers import Pool
 
@@ -39,11 +42,12 @@ def run(
     fail_fast: bool = False,
     arguments: Sequence[str] = (),
     place: Place | None = None,
+    resume: Report | None = None,
     started: Started = lambda test, variant, route: None,
     done: Done = lambda outcome: None,
 ) -> Results:
     """Run the tests (names or patterns; all by default) on the routes (the device's by default), here in `jobs`
-    processes, or in a place on a cluster.
+    processes, or in a place on a cluster. Variants that are in the report `resume` are not run again.
 
     Ctrl-C ends it early: the results so far are returned. Raises UsageError for a test or variant that does not exist,
     InternalError if no worker starts.
@@ -53,9 +57,17 @@ def run(
     options = {name: getattr(settings, name) for name in ("seed", "selection", "tolerance", "timeout")} | {"jobs": jobs}
     routes = list(routes) or [settings.default_route]
     results = Results(device, routes, list(arguments), options, plan.size, datetime.now().astimezone())
+    order = plan.order()
+    batches = plan.batches
+    if resume is not None:
+        require_same_run(resume, results, settings)
+        before = known(resume, order)
+        results.outcomes += before.values()
+        batches = [part for batch in batches for part in batch.without(before)]
+    machine = platform.node()
 
     def collect(outcome: Outcome) -> bool:
-        results.outcomes.append(outcome)
+        results.outcomes.append(replace(outcome, machine=outcome.machine or machine))
         done(outcome)
         return fail_fast and outcome.status is Status.FAILED
 
@@ -64,13 +76,15 @@ def run(
             started(outcome.test, outcome.variant, outcome.route)
             collect(outcome)
         if place is not None:
-            place.run(settings, plan.batches, collect)
+            place.run(settings, batches, collect)
         else:
             pool = Pool(settings, jobs, started, collect)
-            pool.run(plan.batches)
+            pool.run(batches)
             pool.close()
     except KeyboardInterrupt:
         results.interrupted = True
+    # However the work was spread, the rows of a report have one order.
+    results.outcomes.sort(key=lambda outcome: order[key_of(outcome)])
     results.seconds = time.monotonic() - begin
     return results
 

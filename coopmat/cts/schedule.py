@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coopmat.devices import DeviceInfo, route_for
@@ -84,6 +84,11 @@ class Batch:
     def part(self, start: int, end: int | None = None) -> Batch:
         return replace(self, items=self.items[start:end])
 
+    def without(self, known: Container[tuple[str, str, str]]) -> list[Batch]:
+        """Return what remains of it without the variants of these tests, variants and routes: a batch, or none."""
+        items = tuple(item for item in self.items if (self.test(item), item.variant, self.route) not in known)
+        return [replace(self, items=items)] if items else []
+
     def halves(self) -> tuple[Batch, Batch]:
         middle = len(self.items) // 2
         return self.part(0, middle), self.part(middle)
@@ -159,6 +164,12 @@ class Schedule:
 
     batches: Sequence[Batch]
     outcomes: Sequence[Outcome]
+
+    def order(self) -> dict[tuple[str, str, str], int]:
+        """Return the place of each outcome, by test, variant and route."""
+        keys = [(outcome.test, outcome.variant, outcome.route) for outcome in self.outcomes]
+        keys += [(batch.test(item), item.variant, batch.route) for batch in self.batches for item in batch.items]
+        return {key: number for number, key in enumerate(keys)}
 
     @property
     def size(self) -> int:

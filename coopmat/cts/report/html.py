@@ -165,7 +165,8 @@ def _items(outcomes: Iterable[Outcome], settings: Settings) -> Iterable[str]:
         places = ((view.key, *view.place(outcome, about)) for view in VIEWS)
         keys = ["|".join(place) for place in places if all(place)]
         name = escape(outcome.variant or outcome.test)
-        line = f"{name} <small>{outcome.status.value}, {outcome.seconds:.3f} s</small>"
+        where = f", {escape(outcome.machine)}" if outcome.machine else ""
+        line = f"{name} <small>{outcome.status.value}, {outcome.seconds:.3f} s{where}</small>"
         if outcome.log:
             files_at = f"<p>files: {escape(outcome.directory)}</p>" if outcome.directory else ""
             lines = printable(outcome.log).splitlines()

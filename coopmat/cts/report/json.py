@@ -13,7 +13,7 @@ from .text import verdict
 
 # Raised when what is there changes its meaning.
 VERSION = 1
-_KEYS = {Status.PASSED: "passed", Status.FAILED: "failed", Status.NOT_SUPPORTED: "not_supported"}
+KEYS = {Status.PASSED: "passed", Status.FAILED: "failed", Status.NOT_SUPPORTED: "not_supported"}
 
 
 def render(results: Results, settings: Settings) -> str:
@@ -29,7 +29,7 @@ def render(results: Results, settings: Settings) -> str:
         "complete": results.complete,
         "interrupted": results.interrupted,
         "verdict": verdict(results),
-        "totals": {_KEYS[status]: count for status, count in results.counts().items()},
+        "totals": {KEYS[status]: count for status, count in results.counts().items()},
         "tests": _tests(results),
         "outcomes": [_outcome(outcome, settings) for outcome in results.outcomes],
     }
@@ -56,8 +56,8 @@ def _tests(results: Results) -> list[dict[str, object]]:
         {
             "test": test,
             "route": route,
-            "status": _KEYS[worst(outcomes)],
-            **{_KEYS[status]: number for status, number in count(outcomes).items()},
+            "status": KEYS[worst(outcomes)],
+            **{KEYS[status]: number for status, number in count(outcomes).items()},
             "seconds": round(seconds(outcomes), 3),
         }
         for (test, route), outcomes in results.groups().items()
@@ -69,10 +69,11 @@ def _outcome(outcome: Outcome, settings: Settings) -> dict[str, object]:
         "test": outcome.test,
         "variant": outcome.variant,
         "route": outcome.route,
-        "status": _KEYS[outcome.status],
+        "status": KEYS[outcome.status],
         "seconds": round(outcome.seconds, 4),
         "log": outcome.log,
         "directory": outcome.directory,
+        "machine": outcome.machine,
         "repeat": settings.repeat(outcome),
     }
 

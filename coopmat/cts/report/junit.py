@@ -48,6 +48,9 @@ def _add_case(suite: ET.Element, outcome: Outcome, settings: Settings) -> None:
         name=outcome.variant or outcome.test,
         time=f"{outcome.seconds:.4f}",
     )
+    if outcome.machine:
+        properties = ET.SubElement(case, "properties")
+        ET.SubElement(properties, "property", name="machine", value=printable(outcome.machine))
     if outcome.status is Status.FAILED:
         first = outcome.log.partition("\n")[0]
         failure = ET.SubElement(case, "failure", message=printable(first))

@@ -1,0 +1,103 @@
+"""What differs between two runs: of two versions, two devices, two machines."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ..outcome import Outcome, count
+from .json import KEYS
+from .read import Key, Report, failed
+
+_ABSENT = "-"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A variant whose status differs; None: it is not in that report."""
+
+    key: Key
+    before: Outcome | None
+    after: Outcome | None
+
+    @property
+    def is_worse(self) -> bool:
+        return failed(self.after) and not failed(self.before)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two reports and their `differences`, in the order of the reports. Variants are the same if test, variant and
+    route are; the route does not count where each report has one, and these differ."""
+
+    a: Report
+    b: Report
+    differences: tuple[Difference, ...]
+    same: int
+
+    @property
+    def is_worse(self) -> bool:
+        return any(difference.is_worse for difference in self.differences)
+
+
+def compare(a: Report, b: Report) -> Comparison:
+    """Return what differs between two reports."""
+    routes = len(a.routes) == len(b.routes) == 1 and a.routes != b.routes
+    key: Callable[[Outcome], Key] = lambda o: (o.test, o.variant, "" if routes else o.route)  # noqa: E731
+    before, after = ({key(outcome): outcome for outcome in report.outcomes} for report in (a, b))
+    keys = list(dict.fromkeys([*before, *after]))
+    found = [Difference(k, before.get(k), after.get(k)) for k in keys]
+    differing = tuple(d for d in found if _status(d.before) != _status(d.after))
+    return Comparison(a, b, differing, len(found) - len(differing))
+
+
+def _status(outcome: Outcome | None) -> str:
+    return _ABSENT if outcome is None else KEYS[outcome.status].replace("_", " ")
+
+
+def render(comparison: Comparison) -> str:
+    """Return a table for people: both runs, how many changed from what to what, and each difference."""
+    lines = [*_heads(comparison), ""]
+    changes = Counter((_status(d.before), _status(d.after)) for d in comparison.differences)
+    lines += [f"{number:6} {a} -> {b}" for (a, b), number in sorted(changes.items(), key=lambda item: -item[1])]
+    lines.append(f"{comparison.same:6} the same")
+    if comparison.differences:
+        rows = [("test", "variant", "route", "A", "B", ""), *map(_row, comparison.differences)]
+        lines += ["", *_table(rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _heads(comparison: Comparison) -> Iterator[str]:
+    for letter, report in (("A", comparison.a), ("B", comparison.b)):
+        numbers = ", ".join(f"{n} {KEYS[status].replace('_', ' ')}" for status, n in count(report.outcomes).items())
+        machines = ", ".join(sorted({o.machine for o in report.outcomes if o.machine})) or "?"
+        yield f"{letter}  {report.name}: {report.label}, routes {' '.join(report.routes)}, on {machines}: {numbers}"
+
+
+def _row(difference: Difference) -> tuple[str, ...]:
+    test, variant, route = difference.key
+    log = next((o.log for o in (difference.after, difference.before) if o is not None and o.log), "")
+    first = log.splitlines()[0] if log else ""
+    return test, variant, route, _status(difference.before), _status(difference.after), first
+
+
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def render_json(comparison: Comparison) -> str:
+    """Return the comparison as JSON."""
+    rows = [
+        dict(zip(("test", "variant", "route", "a", "b", "log"), _row(difference), strict=True))
+        for difference in comparison.differences
+    ]
+    reports = {
+        letter: {"report": report.name, "device": dict(report.device), "routes": list(report.routes)}
+        for letter, report in (("a", comparison.a), ("b", comparison.b))
+    }
+    document = {**reports, "same": comparison.same, "worse": comparison.is_worse, "differences": rows}
+    return json.dumps(document, indent=1) + "\n"

@@ -1,0 +1,110 @@
+"""Reports of earlier runs, read from their JSON: to go on with one (`--resume`), or to compare two (`--compare`).
+
+A report may come from anywhere: every field is checked, and only text and numbers are taken from it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coopmat.options import UsageError
+
+from ..outcome import Outcome, Results, Status
+from ..schedule import Settings
+from .json import KEYS, VERSION, describe
+
+_STATUSES = {name: status for status, name in KEYS.items()}
+_TEXTS = ("test", "variant", "route", "log", "directory", "machine")
+# What two runs must have in common for one to go on with the other's outcomes.
+_OPTIONS = ("seed", "selection", "tolerance")
+_DEVICE = ("platform", "name", "version", "driver")
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report that was read: the device's facts, the run's routes and options, and the outcomes in their order."""
+
+    name: str
+    device: Mapping[str, Any]
+    routes: tuple[str, ...]
+    options: Mapping[str, Any]
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def label(self) -> str:
+        return f"{self.device.get('platform', '')}: {self.device.get('name', '')}"
+
+    def by_key(self) -> dict[Key, Outcome]:
+        return {key_of(outcome): outcome for outcome in self.outcomes}
+
+
+def key_of(outcome: Outcome) -> Key:
+    return outcome.test, outcome.variant, outcome.route
+
+
+def read(name: str) -> Report:
+    """Read a report. Raises OSError, UsageError."""
+    try:
+        document = json.loads(Path(name).read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{name} is not JSON: {error}") from None
+    return parse(document, name)
+
+
+def parse(document: object, name: str) -> Report:
+    """Return the report that JSON stands for. Raises UsageError for anything else."""
+    fields = _mapping(document, name, "a report")
+    if fields.get("version") != VERSION:
+        raise UsageError(f"{name} is no report of this form: it has version {fields.get('version')!r}, not {VERSION}")
+    routes, outcomes = fields.get("routes"), fields.get("outcomes")
+    if not isinstance(outcomes, list) or not isinstance(routes, list) or not all(isinstance(r, str) for r in routes):
+        raise UsageError(f"{name} is no report: it has no list of routes and outcomes")
+    device = _mapping(fields.get("device"), name, "the device")
+    options = _mapping(fields.get("options"), name, "the options")
+    rows = tuple(_outcome(row, f"outcome {number} of {name}") for number, row in enumerate(outcomes, 1))
+    return Report(name, device, tuple(routes), options, rows)
+
+
+def _mapping(value: object, name: str, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UsageError(f"{name} is no report: {what} is {type(value).__name__}, not an object")
+    return value
+
+
+def _outcome(row: object, name: str) -> Outcome:
+    fields = _mapping(row, name, "it")
+    texts = {key: fields.get(key, "") for key in _TEXTS}
+    status, seconds = fields.get("status"), fields.get("seconds", 0.0)
+    wrong = [key for key, value in texts.items() if not isinstance(value, str)]
+    if not isinstance(status, str) or status not in _STATUSES:
+        wrong.append("status")
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        wrong.append("seconds")
+    if wrong or not texts["test"]:
+        raise UsageError(f"{name} is not as this program writes them: {', '.join(wrong or ['test'])}")
+    return Outcome(status=_STATUSES[str(status)], seconds=float(seconds), **texts)
+
+
+def require_same_run(report: Report, results: Results, settings: Settings) -> None:
+    """Raise UsageError unless the report is of a run like this one."""
+    own = describe(results.device)
+    for what, theirs, ours in (
+        *((f"device's {key}", report.device.get(key), own[key]) for key in _DEVICE),
+        *((key, report.options.get(key), getattr(settings, key)) for key in _OPTIONS),
+    ):
+        if theirs != ours:
+            raise UsageError(f"{report.name} is of another run: its {what} is {theirs!r}, not {ours!r}")
+
+
+def known(report: Report, planned: Mapping[Key, int]) -> dict[Key, Outcome]:
+    """Return the outcomes of variants that are planned, too, but for tests that had none."""
+    return {key: outcome for key, outcome in report.by_key().items() if key in planned and outcome.variant}
+
+
+def failed(outcome: Outcome | None) -> bool:
+    return outcome is not None and outcome.status is Status.FAILED
