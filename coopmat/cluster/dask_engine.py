@@ -8,10 +8,11 @@ is run again by itself, when the others are done, and is `Lost` if a worker dies
 from __future__ import annotations
 
 import logging
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from coopmat.devices.select import RESOURCE
@@ -21,8 +22,9 @@ from .identity import VERSION, Identity, version
 from .processes import DEATHS, Done, Failed, Lost, ProcessPool, call
 
 # Seconds to wait for a scheduler, and for the first worker that fits.
-_CONNECT, _WORKER = 20.0, 60.0
+_CONNECT, _WORKER = 10.0, 60.0
 _LOCAL = "local:"
+_ADDRESS = re.compile(r"(\w+://)?([\w.-]+|\[[0-9a-fA-F:]+\]):\d{1,5}/?")
 SETTINGS = {
     # Workers have processes of their own, which daemons may not have.
     "distributed.worker.daemon": False,
@@ -49,6 +51,8 @@ class DaskEngine:
         self._tell = tell
         self._refused: set[str] = set()
         self._own: Any = None
+        if not cluster.startswith(_LOCAL) and not _ADDRESS.fullmatch(cluster):
+            raise UsageError(f"there is no cluster at {cluster}: it takes tcp://HOST:PORT, tls://HOST:PORT or local:N")
         with dask.config.set(SETTINGS):
             try:
                 address = self._started(cluster) if cluster.startswith(_LOCAL) else cluster
@@ -92,11 +96,15 @@ class DaskEngine:
 
     def devices(self) -> dict[str, Identity]:
         """Return what each worker of this version says of itself."""
-        addresses = list(self.workers())
+        workers = self.workers()
         if self._own is not None:
-            return dict.fromkeys(addresses, local_identity())
-        found: dict[str, Identity] = self._client.run(local_identity, workers=addresses) if addresses else {}
-        return found
+            return dict.fromkeys(workers, local_identity())
+        every: dict[str, Identity] = self._client.run(local_identity, workers=list(workers)) if workers else {}
+        # A worker may offer some of its machine's devices only.
+        return {
+            address: replace(own, devices=tuple(d for d in own.devices if d.resource in workers[address]["resources"]))
+            for address, own in every.items()
+        }
 
     def _slots(self, device: str) -> int:
         """Return how many units can run at a time."""
