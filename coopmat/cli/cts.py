@@ -67,11 +67,15 @@ def command(**options: Any) -> int:
         return _compare(a, b, options["json_file"])
     if options["wimpy"] and options["exhaustive"]:
         raise click.UsageError("--wimpy and --exhaustive exclude each other")
-    if options["cluster"]:
+    if options["cluster"] and options["as_list"]:
+        raise click.UsageError("--list and --cluster exclude each other")
+    if options["cluster"] and not options["cluster"].startswith("local:"):
         return _on_cluster(options)
     device = select(options["device"])
     if not options["as_list"]:
         require_health(device)
+    if options["cluster"]:
+        return _on_local_cluster(options, device)
     return conduct(settings_for(device, options), device, options)
 
 
@@ -93,8 +97,6 @@ def _on_cluster(options: Mapping[str, Any]) -> int:
     from coopmat.cluster.identity import chosen
     from coopmat.cts.remote import ClusterDevice
 
-    if options["as_list"]:
-        raise click.UsageError("--list and --cluster exclude each other")
     engine = DaskEngine(options["cluster"], lambda text: click.echo(text, err=True))
     try:
         found = chosen(engine.devices().values(), options["device"])
@@ -117,6 +119,23 @@ def settings_for(device: DeviceInfo, options: Mapping[str, Any]) -> Settings:
         device_name=options["device"] or "",
         **{name: options[name] for name in ("seed", "tolerance", "timeout", "keep", "code")},
     )
+
+
+def _on_local_cluster(options: Mapping[str, Any], device: DeviceInfo) -> int:
+    from coopmat.cluster.dask_engine import DaskEngine
+    from coopmat.cts.remote import ClusterDevice
+    from coopmat.devices import list_devices
+    from coopmat.devices.select import resource_names
+
+    every = list_devices()
+    names = {info.index: name for name, info in zip(resource_names(every), every, strict=True)}
+    resource = names[device.index]
+    engine = DaskEngine(options["cluster"], device=resource)
+    try:
+        place = ClusterDevice(engine, resource, device)
+        return conduct(settings_for(device, options), device, options, place)
+    finally:
+        engine.close()
 
 
 def conduct(settings: Settings, device: DeviceInfo, options: Mapping[str, Any], place: Place | None = None) -> int:

@@ -23,7 +23,7 @@ from .processes import DEATHS, Done, Failed, Lost, ProcessPool, call
 
 # Seconds to wait for a scheduler, and for the first worker that fits.
 _CONNECT, _WORKER = 10.0, 60.0
-_LOCAL = "local:"
+LOCAL = "local:"
 _ADDRESS = re.compile(r"(\w+://)?([\w.-]+|\[[0-9a-fA-F:]+\]):\d{1,5}/?")
 SETTINGS = {
     # Workers have processes of their own, which daemons may not have.
@@ -36,12 +36,13 @@ SETTINGS = {
 
 
 class DaskEngine:
-    """A `DaskEngine` is a client of a scheduler's: at an address, or with N workers of its own for "local:N".
+    """A `DaskEngine` is a client of a scheduler's: at an address, or with N workers of its own for "local:N", which
+    have the one `device` that is named, by default all of this machine's. `tell` is called with lines for the user.
 
     Raises UsageError where there is none, and where dask.distributed is not installed.
     """
 
-    def __init__(self, cluster: str, tell: Callable[[str], None] = lambda text: None) -> None:
+    def __init__(self, cluster: str, tell: Callable[[str], None] = lambda text: None, device: str = "") -> None:
         try:
             import dask
             import distributed
@@ -51,30 +52,31 @@ class DaskEngine:
         self._tell = tell
         self._refused: set[str] = set()
         self._own: Any = None
-        if not cluster.startswith(_LOCAL) and not _ADDRESS.fullmatch(cluster):
+        if not cluster.startswith(LOCAL) and not _ADDRESS.fullmatch(cluster):
             raise UsageError(f"there is no cluster at {cluster}: it takes tcp://HOST:PORT, tls://HOST:PORT or local:N")
         with dask.config.set(SETTINGS):
             try:
-                address = self._started(cluster) if cluster.startswith(_LOCAL) else cluster
+                address = self._started(cluster, device) if cluster.startswith(LOCAL) else cluster
                 self._client = distributed.Client(address, timeout=_CONNECT, set_as_default=False)
             except (OSError, TimeoutError, ValueError) as error:
                 self.close()
                 raise UsageError(f"there is no cluster at {cluster}: {error}") from None
         self._client.run_on_scheduler(_limit_deaths)
 
-    def _started(self, cluster: str) -> Any:
+    def _started(self, cluster: str, device: str) -> Any:
         import distributed
 
-        text = cluster.removeprefix(_LOCAL)
+        text = cluster.removeprefix(LOCAL)
         if not text.isdecimal() or not 0 < int(text) <= 1024:
             raise UsageError(f"--cluster local:N has a number of workers, not '{text}'")
+        resources = {VERSION + version(): 1e6, device: 1} if device else local_identity().resources()
         self._own = distributed.LocalCluster(
             n_workers=int(text),
             threads_per_worker=1,
             processes=True,
             dashboard_address=None,
             memory_limit=0,
-            resources=local_identity().resources(),
+            resources=resources,
         )
         return self._own
 

@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coopmat.cluster import Engine, Failed, Lost
+from coopmat.devices import DeviceInfo
 from coopmat.diagnostics import InternalError
 
 from . import artifacts
 from .outcome import Outcome, Status
-from .schedule import Batch, Catalogue, Schedule, Settings, schedule
+from .run import plan_here
+from .schedule import Batch, Schedule, Settings
 from .workers import Keep, Pool
 
 # The most bytes of one variant's files that are sent.
@@ -58,10 +60,8 @@ def plan(selection: Selection) -> Schedule:
     """Return the batches of a run. Raises UsageError for a test or a variant that does not exist."""
     from coopmat.devices import select
 
-    from .run import select_items
-
-    catalogue = Catalogue(selection.settings, select(selection.settings.device))
-    return schedule(catalogue, select_items(catalogue, selection.tests, selection.routes, selection.variants))
+    device = select(selection.settings.device)
+    return plan_here(selection.settings, device, selection.tests, selection.routes, selection.variants)
 
 
 _pool: tuple[Settings, Pool, list[Outcome]] | None = None
@@ -108,15 +108,19 @@ def _files(outcome: Outcome) -> dict[str, bytes]:
 
 @dataclass(frozen=True)
 class ClusterDevice:
-    """A device of a cluster, by the name of its resource."""
+    """A device of a cluster, by the name of its resource. `device` is the same one where it is here, too: then plans
+    are made here."""
 
     engine: Engine
     resource: str
+    device: DeviceInfo | None = None
 
     def plan(
         self, settings: Settings, tests: Sequence[str], routes: Sequence[str], variants: Sequence[str]
     ) -> Schedule:
         """Have the plan made where the device is. Raises UsageError, InternalError."""
+        if self.device is not None:
+            return plan_here(settings, self.device, tests, routes, variants)
         selection = Selection(replace(settings, device=self.resource), tuple(tests), tuple(routes), tuple(variants))
         results: dict[int, object] = {}
         self.engine.run(_planned, [selection], results.__setitem__, device=self.resource)

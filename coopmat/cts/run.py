@@ -53,7 +53,10 @@ def run(
     InternalError if no worker starts.
     """
     begin = time.monotonic()
-    plan = _plan(settings, device, place, tests, routes, variants)
+    if place is not None:
+        plan = place.plan(settings, tests, routes, variants)
+    else:
+        plan = plan_here(settings, device, tests, routes, variants)
     options = {name: getattr(settings, name) for name in ("seed", "selection", "tolerance", "timeout")} | {"jobs": jobs}
     routes = list(routes) or [settings.default_route]
     results = Results(device, routes, list(arguments), options, plan.size, datetime.now().astimezone())
@@ -89,16 +92,11 @@ def run(
     return results
 
 
-def _plan(
-    settings: Settings,
-    device: DeviceInfo,
-    place: Place | None,
-    tests: Sequence[str],
-    routes: Sequence[str],
-    variants: Sequence[str],
+def plan_here(
+    settings: Settings, device: DeviceInfo, tests: Sequence[str], routes: Sequence[str], variants: Sequence[str]
 ) -> Schedule:
-    if place is not None:
-        return place.plan(settings, tests, routes, variants)
+    """Return the batches of a run on a device of this machine's. Raises UsageError for a test or a variant that does
+    not exist."""
     catalogue = Catalogue(settings, device)
     return schedule(catalogue, select_items(catalogue, tests, routes, variants))
 
