@@ -45,6 +45,9 @@ class Invocation:
     time_passes: bool = False
     print_after: tuple[str, ...] = ()
     mode: str | None = None
+    batch: str | None = None
+    jobs: str = "1"
+    cluster: str | None = None
     help: bool = False
 
 
@@ -88,6 +91,9 @@ FLAGS: tuple[Flag, ...] = (
     ),
     Flag(("--source",), "inputs", "The input, as the conformance suite names it.", "FILE"),
     Flag(("--mode",), "mode", "The conformance suite's kinds.", "MODE", choices=("spir-v", "binary")),
+    Flag(("--batch",), "batch", "Compile what a list in TOML or JSON names (docs/batch.md).", "FILE"),
+    Flag(("-j", "--jobs"), "jobs", "With --batch: processes; 1.", "N"),
+    Flag(("--cluster",), "cluster", "With --batch: a scheduler of dask.distributed's, or local:N.", "ADDRESS"),
     Flag(("-v", "--verbose"), "verbose", "Print versions, places and what is done for each input.", constant=True),
     Flag(("-###",), "dry", "Print that, and do nothing.", constant=True),
     Flag(("--version",), "version", "Print the version.", constant=True),

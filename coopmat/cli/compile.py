@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter, methodcaller
@@ -26,6 +26,9 @@ from .status import ExitStatus, run_guarded
 if TYPE_CHECKING:
     from coopmat.compiler import Module
     from coopmat.devices import DeviceInfo
+
+
+Write = Callable[[Mapping[str, bytes]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,10 @@ def _run(arguments: list[str]) -> int:
         return ExitStatus.DONE
     if invocation.verbose or invocation.dry:
         sys.stderr.write(verbose.head())
+    if invocation.batch is not None:
+        from .batch import run
+
+        return run(invocation, arguments)
     if not invocation.inputs and invocation.verbose:
         return ExitStatus.DONE
     if not invocation.inputs:
@@ -148,7 +155,9 @@ def _kinds(invocation: Invocation, matrices: str) -> list[str]:
     return list(dict.fromkeys(kinds))
 
 
-def _compile(invocation: Invocation, options: CompileOptions, kinds: list[str], reporter: Reporter) -> int:
+def _compile(
+    invocation: Invocation, options: CompileOptions, kinds: list[str], reporter: Reporter, write: Write = write_outputs
+) -> int:
     _refuse_what_comes_later(invocation, kinds)
     name = invocation.inputs[0]
     outputs = _outputs(invocation, kinds, options.matrices)
@@ -182,7 +191,7 @@ def _compile(invocation: Invocation, options: CompileOptions, kinds: list[str], 
     contents = _contents(invocation, module, outputs)
     for stage in invocation.print_after:
         sys.stderr.write(f"// after {stage}\n{STAGES[stage](module)}\n")
-    write_outputs(contents)
+    write(contents)
     reporter.show(module.diagnostics, module.sources)
     if invocation.time_passes:
         _print_times(module)
@@ -302,6 +311,23 @@ def _help() -> str:
     with formatter.section("Compiler"):
         formatter.write_dl(list(_COMPILER_HELP.items()))
     return formatter.getvalue().rstrip()
+
+
+def compile_one(arguments: Sequence[str], write: Write, color: bool) -> int:
+    """Compile one entry of a batch, and return its exit status. Findings go to standard error, outputs to `write`.
+    Raises UsageError for arguments that are none."""
+    invocation = parse_arguments(arguments)
+    options = compile_options(invocation.options, [name for flag in FLAGS for name in flag.names])
+    kinds = _kinds(invocation, options.matrices)
+    reporter = Reporter(invocation.diagnostics, color if invocation.color is None else invocation.color)
+    return run_guarded(partial(_compile, invocation, options, kinds, reporter, write), reporter.show_error)
+
+
+def outputs_of(arguments: Sequence[str]) -> tuple[Invocation, CompileOptions, dict[str, str]]:
+    """Return the meaning of an entry's arguments, with the files that it writes. Raises UsageError."""
+    invocation = parse_arguments(arguments)
+    options = compile_options(invocation.options, [name for flag in FLAGS for name in flag.names])
+    return invocation, options, _outputs(invocation, _kinds(invocation, options.matrices), options.matrices)
 
 
 _COMPILER_HELP = {

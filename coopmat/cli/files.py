@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from coopmat import budgets
+from coopmat import budgets, file_table
 
 STANDARD_INPUT = "<stdin>"
 
@@ -18,12 +18,8 @@ def read_source(name: str) -> bytes:
     """Return the bytes of a source file, or of standard input for `-`. Raises OSError; budgets.Exceeded for one that is
     too large, which is not read to its end."""
     most = budgets.limit("source-bytes")
-    if name == "-":
-        data = sys.stdin.buffer.read(most + 1)
-    else:
-        with Path(name).open("rb") as file:
-            data = file.read(most + 1)
-    if len(data) > most:
+    data = sys.stdin.buffer.read(most + 1) if name == "-" else file_table.read(name, most)
+    if data is None or len(data) > most:
         raise budgets.Exceeded("source-bytes", STANDARD_INPUT if name == "-" else name)
     return data
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
-from .. import budgets
+from .. import budgets, file_table
 from ..diagnostics import Diagnostics, Span
 
 LONGEST_LINE = 65_535
@@ -102,7 +100,7 @@ def find_include(
     for folder in directories:
         path = os.path.normpath(os.path.join(folder, target))  # noqa: PTH118 - the name shown is the one searched
         try:
-            if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
+            if not file_table.is_regular(path):
                 diagnostics.error("include-unreadable", f"'{path}' is not a regular file", place)
                 return None
             data = _read(path)
@@ -123,11 +121,8 @@ def find_include(
 
 def _read(path: str) -> bytes:
     """Read a file. Raises OSError, and Exceeded before it allocates memory for a file that is too large."""
-    most = budgets.limit("source-bytes")
-    with Path(path).open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        data = b"" if size > most else file.read(most + 1)
-    if max(size, len(data)) > most:
+    data = file_table.read(path, budgets.limit("source-bytes"))
+    if data is None:
         raise budgets.Exceeded("source-bytes", f"'{path}'")
     return data
 
