@@ -19,7 +19,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parent.parent / "coopmat"
+import coopmat
+
+PACKAGE = Path(coopmat.__file__).resolve().parent
 LIMIT = 900.0
 
 
@@ -298,9 +300,38 @@ def verdict(mutant: Mutant | None, status: int, text: str) -> str:
     return "survived" if status == 0 else f"status {status}, without a failed variant:\n{text[-2000:]}"
 
 
+Item = tuple[str, Mutant | None]
+
+
+def judged(item: Item) -> tuple[str, float]:
+    """What is wrong with the runner's verdict on a mutant, empty where nothing is, and the seconds that it took."""
+    route, mutant = item
+    begun = time.monotonic()
+    return verdict(mutant, *run(route, mutant, 1)), time.monotonic() - begun
+
+
+def tell(item: Item, fault: str, seconds: float) -> bool:
+    route, mutant = item
+    name = mutant.name if mutant else "as it is"
+    how = fault or ("killed" if mutant else "passes")
+    print(f"{route:8}{name:32}{how} ({seconds:.0f} s)", flush=True)
+    return not fault
+
+
+def on_cluster(cluster: str, work: list[Item]) -> list[bool]:
+    from spread import reason, spread
+
+    results = spread(cluster, judged, work, lambda line: print(line, file=sys.stderr))
+    return [
+        tell(item, *(result if isinstance(result, tuple) else (reason(result), 0.0)))
+        for item, result in zip(work, results, strict=True)
+    ]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tools/cts-mutants", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="mutants at a time")
+    parser.add_argument("--cluster", metavar="ADDRESS", help="a scheduler of dask.distributed's, or local:N")
     parser.add_argument("--list", action="store_true", help="print the mutants instead of running them")
     parser.add_argument("name", nargs="*", default=["*"], help="of mutants; * stands for anything")
     arguments = parser.parse_args()
@@ -310,19 +341,13 @@ def main() -> int:
         return 0
     start = time.monotonic()
     routes = sorted({mutant.route for mutant in chosen})
-    work: list[tuple[str, Mutant | None]] = [*((r, None) for r in routes), *((m.route, m) for m in chosen)]
+    work: list[Item] = [*((r, None) for r in routes), *((m.route, m) for m in chosen)]
 
-    def one(item: tuple[str, Mutant | None]) -> bool:
-        route, mutant = item
-        begun = time.monotonic()
-        fault = verdict(mutant, *run(route, mutant, 1))
-        name = mutant.name if mutant else "as it is"
-        how = fault or ("killed" if mutant else "passes")
-        print(f"{route:8}{name:32}{how} ({time.monotonic() - begun:.0f} s)", flush=True)
-        return not fault
-
-    with ThreadPoolExecutor(arguments.jobs) as pool:
-        right = list(pool.map(one, work))
+    if arguments.cluster:
+        right = on_cluster(arguments.cluster, work)
+    else:
+        with ThreadPoolExecutor(arguments.jobs) as pool:
+            right = [tell(item, *result) for item, result in zip(work, pool.map(judged, work), strict=True)]
     killed = sum(right[len(routes) :])
     print(f"{killed} of {len(chosen)} mutants killed in {time.monotonic() - start:.0f} s")
     return 0 if all(right) else 1

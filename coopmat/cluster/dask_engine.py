@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from coopmat.devices.select import RESOURCE
@@ -124,6 +125,12 @@ class DaskEngine:
                 what = f"with {device.removeprefix(RESOURCE)}" if device else "of this version"
                 raise UsageError(f"the cluster has no worker {what}")
             time.sleep(0.2)
+
+    def share(self, root: Path, folders: Sequence[str], imported: Sequence[str]) -> None:
+        """Send folders of a root to all workers, which import modules from some of them."""
+        from .modules import Modules
+
+        self._client.register_plugin(Modules(root, folders, imported))
 
     # --- work
 

@@ -8,7 +8,9 @@ import sys
 import time
 from pathlib import Path
 
-from .campaign import Report, features, run
+from spread import CLUSTER_HELP
+
+from .campaign import Report, features, run, run_on_cluster
 
 
 def main() -> int:
@@ -25,7 +27,10 @@ def main() -> int:
             shown = time.monotonic()
             print(line, flush=True)
 
-    report = run(seeds, options.jobs, say, options.shrink)
+    if options.cluster:
+        report = run_on_cluster(options.cluster, seeds, say, options.shrink)
+    else:
+        report = run(seeds, options.jobs, say, options.shrink)
     _print(report, seeds, options.keep)
     return 1 if report.failures else 0
 
@@ -38,6 +43,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=5000, help="kernels; each has a seed of its own (5000)")
     parser.add_argument("--seed", type=int, help="the first kernel's; the others count on (random)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
+    parser.add_argument("--cluster", metavar="ADDRESS", help=CLUSTER_HELP)
     parser.add_argument("--shrink", type=float, default=60, metavar="SECONDS", help="for each failure (60)")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where failing programs go, as SEED.cl")
     options = parser.parse_args()

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from spread import parts, reason, spread
+
 from .programs import generate
 from .shrink import shrink
 from .tree import Node
@@ -14,6 +16,8 @@ from .workers import Batch, Finding, Worker, each, one
 
 # Kernels in one source. Of a fault all of them are suspects, so that there must not be many.
 BATCH = 6
+# Kernels of a part for a worker of a cluster, a multiple of those of a batch.
+PART = 10 * BATCH
 # The failures that are made smaller; the others are told as they are.
 SHRUNKEN = 6
 
@@ -56,10 +60,34 @@ def run(seeds: Sequence[int], jobs: int, say: Callable[[str], None], shrinking_s
             report.theirs += [(seed, finding) for finding in findings]
     report.failures.sort(key=lambda failure: failure.seed)
     # Many failures are mostly one fault again and again.
-    for number, failure in enumerate(report.failures[:SHRUNKEN]):
+    for number, failure in enumerate(report.failures[:SHRUNKEN] if shrinking_s else ()):
         report.failures[number] = shrunken(failure, shrinking_s)
     report.seconds = time.monotonic() - start
     return report
+
+
+def part(seeds: Sequence[int]) -> Report:
+    """A part of a campaign, on a worker of a cluster; nothing is shrunken."""
+    return run(seeds, 1, lambda line: None, 0)
+
+
+def run_on_cluster(cluster: str, seeds: Sequence[int], say: Callable[[str], None], shrinking_s: float = 60) -> Report:
+    """Compares the kernels of the seeds on a cluster's workers; what a worker dies of, or fails at, is a failure of the
+    part's first seed. The first failures are shrunken here."""
+    whole, start = Report(), time.monotonic()
+    chunks = parts(seeds, PART)
+    for chunk, result in zip(chunks, spread(cluster, part, chunks, say), strict=True):
+        if isinstance(result, Report):
+            whole.kernels += result.kernels
+            whole.theirs += result.theirs
+            whole.failures += result.failures
+        else:
+            finding = Finding("worker", f"seeds {chunk[0]} to {chunk[-1]}: {reason(result)}")
+            whole.failures.append(Failure(chunk[0], finding, str(generate(chunk[0]).tree)))
+    for number, failure in enumerate(whole.failures[:SHRUNKEN]):
+        whole.failures[number] = shrunken(failure, shrinking_s)
+    whole.seconds = time.monotonic() - start
+    return whole
 
 
 class _Work(Iterator[Batch]):

@@ -8,6 +8,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from spread import CLUSTER_HELP
+
 from . import campaign
 
 
@@ -19,7 +21,14 @@ def main() -> int:
     import coopmat
 
     print(f"{options.count} inputs of the seeds {first} to {numbers[-1]}, {options.jobs} jobs, {coopmat.__file__}")
-    report = campaign.run(numbers, options.jobs, lambda line: print(line, flush=True))
+
+    def say(line: str) -> None:
+        print(line, flush=True)
+
+    if options.cluster:
+        report = campaign.run_on_cluster(options.cluster, numbers, say)
+    else:
+        report = campaign.run(numbers, options.jobs, say)
     for finding in report.findings:
         if options.keep:
             _keep(finding, options.keep)
@@ -50,6 +59,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=5000, help="inputs; each has a seed of its own (5000)")
     parser.add_argument("--seed", type=int, help="the first input's; the others count on (random)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
+    parser.add_argument("--cluster", metavar="ADDRESS", help=CLUSTER_HELP)
     parser.add_argument(
         "--keep", type=Path, metavar="DIR", help="where the inputs of findings go, as SEED.cl and so on"
     )

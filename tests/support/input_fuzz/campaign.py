@@ -16,9 +16,12 @@ import signal
 import sys
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+
+from spread import parts, reason, spread
 
 from .corpus import Input, load
 from .mutate import mutated
@@ -252,6 +255,31 @@ def run(numbers: range, jobs: int, say: Callable[[str], None]) -> Report:
         if report.inputs % 500 == 0:
             say(f"{report.inputs} inputs, {report.inputs / report.seconds:.0f} each second, to {case_seed}")
     return report
+
+
+def part(numbers: range) -> Report:
+    """A part of a campaign, on a worker of a cluster."""
+    return run(numbers, 1, lambda line: None)
+
+
+def run_on_cluster(cluster: str, numbers: range, say: Callable[[str], None]) -> Report:
+    """As `run`, on a cluster's workers."""
+    start, whole = time.monotonic(), Report()
+    chunks = parts(numbers, PART)
+    # Its processes are forks, for which those of workers have too many threads.
+    for chunk, result in zip(chunks, spread(cluster, part, chunks, say, is_isolated=False), strict=True):
+        if isinstance(result, Report):
+            whole.inputs += result.inputs
+            whole.outcomes = dict(Counter(whole.outcomes) + Counter(result.outcomes))
+            whole.findings += result.findings
+        else:
+            raise RuntimeError(f"inputs {chunk[0]} to {chunk[-1]}: {reason(result)}")
+    whole.seconds = time.monotonic() - start
+    return whole
+
+
+# Inputs of a part for a worker of a cluster.
+PART = 250
 
 
 def _outcomes(numbers: range, jobs: int, seeds: list[Input]) -> Iterator[tuple[int, str, str]]:

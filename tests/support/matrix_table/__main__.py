@@ -15,16 +15,18 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from opencl_devices import NoDevice, full_device
+from spread import CLUSTER_HELP
 
 from . import table
 from .axes import MAINTENANCE, NATIVE, PARTS, targets
 from .requirements import missing, unknown, without_cases
-from .workers import batches, run_all
+from .workers import batches, run_all, run_on_cluster
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tools/matrix-table", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
+    parser.add_argument("--cluster", metavar="ADDRESS", help=CLUSTER_HELP)
     parser.add_argument("--seed", type=int, default=0, help="of inputs, shapes and the selection")
     parser.add_argument("--covering", action="store_true", help="the test suite's selection instead of all rows")
     parser.add_argument("--target", action="append", help="only this one")
@@ -51,7 +53,10 @@ def main() -> int:
     if arguments.list:
         print("\n".join(f"{target} {case}" for target, row in pairs for case in row.keys))
         return 0
-    findings = run_all(batches(pairs), arguments.jobs, arguments.seed)
+    if arguments.cluster:
+        findings = run_on_cluster(arguments.cluster, batches(pairs), arguments.seed)
+    else:
+        findings = run_all(batches(pairs), arguments.jobs, arguments.seed)
     strange = unknown() | without_cases(table.all_rows())
     lacking = [f"{route}: no case of {' '.join(f)}" for route in {t.route for t in everywhere} for f in _missing(route)]
     for text in [*map(str, findings), *lacking, *(f"not in the table: {name}" for name in sorted(strange))]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from matrix_programs import Target
 from opencl_devices import full_device
+from spread import reason, spread
 
 from .execution import Finding, Runner
 from .rows import Row
@@ -97,6 +98,24 @@ def batches(pairs: Sequence[tuple[Target, Row]]) -> list[Batch]:
     ]
     # The slow ones first, so that the processes end together.
     return sorted(found, key=lambda batch: -batch.target.sub_group_size)
+
+
+def part(work: tuple[int, Batch]) -> list[Finding]:
+    """A batch, on a worker of a cluster."""
+    seed, batch = work
+    return run_all([batch], 1, seed)
+
+
+def run_on_cluster(cluster: str, work: Sequence[Batch], seed: int) -> list[Finding]:
+    """As `run_all`, on a cluster's workers."""
+    found: list[Finding] = []
+    units = [(seed, batch) for batch in work]
+    for batch, result in zip(work, spread(cluster, part, units, lambda line: None), strict=True):
+        if isinstance(result, list):
+            found += result
+        else:
+            found.append(Finding(batch.target, batch.names[0], None, reason(result)))
+    return found
 
 
 def run_all(work: Sequence[Batch], jobs: int, seed: int) -> list[Finding]:

@@ -7,7 +7,9 @@ import random
 import sys
 from pathlib import Path
 
-from .campaign import check, features, run
+from spread import CLUSTER_HELP
+
+from .campaign import check, features, run, run_on_cluster
 from .programs import program
 
 
@@ -21,7 +23,14 @@ def main() -> int:
     first = options.seed if options.seed is not None else random.SystemRandom().randrange(10**9)
     seeds = range(first, first + options.count)
     print(f"{options.count} kernels of the seeds {first} to {seeds[-1]}, {options.jobs} jobs")
-    report = run(seeds, options.jobs, lambda line: print(line, flush=True))
+
+    def say(line: str) -> None:
+        print(line, flush=True)
+
+    if options.cluster:
+        report = run_on_cluster(options.cluster, seeds, say)
+    else:
+        report = run(seeds, options.jobs, say)
     for seed, text in report.failures.items():
         made = program([random.Random(seed)], features(seed)).text
         print(f"\nseed {seed}: {text}\n{made}")
@@ -40,6 +49,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=2000, help="kernels; each has a seed of its own (2000)")
     parser.add_argument("--seed", type=int, help="the first kernel's; the others count on (random)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
+    parser.add_argument("--cluster", metavar="ADDRESS", help=CLUSTER_HELP)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where failing programs go, as SEED.cl")
     parser.add_argument("--check", type=int, nargs="+", metavar="SEED", help="compare these, in this process")
     options = parser.parse_args()

@@ -11,11 +11,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from random import Random
 
+from spread import parts, reason, spread
+
 from .kernels import Features
 from .programs import ROUTES, program
 
 # Kernels in one program: every fault of one makes all of them suspects.
 BATCH = 25
+# Kernels of a part for a worker of a cluster.
+PART = 2 * BATCH
 TIMEOUT_S = 300
 # Of every so many batches one has large matrices, a few.
 _LARGE_EVERY, _LARGE_BATCH = 10, 4
@@ -59,6 +63,25 @@ def run(seeds: Sequence[int], jobs: int, say: Callable[[str], None]) -> Report:
                 f"{time.monotonic() - start:.0f} s")  # fmt: skip
     report.seconds = time.monotonic() - start
     return report
+
+
+def part(seeds: Sequence[int]) -> Report:
+    """A part of a campaign, on a worker of a cluster."""
+    return run(seeds, 1, lambda line: None)
+
+
+def run_on_cluster(cluster: str, seeds: Sequence[int], say: Callable[[str], None]) -> Report:
+    """As `run`, on a cluster's workers."""
+    whole, start = Report(), time.monotonic()
+    chunks = parts(seeds, PART)
+    for chunk, result in zip(chunks, spread(cluster, part, chunks, say), strict=True):
+        if isinstance(result, Report):
+            whole.kernels += result.kernels
+            whole.failures |= result.failures
+        else:
+            whole.failures[chunk[0]] = f"seeds {chunk[0]} to {chunk[-1]}: {reason(result)}"
+    whole.seconds = time.monotonic() - start
+    return whole
 
 
 def _batches(seeds: Sequence[int]) -> Iterator[list[int]]:

@@ -1,0 +1,118 @@
+"""Measures how a run of the conformance tests scales with workers here, and simulates as many as there are not.
+
+Usage: tools/cluster-scaling [--selection wimpy] [--workers 1 2 4] [--plot FILE.svg]
+Measured are runs of `coopmat cts`, and what client and scheduler take for a unit that does nothing. Simulated are
+workers that take units one by one from a client that needs that long for each: the times of variants are those of the
+run, in groups of some sizes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from coopmat.cluster.dask_engine import DaskEngine
+
+SIMULATED = (1, 2, 4, 10, 30, 100, 300, 1000)
+GROUPS = (1, 6, 24, 96)
+EMPTY = 1000
+
+
+def nothing(unit: int) -> int:
+    return unit
+
+
+def cts(words: Sequence[str]) -> tuple[float, list[float]]:
+    """Return the seconds of a run, and those of each variant."""
+    with tempfile.TemporaryDirectory(prefix="coopmat-scaling-") as place:
+        report = Path(place) / "report.json"
+        start = time.perf_counter()
+        command = [sys.executable, "-m", "coopmat", "cts", *words, "--json", str(report)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=place)
+        seconds = time.perf_counter() - start
+        return seconds, [row["seconds"] for row in json.loads(report.read_text())["outcomes"]]
+
+
+def overhead(workers: int) -> tuple[float, float]:
+    """Return the seconds that client and scheduler take for a unit, and those of a cluster's start."""
+    start = time.perf_counter()
+    engine = DaskEngine(f"local:{workers}")
+    engine.run(nothing, [0] * workers, lambda number, result: None, is_isolated=True)
+    begun = time.perf_counter() - start
+    start = time.perf_counter()
+    engine.run(nothing, range(EMPTY), lambda number, result: None, is_isolated=True)
+    each = (time.perf_counter() - start) / EMPTY
+    engine.close()
+    return each, begun
+
+
+def makespan(units: Sequence[float], workers: int, each: float) -> float:
+    """Return the seconds that the units take, when a client gives them out one after the other, and takes so long for
+    each."""
+    free = [0.0] * workers
+    client = end = 0.0
+    for unit in units:
+        # When the client has given out the one before, and the worker is free.
+        client = start = max(client, heapq.heappop(free)) + each
+        heapq.heappush(free, start + unit)
+        end = max(end, start + unit)
+    return end
+
+
+def grouped(times: Sequence[float], size: int) -> list[float]:
+    return [sum(times[at : at + size]) for at in range(0, len(times), size)]
+
+
+def plot(path: Path, measured: dict[int, float], simulated: dict[int, dict[int, float]], total: float) -> None:
+    import matplotlib
+
+    matplotlib.use("svg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4.2))
+    for size, row in simulated.items():
+        axes.plot(list(row), [total / seconds for seconds in row.values()], label=f"simulated, {size} variants a unit")
+    base = measured[min(measured)]
+    axes.plot(list(measured), [base / seconds for seconds in measured.values()], "ko", label="measured here, 24 a unit")
+    axes.set(xscale="log", yscale="log", xlabel="workers", ylabel="times as fast as one")
+    axes.legend(fontsize=8)
+    axes.grid(True, which="both", alpha=0.3)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="tools/cluster-scaling", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--selection", choices=["wimpy", "default"], default="wimpy", help="of variants")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4], help="to measure")
+    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw it")
+    options = parser.parse_args()
+    words = ["--wimpy"] if options.selection == "wimpy" else []
+    alone, times = cts([*words, "-j", "1"])
+    print(f"one process: {alone:.1f} s, {len(times)} variants, {1000 * sum(times) / len(times):.1f} ms each")
+    measured = {}
+    for workers in options.workers:
+        measured[workers], _ = cts([*words, "--cluster", f"local:{workers}"])
+        print(f"local:{workers}: {measured[workers]:.1f} s, {alone / measured[workers]:.2f} times as fast")
+    each, begun = overhead(max(options.workers))
+    print(f"client and scheduler: {1000 * each:.2f} ms a unit; a cluster starts in {begun:.1f} s")
+    total = sum(times)
+    many = times * 20  # as many as an exhaustive run of some routes has
+    simulated = {size: {n: makespan(grouped(many, size), n, each) / 20 for n in SIMULATED} for size in GROUPS}
+    for size, row in simulated.items():
+        cells = ", ".join(f"{n}: {total / seconds:.1f}" for n, seconds in row.items())
+        print(f"simulated speed-up, {len(many)} variants, {size} a unit: {cells}")
+    if options.plot:
+        plot(options.plot, measured, simulated, total)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
