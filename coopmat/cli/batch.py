@@ -14,7 +14,7 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from coopmat.options import CompileOptions, UsageError
 from .arguments import Invocation, parse_arguments
 from .compile import compile_one, outputs_of
 from .files import write_outputs
+from .progress import Bar, progress
 from .status import ExitStatus
 
 _KEYS = {"source", "options", "output"}
@@ -230,14 +231,15 @@ class _Run:
         self._cluster, self._jobs = invocation.cluster, int(invocation.jobs)
         self._results: dict[int, Compiled] = {}
         self._shown = 0
-        self._progress: Callable[[int], None] = lambda count: None
+        self._bar = Bar()
 
     def run(self) -> int:
         start = time.monotonic()
         status: int = ExitStatus.DONE
         engine = engine_for(self._cluster, self._jobs)
         try:
-            with progress(len(self._entries)) as self._progress:
+            with progress() as self._bar:
+                self._bar.begin(len(self._entries))
                 self._compile(engine, self._groups())
         except KeyboardInterrupt:
             status = ExitStatus.INTERRUPTED
@@ -288,7 +290,7 @@ class _Run:
         while (shown := self._results.get(self._shown)) is not None:
             sys.stderr.write(shown.text)
             self._shown += 1
-        self._progress(len(self._results))
+        self._bar.advance()
 
 
 def _reason(name: str, result: object) -> str:
@@ -296,25 +298,3 @@ def _reason(name: str, result: object) -> str:
         return f"coopmat: error: {name}: the process that compiled it did not answer: {result.reason}\n"
     text = result.traceback if isinstance(result, Failed) else repr(result)
     return f"coopmat: error: {name}: it was not compiled:\n{text}\n"
-
-
-@contextlib.contextmanager
-def progress(total: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar with the rate and the remaining time, on a terminal; what it gives is told how many are done."""
-    if not sys.stderr.isatty():
-        yield lambda count: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    rate = TextColumn("{task.fields[rate]}")
-    columns = (BarColumn(), MofNCompleteColumn(), rate, TimeRemainingColumn())
-    start = time.monotonic()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total, rate="")
-
-        def tell(count: int) -> None:
-            seconds = max(time.monotonic() - start, 1e-3)
-            bar.update(task, completed=count, rate=f"{count / seconds:.1f}/s")
-
-        yield tell

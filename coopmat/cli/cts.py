@@ -15,10 +15,11 @@ import click
 from coopmat.matrices.strategies import ROUTES
 
 from .files import write_outputs
+from .progress import progress
 from .status import ExitStatus
 
 if TYPE_CHECKING:
-    from coopmat.cts.outcome import Results
+    from coopmat.cts.outcome import Outcome, Results
     from coopmat.cts.run import Place
     from coopmat.cts.schedule import Settings
     from coopmat.devices import DeviceInfo
@@ -149,16 +150,24 @@ def conduct(settings: Settings, device: DeviceInfo, options: Mapping[str, Any], 
     reports = _reports(options)
     resume = read(options["resume"]) if options["resume"] else None
     text = TextReport(settings, 2 if place else options["jobs"], click.echo)
-    results = run(
-        settings,
-        device,
-        **{name: options[name] for name in ("tests", "variants", "routes", "jobs", "fail_fast")},
-        arguments=sys.argv[1:],
-        place=place,
-        resume=resume,
-        started=text.started,
-        done=text.done,
-    )
+    # On a terminal the lines of the variants are progress enough.
+    with progress(not sys.stdout.isatty()) as bar:
+
+        def done(outcome: Outcome) -> None:
+            text.done(outcome)
+            bar.advance()
+
+        results = run(
+            settings,
+            device,
+            **{name: options[name] for name in ("tests", "variants", "routes", "jobs", "fail_fast")},
+            arguments=sys.argv[1:],
+            place=place,
+            resume=resume,
+            planned=bar.begin,
+            started=text.started,
+            done=done,
+        )
     with _no_interrupts():
         write_outputs({name: render(results, settings).encode() for name, render in reports.items()})
         text.summary(results)

@@ -55,13 +55,14 @@ class DaskEngine:
         self._own: Any = None
         if not cluster.startswith(LOCAL) and not _ADDRESS.fullmatch(cluster):
             raise UsageError(f"there is no cluster at {cluster}: it takes tcp://HOST:PORT, tls://HOST:PORT or local:N")
-        with dask.config.set(SETTINGS):
-            try:
-                address = self._started(cluster, device) if cluster.startswith(LOCAL) else cluster
-                self._client = distributed.Client(address, timeout=_CONNECT, set_as_default=False)
-            except (OSError, TimeoutError, ValueError) as error:
-                self.close()
-                raise UsageError(f"there is no cluster at {cluster}: {error}") from None
+        # For good: a worker that is started again is started with what holds then.
+        dask.config.set(SETTINGS)
+        try:
+            address = self._started(cluster, device) if cluster.startswith(LOCAL) else cluster
+            self._client = distributed.Client(address, timeout=_CONNECT, set_as_default=False)
+        except (OSError, TimeoutError, ValueError) as error:
+            self.close()
+            raise UsageError(f"there is no cluster at {cluster}: {error}") from None
         self._client.run_on_scheduler(_limit_deaths)
 
     def _started(self, cluster: str, device: str) -> Any:
@@ -75,7 +76,7 @@ class DaskEngine:
             n_workers=int(text),
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             memory_limit=0,
             resources=resources,
         )
@@ -276,10 +277,10 @@ def serve(address: str, resources: Mapping[str, float], threads: int, name: str 
         async with distributed.Nanny(address, dashboard=False, **options) as nanny:
             await nanny.finished()
 
-    with dask.config.set(SETTINGS):
-        try:
-            asyncio.run(run())
-        except KeyboardInterrupt:
-            return
-        except (OSError, TimeoutError) as error:
-            raise UsageError(f"there is no scheduler at {address}: {error}") from None
+    dask.config.set(SETTINGS)
+    try:
+        asyncio.run(run())
+    except KeyboardInterrupt:
+        return
+    except (OSError, TimeoutError) as error:
+        raise UsageError(f"there is no scheduler at {address}: {error}") from None

@@ -43,11 +43,13 @@ def run(
     arguments: Sequence[str] = (),
     place: Place | None = None,
     resume: Report | None = None,
+    planned: Callable[[int], None] = lambda count: None,
     started: Started = lambda test, variant, route: None,
     done: Done = lambda outcome: None,
 ) -> Results:
     """Run the tests (names or patterns; all by default) on the routes (the device's by default), here in `jobs`
     processes, or in a place on a cluster. Variants that are in the report `resume` are not run again.
+    `planned` is told how many outcomes there will be.
 
     Ctrl-C ends it early: the results so far are returned. Raises UsageError for a test or variant that does not exist,
     InternalError if no worker starts.
@@ -61,6 +63,7 @@ def run(
     routes = list(routes) or [settings.default_route]
     results = Results(device, routes, list(arguments), options, plan.size, datetime.now().astimezone())
     order = plan.order()
+    planned(plan.size)
     batches = plan.batches
     if resume is not None:
         require_same_run(resume, results, settings)
