@@ -194,10 +194,15 @@ def test_arguments_that_a_batch_cannot_have(tmp_path: Path) -> None:
         assert done.returncode == 2 and text in done.stderr, done.stderr
 
 
+def default_interrupt() -> None:
+    """A job in the background ignores Ctrl-C, and so would what it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_an_interrupted_batch_keeps_what_is_done(tmp_path: Path) -> None:
     batch_sources.write(60, tmp_path, 1, 0)
     command = [sys.executable, "-m", "coopmat", "compile", "--batch", "batch.json"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path, preexec_fn=default_interrupt)
     end = time.monotonic() + 60
     while not list(tmp_path.glob("*.spv")) and time.monotonic() < end:
         time.sleep(0.05)

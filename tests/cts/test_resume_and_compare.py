@@ -97,7 +97,19 @@ def test_differences() -> None:
 
 def run(*words: str, directory: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "coopmat", "cts", *words]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=directory)
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=directory,
+        preexec_fn=default_interrupt,
+    )
+
+
+def default_interrupt() -> None:
+    """A job in the background ignores Ctrl-C, and so would what it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def rows(path: Path) -> list[tuple[str, str, str, str]]:
