@@ -22,6 +22,8 @@ from coopmat.cluster.dask_engine import DaskEngine
 
 SIMULATED = (1, 2, 4, 10, 30, 100, 300, 1000)
 GROUPS = (1, 6, 24, 96)
+# An exhaustive run of some routes, and one of many devices.
+TIMES_AS_MANY = (20, 500)
 EMPTY = 1000
 
 
@@ -70,17 +72,19 @@ def grouped(times: Sequence[float], size: int) -> list[float]:
     return [sum(times[at : at + size]) for at in range(0, len(times), size)]
 
 
-def plot(path: Path, measured: dict[int, float], simulated: dict[int, dict[int, float]], total: float) -> None:
+def plot(path: Path, measured: dict[int, float], simulated: dict[int, dict[int, dict[int, float]]]) -> None:
     import matplotlib
 
     matplotlib.use("svg")
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(7, 4.2))
-    for size, row in simulated.items():
-        axes.plot(list(row), [total / seconds for seconds in row.values()], label=f"simulated, {size} variants a unit")
+    for number, size in enumerate(GROUPS):
+        for (variants, speedup), style in zip(simulated.items(), ("--", "-"), strict=True):
+            label = f"{size} variants a unit, {variants:,} in all"
+            axes.plot(list(speedup[size]), list(speedup[size].values()), style, color=f"C{number}", label=label)
     base = measured[min(measured)]
-    axes.plot(list(measured), [base / seconds for seconds in measured.values()], "ko", label="measured here, 24 a unit")
+    axes.plot(list(measured), [base / seconds for seconds in measured.values()], "ko", label="measured on two cores, 24 a unit")
     axes.set(xscale="log", yscale="log", xlabel="workers", ylabel="times as fast as one")
     axes.legend(fontsize=8)
     axes.grid(True, which="both", alpha=0.3)
@@ -103,14 +107,16 @@ def main() -> int:
         print(f"local:{workers}: {measured[workers]:.1f} s, {alone / measured[workers]:.2f} times as fast")
     each, begun = overhead(max(options.workers))
     print(f"client and scheduler: {1000 * each:.2f} ms a unit; a cluster starts in {begun:.1f} s")
-    total = sum(times)
-    many = times * 20  # as many as an exhaustive run of some routes has
-    simulated = {size: {n: makespan(grouped(many, size), n, each) / 20 for n in SIMULATED} for size in GROUPS}
-    for size, row in simulated.items():
-        cells = ", ".join(f"{n}: {total / seconds:.1f}" for n, seconds in row.items())
-        print(f"simulated speed-up, {len(many)} variants, {size} a unit: {cells}")
+    simulated: dict[int, dict[int, dict[int, float]]] = {}
+    for many in (times * factor for factor in TIMES_AS_MANY):
+        total = sum(many)
+        speedup = {size: {n: total / makespan(grouped(many, size), n, each) for n in SIMULATED} for size in GROUPS}
+        simulated[len(many)] = speedup
+        for size, row in speedup.items():
+            cells = ", ".join(f"{n}: {value:.1f}" for n, value in row.items())
+            print(f"simulated speed-up, {len(many)} variants, {size} a unit: {cells}")
     if options.plot:
-        plot(options.plot, measured, simulated, total)
+        plot(options.plot, measured, simulated)
     return 0
 
 
