@@ -84,7 +84,12 @@ def plot(path: Path, measured: dict[int, float], simulated: dict[int, dict[int, 
             label = f"{size} variants a unit, {variants:,} in all"
             axes.plot(list(speedup[size]), list(speedup[size].values()), style, color=f"C{number}", label=label)
     base = measured[min(measured)]
-    axes.plot(list(measured), [base / seconds for seconds in measured.values()], "ko", label="measured on two cores, 24 a unit")
+    axes.plot(
+        list(measured),
+        [base / seconds for seconds in measured.values()],
+        "ko",
+        label="measured on two cores, 24 a unit",
+    )
     axes.set(xscale="log", yscale="log", xlabel="workers", ylabel="times as fast as one")
     axes.legend(fontsize=8)
     axes.grid(True, which="both", alpha=0.3)

@@ -123,14 +123,6 @@ MUTANTS = (
         "(uint2)(CM_ROW(CM_LANE, i), CM_COLUMN(CM_LANE, i))",
         "(uint2)(CM_ROW(CM_LANE, i), CM_LANE * (CM_SLOTS / CM_ROWS) + i / CM_ROWS)",
     ),
-    Mutant("wrong-component-read", "one", _GENERAL, "return m[i];", "return m[i > 0 ? i - 1 : 0];"),
-    Mutant(
-        "component-not-written",
-        "lanes",
-        _GENERAL,
-        "{\n    out[i] = value;",
-        "{\n    if (i != 0)\n        out[i] = value;",
-    ),
     Mutant("transpose-of-nothing", "one", _GENERAL, "m[CM_FROM_SLOT(r, c)]", "m[CM_SLOT(r, c)]"),
     Mutant(
         "transpose-from-the-first-slot",

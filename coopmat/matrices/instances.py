@@ -328,18 +328,6 @@ class Length(_Plain):
     section, parameters, result = "LENGTH", "", "uint"
 
 
-class Get(_Plain):
-    """`T f(const private T *m, uint i)`"""
-
-    section, parameters, result = "GET", "m i", "T"
-
-
-class Set(_Plain):
-    """`void f(private T *out, uint i, T value)`"""
-
-    section, parameters = "SET", "out i value"
-
-
 class Coord(_Plain):
     """`uint2 f(uint i)`: row and column of component i of this work-item."""
 

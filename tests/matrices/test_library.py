@@ -457,13 +457,12 @@ def element_case(target, rng, component: ComponentType) -> Case:
     seen = build.buffer(np.zeros_like(x), t)
     lengths = build.buffer(np.zeros(sub_group_size, np.uint32), "uint")
     length, coord = build.expression(lowering.Length(matrix)), build.expression(lowering.Coord(matrix), "i")
-    get = build.expression(lowering.Get(matrix), m, "i")
     build.lines += [
         f"{lengths}[get_local_id(0) % {sub_group_size}] = {length};",
         f"for (uint i = 0; i < {length}; ++i) {{",
         f"    const uint2 at = {coord};",
-        f"    {seen}[at.x * {matrix.columns} + at.y] = {get};",
-        f"    {build.expression(lowering.Set(matrix), m, 'i', f'({t})({get} + ({t})1)')};",
+        f"    {seen}[at.x * {matrix.columns} + at.y] = {m}[i];",
+        f"    {m}[i] = ({t})({m}[i] + ({t})1);",
         "}",
     ]
     build.store(m, matrix)

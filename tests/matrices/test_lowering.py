@@ -45,8 +45,6 @@ INSTANCES = [
     lowering.Reduce(ACC, "join", how=3, rows=2, columns=7),
     lowering.Reduce(ACC, "join", how=4, rows=4, columns=6),
     lowering.Length(A),
-    lowering.Get(A),
-    lowering.Set(A),
     lowering.Coord(A),
     lowering.MultiplyAdd(A, B, ACC, Operands(13)),
     lowering.MultiplyAdd(A, B, ACC, Operands(21)),

@@ -217,13 +217,12 @@ def arithmetic(s: Situation, t: str) -> Case:
     lengths = make.buffer(np.zeros((s.sub_groups, s.sub_group_size), np.uint32))
     seen = make.buffer(np.zeros_like(y), t)
     length, coord = make.build.expression(lowering.Length(matrix)), make.build.expression(lowering.Coord(matrix), "i")
-    get = make.build.expression(lowering.Get(matrix), "y", "i")
     make.build.lines += [
         f"{lengths}[lane] = {length};",
         f"for (uint i = 0; i < {length}; ++i) {{",
         f"    const uint2 at = {coord};",
-        f"    {seen}[at.x * 6 + at.y] = {get};",
-        f"    {make.build.expression(lowering.Set(matrix), 'f', 'i', get)};",
+        f"    {seen}[at.x * 6 + at.y] = y[i];",
+        "    f[i] = y[i];",
         "}",
     ]
     make.expected[int(seen[1:])] = y

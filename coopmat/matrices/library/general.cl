@@ -227,20 +227,6 @@ CM_FUNCTION uint CM_NAME(void)
 }
 #endif // CM_OP_LENGTH
 
-#ifdef CM_OP_GET
-CM_FUNCTION CM_T CM_NAME(__private const CM_T *m, uint i)
-{
-    return m[i];
-}
-#endif // CM_OP_GET
-
-#ifdef CM_OP_SET
-CM_FUNCTION void CM_NAME(__private CM_T *out, uint i, CM_T value)
-{
-    out[i] = value;
-}
-#endif // CM_OP_SET
-
 #ifdef CM_OP_COORD // x is the row, y the column
 CM_FUNCTION uint2 CM_NAME(uint i)
 {

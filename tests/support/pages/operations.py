@@ -126,8 +126,8 @@ OPERATIONS = (
     Operation("init", "c = coop_mat_init(s);", lambda t: lowering.Fill(matrix(t))),
     Operation("length", "*count = coop_mat_length(c);", lambda t: lowering.Length(matrix(t))),
     Operation("coordinates", "*count = coop_mat_coord(c, n).x;", lambda t: lowering.Coord(matrix(t))),
-    Operation("component, read", "*p = c[n];", lambda t: lowering.Get(matrix(t))),
-    Operation("component, write", "c[n] = s;", lambda t: lowering.Set(matrix(t))),
+    Operation("component, read", "*p = c[n];", None),
+    Operation("component, write", "c[n] = s;", None),
     Operation("`+` `-`", "c = c + c;", lambda t: lowering.Binary(matrix(t), "add")),
     Operation("`*` by component", "c = c * c;", lambda t: lowering.Binary(matrix(t), "mul")),
     Operation("`/`", "c = c / c;", lambda t: lowering.Binary(matrix(t), "div")),
@@ -286,9 +286,11 @@ def _how(
         told["local tile"] = None
     if any(item.name in ("OpPhi", "OpLoopMerge") for item in body) and "local tile" not in told:
         told["loop"] = None
-    return ", ".join(f"`{name[2:]}`" if name.startswith("Op") else name for name in told) or (
-        "access chain" if row.title.startswith("component") else "nothing"
-    )
+    return ", ".join(f"`{name[2:]}`" if name.startswith("Op") else name for name in told) or (_without_call(row))
+
+
+def _without_call(row: Operation) -> str:
+    return "access chain" if row.title.startswith("component") else "nothing"
 
 
 # --- the lowerings ---------------------------------------------------------------------------------
@@ -296,7 +298,7 @@ def _how(
 
 def lowered(route: str, row: Operation, component: ComponentType) -> str:
     if row.instance is None:
-        return "nothing"
+        return _without_call(row)
     strategy = STRATEGIES[route]
     target = strategy.target(None, None)
     instance = row.instance(component)
