@@ -135,11 +135,17 @@ class Expander:
             if outermost and in_use and len(stack) == 1:
                 in_use = False
                 self._end_use(len(out) - start)
-            token = source.tokens[source.at]
-            source.at += 1
-            if token.type != tk.ID or (token.value not in macros and token.value not in DYNAMIC) or token.painted:
-                out.append(token)
+            tokens, at = source.tokens, source.at
+            for at in range(at, len(tokens)):  # noqa: B020 - the index is what is wanted
+                token = tokens[at]
+                if token.type == tk.ID and (token.value in macros or token.value in DYNAMIC) and not token.painted:
+                    break
+            else:
+                out += tokens[source.at :]
+                source.at = len(tokens)
                 continue
+            out += tokens[source.at : at]
+            source.at = at + 1
             if outermost and len(stack) == 1:
                 in_use, start = True, len(out)
                 self.use, self.place = token, token.span

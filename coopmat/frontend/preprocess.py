@@ -56,7 +56,8 @@ class _File:
     of all."""
 
     source: SourceFile
-    lines: Iterator[list[Token]]
+    scanner: tk.Scanner
+    parts: Iterator[tuple[bool, list[Token]]]
     conditions: list[Condition] = field(default_factory=list)
     shift: int = 0
     presumed: str | None = None
@@ -92,7 +93,8 @@ class _Driver(Conditionals):
     # --- files ---
 
     def enter(self, source: SourceFile) -> None:
-        self.stack.append(_File(source, tk.scan_lines(source.text, source.name)))
+        scanner = tk.Scanner(source.text, source.name)
+        self.stack.append(_File(source, scanner, scanner.parts()))
         if not source.virtual and source.name not in self.dependencies:
             self.dependencies.append(source.name)
         self.set_file(source.name)
@@ -104,11 +106,11 @@ class _Driver(Conditionals):
         try:
             # Not recursive: an include chain of 200 files must not lean on Python's stack.
             while self.stack:
-                tokens = next(self.stack[-1].lines, None)
-                if tokens is None:
+                part = next(self.stack[-1].parts, None)
+                if part is None:
                     self.leave()
                 else:
-                    self.line(tokens)
+                    self.part(*part)
             self.pragma_operators()
         except _Stop:
             self.complete = False
@@ -124,12 +126,12 @@ class _Driver(Conditionals):
             outer = self.stack[-1]
             self.set_file(outer.presumed or outer.source.name)
 
-    def line(self, tokens: list[Token]) -> None:
+    def part(self, is_directive: bool, tokens: list[Token]) -> None:
         file = self.stack[-1]
         if file.shift or file.presumed is not None:
             for token in tokens:
                 token.span = self.presumed_span(file, token.span)
-        if tokens[0].value == "#":
+        if is_directive:
             self.directive(tokens)
         elif self.enabled:
             self.pending += tokens
@@ -147,11 +149,11 @@ class _Driver(Conditionals):
     def flush(self) -> None:
         """Expand the text lines since the last directive that affects them."""
         pending, self.pending = self.pending, []
-        for token in self.expanded(pending):
-            if token.type == tk.BAD:
-                self.bad_token(token)
-            else:
-                self.out.append(token)
+        tokens = self.expanded(pending)
+        bad = [token for token in tokens if token.type == tk.BAD]
+        for token in bad:
+            self.bad_token(token)
+        self.out += [token for token in tokens if token.type != tk.BAD] if bad else tokens
 
     def expanded(self, tokens: list[Token]) -> list[Token]:
         try:
@@ -213,6 +215,7 @@ class _Driver(Conditionals):
         if self.conditional(tokens[1:]):
             file = self.stack[-1]
             file.switches.append((name.span.line - file.shift, self.enabled))
+            file.scanner.skipping = not self.enabled
         elif self.enabled:
             if name.type == tk.INTEGER:
                 self.line_marker(tokens[1:])

@@ -55,25 +55,42 @@ _PUNCTUATORS = (
 )
 _DIGRAPHS = {"<:": "[", ":>": "]", "<%": "{", "%>": "}", "%:": "#", "%:%:": "##"}
 
+_BLANKS = r"[ \t\v\f\r]*"
+_STRING = r'"(?:[^"\\\n]|\\[^\n])*"'
+_CHAR = r"'(?:[^'\\\n]|\\[^\n])+'"
+# A preprocessing number that is no plain integer is FLOAT. Blanks go with what follows them: half as many matches.
 _SCAN = re.compile(
-    r"(?P<space>[ \t\v\f\r]+)|(?P<newline>\n)"
-    r"|(?P<id>[A-Za-z_][A-Za-z_0-9]*)"
+    rf"{_BLANKS}(?:(?P<id>[A-Za-z_][A-Za-z_0-9]*)"
+    rf"|(?P<newline>\n)"
+    r"|(?P<integer>(?:0[xXbB][0-9a-fA-F]+|[0-9]+)[uUlL]*(?![0-9A-Za-z_.])(?!(?<=[eEpP])[+-]))"
     r"|(?P<number>\.?[0-9](?:[eEpP][+-]|[0-9A-Za-z_.])*)"
     r"|(?P<line_comment>//[^\n]*)|(?P<comment>/\*.*?\*/)|(?P<bad_comment>/\*.*)"
     rf"|(?P<punctuator>{_PUNCTUATORS})"
-    r'|(?P<string>"(?:[^"\\\n]|\\[^\n])*")'
-    r"|(?P<char>'(?:[^'\\\n]|\\[^\n])+')"
-    r"""|(?P<bad>["'][^\n]*|[^\x00-\x7f]+|.)""",
+    rf"|(?P<string>{_STRING})"
+    rf"|(?P<char>{_CHAR})"
+    r"""|(?P<bad>["'][^\n]*|[^\x00-\x7f]+|.)|(?P<end>\Z))""",
     re.DOTALL,
 )
 _SPLICE = re.compile(r"\\[ \t]*\r?\n")
-_TYPES = {"id": ID, "string": STRING, "char": CHAR, "bad": BAD, "bad_comment": BAD}
-_PLAIN_INTEGER = re.compile(r"(?:0[xXbB][0-9a-fA-F]+|[0-9]+)[uUlL]*\Z")
+_TYPES = {
+    **{"id": ID, "integer": INTEGER, "number": FLOAT, "string": STRING, "char": CHAR, "punctuator": PUNCTUATOR},
+    **{"bad": BAD, "bad_comment": BAD},
+}
+# The same by the groups' numbers; None for what is no token.
+_TYPE_OF_GROUP = [None, *map(_TYPES.get, _SCAN.groupindex)]
+_NEWLINE, _COMMENT = _SCAN.groupindex["newline"], _SCAN.groupindex["comment"]
+# Other spellings of punctuators, and those of another type.
+_SPELLINGS = {text: (PASTE if value == "##" else PUNCTUATOR, value) for text, value in _DIGRAPHS.items()}
+_SPELLINGS["##"] = (PASTE, "##")
 
-
-def number_type(text: str) -> str:
-    """Return INTEGER for an integer constant, FLOAT for every other preprocessing number."""
-    return INTEGER if _PLAIN_INTEGER.match(text) else FLOAT
+# Up to the end of the line before the next conditional directive. What is read is bounded: each repetition is
+# remembered.
+_SPACE = r"(?:[ \t\v\f\r]|/\*(?:[^*]|\*(?!/))*\*/)*"
+_SKIPPED = re.compile(
+    rf"(?:[^\"'/\n]+|{_STRING}|{_CHAR}|//[^\n]*|/\*.*?\*/|/\*.*|[\"'][^\n]*|/"
+    rf"|\n(?!{_SPACE}(?:\#|%:){_SPACE}(?:if|el|endif))){{1,5000}}",
+    re.DOTALL,
+)
 
 
 def pastes(left: str, right: str) -> bool:
@@ -108,55 +125,97 @@ class _Spliced:
         return Span(file, *self.locate(start), end_line, end_column + 1)
 
 
-def scan_lines(text: str, file: str) -> Iterator[list[Token]]:
-    """Yield the logical lines of a file that have tokens; comments and blanks become `spaced` flags."""
-    spliced = _Spliced(text) if _SPLICE.search(text) else None
-    logical = spliced.text if spliced else text
-    line, line_start, spaced = 1, 0, False
-    tokens: list[Token] = []
-    for match in _SCAN.finditer(logical):
-        group = match.lastgroup
-        if group == "space" or group == "line_comment":
-            spaced = True
-            continue
-        start, end = match.span()
-        if group == "newline":
-            if tokens:
-                yield tokens
-                tokens = []
-            line, line_start, spaced = line + 1, end, False
-            continue
-        if group == "comment":
-            spaced = True
-            newlines = logical.count("\n", start, end)
-            if newlines:
-                line, line_start = line + newlines, logical.rfind("\n", start, end) + 1
-            continue
-        value = match.group()
-        if spliced is not None:
-            span = spliced.span(file, start, end)
-        else:
-            column = start - line_start + 1
-            span = Span(file, line, column, line, column + end - start)
-        tokens.append(Token(_category(group, value), _DIGRAPHS.get(value, value), span, spaced))
-        spaced = False
-    if tokens:
-        yield tokens
+class Scanner:
+    """A `Scanner` reads the tokens of a file. While it is `skipping`, it passes over all but conditional directives,
+    without making tokens of it."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self.text, self.file = text, file
+        self.skipping = False
+
+    def parts(self) -> Iterator[tuple[bool, list[Token]]]:
+        """Yield the logical lines that begin with `#`, and between them what other lines have, all in one list, each
+        with whether it is a directive; comments and blanks become `spaced` flags."""
+        file, text = self.file, self.text
+        spliced = _Spliced(text) if _SPLICE.search(text) else None
+        # Where lines were joined, then never.
+        splices = iter([*spliced.starts[1:], len(text) + 1] if spliced else [len(text) + 1])
+        splice = next(splices)
+        logical = spliced.text if spliced else text
+        types, spellings, newline, new = _TYPE_OF_GROUP, _SPELLINGS, _NEWLINE, tuple.__new__
+        # Columns are counted from `origin`, the offset before the first one of a line.
+        line, origin, at, length = 1, -1, 0, len(logical)
+        spaced = directive = False
+        fresh = True
+        tokens: list[Token] = []
+        while at < length:
+            for match in _SCAN.finditer(logical, at):
+                group = match.lastindex or 0
+                start, end = match.span(group)
+                # A physical line begins where two were joined.
+                while splice <= start:
+                    line, origin = line + 1, splice - 1
+                    splice = next(splices)
+                kind = types[group]
+                if kind is not None:
+                    value = match[group]
+                    if end <= splice:
+                        column = start - origin
+                        span = new(Span, (file, line, column, line, column + end - start))
+                    else:
+                        assert spliced is not None
+                        span = spliced.span(file, start, end)
+                    if kind is PUNCTUATOR and value in spellings:
+                        kind, value = spellings[value]
+                    if fresh:
+                        fresh = False
+                        if value == "#":
+                            if tokens:
+                                yield False, tokens
+                                tokens = []
+                            directive = True
+                    tokens.append(Token(kind, value, span, spaced or start != match.start()))
+                    spaced = False
+                elif group == newline:
+                    if directive:
+                        yield True, tokens
+                        tokens, directive = [], False
+                        if self.skipping:
+                            at = _skipped(logical, start)
+                            while splice <= at:
+                                line, splice = line + 1, next(splices)
+                            line += logical.count("\n", start, at)
+                            # Scanning goes on at a newline: this one, where nothing was skipped.
+                            break
+                    line, origin, spaced, fresh = line + 1, end - 1, False, True
+                else:
+                    spaced = True
+                    if group == _COMMENT:
+                        newlines = logical.count("\n", start, end)
+                        if newlines:
+                            line, origin = line + newlines, logical.rfind("\n", start, end)
+                        while splice < end:
+                            line, origin = line + 1, max(origin, splice - 1)
+                            splice = next(splices)
+            else:
+                at = length
+        if tokens:
+            yield directive, tokens
+
+
+def _skipped(text: str, start: int) -> int:
+    """Return the offset of the newline before the next conditional directive after the newline at `start`."""
+    while match := _SKIPPED.match(text, start):
+        start = match.end()
+    return start
 
 
 def scan_comments(text: str) -> Iterator[tuple[int, str]]:
     """Yield the comments of a text, line splices included, each with its offset."""
     for match in _SCAN.finditer(text):
-        if match.lastgroup in ("line_comment", "comment"):
-            yield match.start(), match.group()
-
-
-def _category(group: str | None, value: str) -> str:
-    if group == "punctuator":
-        return PASTE if value in ("##", "%:%:") else PUNCTUATOR
-    if group == "number":
-        return number_type(value)
-    return _TYPES[group or "bad"]
+        group = match.lastgroup
+        if group == "line_comment" or group == "comment":
+            yield match.start(group), match[group]
 
 
 def scanned(text: str, span: Span = NOWHERE) -> list[Token]:
@@ -164,11 +223,14 @@ def scanned(text: str, span: Span = NOWHERE) -> list[Token]:
     tokens: list[Token] = []
     spaced = False
     for match in _SCAN.finditer(text):
-        group, value = match.lastgroup, match.group()
-        if group in ("space", "newline", "line_comment", "comment"):
+        group = match.lastindex or 0
+        kind, value = _TYPE_OF_GROUP[group], match[group]
+        if kind is None:
             spaced = True
             continue
-        tokens.append(Token(_category(group, value), _DIGRAPHS.get(value, value), span, spaced))
+        if value in _SPELLINGS:
+            kind, value = _SPELLINGS[value]
+        tokens.append(Token(kind, value, span, spaced or match.start() != match.start(group)))
         spaced = False
     return tokens
 
