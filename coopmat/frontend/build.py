@@ -17,15 +17,20 @@ from .tokens import Token
 from .words import PRECEDENCE, TYPE_NAMES
 
 
+# Half of what calling Span takes, which counts for what every node has.
+_new = tuple.__new__
+
+
 def join(first: Span, last: Span) -> Span:
     """Return the span from the start of `first` to the end of `last`, or `first` alone where macros put them out of
     order."""
     if first is last:
         return first
-    line, column, end_line, end_column = first.line, first.column, last.end_line, last.end_column
-    if first.file != last.file or end_line < line or (end_line == line and end_column <= column):
+    file, line, column, _, _ = first
+    last_file, _, _, end_line, end_column = last
+    if file != last_file or end_line < line or (end_line == line and end_column <= column):
         return first
-    return Span(first.file, line, column, end_line, end_column)
+    return _new(Span, (file, line, column, end_line, end_column))
 
 
 #: Longest chain of postfix operators, and most modifiers of one declarator.

@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..diagnostics import Diagnostics, Span
 
@@ -159,12 +159,11 @@ class Scanner:
                 kind = types[group]
                 if kind is not None:
                     value = match[group]
-                    if end <= splice:
+                    if spliced is not None and (end > splice or kind is BAD):
+                        span = spliced.span(file, start, end)
+                    else:
                         column = start - origin
                         span = new(Span, (file, line, column, line, column + end - start))
-                    else:
-                        assert spliced is not None
-                        span = spliced.span(file, start, end)
                     if kind is PUNCTUATOR and value in spellings:
                         kind, value = spellings[value]
                     if fresh:
@@ -364,8 +363,7 @@ class LiteralError(Exception):
         super().__init__(message)
 
 
-@dataclass(frozen=True, slots=True)
-class IntegerValue:
+class IntegerValue(NamedTuple):
     """An integer constant; `suffix` is "", "u", "l", "ul", "ll" or "ull"; `decimal` affects the choice of type (C99,
     6.4.4.1)."""
 
@@ -402,15 +400,20 @@ _LARGEST_EXPONENT = 5000
 
 def decode_integer(text: str) -> IntegerValue:
     """Return the value of an integer constant of any base; the caller chooses the type. Raises LiteralError."""
+    if text.isdecimal() and text.isascii() and (text[0] != "0" or text == "0") and len(text) < 19:
+        return IntegerValue(int(text), "", True)
     match = _INTEGER.match(text)
     if match is None:
         raise LiteralError("invalid-literal", f"'{_short(text)}' is not a valid number")
-    suffix = (match["suffix"] or "").lower()
-    if suffix not in _INTEGER_SUFFIXES or "lL" in text or "Ll" in text:
+    suffix = match["suffix"]
+    if suffix is None:
+        suffix = ""
+    elif (suffix := suffix.lower()) not in _INTEGER_SUFFIXES or "lL" in text or "Ll" in text:
         raise LiteralError(
             "invalid-suffix", f"invalid suffix '{match['suffix']}' on integer constant", match.start("suffix")
         )
-    suffix = "u" * ("u" in suffix) + "l" * suffix.count("l")
+    else:
+        suffix = "u" * ("u" in suffix) + "l" * suffix.count("l")
     for group, base in (("hex", 16), ("bin", 2), ("dec", 10)):
         digits = match[group]
         if digits is None:

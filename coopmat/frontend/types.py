@@ -65,11 +65,13 @@ class Kind(Enum):
     FLOAT = "float"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ScalarType(Type):
-    """An arithmetic scalar. `rank` orders integer conversions (C11 6.3.1.1); `mangling` is the Itanium code.
+    """An arithmetic scalar: each is one object, equal to itself only. `rank` orders integer conversions (C11 6.3.1.1);
+    `mangling` is the Itanium code.
 
     `is_bits`: a floating-point type for memory, which devices store as its bits and compute with as float.
+    `is_integer` (bool included) and `is_float` follow from `kind`.
     """
 
     name: str
@@ -79,18 +81,15 @@ class ScalarType(Type):
     rank: int
     mangling: str
     is_bits: bool = False
+    is_integer: bool = field(init=False)
+    is_float: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_integer", self.kind is not Kind.FLOAT)
+        object.__setattr__(self, "is_float", self.kind is Kind.FLOAT)
 
     def __str__(self) -> str:
         return self.name
-
-    @property
-    def is_integer(self) -> bool:
-        """Tell whether the type is an integer type, bool included."""
-        return self.kind is not Kind.FLOAT
-
-    @property
-    def is_float(self) -> bool:
-        return self.kind is Kind.FLOAT
 
 
 VOID = VoidType()

@@ -250,7 +250,8 @@ class Context:
 
     def analyse_each(self, *nodes: syntax.Expression, expected: Type | None = None) -> list[typed.Expr]:
         """Analyse all the expressions, so that the errors of each are reported, before giving up because of one."""
-        return self.each(nodes, lambda node: self.analyse(node, expected))
+        analyse = self.rules.expression
+        return self.each(nodes, lambda node: analyse(self, node, expected))
 
     def each(self, items: Iterable[T], function: Callable[[T], R]) -> list[R]:
         """Return the function's results for the items; the errors of each are reported before giving up because of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from ...diagnostics import Note, Span
@@ -36,7 +37,7 @@ from ..types import (
     size_of,
 )
 from . import calls, implicit, matrices, operators, parts, restricted_types, statement_expressions, warnings
-from .context import MOST_ELEMENTS, UNKNOWN, Context, EnumConstant, Overloads, Poisoned, R, T, Typedef
+from .context import MOST_ELEMENTS, UNKNOWN, Abandon, Context, EnumConstant, Overloads, Poisoned, R, T, Typedef
 from .conversions import cast
 from .declarations import alignment_of_base, base_type, declarator_type, type_name
 from .initializers import initialize
@@ -61,18 +62,19 @@ def _decoded(c: Context, decode: Callable[[T], R], text: T, span: Span) -> R:
         c.fail(error.code, error.message, span)
 
 
+def _integer_types(decimal: bool, unsigned: bool, long: bool) -> list[tuple[ScalarType, int]]:
+    """Return the types that a constant may have (C11 6.4.4.1), each with the first value that does not fit."""
+    candidates = [UINT, ULONG] if unsigned else [INT, LONG, ULONG] if decimal else [INT, UINT, LONG, ULONG]
+    return [(t, 1 << (t.bits - t.signed)) for t in candidates if t.bits == 64 or not long]
+
+
+_INTEGER_TYPES = {key: _integer_types(*key) for key in product((False, True), repeat=3)}
+
+
 def _integer(c: Context, node: syntax.IntegerLiteral, expected: Type | None) -> Expr:
-    literal = _decoded(c, tokens.decode_integer, node.text, node.span)
-    if "u" in literal.suffix:
-        candidates = [UINT, ULONG]
-    elif literal.decimal:
-        candidates = [INT, LONG, ULONG]
-    else:
-        candidates = [INT, UINT, LONG, ULONG]
-    if "l" in literal.suffix:
-        candidates = [t for t in candidates if t.bits == 64]
-    t = next(t for t in candidates if literal.value < 1 << (t.bits - t.signed))
-    return typed.IntConst(node.span, t, literal.value)
+    value, suffix, decimal = _decoded(c, tokens.decode_integer, node.text, node.span)
+    t = next(t for t, limit in _INTEGER_TYPES[decimal, "u" in suffix, "l" in suffix] if value < limit)
+    return typed.IntConst(node.span, t, value)
 
 
 def _float(c: Context, node: syntax.FloatLiteral, expected: Type | None) -> Expr:
@@ -151,17 +153,22 @@ def _binary(c: Context, node: syntax.Binary, expected: Type | None) -> Expr:
             warnings.binary(c, link)
     operands, target = _matrix_operands(c, chain, expected) if c.matrices else ({}, expected)
     result: Expr | None = None
-    with c.recover():
+    # `c.recover()` would take as long as the rest.
+    try:
         result = operands[0] if 0 in operands else analyse(c, chain[0].left, target)
+    except Abandon:
+        pass
     for number, link in enumerate(chain, 1):
         left, result = result, None
-        with c.recover():
+        try:
             if number in operands:
                 right = operands[number]
             else:
                 right = analyse(c, link.right, matrices.target_beside(link.op, left.type if left else None, target))
             if left is not None and right is not None:
                 result = operators.binary(c, link.op, left, right, link.span, link.op_span)
+        except Abandon:
+            pass
     if result is None:
         c.abandon()
     return result
@@ -176,7 +183,7 @@ def _matrix_operands(
     Operand 0 is the first one, operand i the right one of link i - 1.
     """
     nodes = [chain[0].left, *(link.right for link in chain)]
-    dependents = {number for number, operand in enumerate(nodes) if matrices.needs_target(c, operand)}
+    dependents = [number for number, operand in enumerate(nodes) if matrices.needs_target(c, operand)]
     if not dependents:
         return {}, expected
     operands: dict[int, Expr | None] = {}
@@ -193,8 +200,10 @@ def _matrix_operands(
 
 def _assign(c: Context, node: syntax.Assign, expected: Type | None) -> Expr:
     target: Expr | None = None
-    with c.recover():
+    try:
         target = analyse(c, node.target)
+    except Abandon:
+        pass
     # A product takes matrices and scalars, so that `m *=` says nothing about its right side.
     value_type = target.type if target is not None and node.op != "*=" else None
     value = analyse(c, node.value, value_type if target is not None else UNKNOWN)

@@ -26,6 +26,11 @@ from .values import rvalue
 
 def subscript(c: Context, node: syntax.Subscript, expected: Type | None) -> Expr:
     # An element of a matrix has two subscripts, so the whole chain is looked at.
+    if not isinstance(node.base, syntax.Subscript):
+        base, index = c.analyse_each(node.base, node.index)
+        if isinstance(base.type, ConstantMatrixType):
+            return matrix_types.subscripted(c, base, [(node, index)], base.type)
+        return _subscripted(c, base, index, node)
     chain = [node]
     while isinstance(chain[-1].base, syntax.Subscript):
         chain.append(chain[-1].base)

@@ -84,7 +84,7 @@ def scalar_kind(source: ScalarType, target: ScalarType) -> ConvertKind:
 def kind_between(source: Type, target: Type) -> ConvertKind | None:
     """Return the kind of a conversion between two arithmetic types of equal shape, or None if they are equal."""
     a, b = element_type(source), element_type(target)
-    if a == b:
+    if a is b:
         return None
     assert isinstance(a, ScalarType) and isinstance(b, ScalarType)
     return scalar_kind(a, b)
@@ -92,9 +92,9 @@ def kind_between(source: Type, target: Type) -> ConvertKind | None:
 
 def convert_arithmetic(e: Expr, target: ScalarType | VectorType, span: Span | None = None) -> Expr:
     """Convert scalar to scalar, scalar to vector (splat), or vector to vector of the same count."""
-    span = span or e.span
-    if e.type == target:
+    if e.type is target or e.type == target:
         return e
+    span = span or e.span
     if target is BOOL and is_bits(e.type):
         e = convert_arithmetic(e, FLOAT, span)
     if isinstance(target, VectorType) and not isinstance(e.type, VectorType):
@@ -119,6 +119,8 @@ def promote(e: Expr) -> Expr:
 
 def common_scalar(a: ScalarType, b: ScalarType) -> ScalarType:
     """Return the type of the usual arithmetic conversions (C11 6.3.1.8); a storage format counts as a float."""
+    if a is b and a.rank >= INT.rank and not a.is_bits:
+        return a
     a, b = (FLOAT if t.is_bits else t for t in (a, b))
     if a.is_float or b.is_float:
         if a.is_float and b.is_float:

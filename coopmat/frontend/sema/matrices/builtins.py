@@ -347,6 +347,12 @@ def _bound(c: Context, what: str, node: syntax.Expression) -> Expr:
 _SAME_TYPE = ("+", "-", "/")
 
 
+# Most operands, which never need a type.
+_PLAIN = frozenset(
+    {syntax.Identifier, syntax.IntegerLiteral, syntax.FloatLiteral, syntax.Subscript, syntax.Member, syntax.Cast}
+)
+
+
 def from_context(name: str) -> bool:
     """Return whether the call of this builtin has the type that its context expects."""
     return name in BUILTINS and BUILTINS[name].has_type_of_context
@@ -354,6 +360,8 @@ def from_context(name: str) -> bool:
 
 def needs_target(c: Context, node: syntax.Initializer) -> bool:
     """Return whether the matrix type of an expression does not follow from the expression alone."""
+    if type(node) in _PLAIN:
+        return False
     while True:
         if isinstance(node, syntax.Paren):
             node = node.inner
