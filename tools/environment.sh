@@ -46,6 +46,8 @@ prepare() {
     printf 'Installing coopmat[%s] into .venv (the first time this takes some minutes)\n' "$extras" >&2
     "$python" -m pip install --quiet --disable-pip-version-check --editable "$root[$extras]" ||
         fail "pip could not install the package; what it said stands above"
+    # Where Python may not write what it compiled, each start would compile the package again.
+    "$python" -m compileall -q "$root/coopmat" || true
     # What was installed covers every part of the extras too.
     for part in $(printf %s "$extras" | tr , ' ') ; do
         printf '%s\n' "$wanted" > "$venv/installed-$part"

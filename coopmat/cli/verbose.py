@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
-from importlib import metadata
 from pathlib import Path
 
 from .arguments import Invocation
@@ -19,6 +18,8 @@ def version() -> str:
 
 def head() -> str:
     """Return lines about this installation."""
+    from importlib import metadata
+
     import coopmat
     from coopmat.spirv import tools
 

@@ -274,7 +274,7 @@ class Module(Compilation):
         from ..frontend.typed_dump import dump
         from .from_source import passes_for
 
-        sequence = passes_for(self, self.code)
+        sequence = passes_for(self, self.code, every=True)
         names = [item.name for item in sequence]
         if name not in names:
             raise UsageError(f"--print-after={name}: this route has {', '.join(names)}")

@@ -52,7 +52,6 @@ def parse(c: Compilation) -> syntax.TranslationUnit:
 
 def analyse(c: Compilation) -> typed.Unit:
     """Return the typed AST of a source without errors; raise CompileError otherwise."""
-    from ..frontend import memory_check, target_check
     from ..frontend.sema.functions import analyse
 
     options = c.options
@@ -66,6 +65,9 @@ def analyse(c: Compilation) -> typed.Unit:
             raise
         c.findings.raise_if_errors()
         if unit.has_matrices:
+            # Not imported before: most of what a short compilation without matrices would wait for is imports.
+            from ..frontend import memory_check, target_check
+
             c.check_device(unit, target_check.check, memory_check.check, c.findings)
         return unit
 
@@ -73,29 +75,40 @@ def analyse(c: Compilation) -> typed.Unit:
 # --- the typed AST -----------------------------------------------------------------------------------
 
 
-def passes_for(c: Compilation, form: str) -> list[Pass]:
+def passes_for(c: Compilation, form: str, every: bool = False) -> list[Pass]:
     """Return the passes over the typed AST on the route before it becomes a form: "spirv"; "c"; or "flat", LLVM IR in
-    which values of Clang's matrix types are vectors. In C matrices are lowered by `one` if the options are native."""
-    from ..matrices.strategies import STRATEGIES
-    from ..passes.matrices import Matrices
-    from ..passes.matrix_types import MatrixTypes
-    from ..passes.native import NO_RULES, NativeMatrices
-    from ..passes.small_floats import SmallFloats
+    which values of Clang's matrix types are vectors. In C matrices are lowered by `one` if the options are native.
 
+    Those that have nothing to do are left out, and not imported, unless `every` one is wanted."""
     options, in_c = c.options, form == "c"
     functions = partial(library, wrap=not in_c)
     route = "one" if in_c and c.matrices == "native" else c.matrices
     sequence: list[Pass] = []
-    if route == "native":
+    from .. import passes
+
+    unit = c.result("unit")
+    every = every or unit.has_matrices or options.verify_passes or passes.ALWAYS_VERIFY
+    if route == "native" and every:
+        from ..passes.native import NO_RULES, NativeMatrices
+
         rules = c.memory_rules() or NO_RULES
         sequence.append(NativeMatrices(functions, rules, options.sub_group_size, options.consumer))
-    else:
+    elif route != "native":
+        from ..matrices.strategies import STRATEGIES
+        from ..passes.matrices import Matrices
+
         half_bits = in_c and "cl_khr_fp16" not in options.features
         strategy = STRATEGIES[route].tuned(tuning(options))
         sequence.append(Matrices(strategy, functions, options.sub_group_size, half_bits))
-    if form != "flat":
+    if form != "flat" and (every or unit.has_matrix_types):
+        from ..passes.matrix_types import MatrixTypes
+
         sequence.append(MatrixTypes(functions, machine(options), options.fp_contract == "matrix"))
-    return [*sequence, SmallFloats(functions)]
+    if sequence or unit.has_small_floats:
+        from ..passes.small_floats import SmallFloats
+
+        sequence.append(SmallFloats(functions))
+    return sequence
 
 
 def has_products(unit: typed.Unit, options: CompileOptions) -> bool:
@@ -211,7 +224,7 @@ def emit(c: Compilation) -> bytes:
         spirv = c.timed("legalize", lambda: legalize(emitted, imports))
         if rules is not None:
             spirv = with_alignment(spirv, rules.pointer_alignment)
-        return adapted(c, spirv) if c.matrices == "native" else spirv
+        return adapted(c, spirv) if c.matrices == "native" and c.result("unit").has_matrices else spirv
 
 
 def adapted(c: Compilation, spirv: bytes) -> bytes:

@@ -31,20 +31,34 @@ else:
         return lambda kind: kind
 
 
+def _values(node: object) -> list[tuple[str, object]]:
+    return [(item.name, getattr(node, item.name)) for item in fields(node)]  # type: ignore[arg-type]
+
+
+def _equal(self: object, other: object) -> bool:
+    return _values(self) == _values(other) if type(self) is type(other) else NotImplemented
+
+
 @dataclass_transform(field_specifiers=(field,))
 class Schema(type):
     """`Schema` makes each kind of node a dataclass with slots. With `eq=False` a node is equal to itself only."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], *, eq: bool = True) -> Any:
+        if "__slots__" not in namespace and eq:
+            namespace |= {"__eq__": _equal, "__hash__": None}
         kind = super().__new__(cls, name, bases, namespace)
-        # `dataclass` makes the class again, with slots.
-        return kind if "__slots__" in namespace else dataclass(eq=eq, slots=True)(kind)
+        # `dataclass` makes the class again, with slots. It compiles the text of each method, which is most of what a
+        # short compilation would wait for: those that are alike for all kinds of nodes are here.
+        return kind if "__slots__" in namespace else dataclass(eq=False, repr=False, match_args=False, slots=True)(kind)
 
 
 class Node(metaclass=Schema, eq=False):
     """A `Node` is a part of a tree; `span` is the place of its text."""
 
     span: Span
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in _values(self))})"
 
 
 _FIELDS: dict[type, tuple[str, ...]] = {}

@@ -9,7 +9,7 @@ from functools import partial
 
 from ...diagnostics import Diagnostics, Note
 from ...features import PROGRAM_SCOPE, Features
-from .. import syntax, typed, uniformity
+from .. import syntax, typed
 from ..types import (
     BOOL,
     EVENT,
@@ -66,6 +66,8 @@ def analyse(
     rules = Rules(expressions.analyse, type_name, block, prototype)
     result = unit(Context(rules, diagnostics, features or Features.of(), single, contract, wrap), tree)
     if result.has_matrices and not diagnostics.has_errors:
+        from .. import uniformity
+
         uniformity.check(result, diagnostics)
     return result
 

@@ -11,7 +11,6 @@ import operator
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from ...diagnostics import Span
@@ -200,15 +199,19 @@ def round_ratio(numerator: int, denominator: int, t: ScalarType) -> float:
     if numerator == 0:
         return 0.0
     row = COMPONENTS[t.name]
-    exact = Fraction(numerator, denominator)
-    exponent = abs(exact.numerator).bit_length() - exact.denominator.bit_length()
-    if abs(exact) < Fraction(2) ** exponent:
+    magnitude = abs(numerator)
+    exponent = magnitude.bit_length() - denominator.bit_length()
+    if magnitude << max(-exponent, 0) < denominator << max(exponent, 0):
         exponent -= 1
     unit = max(exponent, 1 - row.bias) - row.mantissa
-    steps = round(exact / Fraction(2) ** unit)
-    if abs(steps) * Fraction(2) ** unit > row.largest:
-        return math.copysign(math.inf if row.infinities else math.nan, steps)
-    return math.ldexp(steps, unit)
+    divisor = denominator << max(unit, 0)
+    steps, rest = divmod(magnitude << max(-unit, 0), divisor)
+    steps += 2 * rest > divisor or (2 * rest == divisor and steps & 1)
+    # Exact: a double has room for the digits and exponents of all the others.
+    value = math.ldexp(steps, unit) if exponent < 1000 else math.inf
+    if value > row.largest:
+        value = math.inf if row.infinities else math.nan
+    return math.copysign(value, -1 if numerator < 0 else 1)
 
 
 def integer(span: Span, t: ScalarType, value: int) -> IntConst:
