@@ -224,7 +224,8 @@ def emit(c: Compilation) -> bytes:
         spirv = c.timed("legalize", lambda: legalize(emitted, imports))
         if rules is not None:
             spirv = with_alignment(spirv, rules.pointer_alignment)
-        return adapted(c, spirv) if c.matrices == "native" and c.result("unit").has_matrices else spirv
+        has_matrices = c.language != "cl" or c.result("unit").has_matrices
+        return adapted(c, spirv) if c.matrices == "native" and has_matrices else spirv
 
 
 def adapted(c: Compilation, spirv: bytes) -> bytes:
