@@ -16,7 +16,6 @@ from . import syntax as ast
 from .tokens import Token
 from .words import PRECEDENCE, TYPE_NAMES
 
-
 # Half of what calling Span takes, which counts for what every node has.
 _new = tuple.__new__
 

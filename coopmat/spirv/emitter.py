@@ -1,8 +1,8 @@
 """The emitter: a small warm process that forks once per emission. Runs as a script; nothing imports it for use.
 
 LLVM's SPIR-V backend is right only the first time in a process and may end the process on bad input, so every
-request is compiled in a fork of this one, which never emits. It knows only llvmlite, the standard library
-and `llvm_text.py`.
+request is compiled in a fork of this one, which never emits. The next fork is made while nobody waits, with a machine
+as the last request wanted. It knows only llvmlite, the standard library and `llvm_text.py`.
 
     emitter.py serve|once PATH...        PATH... becomes sys.path
 
@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypedDict
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 if TYPE_CHECKING or __name__ != "__main__":
     from coopmat.spirv import llvm_text
@@ -60,10 +60,10 @@ def read_message(read: Callable[[int], bytes]) -> tuple[Any, list[bytes]]:
     return fields, [read(length) for length in fields["blobs"]]
 
 
-def _read_stdin(count: int) -> bytes:
+def _read(count: int, file: int = 0) -> bytes:
     parts = []
     while count:
-        part = os.read(0, min(count, 1 << 20))
+        part = os.read(file, min(count, 1 << 20))
         if not part:
             raise EOFError
         parts.append(part)
@@ -91,15 +91,23 @@ LLVM_OPTIONS = (
 # --- compiling -----------------------------------------------------------------------------------
 
 
-def compile_ir(request: Request, text: str) -> tuple[dict[str, Any], list[bytes]]:
-    """The response's fields and blobs: SPIR-V, LLVM IR (each empty where it is not wanted)."""
+def _target_machine(triple: str, extensions: list[str]) -> Any:
+    import llvmlite.binding as llvm
+
+    if extensions:
+        # The last option replaces the list, so that it is one option for all of them.
+        llvm.set_option("emitter", "--spirv-ext=" + ",".join("+" + name for name in extensions))
+    return llvm.Target.from_triple(triple).create_target_machine(opt=0)
+
+
+def compile_ir(request: Request, text: str, machine: Any = None) -> tuple[dict[str, Any], list[bytes]]:
+    """The response's fields and blobs: SPIR-V, LLVM IR (each empty where it is not wanted). `machine`: if it was made
+    before."""
     import llvmlite.binding as llvm
 
     laps = _Laps()
-    if request["extensions"]:
-        # The last option replaces the list, so that it is one option for all of them.
-        llvm.set_option("emitter", "--spirv-ext=" + ",".join("+" + name for name in request["extensions"]))
-    machine = llvm.Target.from_triple(request["triple"]).create_target_machine(opt=0)
+    if machine is None:
+        machine = _target_machine(request["triple"], request["extensions"])
     layout = str(machine.target_data)
     laps.end("setup")
     if request["passes"] == "print":
@@ -203,36 +211,9 @@ def _run_passes(module: Any, machine: Any, passes: str) -> None:
 # --- the two ways to run -------------------------------------------------------------------------
 
 
-def _child(request: Request, text: bytes, response: BinaryIO, errors: BinaryIO) -> NoReturn:
-    """In the fork: compile, write the response to a file, and leave without any clean-up."""
-    import resource
-
-    status = _CHILD_FAILED
+def _answer(request: Request, text: bytes, write: Callable[[bytes], object], machine: Any = None) -> None:
     try:
-        # No core file from a crash; and an end, should the emitter be gone before it can set one.
-        limits = (
-            (resource.RLIMIT_CORE, 0),
-            (resource.RLIMIT_CPU, int(request["timeout"]) + 1),
-            (resource.RLIMIT_AS, request["megabytes"] << 20),
-        )
-        for kind, limit in limits:
-            hard = resource.getrlimit(kind)[1]
-            resource.setrlimit(kind, (limit if hard < 0 else min(limit, hard), hard))
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        os.dup2(nowhere, 0)
-        os.dup2(nowhere, 1)
-        os.dup2(errors.fileno(), 2)
-        _answer(request, text, lambda data: write_all(response.fileno(), data))
-        status = 0
-    except BaseException as error:
-        os.write(2, f"{type(error).__name__}: {error}".encode()[:_MAX_STDERR])
-    finally:
-        os._exit(status)
-
-
-def _answer(request: Request, text: bytes, write: Callable[[bytes], object]) -> None:
-    try:
-        fields, blobs = compile_ir(request, text.decode())
+        fields, blobs = compile_ir(request, text.decode(), machine)
     except MemoryError:
         fields, blobs = {"died": "ran out of memory", "stderr": "MemoryError"}, []
     except Exception as error:  # llvmlite reports parse and verify errors as RuntimeError
@@ -240,35 +221,111 @@ def _answer(request: Request, text: bytes, write: Callable[[bytes], object]) -> 
     write_message(write, fields, *blobs)
 
 
+class _Fork:
+    """A fork of this process that compiles one request for a triple with some extensions, and ends."""
+
+    def __init__(self, triple: str, extensions: list[str], answers: int) -> None:
+        self.target = triple, extensions
+        self._response, self._errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 (see `end`)
+        take, self._give = os.pipe()
+        self._done, tell = os.pipe()
+        self._pid = os.fork()
+        if self._pid == 0:
+            for file in (answers, self._give, self._done):
+                os.close(file)
+            self._run(take, tell)
+        os.close(take)
+        os.close(tell)
+
+    def _run(self, take: int, tell: int) -> NoReturn:
+        """In the fork: compile, write the response to a file, say so, and leave without any clean-up."""
+        import resource
+
+        status = _CHILD_FAILED
+        try:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nowhere, 0)
+            os.dup2(nowhere, 1)
+            os.dup2(self._errors.fileno(), 2)
+            try:
+                machine = _target_machine(*self.target)
+            except Exception:
+                machine = None  # tried again, and told, with the request
+            try:
+                request, (text,) = read_message(lambda count: _read(count, take))
+            except EOFError:
+                os._exit(0)  # not needed
+            # No core file from a crash; and an end, should the emitter be gone before it can set one.
+            limits = (
+                (resource.RLIMIT_CORE, 0),
+                (resource.RLIMIT_CPU, int(request["timeout"]) + 1),
+                (resource.RLIMIT_AS, request["megabytes"] << 20),
+            )
+            for kind, limit in limits:
+                hard = resource.getrlimit(kind)[1]
+                resource.setrlimit(kind, (limit if hard < 0 else min(limit, hard), hard))
+            _answer(request, text, lambda data: write_all(self._response.fileno(), data), machine)
+            os.write(tell, b"1")
+            status = 0
+        except BaseException as error:
+            os.write(2, f"{type(error).__name__}: {error}".encode()[:_MAX_STDERR])
+        finally:
+            os._exit(status)
+
+    def is_over(self) -> bool:
+        """Tell whether the fork was killed while it waited, as where memory ran out."""
+        return bool(select.select([self._done], [], [], 0)[0])
+
+    def answer(self, request: Request, text: bytes, write: Callable[[bytes], object]) -> bool:
+        """Write the response to a request, and return True; or return False where our user is gone."""
+        try:
+            write_message(lambda data: write_all(self._give, data), request, text)
+        except BrokenPipeError:
+            pass  # it died, and says of what below
+        # `done` has a byte or its end when the child is; stdin has its end when our user is.
+        ready, _, _ = select.select([self._done, 0], [], [], request["timeout"])
+        is_over = self._done in ready
+        if is_over and os.read(self._done, 1):
+            # Before it has given back its memory, which takes as long as a small emission.
+            write(os.pread(self._response.fileno(), os.fstat(self._response.fileno()).st_size, 0))
+            self.end()
+            return True
+        late = not ready
+        status = self.end(kill=not is_over)
+        if not late and not is_over:
+            return False
+        stderr = os.pread(self._errors.fileno(), _MAX_STDERR, 0).decode(errors="replace")
+        died = "is late" if late else _death(status)
+        write_message(write, {"died": died, "late": late, "stderr": stderr})
+        return True
+
+    def end(self, kill: bool = False) -> int:
+        """Wait for the fork's end, and return its status."""
+        if kill:
+            os.kill(self._pid, signal.SIGKILL)
+        os.close(self._give)
+        os.close(self._done)
+        return os.waitpid(self._pid, 0)[1]
+
+
 def _serve(answers: int) -> None:
+    def write(data: bytes) -> None:
+        write_all(answers, data)
+
+    fork: _Fork | None = None
     while True:
         try:
-            request, (text,) = read_message(_read_stdin)
+            request, (text,) = read_message(_read)
         except EOFError:
             return
-        with tempfile.TemporaryFile() as response, tempfile.TemporaryFile() as errors:
-            end, alive = os.pipe()
-            pid = os.fork()
-            if pid == 0:
-                os.close(answers)
-                os.close(end)
-                _child(request, text, response, errors)
-            os.close(alive)
-            # `done` reaches its end when the child is gone; stdin does when our user is.
-            ready, _, _ = select.select([end, 0], [], [], request["timeout"])
-            os.close(end)
-            if end not in ready:
-                os.kill(pid, signal.SIGKILL)
-            status = os.waitpid(pid, 0)[1]
-            if 0 in ready and end not in ready:
-                return
-            if ready and status == 0:
-                write_all(answers, os.pread(response.fileno(), os.fstat(response.fileno()).st_size, 0))
-            else:
-                stderr = os.pread(errors.fileno(), _MAX_STDERR, 0).decode(errors="replace")
-                late = not ready
-                died = "is late" if late else _death(status)
-                write_message(lambda data: write_all(answers, data), {"died": died, "late": late, "stderr": stderr})
+        target = request["triple"], request["extensions"]
+        if fork is None or fork.target != target or fork.is_over():
+            if fork is not None:
+                fork.end()
+            fork = _Fork(*target, answers)
+        if not fork.answer(request, text, write):
+            return
+        fork = _Fork(*target, answers)
 
 
 def _death(status: int) -> str:
@@ -304,7 +361,7 @@ def main(mode: str, path: list[str]) -> None:
     answers = os.dup(1)
     os.dup2(2, 1)
     if mode == "once":
-        request, (text,) = read_message(_read_stdin)
+        request, (text,) = read_message(_read)
         _answer(request, text, lambda data: write_all(answers, data))
         return
     warm: Request = {

@@ -202,10 +202,36 @@ def test_no_file_descriptors_leak() -> None:
         with pytest.raises(InternalError):
             emit("nonsense")
     assert _open_files("self") == count
-    assert _open_files(pid) <= 4 + 2  # its pipes; and the last request's files, which it may be closing still
+    # Its pipes, those and the files of the fork that waits, and the last one's, which it may be closing still.
+    assert _open_files(pid) <= 4 + 4 + 4
     emit_module._emitter.stop()
     emit(samples.SMALL)
     assert _open_files("self") == count
+
+
+def _waiting_fork() -> int:
+    pid = emit_module._emitter.pid
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        if len(children) == 1:
+            return int(children[0])
+        time.sleep(0.01)
+    raise AssertionError("the emitter made no fork for the next request")
+
+
+def test_the_fork_that_waits_may_be_killed_and_ends_with_the_emitter() -> None:
+    expected = emit(samples.SMALL).spirv
+    first = _waiting_fork()
+    os.kill(first, signal.SIGKILL)
+    assert emit(samples.SMALL).spirv == expected
+    second = _waiting_fork()
+    assert second != first
+    emit_module._emitter.stop()
+    deadline = time.monotonic() + 5
+    while _alive(second) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not _alive(second)
 
 
 def test_without_fork_a_process_serves_each_request(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,23 +152,25 @@ def _binary(c: Context, node: syntax.Binary, expected: Type | None) -> Expr:
         for link in reversed(chain):
             warnings.binary(c, link)
     operands, target = _matrix_operands(c, chain, expected) if c.matrices else ({}, expected)
-    result: Expr | None = None
+    result: Expr | None
     # `c.recover()` would take as long as the rest.
     try:
         result = operands[0] if 0 in operands else analyse(c, chain[0].left, target)
     except Abandon:
-        pass
+        result = None
     for number, link in enumerate(chain, 1):
-        left, result = result, None
+        left = result
         try:
             if number in operands:
                 right = operands[number]
             else:
                 right = analyse(c, link.right, matrices.target_beside(link.op, left.type if left else None, target))
-            if left is not None and right is not None:
+            if left is None or right is None:
+                result = None
+            else:
                 result = operators.binary(c, link.op, left, right, link.span, link.op_span)
         except Abandon:
-            pass
+            result = None
     if result is None:
         c.abandon()
     return result
@@ -199,11 +201,11 @@ def _matrix_operands(
 
 
 def _assign(c: Context, node: syntax.Assign, expected: Type | None) -> Expr:
-    target: Expr | None = None
+    target: Expr | None
     try:
         target = analyse(c, node.target)
     except Abandon:
-        pass
+        target = None
     # A product takes matrices and scalars, so that `m *=` says nothing about its right side.
     value_type = target.type if target is not None and node.op != "*=" else None
     value = analyse(c, node.value, value_type if target is not None else UNKNOWN)
