@@ -13,6 +13,7 @@ whose lengths stand in its "blobs". Requests hold one blob, the LLVM IR; see `Re
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
@@ -278,10 +279,8 @@ class _Fork:
 
     def answer(self, request: Request, text: bytes, write: Callable[[bytes], object]) -> bool:
         """Write the response to a request, and return True; or return False where our user is gone."""
-        try:
+        with contextlib.suppress(BrokenPipeError):  # where it died, it says of what below
             write_message(lambda data: write_all(self._give, data), request, text)
-        except BrokenPipeError:
-            pass  # it died, and says of what below
         # `done` has a byte or its end when the child is; stdin has its end when our user is.
         ready, _, _ = select.select([self._done, 0], [], [], request["timeout"])
         is_over = self._done in ready
