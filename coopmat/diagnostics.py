@@ -261,6 +261,18 @@ class Diagnostics:
         """Protect the text that begins at a place from fix-its: it is a macro's use, and its tokens are elsewhere."""
         self._macros.add((span.file, span.line, span.column))
 
+    def kept_texts(self) -> list[tuple[str, int, int]]:
+        return list(self._macros)
+
+    def keep_texts(self, places: Iterable[tuple[str, int, int]]) -> None:
+        """Protect what another collector protected by `keep_text`."""
+        self._macros.update(places)
+
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether there are no findings, and no pragmas that change which warnings are on."""
+        return not (self.items or self._regions or self._pushed)
+
     def in_order(self) -> list[Diagnostic]:
         """Return the diagnostics in the order of the source, whichever stage found them; those without a place are
         last."""

@@ -27,11 +27,12 @@ from ..diagnostics import (
 )
 from ..matrices.strategies import OPENCL_C_ONLY
 from ..options import CompileOptions, UsageError
-from .from_source import collector
+from .from_source import collector, preamble_of
 from .pipelines import PIPELINES
 
 if TYPE_CHECKING:
     from ..frontend import typed
+    from ..frontend.preamble import Preamble
     from ..ir.kernel_info import KernelInfo
     from ..matrices.memory_rules import MemoryRules
     from ..matrices.supported import Supported
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 # Stages whose results go along with a pickled module: the source as it was preprocessed, and what a device is given.
 _CARRIED = ("tokens", "infos", "emitted")
+# From here on a source is long.
+_MANY_TOKENS = 50_000
 
 
 def _unpickled(kind: type[Compilation], fields: dict[str, Any]) -> Compilation:
@@ -58,9 +61,10 @@ class Compilation:
         self.language = language
         self.timings: dict[str, float] = {}
         self.validated = False
-        self.findings = Diagnostics(
-            error_limit=options.error_limit, no_warnings=options.no_warnings, warnings=options.warnings
-        )
+        self.findings = self._collector()
+        # The preamble of OpenCL C; None: none is used, and all stages have the whole source.
+        self.preamble = preamble_of(options) if language == "cl" else None
+        self.keeps_all = False
         self._results: dict[str, Any] = {}
         self._lock = threading.RLock()
 
@@ -69,7 +73,9 @@ class Compilation:
             for stage in PIPELINES[self.language].pickled:
                 self.result(stage)
             carried = {stage: self._results[stage] for stage in _CARRIED if stage in self._results}
-            fields = {name: value for name, value in vars(self).items() if name != "_lock"}
+            if "tokens" in carried:
+                carried["tokens"] = self.whole.result("tokens")
+            fields = {name: value for name, value in vars(self).items() if name != "_lock"} | {"preamble": None}
             return _unpickled, (type(self), {**fields, "_results": carried})
 
     @property
@@ -99,6 +105,38 @@ class Compilation:
                     raise self.refused("no-such-stage", f"{self.name} is {pipeline.title}, which {reason}")
                 self._results[stage] = run(self)
             return self._results[stage]
+
+    @property
+    def whole(self) -> Compilation:
+        """This compilation, or where it has not all tokens and functions of the source one that has."""
+        if self.result("tokens").is_whole and not self.drops_early:
+            return self
+        other = Compilation(self.source, self.name, self.options, self.language)
+        other.preamble, other.keeps_all = None, True
+        return other
+
+    @property
+    def drops_early(self) -> bool:
+        """Tell whether tokens, trees and functions that are not reached are dropped when the next stage is over: of a
+        long source there are millions of objects, which Python's garbage collector would go through again and again."""
+        return not self.keeps_all and len(self.result("tokens").tokens) > _MANY_TOKENS
+
+    def drop(self, *stages: str) -> None:
+        """Forget the results of stages; of the tokens what else is known of the source remains."""
+        for stage in stages:
+            result = self._results.pop(stage)
+            if stage == "tokens":
+                self._results[stage] = replace(result, tokens=[], is_whole=False)
+
+    def start_again(self, preamble: Preamble) -> None:
+        """Forget the results and the findings of all stages."""
+        self._results.clear()
+        self.findings = self._collector()
+        self.preamble = preamble
+
+    def _collector(self) -> Diagnostics:
+        options = self.options
+        return Diagnostics(error_limit=options.error_limit, no_warnings=options.no_warnings, warnings=options.warnings)
 
     def check(self) -> None:
         """Run the stage that finds the source's errors. Raises CompileError."""
@@ -227,7 +265,7 @@ class Module(Compilation):
 
     @property
     def preprocessed(self) -> str:
-        return str(self.result("tokens").to_text())
+        return str(self.whole.result("tokens").to_text())
 
     @property
     def macros(self) -> str:
@@ -248,19 +286,19 @@ class Module(Compilation):
     def ast(self) -> str:
         from ..frontend.syntax import dump
 
-        return dump(self.result("tree"))
+        return dump(self.whole.result("tree"))
 
     @property
     def unit(self) -> typed.Unit:
         """The typed AST of a source without errors; CompileError otherwise."""
-        unit: typed.Unit = self.result("unit")
+        unit: typed.Unit = self.whole.result("unit")
         return unit
 
     def multiplies_by(self, options: CompileOptions) -> bool:
         """Return whether the source has a multiply-add for which a device has instructions, by those options."""
         from .from_source import has_products
 
-        return self.language == "cl" and has_products(self.unit, options)
+        return self.language == "cl" and has_products(self.result("unit"), options)
 
     @property
     def typed_ast(self) -> str:
@@ -274,11 +312,12 @@ class Module(Compilation):
         from ..frontend.typed_dump import dump
         from .from_source import passes_for
 
-        sequence = passes_for(self, self.code, every=True)
+        whole = self.whole
+        sequence = passes_for(whole, self.code, every=True)
         names = [item.name for item in sequence]
         if name not in names:
             raise UsageError(f"--print-after={name}: this route has {', '.join(names)}")
-        unit = self.unit
+        unit = whole.result("unit")
         return dump(self.bounded(lambda: passes.run(unit, sequence[: names.index(name) + 1], passes.Report())))
 
     @property

@@ -16,6 +16,7 @@ from ..matrices.strategies import Tuning
 
 if TYPE_CHECKING:
     from ..frontend import syntax, typed
+    from ..frontend.preamble import Preamble
     from ..frontend.preprocess import TokenStream
     from ..ir import LoweredModule, LowerOptions
     from ..ir.kernel_info import KernelInfo
@@ -40,30 +41,53 @@ def preprocess(c: Compilation) -> TokenStream:
         extensions=options.extensions,
         fast_relaxed_math=options.fast_relaxed_math,
     )
-    return c.timed("preprocess", lambda: preprocess(c.source, c.name, settings, c.findings))
+    return c.timed("preprocess", lambda: preprocess(c.source, c.name, settings, c.findings, c.preamble))
+
+
+def preamble_of(options: CompileOptions, *, whole: bool = False) -> Preamble:
+    """Return the preamble of a compilation by these options; `whole`: with all functions."""
+    from ..frontend.preamble import Preamble
+
+    settings = (
+        *(options.cl_std, sorted(options.extensions.items()), options.fast_relaxed_math, options.wrap),
+        *(options.single_precision_constant, options.fp_contract != "off", sorted(options.budgets)),
+        *(options.error_limit, options.no_warnings, options.warnings),
+    )
+    return Preamble(repr(settings), whole)
 
 
 def parse(c: Compilation) -> syntax.TranslationUnit:
     from ..frontend.parse import parse
 
     tokens = c.result("tokens")
-    return c.timed("parse", lambda: parse(tokens, c.findings))
+    return c.timed("parse", lambda: parse(tokens, c.findings, c.preamble))
 
 
 def analyse(c: Compilation) -> typed.Unit:
     """Return the typed AST of a source without errors; raise CompileError otherwise."""
+    from ..frontend.preamble import Unreached
     from ..frontend.sema.functions import analyse
 
     options = c.options
     flags = options.features, options.single_precision_constant, options.fp_contract != "off", options.wrap
+
+    def run() -> typed.Unit:
+        tree = c.result("tree")
+        return c.timed("analyse", lambda: analyse(tree, c.findings, *flags, c.preamble, c.drops_early))
+
     with collector:
         try:
-            tree = c.result("tree")
-            unit = c.timed("analyse", lambda: analyse(tree, c.findings, *flags))
+            try:
+                unit = run()
+            except Unreached:
+                c.start_again(preamble_of(options, whole=True))
+                unit = run()
         except TooManyErrors:
             c.findings.raise_if_errors()
             raise
         c.findings.raise_if_errors()
+        if c.drops_early:
+            c.drop("tokens", "tree")
         if unit.has_matrices:
             # Not imported before: most of what a short compilation without matrices would wait for is imports.
             from ..frontend import memory_check, target_check

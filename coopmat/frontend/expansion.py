@@ -102,6 +102,8 @@ class Expander:
         self.report, self.expanded = report, expanded
         self.work = budgets.limit("expansion-work")
         self.counter = 0
+        # What `##` has made, for whoever wants to know which names were looked up.
+        self.joined: set[str] = set()
         # Names of macros whose replacements are being read.
         self._open: set[str] = set()
         self._depth = 0
@@ -309,6 +311,7 @@ class Expander:
             self._spend([Token(tk.ID, joined, self.place)])
             # Two operands that would begin a comment are not joined.
             tokens = [previous, part[0]] if joined in ("//", "/*") else tk.scanned(joined, self.place)
+            self.joined.add(joined)
             out += [_with_space(tokens[0], previous.spaced), *tokens[1:], *part[1:]]
         return out
 

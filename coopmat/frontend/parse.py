@@ -21,6 +21,7 @@ from ..diagnostics import Diagnostics
 from . import syntax as ast, tokens as tk
 from .build import Scopes, TooDeep
 from .declarations import Builder
+from .preamble import Preamble
 from .tokens import Token, TokenStream
 from .words import TERMINALS
 
@@ -53,6 +54,8 @@ class Parser:
             (origin, size, getattr(self.builder, name) if name else None) for origin, size, name in tables.rules
         ]
         self.check_depth_at = DEEPEST
+        # Tokens are parsed up to here.
+        self.limit = len(self.tokens)
 
     # --- the loop ---
 
@@ -63,7 +66,7 @@ class Parser:
         actions, gotos, defaults = tables.actions, tables.gotos, tables.defaults
         words, possible_types, tokens = self.words, self.scopes.possible_types, self.tokens
         state = states[-1]
-        for index in range(index, len(tokens)):  # noqa: B020 - the index is what is returned
+        for index in range(index, self.limit):  # noqa: B020 - the index is what is returned
             token = tokens[index]
             value = token.value
             terminal = _LITERALS.get(token.type) or words.get(value)
@@ -105,7 +108,7 @@ class Parser:
                 values.append(result)
             if len(states) > self.check_depth_at:
                 self.check_depth(token)
-        return len(tokens), END
+        return self.limit, END
 
     def reduce(self, rule: int) -> None:
         """Make one reduction, outside the fast loop."""
@@ -166,12 +169,33 @@ class Parser:
 
     # --- the whole ---
 
-    def run(self) -> list[Any]:
+    def preamble(self, preamble: Preamble) -> int:
+        """Take over what a known preamble declares, or write down what this one does; return the number of its tokens
+        that are parsed."""
+        scopes = self.scopes
+        if preamble.known is not None:
+            scopes.names[0].update(preamble.known.parser["names"])
+            scopes.possible_types |= preamble.known.parser["possible_types"]
+            return 0
+        if preamble.tokens is None:
+            return 0
+        self.limit, findings = preamble.tokens, len(self.diagnostics.items)
+        index, terminal = self.advance(0)
+        self.limit = len(self.tokens)
+        # Whole declarations: a list of them is all that there is.
+        is_whole = terminal == END and len(self.states) == 2 and len(scopes.names) == 1
+        if is_whole and not self.builder.semicolons and len(self.diagnostics.items) == findings:
+            preamble.declarations = len(self.values[0])
+            names, possible_types = scopes.names[0].copy(), scopes.possible_types.copy()
+            preamble.state["parser"] = {"names": names, "possible_types": possible_types}
+        return index
+
+    def run(self, preamble: Preamble | None = None) -> list[Any]:
         """Return all external declarations that could be parsed."""
         from .recovery import Recovery
 
         recovery = Recovery(self)
-        index = 0
+        index = self.preamble(preamble) if preamble is not None else 0
         try:
             while True:
                 index, terminal = self.advance(index)
@@ -191,8 +215,9 @@ class Parser:
         return declarations
 
 
-def parse(stream: TokenStream, diagnostics: Diagnostics) -> ast.TranslationUnit:
-    """Return the AST of a translation unit. Errors go to `diagnostics`, and faulty declarations are omitted.
+def parse(stream: TokenStream, diagnostics: Diagnostics, preamble: Preamble | None = None) -> ast.TranslationUnit:
+    """Return the AST of a translation unit, without the declarations of a known preamble. Errors go to `diagnostics`,
+    and faulty declarations are omitted.
 
     Raises TooManyErrors as the collector does.
     """
@@ -200,7 +225,7 @@ def parse(stream: TokenStream, diagnostics: Diagnostics) -> ast.TranslationUnit:
     if not stream.tokens:
         return ast.TranslationUnit(end, [])
     first = stream.tokens[0].span
-    declarations = Parser(stream, diagnostics).run()
+    declarations = Parser(stream, diagnostics).run(preamble)
     return ast.TranslationUnit(first.to(end), declarations)
 
 

@@ -12,12 +12,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from .. import budgets
 from ..diagnostics import Diagnostics, Note, Span
 from . import tokens as tk
 from .conditionals import Condition, Conditionals
-from .expansion import Expander, ExpansionLimit, InvalidMacro, Unterminated, defined, definition, predefine
+from .expansion import Expander, ExpansionLimit, InvalidMacro, Macro, Unterminated, defined, definition, predefine
+from .preamble import FEWEST_TOKENS, Preamble, length as preamble_length, words_of
 from .sources import Region, SourceFile, add_presumed, find_include, open_source
 from .tokens import Token, TokenStream, quoted, unquoted
 
@@ -85,6 +87,11 @@ class _Driver(Conditionals):
         self.complete = True
         self.dependencies: list[str] = []
         self.absent: list[str] = []
+        # Of the main file, until it has been read; and what could be kept of it.
+        self.preamble_length: int | None = None
+        self.preamble: Preamble | None = None
+        self.macros_at_start: dict[str, Macro] = {}
+        self.has_regions = False
 
     @property
     def conditions(self) -> list[Condition]:
@@ -93,7 +100,7 @@ class _Driver(Conditionals):
     # --- files ---
 
     def enter(self, source: SourceFile) -> None:
-        scanner = tk.Scanner(source.text, source.name)
+        scanner = tk.Scanner(source.text[: self.preamble_length] if not self.stack else source.text, source.name)
         self.stack.append(_File(source, scanner, scanner.parts()))
         if not source.virtual and source.name not in self.dependencies:
             self.dependencies.append(source.name)
@@ -107,13 +114,62 @@ class _Driver(Conditionals):
             # Not recursive: an include chain of 200 files must not lean on Python's stack.
             while self.stack:
                 part = next(self.stack[-1].parts, None)
-                if part is None:
+                if part is None and self.preamble_length is not None and len(self.stack) == 1:
+                    self.end_preamble()
+                elif part is None:
                     self.leave()
                 else:
                     self.part(*part)
             self.pragma_operators()
         except _Stop:
             self.complete = False
+
+    def end_preamble(self) -> None:
+        """Go on with the main file after its preamble."""
+        file, at = self.stack[-1], self.preamble_length
+        self.flush()
+        self.preamble_length = None
+        if self.preamble is not None:
+            self.note_preamble(self.preamble)
+        file.scanner = tk.Scanner(file.source.text[at:], file.source.name, 1 + file.source.text.count("\n", 0, at))
+        file.parts = file.scanner.parts()
+
+    def note_preamble(self, preamble: Preamble) -> None:
+        """Write down the state after the preamble, if nothing stands against its being kept."""
+        file, macros, sources = self.stack[-1], self.expander.macros, self.diagnostics.sources.files
+        if not self.complete or file.conditions or file.regions or self.has_regions or not self.diagnostics.is_plain:
+            return
+        if len(self.out) < FEWEST_TOKENS:
+            return
+        first = self.macros_at_start
+        preamble.tokens = len(self.out)
+        preamble.state = {
+            "preprocessor": {
+                "macros": {name: macro for name, macro in macros.items() if first.get(name) is not macro},
+                "undefined": [name for name in first if name not in macros],
+                "once_files": self.once_files.copy(),
+                "includes": self.includes,
+                "dependencies": self.dependencies.copy(),
+                "absent": list(dict.fromkeys(self.absent)),
+                "switches": file.switches.copy(),
+                "counter": self.expander.counter,
+                "work": self.expander.work,
+                "kept_texts": self.diagnostics.kept_texts(),
+            },
+            "words": words_of([file.scanner.text, *list(sources.values())[1:]]) | self.expander.joined,
+            "files": {name: name not in self.dependencies for name in list(sources)[1:]},
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over the state after a known preamble."""
+        for name in state["undefined"]:
+            self.expander.macros.pop(name, None)
+        self.expander.macros.update(state["macros"])
+        self.expander.counter, self.expander.work = state["counter"], state["work"]
+        self.once_files, self.includes = state["once_files"], state["includes"]
+        self.dependencies, self.absent = state["dependencies"], state["absent"]
+        self.stack[-1].switches = state["switches"]
+        self.diagnostics.keep_texts(state["kept_texts"])
 
     def leave(self) -> None:
         self.flush()
@@ -122,6 +178,7 @@ class _Driver(Conditionals):
         if any(map(self.diagnostics.wants, tk.COMMENT_WARNINGS)):
             tk.check_comments(file.source.text, file.presumed_line, self.diagnostics, file.switches)
         add_presumed(file.source, file.regions, self.diagnostics)
+        self.has_regions = self.has_regions or bool(file.regions)
         if self.stack:
             outer = self.stack[-1]
             self.set_file(outer.presumed or outer.source.name)
@@ -375,8 +432,15 @@ _DIRECTIVES = {
 }
 
 
-def preprocess(source: str | bytes, name: str, options: PreprocessOptions, diagnostics: Diagnostics) -> TokenStream:
-    """Return the tokens of a source text called `name`, whose directory is searched for quoted includes.
+def preprocess(
+    source: str | bytes,
+    name: str,
+    options: PreprocessOptions,
+    diagnostics: Diagnostics,
+    preamble: Preamble | None = None,
+) -> TokenStream:
+    """Return the tokens of a source text called `name`, whose directory is searched for quoted includes; those after
+    the preamble, if that is known.
 
     Every text that is read is added to `diagnostics.sources`. Raises TooManyErrors as the collector does.
     """
@@ -392,12 +456,22 @@ def preprocess(source: str | bytes, name: str, options: PreprocessOptions, diagn
         define_option(driver, macro, value)
     for macro in options.undefines:
         expander.macros.pop(macro, None)
-    driver.enter(opened)
-    driver.run()
     text = opened.text
+    length = preamble_length(text) if preamble is not None else 0
+    if preamble is not None and length:
+        preamble.find(name, text[:length], options, diagnostics)
+        driver.preamble_length, driver.macros_at_start = length, expander.macros.copy()
+    driver.enter(opened)
+    if preamble is not None and preamble.known is not None:
+        driver.restore(preamble.known.preprocessor)
+        driver.end_preamble()
+    else:
+        driver.preamble = preamble
+    driver.run()
     line, column = text.count("\n") + 1, len(text) - text.rfind("\n")
     end, absent = Span(name, line, column, line, column), list(dict.fromkeys(driver.absent))
-    return TokenStream(driver.out, end, driver.dependencies, driver.complete, absent, expander.macros)
+    is_whole = preamble is None or preamble.known is None
+    return TokenStream(driver.out, end, driver.dependencies, driver.complete, absent, expander.macros, is_whole)
 
 
 def define_option(driver: _Driver, macro: str, value: str) -> None:

@@ -120,17 +120,18 @@ class _Spliced:
         line = bisect_right(self.line_starts, physical)
         return line, physical - self.line_starts[line - 1] + 1
 
-    def span(self, file: str, start: int, end: int) -> Span:
-        end_line, end_column = self.locate(end - 1)
-        return Span(file, *self.locate(start), end_line, end_column + 1)
+    def span(self, file: str, start: int, end: int, first: int) -> Span:
+        """Return a token's place, where the text's first line has the number `first`."""
+        (line, column), (end_line, end_column) = self.locate(start), self.locate(end - 1)
+        return Span(file, line + first - 1, column, end_line + first - 1, end_column + 1)
 
 
 class Scanner:
-    """A `Scanner` reads the tokens of a file. While it is `skipping`, it passes over all but conditional directives,
-    without making tokens of it."""
+    """A `Scanner` reads the tokens of a file, or of its lines from number `line` on. While it is `skipping`, it passes
+    over all but conditional directives, without making tokens of it."""
 
-    def __init__(self, text: str, file: str) -> None:
-        self.text, self.file = text, file
+    def __init__(self, text: str, file: str, line: int = 1) -> None:
+        self.text, self.file, self.line = text, file, line
         self.skipping = False
 
     def parts(self) -> Iterator[tuple[bool, list[Token]]]:
@@ -144,7 +145,7 @@ class Scanner:
         logical = spliced.text if spliced else text
         types, spellings, newline, new = _TYPE_OF_GROUP, _SPELLINGS, _NEWLINE, tuple.__new__
         # Columns are counted from `origin`, the offset before the first one of a line.
-        line, origin, at, length = 1, -1, 0, len(logical)
+        line, origin, at, length = self.line, -1, 0, len(logical)
         spaced = directive = False
         fresh = True
         tokens: list[Token] = []
@@ -160,7 +161,7 @@ class Scanner:
                 if kind is not None:
                     value = match[group]
                     if spliced is not None and (end > splice or kind is BAD):
-                        span = spliced.span(file, start, end)
+                        span = spliced.span(file, start, end, self.line)
                     else:
                         column = start - origin
                         span = new(Span, (file, line, column, line, column + end - start))
@@ -262,6 +263,8 @@ class TokenStream:
     absent: list[str] = field(default_factory=list)
     #: The macros that are defined at the end, by name.
     macros: Mapping[str, Macro] = field(default_factory=dict, repr=False, compare=False)
+    #: Whether the tokens of its preamble are there.
+    is_whole: bool = True
 
     def to_text(self) -> str:
         """Return the text that `-E` prints: with line markers, and such that it is scanned as the same tokens."""

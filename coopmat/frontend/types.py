@@ -7,7 +7,7 @@ Sizes and alignments are in bytes (OpenCL C 3.0, sections 6.3.1, 6.3.2, 6.3.5).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum, IntEnum
 from functools import cache
@@ -91,6 +91,9 @@ class ScalarType(Type):
     def __str__(self) -> str:
         return self.name
 
+    def __reduce__(self) -> tuple[Callable[[str], ScalarType], tuple[str]]:
+        return scalar_named, (self.name,)
+
 
 VOID = VoidType()
 BOOL = ScalarType("bool", Kind.BOOL, 8, False, 0, "b")
@@ -123,6 +126,14 @@ SMALL_FLOATS = tuple(
     ScalarType(row.opencl_c, Kind.FLOAT, row.bits, True, HALF.rank, _mangling(row.opencl_c), is_bits=True)
     for row in _SMALL_FLOATS
 )
+_SCALARS = {t.name: t for t in [*globals().values(), *SMALL_FLOATS] if isinstance(t, ScalarType)}
+
+
+def scalar_named(name: str) -> ScalarType:
+    """Return the scalar type of a name: pickles and copies have the same object."""
+    return _SCALARS[name]
+
+
 VECTOR_SIZES = (2, 3, 4, 8, 16)
 _MATRIX_ENUMERATIONS = (f"coop_matrix_{name}_t" for name in ("scope", "use", "layout", "operands", "reduce"))
 #: By the names that a program has for them. Enumerations are plain integers here (section 6.15.8).

@@ -10,6 +10,7 @@ from functools import partial
 from ...diagnostics import Diagnostics, Note
 from ...features import PROGRAM_SCOPE, Features
 from .. import syntax, typed
+from ..preamble import Preamble
 from ..types import (
     BOOL,
     EVENT,
@@ -44,6 +45,7 @@ from .declarations import (
 )
 from .initializers import folded, initialize, is_constant
 from .matrix_types import holds
+from .preamble import Kept, Restored, reached
 from .statements import block, pragma
 
 
@@ -54,17 +56,25 @@ def analyse(
     single: bool = False,
     contract: bool = True,
     wrap: bool = False,
+    preamble: Preamble | None = None,
+    only_reached: bool = False,
 ) -> typed.Unit:
     """Return the typed AST of a translation unit; `features` are those that are on (None: all of OpenCL C 3.0).
 
     `single`: a floating constant without a suffix is a float (-cl-single-precision-constant). `contract`: whether
     floating-point expressions may be contracted where no pragma decides. `wrap`: signed integers wrap modulo 2^N
-    (-fwrapv); their sums and products are calculated unsigned.
+    (-fwrapv); their sums and products are calculated unsigned. Of a known preamble the unit has the declarations and
+    the functions that are reached; raises Unreached where one of these was not kept. `only_reached`: the unit has only
+    functions that kernels reach, if it has kernels and no matrices.
 
     If `diagnostics` has errors afterwards, the unit is incomplete and must not be lowered.
     """
     rules = Rules(expressions.analyse, type_name, block, prototype)
-    result = unit(Context(rules, diagnostics, features or Features.of(), single, contract, wrap), tree)
+    c = Context(rules, diagnostics, features or Features.of(), single, contract, wrap)
+    result = unit(c, tree, preamble)
+    if only_reached and result.kernels and not (result.has_matrices or result.has_matrix_types):
+        found = reached(c, result.kernels)
+        result.functions = [function for function in result.functions if function in found]
     if result.has_matrices and not diagnostics.has_errors:
         from .. import uniformity
 
@@ -72,15 +82,14 @@ def analyse(
     return result
 
 
-def unit(c: Context, node: syntax.TranslationUnit) -> typed.Unit:
+def unit(c: Context, node: syntax.TranslationUnit, preamble: Preamble | None = None) -> typed.Unit:
     """Analyse a whole translation unit; a faulty declaration does not affect the analysis of the next ones."""
     c.scope.names.update({item.name: item for item in restricted_types.memory_enumerators(c)})
     if c.matrices:
         c.scope.names.update({item.name: item for item in matrices.predeclared()})
     with c.nested_scope():
-        for item in node.declarations:
-            with c.recover():
-                _external(c, item)
+        kept, restored = _declarations(c, node, preamble)
+    unreached = restored.complete(c) if restored is not None else set()
     _check_recursion(c)
     matrices.check_effects(c)
     matrices.check_work_groups(c)
@@ -90,7 +99,30 @@ def unit(c: Context, node: syntax.TranslationUnit) -> typed.Unit:
     for decl, external in c.tentative.values():
         if external:
             c.error("undefined-variable", f"'{decl.name}' is declared, but never defined", decl.span)
+    if unreached:
+        c.unit.functions = [function for function in c.unit.functions if function not in unreached]
+    if kept is not None and preamble is not None and not c.diagnostics.has_errors:
+        kept.keep(c, preamble)
     return c.unit
+
+
+def _declarations(
+    c: Context, node: syntax.TranslationUnit, preamble: Preamble | None
+) -> tuple[Kept | None, Restored | None]:
+    """Analyse all declarations, those of a known preamble excepted; return what is to be kept of an unknown one, or
+    what was read of a known one."""
+    restored = kept = None
+    if preamble is not None and preamble.known is not None:
+        restored = Restored(c, preamble)
+    own = preamble.declarations if preamble is not None else None
+    findings = len(c.diagnostics.items)
+    for number, item in enumerate(node.declarations):
+        if number == own and len(c.diagnostics.items) == findings:
+            # What matrices become depends on whole units.
+            kept = Kept(c) if not (c.unit.has_matrices or c.unit.has_matrix_types) else None
+        with c.recover():
+            _external(c, item)
+    return kept, restored
 
 
 def _external(c: Context, item: syntax.ExternalDeclaration) -> None:

@@ -1,0 +1,238 @@
+"""Preambles: what the includes at the beginning of a source become, kept between compilations.
+
+The preamble of a source is its first lines, as far as they are directives, blanks and comments, up to the last include
+outside of `#if`. Once a compilation has passed over it without a finding, the macros, the names of types and the
+typed declarations are kept, and the bodies of those functions that were reached; the next compilation with the same
+lines, options and files goes on from there. Macros of the command line count only if the text names them.
+
+A preamble is not kept where it has a finding, matrices, `#line` or a pragma for warnings, or where it ends within a
+declaration. One whose functions were not all kept, and of which others are reached, is made and kept anew, with all.
+What is kept lies in this process and in the cache on disk, as pickles of which only classes of the frontend are read.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..cache import Cache, Entry, Files, files_of, hold, key_of, package_version
+from ..diagnostics import Diagnostics
+
+if TYPE_CHECKING:
+    from .preprocess import PreprocessOptions
+
+#: Fewer tokens are analysed about as fast as what is kept of them is read.
+FEWEST_TOKENS = 5_000
+#: Preambles of the same lines and options for which other macros or files were seen.
+_MOST_ALTERNATIVES = 8
+#: Bytes that a process keeps.
+_MOST_BYTES = 64 << 20
+
+_PIECE = re.compile(
+    r"[ \t\v\f\r]*(?:"
+    r"(?:\#|%:)[ \t]*(?P<directive>[a-z]*)(?P<rest>(?:\\[ \t]*\r?\n|[^\n])*)"
+    r"|//(?:\\[ \t]*\r?\n|[^\n])*"
+    r"|/\*(?:[^*]|\*(?!/))*\*/[ \t\v\f\r]*"
+    r"|)\n"
+)
+_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+def length(text: str) -> int:
+    """Return the number of characters of a source's preamble, 0 where there is none."""
+    at = end = depth = 0
+    included = False
+    while match := _PIECE.match(text, at):
+        directive = match["directive"] or ""
+        if "/*" in (match["rest"] or ""):
+            break  # a comment that may end on another line
+        depth += directive.startswith("if")
+        depth -= directive == "endif"
+        included = included or directive == "include"
+        if depth < 0:
+            break
+        at = match.end()
+        if not depth and included and directive in ("include", "endif"):
+            end = at
+    return end
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A `Known` preamble: the state of the preprocessor and of the parser after it, and the pickles of the
+    declarations and of the functions' bodies, by their numbers among the declarations."""
+
+    preprocessor: dict[str, Any]
+    parser: dict[str, Any]
+    declarations: bytes
+    bodies: dict[int, bytes]
+
+
+class Unreached(Exception):
+    """Raised where a function is reached whose body was not kept."""
+
+
+@dataclass(slots=True)
+class Preamble:
+    """The `Preamble` of one compilation: `known` is what an earlier one has kept; otherwise `state` collects what this
+    one has made. `settings` are all options that matter but include directories and macros. `whole`: all functions
+    are kept, not only those that are reached."""
+
+    settings: str
+    whole: bool = False
+    known: Known | None = None
+    #: The number of tokens and of declarations of the preamble; None where it cannot be kept.
+    tokens: int | None = None
+    declarations: int | None = None
+    state: dict[str, Any] = field(default_factory=dict)
+    _key: str = ""
+    _defines: tuple[tuple[str, str], ...] = ()
+
+    def find(self, name: str, text: str, options: PreprocessOptions, diagnostics: Diagnostics) -> None:
+        """Set `known`, if the source's preamble is, and add its files' texts to the diagnostics'."""
+        parts = {
+            "kind": "preamble",
+            "version": package_version(),
+            "source": [name, text],
+            "settings": [self.settings, options.include_dirs, options.undefines, sorted(options.virtual_files.items())],
+        }
+        self._key, self._defines = key_of(parts), options.defines
+        index = None if self.whole else _STORE.get(self._key)
+        for row in index.facts if index is not None else ():
+            if row["defines"] != _seen(options.defines, row["words"]):
+                continue
+            entry = _STORE.get(row["key"])
+            if entry is not None and (texts := _texts(entry.facts, options.virtual_files)) is not None:
+                self.known = read(entry.payload)
+                for file, content in texts.items():
+                    diagnostics.sources.add(file, content)
+                return
+
+    def keep(self, declarations: bytes, bodies: Mapping[int, bytes], absent: Sequence[str]) -> None:
+        """Keep what this compilation has made of its preamble."""
+        known = Known(self.state["preprocessor"], self.state["parser"], declarations, dict(bodies))
+        words = "\n".join(["", *sorted(self.state["words"]), ""])
+        # Each with whether it was never on disk.
+        files: dict[str, bool] = self.state["files"]
+        row: dict[str, Any] = {"defines": _seen(self._defines, words), "words": words}
+        row["key"] = key_of({"preamble": self._key, "files": sorted(files), "defines": row["defines"]})
+        dependencies = tuple(name for name, is_virtual in files.items() if not is_virtual)
+        _STORE.put(row["key"], Entry(pickle.dumps(known, 5), list(files.items()), dependencies, tuple(absent)))
+        index = _STORE.get(self._key)
+        others = [other for other in index.facts if other["key"] != row["key"]] if index is not None else []
+        _STORE.put(self._key, Entry(b"", [row, *others][:_MOST_ALTERNATIVES]))
+
+
+def words_of(texts: Iterable[str]) -> set[str]:
+    """Return the names in texts, comments and text that is not compiled included."""
+    return {word for text in texts for word in _WORD.findall(text)}
+
+
+def _seen(defines: Sequence[tuple[str, str]], words: str) -> list[list[str]]:
+    """Return the macros of the command line that the words name."""
+    return [[name, value] for name, value in defines if f"\n{name.partition('(')[0]}\n" in words]
+
+
+def _texts(files: Sequence[tuple[str, bool]], virtual: Mapping[str, str]) -> dict[str, str] | None:
+    """Return the texts of files by their names, or None where one is gone meanwhile."""
+    try:
+        contents = {name: virtual[name] if is_virtual else Path(name).read_text("utf-8") for name, is_virtual in files}
+    except (OSError, UnicodeDecodeError):
+        return None
+    return {name: content.removeprefix("\ufeff") for name, content in contents.items()}
+
+
+# --- pickles ---------------------------------------------------------------------------------------
+
+
+class _Reader(pickle.Unpickler):
+    """A reader that makes nothing but objects of the frontend's classes."""
+
+    def __init__(self, data: bytes, shared: Sequence[object] = ()) -> None:
+        super().__init__(io.BytesIO(data))
+        self._shared = shared
+
+    def persistent_load(self, number: int) -> object:
+        return self._shared[number]
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in _ALLOWED:
+            return super().find_class(module, name)
+        if module == "coopmat.diagnostics" or module.startswith(("coopmat.frontend.", "coopmat.matrices.")):
+            found = super().find_class(module, name)
+            if isinstance(found, type):
+                return found
+        raise pickle.UnpicklingError(f"{module}.{name} is not a part of a preamble")
+
+
+_ALLOWED = {
+    *(("builtins", name) for name in ("set", "frozenset")),
+    ("coopmat.frontend.types", "scalar_named"),
+    ("coopmat.frontend.sema.preamble", "function_without_body"),
+}
+
+
+def read(data: bytes, shared: Sequence[object] = ()) -> Any:
+    """Return the object of a pickle; `shared` are those that it names by their number."""
+    return _Reader(data, shared).load()
+
+
+# --- where they are kept ---------------------------------------------------------------------------
+
+
+class _Store:
+    """A `_Store` has the entries of this process, those used last, and the cache on disk behind them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[str, tuple[Entry, Files]] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, key: str) -> Entry | None:
+        with self._lock:
+            found = self._entries.get(key)
+            if found is not None:
+                self._entries.move_to_end(key)
+        if found is not None and hold(found[1]):
+            return found[0]
+        entry = Cache.of_environment().get(key)
+        if entry is not None:
+            self._remember(key, entry)
+        return entry
+
+    def put(self, key: str, entry: Entry) -> None:
+        self._remember(key, entry)
+        Cache.of_environment().put(key, entry)
+
+    def _remember(self, key: str, entry: Entry) -> None:
+        try:
+            files = files_of(entry)
+        except OSError:
+            return
+        with self._lock:
+            old = self._entries.pop(key, None)
+            self._bytes += len(entry.payload) - (len(old[0].payload) if old is not None else 0)
+            self._entries[key] = entry, files
+            while self._bytes > _MOST_BYTES:
+                _, (entry, _) = self._entries.popitem(last=False)
+                self._bytes -= len(entry.payload)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._entries.clear()
+            self._bytes = 0
+
+
+_STORE = _Store()
+
+
+def forget() -> None:
+    """Forget what this process has kept; what is on disk stays."""
+    _STORE.clear()

@@ -1,0 +1,136 @@
+"""The declarations of a preamble (`coopmat.frontend.preamble`) as pickles: written from the state of an analysis after
+them, and read into the one that goes on from there."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from typing import Any
+
+from .. import typed
+from ..preamble import Preamble, Unreached, read
+from ..types import RecordType
+from .context import Context
+
+# What an analysis has gathered of a whole unit. The parameters of declarators are not needed after them, and errors are
+# never kept.
+_STATE = (
+    *("matrix_pragma", "scope", "unit", "functions", "contract", "contract_default", "tentative", "calls"),
+    *("operand_functions", "has_work_group_matrices", "named_types", "enumerations", "excused"),
+)
+_OF_VARIABLES = ("references", "only_set", "host_sized")
+_SHARED = (typed.FunctionDecl, typed.VarDecl, RecordType)
+_FUNCTION_FIELDS = tuple(item.name for item in fields(typed.FunctionDecl) if item.name != "body")
+
+
+def function_without_body(*values: Any) -> typed.FunctionDecl:
+    """Return a function whose body is to be read when it is reached; until then it is empty."""
+    function = typed.FunctionDecl(**dict(zip(_FUNCTION_FIELDS, values, strict=True)))
+    function.body = typed.Block(function.span, [])
+    return function
+
+
+class _Writer(pickle.Pickler):
+    """Pickles an analysis without the bodies of functions; `shared` are the objects that these may name."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file, 5)
+        self.shared: list[object] = []
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, _SHARED):
+            self.shared.append(value)
+            if isinstance(value, typed.FunctionDecl) and value.body is not None:
+                return function_without_body, tuple(getattr(value, name) for name in _FUNCTION_FIELDS)
+        return NotImplemented
+
+
+class _BodyWriter(pickle.Pickler):
+    def __init__(self, file: io.BytesIO, numbers: dict[int, int]) -> None:
+        super().__init__(file, 5)
+        self._numbers = numbers
+
+    def persistent_id(self, value: Any) -> int | None:
+        return self._numbers.get(id(value)) if isinstance(value, _SHARED) else None
+
+
+class Kept:
+    """The declarations that an analysis has made of its preamble, when it was after them."""
+
+    def __init__(self, c: Context) -> None:
+        file = io.BytesIO()
+        writer = _Writer(file)
+        state = {name: getattr(c, name) for name in _STATE}
+        named = {id(decl) for decl in _variables(c)}
+        for name in _OF_VARIABLES:
+            state[name] = {decl: value for decl, value in getattr(c, name).items() if id(decl) in named}
+        # The list is complete when its turn comes.
+        writer.dump((state, writer.shared))
+        self._shared = writer.shared
+        self._declarations = file.getvalue()
+        self._functions = [f for f in self._shared if isinstance(f, typed.FunctionDecl) and f.body is not None]
+
+    def keep(self, c: Context, preamble: Preamble) -> None:
+        """Keep them, with the bodies of functions that are reached, or of all."""
+        wanted = set(self._functions) if preamble.whole else reached(c, _roots(c, self._functions))
+        numbers = {id(value): number for number, value in enumerate(self._shared)}
+        bodies: dict[int, bytes] = {}
+        for function in self._functions:
+            if function in wanted:
+                file = io.BytesIO()
+                _BodyWriter(file, numbers).dump(function.body)
+                bodies[numbers[id(function)]] = file.getvalue()
+        preamble.keep(self._declarations, bodies, preamble.state["preprocessor"]["absent"])
+
+
+def _variables(c: Context) -> Iterator[typed.VarDecl]:
+    yield from c.unit.variables
+    for function in c.unit.functions:
+        yield from function.parameters
+
+
+class Restored:
+    """The declarations of a known preamble, read into an analysis that goes on after them."""
+
+    def __init__(self, c: Context, preamble: Preamble) -> None:
+        assert preamble.known is not None
+        self._bodies = preamble.known.bodies
+        state, self._shared = read(preamble.known.declarations)
+        for name, value in state.items():
+            setattr(c, name, value)
+        functions = [(f, number) for number, f in enumerate(self._shared) if isinstance(f, typed.FunctionDecl)]
+        self._numbers = dict(functions)
+        self._own = [function for function, _ in functions if function.body is not None]
+
+    def complete(self, c: Context) -> set[typed.FunctionDecl]:
+        """Read the bodies of functions that are reached from kernels and from what the preamble is followed by; return
+        the others. Raises Unreached."""
+        found = reached(c, _roots(c, self._own))
+        for function in self._own:
+            if function in found:
+                data = self._bodies.get(self._numbers[function])
+                if data is None:
+                    raise Unreached
+                function.body = read(data, self._shared)
+        return {function for function in self._own if function not in found}
+
+
+def _roots(c: Context, functions: Sequence[typed.FunctionDecl]) -> list[typed.FunctionDecl]:
+    """Return what later stages look at: kernels, and what follows these functions of the preamble; all functions where
+    there is no kernel."""
+    own = set(functions)
+    return [f for f in c.unit.functions if f.is_kernel or f not in own or not c.unit.kernels]
+
+
+def reached(c: Context, roots: Iterable[typed.FunctionDecl]) -> set[typed.FunctionDecl]:
+    """Return the functions that these call, and those that they call, and so on, themselves included."""
+    found = set(roots)
+    work = list(found)
+    while work:
+        for callee in c.calls.get(work.pop(), ()):
+            if callee not in found:
+                found.add(callee)
+                work.append(callee)
+    return found
