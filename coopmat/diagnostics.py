@@ -270,8 +270,8 @@ class Diagnostics:
 
     @property
     def is_plain(self) -> bool:
-        """Tell whether there are no findings, and no pragmas that change which warnings are on."""
-        return not (self.items or self._regions or self._pushed)
+        """Tell whether there are no errors, and no pragmas that change which warnings are on."""
+        return not (self.error_count or self._regions or self._pushed)
 
     def in_order(self) -> list[Diagnostic]:
         """Return the diagnostics in the order of the source, whichever stage found them; those without a place are

@@ -1,5 +1,10 @@
 """The measurements behind `tools/bench-compile`: time and memory of compilations, each beside its bound.
 
+With `--long`, against clang, in turns: a long source (`long_source`) with its headers unknown and known, all of
+tests/kernels in one process, and short kernels; each as a whole process where clang is one.
+
+Without:
+
 1. Generated sources of 1,000, 5,000 and 20,000 lines, warm, each size in a process of its own: the stages, the whole,
    source lines a second to the canonical IR, peak memory of the compiler and of the emitter.
 2. `coopmat compile` of 100 lines and `import coopmat`, each a process from its start.
@@ -24,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import long_source
 from generated_source import generate
 
 import coopmat
@@ -174,11 +180,120 @@ def bench_cold() -> list[tuple[Bound, float]]:
     ]
 
 
+# --- against clang -------------------------------------------------------------------------------
+
+
+ROOT = Path(__file__).resolve().parents[1]
+CLANG = ("clang-19", "-x", "cl", "-cl-std=CL3.0", "-target", "spir64", "-w", "-emit-llvm", "-S", "-o", os.devnull)
+LONG_ROUNDS, KERNEL_ROUNDS = 5, 9
+COMPILE = """
+import sys
+import coopmat
+for name in sys.argv[1:]:
+    with open(name) as file:
+        coopmat.compile(file.read(), ["-w", "--no-validate", "-I", name.rpartition("/")[0]], name=name).spirv
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Two measurements in turns, seconds of wall and CPU time each, and what their ratios of medians should be."""
+
+    what: str
+    goal: float
+    ours: list[tuple[float, float]]
+    clangs: list[tuple[float, float]]
+
+    def lines(self) -> str:
+        text = f"  {self.what}\n"
+        for name, at in (("wall", 0), ("CPU", 1)):
+            ours, clangs = ([times[at] for times in rows] for rows in (self.ours, self.clangs))
+            a, b = statistics.median(ours), statistics.median(clangs)
+            spread = ", ".join(f"{min(times):.3f} to {max(times):.3f}" for times in (ours, clangs))
+            verdict = "ok    " if a / b <= self.goal else "MISSED"
+            text += f"    {verdict} {name:4s} {a / b:6.2f} x (<= {self.goal:g})  {a:.3f} s to {b:.3f} s  ({spread})\n"
+        return text
+
+
+def _clang(*names: str) -> tuple[float, float]:
+    """Seconds of wall and of CPU time for all of the files, one after the other."""
+    times = [_run([*CLANG, "-I", str(Path(name).parent), name]) for name in names]
+    return sum(wall for wall, _ in times), sum(cpu for _, cpu in times)
+
+
+def _warm(names: list[str]) -> tuple[float, float]:
+    """The same for compilations in this process, after a first one."""
+    wall, cpu = time.perf_counter(), _cpu()
+    for name in names:
+        coopmat.compile(Path(name).read_text(encoding="utf-8"), ["-w", "--no-validate"], name=name).spirv  # noqa: B018
+    return time.perf_counter() - wall, _cpu() - cpu
+
+
+def bench_long(optimised: bool) -> list[Row]:
+    global CLANG
+    if not optimised:
+        CLANG = (*CLANG, "-O0")
+    rows: dict[str, tuple[float, list[tuple[float, float]], list[tuple[float, float]]]] = {}
+
+    def add(what: str, goal: float, ours: tuple[float, float], clangs: tuple[float, float]) -> None:
+        _, mine, others = rows.setdefault(what, (goal, [], []))
+        mine.append(ours)
+        others.append(clangs)
+
+    with tempfile.TemporaryDirectory() as place:
+        main = long_source.write(Path(place))
+        os.environ["COOPMAT_CACHE_DIR"] = f"{place}/cache"
+        program = [sys.executable, "-m", "coopmat", "compile", "-w", "--no-validate", str(main), "-o", f"{place}/a.spv"]
+        _run([sys.executable, "-c", COMPILE])
+        _run(
+            [
+                sys.executable,
+                "-m",
+                "coopmat",
+                "compile",
+                "--no-validate",
+                str(ROOT / "kernels/saxpy.cl"),
+                "-o",
+                os.devnull,
+            ]
+        )
+        for number in range(LONG_ROUNDS):
+            # Another text each time: nothing of it is known, but the grammar's tables are.
+            types = main.with_name("types.h")
+            types.write_text(f"{types.read_text()}// {number}\n")
+            ours, clangs = _run(program), _clang(str(main))
+            add("a long source, `coopmat compile`, headers unknown", 6, ours, clangs)
+            add("the same, headers known", 2, _run(program), clangs)
+    kernels = [str(path) for path in sorted((ROOT / "tests/kernels").glob("*.cl"))]
+    saxpy = [str(ROOT / "kernels/saxpy.cl")]
+    _warm(kernels)
+    for _ in range(KERNEL_ROUNDS):
+        clangs = _clang(*kernels)
+        add("tests/kernels, one process from its start", 2, _run([sys.executable, "-c", COMPILE, *kernels]), clangs)
+        add("tests/kernels, warm", 2, _warm(kernels), clangs)
+        add("kernels/saxpy.cl, warm", 0.4, _warm(saxpy), _clang(*saxpy))
+        matrices = ["-DN=512", "-DK=512"]
+        source = (ROOT / "kernels/gemm_f16.cl").read_text()
+        wall, cpu = time.perf_counter(), _cpu()
+        coopmat.compile(source, ["--no-validate", *matrices]).spirv  # noqa: B018
+        ours = time.perf_counter() - wall, _cpu() - cpu
+        plain = _run([*CLANG, *matrices, "-DT=16", str(ROOT / "kernels/gemm_tiled.cl")])
+        add("kernels/gemm_f16.cl, warm, to gemm_tiled.cl by clang", 0.4, ours, plain)
+    return [Row(what, *row) for what, row in rows.items()]
+
+
 @click.command()
+@click.option("--long", "is_long", is_flag=True, help="Measure against clang-19, with a long source, too.")
+@click.option("--clang-o0", is_flag=True, help="Without the optimisations that clang has on for OpenCL C.")
 @click.option("--one", type=int, hidden=True, help="Measure this many lines, and print JSON.")
 @click.option("--rounds", type=int, default=1, hidden=True)
-def main(one: int | None, rounds: int) -> None:
+def main(is_long: bool, clang_o0: bool, one: int | None, rounds: int) -> None:
     """Measure how the time and memory of a compilation grow with the source."""
+    if is_long:
+        click.echo("against clang-19 to LLVM IR, in turns; ratios of medians, and the least and greatest times")
+        for row in bench_long(not clang_o0):
+            click.echo(row.lines(), nl=False)
+        return
     if one is not None:
         click.echo(json.dumps(measure(one, rounds)))
         return

@@ -176,6 +176,9 @@ class Parser:
         if preamble.known is not None:
             scopes.names[0].update(preamble.known.parser["names"])
             scopes.possible_types |= preamble.known.parser["possible_types"]
+            self.builder.semicolons += preamble.known.parser["semicolons"]
+            for item in preamble.known.parser["findings"]:
+                self.diagnostics.add(item)
             return 0
         if preamble.tokens is None:
             return 0
@@ -184,10 +187,14 @@ class Parser:
         self.limit = len(self.tokens)
         # Whole declarations: a list of them is all that there is.
         is_whole = terminal == END and len(self.states) == 2 and len(scopes.names) == 1
-        if is_whole and not self.builder.semicolons and len(self.diagnostics.items) == findings:
+        if is_whole and not self.diagnostics.has_errors:
             preamble.declarations = len(self.values[0])
-            names, possible_types = scopes.names[0].copy(), scopes.possible_types.copy()
-            preamble.state["parser"] = {"names": names, "possible_types": possible_types}
+            preamble.state["parser"] = {
+                "names": scopes.names[0].copy(),
+                "possible_types": scopes.possible_types.copy(),
+                "semicolons": self.builder.semicolons.copy(),
+                "findings": self.diagnostics.items[findings:],
+            }
         return index
 
     def run(self, preamble: Preamble | None = None) -> list[Any]:

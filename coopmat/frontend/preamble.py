@@ -1,11 +1,11 @@
 """Preambles: what the includes at the beginning of a source become, kept between compilations.
 
 The preamble of a source is its first lines, as far as they are directives, blanks and comments, up to the last include
-outside of `#if`. Once a compilation has passed over it without a finding, the macros, the names of types and the
+outside of `#if`. Once a compilation has passed over it without an error, the macros, the names of types and the
 typed declarations are kept, and the bodies of those functions that were reached; the next compilation with the same
 lines, options and files goes on from there. Macros of the command line count only if the text names them.
 
-A preamble is not kept where it has a finding, matrices, `#line` or a pragma for warnings, or where it ends within a
+A preamble is not kept where it has an error, matrices, `#line` or a pragma for warnings, or where it ends within a
 declaration. One whose functions were not all kept, and of which others are reached, is made and kept anew, with all.
 What is kept lies in this process and in the cache on disk, as pickles of which only classes of the frontend are read.
 """
@@ -35,11 +35,13 @@ _MOST_ALTERNATIVES = 8
 #: Bytes that a process keeps.
 _MOST_BYTES = 64 << 20
 
+# Each part ends at one place only: what follows would else be tried with each of many.
+_REST = r"(?:[^\n\\]|\\[ \t]*\r?\n|\\(?![ \t]*\r?\n))*"
 _PIECE = re.compile(
-    r"[ \t\v\f\r]*(?:"
-    r"(?:\#|%:)[ \t]*(?P<directive>[a-z]*)(?P<rest>(?:\\[ \t]*\r?\n|[^\n])*)"
-    r"|//(?:\\[ \t]*\r?\n|[^\n])*"
-    r"|/\*(?:[^*]|\*(?!/))*\*/[ \t\v\f\r]*"
+    r"[ \t\v\f\r]*(?![ \t\v\f\r])(?:"
+    rf"(?:\#|%:)[ \t]*(?![ \t])(?P<directive>[a-z]*)(?![a-z])(?P<rest>{_REST})"
+    rf"|//{_REST}"
+    r"|/\*[^*]*(?:\*(?!/)[^*]*)*\*/[ \t\v\f\r]*"
     r"|)\n"
 )
 _WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -76,7 +78,7 @@ class Known:
 
 
 class Unreached(Exception):
-    """Raised where a function is reached whose body was not kept."""
+    """Raised where a function is reached whose body was not kept, or what was kept cannot be read."""
 
 
 @dataclass(slots=True)
@@ -110,7 +112,10 @@ class Preamble:
                 continue
             entry = _STORE.get(row["key"])
             if entry is not None and (texts := _texts(entry.facts, options.virtual_files)) is not None:
-                self.known = read(entry.payload)
+                try:
+                    self.known = read(entry.payload)
+                except Unreached:
+                    continue
                 for file, content in texts.items():
                     diagnostics.sources.add(file, content)
                 return
@@ -152,6 +157,10 @@ def _texts(files: Sequence[tuple[str, bool]], virtual: Mapping[str, str]) -> dic
 # --- pickles ---------------------------------------------------------------------------------------
 
 
+# A file may have the right digest and any contents.
+_ABSURD = (pickle.UnpicklingError, ValueError, LookupError, TypeError, AttributeError, EOFError, ImportError)
+
+
 class _Reader(pickle.Unpickler):
     """A reader that makes nothing but objects of the frontend's classes."""
 
@@ -159,10 +168,9 @@ class _Reader(pickle.Unpickler):
         super().__init__(io.BytesIO(data))
         self._shared = shared
 
-    def persistent_load(self, number: int) -> object:
-        return self._shared[number]
-
     def find_class(self, module: str, name: str) -> Any:
+        if (module, name) == ("coopmat.frontend.sema.preamble", "shared_object"):
+            return self._shared.__getitem__
         if (module, name) in _ALLOWED:
             return super().find_class(module, name)
         if module == "coopmat.diagnostics" or module.startswith(("coopmat.frontend.", "coopmat.matrices.")):
@@ -180,8 +188,11 @@ _ALLOWED = {
 
 
 def read(data: bytes, shared: Sequence[object] = ()) -> Any:
-    """Return the object of a pickle; `shared` are those that it names by their number."""
-    return _Reader(data, shared).load()
+    """Return the object of a pickle; `shared` are those that it names by their number. Raises Unreached."""
+    try:
+        return _Reader(data, shared).load()
+    except _ABSURD as error:
+        raise Unreached from error
 
 
 # --- where they are kept ---------------------------------------------------------------------------

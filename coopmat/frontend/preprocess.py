@@ -91,6 +91,7 @@ class _Driver(Conditionals):
         self.preamble_length: int | None = None
         self.preamble: Preamble | None = None
         self.macros_at_start: dict[str, Macro] = {}
+        self.findings_at_start = len(diagnostics.items)
         self.has_regions = False
 
     @property
@@ -155,6 +156,7 @@ class _Driver(Conditionals):
                 "counter": self.expander.counter,
                 "work": self.expander.work,
                 "kept_texts": self.diagnostics.kept_texts(),
+                "findings": self.diagnostics.items[self.findings_at_start :],
             },
             "words": words_of([file.scanner.text, *list(sources.values())[1:]]) | self.expander.joined,
             "files": {name: name not in self.dependencies for name in list(sources)[1:]},
@@ -170,6 +172,8 @@ class _Driver(Conditionals):
         self.dependencies, self.absent = state["dependencies"], state["absent"]
         self.stack[-1].switches = state["switches"]
         self.diagnostics.keep_texts(state["kept_texts"])
+        for item in state["findings"]:
+            self.diagnostics.add(item)
 
     def leave(self) -> None:
         self.flush()

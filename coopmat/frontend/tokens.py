@@ -85,7 +85,7 @@ _SPELLINGS["##"] = (PASTE, "##")
 
 # Up to the end of the line before the next conditional directive. What is read is bounded: each repetition is
 # remembered.
-_SPACE = r"(?:[ \t\v\f\r]|/\*(?:[^*]|\*(?!/))*\*/)*"
+_SPACE = r"(?:[ \t\v\f\r]|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)*"
 _SKIPPED = re.compile(
     rf"(?:[^\"'/\n]+|{_STRING}|{_CHAR}|//[^\n]*|/\*.*?\*/|/\*.*|[\"'][^\n]*|/"
     rf"|\n(?!{_SPACE}(?:\#|%:){_SPACE}(?:if|el|endif))){{1,5000}}",

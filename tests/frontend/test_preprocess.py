@@ -167,6 +167,24 @@ def test_text_that_is_left_out_may_be_anything() -> None:
     assert texts("#if 0\n it's @ not C #1 \n#bogus\n#else\nx\n#endif") == ["x"]
 
 
+# None leaves a comment open, or ends the group.
+SKIPPED = (
+    *("a ", '"s', "don't", "/* c\n */", "// l\n", "// l \\\n more\n", "\\\n", "\n", "\n#define X\n", "\n#error it's\n"),
+    *("\n#if 1\n#else\n#endif\n", "\n/* c */ # /* d\n */ ifdef X\n%:elif\n#\\\nendif\n", "\n#\n", "\xe9", "\t"),
+)
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from(SKIPPED)), st.booleans())
+def test_text_that_is_skipped_moves_nothing(parts: list[str], spliced: bool) -> None:
+    skipped = "".join(parts)
+    source = f"#if 0\n{skipped}\n#endif\n {'y' if not spliced else chr(92) + chr(10) + 'y'}"
+    stream, diagnostics = run(source)
+    assert not diagnostics.items
+    (token,) = stream.tokens
+    assert token.span.line == source.count("\n") + 1 and token.span.column == (1 if spliced else 2)
+
+
 def test_redefinition_to_the_same_is_silent() -> None:
     assert texts("#define A 1 + 2\n#define A 1  + 2\nA") == ["1", "+", "2"]
 

@@ -117,9 +117,9 @@ def _declarations(
     own = preamble.declarations if preamble is not None else None
     findings = len(c.diagnostics.items)
     for number, item in enumerate(node.declarations):
-        if number == own and len(c.diagnostics.items) == findings:
-            # What matrices become depends on whole units.
-            kept = Kept(c) if not (c.unit.has_matrices or c.unit.has_matrix_types) else None
+        # What matrices become depends on whole units.
+        if number == own and not (c.diagnostics.has_errors or c.unit.has_matrices or c.unit.has_matrix_types):
+            kept = Kept(c, c.diagnostics.items[findings:])
         with c.recover():
             _external(c, item)
     return kept, restored

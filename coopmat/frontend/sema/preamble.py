@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
+from ...diagnostics import Diagnostic
 from .. import typed
 from ..preamble import Preamble, Unreached, read
 from ..types import RecordType
@@ -32,56 +33,53 @@ def function_without_body(*values: Any) -> typed.FunctionDecl:
     return function
 
 
-class _Writer(pickle.Pickler):
-    """Pickles an analysis without the bodies of functions; `shared` are the objects that these may name."""
-
-    def __init__(self, file: io.BytesIO) -> None:
-        super().__init__(file, 5)
-        self.shared: list[object] = []
-
-    def reducer_override(self, value: Any) -> Any:
-        if isinstance(value, _SHARED):
-            self.shared.append(value)
-            if isinstance(value, typed.FunctionDecl) and value.body is not None:
-                return function_without_body, tuple(getattr(value, name) for name in _FUNCTION_FIELDS)
-        return NotImplemented
+def shared_object(number: int) -> object:
+    """Stand in pickles of bodies for an object of the declarations; whoever reads one has a function of its own."""
+    raise AssertionError(number)
 
 
-class _BodyWriter(pickle.Pickler):
-    def __init__(self, file: io.BytesIO, numbers: dict[int, int]) -> None:
-        super().__init__(file, 5)
-        self._numbers = numbers
-
-    def persistent_id(self, value: Any) -> int | None:
-        return self._numbers.get(id(value)) if isinstance(value, _SHARED) else None
+def _pickled(value: object, reduce: Callable[[Any], Any]) -> bytes:
+    """Return a pickle for which `reduce` says what becomes of objects that bodies may share."""
+    file = io.BytesIO()
+    pickler = pickle.Pickler(file, 5)
+    # Other than by a method, nothing is called for all the other objects.
+    pickler.dispatch_table = dict.fromkeys(_SHARED, reduce)
+    pickler.dump(value)
+    return file.getvalue()
 
 
 class Kept:
-    """The declarations that an analysis has made of its preamble, when it was after them."""
+    """The declarations that an analysis has made of its preamble, when it was after them, and its findings in them."""
 
-    def __init__(self, c: Context) -> None:
-        file = io.BytesIO()
-        writer = _Writer(file)
+    def __init__(self, c: Context, findings: list[Diagnostic]) -> None:
         state = {name: getattr(c, name) for name in _STATE}
         named = {id(decl) for decl in _variables(c)}
         for name in _OF_VARIABLES:
             state[name] = {decl: value for decl, value in getattr(c, name).items() if id(decl) in named}
+        self._shared: list[object] = []
+
+        def reduce(value: Any) -> Any:
+            self._shared.append(value)
+            if isinstance(value, typed.FunctionDecl) and value.body is not None:
+                return function_without_body, tuple(getattr(value, name) for name in _FUNCTION_FIELDS)
+            return value.__reduce_ex__(5)
+
         # The list is complete when its turn comes.
-        writer.dump((state, writer.shared))
-        self._shared = writer.shared
-        self._declarations = file.getvalue()
+        self._declarations = _pickled((state, findings, self._shared), reduce)
         self._functions = [f for f in self._shared if isinstance(f, typed.FunctionDecl) and f.body is not None]
 
     def keep(self, c: Context, preamble: Preamble) -> None:
         """Keep them, with the bodies of functions that are reached, or of all."""
         wanted = set(self._functions) if preamble.whole else reached(c, _roots(c, self._functions))
         numbers = {id(value): number for number, value in enumerate(self._shared)}
-        bodies: dict[int, bytes] = {}
-        for function in self._functions:
-            if function in wanted:
-                file = io.BytesIO()
-                _BodyWriter(file, numbers).dump(function.body)
-                bodies[numbers[id(function)]] = file.getvalue()
+
+        def reduce(value: Any) -> Any:
+            number = numbers.get(id(value))
+            return value.__reduce_ex__(5) if number is None else (shared_object, (number,))
+
+        bodies = {
+            numbers[id(function)]: _pickled(function.body, reduce) for function in self._functions if function in wanted
+        }
         preamble.keep(self._declarations, bodies, preamble.state["preprocessor"]["absent"])
 
 
@@ -97,7 +95,9 @@ class Restored:
     def __init__(self, c: Context, preamble: Preamble) -> None:
         assert preamble.known is not None
         self._bodies = preamble.known.bodies
-        state, self._shared = read(preamble.known.declarations)
+        state, findings, self._shared = read(preamble.known.declarations)
+        for item in findings:
+            c.diagnostics.add(item)
         for name, value in state.items():
             setattr(c, name, value)
         functions = [(f, number) for number, f in enumerate(self._shared) if isinstance(f, typed.FunctionDecl)]
