@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, Literal, TypedDict
 
 from coopmat import budgets
 from coopmat.diagnostics import InternalError
-from coopmat.spirv import emitter, growth
+from coopmat.spirv import constant_arrays, emitter, growth
 from coopmat.spirv.tools import OUT_OF_MEMORY
 
 Passes = Literal["none", "sroa", "unroll", "O1", "O2", "O3"]
@@ -90,6 +90,7 @@ def emit(ir_text: str, options: EmitOptions | None = None) -> EmitResult:
         "extensions": sorted({*options.extensions, WRAP_EXTENSION}),
         "passes": options.passes,
         "want": sorted(options.want),
+        "cuts_arrays": "spirv" in options.want,
         **_limits(options),
     }
     if options.passes.startswith("O"):
@@ -101,9 +102,14 @@ def emit(ir_text: str, options: EmitOptions | None = None) -> EmitResult:
         # Of its optimiser, as of rows of blocks that do not converge: what is not optimised is right, too.
         unoptimised, blobs = _answer({**request, "passes": "none"}, text)
         fields = unoptimised if "died" not in unoptimised and "error" not in unoptimised else fields
-    if "died" in fields or "error" in fields:
-        raise _error(fields, ir_text)
+    _raise_failure(fields, ir_text)
     spirv, ir = blobs
+    if fields["arrays"] and (whole := constant_arrays.written(spirv, fields["arrays"])) is not None:
+        spirv = whole
+    elif fields["arrays"]:
+        fields, blobs = _answer({**request, "passes": fields["passes"], "cuts_arrays": False}, text)
+        _raise_failure(fields, ir_text)
+        spirv, ir = blobs
     seconds = {**fields["seconds"], "total": time.perf_counter() - start}
     return EmitResult(
         spirv if "spirv" in options.want else None,
@@ -154,6 +160,7 @@ def reprint(ir_text: str, options: EmitOptions | None = None) -> str:
         "extensions": [],
         "passes": "print",
         "want": ["llvm_ir"],
+        "cuts_arrays": False,
         **_limits(options),
     }
     fields, blobs = _answer(request, ir_text.encode())
@@ -192,6 +199,11 @@ def stop() -> None:
 
 
 # --- errors --------------------------------------------------------------------------------------
+
+
+def _raise_failure(fields: dict[str, Any], ir_text: str) -> None:
+    if "died" in fields or "error" in fields:
+        raise _error(fields, ir_text)
 
 
 def _error(fields: dict[str, Any], ir_text: str) -> InternalError:

@@ -40,12 +40,14 @@ _CHILD_FAILED = 70
 
 
 class Request(TypedDict):
-    """`timeout` is in seconds, `megabytes` those of the address space; `want` holds "spirv", "llvm_ir" or both."""
+    """`timeout` is in seconds, `megabytes` those of the address space; `want` holds "spirv", "llvm_ir" or both.
+    `cuts_arrays`: the elements of long arrays are not emitted, but given back in "arrays" (`constant_arrays`)."""
 
     triple: str
     extensions: list[str]
     passes: str
     want: list[str]
+    cuts_arrays: bool
     timeout: float
     megabytes: int
 
@@ -141,15 +143,17 @@ def compile_ir(request: Request, text: str, machine: Any = None) -> tuple[dict[s
     else:
         raise ValueError(f"the IR has types that SPIR-V lacks: {', '.join(illegal)}")
     right = llvm_text.mended(llvm_text.released(ir))
-    if right is not ir:
+    emitted, arrays = llvm_text.without_arrays(right) if request["cuts_arrays"] else (right, {})
+    if right is not ir or arrays:
         ir = right
-        module = llvm.parse_assembly(ir, llvm.create_context())
+        module = llvm.parse_assembly(emitted, llvm.create_context())
     laps.end("mend")
     spirv = b""
     if "spirv" in request["want"]:
         spirv = machine.emit_object(module)
         laps.end("emit")
-    return {"seconds": laps.seconds, "passes": passes}, [spirv, ir.encode() if "llvm_ir" in request["want"] else b""]
+    fields = {"seconds": laps.seconds, "passes": passes, "arrays": arrays}
+    return fields, [spirv, ir.encode() if "llvm_ir" in request["want"] else b""]
 
 
 def _parsed(text: str) -> Any:
@@ -368,6 +372,7 @@ def main(mode: str, path: list[str]) -> None:
         "extensions": [],
         "passes": "O1",
         "want": [],
+        "cuts_arrays": False,
         "timeout": 0,
         "megabytes": 0,
     }

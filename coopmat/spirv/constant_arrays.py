@@ -1,0 +1,105 @@
+"""Long constant arrays past LLVM's SPIR-V backend, which goes through all of them again for each function.
+
+The emitter takes them out of the text that it emits (`llvm_text.without_arrays`) and gives them back beside the module,
+in which they are zeros; here their elements are written into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypedDict
+
+from .module import OP, Instruction, Module, decode_string
+
+_CONSTANT, _COMPOSITE, _NULL = OP["OpConstant"], OP["OpConstantComposite"], OP["OpConstantNull"]
+_VARIABLE, _POINTER, _ARRAY, _NAME = OP["OpVariable"], OP["OpTypePointer"], OP["OpTypeArray"], OP["OpName"]
+
+
+class Array(TypedDict):
+    """The elements of a constant: `shape` from the outermost dimension on, and in `words` those of a constant of each
+    element, innermost dimension first."""
+
+    shape: list[int]
+    words: list[list[int]]
+
+
+def written(spirv: bytes, arrays: Mapping[str, Array]) -> bytes | None:
+    """Return the module with the elements of these variables; None where one of them is not found as it should be.
+    Raises MalformedModule."""
+    module = Module.parse(spirv, before_functions=True)
+    functions = spirv[len(module.to_bytes()) :]
+    names = {
+        decode_string(item.operands[1:])[0]: item.operands[0] for item in module.instructions if item.opcode == _NAME
+    }
+    wanted = {names[name]: array for name, array in arrays.items() if name in names}
+    if len(wanted) != len(arrays):
+        return None
+    writer = _Writer(module)
+    instructions: list[Instruction] = []
+    for item in module.instructions:
+        writer.see(item)
+        array = wanted.pop(item.result, None) if item.opcode == _VARIABLE and item.result is not None else None
+        if array is not None:
+            made = writer.initializer(item, array)
+            if made is None:
+                return None
+            instructions += made
+        instructions.append(item)
+    if wanted:
+        return None
+    module.instructions = instructions
+    return module.to_bytes() + functions
+
+
+class _Writer:
+    """What has been defined up to a point of a module."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._definitions: dict[int, Instruction] = {}
+        self._constants: dict[tuple[int, tuple[int, ...]], int] = {}
+
+    def see(self, item: Instruction) -> None:
+        if item.result is not None:
+            self._definitions[item.result] = item
+            if item.opcode == _CONSTANT and item.result_type is not None:
+                self._constants.setdefault((item.result_type, item.operands), item.result)
+
+    def initializer(self, variable: Instruction, array: Array) -> list[Instruction] | None:
+        """Set the initializer of a variable; return the instructions before it, or None where it is none of zeros."""
+        types = self._types(variable, len(array["shape"]))
+        null = self._definitions.get(variable.operands[1]) if len(variable.operands) > 1 else None
+        if types is None or null is None or null.opcode != _NULL:
+            return None
+        made: list[Instruction] = []
+        ids: Sequence[int] = [self._constant(types[-1], tuple(words), made) for words in array["words"]]
+        for t, length in zip(reversed(types[:-1]), reversed(array["shape"]), strict=True):
+            ids = [self._composite(t, tuple(ids[at : at + length]), made) for at in range(0, len(ids), length)]
+        variable.operands = (variable.operands[0], ids[0])
+        return made
+
+    def _types(self, variable: Instruction, dimensions: int) -> list[int] | None:
+        """Return the types of a variable's value, of its elements and so on."""
+        pointer = self._definitions.get(variable.result_type or 0)
+        if pointer is None or pointer.opcode != _POINTER:
+            return None
+        types = [pointer.operands[1]]
+        for _ in range(dimensions):
+            t = self._definitions.get(types[-1])
+            if t is None or t.opcode != _ARRAY:
+                return None
+            types.append(t.operands[0])
+        return types
+
+    def _constant(self, t: int, words: tuple[int, ...], made: list[Instruction]) -> int:
+        found = self._constants.get((t, words))
+        if found is None:
+            found = self._constants[t, words] = self._module.new_id()
+            made.append(Instruction(_CONSTANT, words, t, found))
+        return found
+
+    def _composite(self, t: int, parts: Iterable[int], made: list[Instruction]) -> int:
+        made.append(Instruction(_COMPOSITE, tuple(parts), t, self._module.new_id()))
+        result = made[-1].result
+        assert result is not None
+        return result
