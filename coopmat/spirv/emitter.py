@@ -227,7 +227,7 @@ def _answer(request: Request, text: bytes, write: Callable[[bytes], object], mac
 
 
 class _Fork:
-    """A fork of this process that compiles one request for a triple with some extensions, and ends."""
+    """A fork of this process that compiles one request, most likely for a triple with some extensions, and ends."""
 
     def __init__(self, triple: str, extensions: list[str], answers: int) -> None:
         self.target = triple, extensions
@@ -269,6 +269,8 @@ class _Fork:
             for kind, limit in limits:
                 hard = resource.getrlimit(kind)[1]
                 resource.setrlimit(kind, (limit if hard < 0 else min(limit, hard), hard))
+            if self.target != (request["triple"], request["extensions"]):
+                machine = None
             _answer(request, text, lambda data: write_all(self._response.fileno(), data), machine)
             os.write(tell, b"1")
             status = 0
@@ -322,7 +324,8 @@ def _serve(answers: int) -> None:
         except EOFError:
             return
         target = request["triple"], request["extensions"]
-        if fork is None or fork.target != target or fork.is_over():
+        # One for other extensions takes the option again; it cannot be taken back.
+        if fork is None or fork.is_over() or not (fork.target == target or target[1]):
             if fork is not None:
                 fork.end()
             fork = _Fork(*target, answers)

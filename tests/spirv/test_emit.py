@@ -239,6 +239,24 @@ def test_the_fork_that_waits_may_be_killed_and_ends_with_the_emitter() -> None:
     assert not _alive(second)
 
 
+def test_extensions_of_the_request_before_are_not_left_over() -> None:
+    emit_module._emitter.stop()
+    fresh = emit(samples.GEMM, NATIVE).spirv
+    emit(samples.SMALL)
+    _waiting_fork()
+    # In a fork that was made for none of them, then in one that was made for them.
+    assert emit(samples.GEMM, NATIVE).spirv == fresh
+    _waiting_fork()
+    assert emit(samples.GEMM, NATIVE).spirv == fresh
+    _waiting_fork()
+    with pytest.raises(InternalError):
+        emit(samples.GEMM)
+    assert (
+        emit(samples.SMALL, EmitOptions(spirv_version="1.6")).spirv
+        == emit(samples.SMALL, EmitOptions(spirv_version="1.6")).spirv
+    )
+
+
 def test_without_fork_a_process_serves_each_request(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = emit(samples.GEMM, NATIVE).spirv
     monkeypatch.setattr(emit_module, "_CAN_FORK", False)
