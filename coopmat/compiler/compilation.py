@@ -121,6 +121,12 @@ class Compilation:
         long source there are millions of objects, which Python's garbage collector would go through again and again."""
         return not self.keeps_all and len(self.result("tokens").tokens) > _MANY_TOKENS
 
+    def of_whole(self, stage: str) -> Any:
+        """Return the result of a stage for the whole source."""
+        if not self._results:
+            self.preamble, self.keeps_all = None, True
+        return self.whole.result(stage)
+
     def drop(self, *stages: str) -> None:
         """Forget the results of stages; of the tokens what else is known of the source remains."""
         for stage in stages:
@@ -265,7 +271,7 @@ class Module(Compilation):
 
     @property
     def preprocessed(self) -> str:
-        return str(self.whole.result("tokens").to_text())
+        return str(self.of_whole("tokens").to_text())
 
     @property
     def macros(self) -> str:
@@ -286,12 +292,12 @@ class Module(Compilation):
     def ast(self) -> str:
         from ..frontend.syntax import dump
 
-        return dump(self.whole.result("tree"))
+        return dump(self.of_whole("tree"))
 
     @property
     def unit(self) -> typed.Unit:
         """The typed AST of a source without errors; CompileError otherwise."""
-        unit: typed.Unit = self.whole.result("unit")
+        unit: typed.Unit = self.of_whole("unit")
         return unit
 
     def multiplies_by(self, options: CompileOptions) -> bool:

@@ -62,6 +62,41 @@ def test_time_is_linear_to_llvm_ir():
     assert _ratio(_lower, generate(500), generate(4000)) < 16
 
 
+def _preprocess(source: str) -> float:
+    return processor_seconds(lambda: coopmat.compiler.Module(source, "m.cl", coopmat.CompileOptions()).result("tokens"))
+
+
+def test_text_that_is_not_compiled_costs_little():
+    text = generate(2000)
+    nested = f"#if 0\n#ifdef A\n{text}\n#else\n{text}#endif\n#endif\nint x;\n"
+    assert _ratio(_preprocess, text, nested) < 0.25
+
+
+def test_spliced_lines_slow_no_others_down():
+    lines = generate(2000).splitlines(keepends=True)
+    at = [number for number, line in enumerate(lines) if " = " in line and "#" not in line]
+    for number in at[:: len(at) // 40]:
+        lines[number] = lines[number].replace(" = ", " = \\\n", 1)
+    assert _ratio(_preprocess, generate(2000), "".join(lines)) < 1.5
+
+
+def test_known_headers_cost_little(tmp_path, monkeypatch):
+    monkeypatch.setenv("COOPMAT_CACHE_DIR", str(tmp_path / "cache"))
+    text = generate(3000)
+    at = text.rindex("__kernel void")
+    (tmp_path / "head.h").write_text(text[:at].replace("__kernel void", "static void"))
+    path = tmp_path / "main.cl"
+
+    def seconds(number: int) -> float:
+        path.write_text(f'#include "head.h"\nkernel void k{number}(global int *p) {{ *p = {number}; }}\n')
+        return processor_seconds(lambda: coopmat.compile(path, ["-w"]).llvm_ir)
+
+    seconds(0)  # and whatever is imported
+    (tmp_path / "head.h").write_text((tmp_path / "head.h").read_text() + "// another text\n")
+    unknown = seconds(1)
+    assert min(seconds(number) for number in (2, 3, 4)) < unknown / 4
+
+
 def _many_functions(count: int) -> str:
     functions = "".join(f"float f{i}(float x) {{ return x + {i}.0f; }}\n" for i in range(count))
     calls = "".join(f"    x = f{i}(x);\n" for i in range(count))
