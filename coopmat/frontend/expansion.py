@@ -55,13 +55,13 @@ class _Operand:
 class Macro:
     """A `Macro` has `parameters`, None for a macro that is used without a list; the last one of a `variadic` macro
     takes all remaining arguments, commas included. `groups` are the operands of the replacement, those joined by `##`
-    in one group; `text` is the source text of the definition, `place` the span of its name."""
+    in one group, and one that is neither joined nor of a parameter as the token that it is; `text` is the source text of the definition, `place` the span of its name."""
 
     name: str
     parameters: tuple[str, ...] | None
     variadic: bool
     replacement: tuple[Token, ...]
-    groups: tuple[tuple[_Operand, ...], ...]
+    groups: tuple[Token | tuple[_Operand, ...], ...]
     text: str
     place: Span
 
@@ -262,8 +262,12 @@ class Expander:
         expanded: dict[int, list[Token]] = {}
         # Long arguments may be named thousands of times.
         strings: dict[int, str] = {}
-        spaced = name.spaced
+        spaced, place = name.spaced, self.place
         for group in macro.groups:
+            if isinstance(group, Token):
+                out.append(Token(group.type, group.value, place, spaced or (group.spaced and bool(out))))
+                spaced = False
+                continue
             first = group[0]
             spaced = spaced or (first.token.spaced and bool(out))
             if len(group) > 1:
@@ -282,7 +286,9 @@ class Expander:
         return out
 
     def _expanded_argument(self, argument: list[Token]) -> list[Token]:
-        if not any(token.type == tk.ID for token in argument):
+        if not any(
+            token.type == tk.ID and (token.value in self.macros or token.value in DYNAMIC) for token in argument
+        ):
             return argument
         self._depth += 1
         if self._depth > _DEEPEST_ARGUMENTS:
@@ -431,7 +437,9 @@ def _parameters(tokens: Sequence[Token]) -> tuple[list[str], bool, int]:
     raise InvalidMacro("invalid parameter list of a macro", tokens[min(at, len(tokens) - 1)])
 
 
-def _groups(replacement: tuple[Token, ...], parameters: tuple[str, ...] | None) -> Iterator[tuple[_Operand, ...]]:
+def _groups(
+    replacement: tuple[Token, ...], parameters: tuple[str, ...] | None
+) -> Iterator[Token | tuple[_Operand, ...]]:
     numbers = {name: number for number, name in enumerate(parameters or ())}
     group: list[_Operand] = []
     joins, at = True, 0
@@ -447,12 +455,18 @@ def _groups(replacement: tuple[Token, ...], parameters: tuple[str, ...] | None) 
             operand = _Operand(token, numbers[after.value], stringized=True)
             at += 1
         if group and not joins:
-            yield tuple(group)
+            yield _group(group)
             group = []
         group.append(operand)
         joins = False
     if group:
-        yield tuple(group)
+        yield _group(group)
+
+
+def _group(operands: list[_Operand]) -> Token | tuple[_Operand, ...]:
+    first = operands[0]
+    is_plain = len(operands) == 1 and first.argument is None and not first.stringized
+    return first.token if is_plain else tuple(operands)
 
 
 # --- what is predefined ------------------------------------------------------------------------------

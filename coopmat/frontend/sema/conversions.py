@@ -43,6 +43,8 @@ def for_storage(t: Type) -> bool:
 def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) -> tuple[Expr, Expr]:
     """Convert both operands of an arithmetic operator to one type; an error names the operator and both types."""
     a, b = left.type, right.type
+    if a is b and isinstance(a, ScalarType) and a.rank >= INT.rank and not a.is_bits:
+        return left, right
     if for_storage(a) or for_storage(b):
         e = left if for_storage(a) else right
         bad_operands(

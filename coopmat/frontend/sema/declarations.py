@@ -108,12 +108,13 @@ def base_type(c: Context, s: syntax.Specifiers) -> Base:
         t, inherited, alignment = _typedef(c, s.typedef_name)
         if not explicit and inherited.space is not AddressSpace.PRIVATE:
             qualifiers, explicit = replace(qualifiers, space=inherited.space), True
-        qualifiers = replace(
-            qualifiers,
-            const=qualifiers.const or inherited.const,
-            volatile=qualifiers.volatile or inherited.volatile,
-            restrict=qualifiers.restrict or inherited.restrict,
-        )
+        if inherited.const or inherited.volatile or inherited.restrict:
+            qualifiers = replace(
+                qualifiers,
+                const=qualifiers.const or inherited.const,
+                volatile=qualifiers.volatile or inherited.volatile,
+                restrict=qualifiers.restrict or inherited.restrict,
+            )
     elif s.tag is not None:
         t = _tagged(c, s.tag)
     else:

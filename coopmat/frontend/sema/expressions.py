@@ -184,6 +184,8 @@ def _matrix_operands(
 
     Operand 0 is the first one, operand i the right one of link i - 1.
     """
+    if len(chain) == 1 and not (matrices.needs_target(c, chain[0].left) or matrices.needs_target(c, chain[0].right)):
+        return {}, expected
     nodes = [chain[0].left, *(link.right for link in chain)]
     dependents = [number for number, operand in enumerate(nodes) if matrices.needs_target(c, operand)]
     if not dependents:

@@ -178,10 +178,16 @@ def _check_pointee(c: Context, t: PointerType, span: Span, *, void: bool = True)
 # --- binary --------------------------------------------------------------------------------------
 
 
+# Most operands: looked for first.
+_NUMBERS = frozenset({ScalarType, VectorType})
+
+
 def binary(c: Context, op: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
     """Analyse any binary operator except assignment and comma."""
     left, right = rvalue(left), rvalue(right)
     row = BINARY[op]
+    if type(left.type) in _NUMBERS and type(right.type) in _NUMBERS:
+        return _OPERANDS[row.operands](c, op, row.name, left, right, span, op_span)
     if isinstance(left.type, CoopMatrixType) or isinstance(right.type, CoopMatrixType):
         return matrices.binary(c, op, row.name, left, right, span, op_span)
     if isinstance(left.type, ConstantMatrixType) or isinstance(right.type, ConstantMatrixType):
@@ -238,8 +244,8 @@ def _integer(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span
 
 
 def _need_integers(c: Context, op: str, left: Expr, right: Expr, op_span: Span) -> None:
-    for e in (left, right):
-        element = element_type(e.type)
+    for t in (left.type, right.type):
+        element = t.element if isinstance(t, VectorType) else t
         if not isinstance(element, ScalarType) or not element.is_integer:
             bad_operands(c, op, op_span, left, right)
 

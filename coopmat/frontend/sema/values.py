@@ -65,8 +65,10 @@ def rvalue(e: Expr) -> Expr:
 
 def _constant_object(e: LValue) -> Expr | None:
     """Return the value of a const scalar variable with a constant initializer: it cannot have any other."""
+    if not isinstance(e, VarRef):
+        return None
     constant = e.place.const or e.place.space is AddressSpace.CONSTANT
-    if not isinstance(e, VarRef) or not constant or e.place.volatile or isinstance(e.type, AtomicType):
+    if not constant or e.place.volatile or isinstance(e.type, AtomicType):
         return None
     value = e.decl.initializer
     return replace(value, span=e.span) if isinstance(value, (IntConst, FloatConst)) else None
