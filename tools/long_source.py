@@ -81,6 +81,25 @@ typedef VTYPE(uint, VECT_SIZE) u32x;
     a += (b);                        \\
   }
 
+DECLARATION u32 bytes_at (const u32 a, const u32 b, const int c)
+{
+  const u64 both = (((u64) b) << 32) | a;
+
+  return (u32) (both >> (32 - (c & 3) * 8));
+}
+
+DECLARATION u32x vectors_at (const u32x a, const u32x b, const int c)
+{
+#if VECT_SIZE == 1
+  return bytes_at (a, b, c);
+#elif VECT_SIZE == 2
+  return make_u32x (bytes_at (a.s0, b.s0, c), bytes_at (a.s1, b.s1, c));
+#elif VECT_SIZE == 4
+  return make_u32x (bytes_at (a.s0, b.s0, c), bytes_at (a.s1, b.s1, c), bytes_at (a.s2, b.s2, c),
+                    bytes_at (a.s3, b.s3, c));
+#endif
+}
+
 typedef struct context
 {
   u32 h[8];
@@ -128,8 +147,8 @@ def _switch(rng: random.Random, name: str, calls: list[str]) -> Iterator[str]:
     """Words moved by an offset that is known late: a case for each."""
     yield f"DECLARATION void {name} (u32 *w0, u32 *w1, u32 *w2, u32 *w3, u32 *digest)"
     yield "{"
-    yield "  const u32 offset = digest[0] & 63;"
-    yield "  const int selector = (int) (offset / 4);"
+    yield "  const int offset = (int) (digest[0] & 63);"
+    yield "  const int selector = offset / 4;"
     yield "  switch (selector)"
     yield "  {"
     for case in range(12):
@@ -138,7 +157,8 @@ def _switch(rng: random.Random, name: str, calls: list[str]) -> Iterator[str]:
             target, low = f"w{at // 4}[{at % 4}]", at - case
             if low >= 1:
                 lower, upper = (f"w{i // 4}[{i % 4}]" for i in (low - 1, low))
-                yield f"      {target} = (u32) (((((u64) {upper}) << 32) | {lower}) >> (32 - (offset & 3) * 8));"
+                kind = "vectors_at" if case % 3 == 1 else "bytes_at"
+                yield f"      {target} = {kind} ({lower}, {upper}, offset){'.s0' if kind == 'vectors_at' else ''};"
             else:
                 yield f"      {target} = {f'w0[0] << {rng.randrange(1, 32)}' if low == 0 else '0'};"
         yield "      break;"

@@ -54,8 +54,9 @@ class _Operand:
 @dataclass(frozen=True, slots=True)
 class Macro:
     """A `Macro` has `parameters`, None for a macro that is used without a list; the last one of a `variadic` macro
-    takes all remaining arguments, commas included. `groups` are the operands of the replacement, those joined by `##`
-    in one group, and one that is neither joined nor of a parameter as the token that it is; `text` is the source text of the definition, `place` the span of its name."""
+    takes all remaining arguments, commas included. `groups` are the operands of the replacement: those joined by `##`
+    in one group, and one that is neither joined nor of a parameter as the token that it is. `text` is the source text
+    of the definition, `place` the span of its name."""
 
     name: str
     parameters: tuple[str, ...] | None

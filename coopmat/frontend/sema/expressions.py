@@ -73,8 +73,10 @@ _INTEGER_TYPES = {key: _integer_types(*key) for key in product((False, True), re
 
 def _integer(c: Context, node: syntax.IntegerLiteral, expected: Type | None) -> Expr:
     value, suffix, decimal = _decoded(c, tokens.decode_integer, node.text, node.span)
-    t = next(t for t, limit in _INTEGER_TYPES[decimal, "u" in suffix, "l" in suffix] if value < limit)
-    return typed.IntConst(node.span, t, value)
+    for t, limit in _INTEGER_TYPES[decimal, "u" in suffix, "l" in suffix]:
+        if value < limit:
+            return typed.IntConst(node.span, t, value)
+    raise AssertionError("what no type holds is refused before")
 
 
 def _float(c: Context, node: syntax.FloatLiteral, expected: Type | None) -> Expr:

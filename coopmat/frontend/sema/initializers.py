@@ -7,13 +7,19 @@ from dataclasses import dataclass, replace
 from ...diagnostics import Span
 from .. import syntax
 from ..typed import (
+    AddressOf,
     Aggregate,
+    Convert,
     Expr,
     FloatConst,
+    Index,
     IntConst,
     LValue,
     MatrixBroadcast,
+    Member,
+    PointerAdd,
     StringConst,
+    VarRef,
     VectorLiteral,
     Zero,
 )
@@ -334,8 +340,6 @@ def folded(e: Expr) -> Expr:
 
 def is_constant(e: Expr) -> bool:
     """Return whether the value is known when the program is built (initialisers of static objects)."""
-    from ..typed import AddressOf, Convert, Index, Member, PointerAdd, VarRef
-
     if isinstance(e, (IntConst, FloatConst, Zero, StringConst)):
         return True
     if isinstance(e, Aggregate):
