@@ -241,10 +241,10 @@ def emit(c: Compilation) -> bytes:
         passes = f"O{c.options.level}" if c.options.level else "none"
     settings = EmitOptions(c.options.spirv_version, lowered.extensions, cast(Any, passes))
     text = llvm_text.imported(lowered.text, imports) if imports else lowered.text
-    emitted = c.timed("emit", lambda: emit(text, settings)).spirv
-    assert emitted is not None
     rules = c.memory_rules()
     with collector:
+        emitted = c.timed("emit", lambda: emit(text, settings)).spirv
+        assert emitted is not None
         spirv = c.timed("legalize", lambda: legalize(emitted, imports))
         if rules is not None:
             spirv = with_alignment(spirv, rules.pointer_alignment)
