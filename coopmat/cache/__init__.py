@@ -127,7 +127,7 @@ class Cache:
             with suppress(OSError):
                 path.unlink()
             return None
-        if not hold(files):
+        if not _hold(files):
             log("%s: an included file has changed", key, warn=False)
             return None
         with suppress(OSError):
@@ -243,7 +243,8 @@ def _lock(path: Path) -> int:
 
 
 def _format(entry: Entry) -> bytes:
-    table = b"".join(_FILE.pack(len(data := os.fsencode(name)), digest) + data for name, digest in files_of(entry))
+    files = [(name, _digest_of(name)) for name in entry.dependencies] + [(name, _ABSENT) for name in entry.absent]
+    table = b"".join(_FILE.pack(len(data := os.fsencode(name)), digest) + data for name, digest in files)
     facts = json.dumps(entry.facts).encode()
     rest = _SIZES.pack(len(table), len(facts), len(entry.payload)) + table + facts + entry.payload
     return _MAGIC + hashlib.blake2b(rest, digest_size=_DIGEST_SIZE).digest() + rest
@@ -277,13 +278,7 @@ def _files(table: bytes) -> Iterator[tuple[str, bytes]]:
         yield os.fsdecode(table[at - length : at]), digest
 
 
-def files_of(entry: Entry) -> Files:
-    """Return the files that an entry depends on, with digests of what they are now. Raises OSError."""
-    present = [(name, _digest_of(name)) for name in entry.dependencies]
-    return tuple(present + [(name, _ABSENT) for name in entry.absent])
-
-
-def hold(files: Files) -> bool:
+def _hold(files: Files) -> bool:
     """Return whether the files that an entry depends on are unchanged."""
     try:
         return all(

@@ -12,17 +12,20 @@ What is kept lies in this process and in the cache on disk, as pickles of which 
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import io
 import pickle
 import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..cache import Cache, Entry, Files, files_of, hold, key_of, package_version
+from .. import budgets, file_table
+from ..cache import Cache, Entry, key_of, package_version
 from ..diagnostics import Diagnostics
 
 if TYPE_CHECKING:
@@ -107,29 +110,38 @@ class Preamble:
         }
         self._key, self._defines = key_of(parts), options.defines
         index = None if self.whole else _STORE.get(self._key)
-        for row in index.facts if index is not None else ():
-            if row["defines"] != _seen(options.defines, row["words"]):
+        for row in index.facts if index is not None and isinstance(index.facts, list) else ():
+            try:
+                if row["defines"] == _seen(options.defines, row["words"]) and self._take(
+                    row["key"], options, diagnostics
+                ):
+                    return
+            except _ABSURD:
                 continue
-            entry = _STORE.get(row["key"])
-            if entry is not None and (texts := _texts(entry.facts, options.virtual_files)) is not None:
-                try:
-                    self.known = read(entry.payload)
-                except Unreached:
-                    continue
-                for file, content in texts.items():
-                    diagnostics.sources.add(file, content)
-                return
+
+    def _take(self, key: str, options: PreprocessOptions, diagnostics: Diagnostics) -> bool:
+        """Take over an entry, and return whether it is there and fits the files."""
+        entry = _STORE.get(key)
+        texts = _texts(entry.facts, options.virtual_files) if entry is not None else None
+        if entry is None or texts is None:
+            return False
+        try:
+            self.known = read(entry.payload)
+        except Unreached:
+            return False
+        for file, text in texts.items():
+            diagnostics.sources.add(file, text)
+        return True
 
     def keep(self, declarations: bytes, bodies: Mapping[int, bytes], absent: Sequence[str]) -> None:
         """Keep what this compilation has made of its preamble."""
         known = Known(self.state["preprocessor"], self.state["parser"], declarations, dict(bodies))
         words = "\n".join(["", *sorted(self.state["words"]), ""])
-        # Each with whether it was never on disk.
-        files: dict[str, bool] = self.state["files"]
+        # Each with whether it was never on disk, and what was read: by now it may be another.
+        files: list[tuple[str, bool, str]] = self.state["files"]
         row: dict[str, Any] = {"defines": _seen(self._defines, words), "words": words}
         row["key"] = key_of({"preamble": self._key, "files": sorted(files), "defines": row["defines"]})
-        dependencies = tuple(name for name, is_virtual in files.items() if not is_virtual)
-        _STORE.put(row["key"], Entry(pickle.dumps(known, 5), list(files.items()), dependencies, tuple(absent)))
+        _STORE.put(row["key"], Entry(pickle.dumps(known, 5), {"files": files, "absent": list(absent)}))
         index = _STORE.get(self._key)
         others = [other for other in index.facts if other["key"] != row["key"]] if index is not None else []
         _STORE.put(self._key, Entry(b"", [row, *others][:_MOST_ALTERNATIVES]))
@@ -145,13 +157,36 @@ def _seen(defines: Sequence[tuple[str, str]], words: str) -> list[list[str]]:
     return [[name, value] for name, value in defines if f"\n{name.partition('(')[0]}\n" in words]
 
 
-def _texts(files: Sequence[tuple[str, bool]], virtual: Mapping[str, str]) -> dict[str, str] | None:
-    """Return the texts of files by their names, or None where one is gone meanwhile."""
+def digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=32).hexdigest()
+
+
+def _texts(facts: Mapping[str, Any], virtual: Mapping[str, str]) -> dict[str, str] | None:
+    """Return the texts of the files of an entry by their names, or None where one is another than it was, or a name
+    that was searched for is a file's now."""
+    texts: dict[str, str] = {}
     try:
-        contents = {name: virtual[name] if is_virtual else Path(name).read_text("utf-8") for name, is_virtual in files}
-    except (OSError, UnicodeDecodeError):
+        for name, is_virtual, expected in facts["files"]:
+            text = virtual.get(name, "") if is_virtual else _read(name)
+            if digest(text) != expected:
+                return None
+            texts[name] = text
+        for name in facts["absent"]:
+            with suppress(FileNotFoundError, NotADirectoryError):
+                file_table.is_regular(name)
+                return None
+    except (OSError, UnicodeError):
         return None
-    return {name: content.removeprefix("\ufeff") for name, content in contents.items()}
+    return texts
+
+
+def _read(name: str) -> str:
+    if not file_table.is_regular(name):
+        raise OSError(errno.EINVAL, "not a regular file", name)
+    data = file_table.read(name, budgets.limit("source-bytes"))
+    if data is None:
+        raise OSError(errno.EFBIG, "too large", name)
+    return data.decode("utf-8").removeprefix("\ufeff")
 
 
 # --- pickles ---------------------------------------------------------------------------------------
@@ -203,16 +238,15 @@ class _Store:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._entries: OrderedDict[str, tuple[Entry, Files]] = OrderedDict()
+        self._entries: OrderedDict[str, Entry] = OrderedDict()
         self._bytes = 0
 
     def get(self, key: str) -> Entry | None:
         with self._lock:
-            found = self._entries.get(key)
-            if found is not None:
+            entry = self._entries.get(key)
+            if entry is not None:
                 self._entries.move_to_end(key)
-        if found is not None and hold(found[1]):
-            return found[0]
+                return entry
         entry = Cache.of_environment().get(key)
         if entry is not None:
             self._remember(key, entry)
@@ -223,17 +257,12 @@ class _Store:
         Cache.of_environment().put(key, entry)
 
     def _remember(self, key: str, entry: Entry) -> None:
-        try:
-            files = files_of(entry)
-        except OSError:
-            return
         with self._lock:
             old = self._entries.pop(key, None)
-            self._bytes += len(entry.payload) - (len(old[0].payload) if old is not None else 0)
-            self._entries[key] = entry, files
+            self._bytes += len(entry.payload) - (len(old.payload) if old is not None else 0)
+            self._entries[key] = entry
             while self._bytes > _MOST_BYTES:
-                _, (entry, _) = self._entries.popitem(last=False)
-                self._bytes -= len(entry.payload)
+                self._bytes -= len(self._entries.popitem(last=False)[1].payload)
 
     def clear(self) -> None:
         with self._lock:

@@ -19,7 +19,7 @@ from ..diagnostics import Diagnostics, Note, Span
 from . import tokens as tk
 from .conditionals import Condition, Conditionals
 from .expansion import Expander, ExpansionLimit, InvalidMacro, Macro, Unterminated, defined, definition, predefine
-from .preamble import FEWEST_TOKENS, Preamble, length as preamble_length, words_of
+from .preamble import FEWEST_TOKENS, Preamble, digest, length as preamble_length, words_of
 from .sources import Region, SourceFile, add_presumed, find_include, open_source
 from .tokens import Token, TokenStream, quoted, unquoted
 
@@ -159,7 +159,7 @@ class _Driver(Conditionals):
                 "findings": self.diagnostics.items[self.findings_at_start :],
             },
             "words": words_of([file.scanner.text, *list(sources.values())[1:]]) | self.expander.joined,
-            "files": {name: name not in self.dependencies for name in list(sources)[1:]},
+            "files": [(name, name not in self.dependencies, digest(text)) for name, text in list(sources.items())[1:]],
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from timing import processor_seconds
 
 import coopmat
+from coopmat import file_table
 from coopmat.compiler import Module
 from coopmat.diagnostics import CompileError, render_text
 from coopmat.frontend import preamble, preprocess
@@ -210,6 +212,32 @@ def test_files_count(tree: Tree) -> None:
     assert "file not found" in results(path, *include, knows=False)[1]
 
 
+def test_files_in_memory_are_others_than_those_on_disk(tree: Tree) -> None:
+    path = tree(main_cl=MAIN, some_h=HEADER)
+    expected = results(path, knows=False)
+    sent = {str(path.with_name("some.h")): HEADER.replace("TWO = 7", "TWO = 8").encode()}
+    with file_table.use(sent):
+        other = results(path)
+        assert other != expected
+        assert results(path, knows=False) == other == results(path, knows=True)
+    assert results(path, knows=True) == expected
+    with file_table.use({}):
+        assert "file not found" in results(path, knows=False)[1]
+
+
+def test_a_file_that_changes_meanwhile_is_kept_as_it_was_read(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tree(main_cl=MAIN, some_h=HEADER)
+    keep = preamble.Preamble.keep
+
+    def late(*arguments: Any) -> None:
+        tree(some_h=HEADER.replace("TWO = 7", "TWO = 8"))
+        keep(*arguments)
+
+    monkeypatch.setattr(preamble.Preamble, "keep", late)
+    first = results(path, knows=False)
+    assert results(path, knows=False) == results(path) != first
+
+
 @pytest.mark.parametrize(
     "header",
     [
@@ -273,12 +301,11 @@ def test_only_classes_of_the_frontend_are_made(tree: Tree) -> None:
             preamble.read(pickle.dumps(value) if not isinstance(value, Foreign) else b"cbuiltins\nprint\n(S'x'\ntR.")
     path = tree(main_cl=MAIN, some_h=HEADER)
     expected = results(path, knows=False)
-    for key, (entry, files) in list(preamble._STORE._entries.items()):
+    for key, entry in list(preamble._STORE._entries.items()):
         if entry.payload:
             known = pickle.loads(entry.payload)
             damaged = preamble.Known(known.preprocessor, known.parser, b"cbuiltins\nprint\n(S'x'\ntR.", known.bodies)
-            entry = type(entry)(pickle.dumps(damaged), entry.facts, entry.dependencies, entry.absent)
-            preamble._STORE._entries[key] = entry, files
+            preamble._STORE._entries[key] = type(entry)(pickle.dumps(damaged), entry.facts)
     assert results(path, knows=False) == expected
 
 
