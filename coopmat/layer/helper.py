@@ -15,6 +15,9 @@ import socket
 import struct
 import sys
 import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +37,8 @@ NAME = "<program source>"
 """The name of a program's source in its build log."""
 _TYPES = {2: "CPU", 4: "GPU", 8: "ACCELERATOR"}
 _LARGEST_REQUEST = 1 << 30
+_REPORT_SECONDS = 1.0
+"""How often the helper reports that it is alive; the layer waits 19 seconds for a report."""
 
 
 def answer(message: bytes) -> bytes:
@@ -216,6 +221,38 @@ def _received(connection: socket.socket, size: int) -> bytes:
     return b"".join(parts)
 
 
+@contextmanager
+def _reporting(connection: socket.socket) -> Iterator[None]:
+    """Report to the layer every second that this process is alive, by the size of an empty message.
+
+    If the layer has stopped waiting, this process may finish its answer, which the cache keeps, within as many seconds
+    as the layer waits for a build, and within 60 seconds at least.
+    """
+    finished = threading.Event()
+
+    def report() -> None:
+        while not finished.wait(_REPORT_SECONDS):
+            try:
+                connection.sendall(SIZE.pack(0))
+            except OSError:
+                if not finished.wait(max(_build_seconds(), 60)):
+                    os._exit(1)
+
+    reporter = threading.Thread(target=report, daemon=True)
+    reporter.start()
+    try:
+        yield
+    finally:
+        finished.set()
+        reporter.join()
+
+
+def _build_seconds() -> int:
+    """Return the time limit of a build, as `source/helper.c` reads it."""
+    text = os.environ.get("COOPMAT_BUILD_TIMEOUT", "")
+    return int(text) if text.isascii() and text.isdigit() and 0 < int(text) <= 1_000_000 else 600
+
+
 def serve(connection: socket.socket) -> None:
     """Answer requests until the other side ends."""
     while True:
@@ -228,8 +265,12 @@ def serve(connection: socket.socket) -> None:
         request = _received(connection, size)
         if len(request) < size:
             return
-        result = answer(request)
-        connection.sendall(SIZE.pack(len(result)) + result)
+        with _reporting(connection):
+            result = answer(request)
+        try:
+            connection.sendall(SIZE.pack(len(result)) + result)
+        except OSError:  # The layer does not wait any more.
+            return
 
 
 if __name__ == "__main__":

@@ -169,6 +169,16 @@ def failed() -> dict[str, Any]:
     return {}
 
 
+def attempt() -> dict[str, Any]:
+    """A build that may fail: whether its kernel is right, and how many helpers it took."""
+    context = cl.Context([device()])
+    try:
+        right = product_of(built(context, SOURCE), 1)
+    except cl.RuntimeError as error:
+        return {"failed": str(error)}
+    return {"right": right, "helpers": len(children())}
+
+
 def variants() -> dict[str, Any]:
     own = device()
     address = _function(own, b"clGetDeviceCooperativeMatrixInfoKHR")
@@ -197,7 +207,8 @@ def _function(own: Any, name: bytes) -> int:
 
 
 STEPS = {
-    step.__name__: step for step in (source, intermediate, again, log, plain, killed, forked, threads, failed, variants)
+    step.__name__: step
+    for step in (source, intermediate, again, log, plain, killed, forked, threads, failed, attempt, variants)
 }
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -110,6 +111,59 @@ def test_a_build_without_helper_fails_with_a_log(
         paths.chmod(0o666 if fault == "writable" else 0o644)
     result = application("failed", layers=str(own), COOPMAT_NO_CACHE="1")
     assert "coopmat" in result["log"] and result["plain"]
+
+
+_SLOW_HELPER = """
+import os, signal, socket, sys, time
+sys.path.insert(0, {root!r})
+from coopmat.layer import helper
+answer = helper.answer
+def slow(message):
+    {fault}
+    return answer(message)
+helper.answer, helper.__file__ = slow, __file__
+helper.serve(socket.socket(fileno=os.dup(0)))
+"""
+
+
+def layer_with_helper(layer: library.LayerLibrary, directory: Path, fault: str) -> Path:
+    """Return a copy of the layer whose helper runs the statement `fault` before each answer."""
+    own, slow = directory / "layer.so", directory / "slow_helper.py"
+    shutil.copy(layer.path, own)
+    slow.write_text(_SLOW_HELPER.format(root=str(layer.helper.parents[2]), fault=fault))
+    (directory / "layer.so.paths").write_text(f"{sys.executable}\n{slow}\n")
+    return own
+
+
+def test_a_build_beyond_its_time_limit_fails_and_its_answer_is_kept(
+    application: Application, layer: library.LayerLibrary, tmp_path: Path
+) -> None:
+    """The helper finishes its answer for the cache, where a later build finds it."""
+    own = layer_with_helper(layer, tmp_path, "time.sleep(2)")
+    kept = {"COOPMAT_CACHE_DIR": str(tmp_path / "cache")}
+    result = application("failed", layers=str(own), COOPMAT_BUILD_TIMEOUT="1", **kept)
+    assert "COOPMAT_BUILD_TIMEOUT" in result["log"] and result["plain"]
+    entries = tmp_path / "cache" / "entries"
+    limit = time.monotonic() + 60
+    while "failed" in (result := application("attempt", layers=str(own), COOPMAT_BUILD_TIMEOUT="1", **kept)):
+        assert time.monotonic() < limit, sorted(entries.rglob("*"))
+    assert result == {"right": True, "helpers": 0}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fault", "works"),
+    [
+        ("time.sleep(24)", True),
+        ("os.kill(os.getpid(), signal.SIGSTOP)", False),
+    ],
+)
+def test_a_slow_helper_is_waited_for_and_a_silent_one_is_not(
+    application: Application, layer: library.LayerLibrary, tmp_path: Path, fault: str, works: bool
+) -> None:
+    own = layer_with_helper(layer, tmp_path, fault)
+    result = application("attempt", layers=str(own), COOPMAT_NO_CACHE="1")
+    assert result == {"right": True, "helpers": 1} if works else "stopped responding" in result["failed"]
 
 
 # --- what is kept on disk

@@ -2,8 +2,9 @@
  * with matrices.
  *
  * The interpreter and the helper's file are named, by absolute paths, in a file beside this library, not by the
- * environment. Whatever the helper does, an answer comes within the time limit: one that hangs is killed, one that
- * dies is started again, once. */
+ * environment. While the helper compiles, it reports every second that it is alive. A helper that is silent is killed;
+ * one that dies is started again, once; one that compiles longer than the time limit of a build is left to finish its
+ * answer for the cache, and the build fails. */
 #define _GNU_SOURCE
 #include "layer.h"
 
@@ -22,7 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TIME_LIMIT_MS 19000
+#define SILENCE_MS 19000
+#define BUILD_SECONDS 600 /* Without COOPMAT_BUILD_TIMEOUT. */
 #define LARGEST_ANSWER (1u << 30)
 #define PATHS ".paths"
 
@@ -30,7 +32,8 @@ extern char **environ;
 
 static pthread_mutex_t helper_lock = PTHREAD_MUTEX_INITIALIZER;
 static int socket_fd = -1;
-static pid_t helper_pid, owner;
+static pid_t helper_pid, owner, unfinished;
+static bool timed_out; /* The last transfer ended at its deadline. */
 
 void lock_helper(void) { pthread_mutex_lock(&helper_lock); }
 void unlock_helper(void) { pthread_mutex_unlock(&helper_lock); }
@@ -79,6 +82,22 @@ static bool is_dropped(const char *variable)
     return false;
 }
 
+/* Returns the time limit of one build, in seconds: COOPMAT_BUILD_TIMEOUT, if it is a positive number. */
+static int build_seconds(void)
+{
+    const char *text = getenv("COOPMAT_BUILD_TIMEOUT");
+    char *end;
+    long seconds = text ? strtol(text, &end, 10) : 0;
+    return text && end != text && !*end && seconds > 0 && seconds <= 1000000 ? (int)seconds : BUILD_SECONDS;
+}
+
+static void kill_process(pid_t process)
+{
+    kill(-process, SIGKILL);
+    kill(process, SIGKILL);
+    while (waitpid(process, NULL, 0) < 0 && errno == EINTR) { }
+}
+
 /* With the helper's lock. */
 static void drop_helper(void)
 {
@@ -86,11 +105,19 @@ static void drop_helper(void)
         return;
     close(socket_fd);
     socket_fd = -1;
-    if (owner == getpid()) {
-        kill(-helper_pid, SIGKILL);
-        kill(helper_pid, SIGKILL);
-        while (waitpid(helper_pid, NULL, 0) < 0 && errno == EINTR) { }
-    }
+    if (owner == getpid())
+        kill_process(helper_pid);
+}
+
+/* With the helper's lock: gives up waiting for the helper, which puts its answer into the cache and ends. Of several
+ * such helpers, only the last one continues. */
+static void leave_helper(void)
+{
+    if (unfinished)
+        kill_process(unfinished);
+    unfinished = helper_pid;
+    close(socket_fd);
+    socket_fd = -1;
 }
 
 /* With the helper's lock: returns an explanation, which is static, or NULL where the helper runs. */
@@ -101,6 +128,8 @@ static const char *start_helper(void)
     if (socket_fd >= 0 && owner == getpid())
         return NULL;
     drop_helper(); /* a fork's copy of the parent's */
+    if (unfinished && (owner != getpid() || waitpid(unfinished, NULL, WNOHANG)))
+        unfinished = 0; /* It has ended, or is the parent's. */
     if (!read_paths(python, helper, sizeof python))
         return "the file beside the layer that names its helper is missing or not to be trusted: run `coopmat layer build`";
     size_t count = 0, kept = 0;
@@ -153,11 +182,13 @@ static bool transfer(bool out, void *data, size_t size, long long deadline)
     for (char *at = data; size;) {
         long long left = deadline - now_ms();
         struct pollfd wait = { socket_fd, out ? POLLOUT : POLLIN, 0 };
-        if (left <= 0)
+        timed_out = left <= 0;
+        if (timed_out)
             return false;
         int ready = poll(&wait, 1, (int)left);
         if (ready < 0 && errno == EINTR)
             continue;
+        timed_out = !ready;
         if (ready <= 0)
             return false;
         ssize_t done = out ? send(socket_fd, at, size, MSG_NOSIGNAL | MSG_DONTWAIT) : recv(socket_fd, at, size, MSG_DONTWAIT);
@@ -171,18 +202,28 @@ static bool transfer(bool out, void *data, size_t size, long long deadline)
     return true;
 }
 
+/* Returns when the helper is dead if it stays silent until then. */
+static long long silence_end(long long deadline)
+{
+    long long end = now_ms() + SILENCE_MS;
+    return end < deadline ? end : deadline;
+}
+
 static bool converse(const message *request, message *answer, long long deadline)
 {
     uint64_t size = request->size;
-    if (!transfer(true, &size, sizeof size, deadline) || !transfer(true, request->bytes, request->size, deadline))
+    long long end = silence_end(deadline);
+    if (!transfer(true, &size, sizeof size, end) || !transfer(true, request->bytes, request->size, end))
         return false;
-    if (!transfer(false, &size, sizeof size, deadline) || size > LARGEST_ANSWER)
-        return false;
+    do { /* A size of 0 is no answer: it reports that the helper is alive. */
+        if (!transfer(false, &size, sizeof size, silence_end(deadline)) || size > LARGEST_ANSWER)
+            return false;
+    } while (!size);
     answer->bytes = malloc(size ? size : 1);
     if (!answer->bytes)
         return false;
     answer->size = answer->room = size;
-    if (transfer(false, answer->bytes, size, deadline) && is_well_formed(answer))
+    if (transfer(false, answer->bytes, size, silence_end(deadline)) && is_well_formed(answer))
         return true;
     release_message(answer);
     return false;
@@ -199,6 +240,21 @@ static message whole_request(const message *request)
     return whole;
 }
 
+/* Asks the running helper, with its lock. Returns an explanation, which is static, or NULL where it answered. */
+static const char *ask_helper(const message *request, message *answer, long long deadline, bool *may_repeat)
+{
+    bool answered = converse(request, answer, deadline);
+    *may_repeat = !answered && !timed_out;
+    if (answered)
+        return NULL;
+    if (timed_out && now_ms() >= deadline) {
+        leave_helper();
+        return "the compiler took longer than COOPMAT_BUILD_TIMEOUT allows (600 seconds where it is not set)";
+    }
+    drop_helper();
+    return timed_out ? "the compiler stopped responding" : "the compiler ended without an answer";
+}
+
 bool ask(const message *request, message *answer, char **why)
 {
     const char *reason = "there is no memory left";
@@ -210,17 +266,15 @@ bool ask(const message *request, message *answer, char **why)
     message whole = whole_request(request);
     if (!whole.failed) {
         pthread_mutex_lock(&helper_lock);
-        long long deadline = now_ms() + TIME_LIMIT_MS;
-        for (int attempt = 0; attempt < 2 && !answered && now_ms() < deadline; attempt++) {
+        long long deadline = now_ms() + build_seconds() * 1000LL;
+        bool repeat = true;
+        for (int attempt = 0; attempt < 2 && repeat; attempt++) {
             reason = start_helper();
             if (reason)
                 break;
-            answered = converse(&whole, answer, deadline);
-            if (!answered) {
-                reason = now_ms() < deadline ? "the compiler ended without an answer" : "the compiler took too long";
-                drop_helper();
-            }
+            reason = ask_helper(&whole, answer, deadline, &repeat);
         }
+        answered = !reason;
         pthread_mutex_unlock(&helper_lock);
     }
     release_message(&whole);
