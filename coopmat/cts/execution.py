@@ -88,7 +88,7 @@ class Runner:
         with suppress(Exception):
             batch = Batch("c", "one", None, ())
             module = compiler.compile("kernel void test(global int *p) { *p = 1; }", self._options(batch))
-            driver.build(self.context, module, self.device)
+            driver.build(self.context, module, self.device, contained=True)
 
     # --- a batch
 
@@ -256,7 +256,7 @@ class Runner:
 
     def _build(self, module: compiler.Module, batch: Batch, variants: Sequence[Prepared]) -> list[Built]:
         """Build one program. Raises any error of the build."""
-        program = driver.build(self.context, module, self.device, self._build_options(batch))
+        program = driver.build(self.context, module, self.device, self._build_options(batch), contained=True)
         infos = module.kernels
         return [
             Built(self.cl.Kernel(program, name), size or batch.sub_group_size, size is not None)

@@ -8,6 +8,7 @@ from .query import DeviceInfo as DeviceInfo, from_key_values as from_key_values,
 from .select import by_preference as by_preference, require_health as require_health, select as select
 from .table import (
     Route as Route,
+    may_crash as may_crash,
     native_profile_for as native_profile_for,
     route_for as route_for,
     unit_for as unit_for,

@@ -91,15 +91,11 @@ def _key(device: DeviceInfo, function: str, argument: str) -> str:
             "kind": "probe",
             "version": package_version(),
             "question": [function, argument],
-            "device": _identity(device),
+            "device": device.identity,
             "processor": list(processor()),
             "environment": driver_environment(),
         }
     )
-
-
-def _identity(device: DeviceInfo) -> list[str]:
-    return [device.platform, device.name, device.version, device.driver]
 
 
 def _answer(entry: Entry) -> Answer:
@@ -111,7 +107,7 @@ def _answer(entry: Entry) -> Answer:
 
 def _try(device: DeviceInfo, function: str, argument: str, time_limit: float) -> Answer:
     prepare()
-    question = [json.dumps([*_identity(device), device.index]), function, argument]
+    question = [json.dumps([*device.identity, device.index]), function, argument]
     command = [sys.executable, "-c", _START, "\n".join(filter(None, sys.path)), *question]
     try:
         process = subprocess.run(
@@ -151,7 +147,7 @@ def main(arguments: list[str]) -> None:
     """Answers one question on the standard output."""
     which, function, argument = arguments
     *identity, index = json.loads(which)
-    devices = [device for device in list_devices() if _identity(device) == identity]
+    devices = [device for device in list_devices() if device.identity == identity]
     # Of several that are alike, the one that was meant, if platforms are listed here as they are there.
     device = min(devices, key=lambda device: device.index != index, default=None)
     if device is None:

@@ -76,6 +76,11 @@ class DeviceInfo:
         return bool(self.spirv_versions)
 
     @property
+    def identity(self) -> list[str]:
+        """The names and versions of the platform and the device, which devices with the same compiler share."""
+        return [self.platform, self.name, self.version, self.driver]
+
+    @property
     def label(self) -> str:
         return f"{self.index} {self.platform}: {self.name}"
 

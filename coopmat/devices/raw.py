@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,34 @@ def platforms_of(driver: Path) -> list[int]:
         return []
     ids = (ctypes.c_void_p * count.value)()
     return [p for p in ids if p] if _PLATFORM_IDS(address)(count, ids, None) == 0 else []
+
+
+class _Symbol(ctypes.Structure):
+    """What dladdr tells of an address."""
+
+    _fields_ = (
+        ("library", ctypes.c_char_p),
+        ("base", ctypes.c_void_p),
+        ("name", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+    )
+
+
+def driver_of(device: Any) -> str:
+    """Return the path of the library that has the functions of a pyopencl device; empty where the system does not tell.
+
+    An OpenCL object begins with the address of its driver's table of functions (cl_khr_icd).
+    """
+    try:
+        look_up = ctypes.CDLL(None).dladdr
+    except (OSError, AttributeError, TypeError):  # not on Windows
+        return ""
+    table = ctypes.c_void_p.from_address(device.int_ptr).value
+    function = ctypes.c_void_p.from_address(table).value if table else None
+    symbol = _Symbol()
+    if not function or not look_up(ctypes.c_void_p(function), ctypes.byref(symbol)):
+        return ""
+    return os.fsdecode(symbol.library or b"")
 
 
 def _answer(ask: Callable[[Any, Any, Any], int]) -> bytes | None:

@@ -99,10 +99,14 @@ FAMILIES: tuple[Row[Route], ...] = (
 )
 
 
+def _is_intel_cpu(device: DeviceInfo) -> bool:
+    return device.takes_spirv and device.kind == "CPU" and device.platform.startswith("Intel(R)")
+
+
 # By which route sources with multiply-adds reach the instructions of devices, where these turn out to be right.
 UNITS: tuple[Row[str], ...] = (
     # It links SPIR-V with C, and its C reaches the processor's dot products.
-    Row("intel-cpu", lambda d: d.takes_spirv and d.kind == "CPU" and d.platform.startswith("Intel(R)"), "x86"),
+    Row("intel-cpu", _is_intel_cpu, "x86"),
     Row("nvidia", lambda d: d.kind == "GPU" and d.platform.startswith("NVIDIA"), "mma"),
     # CDNA's names are those of GCN, whose last generations they are.
     Row("amd-cdna", lambda d: d.kind == "GPU" and d.name.startswith("gfx9"), "mfma"),
@@ -117,6 +121,18 @@ CONSUMERS: tuple[Row[str], ...] = (
     Row("intel-gpu", lambda d: d.kind == "GPU" and d.platform.startswith("Intel(R)"), "igc"),
     Row("any", lambda d: True, KHR.name),
 )
+
+
+# Devices whose compilers are known to end the process over valid code (docs/backend.md), or not to.
+COMPILERS: tuple[Row[bool], ...] = (
+    Row("intel-cpu", _is_intel_cpu, True),
+    Row("any", lambda d: True, False),
+)
+
+
+def may_crash(device: DeviceInfo) -> bool:
+    """Return whether the device's compiler is known to end the process over valid code."""
+    return next(row.value for row in COMPILERS if row.has(device))
 
 
 def native_profile_for(device: DeviceInfo) -> str:

@@ -199,6 +199,7 @@ class _Job:
         return DeviceBuild(self.device, facts["route"], kernels, facts["warnings"])
 
     def _build(self) -> Entry:
+        driver.prepare(self.device)
         module = compile_resolved(self.source, self.options, self.device, name=self.name)
         context = opencl().Context([self.device.handle]) if len(self.context.devices) > 1 else self.context
         module, self.program = fitted(

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from coopmat.cache import places
 from coopmat.compiler import Module
-from coopmat.devices import DeviceInfo, health, opencl, route_for
+from coopmat.devices import DeviceInfo, health, may_crash, opencl, route_for
 from coopmat.devices.environment import quietly as quietly
 from coopmat.devices.query import COOPERATIVE_MATRIX
+from coopmat.devices.raw import driver_of
 from coopmat.diagnostics import Diagnostic, SourceMap
 from coopmat.matrices.lowering import exported, prelude
 from coopmat.opencl_c import logs
 from coopmat.options import LINKED
 
+from . import guarded
 from .launch_rules import launch_error
+
+logger = logging.getLogger("coopmat.build")
 
 _SPIRV = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
 
@@ -69,33 +74,69 @@ def require_route(module: Module, device: DeviceInfo) -> None:
         raise launch_error(f"{text}; use --matrices {route_for(device).matrices}", "no-route")
 
 
-def _linked(context: Any, code: bytes, prelude: str, device: DeviceInfo, options: Sequence[str]) -> Any:
-    """SPIR-V together with the C that it calls functions of."""
+def _parts(module: Module, options: Sequence[str]) -> tuple[guarded.Part, ...]:
+    """Return the parts of which a driver makes the module's program."""
+    if module.code == "c":
+        return (("c", module.opencl_c.encode(), " ".join([*module.opencl_c_options, *options])),)
+    if module.options.code != LINKED:
+        return (("spirv", module.spirv, " ".join(options)),)
+    # SPIR-V together with the C that it calls functions of. A processor without AMX has no code for what nobody calls,
+    # either.
+    words = "-cl-std=CL3.0 -w" + ("" if b"cm_tile_load" in module.spirv else " -DCM_NO_TILES")
+    return ("spirv", module.spirv, ""), ("c", exported(prelude(module.matrices)[0]).encode(), words)
+
+
+def _built(context: Any, parts: Sequence[guarded.Part], device: DeviceInfo, options: str) -> Any:
     native, devices = opencl()._cl, [device.handle]
-    parts = native._create_program_with_il(context, code), native._Program(context, exported(prelude).encode())
+    made = [
+        native._create_program_with_il(context, code) if form == "spirv" else native._Program(context, code)
+        for form, code, _ in parts
+    ]
+    if len(parts) == 1:
+        return quietly(made[0], [parts[0][2]], devices)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # A processor without AMX has no code for what nobody calls, either.
-        words_of_c = ("-cl-std=CL3.0", "-w", *(() if b"cm_tile_load" in code else ("-DCM_NO_TILES",)))
-        for part, words in zip(parts, ((), words_of_c), strict=True):
-            part.compile(" ".join(words).encode(), devices, [])
-        return native._Program.link(context, list(parts), " ".join(options).encode(), devices)
+        for program, (_, _, words) in zip(made, parts, strict=True):
+            program.compile(words.encode(), devices, [])
+        return native._Program.link(context, made, options.encode(), devices)
 
 
-def build(context: Any, module: Module, device: DeviceInfo, options: Sequence[str] = ()) -> Any:
-    """pyopencl's program of the module, built for one device of the context; `options` are for the driver, besides
-    those that the code itself needs. Raises DriverError; CompileError and InternalError where there is no code,
-    or none that the device takes."""
-    require_route(module, device)
+def prepare(device: DeviceInfo) -> None:
+    """Start what a build for the device will need, while the caller does something else."""
+    if may_crash(device):
+        guarded.start(driver_of(device.handle))
+
+
+def _built_apart(context: Any, parts: Sequence[guarded.Part], device: DeviceInfo, options: str) -> Any:
+    """Return the program, if another process built it; otherwise None. Raises guarded.Crash."""
+    library = driver_of(device.handle)
+    binary = guarded.first_build(device, library, parts, options) if library else b""
+    if not binary:
+        return None
     cl = opencl()
-    in_c = module.code == "c"
-    code = module.opencl_c.encode() if in_c else module.spirv
-    words = [*module.opencl_c_options, *options] if in_c else list(options)
     try:
-        if module.options.code == LINKED:
-            return _linked(context, code, prelude(module.matrices)[0], device, options)
-        program = cl._cl._Program(context, code) if in_c else cl._cl._create_program_with_il(context, code)
-        return quietly(program, words, [device.handle])
+        return quietly(cl._cl._Program(context, [device.handle], [binary]), [options], [device.handle])
     except cl.Error as error:
+        logger.info("%s refuses the code that it made itself, which is built again: %s", device.label, error)
+        return None
+
+
+def build(
+    context: Any, module: Module, device: DeviceInfo, options: Sequence[str] = (), *, contained: bool = False
+) -> Any:
+    """Return pyopencl's program of the module, built for one device of the context.
+
+    `options` are for the driver, besides those that the code itself needs. `contained`: a crash of the driver may end
+    this process, so that no other process has to build the program first (`guarded`).
+    Raises DriverError; CompileError and InternalError where there is no code, or none that the device takes.
+    """
+    require_route(module, device)
+    parts, words = _parts(module, options), " ".join(options)
+    try:
+        program = _built_apart(context, parts, device, words) if may_crash(device) and not contained else None
+        return program or _built(context, parts, device, words)
+    except (opencl().Error, guarded.Crash) as error:
+        code, of_code = parts[0][1:]
+        in_c = module.code == "c"
         diagnostics = logs.diagnostics(str(error), module.sources, code.decode()) if in_c else ()
-        raise DriverError(device, error, code, " ".join(words), diagnostics, module.sources) from error
+        raise DriverError(device, error, code, of_code or words, diagnostics, module.sources) from error

@@ -90,4 +90,6 @@ def run(device: DeviceInfo, question: str) -> str:
     variant = row.variants(3, 2, 3)[0]
     # Of this product alone: another might do what it should, and another size of subgroups has none of it.
     options = resolve_options(CompileOptions(matrices=route, instructions=(name,)), device)
-    return outcome(device, variant, options, lambda context, module: driver.build(context, module, device))
+    return outcome(
+        device, variant, options, lambda context, module: driver.build(context, module, device, contained=True)
+    )

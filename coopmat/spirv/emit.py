@@ -6,22 +6,18 @@ first use and ends when its pipe closes. A crash of the backend there is an Inte
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import os
 import re
 import select
 import subprocess
 import sys
-import tempfile
-import threading
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from coopmat import budgets
+from coopmat.child_process import ChildProcess
 from coopmat.diagnostics import InternalError
 from coopmat.spirv import constant_arrays, emitter, growth
 from coopmat.spirv.tools import OUT_OF_MEMORY
@@ -267,21 +263,11 @@ def _request_once(request: emitter.Request, text: bytes) -> tuple[Any, list[byte
     return emitter.read_message(read)
 
 
-class _Emitter:
+class _Emitter(ChildProcess):
     """The client's end of one emitter process; requests of several threads queue."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._stderr: BinaryIO | None = None
-
-    @property
-    def pid(self) -> int | None:
-        return self._process.pid if self._process else None
-
-    def start(self) -> None:
-        with self._lock:
-            self._ensure()
+    def _command(self) -> list[str]:
+        return _command("serve")
 
     def request(self, request: emitter.Request, text: bytes) -> tuple[Any, list[bytes]]:
         with self._lock:
@@ -295,15 +281,6 @@ class _Emitter:
                     if attempt:
                         raise InternalError(f"the SPIR-V emitter process {lost}", output) from lost
             raise AssertionError  # the loop returns or raises
-
-    def _ensure(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            _register()
-            self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
-            self._process = subprocess.Popen(
-                _command("serve"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr, bufsize=0
-            )
-        return self._process
 
     def _exchange(
         self, process: subprocess.Popen[bytes], request: emitter.Request, text: bytes
@@ -330,58 +307,5 @@ class _Emitter:
         except (BrokenPipeError, ConnectionResetError) as error:
             raise _Lost("is gone") from error
 
-    @contextlib.contextmanager
-    def _stop_on_failure(self) -> Iterator[None]:
-        """An exchange that was interrupted (Ctrl-C too) leaves half a message in the pipes: use them no more."""
-        try:
-            yield
-        except BaseException:
-            self.stop()
-            raise
-
-    def stop(self) -> None:
-        """End the process."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.wait()
-            self._close(process)
-
-    def _last_words(self) -> str:
-        if self._stderr is None:
-            return ""
-        with self._stderr as stderr:
-            stderr.seek(0)
-            return stderr.read().decode(errors="replace")[-2000:]
-
-    def forget(self) -> None:
-        """Forget the process in the child after a fork: it is the parent's, as are the pipes to it."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.returncode = 0  # or Popen would wait for a child that is not ours
-            self._close(process)
-
-    @staticmethod
-    def _close(process: subprocess.Popen[bytes]) -> None:
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                stream.close()
-
 
 _emitter = _Emitter()
-_registered = False
-
-
-def _register() -> None:
-    global _registered
-    if not _registered:
-        _registered = True
-        os.register_at_fork(after_in_child=_after_fork)
-        atexit.register(lambda: _emitter.stop())
-
-
-def _after_fork() -> None:
-    # A new lock too: another thread of the parent may hold the old one for ever.
-    global _emitter
-    _emitter.forget()
-    _emitter = _Emitter()

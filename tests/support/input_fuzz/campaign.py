@@ -223,8 +223,7 @@ def warm_up() -> list[Input]:
         llvm.set_option("emitter", option)
     seeds = load()
     emit.stop()
-    # In a fork the module makes itself another emitter, of this class.
-    emit._emitter, emit._Emitter = _ForkedEmitter(), _ForkedEmitter  # type: ignore[assignment,misc]
+    emit._emitter = _ForkedEmitter()  # type: ignore[assignment]
     tools.find_tools()
     for seed in seeds[:40]:
         for matrices in ("native", "one", "lanes", "scratch"):

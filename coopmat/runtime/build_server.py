@@ -1,0 +1,204 @@
+"""The process in which `guarded` has programs built: a crash of the device's compiler ends only this process.
+
+    build_server.py DRIVER       # the path of the driver's library
+
+The process reads requests (`Request`) from its standard input and writes `BEGUN` and an `Answer` for each, in marshal's
+format. It ends with its parent, and after IDLE seconds without a request. This script imports only modules of the
+standard library, so that it starts in 30 ms, and loads the driver itself, since OpenCL's loader would load all drivers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import marshal
+import os
+import select
+import signal
+import sys
+import threading
+from typing import Any
+
+# The device's identity (`DeviceInfo.identity`); parts as (form, code, options); the options of their link;
+# specialisation constants as (number, value).
+Request = tuple[tuple[str, ...], tuple[tuple[str, bytes, bytes], ...], bytes, tuple[tuple[int, bytes], ...]]
+# The device's binary, empty if there was an error of OpenCL's; why nothing could be built, otherwise empty.
+Answer = tuple[bytes, str]
+BEGUN = "begun"
+IDLE = 60.0
+
+_PLATFORM_NAME, _DEVICE_NAME, _DEVICE_VERSION, _DRIVER_VERSION = 0x0902, 0x102B, 0x102F, 0x102D
+_ALL_DEVICES = 0xFFFFFFFF
+_BINARY_SIZES, _BINARIES = 0x1165, 0x1166
+_POINTER, _INT, _UINT, _SIZE, _TEXT = (
+    ctypes.c_void_p,
+    ctypes.c_int,
+    ctypes.c_uint,
+    ctypes.c_size_t,
+    ctypes.c_char_p,
+)
+_BUILD = _POINTER, _UINT, _POINTER, _TEXT
+# Name of a function -> its place in the table of functions that objects begin with (cl_khr_icd), and the types of its
+# result and its parameters.
+_FUNCTIONS: dict[str, tuple[int, tuple[Any, ...]]] = {
+    "clGetPlatformInfo": (1, (_INT, _POINTER, _UINT, _SIZE, _POINTER, _POINTER)),
+    "clGetDeviceIDs": (2, (_INT, _POINTER, ctypes.c_uint64, _UINT, _POINTER, _POINTER)),
+    "clGetDeviceInfo": (3, (_INT, _POINTER, _UINT, _SIZE, _POINTER, _POINTER)),
+    "clCreateContext": (4, (_POINTER, _POINTER, _UINT, _POINTER, _POINTER, _POINTER, _POINTER)),
+    "clCreateProgramWithSource": (26, (_POINTER, _POINTER, _UINT, _POINTER, _POINTER, _POINTER)),
+    "clReleaseProgram": (29, (_INT, _POINTER)),
+    "clBuildProgram": (30, (_INT, *_BUILD, _POINTER, _POINTER)),
+    "clGetProgramInfo": (32, (_INT, _POINTER, _UINT, _SIZE, _POINTER, _POINTER)),
+    "clCompileProgram": (98, (_INT, *_BUILD, _UINT, *(_POINTER,) * 4)),
+    "clLinkProgram": (99, (_POINTER, *_BUILD, _UINT, *(_POINTER,) * 4)),
+    "clCreateProgramWithIL": (138, (_POINTER, _POINTER, _TEXT, _SIZE, _POINTER)),
+    "clSetProgramSpecializationConstant": (145, (_INT, _POINTER, _UINT, _SIZE, _TEXT)),
+}
+
+
+class ClError(Exception):
+    """Raised for a function of OpenCL that returns an error."""
+
+
+class Driver:
+    """A driver's library, with a context for each device that was asked for."""
+
+    def __init__(self, path: str) -> None:
+        look_up = ctypes.CDLL(path).clGetExtensionFunctionAddress
+        look_up.restype = _POINTER
+        address = look_up(_TEXT(b"clIcdGetPlatformIDsKHR"))
+        self._functions: dict[str, Any] = {
+            "clIcdGetPlatformIDsKHR": ctypes.CFUNCTYPE(_INT, _UINT, _POINTER, _POINTER)(address)
+        }
+        self._platforms = self._listed("clIcdGetPlatformIDsKHR")
+        for platform in self._platforms[:1]:
+            table = _POINTER.from_address(platform).value or 0
+            for name, (place, types) in _FUNCTIONS.items():
+                function = _POINTER.from_address(table + place * ctypes.sizeof(_POINTER)).value
+                if function:
+                    self._functions[name] = ctypes.CFUNCTYPE(*types)(function)
+        self._contexts: dict[tuple[str, ...], tuple[Any, Any]] = {}
+
+    def build(self, context: Any, devices: Any, request: Request) -> bytes:
+        """Return the device's binary of a program. Raises ClError."""
+        _, parts, options, constants = request
+        programs = []
+        try:
+            for form, code, words in parts:
+                program = self._created(context, form, code)
+                programs.append(program)
+                for number, value in constants:
+                    self._call("clSetProgramSpecializationConstant", program, number, len(value), value)
+                if len(parts) == 1:
+                    self._call("clBuildProgram", program, 1, devices, words, None, None)
+                else:
+                    self._call("clCompileProgram", program, 1, devices, words, 0, None, None, None, None)
+            if len(parts) > 1:
+                objects = (_POINTER * len(programs))(*programs)
+                arguments = context, 1, devices, options, len(programs), objects, None, None
+                programs.append(self._made("clLinkProgram", *arguments))
+            return self._binary(programs[-1])
+        finally:
+            for program in programs:
+                self._call("clReleaseProgram", program)
+
+    def context(self, identity: tuple[str, ...]) -> tuple[Any, Any]:
+        """Return a context, and its device in an array. Raises LookupError, ClError."""
+        if identity not in self._contexts:
+            devices = (_POINTER * 1)(self._device(identity))
+            self._contexts[identity] = self._made("clCreateContext", None, 1, devices, None, None), devices
+        return self._contexts[identity]
+
+    def _device(self, identity: tuple[str, ...]) -> int:
+        """Return the first device that has these names and versions: of several, all have one compiler."""
+        for platform in self._platforms:
+            name = self._text("clGetPlatformInfo", platform, _PLATFORM_NAME)
+            for device in self._listed("clGetDeviceIDs", platform, _ALL_DEVICES) if name == identity[0] else ():
+                queries = (_DEVICE_NAME, _DEVICE_VERSION, _DRIVER_VERSION)
+                if (name, *(self._text("clGetDeviceInfo", device, query) for query in queries)) == identity:
+                    return device
+        raise LookupError(f"the driver has no device {' '.join(identity)}")
+
+    def _listed(self, function: str, *arguments: Any) -> list[int]:
+        count = _UINT()
+        self._call(function, *arguments, 0, None, ctypes.byref(count))
+        ids = (_POINTER * count.value)()
+        self._call(function, *arguments, count.value, ids, None)
+        return [one for one in ids if one]
+
+    def _text(self, function: str, subject: int, query: int) -> str:
+        size = _SIZE()
+        self._call(function, subject, query, 0, None, ctypes.byref(size))
+        text = ctypes.create_string_buffer(size.value + 1)
+        self._call(function, subject, query, size.value, text, None)
+        return text.value.decode(errors="replace").strip()
+
+    def _created(self, context: Any, form: str, code: bytes) -> int:
+        if form == "spirv":
+            return self._made("clCreateProgramWithIL", context, code, len(code))
+        text, size = _TEXT(code), _SIZE(len(code))
+        return self._made("clCreateProgramWithSource", context, 1, ctypes.byref(text), ctypes.byref(size))
+
+    def _binary(self, program: int) -> bytes:
+        size = _SIZE()
+        self._call("clGetProgramInfo", program, _BINARY_SIZES, ctypes.sizeof(size), ctypes.byref(size), None)
+        binary = ctypes.create_string_buffer(size.value)
+        place = _POINTER(ctypes.addressof(binary))
+        self._call("clGetProgramInfo", program, _BINARIES, ctypes.sizeof(place), ctypes.byref(place), None)
+        return binary.raw
+
+    def _call(self, function: str, *arguments: Any) -> None:
+        status = self._functions[function](*arguments)
+        if status != 0:
+            raise ClError(f"{function}: {status}")
+
+    def _made(self, function: str, *arguments: Any) -> int:
+        """Return the object that a function makes whose last argument is the place of the status."""
+        status = _INT()
+        made = self._functions[function](*arguments, ctypes.byref(status))
+        if not made or status.value != 0:
+            raise ClError(f"{function}: {status.value}")
+        return int(made)
+
+
+def _end_with_parent() -> None:
+    """End this process when the other end of its standard input is closed, also in the middle of a build."""
+    poll = select.poll()
+    poll.register(0, 0)  # the end of the pipe is always reported
+    poll.poll()
+    os._exit(0)
+
+
+def main(path: str) -> None:
+    import resource
+
+    # An interrupt at the terminal is the parent's, which decides what becomes of this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # drivers print
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+    def send(message: str | Answer) -> None:
+        marshal.dump(message, answers)
+        answers.flush()
+
+    driver = Driver(path)
+    while select.select([0], [], [], IDLE)[0]:
+        try:
+            request: Request = marshal.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        answer: Answer = b"", ""
+        try:
+            context = driver.context(request[0])
+            send(BEGUN)
+            answer = driver.build(*context, request), ""
+        except ClError:
+            pass  # the parent builds the program, and so has the log
+        except Exception as error:
+            answer = b"", f"{type(error).__name__}: {error}"
+        send(answer)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
