@@ -1,10 +1,13 @@
 """The process in which the layer compiles: it answers requests on a socket, its file descriptor 0, until that ends.
 
 The layer starts this file by its path, with `-I -B`. What it sends has a `request` and the `directory` that relative
-paths are of. A request has the fields `operation` ("source", "spirv" or "variants"), `device` (a message of OpenCL's
-queries and their answers), and `code`, `options`, `route`, `header`s, or `sub_group_size` and `chosen`. The answer has
-`log`, and where there is a result `code`, its `form` ("spirv" or "c"), `device_options` and a `kernel` each; or
-`variants`, records of the extension's draft. Results are kept on disk, where the layer finds them without this process.
+paths are of. A request has the fields `operation` ("source", "spirv", "trial" or "variants"), `device` (a message of
+OpenCL's queries and their answers), and `code`, `options`, `route`, `header`s, or `sub_group_size` and `chosen`. The
+answer has `log`, and where there is a result `code`, its `form` ("spirv" or "c"), `device_options` and a `kernel` each;
+or `variants`, records of the extension's draft. Results are kept on disk, where the layer finds them without a helper.
+
+If the answer has `may_crash`, the layer sends its `code`, `form` and `options` for a trial, with specialisation
+`constant`s, the driver's `library`, and `variable`s of the environment. That answer has a `binary` or a `fault`.
 """
 
 from __future__ import annotations
@@ -51,6 +54,8 @@ def answer(message: bytes) -> bytes:
         if directory := _text(fields, "directory"):
             os.chdir(directory)
         request = _first(fields, "request")
+        if _text(unpacked(request), "operation") == "trial":
+            return _trial(request)
         entry = Cache.of_environment().get_or_build(cache_key(request), lambda: _entry(unpacked(request)))
         return entry.payload
     except UsageError as error:
@@ -159,7 +164,7 @@ def _compiled(fields: Fields, directory: str) -> Entry:
     if directory:
         options = replace(options, include_dirs=(directory, *options.include_dirs))
     module = compiler.compile(_first(fields, "code"), options, name=NAME, language="cl")
-    answer = _result(module, for_device)
+    answer = _result(module, _device(fields), for_device)
     own = (directory + os.sep, NAME) if directory else (NAME,)
     included, absent = (
         tuple(name for name in names if not name.startswith(own)) for names in (module.dependencies, module.absent)
@@ -178,12 +183,38 @@ def _spirv(fields: Fields) -> Entry:
     from coopmat import compiler
 
     options, for_device = _resolved(fields)
-    return Entry(
-        _result(compiler.compile(_first(fields, "code"), options, name="<SPIR-V>", language="spv"), for_device)
-    )
+    module = compiler.compile(_first(fields, "code"), options, name="<SPIR-V>", language="spv")
+    return Entry(_result(module, _device(fields), for_device))
 
 
-def _result(module: Module, for_device: list[str]) -> bytes:
+def _trial(request: bytes) -> bytes:
+    """Return the answer for a build by the driver, in a process of its own. What is kept of it is whether the driver
+    survives the build."""
+    from coopmat.runtime import driver, guarded
+
+    fields = unpacked(request)
+    for variable in (value.decode(errors="replace") for name, value in fields if name == "variable"):
+        name, _, value = variable.partition("=")
+        os.environ[name] = value
+    constants = [unpacked(value) for name, value in fields if name == "constant"]
+    values = [(int(_text(constant, "number")), _first(constant, "value")) for constant in constants]
+    part = _text(fields, "form"), _first(fields, "code"), _text(fields, "options")
+    result: list[tuple[str, bytes | str | int]] = []
+    binary = None
+    try:
+        binary = guarded.first_build(_device(fields), _text(fields, "library"), [part], constants=values)
+        is_known = binary is not None
+    except guarded.Crash as crash:
+        path = driver.keep(part[1])
+        result = [("log", f"error: coopmat: {crash}\n(the code is saved as {path})\n"), ("fault", "crash")]
+        is_known = not isinstance(crash, guarded.Ended)
+    if is_known:
+        Cache.of_environment().put(cache_key(request), Entry(packed(result)))
+    return packed([*result, ("binary", binary or b"")])
+
+
+def _result(module: Module, device: DeviceInfo, for_device: list[str]) -> bytes:
+    from coopmat.devices import may_crash
     from coopmat.diagnostics import render_text
 
     log = render_text(module.diagnostics, module.sources) if module.diagnostics else ""
@@ -191,6 +222,8 @@ def _result(module: Module, for_device: list[str]) -> bytes:
     code = module.opencl_c.encode() if is_c else module.spirv
     words = [*(module.opencl_c_options if is_c else []), *for_device]
     result: list[tuple[str, bytes | str | int]] = [("form", "c" if is_c else "spirv"), ("code", code), ("log", log)]
+    if may_crash(device):
+        result.append(("may_crash", 1))
     # Oclgrind takes quotes as they are; elsewhere they keep blanks.
     quoted = (f'"{word}"' if any(c.isspace() for c in word) else word for word in words)
     result.append(("device_options", " ".join(quoted)))

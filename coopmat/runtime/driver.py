@@ -51,11 +51,16 @@ class DriverError(Exception):
         self.diagnostics, self.sources = diagnostics if self.device_failure is None else (), sources
 
     def keep(self) -> str:
-        """Writes the code to a file, where the newest of such are kept; its path, or why it has none."""
-        try:
-            return str(places.keep_refused(self.code, ".spv" if self.code[:4] in _SPIRV else ".cl"))
-        except OSError as error:
-            return f"nothing: {error}"
+        """Write the code to a file, as `keep` does."""
+        return keep(self.code)
+
+
+def keep(code: bytes) -> str:
+    """Write code to a file, where the newest of such are kept. Return its path, or why it has none."""
+    try:
+        return str(places.keep_refused(code, ".spv" if code[:4] in _SPIRV else ".cl"))
+    except OSError as error:
+        return f"nothing: {error}"
 
 
 def require_route(module: Module, device: DeviceInfo) -> None:

@@ -43,6 +43,10 @@ class Crash(Exception):
     """The device's compiler crashes over a program; str() says how."""
 
 
+class Ended(Crash):
+    """The process was ended by somebody else, or for want of memory, so that another attempt may succeed."""
+
+
 class _NotBuilt(Exception):
     """Raised if no process can be started for a build, or the driver does not work there."""
 
@@ -53,9 +57,9 @@ def first_build(
     parts: Sequence[Part],
     options: str = "",
     constants: Sequence[tuple[int, bytes]] = (),
-) -> bytes:
-    """Build a program in a process of its own and return the device's binary; empty if it was built before, if the
-    device refuses it, or if there can be no such process. Several parts are linked, with `options`.
+) -> bytes | None:
+    """Build a program in a process of its own and return the device's binary; empty if it was built before, or if the
+    device refuses it. Return None if no other process can build it. Several parts are linked, with `options`.
 
     `library` is the path of the device's driver; `constants` are the specialisation constants. Raises Crash if the
     compiler crashes, or did before.
@@ -76,7 +80,8 @@ def first_build(
             _known[key] = _crash(Cache.of_environment().get_or_build(key, build, _crash))
         except _NotBuilt as error:
             logger.warning("%s: its compiler may end this process, as no other could be had: %s", device.label, error)
-    if crash := _known.get(key):
+            return None
+    if crash := _known[key]:
         raise Crash(crash)
     return binary
 
@@ -151,7 +156,7 @@ class _Server(ChildProcess):
 
     def build(self, request: build_server.Request) -> tuple[bytes, str]:
         """Return the binary, empty if the device refuses the program; and how the compiler crashed, empty if it did
-        not. Raises _NotBuilt; and Crash if the process is ended otherwise, again and again."""
+        not. Raises _NotBuilt, and Ended if the process ends otherwise again and again."""
         crashes = 0
         with self._lock:
             for _ in range(_ATTEMPTS):
@@ -165,7 +170,7 @@ class _Server(ChildProcess):
                 crashes += has_begun and _is_crash(status) and not OUT_OF_MEMORY.search(words.encode())
                 if crashes == 2:
                     return b"", how
-        raise Crash(how) if has_begun else _NotBuilt(how)
+        raise Ended(how) if has_begun else _NotBuilt(how)
 
     def _exchange(self, request: build_server.Request) -> tuple[bool, bytes | None]:
         """Return whether the build began, and the binary, None if the process ended before it answered."""

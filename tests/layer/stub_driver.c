@@ -2,7 +2,8 @@
  *
  * Every call is a line of the file that STUB_LOG names: the function and its arguments, objects as a letter for their
  * kind and a number in the order of their making, code as its size and the FNV-1a hash of its bytes. A call with an
- * object that is no more is a line `error ...`. Builds succeed unless the code has the word `stub_fails` in it.
+ * object that is no more is a line `error ...`. The process that builds for the layer records nothing. Builds succeed
+ * unless the code has the word `stub_fails` in it; `stub_dies_11` ends the process by signal 11, `stub_dies_0` by exit.
  *
  * The environment tells what the devices are:
  *   STUB_DEVICES     how many there are (1)
@@ -13,6 +14,7 @@
  *   STUB_VERSION     1.2 for a driver without the functions of OpenCL 2.1 and 2.2 (3.0)
  *   STUB_ASYNC       1: builds with a callback end on a thread of their own
  *   STUB_BUILD_MS    how long a build takes (0); a program that is released meanwhile is an error
+ *   STUB_PLATFORM    the platform's name (Stub); one that begins with Intel(R) has CPUs instead of GPUs
  *   STUB_REUSE       1: new programs and kernels take the addresses of released ones, as with most allocators
  */
 #define _GNU_SOURCE
@@ -25,6 +27,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -83,8 +86,9 @@ static cl_icd_dispatch table;
 static object platform = { .dispatch = &table, .letter = 'P', .references = 1 };
 static object *root_devices[MOST_DEVICES];
 static unsigned root_count;
-static const char *extra_extensions = "", *il_version = "SPIR-V_1.4", *version = "3.0";
-static bool is_async, has_reuse, has_native_kind;
+static const char *extra_extensions = "", *il_version = "SPIR-V_1.4", *version = "3.0", *platform_name = "Stub";
+static cl_device_type device_type = CL_DEVICE_TYPE_GPU;
+static bool is_async, has_reuse, has_native_kind, is_silent;
 static unsigned build_ms;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
@@ -99,7 +103,7 @@ static void record(const char *format, ...)
     char line[4096];
     const char *path = getenv("STUB_LOG");
     va_list arguments;
-    if (!path)
+    if (!path || is_silent)
         return;
     va_start(arguments, format);
     int size = vsnprintf(line, sizeof line - 1, format, arguments);
@@ -336,6 +340,14 @@ static void configure(void)
     extra_extensions = variable("STUB_EXTENSIONS", "");
     il_version = variable("STUB_IL", il_version);
     version = variable("STUB_VERSION", version);
+    platform_name = variable("STUB_PLATFORM", platform_name);
+    char command[4096] = "";
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t size = fd < 0 ? 0 : read(fd, command, sizeof command);
+    is_silent = size > 0 && memmem(command, (size_t)size, "build_server", 12);
+    close(fd);
+    if (!strncmp(platform_name, "Intel(R)", 8))
+        device_type = CL_DEVICE_TYPE_CPU;
     is_async = *variable("STUB_ASYNC", "0") == '1';
     build_ms = (unsigned)atoi(variable("STUB_BUILD_MS", "0"));
     has_reuse = *variable("STUB_REUSE", "0") == '1';
@@ -356,7 +368,7 @@ static cl_int CL_API_CALL GetPlatformInfo(
     case CL_PLATFORM_VERSION:
         return give_text(!strcmp(version, "1.2") ? "OpenCL 1.2 stub" : "OpenCL 3.0 stub", room, to, written);
     case CL_PLATFORM_NAME:
-        return give_text("Stub", room, to, written);
+        return give_text(platform_name, room, to, written);
     case CL_PLATFORM_VENDOR:
         return give_text("coopmat's tests", room, to, written);
     case CL_PLATFORM_EXTENSIONS:
@@ -375,7 +387,7 @@ static cl_int CL_API_CALL GetDeviceIDs(
     cl_platform_id id, cl_device_type type, cl_uint room, cl_device_id *to, cl_uint *count)
 {
     (void)id;
-    if (!(type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)))
+    if (!(type & (device_type | CL_DEVICE_TYPE_DEFAULT)))
         return CL_DEVICE_NOT_FOUND;
     for (unsigned i = 0; to && i < room && i < root_count; i++)
         to[i] = (cl_device_id)root_devices[i];
@@ -423,7 +435,7 @@ static cl_int CL_API_CALL GetDeviceInfo(cl_device_id id, cl_device_info what, si
         has_native_kind && d->kind ? " cl_khr_cooperative_matrix" : "");
     switch (what) {
     case CL_DEVICE_TYPE:
-        return GIVE(cl_device_type, CL_DEVICE_TYPE_GPU);
+        return GIVE(cl_device_type, device_type);
     case CL_DEVICE_PLATFORM:
         return GIVE(cl_platform_id, (cl_platform_id)&platform);
     case CL_DEVICE_NAME:
@@ -916,6 +928,17 @@ static void finish(void(CL_CALLBACK *function)(cl_program, void *), object *p, v
         function((cl_program)p, data);
 }
 
+/* Ends the process as the code says. */
+static void die(const unsigned char *code, size_t size)
+{
+    const char *word = memmem(code, size, "stub_dies_", 10);
+    int number = word ? atoi(word + 10) : -1;
+    if (number > 0)
+        raise(number);
+    if (!number)
+        exit(1);
+}
+
 /* With the lock. Whether it succeeded on all devices. */
 static bool build_each(object *p, unsigned chosen, const char *options, cl_program_binary_type type)
 {
@@ -932,6 +955,8 @@ static bool build_each(object *p, unsigned chosen, const char *options, cl_progr
             b->size = p->size;
             b->code = copied(p->code, p->size);
             b->kernels = kernels_of(p->code, p->size, p->is_il);
+            if (type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
+                die(p->code, p->size);
         }
         b->type = type;
         bool is_right = b->code && !memmem(b->code, b->size, "stub_fails", 10);

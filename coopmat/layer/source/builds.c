@@ -22,6 +22,7 @@ typedef struct {
 /* What was made for devices of one kind. */
 typedef struct {
     cl_program id; /* NULL: it failed */
+    bool is_binary; /* the device's code, and not what the helper compiled */
     kernel_facts *facts;
     char *device_options, *log;
 } product;
@@ -194,11 +195,90 @@ static cl_program create(const program *p, const char *form, const void *code, s
     return next->clCreateProgramWithSource(p->context, 1, &text, &size, error);
 }
 
-/* Asks the helper for a program's code. */
-static cl_int compile(const program *p, const device *d, const order *o, product *made)
+/* Adds a text to a log, which is freed. */
+static char *longer_log(char *log, char *more)
+{
+    char *both = log && more ? formatted("%s%s", log, more) : NULL;
+    if (!both)
+        return log ? (free(more), log) : more;
+    free(log);
+    free(more);
+    return both;
+}
+
+/* The program of the device's code, for all devices of a kind; NULL where the driver does not take it. */
+static cl_program create_with_binary(const program *p, cl_uint count, const cl_device_id *ids, const field *binary)
+{
+    size_t sizes[MOST_DEVICES];
+    const unsigned char *bytes[MOST_DEVICES];
+    for (cl_uint i = 0; i < count; i++) {
+        sizes[i] = binary->size;
+        bytes[i] = binary->data;
+    }
+    return next->clCreateProgramWithBinary(p->context, count, ids, sizes, bytes, NULL, NULL);
+}
+
+/* Has the helper build a program in a process that may crash. Unless it does, the program is of the binary that comes
+ * from there, or not made yet. */
+static cl_int try_build(const program *p, cl_uint count, const cl_device_id *ids, const order *o, const char *form,
+    const field *code, product *made)
 {
     message request = { 0 }, answer;
-    field code;
+    field binary;
+    char *why;
+    cl_int error = CL_BUILD_PROGRAM_FAILURE;
+    put_text(&request, "operation", "trial");
+    put_text(&request, "form", form);
+    put_text(&request, "options", made->device_options);
+    put_driver(&request, ids[0]);
+    put(&request, "device", device_of(ids[0])->facts.bytes, device_of(ids[0])->facts.size);
+    for (size_t i = 0; i < p->constant_count; i++) {
+        message constant = { 0 };
+        put_number(&constant, "number", p->constants[i].id);
+        put(&constant, "value", p->constants[i].value, p->constants[i].size);
+        put(&request, "constant", constant.bytes, constant.size);
+        release_message(&constant);
+    }
+    put(&request, "code", code->data, code->size);
+    if (ask(&request, &answer, &why)) {
+        char *fault = text_of(&answer, "fault");
+        if (!fault)
+            error = CL_SUCCESS;
+        made->log = longer_log(made->log, text_of(&answer, "log"));
+        if (!fault && o->is_build && find(&answer, "binary", &binary) && binary.size)
+            made->id = create_with_binary(p, count, ids, &binary);
+        made->is_binary = made->id;
+        free(fault);
+    } else {
+        made->log = longer_log(made->log, formatted("error: coopmat: %s\n", why ? why : "no answer"));
+    }
+    free(why);
+    release_message(&answer);
+    release_message(&request);
+    return error;
+}
+
+/* Makes a program of the code in the helper's answer. */
+static cl_int take(const program *p, cl_uint count, const cl_device_id *ids, const order *o, const message *answer,
+    const char *form, product *made)
+{
+    field code, flag;
+    cl_int error = CL_SUCCESS;
+    if (!find(answer, "code", &code))
+        return CL_BUILD_PROGRAM_FAILURE;
+    if (find(answer, "may_crash", &flag))
+        error = try_build(p, count, ids, o, form, &code, made);
+    if (!error && !made->id)
+        made->id = create(p, form, code.data, code.size, &error);
+    made->facts = made->id ? facts_of(answer) : NULL;
+    return error;
+}
+
+/* Asks the helper for a program's code. */
+static cl_int compile(const program *p, cl_uint count, const cl_device_id *ids, const order *o, product *made)
+{
+    const device *d = device_of(ids[0]);
+    message request = { 0 }, answer;
     char *why;
     cl_int error = CL_BUILD_PROGRAM_FAILURE;
     put_text(&request, "operation", p->is_il ? "spirv" : "source");
@@ -215,11 +295,8 @@ static cl_int compile(const program *p, const device *d, const order *o, product
         if (fault && !strcmp(fault, "options"))
             error = CL_INVALID_BUILD_OPTIONS;
         free(fault);
-        if (form && find(&answer, "code", &code)) {
-            error = CL_SUCCESS;
-            made->id = create(p, form, code.data, code.size, &error);
-            made->facts = made->id ? facts_of(&answer) : NULL;
-        }
+        if (form)
+            error = take(p, count, ids, o, &answer, form, made);
         free(form);
     } else {
         made->log = formatted("error: coopmat: %s\n", why ? why : "no answer");
@@ -231,20 +308,20 @@ static cl_int compile(const program *p, const device *d, const order *o, product
 }
 
 /* A program for devices of one kind, not built yet. */
-static cl_int make(const program *p, cl_device_id id, const order *o, product *made)
+static cl_int make(const program *p, cl_uint count, const cl_device_id *ids, const order *o, product *made)
 {
-    device *d = device_of(id);
+    device *d = device_of(ids[0]);
     cl_int error = CL_SUCCESS;
     memset(made, 0, sizeof *made);
     if (!d)
         return CL_INVALID_DEVICE;
     if (d->emulated) {
-        error = compile(p, d, o, made);
+        error = compile(p, count, ids, o, made);
     } else {
         made->id = create(p, p->is_il ? "spirv" : "c", p->code, p->size, &error);
         made->device_options = o->options ? strdup(o->options) : NULL;
     }
-    for (size_t i = 0; made->id && i < p->constant_count; i++)
+    for (size_t i = 0; made->id && !made->is_binary && i < p->constant_count; i++)
         next->clSetProgramSpecializationConstant(
             made->id, p->constants[i].id, p->constants[i].size, p->constants[i].value);
     return error;
@@ -378,7 +455,7 @@ static cl_int perform(program *p, cl_uint count, cl_device_id *ids, const order 
     for (cl_uint at = 0, same; at < count; at += same) {
         product made;
         same = gather_kind(count - at, ids + at);
-        cl_int error = make(p, ids[at], o, &made);
+        cl_int error = make(p, same, ids + at, o, &made);
         record(p, same, ids + at, &made, o->options);
         cl_uint other_count = !error && same == count ? built_ones(p, others) : 1;
         for (cl_uint i = 0; same == count && !error && i < other_count; i++)

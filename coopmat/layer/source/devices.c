@@ -2,9 +2,15 @@
 #define _GNU_SOURCE
 #include "layer.h"
 
+#if defined __x86_64__
+#include <cpuid.h>
+#endif
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+extern char **environ;
 
 /* Those of handles that the driver gave out again are kept, since somebody may still look at them. */
 static device *devices, *former_devices;
@@ -162,6 +168,24 @@ cl_int CL_API_CALL layer_CreateSubDevices(
 bool same_facts(const device *a, const device *b)
 {
     return a->facts.size == b->facts.size && !memcmp(a->facts.bytes, b->facts.bytes, a->facts.size);
+}
+
+void put_driver(message *m, cl_device_id id)
+{
+    /* The table of functions that the driver's objects begin with. */
+    const cl_icd_dispatch *table = *(const cl_icd_dispatch *const *)id;
+    Dl_info library;
+    put_text(m, "library", dladdr((void *)table->clGetDeviceInfo, &library) ? library.dli_fname : "");
+#if defined __x86_64__
+    /* The model and what it can do, without what differs between cores. */
+    unsigned words[6] = { 0 }, ignored;
+    __get_cpuid(1, &words[0], &ignored, &words[1], &words[2]);
+    __get_cpuid_count(7, 0, &ignored, &words[3], &words[4], &words[5]);
+    put(m, "processor", words, sizeof words);
+#endif
+    for (char **at = environ; *at; at++)
+        if (!strncmp(*at, "CL_CONFIG_", 10))
+            put_text(m, "variable", *at);
 }
 
 static bool is_emulated(cl_device_id id)

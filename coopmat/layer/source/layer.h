@@ -119,6 +119,8 @@ typedef struct device {
 /* NULL for what is no device. Devices are kept until the process ends. */
 device *device_of(cl_device_id id);
 bool same_facts(const device *a, const device *b);
+/* Puts what a build by a device's driver depends on: the library's path, the processor, variables of the environment. */
+void put_driver(message *m, cl_device_id id);
 
 cl_int CL_API_CALL layer_CreateSubDevices(
     cl_device_id, const cl_device_partition_property *, cl_uint, cl_device_id *, cl_uint *);
