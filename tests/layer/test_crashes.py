@@ -200,6 +200,14 @@ def test_the_process_ends_with_its_parent(processes: None, settings: Callable[..
     wait_for_end(int(done.stdout))
 
 
+def test_the_process_ends_when_nobody_asks(processes: None, settings: Callable[..., None]) -> None:
+    code = "import sys, build_server; build_server.IDLE = 0.2; build_server.main(sys.argv[1])"
+    folder = Path(guarded.__file__).parent
+    process = subprocess.Popen([sys.executable, "-c", code, str(driver())], stdin=subprocess.PIPE, cwd=folder)
+    assert process.wait(20) == 0 and process.stdin
+    process.stdin.close()
+
+
 def test_a_fork_has_a_process_of_its_own(fresh: Callable[[], None]) -> None:
     assert build("one")
     parents = pid()
