@@ -192,7 +192,9 @@ def _set(name: str, value: object) -> Apply:
 def _choice(name: str, flag: str, choices: Sequence[str]) -> Apply:
     def apply(options: CompileOptions, text: str) -> dict[str, Any]:
         if text not in choices:
-            raise UsageError(f"{flag} takes {', '.join(choices)}, not '{text}'")
+            # Not those of single generations of devices: there are many.
+            listed = ", ".join(choice for choice in choices if "@" not in choice)
+            raise UsageError(f"{flag} takes {listed}, not '{text}'")
         return {name: text}
 
     return apply

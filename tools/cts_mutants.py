@@ -101,6 +101,7 @@ MUTANTS = (
         "CM_INSIDE(r, c) ? p[CM_OFFSET(r, c)] : (CM_T)1;",
     ),
     # The distribution over the lanes.
+    Mutant("first-copy-alone", "wmma:emulated@gfx11", _GENERAL, "CM_HOLDER(r, c) == first", "CM_HOLDER(r, c) == lane"),
     Mutant(
         "length-even",
         "lanes",

@@ -14,7 +14,7 @@ import click
 
 from coopmat import budgets, passes
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
-from coopmat.matrices.strategies import OPENCL_C_ONLY, STRATEGIES
+from coopmat.matrices.strategies import LISTED_ROUTES, OPENCL_C_ONLY
 from coopmat.options import CompileOptions, UsageError
 
 from . import verbose
@@ -331,7 +331,7 @@ def outputs_of(arguments: Sequence[str]) -> tuple[Invocation, CompileOptions, di
 
 
 _COMPILER_HELP = {
-    "--matrices HOW": f"native (default), {', '.join(STRATEGIES)}, or auto: what the device would get.",
+    "--matrices HOW": f"{', '.join(LISTED_ROUTES)} (default native), or auto: what the device would get.",
     "--matrix-variants LIST": "The multiply-adds that the device has, by name, blanks between; see docs/routes.md.",
     "--matrix-pointer-alignment BYTES, --matrix-stride-multiple BYTES": "What the device wants of matrices in memory.",
     "--native-profile NAME": "What takes native matrices: khr (default), maint1, or igc: docs/routes.md.",

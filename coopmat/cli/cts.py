@@ -7,12 +7,13 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from coopmat.matrices.strategies import ROUTES
+from coopmat.matrices.strategies import LISTED_ROUTES, ROUTES
 
 from .files import write_outputs
 from .progress import progress
@@ -31,11 +32,17 @@ _RESULTS, _WIMPY = "CL_CONFORMANCE_RESULTS_FILENAME", "CL_WIMPY_MODE"
 
 
 def _routes(ctx: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(value.split(","))) if value else ()
-    for name in names:
-        if name not in ROUTES:
-            raise click.BadParameter(f"'{name}' is not one of {', '.join(ROUTES)}", ctx, parameter)
-    return names
+    names: dict[str, None] = {}
+    for word in value.split(",") if value else ():
+        found = [name for name in ROUTES if fnmatchcase(name, word)]
+        if not found:
+            text = f"'{word}' is not one of {', '.join(LISTED_ROUTES)}, or one of their generations (docs/vendors.md)"
+            raise click.BadParameter(text, ctx, parameter)
+        names |= dict.fromkeys(found)
+    return tuple(names)
+
+
+_ROUTES = f"{', '.join(LISTED_ROUTES)}, or NAME@GENERATION; several with commas, `*` stands for anything."
 
 
 @click.command()
@@ -44,7 +51,7 @@ def _routes(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 @click.option("-l", "--list", "as_list", is_flag=True, help="List the tests; with TEST or --variant their variants.")
 @click.option("-w", "--wimpy", is_flag=True, help=f"A few variants of each test; so does {_WIMPY} in the environment.")
 @click.option("--exhaustive", is_flag=True, help="Every variant instead of a covering selection.")
-@click.option("--route", "routes", callback=_routes, metavar="R", help=f"{', '.join(ROUTES)}; several with commas.")
+@click.option("--route", "routes", callback=_routes, metavar="R", help=_ROUTES)
 @click.option("--device", metavar="D", help="Part of a platform's or device's name, or platform:device numbers.")
 @click.option("-j", "--jobs", type=click.IntRange(1), default=1, metavar="N", help="Variants at a time.")
 @click.option("--resume", metavar="REPORT", help="Go on with a run, whose JSON this is: what it has is not run again.")

@@ -20,7 +20,7 @@ from coopmat.devices import (
 from coopmat.devices.environment import INSTALL_COMMAND
 from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.devices.sub_groups import sub_group_sizes
-from coopmat.matrices.strategies import IN_SUB_GROUPS, OPENCL_C_ONLY, STRATEGIES
+from coopmat.matrices.strategies import IN_SUB_GROUPS, LISTED_ROUTES, OPENCL_C_ONLY
 from coopmat.runtime.variants import variants_on_unit
 
 from .status import ExitStatus
@@ -116,7 +116,7 @@ def _matrices(device: DeviceInfo) -> dict[str, object]:
 
 
 def _lowerings(device: DeviceInfo) -> list[str]:
-    lowerings = [name for name in STRATEGIES if device.sub_groups or name not in IN_SUB_GROUPS]
+    lowerings = [name for name in LISTED_ROUTES[1:] if device.sub_groups or name not in IN_SUB_GROUPS]
     units = {unit_for(device)} if variants_on_unit(device, asks=False) else set()
     return [name for name in lowerings if ":" not in name and (name not in OPENCL_C_ONLY or name in units)]
 

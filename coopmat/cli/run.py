@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coopmat.diagnostics import CompileError, Diagnostic, Note, Severity, SourceMap
-from coopmat.matrices.strategies import ROUTES
+from coopmat.matrices.strategies import LISTED_ROUTES
 from coopmat.options import UsageError
 
 from .arguments import compile_options
@@ -54,7 +54,7 @@ class _CommandLine:
 @click.option("--device", metavar="D", help="Part of a platform's or device's name, or platform:device numbers.")
 @click.option("--repeat", type=click.IntRange(1), default=1, help="Launch N times; the time is the median.")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="End it after that time.")
-@click.option("--matrices", metavar="HOW", default="auto", help=f"{', '.join(ROUTES)}, or auto: the device's.")
+@click.option("--matrices", metavar="HOW", default="auto", help=f"{', '.join(LISTED_ROUTES)}, or auto: the device's.")
 @click.option("--arg", "values", multiple=True, metavar="NAME=FILE.npy", help="An argument, or NAME=TYPE[SHAPE]:FILL.")
 @click.option("--out", "outs", multiple=True, metavar="NAME=FILE.npy", help="Save an argument after the launch.")
 @click.option("--check", "checks", multiple=True, metavar="CHECK", help="Check this instead of the header's checks.")

@@ -32,7 +32,6 @@ from .writers.base import KERNEL, Writer
 from .writers.c import CWriter
 
 Done = Callable[[Outcome], None]
-_WRITERS: dict[str, type[Writer]] = {"c": CWriter, "spirv": AssemblyWriter}
 
 
 class Refused(Exception):
@@ -236,7 +235,12 @@ class Runner:
         operation = self.catalogue.operations[item.operation]
         setting = Setting(item.case, self.catalogue.profile(batch.route, item.selection), self.settings.seed)
         experiment = operation.experiment(setting)
-        writer = _WRITERS[batch.mode](experiment, item.case.sub_group_size)
+        size, profile = item.case.sub_group_size, setting.profile
+        writer: Writer
+        if batch.mode == "c":
+            writer = CWriter(experiment, size, lambda matrix: profile.copies(matrix, size))
+        else:
+            writer = AssemblyWriter(experiment, size)
         operation.write(setting, writer)
         return Prepared(item, experiment, writer.text)
 

@@ -11,7 +11,16 @@ from coopmat.devices import DeviceInfo
 from coopmat.devices.sub_groups import sub_group_sizes
 from coopmat.devices.variants import component_types
 from coopmat.matrices import emulated
-from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE, IN_SUB_GROUPS, OPENCL_C_ONLY, ROUTES, STRATEGIES
+from coopmat.matrices.strategies import (
+    DEFAULT_SUB_GROUP_SIZE,
+    IN_SUB_GROUPS,
+    LISTED_ROUTES,
+    OPENCL_C_ONLY,
+    ROUTES,
+    STRATEGIES,
+    Strategy,
+    Tuning,
+)
 from coopmat.matrices.supported import Supported
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use, Variant
 from coopmat.runtime.instruction_probe import instructions
@@ -26,8 +35,8 @@ _GOLDEN_RATIO = (1 + 5**0.5) / 2
 
 @dataclass(frozen=True)
 class Profile:
-    """A `Profile` has a `route`: native, or a lowering. Each multiply-add has a subgroup size, in work-items; None if
-    the device chooses.
+    """A `Profile` has a `route`: native, or a lowering, whose `strategy` has the device's instructions. Each
+    multiply-add has a subgroup size, in work-items; None if the device chooses.
 
     `matrix_types` are those with which operations on single matrices are tested, if `exhaustive` in every combination
     with an operation's other parameters. Places in memory start at multiples of `pointer_alignment` bytes, and strides
@@ -41,6 +50,7 @@ class Profile:
     pointer_alignment: int = 1
     stride_multiple: int = 1
     exhaustive: bool = False
+    strategy: Strategy | None = None
 
     @property
     def is_native(self) -> bool:
@@ -60,6 +70,12 @@ class Profile:
         supported = self._supported.get(sub_group_size)
         return supported is not None and supported.has_type(matrix)
 
+    def copies(self, matrix: MatrixType, sub_group_size: int | None) -> int | None:
+        """Return the number of work-items that hold each component, None if only the device knows."""
+        if self.strategy is None:
+            return None
+        return 1 if matrix.of_work_group else self.strategy.holding(matrix, sub_group_size or 1).copies
+
     def suffix(self, sub_group_size: int | None) -> str:
         """Return the suffix of a variant's name for the size of its subgroups."""
         return f".sg{sub_group_size}" if sub_group_size is not None and self.route != "one" else ""
@@ -77,12 +93,13 @@ def profile_for(
     """
     if route == "native":
         return _native(device, wimpy)
-    sizes = _sub_group_sizes(device, route)
+    strategy = _strategy(device, route)
+    sizes = _sub_group_sizes(device, strategy)
     components = component_types(device)
     if exhaustive:
         every = _Dealt(emulated.EveryMultiplyAdd(components), sizes)
         every_type = _Dealt(emulated.every_matrix_type(components), sizes)
-        return Profile(device, route, every, every_type, exhaustive=True)
+        return Profile(device, route, every, every_type, exhaustive=True, strategy=strategy)
     multiply_adds: Sequence[Variant] = emulated.multiply_adds(components, turn=seed)
     matrix_types = emulated.matrix_types(components, turn=seed)
     if wimpy:
@@ -90,20 +107,21 @@ def profile_for(
         matrix_types = matrix_types[: len(components)]
     if not wimpy and route in SLOW:
         matrix_types = matrix_types[: len(matrix_types) // 2]
-    on_unit = _on_unit(route, sizes, wimpy)
+    on_unit = _on_unit(strategy, sizes, wimpy)
     return Profile(
         device,
         route,
         (*_light(route, _Dealt(multiply_adds, sizes)), *on_unit),
-        (*_light(route, _Dealt(matrix_types, sizes)), *_operands(route, sizes, components)),
+        (*_light(route, _Dealt(matrix_types, sizes)), *_operands(strategy, sizes, components)),
+        strategy=strategy,
     )
 
 
-def _on_unit(route: str, sizes: Sequence[int], wimpy: bool) -> tuple[tuple[Variant, int], ...]:
+def _on_unit(strategy: Strategy, sizes: Sequence[int], wimpy: bool) -> tuple[tuple[Variant, int], ...]:
     """Return the multiply-adds that the route's devices have instructions for; for `wimpy` those of few component
     types."""
     pairs: list[tuple[Variant, int]] = []
-    for row in STRATEGIES[route].products:
+    for row in strategy.products:
         variants = row.variants(3, 2, 3) if row.lanes in sizes else ()
         step = max(1, len(variants) // 3) if wimpy and row.lanes > 1 else 1
         pairs += ((variant, row.lanes) for variant in variants[::step])
@@ -111,16 +129,16 @@ def _on_unit(route: str, sizes: Sequence[int], wimpy: bool) -> tuple[tuple[Varia
 
 
 def _operands(
-    route: str, sizes: Sequence[int], components: Sequence[ComponentType]
+    strategy: Strategy, sizes: Sequence[int], components: Sequence[ComponentType]
 ) -> tuple[tuple[MatrixType, int], ...]:
     """Return matrix types with the layouts that instructions require, two tiles of each kind."""
     types_by_tile: dict[object, tuple[MatrixType, int]] = {}
-    for row in STRATEGIES[route].products:
+    for row in strategy.products:
         for names, (rows, columns), use in zip((row.a, row.b, row.c), row.shapes, Use, strict=True):
             component = COMPONENT_TYPES[names[-1]]
             matrix = MatrixType(component, 2 * rows, columns, use)
             has = row.lanes in sizes and component in components
-            if has and not STRATEGIES[route].lies_as_usual(matrix, row.lanes):
+            if has and not strategy.lies_as_usual(matrix, row.lanes):
                 types_by_tile.setdefault((use, rows, columns, component.size, row.lanes), (matrix, row.lanes))
     return tuple(types_by_tile.values())
 
@@ -142,23 +160,31 @@ def _components(item: Variant | MatrixType) -> int:
     return max(matrix.rows * matrix.columns for matrix in matrices)
 
 
-def _sub_group_sizes(device: DeviceInfo, route: str) -> tuple[int, ...]:
+def _strategy(device: DeviceInfo, route: str) -> Strategy:
+    """Return the lowering, with those of its instructions that the device has. Raises ValueError if it has none."""
     if route not in ROUTES:
-        raise ValueError(f"there is no route '{route}'; there are {', '.join(ROUTES)}")
-    names = instructions(device, route) if route in OPENCL_C_ONLY else ()
-    if route in OPENCL_C_ONLY and not names:
+        raise ValueError(f"there is no route '{route}'; there are {', '.join(LISTED_ROUTES)}")
+    if route not in OPENCL_C_ONLY:
+        return STRATEGIES[route]
+    names = instructions(device, route)
+    if not names:
         raise ValueError(f"{device.label} has no instructions for the route '{route}'")
-    if STRATEGIES[route].has_one_work_item:
+    return STRATEGIES[route].tuned(Tuning(instructions=names))
+
+
+def _sub_group_sizes(device: DeviceInfo, strategy: Strategy) -> tuple[int, ...]:
+    if strategy.has_one_work_item:
         return (1,)
-    if names:
+    on_unit = {row.lanes for row in strategy.products}
+    if strategy.prelude:
         # They were tried in these; a vendor's OpenCL need not know of subgroups.
-        return tuple(sorted({row.lanes for row in STRATEGIES[route].every_product if row.name in names}))
-    if route not in IN_SUB_GROUPS:
+        return tuple(sorted(on_unit))
+    if not strategy.has_sub_groups_of_device:
         return emulated.SUB_GROUP_SIZES
     if not device.sub_groups:
-        raise ValueError(f"{device.label} has no subgroups for the route '{route}'")
+        raise ValueError(f"{device.label} has no subgroups for the route '{strategy.name}'")
     sizes = sub_group_sizes(device)
-    if on_unit := {row.lanes for row in STRATEGIES[route].products}:
+    if on_unit:
         sizes = tuple(size for size in sizes if size in on_unit)
         if not sizes:
             raise ValueError(f"{device.label} has no subgroups of {', '.join(map(str, sorted(on_unit)))}")

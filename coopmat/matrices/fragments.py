@@ -14,10 +14,10 @@ from .variants import COMPONENT_TYPES
 Tiles = tuple[Tile, Tile, Tile]
 
 
-def _tile(rows: int, columns: int, lanes: str, slots: str = "") -> Tile:
+def _tile(rows: int, columns: int, lanes: str, slots: str = "", copies: int = 1) -> Tile:
     """Parse the digits of a tile, such as "c4*2 r8": four steps of two columns, then eight of a row; "x2" are two
-    copies."""
-    return Tile(rows, columns, _digits(lanes), _digits(slots))
+    copies, which `copies` declares, too."""
+    return Tile(rows, columns, _digits(lanes), _digits(slots), copies)
 
 
 def _digits(text: str) -> tuple[Digit, ...]:
@@ -53,8 +53,12 @@ def _dpas(row: Instruction) -> Tiles:
     """Return the tiles of a dpas (cl_intel_subgroup_matrix_multiply_accumulate, "New OpenCL C Functions"): each work-
     item has K / N columns of A, one of B and one of the accumulator."""
     m, n, k = row.m, row.n, row.k
-    a = _some(("c", k // n, 1), ("r", m, 1))
-    return _tile(m, k, f"c{n}*{k // n}", a), _tile(k, n, f"c{n}", f"r{k}"), _tile(m, n, f"c{n}", _some(("r", m, 1)))
+    if k < n:
+        # tf32: half of the lanes have the even rows of A, the others the odd ones, or the same row if there is one.
+        a = _tile(m, k, f"c{k} r2", _some(("r", m // 2, 2))) if m > 1 else _tile(m, k, f"c{k} x2", copies=2)
+    else:
+        a = _tile(m, k, f"c{n}*{k // n}", _some(("c", k // n, 1), ("r", m, 1)))
+    return a, _tile(k, n, f"c{n}", f"r{k}"), _tile(m, n, f"c{n}", _some(("r", m, 1)))
 
 
 def _wmma(row: Instruction) -> Tiles:
@@ -62,7 +66,8 @@ def _wmma(row: Instruction) -> Tiles:
     rows of A and the columns of B. The other 16 repeat them on RDNA3, where they have every other row of C; on RDNA4
     they have the other half of K, and of C's rows."""
     if row.devices == ("gfx11",):
-        return _tile(16, 16, "r16 x2", "c16"), _tile(16, 16, "c16 x2", "r16"), _tile(16, 16, "c16 r2", "r8*2")
+        a, b = _tile(16, 16, "r16 x2", "c16", copies=2), _tile(16, 16, "c16 x2", "r16", copies=2)
+        return a, b, _tile(16, 16, "c16 r2", "r8*2")
     return _tile(16, 16, "r16 c2*8", "c8"), _tile(16, 16, "c16 r2*8", "r8"), _tile(16, 16, "c16 r2*8", "r8")
 
 

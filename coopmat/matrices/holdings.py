@@ -70,9 +70,14 @@ class Holding(ABC):
         """The number of slots, for components, of each lane."""
 
     @property
+    def copies(self) -> int:
+        """The number of lanes that hold each component: operations that write a component write all of its copies."""
+        return 1
+
+    @property
     def is_full(self) -> bool:
         """Tell whether every slot of every lane holds a component."""
-        return self.slots * self.lanes == self.rows * self.columns
+        return self.slots * self.lanes == self.rows * self.columns * self.copies
 
     @property
     def unit(self) -> int:
@@ -85,7 +90,11 @@ class Holding(ABC):
 
     @abstractmethod
     def holder(self, row: Number, column: Number) -> tuple[Number, Number]:
-        """Return the lane that holds a component, and the slot."""
+        """Return the lane that holds a component, the first of them if there are copies, and the slot."""
+
+    def first_lane(self, lane: Number) -> Number:
+        """Return the first of the lanes that hold the same components as `lane`."""
+        return lane
 
     def length(self, lane: Number) -> Number:
         """Return the number of components that a lane holds."""
@@ -109,6 +118,7 @@ class Holding(ABC):
             "HOLDS(l, s)": test,
             "HOLDER(r, c)": str(lane),
             "SLOT(r, c)": str(slot),
+            "FIRST(l)": str(self.first_lane(Term("(l)"))),
         }
 
 
@@ -168,15 +178,34 @@ class Digit:
     row: int = 0
     column: int = 0
 
+    @property
+    def counts_copies(self) -> bool:
+        return not (self.row or self.column)
+
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A tile is the layout of an instruction's operand: digits of the lane and of the slot, the lowest first."""
+    """A tile is the layout of an instruction's operand: digits of the lane and of the slot, the lowest first. Each
+    component is held by `copies` lanes. ValueError if the digits hold a component more or less often."""
 
     rows: int
     columns: int
     lanes: tuple[Digit, ...]
     slots: tuple[Digit, ...]
+    copies: int = 1
+
+    def __post_init__(self) -> None:
+        digits = self.lanes + self.slots
+        rows = _count(sorted((digit.row, digit.size) for digit in digits if digit.row))
+        columns = _count(sorted((digit.column, digit.size) for digit in digits if digit.column))
+        held = self.lane_count * self.components
+        if (rows, columns, held) != (self.rows, self.columns, self.rows * self.columns * self.copies):
+            raise ValueError(f"{self} does not hold each component {self.copies} times")
+
+    @property
+    def lane_count(self) -> int:
+        """The number of lanes that hold the tile."""
+        return prod(digit.size for digit in self.lanes)
 
     @property
     def components(self) -> int:
@@ -196,12 +225,30 @@ class Tile:
         def number(digits: tuple[Digit, ...]) -> Number:
             value: Number = 0
             for digit, weight in zip(digits, _weights(digits), strict=True):
-                if digit.row or digit.column:
+                if not digit.counts_copies:
                     way, step = (row, digit.row) if digit.row else (column, digit.column)
                     value = value + way // step % digit.size * weight
             return value
 
         return number(self.lanes), number(self.slots)
+
+    def first_lane(self, lane: Number) -> Number:
+        if self.copies == 1:
+            return lane
+        digits = zip(_digits(lane, self.lanes), _weights(self.lanes), strict=True)
+        value: Number = 0
+        for (digit, part), weight in digits:
+            value = value if digit.counts_copies else value + part * weight
+        return value
+
+
+def _count(digits: list[tuple[int, int]]) -> int:
+    """Return the number of rows, or columns, that the digits enumerate once each; 0 if they do not. A digit is its step
+    and its size."""
+    count = 1
+    for step, size in digits:
+        count = count * size if step == count else 0
+    return count
 
 
 def _weights(digits: tuple[Digit, ...]) -> list[int]:
@@ -216,23 +263,31 @@ def _digits(number: Number, digits: tuple[Digit, ...]) -> list[tuple[Digit, Numb
 
 @dataclass(frozen=True, slots=True)
 class Fragments(Holding):
-    """A holding as operands of an instruction, tile by tile, down the columns; the shape is a multiple of the
-    tile's."""
+    """A holding as operands of an instruction, tile by tile, down the columns. ValueError if the shape is no multiple
+    of the tile's, or if other lanes hold the tile."""
 
     tile: Tile
     name = "FRAGMENTS"
+
+    def __post_init__(self) -> None:
+        tile = self.tile
+        if self.rows % tile.rows or self.columns % tile.columns or self.lanes != tile.lane_count:
+            raise ValueError(f"{self.rows} x {self.columns} in {self.lanes} lanes consists of no tiles {tile}")
 
     @property
     def slots(self) -> int:
         return self.rows // self.tile.rows * (self.columns // self.tile.columns) * self.tile.components
 
     @property
-    def is_full(self) -> bool:
-        return True
+    def copies(self) -> int:
+        return self.tile.copies
 
     @property
     def unit(self) -> int:
         return self.tile.components
+
+    def first_lane(self, lane: Number) -> Number:
+        return self.tile.first_lane(lane)
 
     def place(self, lane: Number, slot: Number) -> tuple[Number, Number]:
         tile, down = self.tile, self.rows // self.tile.rows

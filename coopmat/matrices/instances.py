@@ -85,6 +85,13 @@ def travelling(target: Target, t: ComponentType) -> dict[str, str]:
     }
 
 
+def unset(target: Target) -> dict[str, str]:
+    """Return the macro for components before an operation writes them: a lowering that is for tests fills them, so that
+    results show which one was not written."""
+    fill = "CM_EACH for (int i = 0; i < (n); ++i) (t)[i] = (CM_T)93;" if target.strategy.is_emulated else ""
+    return {"UNSET(t, n)": fill}
+
+
 def bytes_of_row(target: Target, t: ComponentType) -> int:
     """Return the bytes of local memory for a component of each work-item in the largest work-group, if they are
     exchanged there."""
@@ -439,7 +446,7 @@ def _moved(target: Target, source: MatrixType, result: MatrixType, *, transposed
     row, column = holding.place(Term("(l)"), Term("(s)"))
     if transposed:
         row, column = column, row
-    out = Fill(result).definitions(target) | travelling(target, source.component)
+    out = Fill(result).definitions(target) | travelling(target, source.component) | unset(target)
     return out | {
         "OP": "MOVE",
         "EACH": each(result.rows * result.columns, holding.has_vectors),

@@ -14,9 +14,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 from types import MappingProxyType
 
-FAMILIES = MappingProxyType({"mma": "", "wmma": "gfx12", "mfma": "gfx942", "dpas": ""})
-"""The files of `library/vendors`: NVIDIA's mma.sync, AMD's v_wmma of RDNA and v_mfma of CDNA, Intel's dpas; of several
-kinds of devices the newest, which is meant where nothing is said of the device."""
+_CDNA = ("gfx908", "gfx90a", "gfx942")
+FAMILIES = MappingProxyType(
+    {"mma": ("sm_75", "sm_80", "sm_89"), "wmma": ("gfx11", "gfx12"), "mfma": _CDNA, "dpas": ("dg2", "pvc")}
+)
+"""The files of `library/vendors`: NVIDIA's mma.sync, AMD's v_wmma of RDNA and v_mfma of CDNA, Intel's dpas; with the
+generations of devices whose instructions differ, the newest last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,15 @@ class Instruction:
     @property
     def registers(self) -> tuple[Registers, Registers, Registers]:
         return self.a_registers, self.b_registers, self.c_registers
+
+    def is_of(self, generation: str) -> bool:
+        """Return whether the devices of a generation have the instruction: NVIDIA's have those of older ones, too, and
+        Intel's differ in the size of their subgroups."""
+        if self.family == "mma":
+            return self.devices[0] <= generation
+        if self.family == "dpas":
+            return self.lanes == (8 if generation == "dg2" else 16)
+        return generation in self.devices
 
     @property
     def signature(self) -> str:
@@ -194,9 +206,6 @@ def _wmma_rows() -> Iterator[Instruction]:
     for a in ("e4m3", "e5m2"):
         for b in ("e4m3", "e5m2"):
             yield _wmma(a, b, "f32", "uint2 uint2 float8", "gfx12")
-
-
-_CDNA = ("gfx908", "gfx90a", "gfx942")
 
 
 def _mfma(shape: tuple[int, int, int], a: str, b: str, c: str, types: str, devices: tuple[str, ...]) -> Instruction:

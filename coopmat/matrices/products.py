@@ -129,6 +129,10 @@ class FragmentProduct(Product):
     instructions: tuple[Instruction, ...] = ()
     devices: tuple[str, ...] = ()
 
+    def is_of(self, generation: str) -> bool:
+        """Return whether the devices of a generation have the instructions."""
+        return self.instructions[0].is_of(generation)
+
     def holding(self, matrix: MatrixType) -> Holding | None:
         if not self.fits(matrix):
             return None

@@ -53,7 +53,8 @@ class Strategy:
     subgroup, if it is not the device's. `usual` is the holding of a matrix for which no instruction requires another
     one; `barrier` is the function by which lanes wait for each other, empty if there is only one. `products` are those
     that its newest devices have instructions for, `others` those of older ones only; `family` is that of the vendor's
-    instructions, if any (`INSTRUCTIONS`). `prelude` is the file of C that uses them, in place of the functions of those
+    instructions, if any (`INSTRUCTIONS`), `generation` that of the devices (`FAMILIES`), if the lowering is for one
+    alone. `prelude` is the file of C that uses them, in place of the functions of those
     names. `has_pieces` says that its devices copy memory best in PIECE bytes, whatever the components. `tuning` is
     the device's."""
 
@@ -64,6 +65,7 @@ class Strategy:
     products: tuple[Product, ...] = ()
     others: tuple[Product, ...] = ()
     family: str = ""
+    generation: str = ""
     prelude: str = ""
     builtins: str | None = None
     barrier: str = ""
@@ -164,20 +166,27 @@ class Strategy:
         return next(widths) if self.holding(matrix, 1).has_vectors else 1
 
 
-def _vendors(family: str, newest: str) -> tuple[Strategy, Strategy]:
-    """Return the strategy that uses the matrix instructions of a vendor's devices, and the one that emulates them."""
+def _vendors(family: str, generation: str = "") -> tuple[Strategy, Strategy]:
+    """Return the strategy that uses the matrix instructions of a vendor's devices, and the one that emulates them: of
+    one generation, or of the newest, with `others` for older devices."""
     products = fragments.products(family)
-    usual = tuple(row for row in products if not newest or newest in row.devices)
+    newest = FAMILIES[family][-1]
+    # Intel's generations differ in their subgroups, whose size says which is meant.
+    usual = tuple(row for row in products if family == "dpas" or row.is_of(newest))
+    if generation:
+        products = usual = tuple(row for row in products if row.is_of(generation))
+    suffix = f"@{generation}" if generation else ""
     emulated = Strategy(
-        f"{family}:emulated",
+        f"{family}:emulated{suffix}",
         ("general.cl", "lanes.cl", "fragments.cl"),
         SubGroup.DEVICE,
         products=usual,
         others=tuple(row for row in products if row not in usual),
         family=family,
+        generation=generation,
         barrier="sub_group_barrier",
     )
-    return replace(emulated, name=family, prelude=f"vendors/{family}.cl"), emulated
+    return replace(emulated, name=f"{family}{suffix}", prelude=f"vendors/{family}.cl"), emulated
 
 
 _X86 = Strategy(
@@ -211,7 +220,8 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             ),
             _X86,
             replace(_X86, name="x86:emulated", prelude=""),
-            *(row for family in FAMILIES.items() for row in _vendors(*family)),
+            *(row for family in FAMILIES for row in _vendors(family)),
+            *(row for family, names in FAMILIES.items() for name in names for row in _vendors(family, name)),
         )
     }
 )
@@ -220,6 +230,8 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
 OPENCL_C_ONLY = tuple(name for name, row in STRATEGIES.items() if row.prelude)
 # The routes of matrices: native, or a lowering.
 ROUTES = ("native", *STRATEGIES)
+# Those that are listed: the others are named FAMILY@GENERATION, or FAMILY:emulated@GENERATION.
+LISTED_ROUTES = tuple(name for name in ROUTES if "@" not in name)
 # Lowerings whose subgroups are the device's own.
 IN_SUB_GROUPS = tuple(name for name, row in STRATEGIES.items() if row.has_sub_groups_of_device)
 

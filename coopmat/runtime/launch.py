@@ -17,7 +17,7 @@ from coopmat.devices.sub_groups import usual_size
 from coopmat.devices.variants import variants_for
 from coopmat.diagnostics import CompileError
 from coopmat.features import LANGUAGE_VERSIONS
-from coopmat.matrices.strategies import IN_SUB_GROUPS, OPENCL_C_ONLY, ROUTES
+from coopmat.matrices.strategies import IN_SUB_GROUPS, LISTED_ROUTES, OPENCL_C_ONLY, ROUTES
 from coopmat.matrices.trees.machine import registers_of
 from coopmat.matrices.variants import COMPONENT_TYPES
 from coopmat.options import CompileOptions
@@ -168,7 +168,7 @@ def _of_environment(options: CompileOptions) -> CompileOptions:
     """Return the options with the route that COOPMAT_ROUTE names in place of the device's."""
     name = os.environ.get("COOPMAT_ROUTE", "")
     if name and name not in ROUTES:
-        raise launch_error(f"COOPMAT_ROUTE is one of {', '.join(ROUTES)}, not '{name}'", "usage")
+        raise launch_error(f"COOPMAT_ROUTE is one of {', '.join(LISTED_ROUTES)}, not '{name}'", "usage")
     if not name:
         return options
     is_unit = name in OPENCL_C_ONLY

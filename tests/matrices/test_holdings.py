@@ -15,14 +15,14 @@ from coopmat.matrices.variants import COMPONENT_TYPES, MatrixType, Use
 SHAPES = tuple(itertools.product((1, 2, 3, 7, 8, 16, 17, 33, 48), repeat=2))
 
 
-def check(holding: Holding, copies: int = 1) -> None:
-    """AssertionError where a component has not so many places, or where one of the rules is broken."""
+def check(holding: Holding) -> None:
+    """AssertionError where a component has not as many places as copies, or where one of the rules is broken."""
     lanes, slots = np.indices((holding.lanes, holding.slots))
     rows, columns = np.broadcast_arrays(*holding.place(lanes, slots))
     held = (rows < holding.rows) & (columns < holding.columns)
     counts = np.zeros((holding.rows, holding.columns), int)
     np.add.at(counts, (rows[held], columns[held]), 1)
-    assert (counts == copies).all()
+    assert (counts == holding.copies).all()
     # What a lane holds comes first in its slots.
     length = np.broadcast_to(holding.length(np.arange(holding.lanes)), holding.lanes)
     assert (held == (slots < length[:, None])).all()
@@ -32,6 +32,10 @@ def check(holding: Holding, copies: int = 1) -> None:
     lane, slot = np.broadcast_arrays(*holding.holder(r, c))
     assert (lanes[lane, slot] == lane).all() and (slot < holding.slots).all()
     assert (rows[lane, slot] == r).all() and (columns[lane, slot] == c).all()
+    # Copies of a lane's components are in the same slots of others, of which the first is the holder.
+    first = np.broadcast_to(holding.first_lane(np.arange(holding.lanes)), holding.lanes)
+    assert (rows[first] == rows)[held].all() and (columns[first] == columns)[held].all()
+    assert np.isin(lane, first).all() and (first <= np.arange(holding.lanes)).all()
     assert holding.lanes == 1 or not holding.has_vectors
     if isinstance(holding, Whole) and not isinstance(holding, Interleaved):
         assert (slot == r * holding.columns + c).all()
@@ -70,12 +74,13 @@ FRAGMENTS = {row.name: row for family in FAMILIES for row in fragments.products(
 def test_operands_of_instructions_are_held(name):
     """RDNA3 has A and B twice. What a lane has of a tile fills the registers of the function."""
     product = FRAGMENTS[name]
-    copies = {Use.A: 2, Use.B: 2}.get if product.devices == ("gfx11",) else {}.get
+    copied = (Use.A, Use.B) if product.devices == ("gfx11",) else ()
     for use, types, tile in zip(Use, (product.a, product.b, product.c), product.tiles, strict=True):
         for down, along in ((1, 1), (3, 2), (2, 5)):
             matrix = MatrixType(COMPONENT_TYPES[types[0]], tile.rows * down, tile.columns * along, use)
             holding = product.holding(matrix)
-            check(holding, copies(use, 1))
+            check(holding)
+            assert holding.copies == (2 if use in copied else 1)
             assert holding.slots == tile.components * down * along
         for row in product.instructions:
             registers = row.registers[use]
@@ -102,8 +107,11 @@ class Wrong(Columns):
     def length(self, lane):
         return super().length(lane) - (self.what == "short")
 
+    def first_lane(self, lane):
+        return lane // 2 * 2 if self.what == "copies" else lane
 
-@pytest.mark.parametrize("what", ["two in one place", "shifted", "another slot", "short"])
+
+@pytest.mark.parametrize("what", ["two in one place", "shifted", "another slot", "short", "copies"])
 def test_a_planted_error_is_found(what):
     check(Wrong(16, 24, 8))
     with pytest.raises((AssertionError, IndexError)):
@@ -123,6 +131,7 @@ HOLDINGS = (
     Fragments(32, 48, 32, FRAGMENTS["mma_m16n8k16_f16_f32"].tiles[Use.A]),
     Fragments(16, 32, 32, FRAGMENTS["mma_m16n8k16_f16_f32"].tiles[Use.B]),
     Fragments(32, 16, 64, FRAGMENTS["mfma_m16n16k4_f64_f64"].tiles[Use.ACCUMULATOR]),
+    Fragments(32, 16, 32, FRAGMENTS["wmma_gfx11_m16n16k16_f16_f32"].tiles[Use.A]),
 )
 
 
@@ -133,9 +142,11 @@ def test_the_text_says_the_same(holding):
         row, column = (value(macros[name], l=lane, s=slot) for name in ("ROW(l, s)", "COLUMN(l, s)"))
         assert (row, column) == holding.place(lane, slot)
         assert value(macros["HELD"], CM_LANE=lane) == holding.length(lane)
+        first = value(macros["FIRST(l)"], l=lane)
+        assert first == holding.first_lane(lane)
         if row < holding.rows and column < holding.columns:
             holder = (value(macros[name], r=row, c=column) for name in ("HOLDER(r, c)", "SLOT(r, c)"))
-            assert tuple(holder) == (lane, slot)
+            assert tuple(holder) == (first, slot)
 
 
 def test_terms_print_their_operators():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matrix_programs import Target
 from matrix_table import execution, native, requirements, table
-from matrix_table.axes import MAINTENANCE, NATIVE, PARTS, all_targets, targets
+from matrix_table.axes import MAINTENANCE, NATIVE, PARTS, SIZES, all_targets, targets
 from matrix_table.execution import Runner
 from matrix_table.rows import Check, Key
 from repeats import slow_where
@@ -19,13 +19,13 @@ from coopmat.matrices.variants import COMPONENT_TYPES
 SEED = 0
 BATCH = 60
 TARGETS = all_targets()
-ROUTES = [*(name for name in STRATEGIES if name not in OPENCL_C_ONLY), "native", "native:maint1"]
+ROUTES = [*SIZES, "native", "native:maint1"]
 
 
 def _of_another_size(target: Target) -> bool:
     """Every operation runs on each lowering in subgroups of 16 (of 1 by `one`), and natively. But for products the
     routes of instructions are as these."""
-    return target.route.endswith(":emulated") or (target.route in ("lanes", "scratch") and target.sub_group_size != 16)
+    return ":emulated" in target.route or (target.route in ("lanes", "scratch") and target.sub_group_size != 16)
 
 
 @pytest.mark.parametrize("target", slow_where(_of_another_size, [*TARGETS, NATIVE, MAINTENANCE]), ids=str)
@@ -41,6 +41,25 @@ def test_a_covering_selection(device: DeviceInfo, target: Target) -> None:
     ]
     assert len(rows) > 30
     assert not found, "\n".join(map(str, found))
+
+
+@pytest.mark.device
+def test_all_copies_of_components_are_written(device: DeviceInfo) -> None:
+    """RDNA3 has A and B in two lanes each; the whole table of that target runs with --all."""
+    target = Target("wmma:emulated@gfx11", 32)
+    if target not in targets(device):
+        pytest.skip("the device has no subgroups of 32")
+    names = ("changes of use of f16 B", "transposes of u8 A", "elements u8 B", "coordinates f16 A")
+    rows = [row for row in table.all_rows() if row.name in names]
+    assert len(rows) == len(names) and all("16, 16, " in row.plan(target, SEED).text for row in rows)
+    assert not Runner(device, SEED).run(target, rows)
+
+
+def test_every_generation_of_instructions_is_in_the_table() -> None:
+    """But for those whose products another target has, too."""
+    having = {row.name for target in TARGETS for row in STRATEGIES[target.route].products}
+    routes = [name for name in STRATEGIES if name not in OPENCL_C_ONLY]
+    assert {row.name for name in routes for row in STRATEGIES[name].every_product} == having
 
 
 def test_operand_masks_reach_the_native_instructions() -> None:

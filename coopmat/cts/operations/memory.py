@@ -38,13 +38,14 @@ def _length_experiment(setting: Setting) -> Experiment:
     before = pattern(slots + 2 * GUARD, _UINT)
 
     def look(actual: Array) -> str:
-        return wrong_lengths(matrix, actual, before[0], size)
+        return wrong_lengths(matrix, actual, before[0], size, setting.profile.copies(matrix, size) or 1)
 
     return Experiment([Argument("out", _UINT, before, look=look)], sub_groups, groups)
 
 
-def wrong_lengths(matrix: MatrixType, actual: Array, untouched: int, lanes: int | None) -> str:
-    """Describe the errors in the work-items' lengths, which are between guards; the subgroups have `lanes` each."""
+def wrong_lengths(matrix: MatrixType, actual: Array, untouched: int, lanes: int | None, copies: int = 1) -> str:
+    """Describe the errors in the work-items' lengths, which are between guards; the subgroups have `lanes` each, of
+    which `copies` hold each component."""
     size = matrix.rows * matrix.columns
     if np.any(actual[:GUARD] != untouched) or np.any(actual[-GUARD:] != untouched):
         return "the guards have been written to"
@@ -56,9 +57,10 @@ def wrong_lengths(matrix: MatrixType, actual: Array, untouched: int, lanes: int 
         return f"work-item {item} holds {lengths[item]} components of the matrix's {size}"
     sums = lengths.reshape(-1, lanes or max(1, lengths.size)).sum(axis=1, dtype=np.int64)
     for number, total in enumerate(sums):
-        # Launched with several subgroups, it may be, where their size is not known.
-        if total != size and (lanes or total % size or not total):
-            return f"the work-items of subgroup {number} hold {total} components together, and the matrix has {size}"
+        # If the size of subgroups is not known, there may be several, or several copies.
+        if total != size * copies and (lanes or total % size or not total):
+            wanted = f"the matrix has {size}" + f", in {copies} copies" * (copies > 1)
+            return f"the work-items of subgroup {number} hold {total} components together, and {wanted}"
     return "" if sums.size else "nothing was written"
 
 

@@ -66,7 +66,7 @@ def _write_elements(setting: Setting, w: CWriter) -> None:
     w.store(unchanged, names["x"])
 
 
-# --- coord: the coordinates of all work-items' components are those of the matrix, each once
+# --- coord: the coordinates of all work-items' components are those of the matrix, each as often as it is held
 
 
 _COORD_LINES = """\
@@ -88,13 +88,33 @@ def _coord_experiment(setting: Setting) -> Experiment:
     values = setting.drawn("x")
     counts = pattern(size + 1 + 2 * GUARD, uint)
     counts[GUARD : GUARD + size + 1] = 0
+    copies = setting.profile.copies(matrix, setting.case.sub_group_size)
     expected = counts.copy()
-    expected[GUARD : GUARD + size] = 1
+    expected[GUARD : GUARD + size] = copies or 1
+
+    def look(actual: Array) -> str:
+        return wrong_visits(actual, counts, copies)
+
     rows, columns = np.indices((matrix.rows, matrix.columns))
     # Numbers that component types of 16 bits can hold, and that differ between near components.
     codes = meaning.narrow(component, (rows * 5 + columns * 3) & 127)
     outputs = setting.outputs({"out": values["x"], "codes": codes})
-    return Experiment([*setting.inputs(values), Argument("counts", uint, counts, expected), *outputs])
+    return Experiment([*setting.inputs(values), Argument("counts", uint, counts, expected, look=look), *outputs])
+
+
+def wrong_visits(actual: Array, before: Array, copies: int | None) -> str:
+    """Describe the errors in the numbers of visits of each component, which are between guards, with those outside of
+    the matrix behind them. Each component is visited `copies` times, at least once if that is not known."""
+    if np.any(actual[:GUARD] != before[:GUARD]) or np.any(actual[-GUARD:] != before[-GUARD:]):
+        return "the guards have been written to"
+    visits, outside = actual[GUARD : -GUARD - 1], actual[-GUARD - 1]
+    if outside:
+        return f"{outside} of the coordinates are outside of the matrix"
+    wrong = np.flatnonzero(visits != copies if copies else visits == 0)
+    if not wrong.size:
+        return ""
+    wanted = f"{copies}" if copies else "1 or more"
+    return f"{wrong.size} components were not visited {wanted} times; component {wrong[0]} {visits[wrong[0]]} times"
 
 
 def _write_coord(setting: Setting, w: CWriter) -> None:

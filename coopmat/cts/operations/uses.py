@@ -30,7 +30,10 @@ def _pairs(profile: Profile, transposed: bool) -> Iterable[Case]:
                 if (component == source.component) == same
             ]
             targets = [target for target in targets if profile.has_type(target, size)]
-            for target in dealt(profile, f"{word} {source} {same}", targets):
+            chosen = dealt(profile, f"{word} {source} {same}", targets)
+            # Of a result that several work-items hold, each copy must be written.
+            copied = [target for target in targets if same and (profile.copies(target, size) or 1) > 1]
+            for target in dict.fromkeys([*chosen, *copied]):
                 yield Case(f"{source.name}.{target.name}{profile.suffix(size)}", size, Conversion(source, target))
 
 

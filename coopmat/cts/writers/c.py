@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from coopmat.matrices.variants import OPENCL_C_LAYOUTS, ComponentType, MatrixType, Operands
+from coopmat.matrices.variants import OPENCL_C_LAYOUTS, ComponentType, Layout, MatrixType, Operands
 
 from ..experiment import Argument, Experiment, Place
 from ..functions import Function
@@ -27,10 +27,17 @@ _OPERANDS = {
 
 class CWriter(Writer):
     """A writer of OpenCL C. `outside` precedes the kernel, `lines` are in it; operations that only OpenCL C has write
-    to them directly."""
+    to them directly. `copies` returns how many work-items hold each component of a matrix, None if that is not known.
+    """
 
-    def __init__(self, experiment: Experiment, sub_group_size: int | None) -> None:
+    def __init__(
+        self,
+        experiment: Experiment,
+        sub_group_size: int | None,
+        copies: Callable[[MatrixType], int | None] = lambda matrix: None,
+    ) -> None:
         super().__init__(experiment, sub_group_size)
+        self.copies = copies
         self.outside: list[str] = []
         self.lines: list[str] = []
         self._depth = 0
@@ -110,6 +117,9 @@ class CWriter(Writer):
     def store(self, argument: Argument, value: Value) -> None:
         pointer, layout, stride = self.address(argument)
         self.line(f"coop_mat_store({pointer}, {value}, {layout}, {stride});")
+        assert argument.place is not None, argument
+        if (self.copies(argument.place.matrix) or 1) > 1 and argument.space == "global":
+            self.lines_of(copies_agree(argument.place, value), p=argument.name, i=self.fresh("i"))
 
     def local(self, name: str, place: Place) -> Argument:
         argument = local_argument(name, place)
@@ -158,7 +168,12 @@ class CWriter(Writer):
 
     def declare(self, matrix: MatrixType, value: Value) -> Variable:
         name = self.fresh("m")
-        self.line(f"{self.type(matrix)} {name} = {value};")
+        if (self.copies(matrix) or 1) > 1:
+            # A copy that the operation does not write keeps this value.
+            self.line(f"{self.type(matrix)} {name} = coop_mat_init({literal(matrix.component, UNWRITTEN)});")
+            self.line(f"{name} = {value};")
+        else:
+            self.line(f"{self.type(matrix)} {name} = {value};")
         return Variable(matrix, name)
 
     def array(self, matrix: MatrixType, count: int) -> Callable[[Value], Variable]:
@@ -273,6 +288,30 @@ class CWriter(Writer):
 
     def store_length(self, argument: Argument, matrix: MatrixType, offset: int) -> None:
         self.line(f"{argument.name}[get_global_id(0) + {offset}] = coop_mat_length({self.type(matrix)});")
+
+
+# A number that every component type has.
+UNWRITTEN = 48
+_COPIES_AGREE = """\
+sub_group_barrier(CLK_GLOBAL_MEM_FENCE);
+for (uint {{i}} = 0; {{i}} < coop_mat_length({m}); {{i}}++) {{{{
+    uint2 at = coop_mat_coord({m}, {{i}});
+    {t} own = {m}[{{i}}];
+    if (((volatile global {u} *){{p}})[{offset} + {index}] != *({u} *)&own)
+        ((volatile global {u} *){{p}})[0] = 0;
+}}}}"""
+
+
+def copies_agree(place: Place, m: Value) -> str:
+    """Return the template of statements that follow a store of the matrix `m` to a global buffer {{p}}, and count by
+    {{i}}: each work-item compares what it holds with the components in memory, and overwrites the guard before the
+    matrix if one differs."""
+    layout, t = place.layout, place.matrix.component
+    row, column = ("at.y", "at.x") if layout is Layout.COLUMN_MAJOR else ("at.x", "at.y")
+    f = layout.pack(t)
+    index = f"{row} / {f} * {place.stride} + {column} * {f} + {row} % {f}"
+    bits = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong"}[t.size]
+    return _COPIES_AGREE.format(m=m, t=t.opencl_c, u=bits, offset=place.offset, index=index)
 
 
 def _indented(lines: Sequence[str]) -> list[str]:

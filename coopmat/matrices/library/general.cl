@@ -8,11 +8,13 @@
 //   CM_SG, CM_SLOTS               the subgroup's size; components that a lane has room for
 //   CM_ROW, CM_COLUMN(l, s)       where the component in slot s of lane l stands in the matrix
 //   CM_HOLDS(l, s)                whether there is one; those come first in the slots, CM_HELD of them in this lane
-//   CM_HOLDER, CM_SLOT(r, c)      the lane and the slot of a component
+//   CM_HOLDER, CM_SLOT(r, c)      the lane, of several the first, and the slot of a component
+//   CM_FIRST(l)                   the first of the lanes that hold the same components as lane l
 //   CM_SPACE, CM_OFFSET(r, c)     address space of the memory; where component (r, c) lies in it, from `stride`
 //   CM_PLACE, CM_INSIDE(r, c)     the parameters that tell of the memory; whether (r, c) is inside, 1 where not checked
 //   CM_MAP(x), CM_MAP(x, y)       the component-wise operation
 //   CM_BARRIER                    around a store that other lanes may see: they must not read too late, or too early
+//   CM_UNSET(t, n)                nothing, or fills n components that must all be written, where this is for tests
 //   CM_W_OF(x), CM_T_OF(x)        a component as the integer that it goes to other lanes as, and back
 //
 // All lanes must call the multiply-add, a transpose and stores to private and local memory together. `out` may be any
@@ -102,12 +104,13 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 #ifdef CM_OP_MOVE
 CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 {
-    const int lane = CM_LANE;
+    const int lane = CM_LANE, first = CM_FIRST(lane);
     CM_T t[CM_SLOTS];
+    CM_UNSET(t, CM_SLOTS)
     CM_EACH for (int r = 0; r < CM_ROWS; ++r)
         CM_EACH for (int c = 0; c < CM_COLUMNS; ++c) {
             const CM_FROM x = CM_T_OF(CM_BROADCAST(CM_W_OF(m[CM_FROM_SLOT(r, c)]), CM_FROM_HOLDER(r, c)));
-            if (CM_HOLDER(r, c) == lane)
+            if (CM_HOLDER(r, c) == first)
                 t[CM_SLOT(r, c)] = CM_MAP(x);
         }
     CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
@@ -175,14 +178,15 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m)
 #define CM_AT(r, c) CM_T_OF(CM_BROADCAST(CM_W_OF(m[CM_SLOT(r, c)]), CM_HOLDER(r, c)))
 CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m)
 {
-    const int lane = CM_LANE;
+    const int lane = CM_LANE, first = CM_R_FIRST(lane);
     CM_T t[CM_R_SLOTS];
+    CM_UNSET(t, CM_R_SLOTS)
     CM_EACH for (int r = 0; r < CM_R_ROWS; ++r)
         CM_EACH for (int c = 0; c < CM_R_COLUMNS; ++c) {
             const CM_T upper = CM_F(CM_AT(2 * r, 2 * c), CM_AT(2 * r, 2 * c + 1));
             const CM_T lower = CM_F(CM_AT(2 * r + 1, 2 * c), CM_AT(2 * r + 1, 2 * c + 1));
             const CM_T x = CM_F(upper, lower);
-            if (CM_R_HOLDER(r, c) == lane)
+            if (CM_R_HOLDER(r, c) == first)
                 t[CM_R_SLOT(r, c)] = x;
         }
     CM_EACH for (int s = 0; s < CM_R_SLOTS; ++s)

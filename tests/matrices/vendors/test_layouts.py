@@ -11,6 +11,7 @@ from vendor_layouts import BITS, USES, Array, component, shape, table
 
 from coopmat.diagnostics import Diagnostics
 from coopmat.frontend.preprocess import PreprocessOptions, preprocess
+from coopmat.matrices import fragments
 from coopmat.matrices.fragments import products
 from coopmat.matrices.holdings import Tile
 from coopmat.matrices.instructions import FAMILIES, INSTRUCTIONS, Instruction, source
@@ -65,11 +66,14 @@ def test_names_say_shapes_and_types() -> None:
         assert row.devices and row.citation
 
 
+LAYOUTS = [
+    *((product.tiles, product.instructions[0]) for family in FAMILIES for product in products(family)),
+    # The language has no tf32, and its layouts are there.
+    *((fragments._dpas(row), row) for row in ROWS if (row.family, row.a) == ("dpas", "tf32")),
+]
 TILES = [
-    pytest.param(product.tiles[Use["ACCUMULATOR" if use == "C" else use]], row, use, id=f"{row.name}-{use}")
-    for family in FAMILIES
-    for product in products(family)
-    for row in product.instructions[:1]
+    pytest.param(tiles[Use["ACCUMULATOR" if use == "C" else use]], row, use, id=f"{row.name}-{use}")
+    for tiles, row in LAYOUTS
     for use in USES
 ]
 
@@ -85,9 +89,20 @@ def test_holdings_are_what_the_tables_say(tile: Tile, row: Instruction, use: str
     """Entry by entry; two exchanged digits of a lane, or of a slot, are seen."""
     entries = table(row, use)
     assert (places(tile, row.lanes) == entries).all()
+    assert tile.copies == copies(row, use)
     for digits in ("lanes", "slots"):
         exchanged = getattr(tile, digits)[::-1]
         if len(exchanged) > 1:
             assert (places(replace(tile, **{digits: exchanged}), row.lanes) != entries).any()
+    # Rows for columns, of one shape or of another, is no layout of the matrix.
     shifted = tuple(replace(digit, row=digit.column, column=digit.row) for digit in tile.lanes)
-    assert (places(replace(tile, lanes=shifted), row.lanes) != entries).any()
+    with pytest.raises(ValueError, match="does not hold each component"):
+        replace(tile, lanes=shifted)
+
+
+@pytest.mark.parametrize("copies", [1, 4])
+def test_copies_are_declared(copies: int) -> None:
+    """RDNA3's A is held by two lanes each; the layout that says otherwise, or says nothing, is refused."""
+    (tile, *_), *_ = (p.tiles for p in products("wmma") if p.devices == ("gfx11",))
+    with pytest.raises(ValueError, match=f"does not hold each component {copies} times"):
+        replace(tile, copies=copies)

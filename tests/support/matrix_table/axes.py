@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
-import numpy as np
 from matrix_programs import PRELUDE, Target
 
 import coopmat
 from coopmat.devices import DeviceInfo
 from coopmat.diagnostics import InternalError
-from coopmat.matrices.strategies import IN_SUB_GROUPS
+from coopmat.matrices.instructions import FAMILIES
+from coopmat.matrices.strategies import IN_SUB_GROUPS, STRATEGIES
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use
+
+if TYPE_CHECKING:
+    from .rows import Writer
 
 NATIVE = Target("native", 16)
 # With the instructions of SPV_EXT_cooperative_matrix_maintenance1.
@@ -27,6 +31,13 @@ SIZES = {
     "wmma:emulated": (32,),
     "mfma:emulated": (64,),
     "dpas:emulated": (8, 16),
+    # Older generations, whose operands lie otherwise; those of `dpas` differ in the size of their subgroups alone.
+    **{
+        f"{family}:emulated@{generation}": (STRATEGIES[family].products[0].lanes,)
+        for family, generations in FAMILIES.items()
+        for generation in generations[:-1]
+        if family != "dpas"
+    },
 }
 # Of a load and of a store.
 LOAD_SPACES = ("global", "local", "constant", "private")
@@ -97,8 +108,30 @@ def all_targets() -> list[Target]:
     return [Target(name, size) for name, sizes in SIZES.items() for size in sizes]
 
 
-def draw_matrix(rng: np.random.Generator, component: ComponentType, use: Use, large: float = 0.1) -> MatrixType:
+# The share of an instruction's shapes, on routes that have instructions for the component type.
+OF_INSTRUCTIONS = 0.4
+
+
+def draw_matrix(w: Writer, component: ComponentType, use: Use, large: float = 0.1) -> MatrixType:
     """Mostly of a small shape; `large` is the share of the others."""
-    shapes = LARGE if rng.random() < large else SMALL
-    rows, columns = shapes[int(rng.integers(len(shapes)))]
+    shapes: tuple[tuple[int, int], ...] = LARGE if w.rng.random() < large else SMALL
+    own = instruction_shapes(w.target, component, use)
+    if own and w.rng.random() < OF_INSTRUCTIONS:
+        shapes = own
+    rows, columns = shapes[int(w.rng.integers(len(shapes)))]
     return MatrixType(component, rows, columns, use)
+
+
+@cache
+def instruction_shapes(target: Target, component: ComponentType, use: Use) -> tuple[tuple[int, int], ...]:
+    """The shapes that the operand has in a vendor's instructions of the target."""
+    products = STRATEGIES[target.route].products if target.route in STRATEGIES else ()
+    rows = (row for row in products if row.lanes == target.sub_group_size > 1)
+    return tuple({row.shapes[use]: None for row in rows if component.name in (row.a, row.b, row.c)[use]})
+
+
+def copies(target: Target, matrix: MatrixType) -> int:
+    """How many lanes of a lowering hold each component; 1 of native modules, which do not run here."""
+    if target.is_native:
+        return 1
+    return STRATEGIES[target.route].holding(matrix, target.sub_group_size).copies

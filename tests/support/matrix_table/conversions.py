@@ -37,7 +37,7 @@ def _casts(source: ComponentType, targets: list[ComponentType], use: Use) -> Row
     keys = {to: key("cast", type=source, to=to) for to in targets}
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, source, use)
+        matrix = draw_matrix(w, source, use)
         for n, (to, case) in enumerate(keys.items()):
             x = values.convertible(w.rng, source, to, matrix.rows, matrix.columns)
             w.matrix(f"x{n}", matrix, x)
@@ -53,7 +53,7 @@ def _builtins(source: ComponentType, to: ComponentType, use: Use) -> Row:
     }
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, source, use, 0.0)
+        matrix = draw_matrix(w, source, use, 0.0)
         x = values.convertible(w.rng, source, to, matrix.rows, matrix.columns)
         wild = values.whole_range(w.rng, source, matrix.rows, matrix.columns)
         w.matrix("x", matrix, x)
@@ -76,7 +76,7 @@ def _changes_of_use(component: ComponentType, use: Use) -> Row:
     keys = {(to, form): key("change of use", type=component, use=use.name, to=to.name, form=form) for to, form in forms}
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, component, use, 0.3)
+        matrix = draw_matrix(w, component, use, 0.3)
         x = values.whole_range(w.rng, component, matrix.rows, matrix.columns)
         w.matrix("x", matrix, x)
         for n, ((to, form), case) in enumerate(keys.items()):
@@ -97,7 +97,7 @@ def _with_uses(source: ComponentType, to: ComponentType, n: int) -> Row:
         keys[True] = key("conversion and change of use", type=source, to=to, saturate=True, **uses)
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, source, use, 0.2)
+        matrix = draw_matrix(w, source, use, 0.2)
         result = replace(matrix, component=to, use=other)
         t = w.type("R", result)
         for saturate, case in keys.items():
@@ -115,7 +115,7 @@ def _transpose(component: ComponentType, use: Use) -> Row:
     case = key("coop_mat_transpose", type=component, use=use.name)
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, component, use, 0.3)
+        matrix = draw_matrix(w, component, use, 0.3)
         x = values.whole_range(w.rng, component, matrix.rows, matrix.columns)
         w.matrix("x", matrix, x)
         result = MatrixType(component, matrix.columns, matrix.rows, Use(w.rng.integers(3)))

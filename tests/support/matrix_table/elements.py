@@ -11,7 +11,7 @@ from coopmat.matrices import meaning
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use
 
-from .axes import draw_matrix, types
+from .axes import copies, draw_matrix, types
 from .rows import Key, Row, Writer, key
 
 UINT = COMPONENT_TYPES["u32"]
@@ -31,13 +31,13 @@ def _elements(component: ComponentType, use: Use) -> Row:
     keys = {form: key(form, type=component, use=use.name) for form in forms}
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, component, use, 0.3)
+        matrix = draw_matrix(w, component, use, 0.3)
         x = values.whole_range(w.rng, component, matrix.rows, matrix.columns)
-        t, name = w.matrix("x", matrix, x), component.opencl_c
+        t, name, held = w.matrix("x", matrix, x), component.opencl_c, copies(w.target, matrix)
         lengths = w.buffer(np.zeros(w.target.sub_group_size, np.uint32), "uint")
         w.line(f"uint n = coop_mat_length(x); {lengths}[get_local_id(0)] = coop_mat_length({t});")
-        w.look(keys["coop_mat_length"], len(w.buffers) - 1, UINT, lambda got: _sum_is(got, x.size))
-        _reads(w, keys["m[i]"], component, x)
+        w.look(keys["coop_mat_length"], len(w.buffers) - 1, UINT, lambda got: _sum_is(got, x.size * held))
+        _reads(w, keys["m[i]"], component, np.repeat(x.ravel(), held))
         w.line(f"{t} y = x; for (uint i = 0; i < n; ++i) y[i] = x[n - 1 - i];")
         # Written twice the other way round, it is what it was.
         w.line(f"{t} z = y; for (uint i = 0; i < n; ++i) {{ {name} v = y[n - 1 - i]; z[i] = v; }}")
@@ -56,7 +56,7 @@ def _sum_is(got: Array, size: int) -> str:
 
 
 def _reads(w: Writer, case: Key, component: ComponentType, x: Array) -> None:
-    """Every component is seen by some work-item, once."""
+    """Every component of x is seen by some work-item, once: those that several hold are there as often."""
     out = len(w.buffers)
     seen = w.buffer(w.pattern(w.target.sub_group_size * x.size, component), component.opencl_c)
     w.line(f"for (uint i = 0; i < n; ++i) {seen}[get_local_id(0) * {x.size} + i] = x[i];")
@@ -79,7 +79,7 @@ def _coordinates(component: ComponentType, use: Use) -> Row:
     case = key("coop_mat_coord", type=component, use=use.name)
 
     def write(w: Writer) -> None:
-        matrix: MatrixType = draw_matrix(w.rng, component, use, 0.3)
+        matrix: MatrixType = draw_matrix(w, component, use, 0.3)
         x = values.whole_range(w.rng, component, matrix.rows, matrix.columns)
         t = w.matrix("x", matrix, x)
         out = len(w.buffers)

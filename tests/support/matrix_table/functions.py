@@ -84,7 +84,7 @@ def _summands(w: Writer, component: ComponentType, name: str, rows: int, columns
 
 def _drawn(w: Writer, component: ComponentType, how: int) -> tuple[MatrixType, MatrixType]:
     """A matrix and the result of its reduction; what is combined may be of another extent."""
-    matrix = draw_matrix(w.rng, component, Use.ACCUMULATOR, 0.4)
+    matrix = draw_matrix(w, component, Use.ACCUMULATOR, 0.4)
     rows, columns = matrix.rows, matrix.columns
     if how == 4:
         return MatrixType(component, 2 * rows, 2 * columns, Use.ACCUMULATOR), matrix
@@ -142,7 +142,7 @@ def _maps(component: ComponentType, use: Use) -> Row:
     keys = {form: key("coop_mat_map", type=component, use=use.name, form=form) for form in MAPS}
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, component, use, 0.3)
+        matrix = draw_matrix(w, component, use, 0.3)
         t = component.opencl_c
         x, y = (values.whole_range(w.rng, component, matrix.rows, matrix.columns) for _ in range(2))
         w.matrix("x", matrix, x)
@@ -179,7 +179,7 @@ def _builds(component: ComponentType, use: Use) -> Row:
     keys = {form: key("coop_mat_build", type=component, use=use.name, form=form) for form in BUILDS}
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, component, use, 0.3)
+        matrix = draw_matrix(w, component, use, 0.3)
         t, columns = component.opencl_c, matrix.columns
         r, c = np.indices((matrix.rows, columns), np.uint32)
         weights = w.rng.integers(0, 256, (matrix.rows * columns + 1) // 2, np.uint8)
@@ -238,7 +238,7 @@ def _builtins(component: ComponentType, use: Use, count: int) -> Row:
     keys = {kind: key("builtin", type=component, operands=kind) for kind, n in KINDS.items() if n == count}
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, component, use, 0.3)
+        matrix = draw_matrix(w, component, use, 0.3)
         shape = matrix.rows, matrix.columns
         operands = sorted_operands(w, component, count, shape)
         for n, x in enumerate(operands):
@@ -294,7 +294,7 @@ def _every_builtin(component: ComponentType, names: Sequence[str], use: Use) -> 
     keys = {name: key("every builtin", type=component, name=name) for name in names}
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, component, use, 0.1)
+        matrix = draw_matrix(w, component, use, 0.1)
         shape, size = (matrix.rows, matrix.columns), matrix.rows * matrix.columns
         t, name_of_type = w.type("T", matrix), component.opencl_c
         operands = sorted_operands(w, component, 3, shape)

@@ -45,7 +45,7 @@ def _row(component: ComponentType, use: Use, layout: Layout, n: int) -> Iterator
             keys = tuple(key(what, type=component, use=use.name, layout=layout.name, space=s) for what, s in chosen)
 
             def write(w: Writer, chosen: list[tuple[str, str]] = chosen, keys: tuple[Key, ...] = keys) -> None:
-                matrix = draw_matrix(w.rng, component, use, 0.2)
+                matrix = draw_matrix(w, component, use, 0.2)
                 for number, (case, (what, space)) in enumerate(zip(keys, chosen, strict=True)):
                     t = w.type(f"T{number}", matrix)
                     (_load if what == "load" else _store)(w, case, matrix, t, layout, space, number)
@@ -112,7 +112,7 @@ def _same_rows(component: ComponentType, use: Use, layout: Layout) -> Row:
     case = key("load with stride 0", type=component, layout=layout.name)
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, component, use)
+        matrix = draw_matrix(w, component, use)
         memory = whole_range(w.rng, component, w.room(matrix, layout, 0))
         source, t = w.buffer(memory, component.opencl_c), w.type("T", matrix)
         w.line(f"{t} m = coop_mat_load({source}, {LAYOUTS[layout]}, {w.number(0)});")
@@ -129,7 +129,7 @@ def _vectors(component: ComponentType, use: Use, layout: Layout, width: int) -> 
     step = 4 if width == 3 else width
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, component, use)
+        matrix = draw_matrix(w, component, use)
         pointee = component.opencl_c + (str(width) if width > 1 else "")
         memories: list[Array] = []
         strides = [-(-w.stride(matrix, layout) // step) * step for _ in keys]
@@ -158,7 +158,7 @@ def _prefetch(component: ComponentType, use: Use) -> Row:
     }
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, component, use)
+        matrix = draw_matrix(w, component, use)
         t = w.type("T", matrix)
         for n, ((layout, space), case) in enumerate(keys.items()):
             stride = w.stride(matrix, layout)
@@ -179,7 +179,7 @@ def _volatile(component: ComponentType, use: Use) -> Row:
     keys = tuple(key(f"{what} volatile", type=component) for what in ("load", "store"))
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, component, use)
+        matrix = draw_matrix(w, component, use)
         values = whole_range(w.rng, component, matrix.rows, matrix.columns)
         source, t = w.buffer(values.ravel(), f"volatile {component.opencl_c}"), w.type("T", matrix)
         w.line(f"{t} m = coop_mat_load({source}, ROW, {matrix.columns});")
@@ -197,7 +197,7 @@ def _generic(component: ComponentType, use: Use) -> Row:
     keys = tuple(key(f"{what} by generic pointer", type=component) for what in ("load", "store"))
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, component, use)
+        matrix = draw_matrix(w, component, use)
         values = whole_range(w.rng, component, matrix.rows, matrix.columns)
         name, size = component.opencl_c, values.size
         source, t = w.buffer(values.ravel(), name), w.type("T", matrix)
@@ -224,7 +224,7 @@ def _checked(component: ComponentType, use: Use, layout: Layout) -> Row:
     keys = tuple(key(f"{what} checked", type=component, layout=layout.name) for what in ("load", "store"))
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, component, use)
+        matrix = draw_matrix(w, component, use)
         # The matrix in memory, and where the tile starts.
         extent = [int(w.rng.integers(1, 2 * size + 3)) for size in (matrix.rows, matrix.columns)]
         start = [int(w.rng.integers(0, size + 2)) for size in extent]

@@ -42,7 +42,7 @@ def _operators(component: ComponentType, use: Use) -> Row:
     keys = {name: key(name, type=component, use=use.name) for name in names}
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, component, use)
+        matrix = draw_matrix(w, component, use)
         x, y = (whole_range(w.rng, component, matrix.rows, matrix.columns) for _ in range(2))
         y = values.divisors(component, y)
         t = w.matrix("x", matrix, x)
@@ -67,7 +67,7 @@ def _with_scalars(component: ComponentType, source: ComponentType, use: Use) -> 
     keys = {form: key(form, type=component, scalar=source) for form in WITH_SCALARS}
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, component, use)
+        matrix = draw_matrix(w, component, use)
         x = values.divisors(component, whole_range(w.rng, component, matrix.rows, matrix.columns))
         t = w.matrix("x", matrix, x)
         value = _divisor(w.rng, source, component)
@@ -103,7 +103,7 @@ def _fills(component: ComponentType, use: Use) -> Row:
     constant = {text: key("fill with a constant", type=component, value=text) for text in constants}
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, component, use)
+        matrix = draw_matrix(w, component, use)
         t = w.type("T", matrix)
 
         def full(source: ComponentType, value: Any) -> Array:

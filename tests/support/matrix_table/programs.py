@@ -108,7 +108,7 @@ def _row(component: ComponentType, use: Use, names: list[str]) -> Row:
     keys = {name: key(name, type=component) for name in names}
 
     def write(w: Writer) -> None:
-        matrix = draw_matrix(w.rng, component, use, 0.05)
+        matrix = draw_matrix(w, component, use, 0.05)
         a, b, c = (values.moderate(w.rng, component, matrix.rows, matrix.columns) for _ in range(3))
         w.type("M", matrix)
         for name, array in (("a", a), ("b", b), ("c", c)):

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from matrix_programs import Target, spelled
 
+from coopmat.cts.experiment import Place
+from coopmat.cts.writers.c import copies_agree
 from coopmat.matrices import reference
 from coopmat.matrices.meaning import wrong_places
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import ComponentType, Layout, MatrixType
 
-from .axes import PARTS
+from .axes import PARTS, copies
 
 LAYOUTS = {
     Layout.ROW_MAJOR: "ROW",
@@ -192,12 +194,19 @@ class Writer:
         tolerance: Array | float = 0.0,
         layout: Layout = Layout.ROW_MAJOR,
     ) -> None:
-        """Stores a matrix into a buffer of its own: `case` passes if it is right and nothing else was touched."""
+        """Stores a matrix into a buffer of its own: `case` passes if it is right, in all copies that lanes hold, and
+        nothing else was touched."""
         stride, before, after = self.stride(matrix, layout), int(self.rng.integers(1, 5)), int(self.rng.integers(1, 5))
         memory = self.pattern(before + self.room(matrix, layout, stride) + after, matrix.component)
         number = len(self.buffers)
         pointer = self.buffer(memory.copy(), matrix.component.opencl_c)
+        if copies(self.target, matrix) > 1:
+            self.line(f"{self.type(f'S{number}', matrix)} s{number} = {expression};")
+            expression = f"s{number}"
         self.line(f"coop_mat_store({pointer} + {before}, {expression}, {LAYOUTS[layout]}, {stride});")
+        if copies(self.target, matrix) > 1:
+            text = copies_agree(Place(matrix, layout, stride, before), expression)
+            self.line(*text.format(p=pointer, i=f"i{number}").splitlines())
         reference_store(memory[before:], expected, matrix, layout, stride)
         near: Array | float = 0.0
         if np.ndim(tolerance) or tolerance:

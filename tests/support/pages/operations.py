@@ -46,7 +46,7 @@ over the lanes.
 """
 
 # An emulated route does as its own.
-ROUTES = [name for name in STRATEGIES if ":" not in name]
+ROUTES = [name for name in STRATEGIES if ":" not in name and "@" not in name]
 # Signed stands for unsigned, too.
 COMPONENTS = tuple(row for row in COMPONENT_TYPES.values() if row.signed or not row.is_integer)
 # What a multiply-add of these adds up in.
