@@ -144,6 +144,11 @@ class CompileOptions:
         return (*words, *(["-cl-opt-disable"] if self.level == 0 else []), *self.hints)
 
     @property
+    def half_bits(self) -> bool:
+        """Tell whether values of half are bit patterns: the program is OpenCL C for a compiler without cl_khr_fp16."""
+        return self.form == "c" and "cl_khr_fp16" not in self.features
+
+    @property
     def consumer(self) -> NativeProfile:
         """The profile of the module's consumer, if its matrices are native."""
         return NATIVE_PROFILES[self.native_profile or KHR.name]

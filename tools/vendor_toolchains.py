@@ -258,6 +258,8 @@ INDEX(get_local_size, ntid)
 float DEFINED vload_half(size_t i, const __private half *p) { return __builtin_load_halff(p + i); }
 float DEFINED vload_half(size_t i, const __global half *p) { return __builtin_load_halff(p + i); }
 void DEFINED vstore_half_rte(float x, size_t i, __private half *p) { __builtin_store_halff(x, p + i); }
+float DEFINED rsqrt(float x) { return __nvvm_rsqrt_approx_f(x); }
+float DEFINED exp2(float x) { return __nvvm_ex2_approx_f(x); }
 """
 )
 
@@ -300,6 +302,8 @@ _AMD_LIBRARY = (
     size_t DEFINED F(uint i) { return i == 0 ? OF(NAME##_x)() : i == 1 ? OF(NAME##_y)() : OF(NAME##_z)(); }
 INDEX(get_group_id, workgroup_id)
 INDEX(get_local_id, workitem_id)
+float DEFINED rsqrt(float x) { return OF(rsqf)(x); }
+float DEFINED exp2(float x) { return OF(exp2f)(x); }
 #ifdef cl_khr_subgroups
 uint DEFINED get_sub_group_local_id(void)
 {

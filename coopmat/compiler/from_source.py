@@ -51,7 +51,7 @@ def preamble_of(options: CompileOptions, *, whole: bool = False) -> Preamble:
     settings = (
         *(options.cl_std, sorted(options.extensions.items()), options.fast_relaxed_math, options.wrap),
         *(options.single_precision_constant, options.fp_contract != "off", sorted(options.budgets)),
-        *(options.error_limit, options.no_warnings, options.warnings),
+        *(options.error_limit, options.no_warnings, options.warnings, options.half_bits),
     )
     return Preamble(repr(settings), whole)
 
@@ -69,7 +69,8 @@ def analyse(c: Compilation) -> typed.Unit:
     from ..frontend.sema.functions import analyse
 
     options = c.options
-    flags = options.features, options.single_precision_constant, options.fp_contract != "off", options.wrap
+    contract = options.fp_contract != "off"
+    flags = options.features, options.single_precision_constant, contract, options.wrap, options.half_bits
 
     def run() -> typed.Unit:
         tree = c.result("tree")
@@ -131,7 +132,7 @@ def passes_for(c: Compilation, form: str, every: bool = False) -> list[Pass]:
     if sequence or unit.has_small_floats:
         from ..passes.small_floats import SmallFloats
 
-        sequence.append(SmallFloats(functions))
+        sequence.append(SmallFloats(functions, in_c and options.half_bits))
     return sequence
 
 
@@ -215,7 +216,7 @@ def write(c: Compilation) -> Written:
 
     unit, _ = c.result("passed c")
     with collector:
-        options = WriteOptions(c.options.cl_std, *prelude(c.matrices))
+        options = WriteOptions(c.options.cl_std, *prelude(c.matrices), half_bits=c.options.half_bits)
         return c.timed("write", lambda: c.placed(lambda: write(unit, options)))
 
 

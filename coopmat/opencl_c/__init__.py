@@ -16,11 +16,13 @@ __all__ = ["WriteOptions", "Written"]
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
     """`cl_std` is the newest version that the device takes; the text asks for the oldest that it can do with. `prelude`
-    is C that defines `instructions`: these functions of the library are not written, as the device has them."""
+    is C that defines `instructions`: these functions of the library are not written, as the device has them. With
+    `half_bits`, values of half are written as their bits, a ushort."""
 
     cl_std: str = "CL3.0"
     prelude: str = ""
     instructions: frozenset[str] = frozenset()
+    half_bits: bool = False
 
 
 @dataclass(frozen=True, slots=True)

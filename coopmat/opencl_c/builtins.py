@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ..features import LANGUAGE_VERSIONS
 from ..frontend import builtins, typed
 from ..frontend.typed import ConvertKind
 from ..frontend.types import DOUBLE, FLOAT, INT, PointerType, ScalarType, Type
 from ..passes.storage import named_space
 from . import conversions, literals
-from .text import Binds, Text, call
+from .declarations import half_pointer, type_name
+from .text import Binds, Text, call, cast
 
 if TYPE_CHECKING:
     from .context import Context
@@ -36,6 +38,7 @@ _NAMED: Mapping[str, Mapping[int, str]] = {
     },
 }
 # Names that OpenCL C 1.2 has, too, for the calls with so many arguments.
+_OF_HALVES = re.compile(r"v(load|store)a?_half")
 _OLDER = {("work_group_barrier", 1): "barrier"}
 
 
@@ -43,27 +46,69 @@ def call_builtin(c: Context, e: typed.BuiltinCall) -> Text:
     row = builtins.find(e.name)
     if e.name == "printf":
         return _printf(c, e)
+    if e.name in _IN_OLDER_WORDS:
+        return _IN_OLDER_WORDS[e.name](c, e)
+    if e.name in _SINCE_2 and (e.name, len(e.arguments)) not in _OLDER:
+        c.program.needs.feature("CL2.0", f"'{e.name}'")
     name = _OLDER.get((e.name, len(e.arguments)), e.name)
     if row is not None and name == e.name:
         c.program.needs.features(row.needs, f"'{e.name}'")
     words = _parameter_words(e.name, len(e.arguments))
     fixed = _fixed_types(e.name, len(e.arguments))
+    halves = _OF_HALVES.match(e.name) is not None
     arguments = [
-        _argument(c, argument, words[i] if i < len(words) else "", fixed[i] if i < len(fixed) else None)
+        _argument(c, argument, words[i] if i < len(words) else "", fixed[i] if i < len(fixed) else None, halves)
         for i, argument in enumerate(e.arguments)
     ]
     return call(name, *arguments)
 
 
-def _argument(c: Context, e: typed.Expr, word: str, only: Type | None) -> Text:
-    """`only` is the type that every overload has here: then C converts by itself."""
+def _trailing_zeros(c: Context, e: typed.BuiltinCall) -> Text:
+    """Return the count of the bits below the lowest 1."""
+    x = c.place(c.temporary(e.type, e.span)).text
+    t = type_name(c.program, e.type)
+    below = call("popcount", f"({t})(~{x} & ({x} - ({t})1))")
+    return Text(f"{x} = {c.assigned(e.arguments[0]).at(Binds.ASSIGN)}, {below.text}", Binds.COMMA)
+
+
+def _linear(offset: str) -> Callable[[Context, typed.BuiltinCall], Text]:
+    """Return what writes the number of a work-item, by its numbers and counts in each dimension."""
+    way = "global" if offset else "local"
+    own = (f"(get_{way}_id({i}){f' - {offset}({i})' * bool(offset)})" for i in range(3))
+    x, y, z = own
+    text = f"({z} * get_{way}_size(1) + {y}) * get_{way}_size(0) + {x}"
+    return lambda c, e: Text(text, Binds.SUM)
+
+
+def _enqueued_size(c: Context, e: typed.BuiltinCall) -> Text:
+    """Return the size of work-groups, which in OpenCL C 1.2 is that of all of them."""
+    if c.program.needs.most >= LANGUAGE_VERSIONS["CL2.0"]:
+        c.program.needs.feature("CL2.0")
+        return call(e.name, c.value(e.arguments[0]))
+    return call("get_local_size", c.value(e.arguments[0]))
+
+
+# Builtins of OpenCL C 2.0 -> what writes them in words of OpenCL C 1.2.
+_IN_OLDER_WORDS: Mapping[str, Callable[[Context, typed.BuiltinCall], Text]] = {
+    "ctz": _trailing_zeros,
+    "get_global_linear_id": _linear("get_global_offset"),
+    "get_local_linear_id": _linear(""),
+    "get_enqueued_local_size": _enqueued_size,
+}
+# Those that have none.
+_SINCE_2 = ("work_group_barrier",)
+
+
+def _argument(c: Context, e: typed.Expr, word: str, only: Type | None, halves: bool) -> Text:
+    """`only` is the type that every overload has here: then C converts by itself. `halves`: pointers are to halves."""
     if isinstance(e, typed.IntConst):
         if word == "cl_mem_fence_flags" and e.value in range(1, 8):
             return Text(" | ".join(name for bit, name in _FENCES.items() if e.value & bit), Binds.OR)
         if e.value in _NAMED.get(word, ()):
             return Text(_NAMED[word][e.value])
     if isinstance(e.type, PointerType):
-        return c.value(named_space(e))
+        pointer = c.value(named_space(e))
+        return cast(half_pointer(c.program, e.type), pointer) if c.program.half_bits and halves else pointer
     return c.assigned(e) if only is not None and only == e.type else c.value(e)
 
 

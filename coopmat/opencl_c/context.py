@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..diagnostics import Span
 from ..frontend import typed
-from ..frontend.types import PLAIN, Type
+from ..frontend.types import HALF, PLAIN, USHORT, Type, held_as
 from .names import Names
 from .needs import Needs
 from .output import Output
@@ -19,12 +19,17 @@ if TYPE_CHECKING:
 @dataclass
 class Program:
     """A unit and the one text that it becomes. `statics` are the functions' variables in local memory, which C has at
-    the beginning of a function."""
+    the beginning of a function. `half_bits`: values of half are their bits."""
 
     unit: typed.Unit
     names: Names
     needs: Needs
+    half_bits: bool = False
     statics: dict[typed.FunctionDecl, list[typed.VarDecl]] = field(default_factory=dict)
+
+    def held(self, t: Type) -> Type:
+        """Return the type in which the text has values of `t`."""
+        return USHORT if self.half_bits and t is HALF else held_as(t)
 
 
 class Context:

@@ -14,7 +14,6 @@ from ..frontend.types import (
     ScalarType,
     Type,
     VectorType,
-    held_as,
     integer_type,
     is_bits,
     with_count,
@@ -150,7 +149,7 @@ def _splatted(c: Context, e: typed.Convert) -> Text:
 
 def _bits(c: Context, e: typed.Convert) -> Text:
     """Reinterpret the bits of a value; the value itself where its type is represented by its bits."""
-    source, target = held_as(e.operand.type), held_as(e.type)
+    source, target = map(c.program.held, (e.operand.type, e.type))
     value = c.value(e.operand)
     type_name(c.program, target)
     return value if source == target else call(f"as_{target}", value)
@@ -194,4 +193,4 @@ def integer(c: Context, e: typed.IntConst) -> Text:
 def floating(c: Context, e: typed.FloatConst) -> Text:
     assert isinstance(e.type, ScalarType)
     type_name(c.program, e.type)
-    return constant(literals.floating(e.value, e.type))
+    return constant(literals.floating(e.value, e.type, c.program.held(e.type)))

@@ -19,7 +19,6 @@ from ..frontend.types import (
     RecordType,
     Type,
     VectorType,
-    held_as,
 )
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
 def spelled(program: Program, t: Type) -> str:
     """A type that needs no declarator."""
+    t = program.held(t)
     program.needs.value_of(t)
     if isinstance(t, AtomicType):
         program.needs.version_for(t)
@@ -40,7 +40,7 @@ def spelled(program: Program, t: Type) -> str:
         return str(t)
     if isinstance(t, VectorType) and t.element.is_bits:
         raise InternalError(f"a vector of {t.element} has no meaning")
-    return str(held_as(t))
+    return str(t)
 
 
 def declared(program: Program, t: Type, name: str, words: Sequence[str] = ()) -> str:
@@ -54,7 +54,7 @@ def declared(program: Program, t: Type, name: str, words: Sequence[str] = ()) ->
             # A pointer to halves is no value of theirs.
             name = f"*{' '.join([*words, name])}".rstrip()
             words, t = _pointee_words(program, t.qualifiers), t.pointee
-            if t is HALF:
+            if t is HALF and not program.half_bits:
                 return " ".join([*words, "half", name])
         else:
             return " ".join([*words, spelled(program, t), *([name] if name else [])])
@@ -63,6 +63,11 @@ def declared(program: Program, t: Type, name: str, words: Sequence[str] = ()) ->
 def type_name(program: Program, t: Type) -> str:
     """Return the name of a type as a cast spells it."""
     return declared(program, t, "")
+
+
+def half_pointer(program: Program, t: PointerType) -> str:
+    """Return the name of a type of pointers to half itself, in a text that has its bits elsewhere."""
+    return " ".join([*_pointee_words(program, t.qualifiers), "half *"])
 
 
 def _pointee_words(program: Program, q: Qualifiers) -> list[str]:

@@ -42,7 +42,7 @@ _COMPONENTS = "0123456789abcdef"
 
 def value(c: Context, e: typed.Expr) -> Text:
     """The value of an expression; its type in C is the node's."""
-    c.program.needs.value_of(e.type)
+    c.program.needs.value_of(c.program.held(e.type))
     return _VALUES[type(e)](c, e)
 
 
@@ -189,7 +189,7 @@ def _zero(c: Context, e: typed.Zero) -> Text:
     if isinstance(t, (ArrayType, RecordType)):
         return Text(f"({type_name(c.program, t)})" + initializer(c, e))
     if isinstance(t, ScalarType):
-        return constant(literals.integer(0, t) if t.is_integer else literals.floating(0.0, t))
+        return constant(literals.integer(0, t) if t.is_integer else literals.floating(0.0, t, c.program.held(t)))
     if isinstance(t, VectorType):
         return Text(f"({type_name(c.program, t)})(0)", Binds.PREFIX)
     return Text("0") if t == EVENT else Text(f"({type_name(c.program, t)})0", Binds.PREFIX)

@@ -6,7 +6,7 @@ import math
 from decimal import Decimal
 
 from ..frontend.matrix_terms import COMPONENTS
-from ..frontend.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, ScalarType, held_as
+from ..frontend.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, ScalarType, Type, held_as
 
 _SUFFIXES = {INT: "", UINT: "u", LONG: "L", ULONG: "UL"}
 _LONGEST_DECIMAL = 12
@@ -29,11 +29,12 @@ def wide(value: int) -> str:
     return integer(value, LONG if value < 1 << 63 else ULONG)
 
 
-def floating(value: float, t: ScalarType) -> str:
-    """Return a constant of the type itself; a small float as its bits. Negative numbers and casts are not primary
-    expressions."""
-    if t.is_bits:
-        return f"({held_as(t)})0x{COMPONENTS[t.name].pattern(value):0{t.bits // 4}x}"
+def floating(value: float, t: ScalarType, held: Type | None = None) -> str:
+    """Return a constant of the type itself, or its bits as an integer of the type that holds them; `held` is that type,
+    if it depends on the device. Negative numbers and casts are not primary expressions."""
+    held = held or held_as(t)
+    if held != t:
+        return f"({held})0x{COMPONENTS[t.name].pattern(value):0{t.bits // 4}x}"
     if math.isnan(value):
         return "NAN" if t is FLOAT else f"({t})NAN"
     if math.isinf(value):

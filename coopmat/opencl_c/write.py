@@ -32,7 +32,7 @@ def write(unit: typed.Unit, options: WriteOptions) -> Written:
     own = {decl for decl in unit.functions if decl.name in options.instructions and decl.span.file == LIBRARY_NAME}
     for decl in (*unit.kernels, *own):
         names.keep(decl)
-    program = Program(unit, names, Needs(LANGUAGE_VERSIONS[options.cl_std]))
+    program = Program(unit, names, Needs(LANGUAGE_VERSIONS[options.cl_std]), options.half_bits)
     variables = sort_out(program)
     output = Output()
     for item in _in_order(unit):

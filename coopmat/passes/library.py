@@ -10,10 +10,12 @@ from ..frontend import typed
 from ..frontend.typed import ConvertKind
 from ..frontend.types import (
     FLOATS,
+    HALF,
     INTEGERS,
     PLAIN,
     SIZE_T,
     ULONG,
+    USHORT,
     VECTOR_SIZES,
     VOID,
     AddressSpace,
@@ -154,7 +156,7 @@ def parameter_type(p: Parameter) -> Type:
 def passed(e: typed.Expr, t: Type) -> typed.Expr:
     """A value of the library's type: small floats are their bits there, integers may have another sign, pointers point
     to components."""
-    if is_bits(e.type) and t == held_as(e.type):
+    if (is_bits(e.type) and t == held_as(e.type)) or (e.type is HALF and t == USHORT):
         return typed.Convert(e.span, t, ConvertKind.BITCAST, e)
     if not isinstance(t, PointerType):
         return e if e.type == t else typed.Convert(e.span, t, ConvertKind.INT_TO_INT, e)

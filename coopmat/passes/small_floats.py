@@ -1,6 +1,8 @@
 """Arithmetic of floating-point types that devices have in memory only: functions on their bits, from the library.
 
-A bfloat16, say, stays one where it is loaded, stored and passed; whatever is calculated is so in float.
+A bfloat16, say, stays one where it is loaded, stored and passed; whatever is calculated is so in float. So is half for
+compilers without cl_khr_fp16: sums, differences, products and quotients of halves that are rounded to float first are
+those that are rounded to half at once, since a float has more than twice as many bits.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ from ..frontend.builtins import parse_conversion
 from ..frontend.matrix_terms import COMPONENTS
 from ..frontend.sema.values import kind_between
 from ..frontend.typed import ConvertKind
-from ..frontend.types import FLOAT, ScalarType, Type, held_as, is_bits
+from ..frontend.types import FLOAT, HALF, USHORT, ScalarType, Type, held_as, is_bits
+from ..matrices.half_bits import HalfFunction
+from ..matrices.instance import Instance
 from ..matrices.small_float_functions import SmallFloatFunction
 from ..matrices.spelling import INEXACT_IN_FLOAT, from_float
 from ..matrices.strategies import STRATEGIES, Target
@@ -29,9 +33,10 @@ _TARGET = Target(STRATEGIES["one"], 1)
 
 @dataclass(frozen=True, slots=True)
 class SmallFloats:
-    """The pass."""
+    """The pass. `half_bits`: half is such a type, too."""
 
     library: Library
+    half_bits: bool = False
     name: str = "small-floats"
     removes: tuple[type, ...] = ()
     only: str = "has_small_floats"
@@ -41,7 +46,7 @@ class SmallFloats:
         functions = copies(unit)
         for source, new in functions.items():
             if new is not source and new.body is not None:
-                _Function(new, functions, calls).rewrite()
+                _Function(new, functions, calls, self.half_bits).rewrite()
         return replace(unit, functions=[*calls.link().functions, *functions.values()])
 
 
@@ -53,28 +58,48 @@ class _Function(FunctionRewriter):
         decl: typed.FunctionDecl,
         functions: Mapping[typed.FunctionDecl, typed.FunctionDecl],
         calls: LibraryCalls,
+        half_bits: bool,
     ) -> None:
         super().__init__(decl, lambda t: t, functions)
-        self.calls = calls
+        self.calls, self.half_bits = calls, half_bits
 
     def handlers(self) -> Mapping[type, Callable[..., Any]]:
         return _HANDLERS
 
+    def _is_small(self, t: Type) -> bool:
+        return is_bits(t) or (self.half_bits and t is HALF)
+
     def _call(self, t: ScalarType, what: str, x: typed.Expr, span: Span) -> typed.Expr:
-        return self.calls.call(self.decl, _TARGET, SmallFloatFunction(COMPONENTS[t.name], what, 1), [x], span)
+        function: Instance = HalfFunction(what, 1) if t is HALF else SmallFloatFunction(COMPONENTS[t.name], what, 1)
+        return self.calls.call(self.decl, _TARGET, function, [x], span)
 
     def convert(self, e: typed.Convert, new: typed.Convert) -> typed.Expr:
-        if e.kind not in _NUMERIC or not (is_bits(e.type) or is_bits(e.operand.type)):
+        if e.kind is ConvertKind.TO_BOOL and self._is_small(e.operand.type):
+            return replace(new, operand=self._converted(new.operand, FLOAT, e.span))
+        if e.kind not in _NUMERIC or not (self._is_small(e.type) or self._is_small(e.operand.type)):
             return new
         return self._converted(new.operand, e.type, e.span)
+
+    def unary(self, e: typed.Unary, new: typed.Unary) -> typed.Expr:
+        return self._in_float(e, new, "operand") if self._is_small(e.operand.type) else new
+
+    def binary(self, e: typed.Binary, new: typed.Binary) -> typed.Expr:
+        return self._in_float(e, new, "left", "right") if self._is_small(e.left.type) else new
+
+    def _in_float(self, e: typed.Expr, new: typed.Expr, *operands: str) -> typed.Expr:
+        """Return an operation on floats in place of one on small ones, of which only halves have some."""
+        wide = {name: self._converted(getattr(new, name), FLOAT, e.span) for name in operands}
+        if not self._is_small(e.type):
+            return replace(new, **wide)  # type: ignore[arg-type]
+        return self._converted(replace(new, type=FLOAT, **wide), e.type, e.span)  # type: ignore[arg-type]
 
     def builtin(self, e: typed.BuiltinCall, new: typed.BuiltinCall) -> typed.Expr:
         """A conversion by its name, in a rounding mode."""
         how = parse_conversion(e.name)
-        if how is None or not (is_bits(e.type) or is_bits(e.parameters[0])):
+        if how is None or not (self._is_small(e.type) or self._is_small(e.parameters[0])):
             return new
         x = new.arguments[0]
-        if is_bits(e.type):
+        if self._is_small(e.type):
             return self._converted(x, e.type, e.span, how.rounding or "", how.saturate)
         wide = self._converted(x, FLOAT, e.span)
         return typed.BuiltinCall(e.span, e.type, e.name, e.lowering, (FLOAT,), [wide])
@@ -85,10 +110,10 @@ class _Function(FunctionRewriter):
         assert isinstance(source, ScalarType) and isinstance(t, ScalarType)
         if source == t:
             return x
-        if source.is_bits:
-            bits = typed.Convert(span, held_as(source), ConvertKind.BITCAST, x)
+        if self._is_small(source):
+            bits = typed.Convert(span, USHORT if source is HALF else held_as(source), ConvertKind.BITCAST, x)
             return self._converted(self._call(source, "to_float", bits, span), t, span, rounding, saturate)
-        if not t.is_bits:
+        if not self._is_small(t):
             return _convert(x, t, span)
         if COMPONENTS.get(source.name) in INEXACT_IN_FLOAT:
             x = self._call(source, "to_odd", x, span)
@@ -96,17 +121,19 @@ class _Function(FunctionRewriter):
         return typed.Convert(span, t, ConvertKind.BITCAST, rounded)
 
     def compound_assign(self, e: typed.CompoundAssign, new: typed.CompoundAssign) -> typed.Expr:
-        if not is_bits(e.target.type):
+        if not (self._is_small(e.target.type) or self._is_small(e.computation)):
             return new
         before, target = self.once(new.target)
         own = self._converted(load(target), e.computation, e.span)
-        result = typed.Binary(e.span, e.computation, e.op, own, new.value)
+        result: typed.Expr = typed.Binary(e.span, e.computation, e.op, own, new.value)
+        if self._is_small(e.computation):
+            result = self._in_float(result, result, "left", "right")
         value = self._converted(result, e.target.type, e.span)
         return sequence([*before, typed.Assign(e.span, e.type, target, value)])
 
     def inc_dec(self, e: typed.IncDec, new: typed.IncDec) -> typed.Expr:
         t = e.target.type
-        if not is_bits(t):
+        if not self._is_small(t):
             return new
         before, target = self.once(new.target)
         result: list[typed.Expr] = []
@@ -124,6 +151,8 @@ class _Function(FunctionRewriter):
 _NUMERIC = (ConvertKind.INT_TO_FLOAT, ConvertKind.FLOAT_TO_INT, ConvertKind.FLOAT_TO_FLOAT)
 _HANDLERS: dict[type, Callable[..., Any]] = {
     typed.Convert: _Function.convert,
+    typed.Unary: _Function.unary,
+    typed.Binary: _Function.binary,
     typed.BuiltinCall: _Function.builtin,
     typed.CompoundAssign: _Function.compound_assign,
     typed.IncDec: _Function.inc_dec,

@@ -95,7 +95,13 @@ def test_an_extension_can_be_turned_off():
     assert "coop-mat-extension-off" in codes(KERNEL, "-DN=4", "-cl-ext=-all")
     coopmat.compile(KERNEL, ["-DN=4", "-cl-ext=-all,+cl_khr_cooperative_matrix"])
     assert codes("kernel void k(global double2 *p) {}", "-cl-ext=-cl_khr_fp64") == ["extension-off"]
-    assert codes("kernel void k(global half *p) { p[0] = p[1]; }", "-cl-ext=-cl_khr_fp16") == ["extension-off"]
+    copy = "kernel void k(global half *p) { p[0] = p[1]; }"
+    assert codes(copy, "-cl-ext=-cl_khr_fp16") == ["extension-off"]
+    # OpenCL C can carry scalars as their bits, and no vectors, nor what a device has builtins for.
+    coopmat.compile(copy, ["-cl-ext=-cl_khr_fp16", "--code", "c"])
+    for text in ("half4 x = p[0]", "p[0] = exp(p[1])", "p[0] = fma(p[1], p[2], p[3])"):
+        text = f"kernel void k(global half *p) {{ {text}; }}"
+        assert codes(text, "-cl-ext=-cl_khr_fp16", "--code", "c") == ["extension-off"], text
 
 
 def test_recursion_is_told_with_its_way_round():

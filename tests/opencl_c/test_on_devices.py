@@ -115,6 +115,90 @@ def test_matrices_of_half_without_the_extension(extra: str) -> None:
     assert not difference(found[4], -a.astype(np.float32))
 
 
+HALF_VALUES = """
+typedef struct { int i; half h; } S;
+constant half table[2] = {1.5h, -0.0h};
+half twice(half x) { x += x; return x; }
+kernel void values(const global half *x, const global half *y, const global S *s, const global double *d,
+                   global half *out, global int *ints)
+{
+    size_t i = get_global_id(0), n = get_global_size(0);
+    half a = x[i], b[2] = {y[i], s->h};
+    half sum = a;
+    sum += *b;
+    int whole = ints[i];
+    whole += a;
+    half next = a;
+    half before = next++;
+    half results[] = {sum, a - *b, a * *b, a / *b, -a, twice(a), a * b[0] + b[1], (half)d[i], convert_half_rtz(d[i]),
+                      (half)whole, a < *b ? a : *b, as_half((ushort)(as_ushort(a) ^ 0x8000)), before, next,
+                      table[i & 1], (half)vload_half(i, y)};
+    for (int j = 0; j < 16; j++)
+        out[j * n + i] = results[j];
+    ints[i] = (a == *b) + 2 * (a != 0) + 4 * (bool)a + 8 * (int)s->h;
+}
+"""
+
+
+@pytest.mark.parametrize("extra", ["pocl", "oclgrind"])
+def test_values_of_half_without_the_extension(extra: str) -> None:
+    """They are carried as bits and computed in float: numpy's float16, bit by bit."""
+    device = device_of(extra)
+    rng = np.random.default_rng(11)
+    x, y = (rng.integers(0, 0x7C00, 64).astype(np.uint16).view(np.float16) for _ in range(2))
+    x, y = (v * rng.choice([-1, 1], 64).astype(np.float16) for v in (x, y))
+    x[:4], y[:4] = [0, 65504, 6e-8, 1], [1, 65504, 3, 1]
+    d = rng.standard_normal(64) * np.exp2(rng.integers(-26, 17, 64))
+    d[:2] = [1 + 2.0**-11 + 2.0**-40, -(1 + 2.0**-11)]
+    i = rng.integers(-2000, 2000, 64).astype(np.int32)
+    s = np.zeros(1, [("i", np.int32), ("h", np.float16), ("pad", np.uint16)])
+    s["h"] = h = np.float16(2.75)
+    with np.errstate(all="ignore"):
+        whole = (i.astype(np.float16) + x).astype(np.int32)
+        toward = d.astype(np.float16)
+        toward = np.where(np.abs(toward.astype(float)) > np.abs(d), np.nextafter(toward, np.float16(0)), toward)
+        table = np.where(np.arange(64) & 1, np.float16(-0.0), np.float16(1.5))
+        expected = [x + y, x - y, x * y, x / y, -x, x + x, x * y + h, d.astype(np.float16), toward]
+        one = np.float16(1)
+        expected += [whole.astype(np.float16), np.where(x < y, x, y), -x, x, x + one, table, y]
+    module = compiled(device, HALF_VALUES)
+    assert "half " not in module.opencl_c.replace("const half *", "").replace("__private half *", "")
+    arguments = [x, y, s.view(np.uint8), d, np.zeros((16, 64), np.float16), i.copy()]
+    (found,) = execute(device, module.opencl_c, [Launch("values", arguments, (64,))], module.opencl_c_options)
+    assert not difference(found[4], np.array(expected))
+    assert (found[5] == (x == y) + 2 * (x != 0) + 4 * (x != 0) + 16).all()
+
+
+NEWER = """
+kernel void numbers(const global uchar *x, global uint *out)
+{
+    size_t i = get_global_linear_id();
+    char narrow = x[i];
+    char2 pair = ctz((char2)(narrow, x[i] << 4));
+    out[4 * i] = ctz(narrow) + 16 * ctz((ulong)x[i] << 33);
+    out[4 * i + 1] = pair.x + 16 * pair.y;
+    out[4 * i + 2] = get_local_linear_id() + 1000 * get_enqueued_local_size(1);
+    work_group_barrier(CLK_LOCAL_MEM_FENCE);
+    out[4 * i + 3] = ctz(x[i] & 3u);
+}
+"""
+
+
+def test_builtins_of_newer_versions_in_words_of_older_ones(device: DeviceInfo) -> None:
+    module = compiled(device, NEWER)
+    assert module.opencl_c_options[0] == "-cl-std=CL1.2" and "ctz" not in module.opencl_c
+    x = np.arange(64, dtype=np.uint8)
+    launch = Launch("numbers", [x, np.zeros((64, 4), np.uint32)], (16, 4), (8, 2))
+    (found,) = execute(device, module.opencl_c, [launch], module.opencl_c_options)
+    zeros = np.array([8, *(((int(n) & -int(n)).bit_length() - 1) for n in x[1:])])
+    i = np.arange(64)
+    local = i % 16 % 8 + 8 * (i // 16 % 2)
+    assert (found[1][:, 0] == zeros + 16 * np.where(x == 0, 64, zeros + 33)).all()
+    assert (found[1][:, 1] == zeros + 16 * np.where(x % 16 == 0, 8, zeros + 4)).all()
+    assert (found[1][:, 2] == local + 2000).all()
+    assert (found[1][:, 3] == np.where(x & 3, zeros, 32)).all()
+
+
 @pytest.mark.parametrize(("matrices", "size"), CASES[:2])
 def test_oclgrind_finds_no_race_and_nothing_uninitialised(matrices: str, size: int, tmp_path: Path) -> None:
     device = device_of("oclgrind")

@@ -294,12 +294,14 @@ class CWriter(Writer):
 UNWRITTEN = 48
 _COPIES_AGREE = """\
 sub_group_barrier(CLK_GLOBAL_MEM_FENCE);
+bool differ{{i}} = false;
 for (uint {{i}} = 0; {{i}} < coop_mat_length({m}); {{i}}++) {{{{
     uint2 at = coop_mat_coord({m}, {{i}});
     {t} own = {m}[{{i}}];
-    if (((volatile global {u} *){{p}})[{offset} + {index}] != *({u} *)&own)
-        ((volatile global {u} *){{p}})[0] = 0;
-}}}}"""
+    differ{{i}} |= ((volatile global {u} *){{p}})[{offset} + {index}] != *({u} *)&own;
+}}}}
+if (differ{{i}})
+    ((volatile global {u} *){{p}})[0] = 0;"""
 
 
 def copies_agree(place: Place, m: Value) -> str:

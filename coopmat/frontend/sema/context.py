@@ -190,7 +190,8 @@ class Rules:
 
 class Context:
     """A `Context` is the state of one analysis by `rules`; `features` are those that are on, `single` makes constants
-    without a suffix floats, `wrap` makes signed integers wrap."""
+    without a suffix floats, `wrap` makes signed integers wrap, `half_bits` allows values of half without cl_khr_fp16.
+    """
 
     def __init__(
         self,
@@ -200,10 +201,12 @@ class Context:
         single: bool = False,
         contract: bool = True,
         wrap: bool = False,
+        half_bits: bool = False,
     ) -> None:
         self.rules = rules
         self.single = single
         self.wrap = wrap
+        self.half_bits = half_bits
         self.diagnostics = diagnostics
         self.features = features
         self.matrices = "__opencl_c_ext_cooperative_matrix" in features

@@ -5,7 +5,8 @@ OpenCL C 3.0, sections 6.3.1.1 (halves), 6.3.3 (types), 6.8 (access qualifiers),
 6.15.15.1 (samplers). An image comes from the host and is passed as an argument; a sampler may also be a constant of the
 program. Neither is ever changed. An atomic object is read and changed by functions only. In global memory it is
 initialised by the program, elsewhere with `atomic_init`. An event is a value in private memory. Without the extension a
-program may point to halves, for vload_half and the like, and do nothing else with them.
+program may point to halves, for vload_half and the like, and do nothing else with them, unless values are carried as
+their bits: then it may do with scalars what needs no builtin of halves.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import NoReturn
 from ...diagnostics import Note, Span
 from ...features import IMAGES
 from .. import syntax, typed
-from ..builtins import Overload
+from ..builtins import Overload, parse_conversion
 from ..nodes import Node, children
 from ..types import (
     DOUBLE,
@@ -295,9 +296,20 @@ def refuse_half(c: Context, t: Type, span: Span) -> NoReturn:
     c.fail("extension-off", f"a value of type '{t}' needs cl_khr_fp16, which is turned off", span, notes=notes)
 
 
+def _is_refused(c: Context, t: Type) -> bool:
+    """Return whether a value or an object of the type needs cl_khr_fp16: scalars that are carried as bits do not."""
+    if "cl_khr_fp16" in c.features or not _holds_half(t):
+        return False
+    while isinstance(t, ArrayType):
+        t = t.element
+    has_bits = c.half_bits and t is HALF
+    c.unit.has_small_floats |= has_bits
+    return not has_bits
+
+
 def check_half(c: Context, t: Type, span: Span) -> None:
     """Refuse an object that would be or contain halves."""
-    if "cl_khr_fp16" not in c.features and _holds_half(t):
+    if _is_refused(c, t):
         refuse_half(c, t, span)
 
 
@@ -311,10 +323,18 @@ def check_halves(c: Context, decl: typed.FunctionDecl) -> None:
     work: list[Node] = [decl.body] if decl.body is not None else []
     while work:
         node = work.pop()
-        if (isinstance(node, typed.VarDecl) and _holds_half(node.type)) or (
-            isinstance(node, typed.Expr) and not isinstance(node, typed.LValue) and _holds_half(node.type)
-        ):
+        t = None
+        if isinstance(node, typed.VarDecl) or (isinstance(node, typed.Expr) and not isinstance(node, typed.LValue)):
+            t = node.type
+        if t is not None and (_is_refused(c, t) or _is_builtin_of_halves(node)):
             with c.recover():
-                refuse_half(c, node.type, node.span)
+                refuse_half(c, t if _holds_half(t) else HALF, node.span)
         else:
             work += reversed(children(node))
+
+
+def _is_builtin_of_halves(node: Node) -> bool:
+    """Return whether the device computes with halves in a builtin's call: conversions become functions on bits."""
+    if not isinstance(node, typed.BuiltinCall) or parse_conversion(node.name) is not None:
+        return False
+    return any(element_type(t) is HALF for t in (node.type, *node.parameters))
