@@ -9,7 +9,7 @@ import pytest
 from coopmat.matrices import fragments
 from coopmat.matrices.holdings import Columns, Fragments, Holding, Interleaved, Term, Whole
 from coopmat.matrices.instructions import FAMILIES
-from coopmat.matrices.strategies import STRATEGIES
+from coopmat.matrices.strategies import LISTED_ROUTES, STRATEGIES
 from coopmat.matrices.variants import COMPONENT_TYPES, MatrixType, Use
 
 SHAPES = tuple(itertools.product((1, 2, 3, 7, 8, 16, 17, 33, 48), repeat=2))
@@ -59,7 +59,7 @@ def test_packs_of_rows_lie_as_in_the_packed_layout(pack):
         assert (holding.holder(r, c)[1] == r // pack * stride + c * pack + r % pack).all()
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("name", LISTED_ROUTES[1:])
 def test_every_matrix_is_held(name):
     strategy = STRATEGIES[name]
     for lanes in {strategy.size(8), *(row.lanes for row in strategy.products)}:

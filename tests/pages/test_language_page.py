@@ -14,7 +14,7 @@ from coopmat.frontend.builtins.matrix import BUILTINS
 from coopmat.frontend.sema.matrices import ENUMERATORS
 from coopmat.frontend.sema.matrices.component_wise import _overload, is_component_wise
 from coopmat.frontend.types import FLOATS, INTEGERS, SCALARS, SMALL_FLOATS
-from coopmat.matrices.strategies import STRATEGIES
+from coopmat.matrices.strategies import LISTED_ROUTES
 from coopmat.native_profiles import NATIVE_PROFILES
 from coopmat.warning_options.table import WARNINGS
 
@@ -23,7 +23,7 @@ PATH = ROOT / "docs/language.md"
 PAGE = PATH.read_text(encoding="utf-8")
 PREAMBLE, *EXAMPLES = markdown.blocks(PAGE, "c")
 LOWERINGS = ("one", "lanes")
-OTHERS = [name for name in STRATEGIES if name not in LOWERINGS and (":" in name or name == "scratch")]
+OTHERS = [name for name in LISTED_ROUTES[1:] if name not in LOWERINGS and (":" in name or name == "scratch")]
 # What a profile has no words for, as the page says; by heading.
 REFUSED = {
     "khr": {"coop_mat_coord": "native-matrix"},

@@ -3,6 +3,7 @@ ones, with compilers that are scripts."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -10,11 +11,12 @@ from pathlib import Path
 import pytest
 import vendor_kernels
 from vendor_compilers import DIRECTORY, main, selection
-from vendor_kernels import Call, Kernel, MultiplyAdd
+from vendor_kernels import KERNELS, Call, Kernel, MultiplyAdd
 from vendor_toolchains import CLANG, Amd, Compiler, Intel, NvidiaByClang, NvidiaCuda, Refused, compilers
 
 from coopmat.matrices.instructions import FAMILIES, INSTRUCTIONS, source
 from coopmat.matrices.strategies import STRATEGIES
+from coopmat.runtime.runheader import parse_header
 
 needs_clang = pytest.mark.skipif(shutil.which(CLANG) is None, reason=f"no {CLANG}: apt install {CLANG}")
 needs_nvidia = pytest.mark.skipif(
@@ -70,7 +72,29 @@ def test_every_function_and_product_has_a_device() -> None:
     signs = {(job.variant.a.name, job.variant.b.name) for job in jobs if isinstance(job, MultiplyAdd)}
     assert {(a, b) for a in ("s8", "u8") for b in ("s8", "u8")} < signs
     devices = {job.device for job in jobs}
-    assert {job.device for job in jobs if isinstance(job, Kernel)} == devices - {*NvidiaCuda.devices}
+    kernels = {(job.device, job.file.stem, job.number) for job in jobs if isinstance(job, Kernel)}
+    texts = {file: file.read_text(encoding="utf-8") for file in KERNELS.glob("*.cl")}
+    runs = [
+        (file.stem, number)
+        for file, text in texts.items()
+        for number, _ in enumerate(parse_header(text, file.name), 1)
+        if "coop_mat(" in text
+    ]
+    assert kernels == {(device, *run) for device in devices - {*NvidiaCuda.devices} for run in runs}
+
+
+HALF_VALUE = re.compile(r"\bhalf\b(?! \*)")
+
+
+@pytest.mark.parametrize("kernel", sorted(KERNELS.glob("*.cl")), ids=lambda path: path.stem)
+def test_texts_for_nvidia_have_what_its_opencl_c_has(kernel: Path) -> None:
+    """OpenCL C 1.2 without cl_khr_fp16: no values of half, and no builtins of newer versions."""
+    compiler = next(compiler for compiler in compilers(DIRECTORY, "ocloc") if "sm_80-cl" in compiler.devices)
+    for job in selection(compiler, ["sm_80-cl"], ["kernels"]):
+        if isinstance(job, Kernel) and job.file == kernel:
+            text = job.module.opencl_c
+            assert job.module.opencl_c_options[0] == "-cl-std=CL1.2"
+            assert not HALF_VALUE.search(text.replace("const half", "half")) and "ctz(" not in text
 
 
 MFMA = "__builtin_amdgcn_mfma_##MFMA(AS(a), AS(b), c, 0, 0, 0)"
