@@ -237,6 +237,10 @@ def emit(c: Compilation) -> bytes:
     if c.matrices in OPENCL_C_ONLY and c.options.code != LINKED:
         raise c.refused("no-such-stage", f"--matrices {c.matrices} is OpenCL C only: there is no SPIR-V of {c.name}")
     lowered = c.result("lowered")
+    for name in imports & {kernel.name for kernel in lowered.kernels}:
+        raise c.refused(
+            "not-supported", f"{c.name}: a kernel that has the name of a library function, '{name}', is not supported"
+        )
     passes = lowered.passes
     if passes.startswith("O"):
         passes = f"O{c.options.level}" if c.options.level else "none"
@@ -345,11 +349,12 @@ def library(text: str, wrap: bool = True) -> typed.Unit:
     from ..features import Features
     from ..frontend.parse import parse
     from ..frontend.preprocess import PreprocessOptions, preprocess
+    from ..frontend.reserved import LIBRARY_NAME
     from ..frontend.sema.functions import analyse
 
     findings = Diagnostics(no_warnings=True)
     standard = _LIBRARY_STANDARDS["__generic" in text]
-    tokens = preprocess(text, "<matrix library>", PreprocessOptions(cl_std=standard), findings)
+    tokens = preprocess(text, LIBRARY_NAME, PreprocessOptions(cl_std=standard), findings)
     unit = analyse(parse(tokens, findings), findings, Features.of(standard), wrap=wrap)
     if findings.has_errors:
         raise InternalError("the matrix library does not compile", str(CompileError(findings.items, findings.sources)))

@@ -12,6 +12,7 @@ from llvmlite.ir._utils import NameScope
 from llvmlite.ir.instructions import AllocaInstr, FCMPInstr, ICMPInstr, Instruction
 from llvmlite.ir.values import ArgumentAttributes, MDValue
 
+from ..diagnostics import CompileError, Diagnostic, Severity
 from ..frontend.types import AddressSpace
 from .type_map import I8, I32, POINTERS, PRIVATE_POINTER, VOID_TYPE, TypeMap
 
@@ -77,6 +78,9 @@ class ModuleBuilder:
         """The external function of this name; the first declaration decides its type and attributes."""
         function = self._declared.get(name)
         if function is None:
+            if name in self.ir.globals:
+                text = f"a kernel that has the name of a builtin function, '{name}', is not supported"
+                raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, None)])
             function = ir.Function(self.ir, ir.FunctionType(result, parameters, var_arg=variadic), name)
             # Intrinsics have the C calling convention.
             function.calling_convention = "" if name.startswith("llvm.") else "spir_func"

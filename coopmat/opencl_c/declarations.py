@@ -12,7 +12,6 @@ from ..frontend.types import (
     AddressSpace,
     ArrayType,
     AtomicType,
-    Field,
     ImageType,
     PointerType,
     Qualifiers,
@@ -97,19 +96,11 @@ def record(program: Program, t: RecordType) -> str:
     """The definition of a struct or union."""
     lines = [f"{spelled(program, t)} {{"]
     for index, item in enumerate(t.fields or ()):
-        text = declared(program, item.type, member(t, index), object_words(item.qualifiers))
+        text = declared(program, item.type, program.names.member(t, index), object_words(item.qualifiers))
         packed = " __attribute__((packed))" if item.packed else ""
         lines.append(f"    {text}{packed}{alignment(item.alignment)};")
     packed = " __attribute__((packed))" if t.packed else ""
     return "\n".join([*lines, f"}}{packed}{alignment(t.alignment)};"])
-
-
-def member(t: Type, index: int) -> str:
-    """The name of a field; an unnamed record inside another has one here."""
-    if not isinstance(t, RecordType) or t.fields is None:
-        raise InternalError(f"'{t}' has no members")
-    item: Field = t.fields[index]
-    return item.name or f"cm_unnamed{index}"
 
 
 def records_in(t: Type) -> list[RecordType]:
@@ -135,4 +126,4 @@ def parameter(program: Program, decl: typed.VarDecl, number: int) -> str:
     """Return the declaration of a parameter; one without a name receives one, which a definition must have."""
     if decl.name:
         return variable(program, decl)
-    return declared(program, decl.type, f"cm_parameter{number}", object_words(decl.qualifiers))
+    return declared(program, decl.type, program.names.own(f"parameter{number}"), object_words(decl.qualifiers))

@@ -17,7 +17,7 @@ from ..frontend.types import (
     VoidType,
 )
 from . import builtins, conversions, literals
-from .declarations import declared, member, type_name
+from .declarations import declared, type_name
 from .statement_expressions import statement_expression
 from .text import Binds, Text, call, constant
 
@@ -228,7 +228,7 @@ def _extract_swizzle(c: Context, e: typed.ExtractSwizzle) -> Text:
 
 
 def _extract_member(c: Context, e: typed.ExtractMember) -> Text:
-    return Text(f"{value(c, e.operand).postfix}.{member(e.operand.type, e.index)}")
+    return Text(f"{value(c, e.operand).postfix}.{c.program.names.member(e.operand.type, e.index)}")
 
 
 def _aggregate(c: Context, e: typed.Aggregate) -> Text:
@@ -276,7 +276,7 @@ def _items(c: Context, e: typed.Aggregate) -> list[str]:
     for index, item in e.items:
         text = initializer(c, item)
         if not in_order or (isinstance(e.type, RecordType) and e.type.kind == "union" and index):
-            name = f".{member(e.type, index)}" if isinstance(e.type, RecordType) else f"[{index}]"
+            name = f".{c.program.names.member(e.type, index)}" if isinstance(e.type, RecordType) else f"[{index}]"
             text = f"{name} = {text}"
         texts.append(text)
     return texts
@@ -301,7 +301,7 @@ def _index(c: Context, e: typed.Index) -> Text:
 
 
 def _member(c: Context, e: typed.Member) -> Text:
-    name = member(e.base.type, e.index)
+    name = c.program.names.member(e.base.type, e.index)
     if isinstance(e.base, typed.Deref) and not isinstance(e.base.pointer, typed.PointerAdd):
         return Text(f"{value(c, e.base.pointer).postfix}->{name}")
     return Text(f"{place(c, e.base).postfix}.{name}")

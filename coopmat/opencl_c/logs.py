@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ..diagnostics import Diagnostic, Note, Severity, SourceMap, Span
-from ..passes.storage import LIBRARY_NAME
+from ..frontend.reserved import LIBRARY_NAME
 
 CODE = "device-build"
 _SEVERITIES = {"fatal error": Severity.FATAL, "error": Severity.ERROR, "warning": Severity.WARNING, "note": None}

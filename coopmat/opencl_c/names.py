@@ -1,84 +1,117 @@
-"""Names in the C text: the user's own wherever they mean the same to the device's compiler."""
+"""Names in the C text. They belong to three disjoint sets:
+
+- The library's: functions, records, macros, and objects of passes. They begin with a prefix that no kernel's name has.
+- The user's, which the text keeps. One that begins with that prefix, or that a compiler may know, gets the prefix and
+  a letter.
+- The language's. Text of the library calls builtins, and the user's functions by names with the prefix only: so the
+  names of its own local variables cannot hide what it calls.
+"""
 
 from __future__ import annotations
 
-from ..frontend import builtins, typed
-from ..frontend.types import RecordType
-from ..passes.storage import LIBRARY_NAME
+import re
+from collections.abc import Iterable
 
-# Words of later versions and of compilers, which an older source may use as names.
-_WORDS = frozenset(
-    {
-        *("pipe", "generic", "queue_t", "clk_event_t", "ndrange_t", "reserve_id_t", "inline", "restrict", "asm"),
-        *("typeof", "auto", "register", "uniform", "linux", "unix", "NULL", "INFINITY", "NAN"),
-    }
-)
-LIBRARY_PREFIX = "cm_"
+from ..frontend import typed
+from ..frontend.reserved import LIBRARY_PREFIX, is_library, is_reserved, is_word
+from ..frontend.types import RecordType, Type
 
 
 class Names:
-    """The names in one text. Kernels keep their names; another name that a device may know already, or that another
-    function has, receives the library's prefix."""
+    """The names in one text. `kernels` keep their names. `prelude` is text before it, whose functions and macros have
+    the library's prefix, and which may call functions that only the device knows."""
 
-    def __init__(self) -> None:
-        self._used: set[str] = set()
-        self._functions: dict[typed.FunctionDecl, str] = {}
+    def __init__(self, kernels: Iterable[typed.FunctionDecl] = (), prelude: str = "") -> None:
+        self._functions = {decl: decl.name for decl in kernels}
+        self._used = {*self._functions.values()}
+        self._of_device = {*re.findall(r"(\w+)\s*\(", prelude)}
         self._variables: dict[typed.VarDecl, str] = {}
         self._records: dict[RecordType, str] = {}
+        self._operands: set[typed.FunctionDecl] = set()
+        self.prefix, number = LIBRARY_PREFIX, 1
+        while any(name.lower().startswith(self.prefix) for name in self._used):
+            number += 1
+            self.prefix = f"{LIBRARY_PREFIX.removesuffix('_')}{number}_"
+
+    def text(self, text: str) -> str:
+        """Return a text of the library, a prelude, with the prefix of this one."""
+        upper = LIBRARY_PREFIX.upper()
+        text = re.sub(rf"\b{LIBRARY_PREFIX}", self.prefix, text)
+        return re.sub(rf"\b{upper}", self.prefix.upper(), text)
+
+    def own(self, name: str) -> str:
+        """Return the name of something of the library's, or of a pass: that has a dot."""
+        return self.prefix + name.removeprefix(LIBRARY_PREFIX).replace(".", "")
 
     def keep(self, decl: typed.FunctionDecl) -> None:
-        """A name that is told elsewhere: a kernel's, which hosts ask for, or a prelude's."""
-        self._functions[decl] = decl.name
-        self._used.add(decl.name)
+        """Name a function of the library as the prelude does, which defines it."""
+        self._functions[decl] = self.own(decl.name)
+        self._used.add(self._functions[decl])
+
+    def operand(self, decl: typed.FunctionDecl) -> None:
+        """Give a user's function that text of the library calls a name with the prefix."""
+        self._operands.add(decl)
 
     def function(self, decl: typed.FunctionDecl) -> str:
         name = self._functions.get(decl)
         if name is None:
-            own = decl.span.file == LIBRARY_NAME
-            name = self._functions[decl] = self._numbered(decl.name) if own else self.unique(decl.name)
+            kept = decl not in self._operands and "." not in decl.name and not is_reserved(decl.name)
+            own = is_library(decl.span.file)
+            name = self._functions[decl] = self._numbered(decl.name) if own else self._unique(decl.name, kept)
         return name
 
     def variable(self, decl: typed.VarDecl) -> str:
-        """Scopes are the source's, so that the same name may stand for several variables. Names of passes have a
-        dot."""
+        """Return the name of a variable. Scopes are the source's, so that several variables may have the same name."""
         result = self._variables.get(decl)
         if result is None:
-            name = decl.name if _is_free(decl.name) else f"{LIBRARY_PREFIX}v_{decl.name}"
-            if "." in name:
-                name = LIBRARY_PREFIX + decl.name.replace(".", "")
-            result = self._variables[decl] = name
+            name = decl.name
+            result = self.own(name) if "." in name else self._user(name, "v", is_reserved(name))
+            self._variables[decl] = result
         return result
 
     def rename(self, decl: typed.VarDecl) -> None:
         """Rename a variable that leaves the scope which distinguishes it from others of its name."""
-        self._variables[decl] = f"{LIBRARY_PREFIX}s{len(self._variables)}_{decl.name.replace('.', '')}"
+        self._variables[decl] = f"{self.prefix}s{len(self._variables)}_{decl.name.replace('.', '')}"
+
+    def label(self, name: str) -> str:
+        return self._user(name, "l", is_word(name))
+
+    def member(self, t: Type, index: int) -> str:
+        """Return the name of a field; an unnamed record inside another has one here."""
+        assert isinstance(t, RecordType) and t.fields is not None
+        name = t.fields[index].name
+        return self._user(name, "f", is_word(name)) if name else self.own(f"unnamed{index}")
 
     def record(self, record: RecordType) -> str:
         result = self._records.get(record)
         if result is None:
             name = record.name or f"{record.kind}_{len(self._records)}"
-            own = record.span.file == LIBRARY_NAME
-            result = self._records[record] = self._numbered(name) if own else self.unique(name)
+            own = is_library(record.span.file)
+            result = self._numbered(name) if own else self._unique(name, not is_reserved(name))
+            self._records[record] = result
         return result
 
-    def unique(self, base: str) -> str:
-        """Return an unused name. A new name begins with the library's prefix, which no name of the user's keeps."""
-        name, number = base if _is_free(base) else f"{LIBRARY_PREFIX}u_{base}", 1
+    def _user(self, name: str, letter: str, reserved: bool) -> str:
+        """Return a name of the user's; one that may have another meaning gets the prefix and a letter."""
+        reserved = reserved or name.lower().startswith(self.prefix) or name in self._of_device
+        return f"{self.prefix}{letter}_{name}" if reserved else name
+
+    def _unique(self, base: str, kept: bool) -> str:
+        """Return an unused name for a user's function or record."""
+        base = base.replace(".", "_")
+        name, number = self._user(base, "u", not kept), 1
         while name in self._used:
             number += 1
-            name = f"{LIBRARY_PREFIX}u{number}_{base}"
+            name = f"{self.prefix}u{number}_{base}"
         self._used.add(name)
         return name
 
     def _numbered(self, base: str) -> str:
-        """A name of the library's: what one text defines for different targets is told apart by numbers."""
-        name, number = base, 1
+        """Return an unused name for a function or record of the library; instances for several targets get numeric
+        suffixes."""
+        name, number = self.own(base), 1
         while name in self._used:
             number += 1
-            name = f"{base}_{number}"
+            name = f"{self.own(base)}_{number}"
         self._used.add(name)
         return name
-
-
-def _is_free(name: str) -> bool:
-    return name not in _WORDS and not name.startswith(LIBRARY_PREFIX) and builtins.find(name) is None

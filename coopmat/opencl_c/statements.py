@@ -72,7 +72,7 @@ def _simple(c: Context, s: typed.Stmt) -> str:
     if isinstance(s, typed.ExprStmt):
         return expressions.effect(c, s.expr).text + ";"
     if isinstance(s, typed.Goto):
-        return f"goto {s.label};"
+        return f"goto {c.program.names.label(s.label)};"
     return "break;" if isinstance(s, typed.Break) else "continue;"
 
 
@@ -190,7 +190,7 @@ def _labelled(c: Context, s: typed.Stmt) -> None:
 
 
 def _label(c: Context, s: typed.Label) -> None:
-    _line(c, s, f"{s.name}:;")
+    _line(c, s, f"{c.program.names.label(s.name)}:;")
     statement(c, s.body)
 
 

@@ -15,12 +15,14 @@ from .context import Program
 def sort_out(program: Program) -> list[typed.VarDecl]:
     """The variables for program scope, in order; those in local memory become their functions' `statics`.
 
-    A variable that leaves the block it was declared in gets a name of its own where others have the same.
+    A variable that leaves the block it was declared in gets a name of its own where others, or functions, have the
+    same.
     """
     unit = program.unit
     if not unit.variables:
         return []
     names = Counter(decl.name for decl in _all_variables(unit))
+    names.update(decl.name for decl in unit.functions)
     names_in = {function: _named_in(function) for function in unit.functions}
     outside = []
     for decl in unit.variables:

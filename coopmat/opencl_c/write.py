@@ -8,8 +8,8 @@ from ..features import LANGUAGE_VERSIONS
 from ..frontend import typed
 from ..frontend.kernel_info import describe, sub_group_size
 from ..frontend.nodes import walk
+from ..frontend.reserved import is_library
 from ..frontend.types import RecordType, Type
-from ..passes.storage import LIBRARY_NAME
 from . import WriteOptions, Written
 from .context import Context, Program
 from .declarations import declared, parameter, record, records_in, type_name
@@ -22,16 +22,20 @@ from .statics import sort_out
 _INLINE = """\
 #ifndef CM_INLINE
 #define CM_INLINE inline __attribute__((always_inline))
-#endif
-"""
+#endif"""
 
 
 def write(unit: typed.Unit, options: WriteOptions) -> Written:
     """The unit as OpenCL C. Raises CompileError for what the language version, or this writer, has no way to say."""
-    names = Names()
-    own = {decl for decl in unit.functions if decl.name in options.instructions and decl.span.file == LIBRARY_NAME}
-    for decl in (*unit.kernels, *own):
+    names = Names(unit.kernels, options.prelude)
+    own = {decl for decl in unit.functions if decl.name in options.instructions and is_library(decl.span.file)}
+    functions = _reached(unit, own)
+    for decl in own:
         names.keep(decl)
+    for decl, callees in functions.items():
+        for callee in callees:
+            if is_library(decl.span.file) and not is_library(callee.span.file):
+                names.operand(callee)
     program = Program(unit, names, Needs(LANGUAGE_VERSIONS[options.cl_std]), options.half_bits)
     variables = sort_out(program)
     output = Output()
@@ -43,15 +47,14 @@ def write(unit: typed.Unit, options: WriteOptions) -> Written:
         program.needs.span = variable_.span
         output.place(variable_.span)
         output.add(declaration(context, variable_) + ";")
-    functions = _reached(unit, own)
     _write_functions(program, {decl: calls for decl, calls in functions.items() if decl not in own}, output, own)
     text = str(output)
     head = [f"#pragma OPENCL EXTENSION {name} : enable" for name in sorted(program.needs.extensions)]
-    if "CM_INLINE" in text:
-        head.append(_INLINE.rstrip())
+    if (inline := names.text(_INLINE)) and names.text("CM_INLINE") in text:
+        head.append(inline)
     # A prelude may have what subgroups do, too, where its devices have no such functions.
     if not own.isdisjoint(functions) or "cl_khr_subgroups" in program.needs.extensions:
-        head.append(options.prelude.rstrip())
+        head.append(names.text(options.prelude.rstrip()))
     infos = tuple(decl.info or describe(decl, sub_group_size(decl), False) for decl in unit.kernels)
     return Written("\n".join([*head, text]), infos, program.needs.standard)
 
@@ -121,16 +124,16 @@ def _head(program: Program, decl: typed.FunctionDecl) -> str:
     """A function's declaration, without what ends it."""
     parameters = [parameter(program, p, number) for number, p in enumerate(decl.parameters)]
     name = f"{program.names.function(decl)}({', '.join(parameters) or 'void'})"
-    words = ["__kernel", *_kernel_attributes(program, decl)] if decl.is_kernel else _function_words(decl)
+    words = ["__kernel", *_kernel_attributes(program, decl)] if decl.is_kernel else _function_words(program, decl)
     return " ".join([*words, declared(program, decl.type.result, name)])
 
 
-def _function_words(decl: typed.FunctionDecl) -> Sequence[str]:
+def _function_words(program: Program, decl: typed.FunctionDecl) -> Sequence[str]:
     """Return the specifiers of a function. Every function is static, since nothing is linked to the program."""
     words = ["static"]
     if decl.attributes.get("always_inline"):
         # A simulator does not know an intrinsic that its own LLVM puts where much is inlined.
-        words.append("CM_INLINE")
+        words.append(program.names.text("CM_INLINE"))
     if decl.attributes.get("noinline"):
         words.append("__attribute__((noinline))")
     return words

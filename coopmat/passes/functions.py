@@ -14,6 +14,7 @@ from typing import Any
 from ..diagnostics import InternalError, Span
 from ..frontend import builtins, typed
 from ..frontend.nodes import Node, child_fields, children, walk
+from ..frontend.reserved import is_library
 from ..frontend.types import (
     PLAIN,
     SCOPE_SUBGROUP,
@@ -25,7 +26,7 @@ from ..frontend.types import (
     contains_matrix,
     is_bits,
 )
-from .storage import LIBRARY_NAME, address_of, decayed, is_simple, load, member, named, variable
+from .storage import address_of, decayed, is_simple, load, member, named, variable
 
 
 class FunctionRewriter(ABC):
@@ -199,10 +200,10 @@ def copies(unit: typed.Unit) -> dict[typed.FunctionDecl, typed.FunctionDecl]:
 
 def _is_closed(f: typed.FunctionDecl) -> bool:
     """Return whether a function is the library's, and has only what no pass after the matrices' changes."""
-    if f.span.file != LIBRARY_NAME:
+    if not is_library(f.span.file):
         return False
     for node in walk(f.body) if f.body is not None else ():
-        if isinstance(node, typed.Call) and node.function.span.file != LIBRARY_NAME:
+        if isinstance(node, typed.Call) and not is_library(node.function.span.file):
             return False
         if isinstance(node, typed.Convert) and (is_bits(node.type) or is_bits(node.operand.type)):
             return False

@@ -39,7 +39,8 @@ def _with_operand(f: typed.FunctionDecl, operands: Mapping[str, typed.FunctionDe
     new: typed.FunctionDecl = copied(f)
     # Those of a map; functions of several widths, as reductions have them, have none.
     name, count = next(iter(counts.items()))
-    further = [copied(p, initializer=None) for p in operands[name].parameters[count:]]
+    passed_on = operands[name].parameters[count:]
+    further = [copied(p, name=f"further.{n}", initializer=None) for n, p in enumerate(passed_on)]
     _Caller(new, operands, further).rewrite()
     new.parameters = [*new.parameters, *further]
     new.type = replace(f.type, parameters=tuple(p.type for p in new.parameters))

@@ -11,6 +11,7 @@ from dataclasses import replace
 from ..diagnostics import Span
 from ..frontend import typed
 from ..frontend.matrix_terms import matrix_type
+from ..frontend.reserved import LIBRARY_NAME
 from ..frontend.typed import ConvertKind
 from ..frontend.types import (
     HALF,
@@ -32,8 +33,7 @@ from ..frontend.types import (
 from ..matrices import lowering
 from ..matrices.strategies import Strategy, Target
 
-#: Where nodes stand that the source does not have.
-LIBRARY_NAME = "<matrix library>"
+#: The place of nodes that the source does not have.
 LIBRARY_SPAN = Span(LIBRARY_NAME, 1, 1, 1, 1)
 
 

@@ -190,20 +190,23 @@ class _Widener:
             raise _NotWideError
         value = None if decl.initializer is None else self.value(decl.initializer)
         self.declared_under[decl] = self.mask
+        # Without the scope that distinguished it from others of its name.
+        name = f"v.{self.count}.{decl.name}"
+        self.count += 1
         once = decl not in self.assigned
         if value is not None and once and value.kind is MASK:
             self.values[decl] = replace(value, expr=self.held_expr(value.expr))
             return
         if value is not None and once and value.kind in (UNIFORM, CONSECUTIVE) and value.narrow is None:
-            new = copied(decl, initializer=value.expr)
+            new = copied(decl, name=name, initializer=value.expr)
             self.values[decl] = replace(value, expr=load(variable(new)), type=decl.type)
         elif decl in self.varying or (value is not None and value.kind is not UNIFORM):
             self.varying.add(decl)
             vector = None if value is None else self.vector(value, decl.type)
-            new = copied(decl, type=self.wide(decl.type), initializer=vector, qualifiers=PLAIN)
+            new = copied(decl, name=name, type=self.wide(decl.type), initializer=vector, qualifiers=PLAIN)
             self.values[decl] = _Value(VARYING, load(variable(new)), decl.type)
         else:
-            new = copied(decl, initializer=None if value is None else value.expr)
+            new = copied(decl, name=name, initializer=None if value is None else value.expr)
             self.values[decl] = _Value(UNIFORM, load(variable(new)), decl.type)
         self.variables[decl] = new
         self.out.append(typed.DeclStmt(s.span, new))

@@ -49,7 +49,7 @@ def test_an_overloadable_function_joins_the_builtins() -> None:
     own = "int __attribute__((overloadable)) max(float2 a) { return 1; }"
     source = own + "kernel void k(global int *o) { o[0] = max(2, 3) + max((float2)(1)); }"
     text = coopmat.compile(source).llvm_ir
-    assert "_Z3maxii" in text and "max.user" in text
+    assert "_Z3maxii" in text and "user.max" in text
 
 
 @pytest.mark.parametrize("call", ["f(1.0)", "f(1u)"])

@@ -8,8 +8,9 @@ from llvmlite import ir
 from llvmlite.ir.instructions import AllocaInstr
 
 from ...diagnostics import CompileError, Diagnostic, InternalError, Severity, Span
-from ...frontend import builtins, typed
+from ...frontend import typed
 from ...frontend.kernel_info import KernelInfo, describe, sub_group_size
+from ...frontend.reserved import LIBRARY_PREFIX, is_library, is_reserved
 from ...frontend.types import AddressSpace, ArrayType, PointerType, RecordType, Type, contains_matrix, is_opaque
 from .. import LoweredModule, LowerOptions
 from ..module import Builder, ModuleBuilder, PointeeAttributes, variable
@@ -87,8 +88,7 @@ class Program:
             if types.in_memory(decl.type.result):
                 result, parameters = VOID_TYPE, [types.parameter(decl.type.result), *parameters]
             inline = bool(decl.attributes.get("always_inline"))
-            # A name that LLVM takes for a library function or a builtin is not to be had for a user's own.
-            name = decl.name if builtins.find(decl.name) is None else f"{decl.name}.user"
+            name = _module_name(decl.name, decl.span)
             function = self.module.define(name, result, parameters, inline=inline)
             if decl.attributes.get("noinline") and not inline:
                 function.attributes.add("noinline")
@@ -161,7 +161,7 @@ class Program:
             space = decl.qualifiers.space
             # What passes make has a dot in its name already.
             is_own = space is AddressSpace.LOCAL and "." not in decl.name
-            name = f"{function}.{decl.name}" if is_own else decl.name
+            name = f"{function}.{decl.name}" if is_own else _module_name(decl.name, decl.span)
             align = max(self.module.types.align(decl.type), decl.alignment or 1)
             if self.options.memory_rules is not None and isinstance(decl.type, (ArrayType, RecordType)):
                 align = max(align, self.options.memory_rules.placement)
@@ -187,6 +187,15 @@ class Program:
         result = self.module.global_variable(name, value.type, AddressSpace.CONSTANT, value, align)
         result.unnamed_addr = True
         return result
+
+
+def _module_name(name: str, span: Span) -> str:
+    """Return the name of a function or variable. A name of the user's that LLVM or a reader of this IR may know, or
+    that the library may have, gets a prefix."""
+    # Passes add to a user's name behind a dot.
+    own = name.partition(".")[0]
+    known = is_reserved(own) or own.startswith(LIBRARY_PREFIX) or own in ("llvm", "spirv")
+    return f"user.{name}" if known and not is_library(span.file) else name
 
 
 # --- kernels ---------------------------------------------------------------------------------------
