@@ -17,12 +17,15 @@ STRIDE_AT = {OP["OpCooperativeMatrixLoadKHR"]: 2, OP["OpCooperativeMatrixStoreKH
 
 
 def lint(module: Module) -> None:
-    """Raise InternalError for uses of cooperative matrices that spirv-val accepts and devices do not."""
-    if not any(item.opcode == _MATRIX for item in module.instructions):
+    """Raise InternalError for uses of cooperative matrices, and null integers, that spirv-val accepts and devices do
+    not."""
+    items = module.instructions
+    checks = _CHECKS if any(item.opcode == _MATRIX for item in items) else {}
+    if not checks and not any(item.opcode == _NULL for item in items):
         return
     definitions = module.definitions()
-    for item in module.instructions:
-        check = _CHECKS.get(item.opcode)
+    for item in items:
+        check = checks.get(item.opcode)
         reason = (check(item, definitions) if check else None) or null_operand(item, definitions)
         if reason:
             raise InternalError(f"{item.name}: {reason}")
@@ -86,7 +89,7 @@ _CHECKS = {
 
 
 _NULL, _INT = OP["OpConstantNull"], OP["OpTypeInt"]
-# What reads integers of its own, and the chains that reach components.
+# What reads integers of its own, and the chains that reach members and components.
 _READERS = frozenset(
     OP[name]
     for name in (
@@ -96,19 +99,25 @@ _READERS = frozenset(
         "OpCooperativeMatrixMulAddKHR",
         "OpAccessChain",
         "OpInBoundsAccessChain",
+        "OpPtrAccessChain",
+        "OpInBoundsPtrAccessChain",
     )
 )
 
 
-def write_out_zeros(module: Module) -> bool:
-    """Makes OpConstant of every null integer in a module with matrices; ids stay. Tells whether there was one."""
-    items = module.instructions
-    if not any(item.opcode == _MATRIX for item in items):
-        return False
-    bits = {item.result: item.operands[0] for item in items if item.opcode == _INT}
+def write_out_zeros(items: list[Instruction]) -> bool:
+    """Replace every null integer of a module by an OpConstant of the same id. Return whether there was one.
+
+    An index of a structure must be an OpConstant. Consumers take no other for a use, a layout or a scope, either.
+    """
+    bits: dict[int | None, int] = {}
     changed = False
     for index, item in enumerate(items):
-        if item.opcode == _NULL and item.result_type in bits:
+        if item.opcode == OP["OpFunction"]:
+            break
+        if item.opcode == _INT:
+            bits[item.result] = item.operands[0]
+        elif item.opcode == _NULL and item.result_type in bits:
             zero = (0,) * (2 if bits[item.result_type] > 32 else 1)
             items[index] = Instruction(OP["OpConstant"], zero, item.result_type, item.result)
             changed = True
@@ -116,8 +125,7 @@ def write_out_zeros(module: Module) -> bool:
 
 
 def null_operand(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
-    """Return the fault of `item`, in a module with matrices, that has a null integer as an operand; None where it has
-    none."""
+    """Return the fault of an instruction whose operand is a null integer; None if it has no such operand."""
     if item.opcode not in _READERS:
         return None
     for at in id_positions(item, definitions):

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from coopmat.diagnostics import InternalError
-from coopmat.spirv import checks, device_faults, matrix_calls, pointees
+from coopmat.spirv import capabilities, checks, device_faults, matrix_calls, pointees
 from coopmat.spirv.module import (
     OP,
     OPCODES,
@@ -109,10 +109,10 @@ def legalize(spirv: bytes, imports: Collection[str] = ()) -> bytes:
         _mend_alignments(module)
         _add_image_capability(module)
         _drop_core_extensions(module)
-        if any(item.opcode == _MATRIX for item in module.instructions):
-            checks.write_out_zeros(module)
-        else:
+        if not any(item.opcode == _MATRIX for item in module.instructions):
             device_faults.avoid_device_faults(module)
+        checks.write_out_zeros(module.instructions)
+        capabilities.complete(module)
         check_imports(module, imports)
         checks.lint(module)
         return module.to_bytes()

@@ -8,6 +8,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from coopmat.compiler import compile as compile_source
+from coopmat.compiler.from_source import library
 from coopmat.frontend import typed
 from coopmat.ir import LoweredModule, LowerOptions
 from coopmat.ir.lower import lower
@@ -24,7 +25,7 @@ def unit_of(source: str) -> typed.Unit:
 
 def lower_source(source: str, **options: Any) -> LoweredModule:
     """The lowered module, which LLVM has accepted."""
-    module = lower_unit(unit_of(source), LowerOptions(**options), unit_of)
+    module = lower_unit(unit_of(source), LowerOptions(**options), library)
     with llvm.parse_assembly(module.text) as parsed:
         parsed.verify()
     return module

@@ -8,6 +8,7 @@ import sys
 import pytest
 from ir_support import lower_source, lower_unit, unit_of
 
+from coopmat.compiler import from_source
 from coopmat.diagnostics import CompileError, Span
 from coopmat.frontend import typed
 from coopmat.frontend.types import INT, PLAIN, AddressSpace, FunctionType, PointerType, Qualifiers
@@ -120,7 +121,7 @@ def test_by_reference(strategy: str, size: int, storage: int) -> None:
 
     def library(text: str) -> typed.Unit:
         asked.append(text)
-        return unit_of(text)
+        return from_source.library(text)
 
     options = LowerOptions(matrices=strategy, sub_group_size=size if strategy != "one" else None)
     module = lower_unit(unit_of(GEMM), options, library)

@@ -262,7 +262,7 @@ def test_a_null_integer_is_refused_where_matrices_need_one(name: str) -> None:
     zero.opcode, zero.operands = OP["OpConstantNull"], ()
     with pytest.raises(InternalError, match="OpConstantNull for an integer"):
         lint(module)
-    checks.write_out_zeros(module)
+    checks.write_out_zeros(module.instructions)
     lint(module)
 
 

@@ -38,6 +38,7 @@ from ..types import (
     AtomicType,
     ImageType,
     Qualifiers,
+    RecordType,
     ScalarType,
     Type,
     element_type,
@@ -288,6 +289,8 @@ def check_memory_order(c: Context, overload: Overload, arguments: list[typed.Exp
 def _holds_half(t: Type) -> bool:
     while isinstance(t, ArrayType):
         t = t.element
+    if isinstance(t, RecordType):
+        return any(_holds_half(item.type) for item in t.fields or ())
     return element_type(t) is HALF
 
 

@@ -169,6 +169,7 @@ def _local_variable(
     if decl.storage == "automatic" and (decl.initializer is None or decl in c.references):
         state.bare.append(decl)
     if decl.storage == "static":
+        restricted_types.check_half(c, decl.type, decl.span)
         c.unit.variables.append(decl)
         return None
     if (decl.alignment or 1) > attributes.MOST_ALIGNED:

@@ -7,6 +7,8 @@ from array import array
 from collections.abc import Iterable
 
 from ...matrices.lowering import Target
+from .. import capabilities
+from ..checks import write_out_zeros
 from ..module import MAGIC, OP, Instruction, decode_string, encode_string, id_positions, instruction
 from .function import LibraryCall
 from .library import VERSION_WORD, Library, LibraryFunction, Part
@@ -206,6 +208,7 @@ class _Linker:
         module, prepared = self.module, self.prepared
         sections = {**self.sections}
         sections[Section.GLOBAL] = list(self.pool.ordered(prepared.replaced, prepared.dropped))
+        write_out_zeros(sections[Section.GLOBAL])
         words = array("I", [MAGIC, module.version, module.generator, 0, module.schema])
         for code in (*sections.values(), *functions):
             for item in code:
@@ -217,27 +220,14 @@ class _Linker:
         return struct.pack(f"{module.byte_order}{len(words)}I", *words)
 
 
-_FLOAT16, _FLOAT64, _INT64, _INT16, _INT8, _VECTOR16, _GENERIC = 9, 10, 11, 22, 39, 7, 38
 _GROUPS = 18
-CONDITIONAL = frozenset({_FLOAT16, _FLOAT64, _INT64, _INT16, _INT8, _VECTOR16, _GENERIC, _GROUPS})
-_OF_TYPES = {
-    (OP["OpTypeFloat"], 16): _FLOAT16,
-    (OP["OpTypeFloat"], 64): _FLOAT64,
-    (OP["OpTypeInt"], 64): _INT64,
-    (OP["OpTypeInt"], 16): _INT16,
-    (OP["OpTypeInt"], 8): _INT8,
-    (OP["OpTypePointer"], 8): _GENERIC,
-}
+CONDITIONAL = frozenset({*capabilities.CONDITIONAL, _GROUPS})
 _GROUP_INSTRUCTIONS = frozenset(range(OP["OpGroupAll"], OP["OpGroupSMax"] + 1))
 
 
 def needed_capabilities(pool: Pool, functions: Iterable[LibraryFunction]) -> set[int]:
     """Return the capabilities in CONDITIONAL that a module with these types and library functions requires."""
-    needed = set()
-    for item in pool.items:
-        needed.add(_OF_TYPES.get((item.opcode, item.operands[0] if item.operands else 0)))
-        if item.opcode == OP["OpTypeVector"] and item.operands[1] in (8, 16):
-            needed.add(_VECTOR16)
+    needed = capabilities.of_types(pool.items)
     if any(not function.opcodes.isdisjoint(_GROUP_INSTRUCTIONS) for function in functions):
         needed.add(_GROUPS)
-    return {number for number in needed if number is not None}
+    return needed

@@ -28,7 +28,7 @@ def adapt(spirv: bytes, profile: NativeProfile) -> bytes:
     module = Module.parse(spirv)
     if not any(item.opcode == MATRIX for item in module.instructions):
         return spirv
-    changed = checks.write_out_zeros(module)
+    changed = checks.write_out_zeros(module.instructions)
     if profile.takes_all:
         return module.to_bytes() if changed else spirv
     parts = Parts.of(module)
