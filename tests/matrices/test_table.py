@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matrix_programs import Target
@@ -60,6 +62,20 @@ def test_every_generation_of_instructions_is_in_the_table() -> None:
     having = {row.name for target in TARGETS for row in STRATEGIES[target.route].products}
     routes = [name for name in STRATEGIES if name not in OPENCL_C_ONLY]
     assert {row.name for name in routes for row in STRATEGIES[name].every_product} == having
+
+
+_IN_C = [target for target in TARGETS if target.route == "one" or target.sub_group_size == 16]
+
+
+@pytest.mark.parametrize("target", slow_where(lambda target: target.route != "one", _IN_C), ids=str)
+def test_functions_of_components_in_opencl_c(device: DeviceInfo, target: Target) -> None:
+    """By names of the library's texts; `tools/matrix-table --in-c` runs all rows so."""
+    in_c = replace(target, more=(execution.IN_C,))
+    names = ("maps of s32 ACCUMULATOR", "builds of u8 A", "reductions of s16")
+    rows = [row for row in table.rows_on(target.route) if row.name in names]
+    found = Runner(device, SEED).run(in_c, rows)
+    assert len(rows) == len(names)
+    assert not found, "\n".join(map(str, found))
 
 
 def test_operand_masks_reach_the_native_instructions() -> None:

@@ -7,15 +7,17 @@ OpenCL C.
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache, partial
 from importlib import resources
 
 import coopmat
 from coopmat.features import TABLE
+from coopmat.frontend import builtins
 from coopmat.frontend.macros import CONDITIONAL, FIXED
-from coopmat.frontend.words import TERMINALS
+from coopmat.frontend.words import TERMINALS, TYPE_NAMES
 from coopmat.matrices.lowering import prelude
 from coopmat.matrices.strategies import STRATEGIES
 from coopmat.opencl_c import WriteOptions
@@ -72,6 +74,7 @@ _GRAMMAR = (resources.files("coopmat.frontend") / "opencl_c.lark").read_text()
 _WORDS = {"_Pragma", "defined", *TERMINALS, *re.findall(r'"(\w+)"', _GRAMMAR), *(row.name for row in TABLE)}
 _WORDS |= {name.partition("(")[0] for rows in (FIXED, *CONDITIONAL.values()) for name, _ in rows}
 NEUTRAL = [f"zq{n}" for n in range(NAMES)]
+_DIRECTIVES = ("define", "pragma", "unroll", "nounroll")
 # What a program says itself.
 _OWN = {*_IDENTIFIER.findall(_HEAD + _PROGRAM.replace("$", "0"))}
 
@@ -79,6 +82,25 @@ _OWN = {*_IDENTIFIER.findall(_HEAD + _PROGRAM.replace("$", "0"))}
 def program(names: Sequence[str] = NEUTRAL) -> str:
     """Return a program that declares these names."""
     return _HEAD + re.sub(r"\$(\d+)", lambda match: names[int(match[1])], _PROGRAM)
+
+
+def renamed(source: str, route: str, seed: int, kept: Collection[str] = ()) -> str:
+    """Return a program with names of the library's texts in place of those that it declares, as far as there are
+    enough; `kept`, names of macros and of members stay."""
+    tokens = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+    given = {*_WORDS, *TYPE_NAMES, *kept, *_DIRECTIVES, *re.findall(r"(?:\.|->|__attribute__\(\()(\w+)", source)}
+    own = [
+        name
+        for name in dict.fromkeys(tokens.findall(source))
+        if name not in given and not name.startswith(("coop_", "CLK_", "__")) and builtins.find(name) is None
+    ]
+    own = [name for name in own if not name.isupper()]
+    generator = random.Random(seed)
+    words = [word for word in vocabulary(route, "c") if word not in own and word not in given]
+    generator.shuffle(own)
+    generator.shuffle(words)
+    new = dict(zip(own, words, strict=False))
+    return tokens.sub(lambda match: new.get(match[0], match[0]), source)
 
 
 def options(route: str) -> list[str]:

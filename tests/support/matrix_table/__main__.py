@@ -1,6 +1,7 @@
 """Runs every case of the table, or a selection, on the OpenCL device and as native modules; status 1 on any failure.
 
-Usage: tools/matrix-table [--jobs N] [--seed S] [--covering] [--target NAME ...] [--option=OPTION ...] [PATTERN ...]
+Usage: tools/matrix-table [--jobs N] [--seed S] [--covering] [--in-c] [--target NAME ...]
+           [--option=OPTION ...] [PATTERN ...]
 Patterns are names of rows (`*` stands for anything); names of targets are like one1, lanes16, native16.
 """
 
@@ -19,6 +20,7 @@ from spread import CLUSTER_HELP
 
 from . import table
 from .axes import MAINTENANCE, NATIVE, PARTS, targets
+from .execution import IN_C
 from .requirements import missing, unknown, without_cases
 from .workers import batches, run_all, run_on_cluster
 
@@ -31,6 +33,7 @@ def main() -> int:
     parser.add_argument("--covering", action="store_true", help="the test suite's selection instead of all rows")
     parser.add_argument("--target", action="append", help="only this one")
     parser.add_argument("--option", action="append", default=[], help="of the compiler; --option=-O0")
+    parser.add_argument("--in-c", action="store_true", help="as OpenCL C, with names of the library's texts")
     parser.add_argument("--list", action="store_true", help="print the cases instead of running them")
     parser.add_argument("pattern", nargs="*", default=["*"], help="names of rows")
     arguments = parser.parse_args()
@@ -40,7 +43,8 @@ def main() -> int:
         print(reason)
         return 1
     start = time.monotonic()
-    everywhere = tuple(replace(t, more=tuple(arguments.option)) for t in (*targets(device), NATIVE, MAINTENANCE))
+    more = (*arguments.option, *([IN_C] if arguments.in_c else []))
+    everywhere = tuple(replace(t, more=more) for t in (*targets(device), NATIVE, MAINTENANCE))
     pairs = [(target, row) for target in everywhere for row in table.rows_for(target, everywhere)]
     if arguments.covering:
         pairs = list(table.covering(everywhere, arguments.seed))
@@ -49,6 +53,7 @@ def main() -> int:
         for target, row in pairs
         if any(fnmatchcase(row.name, pattern) for pattern in arguments.pattern)
         and (not arguments.target or str(target) in arguments.target)
+        and not (arguments.in_c and target.is_native)
     ]
     if arguments.list:
         print("\n".join(f"{target} {case}" for target, row in pairs for case in row.keys))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import library_names
 import numpy as np
 from matrix_programs import PRELUDE, Target
 
@@ -18,6 +19,9 @@ from coopmat.matrices.reference import Array
 
 from . import native
 from .rows import Key, Plan, Row
+
+#: The compiler's option for OpenCL C.
+IN_C = "--code=c"
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Runner:
                 if not faults or len(rows) == 1:
                     return [Finding(target, rows[0].name, None, fault) for fault in faults]
                 return self._halves(target, rows)
-            program = self._build(module.spirv, self._options(target, rows))
+            program = self._build(module, self._options(target, rows))
         except (coopmat.CompileError, InternalError, self.cl.RuntimeError) as error:
             if len(rows) > 1:
                 return self._halves(target, rows)
@@ -76,8 +80,11 @@ class Runner:
         without = target.route == "scratch" or (target.route == "one" and zlib.crc32(rows[0].name.encode()) % 4)
         return ["-cl-opt-disable"] if without else []
 
-    def _build(self, spirv: bytes, options: Sequence[str]) -> Any:
-        return self.cl.Program(self.context, spirv).build(list(options))
+    def _build(self, module: coopmat.Module, options: Sequence[str]) -> Any:
+        if module.code == "c":
+            words = [*module.opencl_c_options, *options]
+            return self.cl.Program(self.context, module.opencl_c).build(words, cache_dir=False)
+        return self.cl.Program(self.context, module.spirv).build(list(options))
 
     def _launch(self, kernel: Any, plan: Plan, size: int) -> list[Array]:
         flags = self.cl.mem_flags.READ_WRITE | self.cl.mem_flags.COPY_HOST_PTR
@@ -91,7 +98,12 @@ class Runner:
 
 
 def compile_plans(target: Target, plans: Sequence[Plan]) -> coopmat.Module:
-    text = PRELUDE + "\n".join(plan.named(f"t{number}") for number, plan in enumerate(plans))
-    module = coopmat.compile(text, target.options, name="table.cl")
-    module.spirv  # noqa: B018 - here is where it fails
+    """Return the module of kernels t0, t1, ... In OpenCL C the programs declare names of the library's texts."""
+    kernels = [f"t{number}" for number in range(len(plans))]
+    text = "\n".join(plan.named(name) for name, plan in zip(kernels, plans, strict=True))
+    if IN_C in target.more:
+        text = library_names.renamed(text, target.route, zlib.crc32(text.encode()), kernels)
+    module = coopmat.compile(PRELUDE + text, target.options, name="table.cl")
+    # Here is where it fails.
+    _ = module.opencl_c if module.code == "c" else module.spirv
     return module
