@@ -132,7 +132,8 @@ class _Staged(Function):
             "ELEMENTS": f"{where} {component.library_c} *",
             "OFFSET(r, c)": _offset(self.layout, component),
             "FIRST": "get_sub_group_local_id()",
-            "STEP": "get_sub_group_size()",
+            # A loop that ends at 1 has no such step: see CM_FOR_SHARE.
+            "STEP": "get_sub_group_size()" if self.matrix.rows * self.matrix.columns > 1 else "1",
         }
         if self.space == "private":
             macros |= {"FIRST": "0", "STEP": "1"}

@@ -7,6 +7,8 @@ have been called with one that is no more.
 from __future__ import annotations
 
 import itertools
+import math
+import random
 import struct
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,8 @@ from stub_suite import (
     sub_group_size,
     text,
 )
+
+import coopmat
 
 # ---- devices
 
@@ -896,6 +900,42 @@ def test_a_work_group_of_a_fixed_size(app: Application) -> None:
     kernel, _ = app.kernel(program, b"product")
     assert app.enqueue(app.queue(context), kernel, [64]) == 0
     assert local_sizes(app) == ["NULL"]
+
+
+STAGED = (
+    SOURCE
+    + b"""
+kernel void staged(global int *p) {
+    MATRIX(int, ACCUMULATOR) m = coop_mat_load(p, 0, 8);
+    m = coop_mat_transpose(m);
+    coop_mat_store(p, m, 0, 8);
+}
+kernel void sums(global int *c) { c[get_global_id(0)] = sub_group_reduce_add(c[get_global_id(0)]); }
+"""
+)
+
+
+@pytest.mark.parametrize("route", ["one", "scratch", "lanes"])
+def test_no_launch_exceeds_local_memory(stub: Stub, route: str) -> None:
+    """Whatever sizes are asked for, or none: what reaches the driver has as many work-items as there is room for."""
+    rng = random.Random(33)
+    app = stub(COOPMAT_ROUTE=route)
+    code = coopmat.compile(STAGED.decode(), ["--matrices", "native"]).spirv
+    infos = coopmat.compile(code, ["-w", "--matrices", route], language="spv").kernels
+    context, program = built(app, code)
+    queue, device = app.queue(context), app.devices()[0]
+    for name, info in infos.items():
+        kernel, most = app.kernel(program, name.encode())[0], info.max_work_items or 1024
+        assert app.number("clGetKernelWorkGroupInfo", kernel, device, CL.KERNEL_WORK_GROUP_SIZE) == most
+        app.begin()
+        for _ in range(60):
+            local = [rng.choice((1, 1, 2, 4, 8, 16, 48, 64, 256, 2**33, 2**63)) for _ in range(rng.randrange(1, 4))]
+            size = [n * rng.randrange(1, 3) for n in local]
+            error = app.enqueue(queue, kernel, size, rng.choice((local, None)))
+            assert error in (0, CL.INVALID_WORK_GROUP_SIZE)
+        if info.max_work_items:
+            launched = [math.prod(map(int, sizes.split(","))) for sizes in local_sizes(app)]  # none is left open
+            assert launched and max(launched) <= most
 
 
 # ---- binaries

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matrix_programs import Target
 from matrix_table import execution, native, requirements, table
-from matrix_table.axes import MAINTENANCE, NATIVE, PARTS, SIZES, all_targets, targets
+from matrix_table.axes import LOWERED, MAINTENANCE, NATIVE, PARTS, SIZES, all_targets, lowered_targets, targets
 from matrix_table.execution import Runner
 from matrix_table.rows import Check, Key
 from repeats import slow_where
@@ -75,6 +75,24 @@ def test_functions_of_components_in_opencl_c(device: DeviceInfo, target: Target)
     rows = [row for row in table.rows_on(target.route) if row.name in names]
     found = Runner(device, SEED).run(in_c, rows)
     assert len(rows) == len(names)
+    assert not found, "\n".join(map(str, found))
+
+
+def test_native_modules_that_are_lowered(device: DeviceInfo) -> None:
+    """Lowered native modules have more subgroups than they were compiled for: every staged operation has room."""
+    everywhere = tuple(lowered_targets(device))
+    pairs = list(table.covering(everywhere, SEED))
+    runner = Runner(device, SEED)
+    found = [finding for target in everywhere for finding in runner.run(target, [r for t, r in pairs if t == target])]
+    assert {target for target, _ in pairs} == set(everywhere)
+    assert not found, "\n".join(map(str, found))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", LOWERED, ids=str)
+def test_more_native_modules_that_are_lowered(device: DeviceInfo, target: Target) -> None:
+    rows = table.rows_for(target, LOWERED)[::20] if target in lowered_targets(device) else []
+    found = Runner(device, SEED).run(target, rows)
     assert not found, "\n".join(map(str, found))
 
 

@@ -25,11 +25,13 @@ PRELUDE = r"""
 @dataclass(frozen=True)
 class Target:
     """A lowering and its subgroup size; `more` are further options of the compiler. The route of native modules may
-    have a profile behind a colon."""
+    have a profile behind a colon. `through`: a native module is compiled first, and lowered from this language ("spv",
+    "ir")."""
 
     route: str
     sub_group_size: int
     more: tuple[str, ...] = ()
+    through: str = ""
 
     @property
     def is_native(self) -> bool:
@@ -44,7 +46,7 @@ class Target:
         return ["--matrices", self.route, *size, *self.more]
 
     def __str__(self) -> str:
-        return f"{self.route}{self.sub_group_size}"
+        return f"{self.route}{self.sub_group_size}{self.through and f':{self.through}'}"
 
 
 TARGETS = (Target("one", 1), Target("lanes", 8), Target("lanes", 16), Target("lanes", 32), Target("scratch", 16))

@@ -94,8 +94,9 @@ void release_facts(kernel_facts *facts)
     }
 }
 
-/* Fills `facts`, without the name, with those of a kernel that uses matrices, on a device; NULL: its only one. */
-static bool of_matrices(cl_kernel id, cl_device_id device, kernel_facts *facts)
+/* Fills `facts`, without the name, with those of a kernel that uses matrices, or has local memory for some work-items
+ * only, on a device; NULL: its only one. */
+static bool of_route(cl_kernel id, cl_device_id device, kernel_facts *facts)
 {
     pthread_mutex_lock(&layer_lock);
     const kernel *k = *place_of(id);
@@ -104,7 +105,7 @@ static bool of_matrices(cl_kernel id, cl_device_id device, kernel_facts *facts)
         f = NULL;
     while (f && device && f->device != device)
         f = f->next;
-    bool found = f && f->uses_matrices;
+    bool found = f && (f->uses_matrices || f->most_items);
     if (found) {
         *facts = *f;
         facts->next = NULL;
@@ -266,7 +267,7 @@ static cl_int sub_group_info(sub_group_query drivers, cl_kernel id, cl_device_id
 {
     enum { COMPILE_SUB_GROUP_SIZE_INTEL = 0x410A };
     kernel_facts facts;
-    if (!of_matrices(id, device, &facts) || !facts.sub_group_size)
+    if (!of_route(id, device, &facts) || !facts.sub_group_size)
         return drivers(id, device, what, input_size, input, room, to, written);
     const size_t *sizes = input;
     size_t size = facts.sub_group_size, most = largest_group(id, device, &facts), items = 1;
@@ -315,7 +316,7 @@ cl_int CL_API_CALL layer_GetKernelWorkGroupInfo(cl_kernel id, cl_device_id devic
     size_t room, void *to, size_t *written)
 {
     kernel_facts facts;
-    if (of_matrices(id, device, &facts)) {
+    if (of_route(id, device, &facts)) {
         if (what == CL_KERNEL_WORK_GROUP_SIZE && facts.most_items) {
             size_t size = largest_group(id, device, &facts);
             return give(&size, sizeof size, room, to, written);
@@ -336,14 +337,16 @@ static cl_device_id device_of_queue(cl_command_queue queue)
     return id;
 }
 
-/* One subgroup where the application leaves the choice: the device would choose partial ones. Fills `chosen`. */
+/* One subgroup where the application leaves the choice: the device would choose partial ones, or more work-items than
+ * there is local memory for. Fills `chosen`. */
 static bool chooses_group(const kernel_facts *facts, cl_uint dimensions, const size_t *global, size_t chosen[3])
 {
-    bool chooses = facts->sub_group_size > 1 && !facts->is_fixed && global && dimensions && dimensions <= 3
-        && global[0] % facts->sub_group_size == 0;
-    chosen[0] = chooses ? facts->sub_group_size : 1;
+    if (facts->is_fixed || !global || !dimensions || dimensions > 3)
+        return false;
+    bool is_whole = facts->sub_group_size > 1 && global[0] % facts->sub_group_size == 0;
+    chosen[0] = is_whole ? facts->sub_group_size : 1;
     chosen[1] = chosen[2] = 1;
-    return chooses;
+    return is_whole || facts->most_items;
 }
 
 /* Takes `*local` to what the kernel needs. */
@@ -352,7 +355,7 @@ static cl_int adjust_group(cl_command_queue queue, cl_kernel id, cl_uint dimensi
 {
     kernel_facts facts;
     size_t items = 1;
-    if (!of_matrices(id, device_of_queue(queue), &facts) || facts.sub_group_size <= 1 || !dimensions || dimensions > 3)
+    if (!of_route(id, device_of_queue(queue), &facts) || !dimensions || dimensions > 3)
         return CL_SUCCESS;
     if (!*local) {
         if (chooses_group(&facts, dimensions, global, chosen))
@@ -360,9 +363,10 @@ static cl_int adjust_group(cl_command_queue queue, cl_kernel id, cl_uint dimensi
         return CL_SUCCESS;
     }
     for (cl_uint i = 0; i < dimensions; i++)
-        items *= (*local)[i];
-    return items % facts.sub_group_size || (facts.most_items && items > facts.most_items) ? CL_INVALID_WORK_GROUP_SIZE
-                                                                                          : CL_SUCCESS;
+        if (__builtin_mul_overflow(items, (*local)[i], &items))
+            return CL_INVALID_WORK_GROUP_SIZE;
+    bool is_partial = facts.uses_matrices && facts.sub_group_size > 1 && items % facts.sub_group_size;
+    return is_partial || (facts.most_items && items > facts.most_items) ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 
 cl_int CL_API_CALL layer_EnqueueNDRangeKernel(cl_command_queue queue, cl_kernel id, cl_uint dimensions,
@@ -393,7 +397,7 @@ cl_int CL_API_CALL layer_GetKernelSuggestedLocalWorkSize(cl_command_queue queue,
     size_t chosen[3];
     clGetKernelSuggestedLocalWorkSizeKHR_fn own
         = (clGetKernelSuggestedLocalWorkSizeKHR_fn)function_of(id, "clGetKernelSuggestedLocalWorkSizeKHR");
-    if (suggested && of_matrices(id, device_of_queue(queue), &facts)
+    if (suggested && of_route(id, device_of_queue(queue), &facts)
         && chooses_group(&facts, dimensions, global, chosen)) {
         memcpy(suggested, chosen, dimensions * sizeof *chosen);
         return CL_SUCCESS;

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -27,8 +26,6 @@ _OPENCL_C = {(_INT, 8): "char", (_INT, 16): "short", (_INT, 32): "int", (_INT, 6
 _OPENCL_C |= {(_FLOAT, 16): "half", (_FLOAT, 32): "float", (_FLOAT, 64): "double"}
 _UNSIGNED = {f"u{name}": name for name in ("char", "short", "int", "long")}
 _ACCESS = ("read_only", "write_only", "read_write")
-# Variables in local memory of our own native modules, by the number of subgroups that they have room for.
-_TILES = re.compile(r"coop_mat_tiles\.(\d{1,6})\.")
 _DIMENSIONS = {0: "image1d", 1: "image2d", 2: "image3d", 5: "image1d_buffer"}
 
 
@@ -52,6 +49,15 @@ class Kernel:
     def work_items(self) -> int | None:
         """Return the number of work-items in a work-group; None where the kernel does not state it."""
         return None if self.local_size is None else math.prod(self.local_size)
+
+    @property
+    def most_staged(self) -> int | None:
+        """Return the number of work-items for whose subgroups the tiles have room; None where there are no tiles, or
+        the size of subgroups is unknown."""
+        size = self.required_size
+        if self.target is not None and (self.uses_matrices or self.uses_library):
+            size = self.target.sub_group_size
+        return None if self.tiles is None or size is None else self.tiles * size
 
 
 def read_kernels(sections: Mapping[Section, list[Instruction]], constants: Constants, users: set[int]) -> list[Kernel]:
@@ -82,20 +88,6 @@ def users_of_matrices(functions: Mapping[int, Iterable[Instruction]], types: Typ
     """Functions that have to do with matrices of these types, or call one that has."""
     users = {f for f, code in functions.items() if kinds and any(_concerns(item, types, kinds) for item in code)}
     return with_callers(users, functions)
-
-
-def read_tiles(
-    kernels: Iterable[Kernel], functions: Mapping[int, list[Instruction]], sections: Mapping[Section, list[Instruction]]
-) -> None:
-    """Set for each kernel the number of subgroups of a work-group for which the tiles that it uses have room."""
-    names = ((i.operands[0], decode_string(i.operands[1:])[0]) for i in sections[Section.NAME] if i.name == "OpName")
-    rooms = {variable: int(match[1]) for variable, name in names if (match := _TILES.match(name))}
-    for variable, room in rooms.items():
-        users = (f for f, code in functions.items() if any(variable in item.operands for item in code))
-        callers = with_callers(users, functions)
-        for kernel in kernels:
-            if kernel.function in callers:
-                kernel.tiles = min(room, kernel.tiles or room)
 
 
 def with_callers(callees: Iterable[int], functions: Mapping[int, Iterable[object]]) -> set[int]:
@@ -175,9 +167,8 @@ def _limits(kernel: Kernel) -> tuple[int | None, int | None]:
     if target is not None and (kernel.uses_matrices or kernel.uses_library):
         size = target.sub_group_size
         most = target.most_work_items
-    if kernel.tiles is not None and size is not None:
-        most = min(kernel.tiles * size, most or kernel.tiles * size)
-    return size, most
+    staged = kernel.most_staged
+    return size, most if staged is None else min(staged, most or staged)
 
 
 def _said_types(sections: Mapping[Section, list[Instruction]]) -> dict[str, list[str]]:

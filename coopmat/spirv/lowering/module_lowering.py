@@ -10,15 +10,17 @@ from types import MappingProxyType
 
 from ...ir import KernelInfo
 from ...matrices.lowering import Instance, Strategy, Target
+from ...matrices.strategies import MAX_WORK_ITEMS
 from ...matrices.variants import ComponentType
 from .. import joint_matrix
 from ..module import OP, Instruction, Module, decode_string, id_positions
 from ..refusal import Refused, unsupported
 from . import operations, small_floats, subgroups, values
 from .function import Change, Code, FunctionLowering, LibraryCall
-from .kernels import SUBGROUP_SIZE, Kernel, describe, read_kernels, read_tiles, users_of_matrices, with_callers
+from .kernels import SUBGROUP_SIZE, Kernel, describe, read_kernels, users_of_matrices, with_callers
 from .pool import Pool
 from .sections import Section, entry_point, split
+from .tiles import enlarge_tiles, read_tiles
 from .types import MATRIX, Types
 
 _LABEL, _EXECUTION_MODE = OP["OpLabel"], OP["OpExecutionMode"]
@@ -123,6 +125,7 @@ class ModuleLowering:
         # The targets of kernels that have matrices of a work-group, and say how large that is.
         self.of_work_groups: set[Target] = set()
         self.kernels = self._kernels()
+        enlarge_tiles(self.kernels, self.functions, self.sections, self.pool)
         self._entry_points = {kernel.function for kernel in self.kernels}
 
     def _users_of(self, of_work_group: bool) -> set[int]:
@@ -146,7 +149,7 @@ class ModuleLowering:
         callers = _callers_of_the_library(lowered)
         for kernel in self.kernels:
             kernel.uses_library = kernel.function in callers
-        read_tiles(self.kernels, self.functions, self.sections)
+        read_tiles(self.kernels, self.functions, self.sections, self.pool)
         kernels = describe(self.kernels, self.functions, self.sections, self.types, self._spellings)
         sizes = [target.sub_group_size for function, target in self._versions if function in self._of_subgroups]
         size = min(sizes, default=self.strategy.tuning.sub_group_size)
@@ -185,6 +188,9 @@ class ModuleLowering:
             if self.strategy.has_one_work_item and kernel.uses_matrices and kernel.required_size not in (None, 1):
                 message = f"kernel '{kernel.name}' asks for subgroups of {kernel.required_size}, and --matrices one"
                 notes.append(("sub-group-size", f"{message} makes them of one work-item", kernel.name))
+            if kernel.local_size is None and kernel.most_staged is not None and kernel.most_staged < MAX_WORK_ITEMS:
+                message = f"kernel '{kernel.name}' has local memory for work-groups of {kernel.most_staged} work-items"
+                notes.append(("sub-group-size", f"{message}; reqd_work_group_size makes room for more", kernel.name))
         return notes
 
     # --- functions -------------------------------------------------------------------------------
@@ -405,11 +411,12 @@ def kernels_of(module: Module, spellings: Mapping[str, list[str]] = MappingProxy
     """Return the descriptions of the kernels of a module, which is not changed. `spellings` are OpenCL C's types of
     kernels' parameters."""
     sections, code = split(module.instructions)
-    types = Types(Pool(module, sections[Section.GLOBAL], module.definitions()))
+    pool = Pool(module, sections[Section.GLOBAL], module.definitions())
+    types = Types(pool)
     functions = {items[0].result or 0: items for items in code}
     users = users_of_matrices(functions, types, {i.result or 0 for i in types.pool.items if i.opcode == MATRIX})
     kernels = read_kernels(sections, types.constants, users)
-    read_tiles(kernels, functions, sections)
+    read_tiles(kernels, functions, sections, pool)
     return describe(kernels, functions, sections, types, spellings)
 
 

@@ -2,7 +2,8 @@
 
 Usage: tools/matrix-table [--jobs N] [--seed S] [--covering] [--in-c] [--target NAME ...]
            [--option=OPTION ...] [PATTERN ...]
-Patterns are names of rows (`*` stands for anything); names of targets are like one1, lanes16, native16.
+Patterns are names of rows (`*` stands for anything); names of targets are like one1, lanes16, native16;
+one1:spv is of native modules that are lowered.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from opencl_devices import NoDevice, full_device
 from spread import CLUSTER_HELP
 
 from . import table
-from .axes import MAINTENANCE, NATIVE, PARTS, targets
+from .axes import MAINTENANCE, NATIVE, PARTS, lowered_targets, targets
 from .execution import IN_C
 from .requirements import missing, unknown, without_cases
 from .workers import batches, run_all, run_on_cluster
@@ -44,7 +45,8 @@ def main() -> int:
         return 1
     start = time.monotonic()
     more = (*arguments.option, *([IN_C] if arguments.in_c else []))
-    everywhere = tuple(replace(t, more=more) for t in (*targets(device), NATIVE, MAINTENANCE))
+    every = (*targets(device), NATIVE, MAINTENANCE, *([] if arguments.in_c else lowered_targets(device)))
+    everywhere = tuple(replace(t, more=more) for t in every)
     pairs = [(target, row) for target in everywhere for row in table.rows_for(target, everywhere)]
     if arguments.covering:
         pairs = list(table.covering(everywhere, arguments.seed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 NATIVE = Target("native", 16)
 # With the instructions of SPV_EXT_cooperative_matrix_maintenance1.
 MAINTENANCE = Target("native:maint1", 16)
+# Native modules that are lowered to smaller subgroups than those of their consumers, and so to more of them.
+LOWERED = (Target("one", 1, through="spv"), Target("scratch", 4, through="ir"), Target("lanes", 4, through="spv"))
+# Work-items in a work-group of those.
+LOWERED_WORK_ITEMS = 16
 # Subgroup sizes of each strategy.
 SIZES = {
     "one": (1,),
@@ -97,11 +102,16 @@ def types() -> list[ComponentType]:
 
 def targets(device: DeviceInfo) -> list[Target]:
     """Every strategy of the library, with the subgroup sizes that the device has where those are the device's."""
-    return [
-        target
-        for target in all_targets()
-        if target.route not in IN_SUB_GROUPS or target.sub_group_size in device.sub_group_sizes
-    ]
+    return _of_device(device, all_targets())
+
+
+def lowered_targets(device: DeviceInfo) -> list[Target]:
+    """Those for native modules that are lowered, which the device has."""
+    return _of_device(device, LOWERED)
+
+
+def _of_device(device: DeviceInfo, wanted: Iterable[Target]) -> list[Target]:
+    return [t for t in wanted if t.route not in IN_SUB_GROUPS or t.sub_group_size in device.sub_group_sizes]
 
 
 def all_targets() -> list[Target]:

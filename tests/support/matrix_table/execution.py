@@ -18,6 +18,7 @@ from coopmat.diagnostics import InternalError
 from coopmat.matrices.reference import Array
 
 from . import native
+from .axes import LOWERED_WORK_ITEMS, NATIVE
 from .rows import Key, Plan, Row
 
 #: The compiler's option for OpenCL C.
@@ -64,7 +65,8 @@ class Runner:
         for number, (row, plan) in enumerate(zip(rows, plans, strict=True)):
             info = module.kernels[f"t{number}"]
             assert info.uses_matrices and info.sub_group_size == target.sub_group_size, info
-            results = self._launch(getattr(program, f"t{number}"), plan, target.sub_group_size * row.sub_groups)
+            size = LOWERED_WORK_ITEMS if target.through else target.sub_group_size * row.sub_groups
+            results = self._launch(getattr(program, f"t{number}"), plan, size)
             faults = [(check.key, check.fault(results[check.number])) for check in plan.checks]
             findings += [Finding(target, row.name, case, fault) for case, fault in faults if fault]
         return findings
@@ -103,7 +105,14 @@ def compile_plans(target: Target, plans: Sequence[Plan]) -> coopmat.Module:
     text = "\n".join(plan.named(name) for name, plan in zip(kernels, plans, strict=True))
     if IN_C in target.more:
         text = library_names.renamed(text, target.route, zlib.crc32(text.encode()), kernels)
-    module = coopmat.compile(PRELUDE + text, target.options, name="table.cl")
+    text = PRELUDE + text
+    if target.through:
+        sized = f"kernel __attribute__((reqd_work_group_size({LOWERED_WORK_ITEMS}, 1, 1))) void"
+        made = coopmat.compile(text.replace("kernel void", sized), NATIVE.options, name="table.cl")
+        code = made.spirv if target.through == "spv" else made.llvm_ir
+        module = coopmat.compile(code, ["-w", *target.options], name="table", language=target.through)
+    else:
+        module = coopmat.compile(text, target.options, name="table.cl")
     # Here is where it fails.
     _ = module.opencl_c if module.code == "c" else module.spirv
     return module

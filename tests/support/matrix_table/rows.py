@@ -36,6 +36,13 @@ _PARTS = {
     "coop_mat_convert": "convert",
     "coop_mat_transpose": "transpose",
 }
+# Operations that native modules move through local memory, whatever their operands.
+_STAGED = frozenset(
+    {
+        *("load checked", "store checked", "coop_mat_map", "coop_mat_build", "coop_mat_reduce", "coop_mat_transpose"),
+        *("change of use", "conversion and change of use"),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,13 @@ class Row:
     def parts(self) -> set[str]:
         """Of the language, that it needs: names of `axes.PARTS`."""
         return {part for case in self.keys for part in case.parts}
+
+    @property
+    def is_staged(self) -> bool:
+        """Return whether native modules move matrices through local memory here, and the program uses none itself."""
+        values = {value for case in self.keys for _, value in case.axes}
+        stages = any(case.operation in _STAGED for case in self.keys) or not values.isdisjoint(("PACKED", "private"))
+        return stages and "local" not in values
 
     def runs_on(self, route: str) -> bool:
         return all(PARTS[part].there(route) for part in self.parts)

@@ -8,10 +8,14 @@ from functools import cache
 
 from matrix_programs import Target
 
+from coopmat.matrices.variants import COMPONENT_TYPES
+
 from . import conversions, elements, functions, memory, multiply_add, operators, programs
 from .rows import Key, Row
 
 FAMILIES = (memory, operators, elements, functions, conversions, multiply_add, programs)
+
+SMALL_FLOATS = frozenset(name for name, row in COMPONENT_TYPES.items() if row.is_bits)
 
 
 @cache
@@ -27,14 +31,22 @@ def rows_on(route: str) -> list[Row]:
 
 
 def rows_for(target: Target, targets: tuple[Target, ...]) -> list[Row]:
-    """Rows that are not for everywhere are dealt out to the subgroup sizes of a route, which differ little."""
-    sizes = [t.sub_group_size for t in targets if t.route == target.route]
+    """Rows that are not for everywhere are dealt out to the subgroup sizes of a route, which differ little. Native
+    modules that are lowered have those with staged operations, which all subgroups of a work-group run alike."""
+    if target.through:
+        return [row for row in rows_on("native") if row.is_staged and _is_read(row, target.through)]
+    sizes = [t.sub_group_size for t in targets if t.route == target.route and not t.through]
     mine = sizes.index(target.sub_group_size)
     chosen = rows_on(target.route)
     everywhere = target.route == "lanes"
     return [
         row for row in chosen if (row.everywhere and everywhere) or zlib.crc32(row.name.encode()) % len(sizes) == mine
     ]
+
+
+def _is_read(row: Row, language: str) -> bool:
+    """Return whether modules with the types of a row are read from a language: IR has no matrices of small floats."""
+    return language != "ir" or not any(value in SMALL_FLOATS for case in row.keys for _, value in case.axes)
 
 
 def covering(targets: tuple[Target, ...], seed: int) -> Iterator[tuple[Target, Row]]:
@@ -52,6 +64,9 @@ def covering(targets: tuple[Target, ...], seed: int) -> Iterator[tuple[Target, R
 def _features(target: Target, case: Key) -> Iterator[tuple[str, ...]]:
     """What the selection covers: each operation on each route, with each value of each axis, and on each route with
     each component type; each kind of memory on each route; each target at all."""
+    if target.through:
+        yield (case.operation, "through")
+        return
     yield (case.operation, target.route)
     yield (str(target),)
     for axis, value in case.axes:
