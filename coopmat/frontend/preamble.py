@@ -7,7 +7,8 @@ lines, options and files goes on from there. Macros of the command line count on
 
 A preamble is not kept where it has an error, matrices, `#line` or a pragma for warnings, or where it ends within a
 declaration. One whose functions were not all kept, and of which others are reached, is made and kept anew, with all.
-What is kept lies in this process and in the cache on disk, as pickles of which only classes of the frontend are read.
+What is kept lies in this process and in the cache on disk, as pickles from which only the classes in `_readable` are
+read.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ import pickle
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from .. import budgets, file_table
@@ -48,6 +50,8 @@ _PIECE = re.compile(
     r"|)\n"
 )
 _WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+# What wrong facts raise: a file may have the right digest and any contents.
+_ABSURD = (ValueError, LookupError, TypeError, AttributeError)
 
 
 def length(text: str) -> int:
@@ -126,9 +130,12 @@ class Preamble:
         if entry is None or texts is None:
             return False
         try:
-            self.known = read(entry.payload)
+            known = read(entry.payload)
         except Unreached:
             return False
+        if not isinstance(known, Known):
+            return False
+        self.known = known
         for file, text in texts.items():
             diagnostics.sources.add(file, text)
         return True
@@ -192,12 +199,27 @@ def _read(name: str) -> str:
 # --- pickles ---------------------------------------------------------------------------------------
 
 
-# A file may have the right digest and any contents.
-_ABSURD = (pickle.UnpicklingError, ValueError, LookupError, TypeError, AttributeError, EOFError, ImportError)
+@cache
+def _readable() -> Mapping[tuple[str, str], Callable[..., Any]]:
+    """Return the classes that preambles contain, and the functions that make objects for them, by module and name."""
+    from .. import diagnostics
+    from . import expansion, tokens, typed, types
+    from .sema import context, preamble
+
+    named: list[Callable[..., Any]] = [Known, set, frozenset, types.scalar_named, preamble.function_without_body]
+    named += [getattr(diagnostics, name) for name in ("Diagnostic", "FixIt", "Label", "Note", "Severity", "Span")]
+    named += [tokens.Token, expansion.Macro, expansion._Operand]
+    named += [getattr(context, name) for name in ("EnumConstant", "EnumTag", "Overloads", "Scope", "Typedef")]
+    for module in (types, typed.declarations, typed.expressions, typed.statements):
+        own = (item for item in vars(module).values() if isinstance(item, type) and item.__module__ == module.__name__)
+        # A class that reduces its objects itself is not named in pickles.
+        named += [item for item in own if "__reduce__" not in vars(item)]
+    return {(item.__module__, item.__qualname__): item for item in named}
 
 
 class _Reader(pickle.Unpickler):
-    """A reader that makes nothing but objects of the frontend's classes."""
+    """A reader that makes nothing but objects of the classes in `_readable`. It imports nothing, and a name with a dot,
+    which leads into a module's or a class's attributes, is none of these."""
 
     def __init__(self, data: bytes, shared: Sequence[object] = ()) -> None:
         super().__init__(io.BytesIO(data))
@@ -206,27 +228,17 @@ class _Reader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("coopmat.frontend.sema.preamble", "shared_object"):
             return self._shared.__getitem__
-        if (module, name) in _ALLOWED:
-            return super().find_class(module, name)
-        if module == "coopmat.diagnostics" or module.startswith(("coopmat.frontend.", "coopmat.matrices.")):
-            found = super().find_class(module, name)
-            if isinstance(found, type):
-                return found
-        raise pickle.UnpicklingError(f"{module}.{name} is not a part of a preamble")
-
-
-_ALLOWED = {
-    *(("builtins", name) for name in ("set", "frozenset")),
-    ("coopmat.frontend.types", "scalar_named"),
-    ("coopmat.frontend.sema.preamble", "function_without_body"),
-}
+        found = _readable().get((module, name))
+        if found is None:
+            raise pickle.UnpicklingError(f"{module}.{name} is not a part of a preamble")
+        return found
 
 
 def read(data: bytes, shared: Sequence[object] = ()) -> Any:
     """Return the object of a pickle; `shared` are those that it names by their number. Raises Unreached."""
     try:
         return _Reader(data, shared).load()
-    except _ABSURD as error:
+    except Exception as error:  # whatever the classes raise for arguments that are none of theirs
         raise Unreached from error
 
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pickle
+import random
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -306,6 +310,84 @@ def test_only_classes_of_the_frontend_are_made(tree: Tree) -> None:
             known = pickle.loads(entry.payload)
             damaged = preamble.Known(known.preprocessor, known.parser, b"cbuiltins\nprint\n(S'x'\ntR.", known.bodies)
             preamble._STORE._entries[key] = type(entry)(pickle.dumps(damaged), entry.facts)
+    assert results(path, knows=False) == expected
+
+
+def _called(module: str, name: str, *arguments: str) -> bytes:
+    """Return a pickle that calls what has this name, which may have dots, with texts."""
+
+    def text(value: str) -> bytes:
+        return b"\x8c" + bytes([len(value.encode())]) + value.encode()
+
+    return b"\x80\x04" + text(module) + text(name) + b"\x93(" + b"".join(map(text, arguments)) + b"tR."
+
+
+def test_no_pickle_runs_a_program_or_opens_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "found"
+    path.write_text("whole")
+    for module, name, *arguments in (
+        ("coopmat.matrices.meaning", "np.f2py.subprocess.Popen", "touch", str(tmp_path / "made")),
+        ("coopmat.frontend.preamble", "io.FileIO", str(path), "w"),
+        ("coopmat.frontend.preamble", "Known.__init__.__globals__", ""),
+        ("coopmat.diagnostics", "CompileError", ""),
+        ("coopmat.frontend.preprocess", "Preprocessor", ""),
+    ):
+        with pytest.raises(preamble.Unreached):
+            preamble.read(_called(module, name, *arguments))
+    assert path.read_text() == "whole" and not (tmp_path / "made").exists()
+
+
+def _names(value: object, depth: int) -> Iterator[str]:
+    """Yield the names of what can be called within a module or a class, with dots from the second on."""
+    for name in dir(value):
+        found = getattr(value, name, None)
+        if callable(found):
+            yield name
+        if depth and (isinstance(found, ModuleType) or (isinstance(found, type) and not name.startswith("__"))):
+            yield from (f"{name}.{rest}" for rest in _names(found, depth - 1))
+
+
+def test_every_name_but_those_of_plain_classes_is_refused() -> None:
+    """Pickles may name whatever the package's modules have, and what these import."""
+    reader = preamble._Reader(b"")
+    found = set()
+    modules = {name: module for name, module in list(sys.modules.items()) if name.startswith("coopmat.")}
+    for module, value in modules.items():
+        for name in _names(value, 1):
+            try:
+                found.add((module, name, reader.find_class(module, name)))
+            except pickle.UnpicklingError:
+                continue
+    functions = {"scalar_named", "function_without_body", "shared_object"}
+    for module, name, value in found:
+        is_plain = isinstance(value, type) and (value.__module__, value.__qualname__) == (module, name)
+        assert is_plain or name in functions, (module, name, value)
+        assert not {"__reduce__", "__reduce_ex__", "__del__"} & vars(value).keys() if is_plain else True, value
+    assert len(found) > 60
+
+
+def test_damaged_pickles_are_not_there(tree: Tree) -> None:
+    """Bits, names and opcodes that are changed: a preamble is read, or there is none; nothing else happens."""
+    path = tree(main_cl=MAIN, some_h=HEADER)
+    results(path, knows=False)
+    rng = random.Random(33)
+    payloads = [entry.payload for entry in preamble._STORE._entries.values() if entry.payload]
+    known = preamble.read(payloads[0])
+    for whole in [payloads[0], known.declarations, *known.bodies.values()]:
+        for _ in range(200):
+            data = bytearray(whole)
+            for _ in range(rng.choice((1, 1, 2, 8))):
+                at = rng.randrange(len(data))
+                data[at : at + rng.randrange(3)] = rng.choice((bytes([rng.randrange(256)]), b"b", b"R", b"\x93", b""))
+            with suppress(preamble.Unreached):
+                preamble.read(bytes(data))
+
+
+def test_other_objects_than_preambles_are_not_used(tree: Tree) -> None:
+    path = tree(main_cl=MAIN, some_h=HEADER)
+    expected = results(path, knows=False)
+    for key, entry in list(preamble._STORE._entries.items()):
+        preamble._STORE._entries[key] = type(entry)(pickle.dumps([7]), entry.facts)
     assert results(path, knows=False) == expected
 
 
