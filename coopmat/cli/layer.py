@@ -53,6 +53,8 @@ def run(program: str, arguments: tuple[str, ...]) -> int:
     path = shutil.which(program)
     if path is None:
         raise click.UsageError(f"there is no program {program}")
+    if fault := library.loader_fault(Path(path)):
+        click.echo(f"warning: {fault}", err=True)
     os.execve(path, [program, *arguments], {**os.environ, **variables})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import mmap
 import os
 import shutil
 import subprocess
@@ -18,6 +19,8 @@ LAYERS = "OPENCL_LAYERS"
 """The variable by which OpenCL's loaders are told of layers: paths, separated by colons."""
 NAME = "libcoopmat_layer.so"
 _PATHS = ".paths"
+# What a loader asks drivers for, by this name.
+_OF_LOADERS = b"clIcdGetPlatformIDsKHR"
 _HERE = Path(__file__).resolve().parent
 INCLUDE = _HERE / "include"
 """The directory of OpenCL's headers."""
@@ -43,6 +46,9 @@ class LayerLibrary:
         for what, path in (("interpreter", self.interpreter), ("helper", self.helper)):
             if not path.is_file():
                 yield f"its {what} is not there any more: {path}"
+        status = self.path.with_name(self.path.name + _PATHS).stat()
+        if status.st_mode & 0o022 or status.st_uid not in (0, os.geteuid()):
+            yield f"others can write the file that names its helper: {self.path.name}{_PATHS}"
         if any(source.stat().st_mtime > self.path.stat().st_mtime for source in sources()):
             yield "its source is newer"
 
@@ -130,6 +136,19 @@ def find(path: Path | None = None) -> LayerLibrary | None:
     except OSError:
         return None
     return LayerLibrary(path, Path(lines[0]), Path(lines[1])) if path.is_file() and len(lines) >= 2 else None
+
+
+def loader_fault(program: Path) -> str | None:
+    """Return why a program does not load the layer: it contains an OpenCL loader that knows of no layers; None where it
+    does not, or is no program for Linux."""
+    try:
+        with program.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            has_own = content[:4] == b"\x7fELF" and content.find(_OF_LOADERS) >= 0
+            if not has_own or any(content.find(text) >= 0 for text in (LAYERS.encode(), b"libOpenCL.so")):
+                return None
+    except (OSError, ValueError):  # it cannot be read, or is empty
+        return None
+    return f"{program} contains an OpenCL loader of its own, which loads no layers: link it with libOpenCL.so"
 
 
 def environment(library: LayerLibrary) -> dict[str, str]:

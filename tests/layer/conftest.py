@@ -19,6 +19,7 @@ from stub_application import (
     application as stub_application,
     close_applications,
     loaders,
+    preload,
 )
 from stub_suite import EXTENSIONS, Stub
 
@@ -39,7 +40,9 @@ def require_compiler() -> None:
 @pytest.fixture(scope="session")
 def layer(tmp_path_factory: pytest.TempPathFactory) -> library.LayerLibrary:
     require_compiler()
-    return library.build(tmp_path_factory.mktemp("layer") / "libcoopmat_layer.so")
+    own = os.environ.get("COOPMAT_TEST_LAYER")
+    found = library.find(Path(own)) if own else None
+    return found or library.build(tmp_path_factory.mktemp("layer") / "libcoopmat_layer.so")
 
 
 @pytest.fixture
@@ -57,7 +60,7 @@ def application(layer: library.LayerLibrary, device: DeviceInfo) -> Application:
             if most_bytes is not None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
 
-        environment = {**os.environ, "OPENCL_LAYERS": layers, "PYOPENCL_NO_CACHE": "1", **variables}
+        environment = {**os.environ, "OPENCL_LAYERS": layers, "PYOPENCL_NO_CACHE": "1", **preload(), **variables}
         command = [sys.executable, str(HERE / program), *arguments]
         done = subprocess.run(
             command,
@@ -68,6 +71,7 @@ def application(layer: library.LayerLibrary, device: DeviceInfo) -> Application:
             preexec_fn=limit,
         )
         assert done.returncode == 0, done.stderr
+        assert "Traceback" not in done.stderr, done.stderr
         result: dict[str, Any] = json.loads(done.stdout)
         return result
 

@@ -812,6 +812,8 @@ static cl_program CL_API_CALL CreateProgramWithBinary(cl_context context, cl_uin
     object *c = (object *)context;
     if (!is_live(c, 'c', "clCreateProgramWithBinary"))
         return fail(error, CL_INVALID_CONTEXT);
+    if (count > c->device_count)
+        return fail(error, CL_INVALID_DEVICE);
     record("clCreateProgramWithBinary %s devices=%s", name(context), names(count, ids));
     if (!count || !ids || !lengths || !binaries)
         return fail(error, CL_INVALID_VALUE);

@@ -95,7 +95,7 @@ def test_variants(application: Application) -> None:
     assert len(more["records"]) > len(result["records"])
 
 
-@pytest.mark.parametrize("fault", ["missing", "writable", "interpreter", "helper"])
+@pytest.mark.parametrize("fault", ["missing", "writable", "group", "interpreter", "helper"])
 def test_a_build_without_helper_fails_with_a_log(
     application: Application, layer: library.LayerLibrary, tmp_path: Path, fault: str
 ) -> None:
@@ -108,7 +108,11 @@ def test_a_build_without_helper_fails_with_a_log(
         lines[fault == "helper"] = "/nowhere/at/all"
     if fault != "missing":
         paths.write_text("\n".join(lines) + "\n")
-        paths.chmod(0o666 if fault == "writable" else 0o644)
+        paths.chmod({"writable": 0o646, "group": 0o664}.get(fault, 0o644))
+        found = library.find(own)
+        assert found is not None and any("others can write" in text for text in found.faults) == (
+            fault in ("writable", "group")
+        )
     result = application("failed", layers=str(own), COOPMAT_NO_CACHE="1")
     assert "coopmat" in result["log"] and result["plain"]
 

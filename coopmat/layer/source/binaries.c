@@ -38,8 +38,8 @@ static binary driver_binary(cl_program id, cl_device_id device, bool with_bytes)
     binary result = { NULL, 0 };
     cl_uint count;
     cl_device_id *ids = devices_of(id, &count);
-    size_t *sizes = calloc(count + 1, sizeof *sizes);
-    unsigned char **places = calloc(count + 1, sizeof *places);
+    size_t *sizes = calloc((size_t)count + 1, sizeof *sizes);
+    unsigned char **places = calloc((size_t)count + 1, sizeof *places);
     if (ids && sizes && places
         && !next->clGetProgramInfo(id, CL_PROGRAM_BINARY_SIZES, count * sizeof *sizes, sizes, NULL))
         for (cl_uint i = 0; i < count; i++)
@@ -110,7 +110,7 @@ cl_int binary_sizes(cl_program id, size_t room, void *to, size_t *written)
 {
     cl_uint count;
     cl_device_id *ids = devices_of(id, &count);
-    size_t *sizes = calloc(count + 1, sizeof *sizes);
+    size_t *sizes = calloc((size_t)count + 1, sizeof *sizes);
     cl_int error = ids && sizes ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     for (cl_uint i = 0; !error && i < count; i++)
         sizes[i] = container(id, ids[i], false).size;
@@ -151,8 +151,10 @@ cl_program CL_API_CALL layer_CreateProgramWithBinary(cl_context context, cl_uint
 {
     kernel_facts *facts = NULL;
     bool has_container = false;
-    size_t *sizes = ids && lengths && given ? calloc(count + 1, sizeof *sizes) : NULL;
-    const unsigned char **bytes = sizes ? calloc(count + 1, sizeof *bytes) : NULL;
+    /* No context has more devices: the driver refuses such a count before it looks at the lists. */
+    const bool is_list = ids && lengths && given && count <= MOST_DEVICES;
+    size_t *sizes = is_list ? calloc((size_t)count + 1, sizeof *sizes) : NULL;
+    const unsigned char **bytes = sizes ? calloc((size_t)count + 1, sizeof *bytes) : NULL;
     for (cl_uint i = 0; bytes && i < count; i++) {
         uint64_t size = 0;
         bytes[i] = given[i];

@@ -597,7 +597,7 @@ static void CL_CALLBACK forward_linked(cl_program id, void *data)
 cl_program CL_API_CALL layer_LinkProgram(cl_context context, cl_uint count, const cl_device_id *ids, const char *options,
     cl_uint input_count, const cl_program *inputs, callback function, void *data, cl_int *error)
 {
-    cl_program *behind = inputs ? calloc(input_count + 1, sizeof *behind) : NULL;
+    cl_program *behind = inputs ? calloc((size_t)input_count + 1, sizeof *behind) : NULL;
     linkage own = { context, NULL, function, data };
     cl_program id;
     if (!behind)

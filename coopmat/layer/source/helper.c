@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@
 extern char **environ;
 
 static pthread_mutex_t helper_lock = PTHREAD_MUTEX_INITIALIZER;
-static int socket_fd = -1;
+static int socket_fd = -1, output_fd = -1; /* Of the helper's process, which `owner` has started. */
 static pid_t helper_pid, owner, unfinished;
 static bool timed_out; /* The last transfer ended at its deadline. */
 
@@ -45,7 +46,7 @@ static long long now_ms(void)
     return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-/* Reads the two paths, each on a line of its own. The file must not be one that others can write. */
+/* Reads the two paths, each on a line of its own. The file must be the user's or root's, and nobody else's to write. */
 bool read_paths(char *python, char *helper, size_t room)
 {
     Dl_info self;
@@ -58,7 +59,7 @@ bool read_paths(char *python, char *helper, size_t room)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return false;
-    bool trusted = !fstat(fd, &status) && S_ISREG(status.st_mode) && !(status.st_mode & S_IWOTH)
+    bool trusted = !fstat(fd, &status) && S_ISREG(status.st_mode) && !(status.st_mode & (S_IWGRP | S_IWOTH))
         && (status.st_uid == 0 || status.st_uid == geteuid());
     FILE *file = trusted ? fdopen(fd, "r") : NULL;
     if (!file) {
@@ -104,7 +105,9 @@ static void drop_helper(void)
     if (socket_fd < 0)
         return;
     close(socket_fd);
-    socket_fd = -1;
+    if (output_fd >= 0)
+        close(output_fd);
+    socket_fd = output_fd = -1;
     if (owner == getpid())
         kill_process(helper_pid);
 }
@@ -117,14 +120,61 @@ static void leave_helper(void)
         kill_process(unfinished);
     unfinished = helper_pid;
     close(socket_fd);
-    socket_fd = -1;
+    close(output_fd);
+    socket_fd = output_fd = -1;
+}
+
+/* Another descriptor in place of this one, above the standard ones: these may be closed in the application, and are the
+ * helper's own. */
+static int above_standard(int fd)
+{
+    int result = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+/* The two ends of a conversation, and a file in memory for what the helper prints; false where there are none. */
+static bool open_files(int ends[2], int *output)
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        return false;
+    for (int i = 0; i < 2; i++)
+        ends[i] = above_standard(ends[i]);
+    *output = above_standard((int)syscall(SYS_memfd_create, "coopmat", 1u /* MFD_CLOEXEC */));
+    if (*output < 0)
+        *output = above_standard(open("/dev/null", O_RDWR | O_CLOEXEC));
+    if (ends[0] >= 0 && ends[1] >= 0 && *output >= 0 && !fcntl(*output, F_SETFL, O_APPEND))
+        return true;
+    for (int i = 0; i < 2; i++)
+        if (ends[i] >= 0)
+            close(ends[i]);
+    if (*output >= 0)
+        close(*output);
+    return false;
+}
+
+/* With the helper's lock: the last line that the helper printed, as far as `room` allows. */
+static void last_line(char *line, size_t room)
+{
+    char text[512];
+    struct stat status;
+    off_t from = 0;
+    if (output_fd >= 0 && !fstat(output_fd, &status) && status.st_size > (off_t)sizeof text - 1)
+        from = status.st_size - ((off_t)sizeof text - 1);
+    ssize_t size = output_fd >= 0 ? pread(output_fd, text, sizeof text - 1, from) : 0;
+    while (size > 0 && (unsigned char)text[size - 1] <= ' ')
+        size--;
+    text[size > 0 ? size : 0] = 0;
+    const char *begin = strrchr(text, '\n');
+    snprintf(line, room, "%s", begin ? begin + 1 : text);
 }
 
 /* With the helper's lock: returns an explanation, which is static, or NULL where the helper runs. */
 static const char *start_helper(void)
 {
     char python[4096] = "", helper[4096] = "";
-    int ends[2];
+    int ends[2], output;
     if (socket_fd >= 0 && owner == getpid())
         return NULL;
     drop_helper(); /* a fork's copy of the parent's */
@@ -136,7 +186,7 @@ static const char *start_helper(void)
     while (environ[count])
         count++;
     char **environment = malloc((count + 1) * sizeof *environment);
-    if (!environment || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
+    if (!environment || !open_files(ends, &output)) {
         free(environment);
         return "there is no memory or no file descriptor left for the helper";
     }
@@ -154,8 +204,9 @@ static const char *start_helper(void)
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 0);
-    /* What the helper prints must not get into the application's output. */
-    posix_spawn_file_actions_adddup2(&actions, 2, 1);
+    /* What the helper prints must not get into the application's output, nor among its errors. */
+    posix_spawn_file_actions_adddup2(&actions, output, 1);
+    posix_spawn_file_actions_adddup2(&actions, output, 2);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
@@ -169,9 +220,11 @@ static const char *start_helper(void)
     close(ends[1]);
     if (error) {
         close(ends[0]);
+        close(output);
         return "the interpreter of the helper cannot be started: run `coopmat layer build` again";
     }
     socket_fd = ends[0];
+    output_fd = output;
     owner = getpid();
     return NULL;
 }
@@ -240,17 +293,23 @@ static message whole_request(const message *request)
     return whole;
 }
 
-/* Asks the running helper, with its lock. Returns an explanation, which is static, or NULL where it answered. */
-static const char *ask_helper(const message *request, message *answer, long long deadline, bool *may_repeat)
+/* Asks the running helper, with its lock. Returns an explanation, which is static, or NULL where it answered. `printed`
+ * gets the last line that a helper printed that ended. */
+static const char *ask_helper(
+    const message *request, message *answer, long long deadline, bool *may_repeat, char *printed, size_t room)
 {
     bool answered = converse(request, answer, deadline);
     *may_repeat = !answered && !timed_out;
-    if (answered)
+    if (answered) {
+        if (ftruncate(output_fd, 0)) { } /* What was printed meanwhile is of no use; /dev/null has no size. */
         return NULL;
+    }
     if (timed_out && now_ms() >= deadline) {
         leave_helper();
         return "the compiler took longer than COOPMAT_BUILD_TIMEOUT allows (600 seconds where it is not set)";
     }
+    if (!timed_out)
+        last_line(printed, room);
     drop_helper();
     return timed_out ? "the compiler stopped responding" : "the compiler ended without an answer";
 }
@@ -258,6 +317,7 @@ static const char *ask_helper(const message *request, message *answer, long long
 bool ask(const message *request, message *answer, char **why)
 {
     const char *reason = "there is no memory left";
+    char printed[256] = "";
     *why = NULL;
     bool answered = !request->failed && answer_from_cache(request, answer);
     if (answered)
@@ -272,14 +332,14 @@ bool ask(const message *request, message *answer, char **why)
             reason = start_helper();
             if (reason)
                 break;
-            reason = ask_helper(&whole, answer, deadline, &repeat);
+            reason = ask_helper(&whole, answer, deadline, &repeat, printed, sizeof printed);
         }
         answered = !reason;
         pthread_mutex_unlock(&helper_lock);
     }
     release_message(&whole);
-    if (!answered)
-        *why = strdup(reason);
+    if (!answered && asprintf(why, "%s%s%s", reason, *printed ? ": " : "", printed) < 0)
+        *why = NULL;
     return answered;
 }
 

@@ -50,13 +50,13 @@ bool il_has_matrices(const void *il, size_t size)
     return false;
 }
 
-/* The bytes of a type of numbers; 0: it is none. */
+/* The bytes of a type of numbers; 0: it is none that OpenCL has, which end at 64 bits. */
 static size_t size_of_type(const void *il, size_t size, uint32_t id)
 {
     instruction i = { .words = il };
     while (next_instruction(&i, size))
         if ((i.opcode == OP_TYPE_INT || i.opcode == OP_TYPE_FLOAT) && i.count > 2 && word(&i, 1) == id)
-            return word(&i, 2) / 8;
+            return word(&i, 2) <= 8 * LARGEST_CONSTANT ? word(&i, 2) / 8 : 0;
     return 0;
 }
 

@@ -1,5 +1,5 @@
 /* Whether a program's text has matrices: its own, or that of files that it includes. Other programs are the driver's own
- * business. Includes are read roughly, without macros and conditions. */
+ * business. Includes are read roughly, without macros and conditions, and no more than MOST_TRIES are looked for. */
 #define _GNU_SOURCE
 #include "layer.h"
 
@@ -10,13 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 256, MOST_DIRECTORIES = 64, LARGEST_SOURCE = 64 << 20 };
+enum { MOST_FILES = 256, MOST_DIRECTORIES = 64, MOST_TRIES = MOST_FILES * MOST_DIRECTORIES };
+enum { LARGEST_SOURCE = 64 << 20, LONGEST_PATH = 4000 };
 
 typedef struct {
     char *directories[MOST_DIRECTORIES];
     size_t directory_count;
     char *seen[MOST_FILES];
     size_t seen_count;
+    size_t tries_left; /* of opening a file: a text may name any number that there are not */
+    size_t bytes_left; /* of all files together */
 } search;
 
 bool text_has_matrices(const char *text)
@@ -65,11 +68,10 @@ bool text_includes(const char *text)
 static void find_directories(search *s, const char *options)
 {
     bool is_next = false;
-    while (options && *options && s->directory_count < MOST_DIRECTORIES) {
+    char *word = options ? malloc(strlen(options) + 1) : NULL;
+    while (word && *options && s->directory_count < MOST_DIRECTORIES) {
+        char *to = word, quote = 0;
         options += strspn(options, " \t\n");
-        char *word = malloc(strlen(options) + 1), *to = word, quote = 0;
-        if (!word)
-            return;
         for (; *options && (quote || !strchr(" \t\n", *options)); options++) {
             if (quote ? *options == quote : *options == '"' || *options == '\'')
                 quote = quote ? 0 : *options;
@@ -83,21 +85,25 @@ static void find_directories(search *s, const char *options)
         is_next = !is_next && !strcmp(word, "-I");
         if (directory)
             s->directories[s->directory_count++] = strdup(directory);
-        free(word);
     }
+    free(word);
 }
 
-static char *read_text(const char *path)
+/* NULL where it is not a regular file, or larger than what is left to read. */
+static char *read_text(search *s, const char *path)
 {
     struct stat status;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char *text = NULL;
     if (fd < 0)
         return NULL;
-    if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_size < LARGEST_SOURCE)
+    if (!fstat(fd, &status) && S_ISREG(status.st_mode) && (size_t)status.st_size < s->bytes_left)
         text = calloc(1, (size_t)status.st_size + 1);
-    if (text && read(fd, text, (size_t)status.st_size) < 0)
-        *text = 0;
+    if (text) {
+        s->bytes_left -= (size_t)status.st_size;
+        if (read(fd, text, (size_t)status.st_size) < 0)
+            *text = 0;
+    }
     close(fd);
     return text;
 }
@@ -106,21 +112,27 @@ static bool search_text(search *s, const char *text, const char *beside, size_t 
 
 static bool search_file(search *s, const char *directory, size_t directory_size, const char *name, size_t size)
 {
-    char path[4096];
-    int length = *name == '/' || !directory_size
-        ? snprintf(path, sizeof path, "%.*s", (int)size, name)
-        : snprintf(path, sizeof path, "%.*s/%.*s", (int)directory_size, directory, (int)size, name);
-    if (length < 0 || (size_t)length >= sizeof path || s->seen_count == MOST_FILES)
+    bool found = false;
+    if (directory_size + size > LONGEST_PATH || s->seen_count == MOST_FILES || !s->tries_left)
+        return false;
+    s->tries_left--;
+    /* Not on the stack: files include files. */
+    char *path = NULL;
+    if (asprintf(&path, "%.*s%s%.*s", *name == '/' ? 0 : (int)directory_size, directory,
+            *name == '/' || !directory_size ? "" : "/", (int)size, name) < 0)
         return false;
     for (size_t i = 0; i < s->seen_count; i++)
-        if (!strcmp(s->seen[i], path))
+        if (!strcmp(s->seen[i], path)) {
+            free(path);
             return false;
-    char *text = read_text(path), *kept = text ? strdup(path) : NULL;
-    bool found = false;
-    if (kept) {
-        s->seen[s->seen_count++] = kept;
+        }
+    char *text = read_text(s, path);
+    if (text) {
+        s->seen[s->seen_count++] = path;
         const char *slash = strrchr(path, '/');
         found = text_has_matrices(text) || search_text(s, text, path, slash ? (size_t)(slash - path) : 0);
+    } else {
+        free(path);
     }
     free(text);
     return found;
@@ -129,7 +141,7 @@ static bool search_file(search *s, const char *directory, size_t directory_size,
 static bool search_text(search *s, const char *text, const char *beside, size_t beside_size)
 {
     size_t size;
-    for (const char *name; (name = next_include(&text, &size)) != NULL;) {
+    for (const char *name; s->tries_left && (name = next_include(&text, &size)) != NULL;) {
         if (search_file(s, beside, beside_size, name, size))
             return true;
         for (size_t i = 0; i < s->directory_count; i++)
@@ -141,7 +153,7 @@ static bool search_text(search *s, const char *text, const char *beside, size_t 
 
 bool includes_have_matrices(const char *text, const char *options)
 {
-    search s = { .directory_count = 0 };
+    search s = { .tries_left = MOST_TRIES, .bytes_left = LARGEST_SOURCE };
     find_directories(&s, options);
     bool found = search_text(&s, text, "", 0);
     for (size_t i = 0; i < s.directory_count; i++)

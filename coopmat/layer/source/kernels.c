@@ -343,7 +343,9 @@ static bool chooses_group(const kernel_facts *facts, cl_uint dimensions, const s
 {
     if (facts->is_fixed || !global || !dimensions || dimensions > 3)
         return false;
-    bool is_whole = facts->sub_group_size > 1 && global[0] % facts->sub_group_size == 0;
+    /* A binary that was changed may have a subgroup that is larger than the work-group. */
+    bool fits = !facts->most_items || facts->sub_group_size <= facts->most_items;
+    bool is_whole = fits && facts->sub_group_size > 1 && global[0] % facts->sub_group_size == 0;
     chosen[0] = is_whole ? facts->sub_group_size : 1;
     chosen[1] = chosen[2] = 1;
     return is_whole || facts->most_items;

@@ -173,10 +173,13 @@ cl_int CL_API_CALL layer_GetKernelSuggestedLocalWorkSize(
 
 /* ---- programs.c */
 
+/* In bytes. */
+#define LARGEST_CONSTANT 8
+
 typedef struct {
     cl_uint id;
     size_t size;
-    unsigned char value[8];
+    unsigned char value[LARGEST_CONSTANT];
 } constant;
 
 /* What a device's last build made. */
@@ -229,7 +232,7 @@ cl_program create_with_il(cl_context context, const void *il, size_t size, cl_in
 /* ---- il.c */
 
 bool il_has_matrices(const void *il, size_t size);
-/* The bytes of a specialisation constant; 0: there is no such number. */
+/* The bytes of a specialisation constant, LARGEST_CONSTANT at most; 0: there is no such number. */
 size_t il_constant_size(const void *il, size_t size, cl_uint number);
 
 /* ---- includes.c */
