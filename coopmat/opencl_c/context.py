@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..diagnostics import Span
 from ..frontend import typed
-from ..frontend.types import HALF, PLAIN, USHORT, Type, held_as
-from .names import Names
+from ..frontend.nodes import walk
+from ..frontend.types import HALF, PLAIN, USHORT, ScalarType, Type, held_as
+from .names import LIBRARY_PREFIX, Names
 from .needs import Needs
 from .output import Output
 
@@ -31,6 +33,12 @@ class Program:
         """Return the type in which the text has values of `t`."""
         return USHORT if self.half_bits and t is HALF else held_as(t)
 
+    @cached_property
+    def has_barriers(self) -> bool:
+        """Return whether work-items may wait for others."""
+        calls = (n for f in self.unit.functions if f.body for n in walk(f.body) if isinstance(n, typed.BuiltinCall))
+        return any("barrier" in call.name or "_group_" in call.name for call in calls)
+
 
 class Context:
     """The state of one function's text, or of the text outside functions."""
@@ -38,6 +46,7 @@ class Context:
     def __init__(self, program: Program, decl: typed.FunctionDecl | None, out: Output) -> None:
         self.program, self.decl, self.output = program, decl, out
         self.temporaries: list[str] = []
+        self._opaque: dict[str, str] = {}
 
     def temporary(self, t: Type, span: Span) -> typed.VarRef:
         """A new object of the function's."""
@@ -46,6 +55,19 @@ class Context:
         decl = typed.VarDecl(span, f"c.{len(self.temporaries)}", t, PLAIN, "automatic")
         self.temporaries.append(declared(self.program, t, self.program.names.variable(decl)))
         return typed.VarRef(span, t, PLAIN, decl)
+
+    @property
+    def hides_negations(self) -> bool:
+        """Return whether negations of floats are hidden from the device's compiler (`spirv.negations` says why)."""
+        return self.decl is not None and self.program.has_barriers
+
+    def opaque(self, t: ScalarType, constant: str) -> str:
+        """Return the name of an object of the function's, whose value the device's compiler does not know."""
+        if constant not in self._opaque:
+            hidden, name = f"{LIBRARY_PREFIX}h{len(self._opaque)}", f"{LIBRARY_PREFIX}k{len(self._opaque)}"
+            self.temporaries += (f"volatile {t} {hidden} = {constant}", f"{t} {name} = {hidden}")
+            self._opaque[constant] = name
+        return self._opaque[constant]
 
     def value(self, e: typed.Expr) -> Text:
         from .expressions import value

@@ -193,4 +193,8 @@ def integer(c: Context, e: typed.IntConst) -> Text:
 def floating(c: Context, e: typed.FloatConst) -> Text:
     assert isinstance(e.type, ScalarType)
     type_name(c.program, e.type)
-    return constant(literals.floating(e.value, e.type, c.program.held(e.type)))
+    text = literals.floating(e.value, e.type, c.program.held(e.type))
+    if c.hides_negations and c.program.held(e.type) == e.type and (e.value == -1 or str(e.value) == "-0.0"):
+        # A product with it becomes a negation.
+        return Text(c.opaque(e.type, text))
+    return constant(text)

@@ -15,6 +15,11 @@ from ..frontend.types import (
     Type,
     VectorType,
     VoidType,
+    element_count,
+    element_type,
+    integer_type,
+    is_float,
+    with_count,
 )
 from . import builtins, conversions, literals
 from .declarations import declared, type_name
@@ -95,10 +100,23 @@ def _side(side: Text, level: Binds, number: int) -> str:
 def _unary(c: Context, e: typed.Unary) -> Text:
     if e.op == "lnot":
         return Text("!" + value(c, e.operand).prefix, Binds.PREFIX)
+    if e.op == "neg" and is_float(element_type(e.type)) and c.hides_negations:
+        return _hidden_negation(c, e)
     symbol = "-" if e.op == "neg" else "~"
     operand = value(c, conversions.promoted(e.operand)).prefix
     # Not --x.
     return Text(symbol + (f"({operand})" if operand.startswith(symbol) else operand), Binds.PREFIX)
+
+
+def _hidden_negation(c: Context, e: typed.Unary) -> Text:
+    """An operand whose sign bits are flipped by a mask that the device's compiler does not know."""
+    element = element_type(e.type)
+    assert isinstance(element, ScalarType)
+    bits = integer_type(element.bits, signed=False)
+    kind = with_count(bits, element_count(e.type))
+    mask = c.opaque(bits, literals.integer(1 << (element.bits - 1), bits))
+    flipped = f"{call(f'as_{kind}', value(c, e.operand)).text} ^ {mask}"
+    return call(f"as_{e.type}", Text(f"({kind})({flipped})", Binds.PREFIX))
 
 
 def _pointer_add(c: Context, e: typed.PointerAdd) -> Text:

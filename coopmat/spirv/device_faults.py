@@ -8,19 +8,27 @@ from .loop_conditions import LoopConditions
 from .loop_counts import LoopCounts
 from .loop_ends import LoopEnds
 from .loop_starts import LoopStarts
-from .module import OP, Instruction, Module
+from .module import OP, Instruction, Module, instruction
+from .negations import Negations
 from .opaque_zeros import Globals, OpaqueZeros
+from .strided_arguments import StridedArguments
 
 _FUNCTION, _END = OP["OpFunction"], OP["OpFunctionEnd"]
+# bits of an integer type -> its capability.
+_CAPABILITIES = {16: 22, 64: 11}
 
 
 def avoid_device_faults(module: Module) -> None:
     """Changes the functions of a module that such a compiler takes, also of one whose matrices are yet to be lowered.
 
-    See `loop_starts`, `loop_ends`, `loop_counts`, `id_guards` and `loop_conditions`. Raises MalformedModule.
+    See `loop_starts`, `loop_ends`, `loop_counts`, `id_guards`, `loop_conditions`, `strided_arguments` and `negations`.
+    Raises MalformedModule.
     """
     scope = Globals(module)
-    rewrites = (LoopStarts(scope), LoopEnds(scope), LoopCounts(scope), IdGuards(scope), LoopConditions(scope))
+    rewrites = (
+        *(LoopStarts(scope), LoopEnds(scope), LoopCounts(scope), IdGuards(scope), LoopConditions(scope)),
+        *(StridedArguments(scope), Negations(scope)),
+    )
     code = module.instructions
     first = next((at for at, item in enumerate(code) if item.opcode == _FUNCTION), len(code))
     result: list[Instruction] = []
@@ -33,4 +41,11 @@ def avoid_device_faults(module: Module) -> None:
                 function = rewrite.hide(function, zeros)
             result += zeros.inserted(function)
             function = []
-    module.instructions = [*code[:first], *scope.added, *result, *function]
+    module.instructions = [*_capabilities(scope), *code[:first], *scope.added, *result, *function]
+
+
+def _capabilities(scope: Globals) -> list[Instruction]:
+    """Return the capabilities that the added types require and the module lacks."""
+    widths = {item.operands[0] for item in scope.added if item.opcode == OP["OpTypeInt"]}
+    needed = [instruction("OpCapability", _CAPABILITIES[bits]) for bits in widths if bits in _CAPABILITIES]
+    return [item for item in needed if item not in scope.module.instructions]

@@ -24,8 +24,9 @@ _LOAD, _PARAMETER, _AND = OP["OpLoad"], OP["OpFunctionParameter"], OP["OpBitwise
 _EXTRACT, _WIDENED = OP["OpCompositeExtract"], OP["OpUConvert"]
 # What gives an id itself, as another type.
 _CONVERSIONS = frozenset({_WIDENED, OP["OpSConvert"], OP["OpBitcast"]})
+_PHI = OP["OpPhi"]
 # What is not calculated from its operands alone.
-_UNKNOWN = frozenset({OP["OpPhi"], OP["OpFunctionCall"]})
+_UNKNOWN = frozenset({_PHI, OP["OpFunctionCall"]})
 _UNSIGNED = frozenset(OP[f"OpU{name}{equal}"] for name in ("LessThan", "GreaterThan") for equal in ("", "Equal"))
 _EQUALITIES = frozenset({OP["OpIEqual"], OP["OpINotEqual"]})
 _COMPARISONS = (
@@ -61,6 +62,8 @@ class IdGuards:
         comparisons = [i for i in code if i.opcode in _COMPARISONS and not ids.keys().isdisjoint(i.operands)]
         merged = set(map(id, self._merged(comparisons, ids)))
         identities = set(map(id, comparisons))
+        # Of `if (id == k) return;` in a loop over k, the device's vectoriser dies if the id alone is hidden.
+        hidden = {*ids, *(item.result or 0 for item in code if item.opcode == _PHI)}
         out: list[Instruction] = []
         for item in code:
             if id(item) in identities:
@@ -68,7 +71,7 @@ class IdGuards:
                 bound_is_open = item.opcode in _UNSIGNED and not all(map(self._is_small, set(item.operands) - set(ids)))
                 one_id = len(compared) == 1 and compared[0].root is not None and id(item) not in merged
                 if not one_id or (bound_is_open and not compared[0].is_own):
-                    zeros.hide(item, ids, out)
+                    zeros.hide(item, hidden, out)
                 elif bound_is_open:
                     item.operands = tuple(w if w in ids else self._without_sign(w, out) for w in item.operands)
             out.append(item)

@@ -1,6 +1,6 @@
-"""Zeros that a device's compiler cannot see: values of volatile variables.
+"""Zeros, and other constants, that a device's compiler cannot see: values of volatile variables.
 
-Put in place of a constant 0, or combined with a value, they hide it from optimisations that are wrong.
+Put in place of a constant, or combined with a value, they hide it from optimisations that are wrong.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ LABEL = OP["OpLabel"]
 CONSTANTS = frozenset({OP["OpConstant"], OP["OpConstantNull"]})
 _VARIABLE, _TYPE_POINTER, _NULL = OP["OpVariable"], OP["OpTypePointer"], OP["OpConstantNull"]
 _TYPE_INT, _XOR, _LOAD, _ADD = OP["OpTypeInt"], OP["OpBitwiseXor"], OP["OpLoad"], OP["OpIAdd"]
+_TYPE_FLOAT, _TYPE_VECTOR, _BITCAST, _SPLAT = (
+    OP[f"Op{name}"] for name in ("TypeFloat", "TypeVector", "Bitcast", "CompositeConstruct")
+)
 _STORAGE_FUNCTION, _VOLATILE, _BUILT_IN = 7, 1, 11
 # Of a work-item: LocalInvocationId, GlobalInvocationId, LocalInvocationIndex, GlobalLinearId.
 _IDS = frozenset({27, 28, 29, 34})
@@ -72,7 +75,8 @@ class Globals:
     @cached_property
     def _ids(self) -> dict[tuple[int, int | None, tuple[int, ...]], int]:
         """Types and constants that may be asked for, by what they are."""
-        items = (i for i in self.module.instructions if i.opcode in (_TYPE_INT, _TYPE_POINTER, *CONSTANTS))
+        found = (_TYPE_INT, _TYPE_VECTOR, _TYPE_POINTER, *CONSTANTS)
+        items = (i for i in self.module.instructions if i.opcode in found)
         return {(i.opcode, i.result_type, i.operands): i.result or 0 for i in items}
 
     def pointer(self, pointee: int) -> int:
@@ -91,9 +95,26 @@ class Globals:
         assert kind is not None
         return kind
 
-    def integer(self) -> int:
-        """The type of unsigned integers of 32 bits."""
-        return self._find("OpTypeInt", None, 32, 0)
+    def integer(self, bits: int = 32, count: int = 1) -> int:
+        """The type of unsigned integers of so many bits, or of vectors of them."""
+        scalar = self._find("OpTypeInt", None, bits, 0)
+        return self._find("OpTypeVector", None, scalar, count) if count > 1 else scalar
+
+    def shape(self, value: int) -> tuple[int, int, int] | None:
+        """Return the scalar type of a value that is a number or a vector of them, its bits, and the number of
+        components; None of other values."""
+        item = self.definitions.get(value)
+        kind, count = (item.result_type or 0) if item is not None else 0, 1
+        if kind in self.definitions and self.definitions[kind].opcode == _TYPE_VECTOR:
+            kind, count = self.definitions[kind].operands
+        scalar = self.definitions.get(kind)
+        if scalar is None or scalar.opcode not in (_TYPE_INT, _TYPE_FLOAT):
+            return None
+        return kind, scalar.operands[0], count
+
+    def is_floating(self, kind: int) -> bool:
+        """Return whether a scalar type is one of floating point."""
+        return self.definitions[kind].opcode == _TYPE_FLOAT
 
     def width(self, value: int) -> int | None:
         """The bits of an integer; None of what is none."""
@@ -106,11 +127,12 @@ class Globals:
         if key not in self._ids:
             self._ids[key] = self.module.new_id()
             self.added.append(Instruction(OP[name], operands, kind, self._ids[key]))
+            self.definitions[self._ids[key]] = self.added[-1]
         return self._ids[key]
 
 
 class OpaqueZeros:
-    """The zeros of one function, one of each integer type."""
+    """The zeros of one function, one of each integer type, and its other opaque constants."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
@@ -122,14 +144,39 @@ class OpaqueZeros:
 
     def of(self, kind: int, number: int = 0) -> int:
         """The value's id; it is there in the whole function. Two of other numbers may differ, for all that is known."""
-        if (kind, number) not in self._values:
+        return self._opaque(kind, self._globals.null(kind), number)
+
+    def like(self, constant: int) -> int:
+        """Return the id of a value that equals a constant; it is there in the whole function."""
+        return self._opaque(self._globals.kind_of(constant), constant)
+
+    def _opaque(self, kind: int, constant: int, number: int = 0) -> int:
+        if (constant, number) not in self._values:
             variable, value = self._globals.module.new_id(), self._globals.module.new_id()
-            pointer, null = self._globals.pointer(kind), self._globals.null(kind)
+            pointer = self._globals.pointer(kind)
             self._variables.append(instruction("OpVariable", pointer, variable, _STORAGE_FUNCTION))
-            self._accesses.append(instruction("OpStore", variable, null))
+            self._accesses.append(instruction("OpStore", variable, constant))
             self._accesses.append(instruction("OpLoad", kind, value, variable, _VOLATILE))
-            self._values[kind, number] = value
-        return self._values[kind, number]
+            self._values[constant, number] = value
+        return self._values[constant, number]
+
+    def flipped(self, value: int, shape: tuple[int, int, int], sign: int, out: list[Instruction]) -> Instruction:
+        """Return a number, or a vector of them, whose sign bits are flipped if `sign` is 1, calculated at the end of
+        `out` but for the last instruction, which is returned; the device's compiler sees neither its sign nor that it
+        is the same. `shape` is that of the value."""
+        scope, (_scalar, bits, count) = self._globals, shape
+        kind, integer = scope.kind_of(value), scope.integer(bits, count)
+        word = sign << (bits - 1)
+        words = (word & 0xFFFFFFFF, word >> 32)[: 1 + bits // 64]
+        mask = self.like(scope.constant(scope.integer(bits), *words)) if sign else self.of(scope.integer(bits))
+        if count > 1:
+            out.append(scope.calculated(_SPLAT, integer, *(mask,) * count))
+            mask = out[-1].result or 0
+        if kind == integer:
+            return scope.calculated(_XOR, kind, value, mask)
+        out.append(scope.calculated(_BITCAST, integer, value))
+        out.append(scope.calculated(_XOR, integer, out[-1].result or 0, mask))
+        return scope.calculated(_BITCAST, kind, out[-1].result or 0)
 
     def hide(self, item: Instruction, values: Container[int], out: list[Instruction]) -> None:
         """Puts what equals them in place of the operands of a comparison that are among the `values`, calculated at

@@ -143,6 +143,43 @@ def test_functions_of_others_are_rewritten_once_and_stay_valid() -> None:
     assert len(module.instructions) - before <= 6
 
 
+STRIDED = "for ({}) s += fabs({});"
+
+
+@pytest.mark.parametrize("options", [(), ("--matrices", "one")])
+@pytest.mark.parametrize(
+    ("loop", "element", "hidden"),
+    [
+        ("int k = 0; k < n; k++", "a[2 * k]", True),
+        ("long k = 0; k < n; k++", "a[3 * k + 1]", True),
+        ("int k = 0; k < n; k += 2", "a[k]", True),
+        ("int k = 0; k < n; k++", "as_float(((global const int *)a)[2 * k])", True),
+        ("int k = 0; k < n; k++", "((global const float4 *)a)[k].y", True),
+        ("int k = 0; k < n; k++", "a[k]", False),
+        ("int k = 0; k < n; k++", "a[k + 1]", False),
+        ("int k = 0; k < n; k++", "a[2 * k] * 2", False),
+        ("int k = get_global_id(0); k < n; k++", "a[2 * k]", False),
+    ],
+)
+def test_strided_elements_are_hidden_from_builtins(
+    loop: str, element: str, hidden: bool, options: tuple[str, ...]
+) -> None:
+    text = _assembly(STRIDED.format(loop, element), "int n", options)
+    assert ("OpBitwiseXor" in text and "Volatile" in text) == hidden
+
+
+@pytest.mark.parametrize("options", [(), ("--matrices", "one"), ("-O0",)])
+@pytest.mark.parametrize(
+    "value",
+    ["-a[n]", "a[n] * -1", "a[n] / -1.0f", "-0.0f - a[n]", "as_float(as_uint(a[n]) ^ 0x80000000)", "(-vload3(n, a)).y"],
+)
+def test_negations_are_hidden_beside_barriers(value: str, options: tuple[str, ...]) -> None:
+    barrier = "barrier(CLK_LOCAL_MEM_FENCE);"
+    text = _assembly(f"s = {value}; {barrier} if (n > 3) s += 1;", "uint n", options)
+    assert "Volatile" in text and "OpFNegate" not in text
+    assert "Volatile" not in _assembly(f"s = {value}; if (n > 3) s += 1;", "uint n", options)
+
+
 MATRIX = """
 typedef int C __attribute__((coop_mat(memory_scope_sub_group, 8, 12, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
 kernel void f(global int *p, uint n)
@@ -160,7 +197,7 @@ kernel void f(global int *p, uint n)
         ("m = max(m, 3);", True),
         ("for (uint i = 0; i < coop_mat_length(m); i++) m[i] = max(m[i], 3);", True),
         ("for (uint i = 0; i < coop_mat_length(m); i++) m[i] = m[i] * 3;", False),
-        ("for (uint i = 0; i < n; i++) m[i] = max(m[i], 3);", False),
+        ("for (uint i = 0; i < n; i++) m[i] = max(m[i] + 3, 3);", False),
         ("for (uint i = 1; i <= n; i++) p[i] = m[i];", False),
         ("for (uint i = 0; i <= n; i++) p[i] = m[i];", True),
     ],
@@ -171,3 +208,11 @@ def test_loops_over_components_of_others_are_rewritten_before_they_are_lowered(b
     text = tools.disassemble(coopmat.compile(native, ["--matrices", "one"], language="spv").spirv)
     assert ("Volatile" in text) == hidden
     assert "Volatile" not in tools.disassemble(native)
+
+
+def test_both_sides_of_an_equality_of_a_value_and_a_counter_are_hidden() -> None:
+    """The device's compiler dies where one alone is."""
+    function = "int g(uint f) { for (int k = 0; k < 2; k++) if (f == k) return 1; return 0; }"
+    source = f"__attribute__((noinline)) {function} kernel void f(global int *o) {{ o[0] = g(o[1]); }}"
+    text = tools.disassemble(coopmat.compile(source, ["-w"]).spirv)
+    assert text.count("OpBitwiseXor") == 2

@@ -108,14 +108,17 @@ def _cut(scope: Scope, kind: Kind, source: Kind, rounding: str, inner: Node) -> 
     return Node(kind, (f"convert_{kind}{rounding}(", inner, ")"))
 
 
+def _sign(kind: Kind) -> str:
+    """Return the sign bit of a float, as a macro of `workers`."""
+    return f"SIGN({kind.mask.unsigned.scalar}, {kind.width * 8 - 1})"
+
+
 def _reinterpreted(scope: Scope, kind: Kind, depth: int) -> Node:
     """The same bits as another type: integers from anything, floats only where they come out tame."""
     if kind.is_float:
         bits = kind.mask.unsigned
         inner = expression(scope, kind, depth)
-        if scope.shared.exchanges:
-            return Node(kind, (f"as_{kind}(as_{bits}(", inner, "))"))
-        sign = f"({bits})(({bits.scalar})1 << {kind.width * 8 - 1})"
+        sign = f"({bits})({_sign(kind)})"
         return Node(kind, (f"as_{kind}(({bits})(as_{bits}(", inner, f") {scope.pick('^', '|')} {sign}))"))
     total = kind.width * kind.size
     sources = [other for other in KINDS if other.width * other.size == total and (other.size == 3) == (kind.size == 3)]
@@ -158,7 +161,9 @@ def _odd(kind: Kind, right: Node) -> Node:
 def _unary(scope: Scope, kind: Kind, depth: int) -> Node:
     inner = expression(scope, kind, depth)
     if kind.is_float:
-        return Node(kind, ("(+(" if scope.shared.exchanges else scope.pick("(-(", "(+("), inner, "))"))
+        if scope.shared.exchanges and not scope.constant and scope.chance(50):
+            return Node(kind, (f"NEGATED({kind}, {kind.mask.unsigned}, {_sign(kind)}, ", inner, ")"))
+        return Node(kind, (scope.pick("(-(", "(+(") if not scope.shared.exchanges else "(+(", inner, "))"))
     back = f"({kind})" if kind.size == 1 else ""
     if scope.chance(50):
         return Node(kind, (f"({back}(~(", inner, ")))"))

@@ -47,8 +47,8 @@ class Shared:
     random: Random
     # Makes an expression of a kind, that deep; `expressions.expression`, which the modules below it need too.
     grow: Callable[[Scope, Kind, int], Node]
-    # Whether work-items give each other values, behind barriers. Such a program negates no floats, which the device
-    # would lose (docs/backend.md).
+    # Whether work-items give each other values, behind barriers. Such a program negates floats by a macro, as the
+    # device's own compiler loses them otherwise (docs/backend.md).
     exchanges: bool = False
     records: list[Record] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)

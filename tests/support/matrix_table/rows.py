@@ -25,6 +25,8 @@ LAYOUTS = {
     Layout.PACKED: "CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED",
 }
 PATTERN = 0xA5
+# Components of a matrix that may go through local memory.
+_STAGED = 64
 # By which word a key tells that it needs a part of the language (`axes.PARTS`).
 _PARTS = {
     "bf16": "bf16",
@@ -145,6 +147,9 @@ class Writer:
     def __init__(self, rng: np.random.Generator, target: Target) -> None:
         self.rng = rng
         self.target = target
+        # Every other result goes through local memory: a device's compiler may lose values that barriers separate from
+        # their uses.
+        self.next_is_staged = bool(rng.integers(2))
         self.outside: list[str] = []
         self.lines: list[str] = []
         self.parameters: list[str] = []
@@ -217,6 +222,8 @@ class Writer:
         if copies(self.target, matrix) > 1:
             self.line(f"{self.type(f'S{number}', matrix)} s{number} = {expression};")
             expression = f"s{number}"
+        else:
+            expression = self.staged(number, expression, matrix)
         self.line(f"coop_mat_store({pointer} + {before}, {expression}, {LAYOUTS[layout]}, {stride});")
         if copies(self.target, matrix) > 1:
             text = copies_agree(Place(matrix, layout, stride, before), expression)
@@ -228,6 +235,16 @@ class Writer:
             places = before + reference.offsets(matrix.shape, matrix.component, layout, stride)
             near[places] = tolerance
         self.checks.append(Check(case, number, matrix.component, memory, near))
+
+    def staged(self, number: int, expression: str, matrix: MatrixType) -> str:
+        """Return a matrix that was stored into local memory and loaded again, every other time."""
+        self.next_is_staged = not self.next_is_staged
+        if self.next_is_staged or matrix.rows * matrix.columns > _STAGED or self.target.route.startswith("native"):
+            return expression
+        t, place = self.type(f"L{number}", matrix), f"l{number}, "
+        self.line(f"local {matrix.component.opencl_c} l{number}[{matrix.rows * matrix.columns}];")
+        self.line(f"{t} s{number} = {expression};", f"coop_mat_store({place}s{number}, ROW, {matrix.columns});")
+        return f"({t})coop_mat_load({place}ROW, {matrix.columns})"
 
     def expect(self, case: Key, number: int, component: ComponentType, expected: Array) -> None:
         self.checks.append(Check(case, number, component, expected))

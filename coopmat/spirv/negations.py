@@ -1,0 +1,85 @@
+"""Hides negations of floats from a device's compiler that mistakes them beside barriers.
+
+Intel's CPU runtime (2026.2) takes the result of LLVM's `fneg` for the same in all work-items: if a barrier is between
+that instruction, or a calculation with its result, and a use, every work-item reads the value of one work-item. Its own
+compiler does the same from OpenCL C. Products and quotients by -1, differences from -0 and exclusive ors with the sign
+bit all become that instruction. In modules with barriers, the sign bits are flipped by a mask that the compiler cannot
+see. The constants are hidden, those of floating point also where they are arguments of calls that may be inlined.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from .module import OP, Instruction, id_positions
+from .opaque_zeros import Globals, OpaqueZeros
+
+_NEGATE, _SUBTRACT = OP["OpFNegate"], OP["OpFSub"]
+# Operations on integers that become negations of floats, or of their magnitudes, with the sign bit.
+_ON_BITS = frozenset(OP[f"Op{name}"] for name in ("BitwiseXor", "BitwiseOr", "IAdd", "ISub"))
+_CONSTANT, _COMPOSITE = OP["OpConstant"], OP["OpConstantComposite"]
+_BARRIERS = frozenset({OP["OpControlBarrier"], OP["OpTypeCooperativeMatrixKHR"]})
+# bits -> the words of -0, which are the sign bit, also of a half in an int; and of -1.
+_SIGNS: dict[int, set[tuple[int, ...]]] = {
+    16: {(0x8000,)},
+    32: {(0x80000000,), (0x8000,), (0xFFFF8000,)},
+    64: {(0, 0x80000000)},
+}
+_MINUS_ONES = {16: (0xBC00,), 32: (0xBF800000,), 64: (0, 0xBFF00000)}
+
+
+class Negations:
+    """Changes the negations in the functions of a module that has barriers, or may be linked with one that has."""
+
+    def __init__(self, scope: Globals) -> None:
+        self._globals = scope
+
+    def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
+        """Return the function `code` with other instructions for negations; constants are replaced in place."""
+        if not self._has_barriers:
+            return code
+        out: list[Instruction] = []
+        for item in code:
+            if item.opcode == _NEGATE and (shape := self._globals.shape(item.operands[0])) is not None:
+                last = zeros.flipped(item.operands[0], shape, 1, out)
+                item = Instruction(last.opcode, last.operands, item.result_type, item.result)
+            elif not self._constants.isdisjoint(item.operands) or item.opcode == _SUBTRACT:
+                self._hide_constants(item, zeros)
+            out.append(item)
+        return out
+
+    def _hide_constants(self, item: Instruction, zeros: OpaqueZeros) -> None:
+        operands = list(item.operands)
+        for at in id_positions(item, self._globals.definitions):
+            value = operands[at]
+            is_zero = item.opcode == _SUBTRACT and at == 0 and self._globals.is_zero(value)
+            is_mask = item.opcode not in _ON_BITS and not self._is_floating(value)
+            if (value in self._constants and not is_mask) or is_zero:
+                operands[at] = zeros.like(operands[at])
+        item.operands = tuple(operands)
+
+    def _is_floating(self, value: int) -> bool:
+        shape = self._globals.shape(value)
+        return shape is not None and self._globals.is_floating(shape[0])
+
+    @cached_property
+    def _has_barriers(self) -> bool:
+        code = self._globals.module.instructions
+        if not any(item.opcode == OP["OpEntryPoint"] for item in code):
+            return True
+        return any(item.opcode in _BARRIERS or item.name.startswith("OpGroup") for item in code)
+
+    @cached_property
+    def _constants(self) -> frozenset[int]:
+        """The constants of floating point that are -1 or -0, the integers that are a sign bit, and vectors of them."""
+        scope, found = self._globals, set[int]()
+        for item in scope.module.instructions:
+            shape = scope.shape(item.result) if item.opcode in (_CONSTANT, _COMPOSITE) and item.result else None
+            if shape is None or item.result is None:
+                continue
+            kind, bits, _ = shape
+            is_one = scope.is_floating(kind) and item.operands == _MINUS_ONES.get(bits)
+            is_vector = item.opcode == _COMPOSITE and found.issuperset(item.operands)
+            if is_one or is_vector or item.operands in _SIGNS.get(bits, ()):
+                found.add(item.result)
+        return frozenset(found)
