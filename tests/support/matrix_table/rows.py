@@ -149,7 +149,7 @@ class Writer:
         self.target = target
         # Every other result goes through local memory: a device's compiler may lose values that barriers separate from
         # their uses.
-        self.next_is_staged = bool(rng.integers(2))
+        self.next_is_staged = rng.bit_generator.state["state"]["state"] % 2 == 0
         self.outside: list[str] = []
         self.lines: list[str] = []
         self.parameters: list[str] = []
