@@ -10,7 +10,7 @@ from ..diagnostics import Span
 from ..frontend import typed
 from ..frontend.nodes import walk
 from ..frontend.types import HALF, PLAIN, USHORT, ScalarType, Type, held_as
-from .names import LIBRARY_PREFIX, Names
+from .names import Names
 from .needs import Needs
 from .output import Output
 
@@ -37,7 +37,8 @@ class Program:
     def has_barriers(self) -> bool:
         """Return whether work-items may wait for others."""
         calls = (n for f in self.unit.functions if f.body for n in walk(f.body) if isinstance(n, typed.BuiltinCall))
-        return any("barrier" in call.name or "_group_" in call.name for call in calls)
+        names = {call.name for call in calls}
+        return any("barrier" in name or ("_group_" in name and not name.startswith("get_")) for name in names)
 
 
 class Context:
@@ -64,7 +65,8 @@ class Context:
     def opaque(self, t: ScalarType, constant: str) -> str:
         """Return the name of an object of the function's, whose value the device's compiler does not know."""
         if constant not in self._opaque:
-            hidden, name = f"{LIBRARY_PREFIX}h{len(self._opaque)}", f"{LIBRARY_PREFIX}k{len(self._opaque)}"
+            number = len(self._opaque)
+            hidden, name = (self.program.names.own(f"{word}{number}") for word in ("hidden", "opaque"))
             self.temporaries += (f"volatile {t} {hidden} = {constant}", f"{t} {name} = {hidden}")
             self._opaque[constant] = name
         return self._opaque[constant]
