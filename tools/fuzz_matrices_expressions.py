@@ -96,7 +96,8 @@ class Expressions:
         self.total = 1
         self.lone = False
         # The size limits the work of a subgroup: components of all expressions.
-        self.work = 12000
+        self.work = 5000
+        self.generic = self.rng.random() < 0.06
 
     # Bounds
 
@@ -231,7 +232,7 @@ class Expressions:
         memory = self.readable(scope, kind.component, offset + self.extent(kind, layout, stride))
         if memory is None:
             return None
-        generic = scope.memories is None and memory.space in ("global", "local", "private") and rng.random() < 0.04
+        generic = scope.memories is None and memory.space in ("global", "local", "private") and self.generic and rng.random() < 0.2
         at = tree.Address(memory.name, offset, generic)
         load = tree.Load(kind, memory.range, at, layout, self.count(scope, stride))
         if memory.space == "global" and scope.memories is None and rng.random() < 0.15 and kind.component.kind != "small":

@@ -235,7 +235,7 @@ class Generator(Expressions):
         """Declare a matrix variable."""
         kind = self.type()
         bounds = standard(self.rng, kind.component)
-        value = self.tame(self.expression(kind, scope, 3), bounds)
+        value = self.tame(self.expression(kind, scope, self.rng.choice([1, 2, 2, 3])), bounds)
         name = self.names.variable(scope.taken | self.kernel_names, 0.4)
         self.take(name, scope)
         scope.variables.append(Variable(name, kind, bounds))
@@ -258,7 +258,7 @@ class Generator(Expressions):
 
     def change(self, variable: Variable, scope: Scope) -> list[tree.Node]:
         """Assign to a variable."""
-        return self.assign(variable, scope, 3)
+        return self.assign(variable, scope, self.rng.choice([1, 2, 3]))
 
     def assign(self, variable: Variable, scope: Scope, depth: int) -> list[tree.Node]:
         """Assign to a variable, also by a compound operator."""
@@ -433,7 +433,7 @@ class Generator(Expressions):
         name = self.names.variable(self.kernel_names, 0.2)
         memory = tree.Memory(name, kind.component, "global", offset + size + rng.choice([0, 5]), Range(0, 0), output=True)
         self.memories.append(memory)
-        at = tree.Address(name, offset, rng.random() < 0.02)
+        at = tree.Address(name, offset, self.generic and rng.random() < 0.2)
         return tree.Store(at, value, layout, self.count(scope, stride), 1, checked)
 
     def trip(self, variable: Variable, scope: Scope) -> list[tree.Node]:
@@ -545,7 +545,7 @@ class Generator(Expressions):
     def generate(self) -> tree.Program:
         """Return the program."""
         scope = Scope(taken=self.kernel_names)
-        body = self.statements(scope, self.rng.choice([2, 3, 4, 6, 8]), 2)
+        body = self.statements(scope, self.rng.choice([1, 2, 2, 3, 4, 6]), 2)
         last = [self.output(tree.Ref(v.type, v.range, self.place(v, scope)), scope) for v in scope.variables]
         if not last:
             last = [self.output(self.expression(self.type(), scope, 3), scope)]

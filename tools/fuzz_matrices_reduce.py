@@ -1,0 +1,219 @@
+"""A reducer of the matrix fuzzer's programs: it takes away what a fault does not need."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Protocol
+
+import fuzz_matrices_text as text
+import fuzz_matrices_tree as tree
+from fuzz_matrices_programs import generate, prune
+from fuzz_matrices_types import INT, Range
+
+Slot = tuple[Any, Any]
+
+
+class Runs(Protocol):
+    """What runs a job in a process of its own and yields events."""
+
+    def run(self, job: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield the results of a job."""
+
+
+def _get(slot: Slot) -> Any:
+    """Return what is in a field or at an index."""
+    owner, key = slot
+    return owner[key] if isinstance(owner, list) else getattr(owner, key)
+
+
+def _set(slot: Slot, value: Any) -> None:
+    """Replace what is in a field or at an index."""
+    owner, key = slot
+    if isinstance(owner, list):
+        owner[key] = value
+    else:
+        setattr(owner, key, value)
+
+
+def slots(value: Any, seen: set[int]) -> Iterator[Slot]:
+    """Yield the fields and list elements that hold nodes, outer ones first."""
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, tree.Node):
+        parts: list[Slot] = [(value, item.name) for item in fields(value)]
+    elif isinstance(value, list):
+        parts = [(value, index) for index in range(len(value))]
+    else:
+        for part in value:
+            if isinstance(part, (list, tuple, tree.Node)):
+                yield from slots(part, seen)
+        return
+    for slot in parts:
+        part = _get(slot)
+        if isinstance(part, tree.Node):
+            yield slot
+        if isinstance(part, (list, tuple, tree.Node)):
+            yield from slots(part, seen)
+
+
+def lists(value: Any, seen: set[int]) -> Iterator[list[Any]]:
+    """Yield the lists of statements, outer ones first."""
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, list) and value and isinstance(value[0], tree.Node) and not isinstance(value[0], tree.Parameter):
+        yield value
+    parts = [getattr(value, item.name) for item in fields(value)] if isinstance(value, tree.Node) else list(value)
+    for part in parts:
+        if isinstance(part, (list, tuple, tree.Node)):
+            yield from lists(part, seen)
+
+
+def _simpler(node: tree.Node) -> Iterator[tree.Node]:
+    """Yield what may stand in a node's place, the simplest first."""
+    if isinstance(node, tree.Matrix):
+        if not isinstance(node, tree.Fill):
+            yield tree.Fill(node.type, Range(0, 3), tree.Num(INT, 1, True))
+        for inner in tree.walk(node):
+            if isinstance(inner, tree.Matrix) and inner is not node and inner.type == node.type:
+                yield inner
+    elif isinstance(node, tree.Scalar) and not isinstance(node, tree.Num):
+        yield tree.Num(node.t, 1)
+        for child in tree.children(node):
+            if isinstance(child, tree.Scalar) and child.t is node.t:
+                yield child
+
+
+def _inlined(node: tree.Node) -> Iterator[list[tree.Node]]:
+    """Yield statements that may stand in a statement's place."""
+    if isinstance(node, tree.If):
+        yield node.then
+        yield node.other
+    elif isinstance(node, tree.Loop):
+        yield node.body
+    elif isinstance(node, tree.Switch):
+        for _, body, _ in node.cases:
+            yield body
+
+
+class Reducer:
+    """A reducer of one program; `fails` says whether the fault is still there."""
+
+    def __init__(self, program: tree.Program, fails: Callable[[tree.Program], bool]) -> None:
+        self.program = program
+        self.fails = fails
+        self.tests = 0
+
+    def holds(self) -> bool:
+        """Return whether the changed program still fails."""
+        self.tests += 1
+        return self.fails(self.program)
+
+    def shorten(self) -> bool:
+        """Take statements and list elements away, in halves first."""
+        changed = False
+        for items in list(lists(self.program.body, set())):
+            size = max(1, len(items) // 2)
+            while size:
+                index = 0
+                while index < len(items):
+                    saved = items[:]
+                    del items[index : index + size]
+                    if self.holds():
+                        changed = True
+                    else:
+                        items[:] = saved
+                        index += size
+                size //= 2
+        return changed
+
+    def flatten(self) -> bool:
+        """Put what is inside of statements in their place."""
+        changed = False
+        for items in list(lists(self.program.body, set())):
+            for index in reversed(range(len(items))):
+                saved = items[:]
+                for body in list(_inlined(items[index])):
+                    items[index : index + 1] = body
+                    if self.holds():
+                        changed = True
+                        break
+                    items[:] = saved
+        return changed
+
+    def simplify(self) -> bool:
+        """Put simpler expressions in the place of expressions."""
+        changed = False
+        for slot in list(slots(self.program.body, set())):
+            try:
+                old = _get(slot)
+            except IndexError:
+                continue
+            for new in list(_simpler(old)):
+                _set(slot, new)
+                if self.holds():
+                    changed = True
+                    break
+                _set(slot, old)
+        return changed
+
+    def shrink(self) -> None:
+        """Try fewer subgroups and work-groups."""
+        program = self.program
+        for name, value in (("groups", (1, 1, 1)), ("subgroups", 1), ("subgroups", 2), ("flat", True)):
+            old = getattr(program, name)
+            if old != value and not (name == "subgroups" and old < value):
+                setattr(program, name, value)
+                if not self.holds():
+                    setattr(program, name, old)
+
+    def run(self) -> None:
+        """Reduce until nothing more goes."""
+        self.shrink()
+        while any([self.shorten(), self.flatten(), self.simplify()]):
+            pass
+        self.shrink()
+
+
+def reduce_seed(worker: Runs, seed: int, route: str) -> int:
+    """Reduce the program of a seed for a route, print what is left and return the exit status."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "program"
+
+        def result(program: tree.Program) -> tuple[str, str]:
+            memories = program.memories
+            prune(program, memories)
+            path.write_bytes(pickle.dumps(program))
+            program.memories = memories
+            job = {"seed": seed, "pickle": str(path), "routes": [route], "strict": False}
+            events = list(worker.run(job))
+            return events[-1]["result"], events[-1]["detail"]
+
+        program = generate(seed)
+        wanted, detail = result(program)
+        print(f"{seed} {route}: {wanted}: {detail[:300]}", file=sys.stderr)
+        if wanted in ("same", "refused", "skipped", "unsuitable"):
+            return 0
+        word = _kind(wanted, detail)
+        reducer = Reducer(program, lambda changed: _kind(*result(changed)) == word)
+        reducer.run()
+        again = result(program)
+        prune(program, program.memories)
+        print(text.source(program))
+        print(f"// {again[0]}: {' '.join(again[1].split())[:600]}")
+        print(f"// subgroups {program.subgroups}, groups {program.groups}, {reducer.tests} programs tried")
+    return 1
+
+
+def _kind(result: str, detail: str) -> str:
+    """Return what tells a fault from others: the result, and of a failed build the code of the error."""
+    if result != "build":
+        return result
+    codes = [word for word in detail.replace("[", " [").split() if word.startswith("[") and word.endswith("]")]
+    return f"build {codes[0] if codes else detail[:40]}"
