@@ -151,12 +151,12 @@ def share(arguments: argparse.Namespace, seeds: list[int], totals: Counter[str],
         if arguments.until and time.time() > arguments.until:
             break
         routes = choose(seed, arguments.routes, arguments.per_program)
-        for event in list(worker.run({"seed": seed, "routes": routes})):
+        for event in list(worker.run({"seed": seed, "routes": routes, "renamed": arguments.plain})):
             with lock:
                 totals[event["result"]] += 1
             if event["result"] in _GOOD:
                 continue
-            known = explain(worker, event)
+            known = "" if arguments.plain else explain(worker, event)
             keep(arguments.output, event, text.source(generate(seed)), known)
             detail = " ".join(event["detail"].split())
             print(f"{seed} {event['route']}: {event['result']}{known}: {detail[:200]}", flush=True)
@@ -178,6 +178,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--timeout", type=float, default=60, help="seconds for a route of a program")
     parser.add_argument("--minutes", type=float, default=0, help="begin no program after so many minutes")
     parser.add_argument("--output", type=Path, default=Path("fuzz-matrices-findings"), help="where findings are kept")
+    parser.add_argument("--plain", action="store_true", help="give all variables and functions names of their own")
     parser.add_argument("--show", action="store_true", help="print the program's source, and run nothing")
     parser.add_argument("--reduce", action="store_true", help="reduce the program for the first of the routes")
     return parser.parse_args()

@@ -36,7 +36,7 @@ from fuzz_matrices_types import (
     rounded_range,
 )
 
-SHAPES = (1, 2, 3, 4, 5, 7, 8, 8, 8, 16, 16, 17, 32)
+SHAPES = (*(1, 2, 3, 4, 5, 7, 8, 16) * 3, 8, 8, 8, 16, 17, 32)
 USES = ("A", "B", "ACCUMULATOR", "ACCUMULATOR")
 
 
@@ -96,7 +96,7 @@ class Expressions:
         self.total = 1
         self.lone = False
         # The size limits the work of a subgroup: components of all expressions.
-        self.work = 5000
+        self.work = self.rng.choice([150, 300, 600, 1500])
         self.generic = self.rng.random() < 0.06
 
     # Bounds

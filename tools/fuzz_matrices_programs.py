@@ -545,7 +545,7 @@ class Generator(Expressions):
     def generate(self) -> tree.Program:
         """Return the program."""
         scope = Scope(taken=self.kernel_names)
-        body = self.statements(scope, self.rng.choice([1, 2, 2, 3, 4, 6]), 2)
+        body = self.statements(scope, self.rng.choice([1, 1, 2, 3, 4]), 2)
         last = [self.output(tree.Ref(v.type, v.range, self.place(v, scope)), scope) for v in scope.variables]
         if not last:
             last = [self.output(self.expression(self.type(), scope, 3), scope)]

@@ -35,6 +35,8 @@ ROUTES = (
     *(f"{name}/{language}" for name in ("one", "lanes", "scratch") for language in ("ir", "spv")),
 )
 MORE_ROUTES = ("x86/c",)
+# What the documents do not promise: natively by a profile; 8-bit floating point in LLVM IR that is read.
+_REFUSALS = ("[native-matrix]", "components of SPIR-V's own types are not supported [ir-not-supported]")
 _LEVELS = ("", "", "", "-O0", "-O1", "-O2", "-O3", "-cl-opt-disable", "-cl-mad-enable", "-g")
 
 
@@ -165,7 +167,7 @@ def outcome(runner: Runner, program: tree.Program, source: str, outputs: dict[st
         kernel = runner.build(source, route, options, native, size)
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
-        return ("refused" if "[native-matrix]" in message else "build"), message
+        return ("refused" if any(word in message for word in _REFUSALS) else "build"), message
     try:
         difference = runner.run(program, kernel, outputs, size)
     except Exception as error:
