@@ -134,11 +134,16 @@ def keep(directory: Path, event: dict[str, Any], source: str, known: str) -> Non
     (folder / "finding.txt").write_text(f"{event['result']}{known}\n{again}\n\n{event['detail']}\n")
 
 
-def explain(worker: Worker, event: dict[str, Any]) -> str:
+def explain(worker: Worker, event: dict[str, Any], plain: bool) -> str:
     """Return a known cause of a finding, as far as running it in other words shows one."""
     if event["result"] == "build" and re.search(r"\b\w+\.\d+\(", event["detail"]):
         return " (a name with a dot)"
-    job = {"seed": event["seed"], "routes": [event["route"]], "renamed": True}
+    job: dict[str, Any] = {"seed": event["seed"], "routes": [event["route"]], "renamed": plain}
+    if event["result"] == "crash" and list(worker.run(job))[-1]["result"] != "crash":
+        return " (not again)"
+    if plain:
+        return ""
+    job["renamed"] = True
     if all(result["result"] == "same" for result in list(worker.run(job))):
         return " (gone with other names)"
     return ""
@@ -156,7 +161,7 @@ def share(arguments: argparse.Namespace, seeds: list[int], totals: Counter[str],
                 totals[event["result"]] += 1
             if event["result"] in _GOOD:
                 continue
-            known = "" if arguments.plain else explain(worker, event)
+            known = explain(worker, event, arguments.plain)
             keep(arguments.output, event, text.source(generate(seed)), known)
             detail = " ".join(event["detail"].split())
             print(f"{seed} {event['route']}: {event['result']}{known}: {detail[:200]}", flush=True)

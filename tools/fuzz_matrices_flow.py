@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import fuzz_matrices_tree as tree
+import numpy as np
 from fuzz_matrices_operations import InexactError, arithmetic
 from fuzz_matrices_types import Array
 
@@ -31,8 +30,7 @@ def run(machine: Machine, body: list[tree.Node], frame: Frame, mask: Array) -> A
 def _set(frame: Frame, name: str, value: Array, mask: Array) -> None:
     """Assign to a scalar variable in the lanes of the mask."""
     old = frame.variables[name]
-    lanes = mask if old.ndim == mask.ndim or mask.ndim == 1 else mask
-    frame.variables[name] = np.where(lanes, value.astype(old.dtype), old)
+    frame.variables[name] = np.where(mask, value.astype(old.dtype), old)
 
 
 def _statement(machine: Machine, node: tree.Node, frame: Frame, mask: Array) -> Array:
@@ -196,5 +194,3 @@ def _loop(machine: Machine, node: tree.Loop, frame: Frame, mask: Array) -> Array
         frame.variables[name] = np.where(active, frame.variables[name] + kind.type(1), frame.variables[name])
     frame.broken.pop()
     return mask if frame.returned is None else mask & ~frame.returned
-
-

@@ -104,13 +104,13 @@ class FunctionMaker:
         op = rng.choice(["+", "-", "*", "&", "|", "^", "+", "<<", ">>"])
         a = self.value(depth - 1)[0]
         if op in ("<<", ">>"):
-            b: tree.Scalar = tree.Num(work, rng.randrange(0, self.component.bits))
+            second: tree.Scalar = tree.Num(work, rng.randrange(0, self.component.bits))
         else:
-            b = self.value(depth - 1)[0]
+            second = self.value(depth - 1)[0]
         whole = Range(work.low, work.high)
         if rng.random() < 0.15:
             return tree.Builtin(work, rng.choice(["min", "max"]), [a, self.value(depth - 1)[0]]), whole
-        return tree.Binary(work, op, a, b), whole
+        return tree.Binary(work, op, a, second), whole
 
     def floating(self, depth: int) -> tuple[tree.Scalar, Range]:
         """Return a floating-point expression."""
@@ -271,5 +271,3 @@ def _extremum(maker: FunctionMaker, compare: tree.Scalar, x: tree.Scalar, y: tre
 def prefix(rng: random.Random) -> str:
     """Return what stands before a function."""
     return rng.choice(["static ", "static ", "", "inline static "])
-
-

@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 import fuzz_matrices_flow as flow
 import fuzz_matrices_tree as tree
+import numpy as np
 from fuzz_matrices_operations import (
     InexactError,
     arithmetic,
@@ -209,7 +208,10 @@ class Machine:
                     arg = convert(arg.t, parameter.what, self.scalar(arg, frame, mask))
                 inner.variables[name] = arg
             case "pair":
-                inner.variables[f"{name}.first"], inner.variables[f"{name}.second"] = np.array(1, np.int32), np.array(0, np.int32)
+                inner.variables[f"{name}.first"], inner.variables[f"{name}.second"] = (
+                    np.array(1, np.int32),
+                    np.array(0, np.int32),
+                )
             case "memory":
                 inner.memory[name] = frame.memory[arg.memory].moved(arg.offset)
             case "matrix":
@@ -407,7 +409,7 @@ class Machine:
         if bits is None:
             signs = [kind.kind == "signed" for kind in (*kinds, kinds[2])]
             bits = sum(1 << bit for bit, signed in enumerate(signs) if signed)
-        return multiply_add(kinds, *parts, bits)
+        return multiply_add(kinds, parts[0], parts[1], parts[2], bits)
 
     def places(self, node: tree.Load | tree.Store, kind: MatrixType, frame: Frame, mask: Array) -> tuple[Array, Array]:
         """Return the indices of a matrix in memory, and which of them a checked access touches."""

@@ -8,9 +8,10 @@ from functools import cache
 from pathlib import Path
 
 _LIBRARY = Path(__file__).resolve().parent.parent / "coopmat" / "matrices" / "library"
-_PLAIN = "s r c lane out x0 x1 x2 m i p t n e f y step row column part index col base tile size count v w a q d j k value"
-_RESERVED = frozenset(
-    """
+_PLAIN = """
+    s r c lane out x0 x1 x2 m i p t n e f y step row column part index col base tile size count v w a q d j k value
+"""
+_RESERVED_TEXT = """
     auto break case char const continue default do double else enum extern float for goto if inline int long register
     restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool half kernel
     global local constant private generic uchar ushort uint ulong size_t ptrdiff_t intptr_t uintptr_t event_t sampler_t
@@ -18,11 +19,12 @@ _RESERVED = frozenset(
     pragma min max clamp step sign mix select fma mad abs any all dot cross length distance normalize barrier mem_fence
     rotate round floor ceil trunc rint exp log pow sin cos tan sqrt hypot fmin fmax fabs fmod shuffle shuffle2 popcount
     clz ctz hadd rhadd add_sat sub_sat mul_hi mad_hi mad_sat mul24 mad24 printf prefetch bitselect radians degrees
-    lsg sg pw pair first second inside at asm typeof complex imaginary vec_step fract modf nan vector pixel bfloat16 NULL CPU CPUs ldexp ilogb
+    lsg sg pw pair first second inside at asm typeof complex imaginary vec_step fract modf nan vector pixel
+    bfloat16 NULL CPU CPUs ldexp ilogb
     device gentype uniform varying this class new delete template namespace operator public protected virtual
     friend try catch throw using typename explicit export mutable wchar_t or and not xor events quad double_t float_t
-    """.split()
-)
+"""
+_RESERVED = frozenset(_RESERVED_TEXT.split())
 _PATTERN = re.compile(
     r"(__|_[A-Z]|cm_|CM_|CLK_|coop_|as_|convert_|get_|sub_group|work_group|vload|vstore|atomic|native_|half_|read_|write_"
     r"|M_|INT_|FLT_|[ABC]\d|(u?(char|short|int|long)|half|float|double|bool)\d)"

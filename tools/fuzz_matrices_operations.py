@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from fuzz_matrices_types import (
     DOUBLE,
     FLOAT,
@@ -135,9 +134,13 @@ def _saturated(component: Component, products: Array, c: Array, mask: int) -> Ar
     return wrap(component, np.clip(exact + addend, low, high))
 
 
-def _sign(x: Array) -> Array:
-    """Return OpenCL's sign()."""
-    return np.sign(x)
+_WHOLE: dict[str, Any] = {
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "rint": np.rint,
+    "trunc": np.trunc,
+    "sign": np.sign,
+}
 
 
 def _float_builtin(name: str, args: list[Array]) -> Array:
@@ -153,7 +156,7 @@ def _float_builtin(name: str, args: list[Array]) -> Array:
         case "fabs":
             return np.abs(x)
         case "floor" | "ceil" | "rint" | "trunc" | "sign":
-            return {"floor": np.floor, "ceil": np.ceil, "rint": np.rint, "trunc": np.trunc, "sign": _sign}[name](x)
+            return np.asarray(_WHOLE[name](x))
         case "round":
             return np.copysign(np.floor(np.abs(x) + 0.5), x)
         case "copysign":

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import fuzz_matrices_tree as tree
-from fuzz_matrices_expressions import SHAPES, USES, Expressions, Scope, Variable, standard
+from fuzz_matrices_calls import Calls
+from fuzz_matrices_expressions import SHAPES, USES, Scope, Variable, standard
 from fuzz_matrices_functions import FunctionMaker, prefix
 from fuzz_matrices_types import (
     BFLOAT16,
@@ -17,7 +18,6 @@ from fuzz_matrices_types import (
     SHORT,
     UCHAR,
     UINT,
-
     MatrixType,
     Range,
     full,
@@ -26,7 +26,7 @@ from fuzz_matrices_types import (
 _COMPONENTS = (*COMPONENTS, FLOAT, FLOAT, HALF, HALF, INT, CHAR, UCHAR, BFLOAT16)
 
 
-class Generator(Expressions):
+class Generator(Calls):
     """A generator of one program."""
 
     def __init__(self, seed: int) -> None:
@@ -41,11 +41,14 @@ class Generator(Expressions):
         self.total = self.groups[0] * self.groups[1] * self.groups[2]
         if self.scope == "SUBGROUP":
             self.total *= self.subgroups
-        for name, component in (("n1", INT), ("n2", rng.choice([UINT, LONG, SHORT])), ("fs", rng.choice([FLOAT, DOUBLE]))):
+        for name, component in (
+            ("n1", INT),
+            ("n2", rng.choice([UINT, LONG, SHORT])),
+            ("fs", rng.choice([FLOAT, DOUBLE])),
+        ):
             self.scalars[name] = (component, rng.choice([1, 2, 3]))
             self.kernel_names.add(name)
         self.kernel_names.add("k")
-        self.functions: list[tuple[tree.Function, list[Range]]] = []
         self.kinds = [self.new_type() for _ in range(rng.choice([1, 2, 3]))]
 
     def new_type(self) -> MatrixType:
@@ -56,143 +59,6 @@ class Generator(Expressions):
     def type(self) -> MatrixType:
         """Return a matrix type of the program, or a new one."""
         return self.rng.choice(self.kinds) if self.rng.random() < 0.85 else self.new_type()
-
-    # Statement expressions and functions
-
-    def block(self, kind: MatrixType, scope: Scope, depth: int) -> tree.Matrix:
-        """Return a statement expression."""
-        rng = self.rng
-        inner = scope.inner(value=True)
-        name = self.names.variable(inner.taken, 0.3)
-        bounds = standard(rng, kind.component)
-        first = self.tame(self.expression(kind, scope, depth), bounds)
-        body: list[tree.Node] = [tree.Declare(kind, name, first)]
-        variable = Variable(name, kind, bounds)
-        inner.variables.append(variable)
-        for _ in range(rng.choice([0, 1, 2])):
-            body += self.assign(variable, inner, 1)
-        if rng.random() < 0.3:
-            body += self.elements(variable, inner)
-        value = self.expression(kind, inner, 1) if rng.random() < 0.5 else tree.Ref(kind, bounds, tree.Place(name))
-        return tree.Block(kind, value.range, body, value)
-
-    def call(self, kind: MatrixType, scope: Scope, depth: int) -> tree.Matrix:
-        """Return a call of a function with matrices, an old one or a new one."""
-        if scope.memories is not None:
-            return self.leaf(kind, scope)
-        found = [item for item in self.functions if item[0].result == kind]
-        if not found or self.rng.random() < 0.5:
-            found = [self.new_function(kind, scope)]
-        function, bounds = self.rng.choice(found)
-        arguments = self.arguments(function, bounds, scope, depth)
-        if arguments is None:
-            return self.leaf(kind, scope)
-        return tree.CallM(kind, bounds[-1], function, arguments)
-
-    def arguments(
-        self, function: tree.Function, bounds: list[Range], scope: Scope, depth: int
-    ) -> list[tree.Node] | None:
-        """Return arguments for a function, or None where there is no variable to point to."""
-        arguments: list[tree.Node] = []
-        pointed: list[str] = []
-        for parameter, limit in zip(function.parameters, bounds, strict=False):
-            if parameter.kind == "matrix":
-                arguments.append(self.tame(self.expression(parameter.what, scope, depth), limit))
-            elif parameter.kind == "matrix pointer":
-                target = self.pointed(parameter, limit, scope, pointed)
-                if target is None:
-                    return None
-                arguments.append(target)
-            elif parameter.kind == "memory":
-                memory = self.fitting(parameter.what)
-                arguments.append(tree.Address(memory.name, 0))
-            else:
-                arguments.append(tree.Num(INT, self.rng.choice([0, 1, 2, 3]), True))
-        return arguments
-
-    def pointed(self, parameter: tree.Parameter, limit: Range, scope: Scope, pointed: list[str]) -> tree.Node | None:
-        """Return the address of a variable for a pointer parameter; no two parameters get the same one."""
-        found = [
-            item
-            for item in scope.variables
-            if item.type == parameter.what and item.range == limit and item.writable and item.name not in pointed
-        ]
-        if not found or scope.value:
-            return None
-        variable = self.rng.choice(found)
-        pointed.append(variable.name)
-        place = self.place(variable, scope)
-        return tree.To(place)
-
-    def fitting(self, wanted: tree.Memory) -> tree.Memory:
-        """Return an object in memory for a pointer parameter."""
-        for memory in self.memories:
-            same = memory.component is wanted.component and memory.space == wanted.space and not memory.output
-            if same and memory.size >= wanted.size and memory.range.within(wanted.range) and not memory.volatile:
-                return memory
-        return self.new_memory(wanted.component, wanted.space, wanted.size, wanted.range)
-
-    def new_function(self, kind: MatrixType | None, scope: Scope) -> tuple[tree.Function, list[Range]]:
-        """Make a function with matrices; without a result type it works through a pointer."""
-        rng = self.rng
-        inner = Scope(memories=[])
-        parameters: list[tree.Parameter] = []
-        bounds: list[Range] = []
-        pointers = [item for item in scope.variables if item.writable] if not scope.value else []
-        if pointers and (kind is None or rng.random() < 0.4):
-            target = rng.choice(pointers)
-            name = self.names.variable(inner.taken)
-            parameters.append(tree.Parameter("matrix pointer", name, target.type))
-            bounds.append(target.range)
-            inner.variables.append(Variable(name, target.type, target.range, 0, True))
-        for _ in range(rng.choice([0, 1, 1, 2])):
-            of = kind if kind is not None and rng.random() < 0.6 else self.type()
-            name = self.names.variable(inner.taken)
-            parameters.append(tree.Parameter("matrix", name, of))
-            bounds.append(standard(rng, of.component))
-            inner.variables.append(Variable(name, of, bounds[-1]))
-        if rng.random() < 0.4:
-            self.memory_parameter(kind or self.type(), inner, parameters, bounds)
-        name = self.names.variable(inner.taken)
-        parameters.append(tree.Parameter("scalar", name, INT))
-        bounds.append(Range(0, 3))
-        inner.counters.append(name)
-        return self.finish_function(kind, inner, parameters, bounds)
-
-    def memory_parameter(
-        self, kind: MatrixType, inner: Scope, parameters: list[tree.Parameter], bounds: list[Range]
-    ) -> None:
-        """Add a pointer to memory."""
-        rng = self.rng
-        space = rng.choice(["global", "global", "constant", "local"])
-        size = min(700, kind.rows * kind.columns + 9)
-        limit = standard(rng, kind.component)
-        if space == "local":
-            limit = Range(-2, 2) if kind.component.kind != "unsigned" else Range(0, 4)
-        name = self.names.variable(inner.taken)
-        memory = tree.Memory(name, kind.component, space, size, limit, True)
-        parameters.append(tree.Parameter("memory", name, memory))
-        bounds.append(limit)
-        assert inner.memories is not None
-        inner.memories.append(memory)
-
-    def finish_function(
-        self, kind: MatrixType | None, inner: Scope, parameters: list[tree.Parameter], bounds: list[Range]
-    ) -> tuple[tree.Function, list[Range]]:
-        """Make the body of a function and keep the function."""
-        rng = self.rng
-        body = self.statements(inner, rng.choice([0, 1, 2]), 1)
-        name = self.names.function()
-        result = standard(rng, kind.component) if kind is not None else Range(0, 0)
-        if kind is not None:
-            if rng.random() < 0.3:
-                early = self.tame(self.expression(kind, inner, 1), result)
-                body.insert(0, tree.If(self.condition(inner), [tree.Return(early)], []))
-            body.append(tree.Return(self.tame(self.expression(kind, inner, 2), result)))
-        function = tree.Function(name, parameters, kind, body, prefix(rng))
-        made = (function, [*bounds, result])
-        self.functions.append(made)
-        return made
 
     # Statements
 
@@ -228,7 +94,13 @@ class Generator(Expressions):
             return maker(variable, scope)
         if sort in ("branch", "repeat", "choice", "diverge"):
             return self.control(sort, scope, depth - 1)
-        simple = {"new": self.new, "struct": self.struct, "array": self.array, "store": self.store, "evaluate": self.evaluate}
+        simple = {
+            "new": self.new,
+            "struct": self.struct,
+            "array": self.array,
+            "store": self.store,
+            "evaluate": self.evaluate,
+        }
         return simple[sort](scope)
 
     def new(self, scope: Scope) -> list[tree.Node]:
@@ -423,7 +295,10 @@ class Generator(Expressions):
         checked = None
         if rng.random() < 0.2:
             row, column = rng.choice([0, 1]), rng.choice([0, 2])
-            height, width = max(1, row + kind.rows - rng.choice([0, 1, 3])), max(1, column + kind.columns - rng.choice([0, 2]))
+            height, width = (
+                max(1, row + kind.rows - rng.choice([0, 1, 3])),
+                max(1, column + kind.columns - rng.choice([0, 2])),
+            )
             whole = MatrixType(kind.component, row + kind.rows, column + kind.columns, kind.use)
             stride = self.leading(whole, layout, rng.choice([0, 1]))
             checked = (row, column, height, width)
@@ -431,7 +306,9 @@ class Generator(Expressions):
         else:
             size = self.extent(kind, layout, stride)
         name = self.names.variable(self.kernel_names, 0.2)
-        memory = tree.Memory(name, kind.component, "global", offset + size + rng.choice([0, 5]), Range(0, 0), output=True)
+        memory = tree.Memory(
+            name, kind.component, "global", offset + size + rng.choice([0, 5]), Range(0, 0), output=True
+        )
         self.memories.append(memory)
         at = tree.Address(name, offset, self.generic and rng.random() < 0.2)
         return tree.Store(at, value, layout, self.count(scope, stride), 1, checked)
@@ -459,7 +336,9 @@ class Generator(Expressions):
         value: tree.Matrix = tree.Ref(kind, variable.range, place)
         body: list[tree.Node] = []
         if rng.random() < 0.4 and (kind.component.floating or variable.range == full(kind.component)):
-            value = tree.Negate(kind, variable.range.joined(variable.range.negate()) if kind.component.floating else value.range, value)
+            value = tree.Negate(
+                kind, variable.range.joined(variable.range.negate()) if kind.component.floating else value.range, value
+            )
             if rng.random() < 0.6 and value.range == variable.range:
                 body.append(tree.Assign(place, "", value))
                 value = tree.Ref(kind, variable.range, place)
@@ -481,7 +360,11 @@ class Generator(Expressions):
         if rng.random() < 0.25 and kind.component.kind != "small" and not turn:
             name = self.names.variable(scope.taken | self.kernel_names, 0.2)
             self.take(name, scope)
-            body.append(tree.DeclareScalar(kind.component, name, tree.Index(kind.component, memory.name, tree.Num(INT, 0, True))))
+            body.append(
+                tree.DeclareScalar(
+                    kind.component, name, tree.Index(kind.component, memory.name, tree.Num(INT, 0, True))
+                )
+            )
             old = tree.Ref(kind, variable.range, place)
             added = tree.Arith(kind, self.sum("+", old, old), "+", old, tree.Name(kind.component, name))
             if not kind.component.floating:
@@ -579,5 +462,3 @@ def prune(program: tree.Program, memories: list[tree.Memory]) -> None:
 def generate(seed: int) -> tree.Program:
     """Return the program of a seed."""
     return Generator(seed).generate()
-
-

@@ -6,7 +6,7 @@ import pickle
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -67,7 +67,12 @@ def lists(value: Any, seen: set[int]) -> Iterator[list[Any]]:
     if id(value) in seen:
         return
     seen.add(id(value))
-    if isinstance(value, list) and value and isinstance(value[0], tree.Node) and not isinstance(value[0], tree.Parameter):
+    if (
+        isinstance(value, list)
+        and value
+        and isinstance(value[0], tree.Node)
+        and not isinstance(value[0], tree.Parameter)
+    ):
         yield value
     parts = [getattr(value, item.name) for item in fields(value)] if isinstance(value, tree.Node) else list(value)
     for part in parts:
@@ -187,12 +192,14 @@ def reduce_seed(worker: Runs, seed: int, route: str) -> int:
         path = Path(directory) / "program"
 
         def result(program: tree.Program) -> tuple[str, str]:
-            memories = program.memories
-            prune(program, memories)
-            path.write_bytes(pickle.dumps(program))
-            program.memories = memories
+            pruned = replace(program)
+            prune(pruned, program.memories)
+            path.write_bytes(pickle.dumps(pruned))
             job = {"seed": seed, "pickle": str(path), "routes": [route], "strict": False}
             events = list(worker.run(job))
+            if events[-1]["result"] == "crash":
+                # A driver may die of the program before; after a crash the process is a new one.
+                events = list(worker.run(job))
             return events[-1]["result"], events[-1]["detail"]
 
         program = generate(seed)

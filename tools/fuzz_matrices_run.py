@@ -16,10 +16,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import fuzz_matrices_text as text
 import fuzz_matrices_tree as tree
+import numpy as np
 from fuzz_matrices_meaning import Machine, View
 from fuzz_matrices_operations import InexactError
 from fuzz_matrices_programs import generate
@@ -35,8 +34,8 @@ ROUTES = (
     *(f"{name}/{language}" for name in ("one", "lanes", "scratch") for language in ("ir", "spv")),
 )
 MORE_ROUTES = ("x86/c",)
-# What the documents do not promise: natively by a profile; 8-bit floating point in LLVM IR that is read.
-_REFUSALS = ("[native-matrix]", "components of SPIR-V's own types are not supported [ir-not-supported]")
+# What the documents do not promise: natively by a profile; addresses and 8-bit floating point in LLVM IR that is read.
+_REFUSALS = ("[native-matrix]", "[ir-not-supported]")
 _LEVELS = ("", "", "", "-O0", "-O1", "-O2", "-O3", "-cl-opt-disable", "-cl-mad-enable", "-g")
 
 
@@ -62,7 +61,9 @@ class Runner:
         if code in ("c", "spirv"):
             words = [*options, *compiled, "--code", code]
             return self.coopmat.Program(self.context, source).build(" ".join(words)).k
-        module = self.coopmat.compile(source, [*options, *native, "--matrices", "native", "--sub-group-size", str(size)])
+        module = self.coopmat.compile(
+            source, [*options, *native, "--matrices", "native", "--sub-group-size", str(size)]
+        )
         binary = module.llvm_ir if code == "ir" else module.spirv
         checked = [word for word in options if word == "--no-validate"]
         lowered = self.coopmat.compile(binary, ["-w", *checked, *compiled], language=code)
@@ -79,9 +80,12 @@ class Runner:
             if memory.output:
                 size = outputs[memory.name].data.size * memory.component.bits // 8
                 filled = np.full(size + 2 * _GUARD, _PATTERN, np.uint8)
-                whole[memory.name] = self.cl.Buffer(self.context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=filled)
+                whole[memory.name] = self.cl.Buffer(
+                    self.context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=filled
+                )
                 arguments.append(whole[memory.name].get_sub_region(_GUARD, size))
             else:
+                assert memory.data is not None
                 data = encode(memory.component, memory.data)
                 arguments.append(self.cl.Buffer(self.context, flags.READ_ONLY | flags.COPY_HOST_PTR, hostbuf=data))
         for component, value in program.scalars.values():
@@ -129,7 +133,9 @@ def has_divergence(program: tree.Program) -> bool:
     """Return whether control flow differs between the subgroups of a work-group."""
     for statement in program.body:
         for node in tree.walk(statement):
-            if isinstance(node, tree.If) and any(isinstance(x, tree.Name) and x.name == "lsg" for x in tree.walk(node.c)):
+            if isinstance(node, tree.If) and any(
+                isinstance(x, tree.Name) and x.name == "lsg" for x in tree.walk(node.c)
+            ):
                 return True
     return False
 
@@ -158,7 +164,9 @@ def renamed(source: str) -> str:
     return re.sub(rf"(?<![.\w])(?:{names})\b", lambda found: f"zq_{found.group()}", source)
 
 
-def outcome(runner: Runner, program: tree.Program, source: str, outputs: dict[str, View], route: str) -> tuple[str, str]:
+def outcome(
+    runner: Runner, program: tree.Program, source: str, outputs: dict[str, View], route: str
+) -> tuple[str, str]:
     """Build and run a program by a route: the word for what came of it, and the details."""
     if route.startswith("scratch") and has_divergence(program):
         return "skipped", "control flow differs between subgroups"

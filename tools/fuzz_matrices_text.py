@@ -312,7 +312,8 @@ class Writer:
         word = ("volatile " if memory.volatile else "") + ("local " if memory.space == "local" else "")
         if memory.space == "local":
             count = memory.size * (self.program.subgroups if self.program.scope == "SUBGROUP" else 1)
-            self.line(f"{word}{component.name} {name}_[{count}]; {word}{component.name} *{name} = {name}_ + lsg * {memory.size};")
+            kind = f"{word}{component.name}"
+            self.line(f"{kind} {name}_[{count}]; {kind} *{name} = {name}_ + lsg * {memory.size};")
         else:
             self.line(f"{word}{component.name} {name}[{memory.size}];")
         value = "q_ % 5" if component.kind == "unsigned" else "q_ % 5 - 2"
@@ -387,7 +388,9 @@ class Writer:
         """Append the constant arrays at program scope."""
         for memory in self.program.memories:
             if memory.space == "table" and memory.data is not None:
-                values = ", ".join(number(memory.component, float(v) if memory.component.floating else int(v)) for v in memory.data)
+                values = ", ".join(
+                    number(memory.component, float(v) if memory.component.floating else int(v)) for v in memory.data
+                )
                 self.line(f"constant {memory.component.name} {memory.name}[{memory.size}] = {{{values}}};")
 
     def write(self) -> str:
@@ -420,7 +423,9 @@ class Writer:
         for short, word in _LAYOUTS.items():
             self.line(f"#define {short} CLK_COOPERATIVE_MATRIX_LAYOUT_{word}")
         self.line(f"#define SCOPE CLK_COOPERATIVE_MATRIX_SCOPE_{self.program.scope}")
-        if any(isinstance(node, tree.Pair) or (isinstance(node, tree.Parameter) and node.kind == "pair") for node in nodes):
+        if any(
+            isinstance(node, tree.Pair) or (isinstance(node, tree.Parameter) and node.kind == "pair") for node in nodes
+        ):
             self.line("struct pair { int first, second; };")
         for kind in _matrix_types(nodes):
             shape = f"SCOPE, {kind.rows}, {kind.columns}, CLK_COOPERATIVE_MATRIX_{kind.use}"

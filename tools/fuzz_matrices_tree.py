@@ -1,4 +1,4 @@
-"""The syntax tree of the matrix fuzzer's programs: scalars, matrices, statements, functions, memory."""
+"""The syntax tree of the matrix fuzzer's programs: expressions, statements, functions, memory."""
 
 from __future__ import annotations
 
@@ -7,285 +7,40 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from fuzz_matrices_types import Array, Component, MatrixType, Range
-
-
-@dataclass
-class Node:
-    """A node of the tree. Nodes are compared by identity where they are replaced."""
-
-
-# Scalars. `t` is the type of the value.
-
-
-@dataclass
-class Scalar(Node):
-    """A scalar expression."""
-
-    t: Component
-
-
-@dataclass
-class Num(Scalar):
-    """A number; `plain`: written without a cast to its type."""
-
-    value: float
-    plain: bool = False
-
-
-@dataclass
-class Name(Scalar):
-    """A scalar variable or parameter."""
-
-    name: str
-
-
-@dataclass
-class Unary(Scalar):
-    """A unary operator."""
-
-    op: str
-    x: Scalar
-
-
-@dataclass
-class Binary(Scalar):
-    """A binary operator on operands of one type; comparisons have the type int."""
-
-    op: str
-    a: Scalar
-    b: Scalar
-
-
-@dataclass
-class Choose(Scalar):
-    """The operator ?: on scalars."""
-
-    c: Scalar
-    a: Scalar
-    b: Scalar
-
-
-@dataclass
-class Cast(Scalar):
-    """A conversion; `silent`: written without a cast, where C converts alone."""
-
-    x: Scalar
-    silent: bool = False
-
-
-@dataclass
-class Builtin(Scalar):
-    """A call of a builtin on scalars of one type."""
-
-    name: str
-    args: list[Scalar]
-
-
-@dataclass
-class Invoke(Scalar):
-    """A call of a function on scalars."""
-
-    function: Function
-    args: list[Node]
-
-
-@dataclass
-class Index(Scalar):
-    """An element of memory."""
-
-    pointer: str
-    index: Scalar
-
-
-@dataclass
-class Member(Scalar):
-    """A member of a captured struct of two integers."""
-
-    name: str
-    member: str
-
-
-# Operands that are neither scalars nor matrices.
-
-
-@dataclass
-class Address(Node):
-    """A place in memory.
-
-    generic: cast to a pointer without an address space.
-    turn: the number of subgroups further on whose part of local memory it is.
-    """
-
-    memory: str
-    offset: int
-    generic: bool = False
-    turn: int = 0
-
-
-@dataclass
-class Pair(Node):
-    """The kernel's struct of two integers, as an argument."""
-
-    name: str = "pw"
-
-
-@dataclass
-class Place(Node):
-    """A matrix variable, an element of an array, a member of a struct or what a pointer points to."""
-
-    name: str
-    index: Scalar | None = None
-    pointer: bool = False
-
-
-@dataclass
-class To(Node):
-    """The address of a matrix, array or struct, as an argument."""
-
-    place: Place
-    array: bool = False
-
-
-@dataclass
-class Whole(Node):
-    """A struct with matrices, as a value."""
-
-    name: str
-    pointer: bool = False
-
-
-# Matrices.
-
-
-@dataclass
-class Matrix(Node):
-    """A matrix expression with its type and the bounds of its components."""
-
-    type: MatrixType
-    range: Range
-
-
-@dataclass
-class Ref(Matrix):
-    """The value of a place."""
-
-    place: Place
-
-
-@dataclass
-class Load(Matrix):
-    """A load; `vector`: the pointee is a vector of so many components, which the stride counts."""
-
-    at: Address
-    layout: str
-    stride: Scalar
-    vector: int = 1
-    checked: tuple[int, int, int, int] | None = None
-    cast: bool = True
-
-
-@dataclass
-class Fill(Matrix):
-    """coop_mat_init."""
-
-    value: Scalar
-    cast: bool = True
-
-
-@dataclass
-class Map(Matrix):
-    """coop_mat_map, or coop_mat_build without matrices."""
-
-    matrices: list[Matrix]
-    function: Function
-    captured: list[Node]
-    cast: bool = True
-
-
-@dataclass
-class Negate(Matrix):
-    """Unary minus."""
-
-    x: Matrix
-
-
-@dataclass
-class Arith(Matrix):
-    """An operator on two matrices, or on a matrix and a scalar."""
-
-    op: str
-    a: Node
-    b: Node
-
-
-@dataclass
-class Apply(Matrix):
-    """A builtin of scalars on matrices and scalars."""
-
-    name: str
-    args: list[Node]
-
-
-@dataclass
-class Convert(Matrix):
-    """A conversion of component type and use; `how` is "" for a cast, or the name's suffix."""
-
-    x: Matrix
-    how: str
-    cast: bool = False
-
-
-@dataclass
-class Transpose(Matrix):
-    """coop_mat_transpose."""
-
-    x: Matrix
-
-
-@dataclass
-class Reduce(Matrix):
-    """coop_mat_reduce by a function or a builtin."""
-
-    x: Matrix
-    how: str
-    function: Function | str
-
-
-@dataclass
-class MulAdd(Matrix):
-    """coop_mat_mulAdd; `mask`: None without an operands argument."""
-
-    a: Matrix
-    b: Matrix
-    c: Matrix
-    mask: int | None
-    alias: bool = False
-
-
-@dataclass
-class CallM(Matrix):
-    """A call of a function that returns a matrix."""
-
-    function: Function
-    args: list[Node]
-
-
-@dataclass
-class ChooseM(Matrix):
-    """The operator ?: on matrices."""
-
-    c: Scalar
-    a: Matrix
-    b: Matrix
-
-
-@dataclass
-class Block(Matrix):
-    """A statement expression."""
-
-    body: list[Node]
-    value: Matrix
-
+from fuzz_matrices_values import (
+    Address as Address,
+    Apply as Apply,
+    Arith as Arith,
+    Binary as Binary,
+    Block as Block,
+    Builtin as Builtin,
+    CallM as CallM,
+    Cast as Cast,
+    Choose as Choose,
+    ChooseM as ChooseM,
+    Convert as Convert,
+    Fill as Fill,
+    Index as Index,
+    Invoke as Invoke,
+    Load as Load,
+    Map as Map,
+    Matrix as Matrix,
+    Member as Member,
+    MulAdd as MulAdd,
+    Name as Name,
+    Negate as Negate,
+    Node as Node,
+    Num as Num,
+    Pair as Pair,
+    Place as Place,
+    Reduce as Reduce,
+    Ref as Ref,
+    Scalar as Scalar,
+    To as To,
+    Transpose as Transpose,
+    Unary as Unary,
+    Whole as Whole,
+)
 
 # Statements.
 

@@ -219,7 +219,9 @@ def round_to_integers(component: Component, values: Array, mode: str, saturate: 
     if not saturate:
         assert not (over | under).any(), "a conversion out of range"
     result = np.where(over | under, 0, whole).astype(component.dtype)
-    return np.where(over, component.dtype.type(component.high), np.where(under, component.dtype.type(component.low), result))
+    return np.where(
+        over, component.dtype.type(component.high), np.where(under, component.dtype.type(component.low), result)
+    )
 
 
 def _table(exponent_bits: int, mantissa_bits: int, bias: int) -> Array:
