@@ -186,7 +186,7 @@ class Reducer:
         self.shrink()
 
 
-def reduce_seed(worker: Runs, seed: int, route: str) -> int:
+def reduce_seed(worker: Runs, seed: int, route: str, plain: bool = False) -> int:
     """Reduce the program of a seed for a route, print what is left and return the exit status."""
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "program"
@@ -195,7 +195,7 @@ def reduce_seed(worker: Runs, seed: int, route: str) -> int:
             pruned = replace(program)
             prune(pruned, program.memories)
             path.write_bytes(pickle.dumps(pruned))
-            job = {"seed": seed, "pickle": str(path), "routes": [route], "strict": False}
+            job = {"seed": seed, "pickle": str(path), "routes": [route], "strict": False, "renamed": plain}
             events = list(worker.run(job))
             if events[-1]["result"] == "crash":
                 # A driver may die of the program before; after a crash the process is a new one.
