@@ -198,7 +198,9 @@ def main() -> int:
     if arguments.reduce:
         from fuzz_matrices_reduce import reduce_seed
 
-        return reduce_seed(Worker(arguments.device, arguments.timeout), arguments.seed, arguments.routes, arguments.plain)
+        return reduce_seed(
+            Worker(arguments.device, arguments.timeout), arguments.seed, arguments.routes, arguments.plain
+        )
     arguments.until = time.time() + 60 * arguments.minutes if arguments.minutes else 0
     count = 100 if arguments.count is None else arguments.count
     seeds = list(range(arguments.seed, arguments.seed + count))
