@@ -353,7 +353,8 @@ def test_functions_of_kernels_of_several_subgroups_are_copied() -> None:
 
 
 def test_tiles_limit_work_groups() -> None:
-    """Our own IR stages what native matrices cannot do through local memory, with room for so many subgroups."""
+    """Our own IR stages what native matrices cannot do through local memory, with room for so many subgroups, or for
+    the work-group that a kernel states."""
     source = SEVERAL.replace("LAYOUT_ROW_MAJOR", "LAYOUT_PACKED")
     text = compile_source(source).llvm_ir
     native = compile_source(source).kernels
@@ -362,7 +363,7 @@ def test_tiles_limit_work_groups() -> None:
     assert {name: kernel.max_work_items for name, kernel in found["native"].items()} == {
         name: kernel.max_work_items for name, kernel in native.items()
     }
-    for name, most in {"one": (16, 16, 16), "lanes": (128, 256, 256), "scratch": (128, 128, 256)}.items():
+    for name, most in {"one": (128, 128, 128), "lanes": (128, 256, 256), "scratch": (128, 128, 256)}.items():
         assert tuple(found[name][kernel].max_work_items for kernel in ("k8", "k16", "other")) == most
         assert found[name]["plain"].max_work_items is None
         spirv = coopmat.compile(compile_source(source).spirv, ["--matrices", name], name="in.spv", language="spv")

@@ -180,7 +180,14 @@ def test_nothing_is_kept_on_disk(fresh: Callable[[], None], settings: Callable[.
 
 def test_an_interrupt_ends_a_build(fresh: Callable[[], None], settings: Callable[..., None]) -> None:
     settings(STUB_BUILD_MS="60000")
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    def interrupt() -> None:
+        while not any(server.pid for server in guarded._servers.values()):
+            time.sleep(0.01)
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         build("one")

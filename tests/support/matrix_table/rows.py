@@ -26,7 +26,7 @@ LAYOUTS = {
 }
 PATTERN = 0xA5
 # Components of a matrix that may go through local memory.
-_STAGED = 64
+_SMALL = 64
 # By which word a key tells that it needs a part of the language (`axes.PARTS`).
 _PARTS = {
     "bf16": "bf16",
@@ -239,7 +239,7 @@ class Writer:
     def staged(self, number: int, expression: str, matrix: MatrixType) -> str:
         """Return a matrix that was stored into local memory and loaded again, every other time."""
         self.next_is_staged = not self.next_is_staged
-        if self.next_is_staged or matrix.rows * matrix.columns > _STAGED or self.target.route.startswith("native"):
+        if self.next_is_staged or matrix.rows * matrix.columns > _SMALL or self.target.route.startswith("native"):
             return expression
         t, place = self.type(f"L{number}", matrix), f"l{number}, "
         self.line(f"local {matrix.component.opencl_c} l{number}[{matrix.rows * matrix.columns}];")
