@@ -126,7 +126,8 @@ def choose(seed: int, asked: str, per_program: int) -> list[str]:
 
 def keep(directory: Path, event: dict[str, Any], source: str, known: str) -> None:
     """Write a finding to the directory."""
-    name = f"{event['seed']}-{event['route'].replace('/', '-').replace(':', '-')}"
+    route = event["route"].translate(str.maketrans("/:@", "---"))
+    name = f"{event['seed']}-{route}"
     folder = directory / name
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "source.cl").write_text(source)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 _LIBRARY = Path(__file__).resolve().parent.parent / "coopmat" / "matrices" / "library"
 _PLAIN = """
-    s r c lane out x0 x1 x2 m i p t n e f y step row column part index col base tile size count v w a q d j k value
+    s r c lane out x0 x1 x2 m i p t n e f y stride row column part index col base tile size count v w a q d j k value
 """
 _RESERVED_TEXT = """
     auto break case char const continue default do double else enum extern float for goto if inline int long register

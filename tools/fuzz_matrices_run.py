@@ -33,7 +33,13 @@ ROUTES = (
     *(f"{name}/{code}" for name in _SIZES if name != "x86" for code in ("c", "spirv")),
     *(f"{name}/{language}" for name in ("one", "lanes", "scratch") for language in ("ir", "spv")),
 )
-MORE_ROUTES = ("x86/c",)
+# route -> size of its subgroups, for the vendors' generations
+_GENERATIONS = {"mma:emulated@sm_75": 32, "mma:emulated@sm_80": 32, "mma:emulated@sm_89": 32,
+                "wmma:emulated@gfx11": 32, "wmma:emulated@gfx12": 32, "mfma:emulated@gfx908": 64,
+                "mfma:emulated@gfx90a": 64, "mfma:emulated@gfx942": 64,
+                "dpas:emulated@dg2": 8, "dpas:emulated@pvc": 16}  # fmt: skip
+_SIZES |= {name: (size,) for name, size in _GENERATIONS.items()}
+MORE_ROUTES = ("x86/c", *(f"{name}/{code}" for name in _GENERATIONS for code in ("c", "spirv")))
 # What the documents do not promise: natively by a profile; addresses and 8-bit floating point in LLVM IR that is read.
 _REFUSALS = ("[native-matrix]", "[ir-not-supported]")
 _LEVELS = ("", "", "", "-O0", "-O1", "-O2", "-O3", "-cl-opt-disable", "-cl-mad-enable", "-g")

@@ -396,7 +396,7 @@ class Convert(OfMatrix):
     def definitions(self, target: Target) -> dict[str, str]:
         result, moves = self.result, self._moves(target)
         w = 1 if moves else target.width(self.matrix)
-        body = spelling.convert("x", self.matrix.component, self.to, w, self.how.rounding, self.how.saturate)
+        body = _converted(target, self.matrix.component, self.to, w, self.how)
         out = _moved(target, self.matrix, result) if moves else Negate(result).definitions(target)
         return out | _from(target, self.matrix) | {"MAP(x)": body}
 
@@ -432,11 +432,19 @@ class Transpose(_Plain):
         m = self.matrix
         component = self.component or m.component
         source = replace(m, rows=m.columns, columns=m.rows, use=self.use, component=component)
-        body = spelling.convert("x", component, m.component, 1, self.how.rounding, self.how.saturate)
+        body = _converted(target, component, m.component, 1, self.how)
         return _moved(target, source, m, transposed=True) | _from(target, source) | {"MAP(x)": body}
 
     def scratch_bytes(self, target: Target) -> int:
         return bytes_of_row(target, self.component or self.matrix.component)
+
+
+def _converted(target: Target, source: ComponentType, to: ComponentType, w: int, how: Conversion) -> str:
+    """Return the macro body that converts x. In subgroups of 32 and more, it has no saturating conversions: Intel's CPU
+    runtime lacks those of vectors of 32."""
+    if how.saturate and to.is_integer and w == 1 and target.sub_group_size >= 32:
+        return spelling.saturate("x", source, to, how.rounding)
+    return spelling.convert("x", source, to, w, how.rounding, how.saturate)
 
 
 def _moved(target: Target, source: MatrixType, result: MatrixType, *, transposed: bool = False) -> dict[str, str]:

@@ -14,6 +14,7 @@ FLOAT, DOUBLE = COMPONENT_TYPES["f32"], COMPONENT_TYPES["f64"]
 HALF_BITS = replace(COMPONENT_TYPES["f16"], numpy="uint16")
 INEXACT_IN_FLOAT = tuple(COMPONENT_TYPES[name] for name in ("f64", "s32", "u32", "s64", "u64"))
 _IDENTITIES = {"add": "0", "or": "0", "xor": "0", "mul": "1", "and": "~0"}
+_ROUNDED = {"rte": "rint({})", "rtp": "ceil({})", "rtn": "floor({})"}
 OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
 
@@ -53,6 +54,29 @@ def convert(
         # In two steps, because convert_uint(char) of a negative number is left open by the specification.
         return reinterpret(_resize(x, source, target.bits, w), integer(target.bits, source.signed), target, w)
     return f"convert_{vector(target, w)}{'_sat' if saturate else ''}{'_' + rounding if rounding else ''}({x})"
+
+
+def saturate(x: str, source: ComponentType, target: ComponentType, rounding: str = "") -> str:
+    """Return a scalar's saturating conversion to an integer without OpenCL's convert_ functions for that; NaN gives 0.
+    `x` is evaluated several times."""
+    prefix = _limit_prefix(target)
+    low, high = (f"{prefix}_MIN" if target.signed else "0"), f"{prefix}_MAX"
+    if source.is_integer:
+        wide = integer(max(source.bits, 32), source.signed)
+        x = convert(x, source, wide, 1)
+        magnitude = target.bits - target.signed
+        if source.bits - source.signed > magnitude:
+            x = f"min({x}, ({wide.library_c})({high}))"
+        if source.signed and (source.bits > target.bits or not target.signed):
+            x = f"max({x}, ({wide.library_c})({low}))"
+        return convert(x, wide, target, 1)
+    real = DOUBLE if source == DOUBLE else FLOAT
+    x = _ROUNDED.get(rounding, "{}").format(convert(x, source, real, 1))
+    suffix = "" if real == DOUBLE else "f"
+    least = f"-0x1p{target.bits - 1}{suffix}" if target.signed else f"0.0{suffix}"
+    inside = convert(x, real, target, 1)
+    most = f"0x1p{target.bits - target.signed}{suffix}"
+    return f"({x} >= {most} ? {high} : {x} <= {least} ? {low} : {x} == {x} ? {inside} : 0)"
 
 
 def small_float_function(component: ComponentType, what: str, w: int) -> str:
@@ -152,7 +176,12 @@ def identity(operation: str, component: ComponentType) -> str:
         return _IDENTITIES[operation]
     if not component.is_integer:
         return "INFINITY" if operation == "min" else "-INFINITY"
-    prefix = ("" if component.signed else "U") + {8: "CHAR", 16: "SHRT", 32: "INT", 64: "LONG"}[component.bits]
+    prefix = _limit_prefix(component)
     if operation == "min":
         return f"{prefix}_MAX"
     return f"{prefix}_MIN" if component.signed else "0"
+
+
+def _limit_prefix(component: ComponentType) -> str:
+    """Return what the names of an integer type's limits begin with."""
+    return ("" if component.signed else "U") + {8: "CHAR", 16: "SHRT", 32: "INT", 64: "LONG"}[component.bits]
