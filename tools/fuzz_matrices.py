@@ -56,7 +56,8 @@ class Worker:
             events.put(None)
 
         threading.Thread(target=read, args=(self.process, self.events), daemon=True).start()
-        if self.next(120) is None:
+        # A loaded machine may take minutes; an answer that comes later would be taken for one about a route.
+        if not (self.next(600) or {}).get("ready"):
             raise SystemExit(f"the worker does not start: is there a device {self.device!r}?")
 
     def next(self, limit: float) -> dict[str, Any] | None:

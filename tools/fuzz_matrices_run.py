@@ -51,12 +51,14 @@ class Runner:
     def __init__(self, device: str) -> None:
         import coopmat
         from coopmat.devices import opencl
+        from coopmat.devices.query import describe
 
         self.coopmat = coopmat
         self.cl = opencl()
         found = [d for p in self.cl.get_platforms() for d in p.get_devices() if device in p.name or device in d.name]
         if not found:
             raise SystemExit(f"no OpenCL device with {device!r} in its name")
+        self.device = describe(found[0])
         self.context = self.cl.Context([found[0]])
         self.queue = self.cl.CommandQueue(self.context)
 
@@ -67,13 +69,15 @@ class Runner:
         if code in ("c", "spirv"):
             words = [*options, *compiled, "--code", code]
             return self.coopmat.Program(self.context, source).build(" ".join(words)).k
+        from coopmat.runtime.driver import spirv_for
+
         module = self.coopmat.compile(
             source, [*options, *native, "--matrices", "native", "--sub-group-size", str(size)]
         )
         binary = module.llvm_ir if code == "ir" else module.spirv
         checked = [word for word in options if word == "--no-validate"]
         lowered = self.coopmat.compile(binary, ["-w", *checked, *compiled], language=code)
-        return self.cl.Program(self.context, lowered.spirv).build().k
+        return self.cl.Program(self.context, spirv_for(lowered, self.device)).build().k
 
     def buffers(self, program: tree.Program, outputs: dict[str, View]) -> tuple[list[Any], dict[str, Any]]:
         """Return the kernel's arguments, and the whole buffers of outputs."""

@@ -9,6 +9,7 @@ from .select import by_preference as by_preference, require_health as require_he
 from .table import (
     Route as Route,
     may_crash as may_crash,
+    mistakes_sub_group_barriers as mistakes_sub_group_barriers,
     native_profile_for as native_profile_for,
     route_for as route_for,
     unit_for as unit_for,

@@ -135,6 +135,11 @@ def may_crash(device: DeviceInfo) -> bool:
     return next(row.value for row in COMPILERS if row.has(device))
 
 
+def mistakes_sub_group_barriers(device: DeviceInfo) -> bool:
+    """Return whether the device executes SPIR-V's barriers of subgroups as barriers of the work-group."""
+    return _is_intel_cpu(device)
+
+
 def native_profile_for(device: DeviceInfo) -> str:
     """The profile of this device's compiler."""
     return next(row.value for row in CONSUMERS if row.has(device))

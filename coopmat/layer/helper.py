@@ -216,10 +216,11 @@ def _trial(request: bytes) -> bytes:
 def _result(module: Module, device: DeviceInfo, for_device: list[str]) -> bytes:
     from coopmat.devices import may_crash
     from coopmat.diagnostics import render_text
+    from coopmat.runtime.driver import spirv_for
 
     log = render_text(module.diagnostics, module.sources) if module.diagnostics else ""
     is_c = module.code == "c"
-    code = module.opencl_c.encode() if is_c else module.spirv
+    code = module.opencl_c.encode() if is_c else spirv_for(module, device)
     words = [*(module.opencl_c_options if is_c else []), *for_device]
     result: list[tuple[str, bytes | str | int]] = [("form", "c" if is_c else "spirv"), ("code", code), ("log", log)]
     if may_crash(device):

@@ -9,7 +9,7 @@ from typing import Any
 
 from coopmat.cache import places
 from coopmat.compiler import Module
-from coopmat.devices import DeviceInfo, health, may_crash, opencl, route_for
+from coopmat.devices import DeviceInfo, health, may_crash, mistakes_sub_group_barriers, opencl, route_for
 from coopmat.devices.environment import quietly as quietly
 from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.devices.raw import driver_of
@@ -79,16 +79,25 @@ def require_route(module: Module, device: DeviceInfo) -> None:
         raise launch_error(f"{text}; use --matrices {route_for(device).matrices}", "no-route")
 
 
-def _parts(module: Module, options: Sequence[str]) -> tuple[guarded.Part, ...]:
+def spirv_for(module: Module, device: DeviceInfo) -> bytes:
+    """Return the module's SPIR-V as the device takes it."""
+    if not mistakes_sub_group_barriers(device):
+        return module.spirv
+    from coopmat.spirv.sub_group_barriers import call_builtin
+
+    return call_builtin(module.spirv)
+
+
+def _parts(module: Module, device: DeviceInfo, options: Sequence[str]) -> tuple[guarded.Part, ...]:
     """Return the parts of which a driver makes the module's program."""
     if module.code == "c":
         return (("c", module.opencl_c.encode(), " ".join([*module.opencl_c_options, *options])),)
     if module.options.code != LINKED:
-        return (("spirv", module.spirv, " ".join(options)),)
+        return (("spirv", spirv_for(module, device), " ".join(options)),)
     # SPIR-V together with the C that it calls functions of. A processor without AMX has no code for what nobody calls,
     # either.
     words = "-cl-std=CL3.0 -w" + ("" if b"cm_tile_load" in module.spirv else " -DCM_NO_TILES")
-    return ("spirv", module.spirv, ""), ("c", exported(prelude(module.matrices)[0]).encode(), words)
+    return ("spirv", spirv_for(module, device), ""), ("c", exported(prelude(module.matrices)[0]).encode(), words)
 
 
 def _built(context: Any, parts: Sequence[guarded.Part], device: DeviceInfo, options: str) -> Any:
@@ -136,7 +145,7 @@ def build(
     Raises DriverError; CompileError and InternalError where there is no code, or none that the device takes.
     """
     require_route(module, device)
-    parts, words = _parts(module, options), " ".join(options)
+    parts, words = _parts(module, device, options), " ".join(options)
     try:
         program = _built_apart(context, parts, device, words) if may_crash(device) and not contained else None
         return program or _built(context, parts, device, words)

@@ -1,0 +1,82 @@
+"""Makes calls of the builtin `sub_group_barrier` of barriers of subgroups, for a device that mistakes the instruction.
+
+Intel's CPU runtime (2026.2) executes OpControlBarrier of scope Subgroup as a barrier of the work-group: if only some of
+the subgroups reach the instruction, as in `if (get_sub_group_id() != 0) sub_group_barrier(...)`, values are lost, and
+subgroups execute branches that they do not take. The builtin, which the runtime's library provides, is right. Other
+devices have no such function to link with.
+"""
+
+from __future__ import annotations
+
+from .module import OP, Instruction, Module, encode_string, instruction
+from .opaque_zeros import Globals
+
+_BARRIER, _FUNCTION, _TYPE_VOID = OP["OpControlBarrier"], OP["OpFunction"], OP["OpTypeVoid"]
+_BUILTIN = "_Z17sub_group_barrierj12memory_scope"
+_LINKAGE, _LINKAGE_ATTRIBUTES, _IMPORT = 5, 41, 1
+_SUBGROUP = 3
+# SPIR-V's scopes of memory -> memory_scope of OpenCL C: all devices, device, work-group, subgroup, work-item.
+_SCOPES = {0: 3, 1: 2, 2: 1, 3: 4, 4: 0}
+_ALL_DEVICES = 0
+# cl_mem_fence_flags: local, global and image memory.
+_FLAGS = 1 | 2 | 4
+
+
+def call_builtin(binary: bytes) -> bytes:
+    """Return the module with calls of the builtin for barriers of subgroups. Raise MalformedModule."""
+    if not _has_barriers(binary):
+        return binary
+    module = Module.parse(binary)
+    scope, code = Globals(module), module.instructions
+    barriers = [item for item in code if item.opcode == _BARRIER and _constant(scope, item.operands[0]) == _SUBGROUP]
+    if not barriers:
+        return binary
+    builtin, uint = module.new_id(), scope.integer()
+    void = next(item.result or 0 for item in code if item.opcode == _TYPE_VOID)
+    flags = scope.constant(uint, _FLAGS)
+    for item in barriers:
+        memory = _constant(scope, item.operands[1])
+        order = scope.constant(uint, _SCOPES[_ALL_DEVICES if memory is None else memory])
+        item.opcode, item.result_type, item.result = OP["OpFunctionCall"], void, module.new_id()
+        item.operands = (builtin, flags, order)
+    module.instructions = _declared(module, builtin, (void, uint, uint), scope.added)
+    return module.to_bytes()
+
+
+def _has_barriers(binary: bytes) -> bool:
+    """Return whether a module of either byte order may have barriers."""
+    head = 4 << 16 | _BARRIER
+    return head.to_bytes(4, "little") in binary or head.to_bytes(4, "big") in binary
+
+
+def _constant(scope: Globals, value: int) -> int | None:
+    """Return the value of a constant; None of other values."""
+    if not scope.is_constant(value):
+        return None
+    return next(iter(scope.definitions[value].operands), 0)
+
+
+def _declared(module: Module, builtin: int, signature: tuple[int, ...], added: list[Instruction]) -> list[Instruction]:
+    """Return the module's instructions with the declaration of the function `builtin`, and the constants `added`."""
+    code, linkage = module.instructions, instruction("OpCapability", _LINKAGE)
+    if linkage not in code:
+        code = [linkage, *code]
+    # A module has a type, which no decoration follows.
+    decorations = next(
+        at for at, item in enumerate(code) if item.name.startswith(("OpDecorat", "OpMemberDecorat", "OpType"))
+    )
+    functions = next(at for at, item in enumerate(code) if item.opcode == _FUNCTION)
+    name = encode_string(_BUILTIN)
+    decoration = instruction("OpDecorate", builtin, _LINKAGE_ATTRIBUTES, *name, _IMPORT)
+    void, *parameters = signature
+    kind = next((i.result or 0 for i in code if i.opcode == OP["OpTypeFunction"] and i.operands == signature), 0)
+    types = [*added]
+    if not kind:
+        kind = module.new_id()
+        types.append(instruction("OpTypeFunction", kind, *signature))
+    declaration = [
+        instruction("OpFunction", void, builtin, 0, kind),
+        *(instruction("OpFunctionParameter", parameter, module.new_id()) for parameter in parameters),
+        instruction("OpFunctionEnd"),
+    ]
+    return [*code[:decorations], decoration, *code[decorations:functions], *types, *declaration, *code[functions:]]
