@@ -11,6 +11,8 @@ from .loop_starts import LoopStarts
 from .module import OP, Instruction, Module, instruction
 from .negations import Negations
 from .opaque_zeros import Globals, OpaqueZeros
+from .partly_written import PartlyWritten
+from .private_fills import PrivateFills
 from .strided_arguments import StridedArguments
 
 _FUNCTION, _END = OP["OpFunction"], OP["OpFunctionEnd"]
@@ -21,13 +23,14 @@ _CAPABILITIES = {16: 22, 64: 11}
 def avoid_device_faults(module: Module) -> None:
     """Changes the functions of a module that such a compiler takes, also of one whose matrices are yet to be lowered.
 
-    See `loop_starts`, `loop_ends`, `loop_counts`, `id_guards`, `loop_conditions`, `strided_arguments` and `negations`.
+    See `loop_starts`, `loop_ends`, `loop_counts`, `id_guards`, `loop_conditions`, `strided_arguments`, `negations`,
+    `partly_written` and `private_fills`.
     Raises MalformedModule.
     """
     scope = Globals(module)
     rewrites = (
         *(LoopStarts(scope), LoopEnds(scope), LoopCounts(scope), IdGuards(scope), LoopConditions(scope)),
-        *(StridedArguments(scope), Negations(scope)),
+        *(StridedArguments(scope), Negations(scope), PartlyWritten(scope), PrivateFills(scope)),
     )
     code = module.instructions
     first = next((at for at, item in enumerate(code) if item.opcode == _FUNCTION), len(code))

@@ -38,7 +38,7 @@ class ControlFlow:
         return loops_by_header
 
     @cached_property
-    def _after(self) -> dict[int, list[int]]:
+    def after(self) -> dict[int, list[int]]:
         return {
             label: list(dict.fromkeys(word for word in block[-1].operands if word in self.blocks))
             if block and block[-1].opcode in _BRANCHES
@@ -49,7 +49,7 @@ class ControlFlow:
     @cached_property
     def _before(self) -> dict[int, list[int]]:
         result: dict[int, list[int]] = {label: [] for label in self.blocks}
-        for label, targets in self._after.items():
+        for label, targets in self.after.items():
             for target in targets:
                 result[target].append(label)
         return result
@@ -61,7 +61,7 @@ class ControlFlow:
         path: dict[int, Iterator[int]] = {}
         while entry is not None:
             visited.add(entry)
-            path[entry] = iter(self._after[entry])
+            path[entry] = iter(self.after[entry])
             entry = None
             while path and entry is None:
                 label = next(reversed(path))

@@ -216,3 +216,15 @@ def test_both_sides_of_an_equality_of_a_value_and_a_counter_are_hidden() -> None
     source = f"__attribute__((noinline)) {function} kernel void f(global int *o) {{ o[0] = g(o[1]); }}"
     text = tools.disassemble(coopmat.compile(source, ["-w"]).spirv)
     assert text.count("OpBitwiseXor") == 2
+
+
+@pytest.mark.parametrize(("value", "is_volatile"), [("7", True), ("(uchar)n", False)])
+def test_stores_to_private_memory_of_constants_are_volatile(value: str, is_volatile: bool) -> None:
+    fill = "uchar t[32]; for (int i = 0; i < 32; i++) t[i] = 4;"
+    assert ("Volatile" in _assembly(f"{fill} t[3] = {value}; s = t[n & 31];")) == is_volatile
+
+
+@pytest.mark.parametrize(("condition", "is_filled"), [("if (n < 5)", True), ("", False)])
+def test_private_memory_that_may_be_read_unwritten_is_filled(condition: str, is_filled: bool) -> None:
+    code = _assembly(f"float t[8]; {condition} t[n & 3] = a[0]; s = sub_group_broadcast(t[n & 7], 1);")
+    assert ("OpConstantNull %_arr" in code) == is_filled

@@ -1,0 +1,77 @@
+"""Fills private memory that a device's compiler may find unwritten, where kernels exchange values in subgroups.
+
+Intel's CPU runtime (2026.2) makes code for one lane alone of a kernel that writes an array in some lanes, `if (l < 5)`,
+and reads it in all of them, in a loop, after a broadcast or shuffle: it stores what lane 0 stores, or crashes. That
+the other lanes' values are never used makes no difference. Memory that is zero at first is read in all lanes.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from .loops import ControlFlow
+from .module import OP, Instruction, instruction
+from .opaque_zeros import LABEL, Globals, OpaqueZeros
+from .private_accesses import Memory, memories
+
+_VARIABLE, _ARRAY = OP["OpVariable"], OP["OpTypeArray"]
+_AGGREGATES = frozenset({_ARRAY, OP["OpTypeStruct"]})
+_NUMBERS = frozenset(OP[f"OpType{name}"] for name in ("Int", "Float", "Vector"))
+
+
+class PartlyWritten:
+    """Adds stores to the functions of a module that calls functions of subgroups."""
+
+    def __init__(self, scope: Globals) -> None:
+        self._globals = scope
+
+    def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
+        """Return the function `code` with stores of zeros to such memory where it begins."""
+        if not self._has_exchanges:
+            return code
+        flow = ControlFlow(code)
+        found = [m for m in memories(self._globals, code) if m.writes and m.reads and self._is_aggregate(m)]
+        stores = [self._store(memory) for memory in found if self._is_read_unwritten(flow, memory)]
+        entry = next(at for at, item in enumerate(code) if item.opcode == LABEL) + 1
+        body = max((at for at, item in enumerate(code) if item.opcode == _VARIABLE), default=entry - 1) + 1
+        return [*code[:body], *stores, *code[body:]]
+
+    @cached_property
+    def _has_exchanges(self) -> bool:
+        return any(item.name.startswith(("OpGroup", "OpSubgroup")) for item in self._globals.module.instructions)
+
+    def _pointee(self, memory: Memory) -> int:
+        return self._globals.definitions[self._globals.kind_of(memory.variable)].operands[1]
+
+    def _store(self, memory: Memory) -> Instruction:
+        return instruction("OpStore", memory.variable, self._globals.null(self._pointee(memory)))
+
+    def _is_aggregate(self, memory: Memory) -> bool:
+        """Return whether a variable is an array or a record that holds numbers alone."""
+        kinds = [self._globals.definitions[self._pointee(memory)]]
+        if kinds[0].opcode not in _AGGREGATES:
+            return False
+        while kinds:
+            kind = kinds.pop()
+            if kind.opcode in _AGGREGATES:
+                parts = kind.operands[:1] if kind.opcode == _ARRAY else kind.operands
+                kinds += (self._globals.definitions[part] for part in parts)
+            elif kind.opcode not in _NUMBERS:
+                return False
+        return True
+
+    @staticmethod
+    def _is_read_unwritten(flow: ControlFlow, memory: Memory) -> bool:
+        """Return whether control may come to a read of such memory and to no write to it before."""
+        reads, writes = ({id(item) for item in items} for items in (memory.reads, memory.writes))
+        work = [next(iter(flow.blocks))]
+        seen = set(work)
+        while work:
+            label = work.pop()
+            first = next((i for i in flow.blocks[label] if id(i) in reads or id(i) in writes), None)
+            if first is not None and id(first) in reads:
+                return True
+            if first is None:
+                work += [after for after in flow.after[label] if after not in seen]
+                seen.update(work)
+        return False

@@ -1,0 +1,47 @@
+"""Keeps a device's compiler from leaving out the stores to private memory that holds only constants.
+
+Intel's CPU runtime (2026.2) vectorises a kernel with private memory that is filled with constants and then read at
+addresses that are calculated, `m[i]`. Unless the memory's declared elements are those that are read, its later
+elimination of dead stores does not see that something reads them: what is read is what was there before. One other
+value stored anywhere in it is enough to keep all. A variable that is only copied once from constant memory is replaced
+by that. Volatile stores are kept.
+"""
+
+from __future__ import annotations
+
+from .module import OP, Instruction
+from .opaque_zeros import Globals, OpaqueZeros
+from .private_accesses import BITCAST, CHAINS, COPIES, WRITES, Memory, is_constant, memories
+
+_VARIABLE = OP["OpVariable"]
+_UNIFORM_CONSTANT, _VOLATILE = 0, 1
+
+
+class PrivateFills:
+    """Changes the stores in a module's functions."""
+
+    def __init__(self, scope: Globals) -> None:
+        self._globals = scope
+
+    def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
+        """Return the function `code`, whose stores to such memory are made volatile in place."""
+        for memory in memories(self._globals, code):
+            for item in memory.writes if self._is_endangered(memory) else ():
+                at = WRITES[item.opcode]
+                mask, *rest = item.operands[at:] or (0,)
+                item.operands = (*item.operands[:at], mask | _VOLATILE, *rest)
+        return code
+
+    def _is_endangered(self, memory: Memory) -> bool:
+        if len(memory.writes) == 1 and memory.writes[0].opcode in COPIES:
+            return False
+        is_read_anywhere = any(memory.addresses[item.operands[0]] for item in memory.reads)
+        return is_read_anywhere and all(self._is_constant(item.operands[1]) for item in memory.writes)
+
+    def _is_constant(self, value: int) -> bool:
+        """Return whether a value is a constant, or a pointer to constant memory."""
+        item = self._globals.definitions.get(value)
+        while item is not None and item.opcode in (BITCAST, *CHAINS):
+            item = self._globals.definitions.get(item.operands[0])
+        is_memory = item is not None and item.opcode == _VARIABLE and item.operands[0] == _UNIFORM_CONSTANT
+        return is_memory or is_constant(self._globals, value)
