@@ -326,7 +326,8 @@ def _member(c: Context, e: typed.Member) -> Text:
 
 
 def _swizzle(c: Context, e: typed.Swizzle) -> Text:
-    return Text(f"{place(c, e.base).postfix}.{_components(e.indices)}")
+    components = ("hi" if 2 in e.indices else "odd") if e.names_undefined else _components(e.indices)
+    return Text(f"{place(c, e.base).postfix}.{components}")
 
 
 def _string(c: Context, e: typed.StringConst) -> Text:

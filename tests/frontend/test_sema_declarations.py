@@ -481,6 +481,8 @@ def test_addresses_are_constants() -> None:
         ("void f(global int *p) { §(local int *)p; }", ["address-space"]),
         ("void f(void) { local int *p = §(global int *)0; }", ["address-space"]),
         ("void f(global int *global *p, global int *local *q) { p §= q; }", ["address-space"]),
+        ("void f(global int **p) { local int **q = §p; int **r = §p; global int **s = p; }", ["address-space"] * 2),
+        ("void g(global int ***p) { } void f(local int ***p, global float **q) { g(§p); }", ["address-space"]),
         (
             "void f(const global int *p) { global int *q = §p; }",
             ["incompatible-pointer-types-discards-qualifiers"],

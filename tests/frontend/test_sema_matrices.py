@@ -536,7 +536,6 @@ def test_strides_of_other_types_are_told_to_pedants() -> None:
     [
         (PRAGMA, False),
         ("#pragma OPENCL EXTENSION cl_ext_kernel_cooperative_matrix : enable\n", False),
-        ("#pragma OPENCL EXTENSION all : enable\n", False),
         ('_Pragma("OPENCL EXTENSION cl_khr_cooperative_matrix : enable")\n', False),
         ("", True),
         ("#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n", True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from sema_support import analysed, dumped, expect, findings, good
 
+import coopmat
 from coopmat.frontend import typed
 
 
@@ -232,3 +233,30 @@ def test_warnings_do_not_stop_anything() -> None:
     unit, diagnostics = analysed("void f(int n) { n << 40; }")
     assert [item.code for item in diagnostics.items] == ["shift-count-overflow"] and not diagnostics.has_errors
     assert unit.functions
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("cl_khr_no_such_thing : enable", "OpenCL extension 'cl_khr_no_such_thing' is not known"),
+        ("cl_khr_fp16", "'#pragma OPENCL EXTENSION cl_khr_fp16' has no ':' and behaviour"),
+        (
+            "cl_khr_fp16 : on",
+            "the behaviour of OpenCL extension 'cl_khr_fp16' must be enable or disable or begin or end, not 'on'",
+        ),
+        ("all : enable", "the behaviour of OpenCL extension 'all' must be disable, not 'enable'"),
+        ("all : disable", None),
+        ("cl_khr_fp16 : enable", None),
+        ("cl_intel_subgroups : begin", None),
+        ("__opencl_c_images : enable", None),
+    ],
+)
+def test_extension_pragmas(text: str, message: str | None) -> None:
+    """A pragma that has no effect is a warning, at file scope and in a function, and an error with -Werror."""
+    source = f"#pragma OPENCL EXTENSION {text}\nvoid f(void) {{\n#pragma OPENCL EXTENSION {text}\n}}"
+    found = coopmat.compile(source).diagnostics
+    expected = [] if message is None else [("ignored-pragmas", f"{message}; the pragma is ignored")] * 2
+    assert [(item.code, item.message) for item in found] == expected
+    if message is not None:
+        with pytest.raises(coopmat.CompileError):
+            coopmat.compile(source, ["-Werror"])

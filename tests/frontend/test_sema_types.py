@@ -252,7 +252,6 @@ def test_types_of_vector_expressions(text: str, expected: str | None) -> None:
         ("f3.§w", "swizzle"),
         ("f4.§s4", "swizzle"),
         ("f4.§sg", "swizzle"),
-        ("f3.§hi", "not-supported"),
         ("i.§x", "no-member"),
         ("§as_int(d)", "no-matching-function"),
         ("f4 = §(float4)(1, 2, 3, 4, 5)", "vector-literal"),

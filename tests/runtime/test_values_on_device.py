@@ -369,6 +369,22 @@ def test_swizzles(device: DeviceInfo) -> None:
     compare(device, SWIZZLES, [Launch("k", [np.zeros(128 * 8, np.float32), x], (8,))])
 
 
+UNDEFINED_COMPONENT = """
+kernel void k(global float3 *v, global float *o) {
+    float2 x = (float2)(10, 20); float3 a = v[0]; a.hi = x; v[0] = a; a.odd += x; v[1] = a; v[2].hi = x; v[2].lo = x.yx;
+    o[0] = a.hi.x; o[1] = v[0].odd.x; o[2] = a.even.y; float2 y = v[2].hi; o[3] = y.x; o[4] = (a + a).odd.x;
+}
+"""
+
+
+def test_the_undefined_component_of_three(device: DeviceInfo) -> None:
+    """`.hi` and `.odd` of a vector of 3 read anything as their second component, and write only the first one."""
+    padded = np.dtype({"names": ["value"], "formats": ["3f4"], "offsets": [0], "itemsize": 16})
+    vectors = np.arange(12, dtype=np.float32).view(padded)
+    launches = [Launch("k", [vectors, np.zeros(5, np.float32)], (1,))]
+    compare(device, UNDEFINED_COMPONENT, launches, routes=("native", "one"))
+
+
 TERNARIES = """
 kernel void k(global int *o, global float *f, const global int4 *x, const global float4 *y, const global long2 *l) {
     int i = get_global_id(0); int4 a = x[i], b = x[i + 1]; float4 c = y[i], d = y[i + 1];

@@ -165,6 +165,9 @@ def _assign_pointer(c: Context, e: Expr, target: PointerType, span: Span, what: 
             span,
         )
     keep_matrices(c, source, target, span, what)
+    if _changes_nested_space(source.pointee, target.pointee):
+        message = f"{what}: '{source}' to '{target}' changes the address space of a nested pointer"
+        c.fail("address-space", message, span)
     void = isinstance(source.pointee, VoidType) or isinstance(target.pointee, VoidType)
     if source.pointee != target.pointee and not void:
         sign = _same_but_sign(source.pointee, target.pointee)
@@ -183,6 +186,15 @@ def _assign_pointer(c: Context, e: Expr, target: PointerType, span: Span, what: 
         code = "incompatible-pointer-types-discards-qualifiers"
         c.warn(code, f"{what}: '{source}' to '{target}' discards {' and '.join(lost)}", span)
     return retype_pointer(e, target)
+
+
+def _changes_nested_space(source: Type, target: Type) -> bool:
+    """Return whether two pointees are pointers, at the same depth, to different address spaces."""
+    while isinstance(source, PointerType) and isinstance(target, PointerType):
+        if source.qualifiers.space != target.qualifiers.space:
+            return True
+        source, target = source.pointee, target.pointee
+    return False
 
 
 def keep_matrices(c: Context, source: Type, target: PointerType, span: Span, what: str) -> None:

@@ -165,18 +165,22 @@ def _swizzle(c: Context, base: Expr, node: syntax.Member) -> Expr:
     indices = swizzle_indices(node.name, base.type.count)
     if indices is None:
         c.fail("swizzle", f"'{base.type}' has no components '.{node.name}'", node.name_span)
-    if max(indices) >= base.type.count:
-        c.unsupported(f"the undefined component that '.{node.name}' of a 3-component vector names is", node.name_span)
     return _swizzled(base, indices, node.span)
 
 
 def _swizzled(base: Expr, indices: tuple[int, ...], span: Span) -> Expr:
-    """Return these components of a vector, as an object if the vector is one."""
+    """Return these components of a vector, as an object if the vector is one.
+
+    The undefined component of a vector of 3 has the value of the last one.
+    """
     assert isinstance(base.type, VectorType)
+    last = base.type.count - 1
     t = with_count(base.type.element, len(indices))
+    if isinstance(base, typed.Swizzle) and base.names_undefined:
+        base = rvalue(base)
     if isinstance(base, LValue):
         if isinstance(base, typed.Swizzle):
             indices = tuple(base.indices[i] for i in indices)
             base = base.base
         return typed.Swizzle(span, t, base.place, base, indices)
-    return typed.ExtractSwizzle(span, t, base, indices)
+    return typed.ExtractSwizzle(span, t, base, tuple(min(i, last) for i in indices))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...diagnostics import Note, Span
-from ...features import PROGRAM_SCOPE
+from ...features import PROGRAM_SCOPE, TABLE
 from .. import syntax, typed
 from ..types import (
     INT,
@@ -85,7 +85,7 @@ def pragma(c: Context, node: syntax.Pragma) -> int | None:
     if words[1:2] == ["FP_CONTRACT"] and words[0] in ("OPENCL", "STDC"):
         _fp_contract(c, words[2:], node.span)
     if words[:2] == ["OPENCL", "EXTENSION"]:
-        _extension(c, node.text)
+        _extension(c, node)
     if words[:1] in (["OPENCL"], ["STDC"]):
         return None
     factor = attributes.unroll_pragma(c, node.text, node.span)
@@ -104,14 +104,26 @@ def _fp_contract(c: Context, words: list[str], span: Span) -> None:
         c.function.decl.attributes["fp_contract"] = False
 
 
-_MATRIX_EXTENSIONS = ("cl_khr_cooperative_matrix", "cl_ext_kernel_cooperative_matrix", "all")
+_MATRIX_EXTENSIONS = ("cl_khr_cooperative_matrix", "cl_ext_kernel_cooperative_matrix")
+_EXTENSIONS = frozenset((*(row.name for row in TABLE), *_MATRIX_EXTENSIONS))
 
 
-def _extension(c: Context, text: str) -> None:
+def _extension(c: Context, node: syntax.Pragma) -> None:
     """Process `#pragma OPENCL EXTENSION name : behaviour`; extensions are available without it."""
-    name, _, behaviour = text.partition("EXTENSION")[2].partition(":")
-    if name.strip() in _MATRIX_EXTENSIONS:
-        c.matrix_pragma = behaviour.strip() != "disable"
+    left, colon, right = node.text.partition("EXTENSION")[2].partition(":")
+    name, behaviour = left.strip(), right.strip()
+    behaviours = ("disable",) if name == "all" else ("enable", "disable", "begin", "end")
+    if not colon:
+        fault = f"'#pragma OPENCL EXTENSION {name}' has no ':' and behaviour"
+    elif behaviour not in behaviours:
+        fault = f"the behaviour of OpenCL extension '{name}' must be {' or '.join(behaviours)}, not '{behaviour}'"
+    elif name != "all" and name not in _EXTENSIONS:
+        fault = f"OpenCL extension '{name}' is not known"
+    else:
+        if name == "all" or name in _MATRIX_EXTENSIONS:
+            c.matrix_pragma = behaviour in ("enable", "begin")
+        return
+    c.warn("ignored-pragmas", f"{fault}; the pragma is ignored", node.span)
 
 
 def _apply_unroll(c: Context, s: typed.Stmt, factor: int, span: Span, code: str = "ignored-pragmas") -> None:

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from ..nodes import Reference
-from ..types import Type
+from ..types import Type, VectorType
 from .base import Expr, LValue
 
 if TYPE_CHECKING:
@@ -248,10 +248,16 @@ class Member(LValue):
 
 
 class Swizzle(LValue):
-    """Components of a vector object: readable, assignable where no index repeats."""
+    """Components of a vector object: readable, assignable where no index repeats. The indices of `.hi` and `.odd` of a
+    vector of 3 include 3, whose component is undefined."""
 
     base: LValue
     indices: tuple[int, ...]
+
+    @property
+    def names_undefined(self) -> bool:
+        """Whether an index is that of the undefined component."""
+        return isinstance(self.base.type, VectorType) and max(self.indices) >= self.base.type.count
 
 
 class CompoundLiteral(LValue):

@@ -77,27 +77,35 @@ class MemoryPlace:
 
 @dataclass(slots=True)
 class SwizzlePlace:
-    """Components of the vector at `base`."""
+    """Components of the vector at `base`. Index 3 of a vector of 3 is undefined: it is read as the last component, and
+    not written."""
 
     base: MemoryPlace
     indices: tuple[int, ...]
     space: AddressSpace
 
+    @property
+    def _count(self) -> int:
+        if not isinstance(self.base.type, VectorType):
+            raise InternalError(f"'{self.base.type}' has no components")
+        return self.base.type.count
+
     def read(self, ctx: FunctionContext) -> Operand:
-        return swizzle(ctx, self.base.read(ctx), self.indices)
+        return swizzle(ctx, self.base.read(ctx), tuple(min(i, self._count - 1) for i in self.indices))
 
     def write(self, ctx: FunctionContext, value: Operand) -> None:
         parts = [value]
         if len(self.indices) > 1:
             parts = [ctx.builder.extract_element(value, ir.Constant(I32, i)) for i in range(len(self.indices))]
+        written = [(i, part) for i, part in zip(self.indices, parts, strict=True) if i < self._count]
         if self.space is AddressSpace.PRIVATE:
             vector = self.base.read(ctx)
-            for index, part in zip(self.indices, parts, strict=True):
+            for index, part in written:
                 vector = ctx.builder.insert_element(vector, part, ir.Constant(I32, index))
             self.base.write(ctx, vector)
             return
         # Other work-items may be writing the other components at the same time.
-        for index, part in zip(self.indices, parts, strict=True):
+        for index, part in written:
             self._component(ctx, index).write(ctx, part)
 
     def _component(self, ctx: FunctionContext, index: int) -> MemoryPlace:
