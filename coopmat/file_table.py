@@ -49,5 +49,16 @@ def read(path: str, most: int) -> bytes | None:
         return data if len(data) <= most else None
 
 
+def identity(path: str) -> str:
+    """Return a text that is the same for all names of one file, such as links to it; the name of a file in memory."""
+    if _table.get() is None:
+        try:
+            status = os.stat(path)  # noqa: PTH116
+        except (OSError, ValueError):
+            return path
+        return f"{status.st_dev}:{status.st_ino}"
+    return _key(path)
+
+
 def _key(path: str) -> str:
     return os.path.normpath(path)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .. import budgets
+from .. import budgets, file_table
 from ..diagnostics import Diagnostics, Note, Span
 from . import tokens as tk
 from .conditionals import Condition, Conditionals
@@ -82,7 +82,8 @@ class _Driver(Conditionals):
         self.pending: list[Token] = []
         self.stack: list[_File] = []
         self.enabled = True
-        self.once_files: set[str] = set()
+        # A file with #pragma once -> its identity: two names may be links to one file.
+        self.once_files: dict[str, str] = {}
         self.includes = 0
         self.complete = True
         self.dependencies: list[str] = []
@@ -148,7 +149,7 @@ class _Driver(Conditionals):
             "preprocessor": {
                 "macros": {name: macro for name, macro in macros.items() if first.get(name) is not macro},
                 "undefined": [name for name in first if name not in macros],
-                "once_files": self.once_files.copy(),
+                "once_files": tuple(self.once_files),
                 "includes": self.includes,
                 "dependencies": self.dependencies.copy(),
                 "absent": list(dict.fromkeys(self.absent)),
@@ -168,7 +169,8 @@ class _Driver(Conditionals):
             self.expander.macros.pop(name, None)
         self.expander.macros.update(state["macros"])
         self.expander.counter, self.expander.work = state["counter"], state["work"]
-        self.once_files, self.includes = state["once_files"], state["includes"]
+        self.once_files = {name: file_table.identity(name) for name in state["once_files"]}
+        self.includes = state["includes"]
         self.dependencies, self.absent = state["dependencies"], state["absent"]
         self.stack[-1].switches = state["switches"]
         self.diagnostics.keep_texts(state["kept_texts"])
@@ -354,7 +356,7 @@ class _Driver(Conditionals):
         source = find_include(target, beside, self.options, self.diagnostics, place, self.absent)
         if source is None:
             self.complete = False
-        elif source.name not in self.once_files:
+        elif not self.once_files or file_table.identity(source.name) not in self.once_files.values():
             self.enter(source)
 
     def expand_directive(self, tokens: list[Token]) -> list[Token]:
@@ -371,7 +373,8 @@ class _Driver(Conditionals):
         if not rest:
             return
         if rest[0].value == "once" and len(rest) == 1:
-            self.once_files.add(self.stack[-1].source.name)
+            own = self.stack[-1].source.name
+            self.once_files[own] = file_table.identity(own)
             return
         if rest[0].value == "unroll":
             self.flush()

@@ -320,6 +320,19 @@ def test_includes_are_found_beside_the_file_then_under_the_directories(tmp_path:
     assert read == ["main.cl", "sub/a.h", "inc/b.h", "inc/a.h"]
 
 
+def test_once_is_for_a_file_whatever_its_name(tmp_path: Path) -> None:
+    """Symbolic and hard links to a file are the file; a copy is another one."""
+    text = '#pragma once\nonce\n#include "loop/a.h"\n'
+    (tmp_path / "a.h").write_text(text)
+    (tmp_path / "copy.h").write_text(text)
+    (tmp_path / "loop").symlink_to(".")
+    (tmp_path / "hard.h").hardlink_to(tmp_path / "a.h")
+    names = ("a.h", "loop/a.h", "hard.h", "copy.h", "loop/loop/copy.h")
+    stream, diagnostics = run("".join(f'#include "{name}"\n' for name in names), str(tmp_path / "m.cl"))
+    assert not diagnostics.items
+    assert [t.value for t in stream.tokens] == ["once", "once"]
+
+
 def test_what_cannot_be_included(tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "bad.h").write_bytes(b"ok\n  \xff\n")
