@@ -248,13 +248,58 @@ def test_slices_through_wide_integers(device: DeviceInfo, route: str) -> None:
     assert copied == [*x[2:6], 0, 0, 0, 0]
 
 
+ONE_ELEMENT = """
+define spir_kernel void @k(ptr addrspace(1) %p, i32 %n) {
+  %v = load <1 x i32>, ptr addrspace(1) %p, align 4
+  %i = insertelement <1 x i32> poison, i32 %n, i64 0
+  %c = icmp sgt <1 x i32> %v, %i
+  %z = zext <1 x i1> %c to <1 x i32>
+  %f = sitofp <1 x i32> %v to <1 x float>
+  %d = fcmp ogt <1 x float> %f, zeroinitializer
+  %s = select <1 x i1> %d, <1 x i32> %z, <1 x i32> %v
+  store <1 x i32> %s, ptr addrspace(1) %p, align 4
+  ret void
+}
+"""
+
+
+def test_comparisons_of_one_element(device: DeviceInfo) -> None:
+    module = ir(ONE_ELEMENT)
+    for x, n, result in ((5, 3, 1), (5, 7, 0), (-2, 0, -2)):
+        launch = Launch("k", [np.array([x], np.int32), Value(np.array(n, np.int32))])
+        assert execute(device, module.spirv, [launch])[0][0].tolist() == [result]
+
+
+WIDE_VECTORS = """
+define spir_kernel void @k(ptr addrspace(1) %p, ptr addrspace(1) %q) {
+  %v = load <2 x i128>, ptr addrspace(1) %p, align 16
+  %a = bitcast <2 x i128> %v to <8 x i32>
+  %x = shufflevector <8 x i32> %a, <8 x i32> poison, <8 x i32> <i32 1, i32 0, i32 3, i32 2, i32 5, i32 4, i32 7, i32 6>
+  %d = bitcast <8 x i32> %x to <1 x i256>
+  %f = freeze <1 x i256> %d
+  %e = bitcast <1 x i256> %f to <16 x i16>
+  store <16 x i16> %e, ptr addrspace(1) %q, align 16
+  ret void
+}
+"""
+
+
+@pytest.mark.parametrize("route", ["one", "native"])
+def test_vectors_of_wide_integers_are_moved_and_cast(device: DeviceInfo, route: str) -> None:
+    x = np.arange(8, dtype=np.uint32) * 0x01010101
+    launch = Launch("k", [x, np.zeros(8, np.uint32)])
+    found = execute(device, ir(WIDE_VECTORS, "--matrices", route).spirv, [launch])[0]
+    assert found[1].tolist() == x.reshape(4, 2)[:, ::-1].ravel().tolist()
+
+
 @pytest.mark.parametrize(
     "instruction",
     [
+        "%r = add <2 x i128> zeroinitializer, zeroinitializer",
         "%r = add i128 %w, 1",
         "%r = lshr i128 %w, %w",
         "%r = call i128 @llvm.bswap.i128(i128 %w)",
-        "%r = mul i65 3, 4",
+        "%r = mul i72 3, 4",
         "%s = lshr i128 %w, 3\n  %r = trunc i128 %s to i32",
     ],
 )
@@ -272,20 +317,3 @@ define spir_kernel void @k(ptr addrspace(1) %p) {{
     found = refused(text, "--matrices", route)
     assert found.code == "ir-not-supported" and "integers of at most 64 bits" in found.message
     assert found.span is not None and found.span.line == 5 + instruction.count("\n")
-
-
-def test_other_widths_have_a_place() -> None:
-    text = """\
-define spir_kernel void @k(ptr addrspace(1) %p) {
-  %v = load i32, ptr addrspace(1) %p, align 4
-  %w = zext i32 %v to i33
-  %x = mul i33 %w, %w
-  %y = lshr i33 %x, 1
-  %z = trunc i33 %y to i32
-  store i32 %z, ptr addrspace(1) %p, align 4
-  ret void
-}
-"""
-    for route in ("one", "native"):
-        found = refused(text, "--matrices", route)
-        assert "i33" in found.message and found.span is not None and found.span.line == 3

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ...frontend import typed
 from ...matrices.lowering import check_count, instantiate
 from .. import LoweredModule, LowerOptions
-from . import bfloat16, extensions, kernels, native, subgroups, vectors, wide_integers, wide_matrices
+from . import bfloat16, extensions, kernels, native, odd_integers, subgroups, vectors, wide_integers, wide_matrices
 from .calls import LibraryCalls
 from .text import Malformed, Module, parse_head
 
@@ -22,6 +22,7 @@ def link(module: Module, options: LowerOptions, library: Library) -> LoweredModu
     """Lower a canonical module, which is rewritten in place, and return it. Raise Malformed for what cannot be
     emitted."""
     subgroups.spell_barriers(module)
+    odd_integers.lower(module)
     wide_integers.lower(module)
     trees = vectors.lower(module, options)
     users = kernels.users_of_matrices(module)

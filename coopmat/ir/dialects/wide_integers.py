@@ -1,7 +1,8 @@
 """Slices of vectors that optimisation takes through integers wider than 64 bits, as shuffles: SPIR-V lacks these.
 
 Of `bitcast <4 x i32>` to i128, `lshr`, `trunc` to i96, `bitcast` to <3 x i32> the first and the last are left, with a
-shuffle between. What else is done with such integers is refused where it stands.
+shuffle between. Vectors of i128 and i256 that are only moved and cast become vectors of i64. What else is done with
+such integers is refused where it stands.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from .text import (
 _WIDE = re.compile(r"(?<![\w.%@$\"-])i(\d{2,})\b")
 _INTEGER = re.compile(r"i(\d+)")
 _VECTOR = re.compile(r"<(\d+) x (i\d+|half|bfloat|float|double)>")
+_WIDE_VECTOR = re.compile(r"<(\d+) x i(128|256)>(?! (?:<|splat))")
+_MOVES = frozenset({"bitcast", "load", "store", "phi", "select", "freeze"})
 _BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 _MOST = 64
 _CAST = re.compile(r"(\w+)(?: (?:nuw|nsw|nneg))* (.*) to (\S.*?)(?:, !.*)?", re.DOTALL)
@@ -47,6 +50,9 @@ class _Slice:
 def lower(module: Module) -> None:
     """Rewrite a module in place. Raise Malformed for a wide integer that is no slice of a vector."""
     for function in module.functions:
+        for item in function.instructions():
+            if item.opcode in _MOVES:
+                item.text = _WIDE_VECTOR.sub(lambda m: f"<{int(m[1]) * int(m[2]) // 64} x i64>", item.text)
         if any(_is_wide(item.text) for item in function.instructions()):
             _Slices(function).run()
 

@@ -237,7 +237,7 @@ def read(text: str) -> Elements | None:
     operands = (operand, *(Argument(operand.type, other) for other in others))
     vector = vector_of(operand.type)
     if opcode in ("icmp", "fcmp") and vector is not None:
-        return Elements(before, operands, str(Vector(vector.count, "i1")))
+        return Elements(before, operands, f"<{vector.count} x i1>")
     return Elements(before, operands, operand.type)
 
 
