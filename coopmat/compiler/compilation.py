@@ -369,6 +369,11 @@ class Module(Compilation):
         return (f"-cl-std={self.result('written').cl_std}", "-w", *self.options.build_options)
 
     @property
+    def device_options(self) -> tuple[str, ...]:
+        """The options for the device's build of the program, in the form that the options select."""
+        return self.opencl_c_options if self.code == "c" else self.options.hints
+
+    @property
     def kernels(self) -> dict[str, KernelInfo]:
         """The kernels of the program for a device: SPIR-V, unless the options select OpenCL C."""
         return {kernel.name: kernel for kernel in self.result("infos")}

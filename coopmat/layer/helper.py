@@ -221,7 +221,7 @@ def _result(module: Module, device: DeviceInfo, for_device: list[str]) -> bytes:
     log = render_text(module.diagnostics, module.sources) if module.diagnostics else ""
     is_c = module.code == "c"
     code = module.opencl_c.encode() if is_c else spirv_for(module, device)
-    words = [*(module.opencl_c_options if is_c else []), *for_device]
+    words = [*module.device_options, *for_device]
     result: list[tuple[str, bytes | str | int]] = [("form", "c" if is_c else "spirv"), ("code", code), ("log", log)]
     if may_crash(device):
         result.append(("may_crash", 1))

@@ -90,14 +90,16 @@ def spirv_for(module: Module, device: DeviceInfo) -> bytes:
 
 def _parts(module: Module, device: DeviceInfo, options: Sequence[str]) -> tuple[guarded.Part, ...]:
     """Return the parts of which a driver makes the module's program."""
+    own = " ".join([*module.device_options, *options])
     if module.code == "c":
-        return (("c", module.opencl_c.encode(), " ".join([*module.opencl_c_options, *options])),)
+        return (("c", module.opencl_c.encode(), own),)
     if module.options.code != LINKED:
-        return (("spirv", spirv_for(module, device), " ".join(options)),)
+        return (("spirv", spirv_for(module, device), own),)
     # SPIR-V together with the C that it calls functions of. A processor without AMX has no code for what nobody calls,
     # either.
     words = "-cl-std=CL3.0 -w" + ("" if b"cm_tile_load" in module.spirv else " -DCM_NO_TILES")
-    return ("spirv", spirv_for(module, device), ""), ("c", exported(prelude(module.matrices)[0]).encode(), words)
+    code, library = spirv_for(module, device), exported(prelude(module.matrices)[0]).encode()
+    return ("spirv", code, " ".join(module.device_options)), ("c", library, words)
 
 
 def _built(context: Any, parts: Sequence[guarded.Part], device: DeviceInfo, options: str) -> Any:

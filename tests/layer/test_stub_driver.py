@@ -476,10 +476,12 @@ def test_options_that_are_none(app: Application, options: bytes) -> None:
 
 
 def test_the_drivers_own_options_reach_it(app: Application) -> None:
+    options = b"-cl-uniform-work-group-size -cl-denorms-are-zero -cl-kernel-arg-info"
     program = app.source(app.context(), SOURCE)
-    assert app.build(program, b"-cl-fast-relaxed-math -DFIRST=1") == 0
+    assert app.build(program, b"-cl-fast-relaxed-math -DFIRST=1 " + options) == 0
     (line,) = app.calls("clBuildProgram")
     assert "FIRST" not in line
+    assert all(word in line for word in options.decode().split())
 
 
 def test_a_second_build_takes_the_place_of_the_first(app: Application) -> None:

@@ -406,3 +406,37 @@ def test_the_source_may_be_a_path(context: Any, tmp_path: Path) -> None:
     assert coopmat.Program(context, place / "plain.spv").build().f is not None
     with pytest.raises(OSError, match="nothing"):
         coopmat.Program(context, place / "nothing.cl")
+
+
+DEVICE_OPTIONS = (
+    "-cl-uniform-work-group-size",
+    "-cl-denorms-are-zero",
+    "-cl-fp32-correctly-rounded-divide-sqrt",
+    "-cl-no-subgroup-ifp",
+    "-cl-kernel-arg-info",
+)
+
+
+@pytest.mark.parametrize("code", ["spirv", "c"])
+def test_options_for_the_device_reach_its_build(context: Any, code: str) -> None:
+    """Those that the compiler knows, but does not carry out, and those that only the device knows."""
+    device = context.devices[0]
+    program = coopmat.Program(context, SOURCE).build([*DEVICE_OPTIONS, "--code", code])
+    assert program.gemm.matrix_route == "one"
+    with coopmat.hook(everything=True):
+        plain = opencl().Program(context, PLAIN).build([*DEVICE_OPTIONS, "--code", code])
+    for built in (program, plain):
+        options = built.get_build_info(device, opencl().program_build_info.OPTIONS).split()
+        assert set(DEVICE_OPTIONS) <= set(options), options
+
+
+def test_uniform_work_groups_are_held_to(context: Any) -> None:
+    """A launch of 100 work-items in groups of 64 is refused, as for the device's own build with this option."""
+    cl = opencl()
+    queue, buffer = cl.CommandQueue(context), cl.Buffer(context, cl.mem_flags.READ_WRITE, 400)
+    for everything in (False, True):
+        with coopmat.hook(everything=everything):
+            kernel = cl.Program(context, PLAIN).build(["-cl-uniform-work-group-size", "-cl-std=CL3.0"]).f
+        kernel.set_args(buffer, np.int32(1))
+        with pytest.raises(cl.LogicError, match="INVALID_WORK_GROUP_SIZE"):
+            cl.enqueue_nd_range_kernel(queue, kernel, (100,), (64,))
