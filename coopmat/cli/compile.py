@@ -33,19 +33,23 @@ Write = Callable[[Mapping[str, bytes]], None]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of output: the file suffix and the function that makes it of a module."""
+    """A kind of output: the file suffix and the function that makes it of a module. `beginnings`: what files of the
+    kind begin with, if they have such a mark."""
 
     suffix: str
     content: Callable[[Module], bytes]
     binary: bool = False
+    beginnings: tuple[bytes, ...] = ()
 
 
 KINDS = {
-    "spv": Kind(".spv", lambda module: module.spirv, binary=True),
-    "spvasm": Kind(".spvasm", lambda module: module.spirv_text.encode()),
+    "spv": Kind(
+        ".spv", lambda module: module.spirv, binary=True, beginnings=(b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
+    ),
+    "spvasm": Kind(".spvasm", lambda module: module.spirv_text.encode(), beginnings=(b"; SPIR-V",)),
     "ll": Kind(".ll", lambda module: module.llvm_ir.encode()),
     "ast": Kind(".ast", lambda module: module.ast.encode()),
-    "c": Kind(".c", lambda module: module.opencl_c.encode()),
+    "c": Kind(".lowered.cl", lambda module: module.opencl_c.encode()),
 }
 KINDS_TO_COME = ("ptx", "obj")
 
@@ -258,7 +262,20 @@ def _outputs(invocation: Invocation, kinds: list[str], matrices: str) -> dict[st
             raise UsageError(f"'{kind}' is binary and standard output is a terminal; give -o FILE")
         if output != "-" and Path(output).exists() and Path(name).exists() and Path(output).samefile(name):
             raise UsageError(f"the output '{output}' is the input")
+        if kind in KINDS and invocation.output is None:
+            _keep_others(Path(output), KINDS[kind])
     return outputs
+
+
+def _keep_others(path: Path, kind: Kind) -> None:
+    """Raise UsageError if an output that no option names would overwrite a file of another kind."""
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(16)
+    except OSError:
+        return
+    if beginning and kind.beginnings and not beginning.startswith(kind.beginnings):
+        raise UsageError(f"'{path}' exists and is not an output of this kind; name the output with -o to overwrite it")
 
 
 def _default_output(name: str, suffix: str, matrices: str) -> str:
@@ -267,7 +284,8 @@ def _default_output(name: str, suffix: str, matrices: str) -> str:
     path = Path(name)
     if name == "-":
         return name
-    return path.stem + (f".{matrices}{suffix}" if path.suffix == suffix else suffix)
+    stem = path.name.removesuffix(suffix) if path.name.endswith(suffix) else path.stem
+    return stem + (f".{matrices}{suffix}" if path.name.endswith(suffix) else suffix)
 
 
 def _contents(invocation: Invocation, module: Module, outputs: dict[str, str]) -> dict[str, bytes]:

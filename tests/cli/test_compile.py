@@ -50,6 +50,22 @@ def test_the_output_is_named_after_the_input(coopmat, good):
     assert files(coopmat) == {"good.cl", "good.spv"}
 
 
+def test_outputs_without_a_name_overwrite_nothing_of_others(coopmat, good):
+    """`--emit c` leaves a host program of the same name alone; -o names what may be overwritten."""
+    host, lowered, module = (coopmat.place / f"good{suffix}" for suffix in (".c", ".lowered.cl", ".spv"))
+    host.write_text("int main(void) { return 0; }\n")
+    for _ in range(2):
+        assert coopmat("compile", "-DFACTOR=2", "--emit", "c", good).status == 0
+    assert lowered.exists() and host.read_text().startswith("int main")
+    module.write_text("a text")
+    refused = coopmat("compile", "-DFACTOR=2", good)
+    assert refused.status == 2 and "good.spv" in refused.err and "-o" in refused.err
+    assert module.read_text() == "a text"
+    for words in (["-o", "good.spv"], []):
+        assert coopmat("compile", "-DFACTOR=2", *words, good).status == 0
+    assert is_spirv(module.read_bytes())
+
+
 def test_several_kinds_at_once(coopmat, good):
     assert coopmat("compile", "-D", "FACTOR=2", "--emit=ll,spvasm,ast", good).status == 0
     assert files(coopmat) == {"good.cl", "good.ll", "good.spvasm", "good.ast"}
