@@ -32,6 +32,8 @@ class PartlyWritten:
         flow = ControlFlow(code)
         found = [m for m in memories(self._globals, code) if m.writes and m.reads and self._is_aggregate(m)]
         stores = [self._store(memory) for memory in found if self._is_read_unwritten(flow, memory)]
+        if not stores:
+            return code
         entry = next(at for at, item in enumerate(code) if item.opcode == LABEL) + 1
         body = max((at for at, item in enumerate(code) if item.opcode == _VARIABLE), default=entry - 1) + 1
         return [*code[:body], *stores, *code[body:]]

@@ -62,6 +62,7 @@ class FakeModule:
     matrices: str = "one"
     code: str = "spirv"
     options: CompileOptions = field(default_factory=CompileOptions)
+    device_options: tuple[str, ...] = ()
     diagnostics: list[Any] = field(default_factory=list)
     sources: SourceMap = field(default_factory=SourceMap)
 
