@@ -3,6 +3,7 @@ every device, and costs little."""
 
 from __future__ import annotations
 
+from . import capabilities
 from .id_guards import IdGuards
 from .loop_conditions import LoopConditions
 from .loop_counts import LoopCounts
@@ -16,8 +17,6 @@ from .private_fills import PrivateFills
 from .strided_arguments import StridedArguments
 
 _FUNCTION, _END = OP["OpFunction"], OP["OpFunctionEnd"]
-# bits of an integer type -> its capability.
-_CAPABILITIES = {16: 22, 64: 11}
 
 
 def avoid_device_faults(module: Module) -> None:
@@ -49,6 +48,5 @@ def avoid_device_faults(module: Module) -> None:
 
 def _capabilities(scope: Globals) -> list[Instruction]:
     """Return the capabilities that the added types require and the module lacks."""
-    widths = {item.operands[0] for item in scope.added if item.opcode == OP["OpTypeInt"]}
-    needed = [instruction("OpCapability", _CAPABILITIES[bits]) for bits in widths if bits in _CAPABILITIES]
-    return [item for item in needed if item not in scope.module.instructions]
+    present = {item.operands[0] for item in scope.module.instructions if item.opcode == OP["OpCapability"]}
+    return [instruction("OpCapability", number) for number in sorted(capabilities.of_types(scope.added) - present)]
