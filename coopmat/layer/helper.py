@@ -200,17 +200,18 @@ def _trial(request: bytes) -> bytes:
     values = [(int(_text(constant, "number")), _first(constant, "value")) for constant in constants]
     part = _text(fields, "form"), _first(fields, "code"), _text(fields, "options")
     result: list[tuple[str, bytes | str | int]] = []
-    binary = None
+    binary = b""
     try:
-        binary = guarded.first_build(_device(fields), _text(fields, "library"), [part], constants=values)
-        is_known = binary is not None
+        built = guarded.first_build(_device(fields), _text(fields, "library"), [part], constants=values)
+        binary = built.data if built else b""
+        is_known = built is not None and not built.is_plain
     except guarded.Crash as crash:
         path = driver.keep(part[1])
         result = [("log", f"error: coopmat: {crash}\n(the code is saved as {path})\n"), ("fault", "crash")]
         is_known = not isinstance(crash, guarded.Ended)
     if is_known:
         Cache.of_environment().put(cache_key(request), Entry(packed(result)))
-    return packed([*result, ("binary", binary or b"")])
+    return packed([*result, ("binary", binary)])
 
 
 def _result(module: Module, device: DeviceInfo, for_device: list[str]) -> bytes:

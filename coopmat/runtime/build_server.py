@@ -12,23 +12,36 @@ from __future__ import annotations
 import ctypes
 import marshal
 import os
+import re
 import select
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 # The device's identity (`DeviceInfo.identity`); parts as (form, code, options); the options of their link;
-# specialisation constants as (number, value).
-Request = tuple[tuple[str, ...], tuple[tuple[str, bytes, bytes], ...], bytes, tuple[tuple[int, bytes], ...]]
-# The device's binary, empty if there was an error of OpenCL's; why nothing could be built, otherwise empty.
-Answer = tuple[bytes, str]
+# specialisation constants as (number, value); the subgroup sizes that kernels require, as (kernel, size).
+Request = tuple[
+    tuple[str, ...],
+    tuple[tuple[str, bytes, bytes], ...],
+    bytes,
+    tuple[tuple[int, bytes], ...],
+    tuple[tuple[str, int], ...],
+]
+# The device's binary, empty if there was an error of OpenCL's; why nothing could be built, otherwise empty; the kernels
+# that the compiler did not vectorize with all its optimizations; and those of them that it does not without, either.
+Answer = tuple[bytes, str, tuple[str, ...], tuple[str, ...]]
 BEGUN = "begun"
+PLAIN = "-cl-opt-disable"
+# Without this, Intel's CPU runtime does not vectorize SPIR-V that it does not optimize.
+_ENVIRONMENT = {"CL_CONFIG_CPU_O0_VECTORIZATION": "1"}
+_VECTORIZED = re.compile(r'Kernel "(.*)" was (?:not vectorized|successfully vectorized \((\d+)\))')
 IDLE = 60.0
 
 _PLATFORM_NAME, _DEVICE_NAME, _DEVICE_VERSION, _DRIVER_VERSION = 0x0902, 0x102B, 0x102F, 0x102D
 _ALL_DEVICES = 0xFFFFFFFF
-_BINARY_SIZES, _BINARIES = 0x1165, 0x1166
+_BINARY_SIZES, _BINARIES, _LOG = 0x1165, 0x1166, 0x1183
 _POINTER, _INT, _UINT, _SIZE, _TEXT = (
     ctypes.c_void_p,
     ctypes.c_int,
@@ -48,11 +61,18 @@ _FUNCTIONS: dict[str, tuple[int, tuple[Any, ...]]] = {
     "clReleaseProgram": (29, (_INT, _POINTER)),
     "clBuildProgram": (30, (_INT, *_BUILD, _POINTER, _POINTER)),
     "clGetProgramInfo": (32, (_INT, _POINTER, _UINT, _SIZE, _POINTER, _POINTER)),
+    "clGetProgramBuildInfo": (33, (_INT, _POINTER, _POINTER, _UINT, _SIZE, _POINTER, _POINTER)),
     "clCompileProgram": (98, (_INT, *_BUILD, _UINT, *(_POINTER,) * 4)),
     "clLinkProgram": (99, (_POINTER, *_BUILD, _UINT, *(_POINTER,) * 4)),
     "clCreateProgramWithIL": (138, (_POINTER, _POINTER, _TEXT, _SIZE, _POINTER)),
     "clSetProgramSpecializationConstant": (145, (_INT, _POINTER, _UINT, _SIZE, _TEXT)),
 }
+
+
+def scalar_kernels(log: str, sizes: Sequence[tuple[str, int]]) -> tuple[str, ...]:
+    """Return the kernels that a build's log says to run in no subgroups of the size that they require."""
+    found = {name: int(size or 1) for name, size in _VECTORIZED.findall(log)}
+    return tuple(name for name, size in sizes if found.get(name, size) != size)
 
 
 class ClError(Exception):
@@ -78,9 +98,20 @@ class Driver:
                     self._functions[name] = ctypes.CFUNCTYPE(*types)(function)
         self._contexts: dict[tuple[str, ...], tuple[Any, Any]] = {}
 
-    def build(self, context: Any, devices: Any, request: Request) -> bytes:
-        """Return the device's binary of a program. Raises ClError."""
-        _, parts, options, constants = request
+    def build(self, request: Request) -> Answer:
+        """Return the device's binary of a program, built without optimizations if kernels would run in no subgroups
+        otherwise. Raises ClError."""
+        binary, scalar = self._build(request)
+        remaining = scalar
+        if scalar:
+            identity, parts, *others = request
+            plain = tuple((form, code, b"%b %b" % (words, PLAIN.encode())) for form, code, words in parts)
+            binary, remaining = self._build((identity, plain, *others))  # type: ignore[arg-type]
+        return binary, "", scalar, remaining
+
+    def _build(self, request: Request) -> tuple[bytes, tuple[str, ...]]:
+        identity, parts, options, constants, sizes = request
+        context, devices = self.context(identity)
         programs = []
         try:
             for form, code, words in parts:
@@ -96,7 +127,8 @@ class Driver:
                 objects = (_POINTER * len(programs))(*programs)
                 arguments = context, 1, devices, options, len(programs), objects, None, None
                 programs.append(self._made("clLinkProgram", *arguments))
-            return self._binary(programs[-1])
+            log = self._text("clGetProgramBuildInfo", programs[-1], devices[0], _LOG) if sizes else ""
+            return self._binary(programs[-1]), scalar_kernels(log, sizes)
         finally:
             for program in programs:
                 self._call("clReleaseProgram", program)
@@ -125,11 +157,11 @@ class Driver:
         self._call(function, *arguments, count.value, ids, None)
         return [one for one in ids if one]
 
-    def _text(self, function: str, subject: int, query: int) -> str:
+    def _text(self, function: str, *arguments: int) -> str:
         size = _SIZE()
-        self._call(function, subject, query, 0, None, ctypes.byref(size))
+        self._call(function, *arguments, 0, None, ctypes.byref(size))
         text = ctypes.create_string_buffer(size.value + 1)
-        self._call(function, subject, query, size.value, text, None)
+        self._call(function, *arguments, size.value, text, None)
         return text.value.decode(errors="replace").strip()
 
     def _created(self, context: Any, form: str, code: bytes) -> int:
@@ -182,21 +214,22 @@ def main(path: str) -> None:
         marshal.dump(message, answers)
         answers.flush()
 
+    os.environ.update(_ENVIRONMENT)
     driver = Driver(path)
     while select.select([0], [], [], IDLE)[0]:
         try:
             request: Request = marshal.load(sys.stdin.buffer)
         except EOFError:
             return
-        answer: Answer = b"", ""
+        answer: Answer = b"", "", (), ()
         try:
-            context = driver.context(request[0])
+            driver.context(request[0])
             send(BEGUN)
-            answer = driver.build(*context, request), ""
+            answer = driver.build(request)
         except ClError:
             pass  # the parent builds the program, and so has the log
         except Exception as error:
-            answer = b"", f"{type(error).__name__}: {error}"
+            answer = b"", f"{type(error).__name__}: {error}", (), ()
         send(answer)
 
 

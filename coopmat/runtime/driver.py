@@ -19,6 +19,7 @@ from coopmat.opencl_c import logs
 from coopmat.options import LINKED
 
 from . import guarded
+from .build_server import scalar_kernels
 from .launch_rules import launch_error
 
 logger = logging.getLogger("coopmat.build")
@@ -126,15 +127,21 @@ def prepare(device: DeviceInfo) -> None:
 def _built_apart(context: Any, parts: Sequence[guarded.Part], device: DeviceInfo, options: str) -> Any:
     """Return the program, if another process built it; otherwise None. Raises guarded.Crash."""
     library = driver_of(device.handle)
-    binary = guarded.first_build(device, library, parts, options) if library else b""
-    if not binary:
+    built = guarded.first_build(device, library, parts, options) if library else None
+    if built is None or not built.data:
         return None
     cl = opencl()
     try:
-        return quietly(cl._cl._Program(context, [device.handle], [binary]), [options], [device.handle])
+        return quietly(cl._cl._Program(context, [device.handle], [built.data]), [options], [device.handle])
     except cl.Error as error:
         logger.info("%s refuses the code that it made itself, which is built again: %s", device.label, error)
         return None
+
+
+def _runs_scalar(program: Any, parts: Sequence[guarded.Part], device: DeviceInfo) -> bool:
+    """Return whether kernels of a built program do not run in the subgroups that they require."""
+    log = program.get_build_info(device.handle, opencl().program_build_info.LOG)
+    return bool(scalar_kernels(log, guarded.required_sizes(parts)))
 
 
 def build(
@@ -150,7 +157,10 @@ def build(
     parts, words = _parts(module, device, options), " ".join(options)
     try:
         program = _built_apart(context, parts, device, words) if may_crash(device) and not contained else None
-        return program or _built(context, parts, device, words)
+        program = program or _built(context, parts, device, words)
+        if contained and may_crash(device) and _runs_scalar(program, parts, device):
+            program = _built_apart(context, parts, device, words) or program
+        return program
     except (opencl().Error, guarded.Crash) as error:
         code, of_code = parts[0][1:]
         in_c = module.code == "c"

@@ -2,6 +2,10 @@
 
 That process (`build_server`) serves all later builds, too. It returns the device's binary, so that nothing is built
 twice. Whether the compiler crashed over a program is kept in the cache.
+
+Such a compiler may also run a kernel's work-items one by one although the kernel requires subgroups, and report no
+error: the kernel's accesses to memory are wrong, then. The build's log tells. Without optimizations most of these
+kernels run in subgroups; that binary is kept in the cache. A kernel that does not is an error.
 """
 
 from __future__ import annotations
@@ -9,10 +13,12 @@ from __future__ import annotations
 import io
 import logging
 import marshal
+import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from coopmat.cache import Cache, Entry, key_of
@@ -20,6 +26,7 @@ from coopmat.child_process import ChildProcess
 from coopmat.devices import DeviceInfo
 from coopmat.devices.environment import driver_environment, processor
 from coopmat.spirv import emitter
+from coopmat.spirv.module import Module, decode_string
 from coopmat.spirv.tools import OUT_OF_MEMORY
 
 from . import build_server
@@ -35,8 +42,8 @@ _SHOWN_LINES = 12
 _CRASHES = {
     getattr(signal, name, None) for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS", "SIGTRAP")
 }
-# Key of a program -> how the compiler crashed over it, empty if it did not. The cache may be off.
-_known: dict[str, str] = {}
+_REQUIRED = re.compile(rb"__attribute__\(\(intel_reqd_sub_group_size\((\d+)\)\)\)\s+void\s+(\w+)\(")
+_SUBGROUP_SIZE = 35  # the execution mode
 
 
 class Crash(Exception):
@@ -45,6 +52,23 @@ class Crash(Exception):
 
 class Ended(Crash):
     """The process was ended by somebody else, or for want of memory, so that another attempt may succeed."""
+
+
+@dataclass(frozen=True)
+class Binary:
+    """A program as the device's compiler built it in another process.
+
+    `data` is empty if the device refuses the program, or built it before. `is_plain` tells whether it was built without
+    optimizations, and whoever builds the program again gets kernels that do not run in subgroups.
+    """
+
+    data: bytes = b""
+    is_plain: bool = False
+
+
+# Key of a program -> how the compiler failed over it, empty if it did not; and the binary that has to be used, if any.
+# The cache may be off.
+_known: dict[str, tuple[str, bytes]] = {}
 
 
 class _NotBuilt(Exception):
@@ -57,33 +81,57 @@ def first_build(
     parts: Sequence[Part],
     options: str = "",
     constants: Sequence[tuple[int, bytes]] = (),
-) -> bytes | None:
-    """Build a program in a process of its own and return the device's binary; empty if it was built before, or if the
-    device refuses it. Return None if no other process can build it. Several parts are linked, with `options`.
+) -> Binary | None:
+    """Build a program in a process of its own. Return None if no other process can build it. Several parts are linked,
+    with `options`.
 
     `library` is the path of the device's driver; `constants` are the specialisation constants. Raises Crash if the
-    compiler crashes, or did before.
+    compiler crashes, or did before, or does not run a kernel in the subgroups that it requires.
     """
     ordered = tuple((form, code, words.encode()) for form, code, words in parts)
-    request = tuple(device.identity), ordered, options.encode(), tuple(constants)
+    request = tuple(device.identity), ordered, options.encode(), tuple(constants), required_sizes(parts)
     key = _key(request)
     binary = b""
 
     def build() -> Entry:
         nonlocal binary
         server = _servers.setdefault(library, _Server(library))
-        binary, crash = server.build(request)
-        return Entry(b"", {"crash": crash})
+        (binary, _, scalar, remaining), crash = server.build(request)
+        if remaining:
+            names = ", ".join(remaining)
+            crash = f"the device's compiler does not run {names} in subgroups, whose size the kernel requires"
+        elif scalar:
+            logger.warning("%s: %s built without optimizations, to run in subgroups", device.label, ", ".join(scalar))
+        return Entry(binary if scalar and not crash else b"", {"crash": crash})
 
     if key not in _known:
         try:
-            _known[key] = _crash(Cache.of_environment().get_or_build(key, build, _crash))
+            _known[key] = _outcome(Cache.of_environment().get_or_build(key, build, _outcome))
         except _NotBuilt as error:
             logger.warning("%s: its compiler may end this process, as no other could be had: %s", device.label, error)
             return None
-    if crash := _known[key]:
+    crash, kept = _known[key]
+    if crash:
         raise Crash(crash)
-    return binary
+    return Binary(kept or binary, bool(kept))
+
+
+def required_sizes(parts: Sequence[Part]) -> tuple[tuple[str, int], ...]:
+    """Return the subgroup sizes above 1 that kernels require, as (kernel, size)."""
+    found = [size for form, code, _ in parts for size in (_of_spirv(code) if form == "spirv" else _of_c(code))]
+    return tuple((name, size) for name, size in found if size > 1)
+
+
+def _of_c(code: bytes) -> Iterator[tuple[str, int]]:
+    yield from ((name.decode(), int(size)) for size, name in _REQUIRED.findall(code))
+
+
+def _of_spirv(code: bytes) -> Iterator[tuple[str, int]]:
+    items = Module.parse(code).instructions
+    names = {item.operands[1]: decode_string(item.operands[2:])[0] for item in items if item.name == "OpEntryPoint"}
+    for item in items:
+        if item.name == "OpExecutionMode" and item.operands[1] == _SUBGROUP_SIZE and item.operands[0] in names:
+            yield names[item.operands[0]], item.operands[2]
 
 
 def start(library: str) -> None:
@@ -113,12 +161,13 @@ def _ending(status: int | None, words: str) -> str:
     return "\n".join([f"the device's compiler {how}", *words.strip().splitlines()[-_SHOWN_LINES:]])
 
 
-def _crash(entry: Entry) -> str:
-    """Return how the compiler crashed. Raise LookupError or TypeError for facts of another form."""
+def _outcome(entry: Entry) -> tuple[str, bytes]:
+    """Return how the compiler failed, and the binary to use. Raise LookupError or TypeError for facts of another
+    form."""
     crash = entry.facts["crash"]
     if not isinstance(crash, str):
         raise TypeError("crash is no text")
-    return crash
+    return crash, entry.payload
 
 
 class _Server(ChildProcess):
@@ -154,26 +203,26 @@ class _Server(ChildProcess):
             finally:
                 self._lock.release()
 
-    def build(self, request: build_server.Request) -> tuple[bytes, str]:
-        """Return the binary, empty if the device refuses the program; and how the compiler crashed, empty if it did
-        not. Raises _NotBuilt, and Ended if the process ends otherwise again and again."""
+    def build(self, request: build_server.Request) -> tuple[build_server.Answer, str]:
+        """Return the process's answer, and how the compiler crashed, empty if it did not. Raises _NotBuilt, and Ended
+        if the process ends otherwise again and again."""
         crashes = 0
         with self._lock:
             for _ in range(_ATTEMPTS):
-                has_begun, binary = self._exchange(request)
-                if binary is not None:
-                    return binary, ""
+                has_begun, answer = self._exchange(request)
+                if answer is not None:
+                    return answer, ""
                 status = self._status()
                 words = self._last_words()
                 how = _ending(status, words)
                 # A second crash, in a new process, shows that it is due to the program.
                 crashes += has_begun and _is_crash(status) and not OUT_OF_MEMORY.search(words.encode())
                 if crashes == 2:
-                    return b"", how
+                    return (b"", "", (), ()), how
         raise Ended(how) if has_begun else _NotBuilt(how)
 
-    def _exchange(self, request: build_server.Request) -> tuple[bool, bytes | None]:
-        """Return whether the build began, and the binary, None if the process ended before it answered."""
+    def _exchange(self, request: build_server.Request) -> tuple[bool, build_server.Answer | None]:
+        """Return whether the build began, and the answer, None if the process ended before it answered."""
         process = self._ensure()
         assert process.stdin is not None and process.stdout is not None
         has_begun = False
@@ -187,10 +236,9 @@ class _Server(ChildProcess):
                     answer = marshal.load(answers)
             except (OSError, EOFError, ValueError, TypeError):
                 return has_begun, None
-        binary, failure = answer
-        if failure:
+        if failure := answer[1]:
             raise _NotBuilt(failure)
-        return has_begun, binary
+        return has_begun, answer
 
     def _status(self) -> int | None:
         """Return the status of a process that ended alone; None if it did not end, or somebody else waited for it."""

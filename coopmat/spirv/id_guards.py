@@ -19,8 +19,9 @@ from dataclasses import dataclass
 
 from .module import OP, Instruction, id_positions
 from .opaque_zeros import Globals, OpaqueZeros
+from .private_accesses import Memory, memories
 
-_LOAD, _PARAMETER, _AND = OP["OpLoad"], OP["OpFunctionParameter"], OP["OpBitwiseAnd"]
+_LOAD, _STORE, _PARAMETER, _AND = OP["OpLoad"], OP["OpStore"], OP["OpFunctionParameter"], OP["OpBitwiseAnd"]
 _EXTRACT, _WIDENED = OP["OpCompositeExtract"], OP["OpUConvert"]
 # What gives an id itself, as another type.
 _CONVERSIONS = frozenset({_WIDENED, OP["OpSConvert"], OP["OpBitcast"]})
@@ -94,6 +95,23 @@ class IdGuards:
 
     def _ids(self, code: list[Instruction]) -> dict[int, _Id]:
         """The values of a function that come from ids."""
+        # A private variable whose accesses are known has an id if one is stored to it. Other comparisons stay as they
+        # are: of a loop's counter, a hidden one may seem to never end the loop, which the device does not vectorize.
+        free = memories(self._globals, code)
+        while True:
+            ids = self._from_ids(code, {pointer for memory in free for pointer in memory.addresses})
+            remaining = [memory for memory in free if self._is_free(memory, ids)]
+            if len(remaining) == len(free):
+                return ids
+            free = remaining
+
+    @staticmethod
+    def _is_free(memory: Memory, ids: dict[int, _Id]) -> bool:
+        """Return whether only stores write the variable, and no id."""
+        return all(item.opcode == _STORE and item.operands[1] not in ids for item in memory.writes)
+
+    def _from_ids(self, code: list[Instruction], free: set[int]) -> dict[int, _Id]:
+        """The values of a function that come from ids, where `free` are pointers to what holds none."""
         ids: dict[int, _Id] = {}
         is_kernel = self._globals.is_kernel(code)
         for item in code:
@@ -103,9 +121,9 @@ class IdGuards:
                 if not is_kernel:
                     ids[item.result] = _Id((item.result,))
             elif item.opcode == _LOAD:
-                # What a private variable holds is not followed.
+                # What a private variable holds is not followed further.
                 is_id = self._globals.is_id_variable(item.operands[0])
-                if is_id or self._globals.is_private(item.operands[0]):
+                if is_id or (self._globals.is_private(item.operands[0]) and item.operands[0] not in free):
                     ids[item.result] = _Id((item.operands[0],), is_id)
             elif item.opcode in _CONVERSIONS or item.opcode == _EXTRACT:
                 if whole := ids.get(item.operands[0]):
