@@ -159,13 +159,14 @@ class Calls(Expressions):
     ) -> tuple[tree.Function, list[Range]]:
         """Make the body of a function and keep the function."""
         rng = self.rng
+        at_first = inner.inner()
         body = self.statements(inner, rng.choice([0, 1, 2]), 1)
         name = self.names.function()
         result = standard(rng, kind.component) if kind is not None else Range(0, 0)
         if kind is not None:
             if rng.random() < 0.3:
-                early = self.tame(self.expression(kind, inner, 1), result)
-                body.insert(0, tree.If(self.condition(inner), [tree.Return(early)], []))
+                early = self.tame(self.expression(kind, at_first, 1), result)
+                body.insert(0, tree.If(self.condition(at_first), [tree.Return(early)], []))
             body.append(tree.Return(self.tame(self.expression(kind, inner, 2), result)))
         function = tree.Function(name, parameters, kind, body, prefix(rng))
         made = (function, [*bounds, result])

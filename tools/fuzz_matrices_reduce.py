@@ -129,8 +129,9 @@ class Reducer:
                 index = 0
                 while index < len(items):
                     saved = items[:]
-                    del items[index : index + size]
-                    if self.holds():
+                    # A function without its return has no meaning.
+                    items[index : index + size] = [i for i in saved[index : index + size] if isinstance(i, tree.Return)]
+                    if len(items) < len(saved) and self.holds():
                         changed = True
                     else:
                         items[:] = saved

@@ -34,8 +34,6 @@ Request = tuple[
 Answer = tuple[bytes, str, tuple[str, ...], tuple[str, ...]]
 BEGUN = "begun"
 PLAIN = "-cl-opt-disable"
-# Without this, Intel's CPU runtime does not vectorize SPIR-V that it does not optimize.
-_ENVIRONMENT = {"CL_CONFIG_CPU_O0_VECTORIZATION": "1"}
 _VECTORIZED = re.compile(r'Kernel "(.*)" was (?:not vectorized|successfully vectorized \((\d+)\))')
 IDLE = 60.0
 
@@ -103,7 +101,8 @@ class Driver:
         otherwise. Raises ClError."""
         binary, scalar = self._build(request)
         remaining = scalar
-        if scalar:
+        # Of SPIR-V, nothing is vectorized without optimizations.
+        if scalar and all(form == "c" for form, _, _ in request[1]):
             identity, parts, *others = request
             plain = tuple((form, code, b"%b %b" % (words, PLAIN.encode())) for form, code, words in parts)
             binary, remaining = self._build((identity, plain, *others))  # type: ignore[arg-type]
@@ -214,7 +213,6 @@ def main(path: str) -> None:
         marshal.dump(message, answers)
         answers.flush()
 
-    os.environ.update(_ENVIRONMENT)
     driver = Driver(path)
     while select.select([0], [], [], IDLE)[0]:
         try:

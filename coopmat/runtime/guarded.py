@@ -10,6 +10,7 @@ kernels run in subgroups; that binary is kept in the cache. A kernel that does n
 
 from __future__ import annotations
 
+import contextlib
 import io
 import logging
 import marshal
@@ -26,7 +27,7 @@ from coopmat.child_process import ChildProcess
 from coopmat.devices import DeviceInfo
 from coopmat.devices.environment import driver_environment, processor
 from coopmat.spirv import emitter
-from coopmat.spirv.module import Module, decode_string
+from coopmat.spirv.module import OP, MalformedModule, decode_string
 from coopmat.spirv.tools import OUT_OF_MEMORY
 
 from . import build_server
@@ -44,6 +45,7 @@ _CRASHES = {
 }
 _REQUIRED = re.compile(rb"__attribute__\(\(intel_reqd_sub_group_size\((\d+)\)\)\)\s+void\s+(\w+)\(")
 _SUBGROUP_SIZE = 35  # the execution mode
+_HEADER_WORDS = 5
 
 
 class Crash(Exception):
@@ -127,11 +129,19 @@ def _of_c(code: bytes) -> Iterator[tuple[str, int]]:
 
 
 def _of_spirv(code: bytes) -> Iterator[tuple[str, int]]:
-    items = Module.parse(code).instructions
-    names = {item.operands[1]: decode_string(item.operands[2:])[0] for item in items if item.name == "OpEntryPoint"}
-    for item in items:
-        if item.name == "OpExecutionMode" and item.operands[1] == _SUBGROUP_SIZE and item.operands[0] in names:
-            yield names[item.operands[0]], item.operands[2]
+    """Yield the sizes that the execution modes of a module set, which stand before its first function."""
+    words = memoryview(code[: len(code) // 4 * 4]).cast("I")
+    names: dict[int, str] = {}
+    at = _HEADER_WORDS
+    # The device reports what is malformed.
+    with contextlib.suppress(IndexError, MalformedModule):
+        while (length := words[at] >> 16) and words[at] & 0xFFFF != OP["OpFunction"]:
+            opcode, operands = words[at] & 0xFFFF, words[at + 1 : at + length]
+            if opcode == OP["OpEntryPoint"]:
+                names[operands[1]] = decode_string(operands[2:])[0]
+            elif opcode == OP["OpExecutionMode"] and operands[1] == _SUBGROUP_SIZE and operands[0] in names:
+                yield names[operands[0]], operands[2]
+            at += length
 
 
 def start(library: str) -> None:

@@ -79,7 +79,8 @@ def device(version: str = "1.0") -> DeviceInfo:
 
 
 def build(words: str, version: str = "1.0", constants: tuple[tuple[int, bytes], ...] = ()) -> bytes | None:
-    return guarded.first_build(device(version), str(driver()), [("spirv", module(words), "")], constants=constants)
+    built = guarded.first_build(device(version), str(driver()), [("spirv", module(words), "")], constants=constants)
+    return None if built is None else built.data
 
 
 def pid() -> int:
