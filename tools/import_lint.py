@@ -39,7 +39,8 @@ ALLOWED: dict[str, set[str]] = {
     "cluster": {"devices", "diagnostics", "options", "__init__"},
     "cts": _COMPILER | {"cluster", "devices", "runtime"},
     "layer": _COMPILER | {"cache", "devices", "runtime"},
-    "cli": _COMPILER | {"cache", "devices", "runtime", "cluster", "cts", "file_table", "layer", "__init__"},
+    "cli": _COMPILER
+    | {"cache", "child_process", "devices", "runtime", "cluster", "cts", "file_table", "layer", "__init__"},
     "__main__": {"cli"},
     "__init__": _COMPILER | {"devices", "runtime"},
 }

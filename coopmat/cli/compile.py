@@ -33,25 +33,34 @@ Write = Callable[[Mapping[str, bytes]], None]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of output: the file suffix and the function that makes it of a module. `beginnings`: what files of the
-    kind begin with, if they have such a mark."""
+    """A kind of output.
+
+    suffix: the suffix of its files.
+    content: the function that makes it of a module.
+    beginnings: what its files begin with, so that files of others are recognised. The first is written, unless
+    `content` begins with one.
+    """
 
     suffix: str
     content: Callable[[Module], bytes]
+    beginnings: tuple[bytes, ...]
     binary: bool = False
-    beginnings: tuple[bytes, ...] = ()
 
+    def file(self, module: Module) -> bytes:
+        """Return what a file of this kind contains."""
+        content = self.content(module)
+        return content if content.startswith(self.beginnings) else self.beginnings[0] + content
+
+
+_MARK = "Written by coopmat compile"
 
 KINDS = {
-    "spv": Kind(
-        ".spv", lambda module: module.spirv, binary=True, beginnings=(b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
-    ),
-    "spvasm": Kind(".spvasm", lambda module: module.spirv_text.encode(), beginnings=(b"; SPIR-V",)),
-    "ll": Kind(".ll", lambda module: module.llvm_ir.encode()),
-    "ast": Kind(".ast", lambda module: module.ast.encode()),
-    "c": Kind(".lowered.cl", lambda module: module.opencl_c.encode()),
+    "spv": Kind(".spv", lambda module: module.spirv, (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03"), binary=True),
+    "spvasm": Kind(".spvasm", lambda module: module.spirv_text.encode(), (b"; SPIR-V",)),
+    "ll": Kind(".ll", lambda module: module.llvm_ir.encode(), (f"; {_MARK}\n".encode(),)),
+    "ast": Kind(".ast", lambda module: module.ast.encode(), (f"// {_MARK}\n".encode(),)),
+    "c": Kind(".lowered.cl", lambda module: module.opencl_c.encode(), (f"// {_MARK}\n".encode(),)),
 }
-KINDS_TO_COME = ("ptx", "obj")
 
 
 STAGES: dict[str, Callable[[Module], str]] = {
@@ -145,8 +154,8 @@ def _kinds(invocation: Invocation, matrices: str) -> list[str]:
             f"--matrices {matrices} is OpenCL C only, not {', '.join(others)}: --emit c, or {matrices}:emulated"
         )
     for kind in kinds:
-        if kind not in KINDS and kind not in KINDS_TO_COME:
-            raise UsageError(f"--emit takes {', '.join((*KINDS, *KINDS_TO_COME))}, not '{kind}'")
+        if kind not in KINDS:
+            raise UsageError(f"--emit takes {', '.join(KINDS)}, not '{kind}'")
     if len(kinds) > 1 and invocation.output is not None:
         raise UsageError("-o cannot name the files of several kinds")
     for stage in invocation.print_after:
@@ -162,7 +171,9 @@ def _kinds(invocation: Invocation, matrices: str) -> list[str]:
 def _compile(
     invocation: Invocation, options: CompileOptions, kinds: list[str], reporter: Reporter, write: Write = write_outputs
 ) -> int:
-    _refuse_what_comes_later(invocation, kinds)
+    if invocation.mode == "binary":
+        what = "--mode binary (a device's own binary) is not supported yet"
+        raise CompileError([Diagnostic(Severity.ERROR, "not-supported", what)])
     name = invocation.inputs[0]
     outputs = _outputs(invocation, kinds, options.matrices)
     if any(kind in outputs for kind in ("spv", "spvasm")):
@@ -200,18 +211,6 @@ def _compile(
     if invocation.time_passes:
         _print_times(module)
     return ExitStatus.DONE
-
-
-def _refuse_what_comes_later(invocation: Invocation, kinds: list[str]) -> None:
-    for kind in kinds:
-        if kind in KINDS_TO_COME:
-            raise _not_yet(f"--emit {kind}")
-    if invocation.mode == "binary":
-        raise _not_yet("--mode binary (a device's own binary)")
-
-
-def _not_yet(what: str) -> CompileError:
-    return CompileError([Diagnostic(Severity.ERROR, "not-supported", f"{what} is not supported yet")])
 
 
 def _device(invocation: Invocation, options: CompileOptions) -> DeviceInfo | None:
@@ -263,19 +262,21 @@ def _outputs(invocation: Invocation, kinds: list[str], matrices: str) -> dict[st
         if output != "-" and Path(output).exists() and Path(name).exists() and Path(output).samefile(name):
             raise UsageError(f"the output '{output}' is the input")
         if kind in KINDS and invocation.output is None:
-            _keep_others(Path(output), KINDS[kind])
+            _keep_others(Path(output), KINDS[kind].beginnings)
+    if "d" in outputs and outputs["d"] not in (invocation.dependency_file, invocation.output):
+        _keep_others(Path(outputs["d"]), (_targets(invocation, outputs).encode(),))
     return outputs
 
 
-def _keep_others(path: Path, kind: Kind) -> None:
-    """Raise UsageError if an output that no option names would overwrite a file of another kind."""
+def _keep_others(path: Path, beginnings: tuple[bytes, ...]) -> None:
+    """Raise UsageError if an output that no option names would overwrite a file that begins with none of these."""
     try:
         with path.open("rb") as file:
-            beginning = file.read(16)
+            beginning = file.read(max(map(len, beginnings)))
     except OSError:
         return
-    if beginning and kind.beginnings and not beginning.startswith(kind.beginnings):
-        raise UsageError(f"'{path}' exists and is not an output of this kind; name the output with -o to overwrite it")
+    if beginning and not beginning.startswith(beginnings):
+        raise UsageError(f"'{path}' exists and was not written by coopmat; name the output with -o to overwrite it")
 
 
 def _default_output(name: str, suffix: str, matrices: str) -> str:
@@ -296,16 +297,21 @@ def _contents(invocation: Invocation, module: Module, outputs: dict[str, str]) -
         elif kind == "d":
             contents[output] = _dependency_rule(invocation, module, outputs).encode()
         else:
-            contents[output] = KINDS[kind].content(module)
+            contents[output] = KINDS[kind].file(module)
     return contents
+
+
+def _targets(invocation: Invocation, outputs: Mapping[str, str]) -> str:
+    """Return the beginning of the make rule: its targets and the colon."""
+    default = [output for kind, output in outputs.items() if kind != "d"] or [Path(invocation.inputs[0]).stem + ".spv"]
+    targets = list(invocation.dependency_targets) or [_escape(target) for target in default]
+    return f"{' '.join(targets)}:"
 
 
 def _dependency_rule(invocation: Invocation, module: Module, outputs: dict[str, str]) -> str:
     name = invocation.inputs[0]
-    default = [output for kind, output in outputs.items() if kind != "d"] or [Path(name).stem + ".spv"]
-    targets = list(invocation.dependency_targets) or [_escape(target) for target in default]
     files = dict.fromkeys(file for file in [name, *module.dependencies] if file not in ("-", STANDARD_INPUT))
-    return f"{' '.join(targets)}: {' '.join(_escape(file) for file in files)}\n"
+    return f"{_targets(invocation, outputs)} {' '.join(_escape(file) for file in files)}\n"
 
 
 def _escape(name: str) -> str:

@@ -57,12 +57,23 @@ def test_outputs_without_a_name_overwrite_nothing_of_others(coopmat, good):
     for _ in range(2):
         assert coopmat("compile", "-DFACTOR=2", "--emit", "c", good).status == 0
     assert lowered.exists() and host.read_text().startswith("int main")
-    module.write_text("a text")
-    refused = coopmat("compile", "-DFACTOR=2", good)
-    assert refused.status == 2 and "good.spv" in refused.err and "-o" in refused.err
-    assert module.read_text() == "a text"
-    for words in (["-o", "good.spv"], []):
-        assert coopmat("compile", "-DFACTOR=2", *words, good).status == 0
+    for words, suffix in (
+        ([], "spv"),
+        (["--emit=spvasm"], "spvasm"),
+        (["--emit=ll"], "ll"),
+        (["--emit=ast"], "ast"),
+        (["--emit=c"], "lowered.cl"),
+        (["-MD"], "d"),
+    ):
+        path = coopmat.place / f"good.{suffix}"
+        path.write_text("a text")
+        refused = coopmat("compile", "-DFACTOR=2", *words, good)
+        assert refused.status == 2 and f"good.{suffix}" in refused.err and "-o" in refused.err
+        assert path.read_text() == "a text"
+        named = ["-MF", path.name] if words == ["-MD"] else ["-o", path.name]
+        for more in (named, []):
+            assert coopmat("compile", "-DFACTOR=2", *words, *more, good).status == 0
+        assert path.read_text(errors="replace") != "a text"
     assert is_spirv(module.read_bytes())
 
 
@@ -255,8 +266,6 @@ def test_usage_errors(coopmat, arguments):
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (["--emit=spv,ptx", "a.cl"], "--emit ptx"),
-        (["--emit=obj", "a.cl"], "--emit obj"),
         (["--source=a.cl", "--output=o", "--mode=binary"], "--mode binary"),
         (["--device=host", "a.cl"], "host device"),
     ],
