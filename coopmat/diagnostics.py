@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from . import warning_options
+from .reporting import ShortTraceback
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -96,6 +97,9 @@ class Diagnostic:
     notes: tuple[Note, ...] = ()
     fixits: tuple[FixIt, ...] = ()
 
+    def __str__(self) -> str:
+        return render_text([self]).rstrip()
+
 
 class Details(TypedDict, total=False):
     """The optional parts of a diagnostic beside its message."""
@@ -110,7 +114,7 @@ def _diagnostic(severity: Severity, code: str, message: str, span: Span | None, 
     return Diagnostic(severity, code, message, span, labels, notes, tuple(details.get("fixits", ())))
 
 
-class CompileError(Exception):
+class CompileError(ShortTraceback):
     """Raised for an error of the input: `.diagnostics` is the list of diagnostics, `str()` their rendered text."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic], sources: SourceMap | None = None) -> None:
@@ -186,6 +190,8 @@ class Diagnostics:
         self._enabled_codes = set(self._warnings)
         self._keys: set[tuple[str, Span | None, str]] = set()
         self._macros: set[tuple[str, int, int]] = set()
+        # Is called with each diagnostic that is added.
+        self.listener: Callable[[Diagnostic, SourceMap], None] | None = None
 
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(self.items)
@@ -250,6 +256,8 @@ class Diagnostics:
         if any((fixit.span.file, fixit.span.line, fixit.span.column) in self._macros for fixit in item.fixits):
             item = replace(item, fixits=())
         self.items.append(item)
+        if self.listener is not None:
+            self.listener(item, self.sources)
         if item.severity.is_error:
             self.error_count += 1
             if self._limit and self.error_count >= self._limit:

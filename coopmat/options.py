@@ -12,6 +12,7 @@ from . import budgets
 from .features import LANGUAGE_VERSIONS, Features
 from .matrices.strategies import OPENCL_C_ONLY, ROUTES
 from .native_profiles import KHR, NATIVE_PROFILES, NativeProfile
+from .reporting import ShortTraceback
 
 SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
 CL_STANDARDS = tuple(LANGUAGE_VERSIONS)
@@ -26,7 +27,7 @@ REMARKS = ("matrix",)
 LINKED = "linked"
 
 
-class UsageError(Exception):
+class UsageError(ShortTraceback):
     """Raised for an option that does not exist, or a value that it does not take."""
 
 
@@ -113,7 +114,8 @@ class CompileOptions:
     def from_arguments(cls, arguments: Sequence[str], unknown: list[str] | None = None) -> CompileOptions:
         """Read options from a command line or an OpenCL build string. Raises UsageError.
 
-        Words that are no option of ours are added to `unknown`, if it is given: a device may know them.
+        Words that are no option of ours are added to `unknown`, if it is given: a device may know them, unless they
+        begin with two hyphens, as no option of OpenCL does.
         """
         result = cls()
         rest = list(arguments)
@@ -122,7 +124,7 @@ class CompileOptions:
             try:
                 flag, value = _match(argument, rest)
             except UnknownOption:
-                if unknown is None:
+                if unknown is None or argument.startswith("--"):
                     raise
                 unknown.append(argument)
                 continue

@@ -39,7 +39,7 @@ class _CommandLine:
     checks: Sequence[str]
     global_size: str | None
     local_size: str | None
-    symbols: dict[str, int] = field(default_factory=dict)
+    symbols: dict[str, int]
     arrays: dict[str, Any] = field(default_factory=dict)
     sources: SourceMap = field(default_factory=SourceMap)
 
@@ -85,8 +85,8 @@ def command(arguments: tuple[str, ...], **options: Any) -> int:
         files_phrase = f", not {len(files)} ({', '.join(files)})" if files else ""
         raise UsageError(f"one input file is needed{files_phrase}; a compiler flag's value is joined to it (-DK=256)")
     symbols = dict(map(_setting, options["settings"]))
-    names = ("kernel", "values", "checks", "global_size", "local_size")
-    line = _CommandLine(*(options[name] for name in names), symbols=symbols)
+    sizes = options["global_size"], options["local_size"]
+    line = _CommandLine(options["kernel"], options["values"], options["checks"], *sizes, symbols)
     flags += [f"-D{name}={value}" for name, value in symbols.items()]
     source = read_source(files[0])
     name = STANDARD_INPUT if files[0] == "-" else files[0]
