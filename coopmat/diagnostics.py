@@ -10,6 +10,7 @@ exclusive.
 from __future__ import annotations
 
 import json
+import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -170,15 +171,24 @@ _PRAGMAS = {"ignored": ("no-{}",), "warning": ("{}", "no-error={}"), "error": ("
 class Diagnostics:
     """A collector of the diagnostics of all stages; -w, -W and -ferror-limit are applied once, when one is added.
 
-    `warnings` are the words of -W options in order, as `warning_options.resolve` takes them.
+    `warnings` are the words of -W options in order, as `warning_options.resolve` takes them. Files in `system_dirs` get
+    no warnings.
     """
 
-    def __init__(self, *, error_limit: int = 20, no_warnings: bool = False, warnings: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        error_limit: int = 20,
+        no_warnings: bool = False,
+        warnings: Sequence[str] = (),
+        system_dirs: Sequence[str] = (),
+    ) -> None:
         self.items: list[Diagnostic] = []
         self.sources = SourceMap()
         self.error_count = 0
         self._limit = error_limit
         self._silent = no_warnings
+        self._system = tuple(os.path.join(os.path.normpath(name), "") for name in system_dirs)  # noqa: PTH118
         self._words = tuple(warnings)
         choices = warning_options.resolve(self._words)
         self._warnings: dict[str, bool] = {} if no_warnings else choices.states
@@ -240,6 +250,8 @@ class Diagnostics:
         return True
 
     def _states_at(self, span: Span | None) -> dict[str, bool]:
+        if span is not None and self._system and span.file.startswith(self._system):
+            return {}
         if span is None or span.file not in self._regions:
             return self._warnings
         regions = self._regions[span.file]

@@ -73,6 +73,8 @@ class CompileOptions:
     defines: tuple[tuple[str, str], ...] = ()
     undefines: tuple[str, ...] = ()
     include_dirs: tuple[str, ...] = ()
+    system_dirs: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
     cl_std: str = "CL3.0"
     extensions: Mapping[str, bool] = field(default_factory=dict)
     fast_relaxed_math: bool = False
@@ -232,8 +234,8 @@ def _undefine(options: CompileOptions, text: str) -> dict[str, Any]:
     return {"defines": defines, "undefines": (*options.undefines, text)}
 
 
-def _include(options: CompileOptions, text: str) -> dict[str, Any]:
-    return {"include_dirs": (*options.include_dirs, text)}
+def _append(name: str) -> Apply:
+    return lambda options, text: {name: (*getattr(options, name), text)}
 
 
 def _extensions(options: CompileOptions, text: str) -> dict[str, Any]:
@@ -353,7 +355,9 @@ FLAGS: tuple[Flag, ...] = (
     Flag("--no-validate", "plain", _set("validate", False)),
     Flag("-D", "separate", _define),
     Flag("-U", "separate", _undefine),
-    Flag("-I", "separate", _include),
+    Flag("-I", "separate", _append("include_dirs")),
+    Flag("-isystem", "separate", _append("system_dirs")),
+    Flag("-include", "separate", _append("includes")),
     Flag("-Rpass=", "joined", _choice("remarks", "-Rpass", REMARKS)),
     Flag("-W", "joined", _warning),
 )

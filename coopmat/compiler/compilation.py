@@ -135,7 +135,7 @@ class Compilation:
             if stage == "tokens":
                 self._results[stage] = replace(result, tokens=[], is_whole=False)
 
-    def start_again(self, preamble: Preamble) -> None:
+    def start_again(self, preamble: Preamble | None) -> None:
         """Forget the results and the findings of all stages."""
         self._results.clear()
         self.findings = self._collector()
@@ -143,7 +143,12 @@ class Compilation:
 
     def _collector(self) -> Diagnostics:
         options = self.options
-        return Diagnostics(error_limit=options.error_limit, no_warnings=options.no_warnings, warnings=options.warnings)
+        return Diagnostics(
+            error_limit=options.error_limit,
+            no_warnings=options.no_warnings,
+            warnings=options.warnings,
+            system_dirs=options.system_dirs,
+        )
 
     def __repr__(self) -> str:
         unit = self._results.get("unit")
