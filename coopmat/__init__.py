@@ -14,9 +14,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .compiler import Module, compile
+from .compiler import Module
+from .compiler.with_warnings import compile
 from .diagnostics import CompileError, Diagnostic, InternalError, Severity
 from .options import CompileOptions, UsageError
+from .reporting import CompilerWarning
 
 if TYPE_CHECKING:
     from .devices.context import context
@@ -36,6 +38,7 @@ __all__ = [
     "BuildError",
     "CompileError",
     "CompileOptions",
+    "CompilerWarning",
     "Diagnostic",
     "InternalError",
     "KernelInfo",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import signal
 import subprocess
 import tempfile
 import threading
@@ -13,6 +14,25 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 _LONGEST = 2000
+# What ends a process that did something wrong. By other signals, somebody else ends it.
+_CRASHES = {
+    getattr(signal, name, None) for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS", "SIGTRAP")
+}
+
+
+def is_crash(status: int | None) -> bool:
+    """Return whether a process that ended with this status did so on its own: by a signal, or by its own exit."""
+    return status is not None and (status > 0 or -status in _CRASHES)
+
+
+def ending(status: int | None) -> str:
+    """Describe how a process ended that gave no answer, as a predicate ("crashed with signal 11 (SIGSEGV)")."""
+    if status is None or status == 0:
+        return "ended its process without an answer"
+    if status > 0:
+        return f"ended its process with status {status}"
+    verb = "crashed with" if is_crash(status) else "was ended by"
+    return f"{verb} signal {-status} ({signal.Signals(-status).name})"
 
 
 class ChildProcess:

@@ -10,13 +10,15 @@ exclusive.
 from __future__ import annotations
 
 import json
+import os
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from . import warning_options
+from .reporting import ShortTraceback
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -96,6 +98,9 @@ class Diagnostic:
     notes: tuple[Note, ...] = ()
     fixits: tuple[FixIt, ...] = ()
 
+    def __str__(self) -> str:
+        return render_text([self]).rstrip()
+
 
 class Details(TypedDict, total=False):
     """The optional parts of a diagnostic beside its message."""
@@ -110,7 +115,7 @@ def _diagnostic(severity: Severity, code: str, message: str, span: Span | None, 
     return Diagnostic(severity, code, message, span, labels, notes, tuple(details.get("fixits", ())))
 
 
-class CompileError(Exception):
+class CompileError(ShortTraceback):
     """Raised for an error of the input: `.diagnostics` is the list of diagnostics, `str()` their rendered text."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic], sources: SourceMap | None = None) -> None:
@@ -166,15 +171,24 @@ _PRAGMAS = {"ignored": ("no-{}",), "warning": ("{}", "no-error={}"), "error": ("
 class Diagnostics:
     """A collector of the diagnostics of all stages; -w, -W and -ferror-limit are applied once, when one is added.
 
-    `warnings` are the words of -W options in order, as `warning_options.resolve` takes them.
+    `warnings` are the words of -W options in order, as `warning_options.resolve` takes them. Files in `system_dirs` get
+    no warnings.
     """
 
-    def __init__(self, *, error_limit: int = 20, no_warnings: bool = False, warnings: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        error_limit: int = 20,
+        no_warnings: bool = False,
+        warnings: Sequence[str] = (),
+        system_dirs: Sequence[str] = (),
+    ) -> None:
         self.items: list[Diagnostic] = []
         self.sources = SourceMap()
         self.error_count = 0
         self._limit = error_limit
         self._silent = no_warnings
+        self._system = tuple(os.path.join(os.path.normpath(name), "") for name in system_dirs)  # noqa: PTH118
         self._words = tuple(warnings)
         choices = warning_options.resolve(self._words)
         self._warnings: dict[str, bool] = {} if no_warnings else choices.states
@@ -186,6 +200,8 @@ class Diagnostics:
         self._enabled_codes = set(self._warnings)
         self._keys: set[tuple[str, Span | None, str]] = set()
         self._macros: set[tuple[str, int, int]] = set()
+        # Is called with each diagnostic that is added.
+        self.listener: Callable[[Diagnostic, SourceMap], None] | None = None
 
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(self.items)
@@ -234,6 +250,8 @@ class Diagnostics:
         return True
 
     def _states_at(self, span: Span | None) -> dict[str, bool]:
+        if span is not None and self._system and span.file.startswith(self._system):
+            return {}
         if span is None or span.file not in self._regions:
             return self._warnings
         regions = self._regions[span.file]
@@ -250,6 +268,8 @@ class Diagnostics:
         if any((fixit.span.file, fixit.span.line, fixit.span.column) in self._macros for fixit in item.fixits):
             item = replace(item, fixits=())
         self.items.append(item)
+        if self.listener is not None:
+            self.listener(item, self.sources)
         if item.severity.is_error:
             self.error_count += 1
             if self._limit and self.error_count >= self._limit:

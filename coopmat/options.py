@@ -12,6 +12,7 @@ from . import budgets
 from .features import LANGUAGE_VERSIONS, Features
 from .matrices.strategies import OPENCL_C_ONLY, ROUTES
 from .native_profiles import KHR, NATIVE_PROFILES, NativeProfile
+from .reporting import ShortTraceback
 
 SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
 CL_STANDARDS = tuple(LANGUAGE_VERSIONS)
@@ -26,7 +27,7 @@ REMARKS = ("matrix",)
 LINKED = "linked"
 
 
-class UsageError(Exception):
+class UsageError(ShortTraceback):
     """Raised for an option that does not exist, or a value that it does not take."""
 
 
@@ -72,6 +73,8 @@ class CompileOptions:
     defines: tuple[tuple[str, str], ...] = ()
     undefines: tuple[str, ...] = ()
     include_dirs: tuple[str, ...] = ()
+    system_dirs: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
     cl_std: str = "CL3.0"
     extensions: Mapping[str, bool] = field(default_factory=dict)
     fast_relaxed_math: bool = False
@@ -113,7 +116,8 @@ class CompileOptions:
     def from_arguments(cls, arguments: Sequence[str], unknown: list[str] | None = None) -> CompileOptions:
         """Read options from a command line or an OpenCL build string. Raises UsageError.
 
-        Words that are no option of ours are added to `unknown`, if it is given: a device may know them.
+        Words that are no option of ours are added to `unknown`, if it is given: a device may know them, unless they
+        begin with two hyphens, as no option of OpenCL does.
         """
         result = cls()
         rest = list(arguments)
@@ -122,7 +126,7 @@ class CompileOptions:
             try:
                 flag, value = _match(argument, rest)
             except UnknownOption:
-                if unknown is None:
+                if unknown is None or argument.startswith("--"):
                     raise
                 unknown.append(argument)
                 continue
@@ -230,8 +234,8 @@ def _undefine(options: CompileOptions, text: str) -> dict[str, Any]:
     return {"defines": defines, "undefines": (*options.undefines, text)}
 
 
-def _include(options: CompileOptions, text: str) -> dict[str, Any]:
-    return {"include_dirs": (*options.include_dirs, text)}
+def _append(name: str) -> Apply:
+    return lambda options, text: {name: (*getattr(options, name), text)}
 
 
 def _extensions(options: CompileOptions, text: str) -> dict[str, Any]:
@@ -351,7 +355,9 @@ FLAGS: tuple[Flag, ...] = (
     Flag("--no-validate", "plain", _set("validate", False)),
     Flag("-D", "separate", _define),
     Flag("-U", "separate", _undefine),
-    Flag("-I", "separate", _include),
+    Flag("-I", "separate", _append("include_dirs")),
+    Flag("-isystem", "separate", _append("system_dirs")),
+    Flag("-include", "separate", _append("includes")),
     Flag("-Rpass=", "joined", _choice("remarks", "-Rpass", REMARKS)),
     Flag("-W", "joined", _warning),
 )

@@ -6,6 +6,10 @@ root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd -P) || exit 1
 venv=$root/.venv
 python=$venv/bin/python
 
+# What tools keep between runs goes to .venv, not beside the sources.
+export MYPY_CACHE_DIR="$venv/cache/mypy" RUFF_CACHE_DIR="$venv/cache/ruff" COVERAGE_FILE="$venv/cache/coverage"
+export HYPOTHESIS_STORAGE_DIRECTORY="$venv/cache/hypothesis"
+
 fail() {
     printf '%s\n' "$@" >&2
     exit 1

@@ -40,6 +40,7 @@ class Invocation:
     dependencies: str = ""
     dependency_file: str | None = None
     dependency_targets: tuple[str, ...] = ()
+    phony_targets: bool = False
     diagnostics: str = "text"
     color: bool | None = None
     time_passes: bool = False
@@ -65,7 +66,7 @@ class Flag:
 
 FLAGS: tuple[Flag, ...] = (
     Flag(("-o", "--output"), "output", "Output; by default the input's name with the kind's suffix.", "FILE|-"),
-    Flag(("--emit",), "emit", "spv (default), spvasm, ll, ast, c; several with commas.", "KIND"),
+    Flag(("--emit",), "emit", "spv (default), spvasm, ll, ast, header, c; several with commas.", "KIND"),
     Flag(("-c",), "object", "As --emit spv, in clang's words.", constant=True),
     Flag(("-S",), "assembly", "As --emit spvasm; with -emit-llvm as --emit ll.", constant=True),
     Flag(("-emit-llvm",), "llvm", "As --emit ll, with -c, too.", constant=True),
@@ -79,6 +80,8 @@ FLAGS: tuple[Flag, ...] = (
     Flag(("-M", "-MM"), "dependencies", "Write the dependencies only.", constant="only"),
     Flag(("-MF",), "dependency_file", "Where the dependencies go.", "FILE"),
     Flag(("-MT",), "dependency_targets", "What depends on them.", "TARGET"),
+    Flag(("-MQ",), "dependency_targets", "As -MT, with make's special characters escaped.", "TARGET"),
+    Flag(("-MP",), "phony_targets", "A rule without a command for each header as well.", constant=True),
     Flag(("--diagnostics",), "diagnostics", "How findings are printed: text, json, sarif.", "FORMAT", choices=FORMATS),
     Flag(("-fcolor-diagnostics",), "color", "Colours, also where there is no terminal.", constant=True),
     Flag(("-fno-color-diagnostics",), "color", "No colours.", constant=False),
@@ -101,9 +104,7 @@ FLAGS: tuple[Flag, ...] = (
 )
 
 # The compiler's flags that may take their value from the next argument.
-COMPILER_FLAGS_WITH_VALUE = frozenset(
-    ["-include", *(flag.spelling.rstrip("=") for flag in options.FLAGS if flag.form == "separate")]
-)
+COMPILER_FLAGS_WITH_VALUE = frozenset(flag.spelling.rstrip("=") for flag in options.FLAGS if flag.form == "separate")
 # Behind a flag they are no value: `--matrices --help` asks what it takes.
 _ASKING_FOR_HELP = (["-h"], ["--help"])
 _REPEATABLE = frozenset({"inputs", "print_after", "dependency_targets"})
@@ -161,11 +162,18 @@ def _match(argument: str, rest: list[str]) -> tuple[Flag, Any] | None:
     return None
 
 
+def escape(name: str) -> str:
+    """Escape a file name for a make rule."""
+    return name.replace("$", "$$").replace(" ", "\\ ").replace("#", "\\#")
+
+
 def _set(result: Invocation, flag: Flag, value: Any) -> Invocation:
     if value is None:
         return result
     if flag.choices and value not in flag.choices:
         raise UsageError(f"{flag.names[0]} takes {', '.join(flag.choices)}, not '{value}'")
+    if "-MQ" in flag.names:
+        value = escape(value)
     if flag.sets in _REPEATABLE:
         value = (*getattr(result, flag.sets), value)
     return replace(result, **{flag.sets: value})

@@ -183,7 +183,8 @@ def _files(invocation: Invocation, options: CompileOptions) -> dict[str, bytes]:
     for name in names:
         with contextlib.suppress(OSError):
             files[os.path.normpath(name)] = Path(name).read_bytes()
-    if not _collect(invocation.inputs[0], files, options.include_dirs):
+    directories = *options.include_dirs, *options.system_dirs
+    if options.includes or not _collect(invocation.inputs[0], files, directories):
         _collect_by_preprocessor(invocation, options, files)
     return files
 

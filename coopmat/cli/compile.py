@@ -18,8 +18,9 @@ from coopmat.matrices.strategies import LISTED_ROUTES, OPENCL_C_ONLY
 from coopmat.options import CompileOptions, UsageError
 
 from . import verbose
-from .arguments import FLAGS, Invocation, compile_options, parse_arguments
+from .arguments import FLAGS, Invocation, compile_options, escape, parse_arguments
 from .files import STANDARD_INPUT, read_source, write_outputs
+from .header import header
 from .report import Reporter
 from .status import ExitStatus, run_guarded
 
@@ -33,25 +34,35 @@ Write = Callable[[Mapping[str, bytes]], None]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of output: the file suffix and the function that makes it of a module. `beginnings`: what files of the
-    kind begin with, if they have such a mark."""
+    """A kind of output.
+
+    suffix: the suffix of its files.
+    content: the function that makes it of a module.
+    beginnings: what its files begin with, so that files of others are recognised. The first is written, unless
+    `content` begins with one.
+    """
 
     suffix: str
     content: Callable[[Module], bytes]
+    beginnings: tuple[bytes, ...]
     binary: bool = False
-    beginnings: tuple[bytes, ...] = ()
 
+    def file(self, module: Module) -> bytes:
+        """Return what a file of this kind contains."""
+        content = self.content(module)
+        return content if content.startswith(self.beginnings) else self.beginnings[0] + content
+
+
+_MARK = "Written by coopmat compile"
 
 KINDS = {
-    "spv": Kind(
-        ".spv", lambda module: module.spirv, binary=True, beginnings=(b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
-    ),
-    "spvasm": Kind(".spvasm", lambda module: module.spirv_text.encode(), beginnings=(b"; SPIR-V",)),
-    "ll": Kind(".ll", lambda module: module.llvm_ir.encode()),
-    "ast": Kind(".ast", lambda module: module.ast.encode()),
-    "c": Kind(".lowered.cl", lambda module: module.opencl_c.encode()),
+    "spv": Kind(".spv", lambda module: module.spirv, (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03"), binary=True),
+    "spvasm": Kind(".spvasm", lambda module: module.spirv_text.encode(), (b"; SPIR-V",)),
+    "ll": Kind(".ll", lambda module: module.llvm_ir.encode(), (f"; {_MARK}\n".encode(),)),
+    "ast": Kind(".ast", lambda module: module.ast.encode(), (f"// {_MARK}\n".encode(),)),
+    "header": Kind(".h", lambda module: header(module).encode(), (f"/* {_MARK} */\n".encode(),)),
+    "c": Kind(".lowered.cl", lambda module: module.opencl_c.encode(), (f"// {_MARK}\n".encode(),)),
 }
-KINDS_TO_COME = ("ptx", "obj")
 
 
 STAGES: dict[str, Callable[[Module], str]] = {
@@ -78,7 +89,7 @@ def _run(arguments: list[str]) -> int:
     if invocation.help:
         click.echo(_help())
         return ExitStatus.DONE
-    options = compile_options(invocation.options, [name for flag in FLAGS for name in flag.names])
+    options = _options(invocation)
     if invocation.version:
         click.echo(verbose.version())
         return ExitStatus.DONE
@@ -128,6 +139,13 @@ def _check_several(each: Sequence[Invocation], kinds: list[str], options: Compil
             raise UsageError(f"two outputs have the same name, '{name}'")
 
 
+def _options(invocation: Invocation) -> CompileOptions:
+    """Return the compiler's options; for a device that is named, without a route, those of the device's route."""
+    options = compile_options(invocation.options, [name for flag in FLAGS for name in flag.names])
+    names_route = any(word.partition("=")[0] == "--matrices" for word in invocation.options)
+    return options if names_route or invocation.device is None else replace(options, matrices="auto")
+
+
 # Clang's words for kinds of output; with several the first in this order decides.
 _KIND_OF_WORD = {None: "spv", "-emit-llvm": "ll", "-S": "spvasm", "-c": "spv"}
 
@@ -140,20 +158,21 @@ def _kinds(invocation: Invocation, matrices: str) -> list[str]:
         raise UsageError(f"{word} and --emit exclude each other")
     usual = "c" if word is None and matrices in OPENCL_C_ONLY else _KIND_OF_WORD[word]
     kinds = invocation.emit.split(",") if invocation.emit else [usual]
-    if matrices in OPENCL_C_ONLY and (others := sorted({"spv", "spvasm", "ll"}.intersection(kinds))):
+    if matrices in OPENCL_C_ONLY and (others := sorted({"spv", "spvasm", "ll", "header"}.intersection(kinds))):
         raise UsageError(
             f"--matrices {matrices} is OpenCL C only, not {', '.join(others)}: --emit c, or {matrices}:emulated"
         )
     for kind in kinds:
-        if kind not in KINDS and kind not in KINDS_TO_COME:
-            raise UsageError(f"--emit takes {', '.join((*KINDS, *KINDS_TO_COME))}, not '{kind}'")
+        if kind not in KINDS:
+            raise UsageError(f"--emit takes {', '.join(KINDS)}, not '{kind}'")
     if len(kinds) > 1 and invocation.output is not None:
         raise UsageError("-o cannot name the files of several kinds")
     for stage in invocation.print_after:
         if stage not in STAGES:
             raise UsageError(f"--print-after takes {', '.join(STAGES)}, not '{stage}'")
-    if (invocation.dependency_file or invocation.dependency_targets) and not invocation.dependencies:
-        raise UsageError("-MF and -MT need -M or -MD")
+    wants_rule = invocation.dependency_file or invocation.dependency_targets or invocation.phony_targets
+    if wants_rule and not invocation.dependencies:
+        raise UsageError("-MF, -MT, -MQ and -MP need -M or -MD")
     if invocation.device is not None and invocation.device_info is not None:
         raise UsageError("--device and --device-info exclude each other")
     return list(dict.fromkeys(kinds))
@@ -162,10 +181,12 @@ def _kinds(invocation: Invocation, matrices: str) -> list[str]:
 def _compile(
     invocation: Invocation, options: CompileOptions, kinds: list[str], reporter: Reporter, write: Write = write_outputs
 ) -> int:
-    _refuse_what_comes_later(invocation, kinds)
+    if invocation.mode == "binary":
+        what = "--mode binary (a device's own binary) is not supported yet"
+        raise CompileError([Diagnostic(Severity.ERROR, "not-supported", what)])
     name = invocation.inputs[0]
     outputs = _outputs(invocation, kinds, options.matrices)
-    if any(kind in outputs for kind in ("spv", "spvasm")):
+    if any(kind in outputs for kind in ("spv", "spvasm", "header")):
         from coopmat.spirv import emit
 
         # Its process loads LLVM while this one reads the source.
@@ -200,18 +221,6 @@ def _compile(
     if invocation.time_passes:
         _print_times(module)
     return ExitStatus.DONE
-
-
-def _refuse_what_comes_later(invocation: Invocation, kinds: list[str]) -> None:
-    for kind in kinds:
-        if kind in KINDS_TO_COME:
-            raise _not_yet(f"--emit {kind}")
-    if invocation.mode == "binary":
-        raise _not_yet("--mode binary (a device's own binary)")
-
-
-def _not_yet(what: str) -> CompileError:
-    return CompileError([Diagnostic(Severity.ERROR, "not-supported", f"{what} is not supported yet")])
 
 
 def _device(invocation: Invocation, options: CompileOptions) -> DeviceInfo | None:
@@ -263,19 +272,21 @@ def _outputs(invocation: Invocation, kinds: list[str], matrices: str) -> dict[st
         if output != "-" and Path(output).exists() and Path(name).exists() and Path(output).samefile(name):
             raise UsageError(f"the output '{output}' is the input")
         if kind in KINDS and invocation.output is None:
-            _keep_others(Path(output), KINDS[kind])
+            _keep_others(Path(output), KINDS[kind].beginnings)
+    if "d" in outputs and outputs["d"] not in (invocation.dependency_file, invocation.output):
+        _keep_others(Path(outputs["d"]), (_targets(invocation, outputs).encode(),))
     return outputs
 
 
-def _keep_others(path: Path, kind: Kind) -> None:
-    """Raise UsageError if an output that no option names would overwrite a file of another kind."""
+def _keep_others(path: Path, beginnings: tuple[bytes, ...]) -> None:
+    """Raise UsageError if an output that no option names would overwrite a file that begins with none of these."""
     try:
         with path.open("rb") as file:
-            beginning = file.read(16)
+            beginning = file.read(max(map(len, beginnings)))
     except OSError:
         return
-    if beginning and kind.beginnings and not beginning.startswith(kind.beginnings):
-        raise UsageError(f"'{path}' exists and is not an output of this kind; name the output with -o to overwrite it")
+    if beginning and not beginning.startswith(beginnings):
+        raise UsageError(f"'{path}' exists and was not written by coopmat; name the output with -o to overwrite it")
 
 
 def _default_output(name: str, suffix: str, matrices: str) -> str:
@@ -296,21 +307,24 @@ def _contents(invocation: Invocation, module: Module, outputs: dict[str, str]) -
         elif kind == "d":
             contents[output] = _dependency_rule(invocation, module, outputs).encode()
         else:
-            contents[output] = KINDS[kind].content(module)
+            contents[output] = KINDS[kind].file(module)
     return contents
+
+
+def _targets(invocation: Invocation, outputs: Mapping[str, str]) -> str:
+    """Return the beginning of the make rule: its targets and the colon."""
+    default = [output for kind, output in outputs.items() if kind != "d"] or [Path(invocation.inputs[0]).stem + ".spv"]
+    targets = list(invocation.dependency_targets) or [escape(target) for target in default]
+    return f"{' '.join(targets)}:"
 
 
 def _dependency_rule(invocation: Invocation, module: Module, outputs: dict[str, str]) -> str:
     name = invocation.inputs[0]
-    default = [output for kind, output in outputs.items() if kind != "d"] or [Path(name).stem + ".spv"]
-    targets = list(invocation.dependency_targets) or [_escape(target) for target in default]
     files = dict.fromkeys(file for file in [name, *module.dependencies] if file not in ("-", STANDARD_INPUT))
-    return f"{' '.join(targets)}: {' '.join(_escape(file) for file in files)}\n"
-
-
-def _escape(name: str) -> str:
-    """Escape a file name for a make rule."""
-    return name.replace("$", "$$").replace(" ", "\\ ").replace("#", "\\#")
+    rule = f"{_targets(invocation, outputs)} {' '.join(escape(file) for file in files)}\n"
+    # Without rules of their own, headers that are removed later would make make fail.
+    phony = [f"{escape(file)}:\n" for file in files if invocation.phony_targets and file != name]
+    return "".join([rule, *phony])
 
 
 def _print_times(module: Module) -> None:
@@ -335,7 +349,7 @@ def compile_one(arguments: Sequence[str], write: Write, color: bool) -> int:
     """Compile one entry of a batch, and return its exit status. Findings go to standard error, outputs to `write`.
     Raises UsageError for arguments that are none."""
     invocation = parse_arguments(arguments)
-    options = compile_options(invocation.options, [name for flag in FLAGS for name in flag.names])
+    options = _options(invocation)
     kinds = _kinds(invocation, options.matrices)
     reporter = Reporter(invocation.diagnostics, color if invocation.color is None else invocation.color)
     return run_guarded(partial(_compile, invocation, options, kinds, reporter, write), reporter.show_error)
@@ -344,12 +358,12 @@ def compile_one(arguments: Sequence[str], write: Write, color: bool) -> int:
 def outputs_of(arguments: Sequence[str]) -> tuple[Invocation, CompileOptions, dict[str, str]]:
     """Return the meaning of an entry's arguments, with the files that it writes. Raises UsageError."""
     invocation = parse_arguments(arguments)
-    options = compile_options(invocation.options, [name for flag in FLAGS for name in flag.names])
+    options = _options(invocation)
     return invocation, options, _outputs(invocation, _kinds(invocation, options.matrices), options.matrices)
 
 
 _COMPILER_HELP = {
-    "--matrices HOW": f"{', '.join(LISTED_ROUTES)} (default native), or auto: what the device would get.",
+    "--matrices HOW": f"{', '.join(LISTED_ROUTES)}, or auto: the device's (default native; auto with --device).",
     "--matrix-variants LIST": "The multiply-adds that the device has, by name, blanks between; see docs/routes.md.",
     "--matrix-pointer-alignment BYTES, --matrix-stride-multiple BYTES": "What the device wants of matrices in memory.",
     "--native-profile NAME": "What takes native matrices: khr (default), maint1, or igc: docs/routes.md.",
@@ -358,7 +372,8 @@ _COMPILER_HELP = {
     "-fwrapv": "Signed integers wrap where they overflow, which is undefined otherwise.",
     "--dialect NAME": "Spelling of the matrix operations for `--emit ll`: khr (default), rfc, clang, intel "
     "(flat vectors), intel-opaque, intel-spirv, llvm.",
-    "-D -U -I -cl-std= -cl-ext= -cl-... -Werror -w -W<name> -Wno-<name> -O0..-O3 -g": "As in clang and OpenCL.",
+    "-D -U -I -isystem -include -cl-std= -cl-ext= -cl-... -Werror -w -W<name> -Wno-<name> -O0..-O3 -g": "As in clang "
+    "and OpenCL.",
     "--spirv-version V, --target-env E": "The module's version, and what spirv-val checks it against.",
     "-Rpass=matrix": "A remark for each multiply-add of matrices: the instruction that it became, or why none.",
     "--verify-passes": "Check the typed AST after each pass on it.",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +39,8 @@ def _routes(ctx: click.Context, parameter: click.Parameter, value: str | None) -
         found = [name for name in ROUTES if fnmatchcase(name, word)]
         if not found:
             text = f"'{word}' is not one of {', '.join(LISTED_ROUTES)}, or one of their generations (docs/vendors.md)"
-            raise click.BadParameter(text, ctx, parameter)
+            near = difflib.get_close_matches(word, ROUTES, n=1)
+            raise click.BadParameter(text + "".join(f"; did you mean '{name}'?" for name in near), ctx, parameter)
         names |= dict.fromkeys(found)
     return tuple(names)
 
@@ -156,9 +159,17 @@ def conduct(settings: Settings, device: DeviceInfo, options: Mapping[str, Any], 
         return _list(settings, device, options)
     reports = _reports(options)
     resume = read(options["resume"]) if options["resume"] else None
-    text = TextReport(settings, 2 if place else options["jobs"], click.echo)
-    # On a terminal the lines of the variants are progress enough.
-    with progress(not sys.stdout.isatty()) as bar:
+    # A report on standard output has it alone.
+    stream = sys.stderr if "-" in reports else sys.stdout
+    on_terminal = stream.isatty()
+    text = TextReport(settings, 2 if place else options["jobs"], partial(click.echo, file=stream), on_terminal)
+
+    def begin(planned: int) -> None:
+        text.begin(planned)
+        bar.begin(planned)
+
+    # The lines of the variants, with their count, are progress enough on a terminal.
+    with progress(not on_terminal) as bar:
 
         def done(outcome: Outcome) -> None:
             text.done(outcome)
@@ -171,7 +182,7 @@ def conduct(settings: Settings, device: DeviceInfo, options: Mapping[str, Any], 
             arguments=sys.argv[1:],
             place=place,
             resume=resume,
-            planned=bar.begin,
+            planned=begin,
             started=text.started,
             done=done,
         )
@@ -184,11 +195,14 @@ def conduct(settings: Settings, device: DeviceInfo, options: Mapping[str, Any], 
 
 
 def _list(settings: Settings, device: DeviceInfo, options: Mapping[str, Any]) -> int:
+    from coopmat.cts.operations.sentences import SENTENCES
     from coopmat.cts.run import select_items
     from coopmat.cts.schedule import Catalogue
 
     catalogue = Catalogue(settings, device)
-    lines = catalogue.tests()
+    tests = catalogue.tests()
+    width = max(map(len, tests), default=0)
+    lines = [f"{test:{width}}  {SENTENCES.get(test.partition('_')[2], '')}".rstrip() for test in tests]
     if options["tests"] or options["variants"]:
         selected = select_items(catalogue, options["tests"], options["routes"], options["variants"])
         lines = [settings.command(test, i.variant, route) for (test, route), items in selected.items() for i in items]
@@ -203,10 +217,14 @@ def _reports(options: Mapping[str, Any]) -> dict[str, Render]:
 
     renderers: tuple[tuple[str | None, Render], ...] = (
         (options["json_file"], json.render),
-        (options["html_file"], html.render),
+        (options["html_file"], partial(html.render, folder=_folder(options["html_file"]))),
         (options["junit_file"], junit.render),
         (os.environ.get(_RESULTS), json.render_upstream),
     )
+    names = [name for name, _ in renderers if name]
+    for name in names:
+        if names.count(name) > 1:
+            raise click.UsageError(f"two reports cannot both go to {'standard output' if name == '-' else name}")
     reports = {name: render for name, render in renderers if name}
     for name in reports:
         if name != "-" and not Path(name).absolute().parent.is_dir():
@@ -214,6 +232,11 @@ def _reports(options: Mapping[str, Any]) -> dict[str, Render]:
         if Path(name).is_dir():
             raise IsADirectoryError(21, "is a directory", name)
     return reports
+
+
+def _folder(html_file: str | None) -> Path:
+    """Return the directory of the page; for standard output, the current one."""
+    return Path(html_file).absolute().parent if html_file and html_file != "-" else Path.cwd()
 
 
 @contextmanager

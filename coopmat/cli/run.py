@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import io
+import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from coopmat.diagnostics import CompileError, Diagnostic, Note, Severity, SourceMap
 from coopmat.matrices.strategies import LISTED_ROUTES
-from coopmat.options import UsageError
+from coopmat.options import CompileOptions, UsageError
 
 from .arguments import compile_options
 from .files import STANDARD_INPUT, read_source, write_outputs
 from .report import Reporter
 from .status import ExitStatus
-from .time_limit import run_limited
+from .worker import Step, Tell, run_in_worker
 
 if TYPE_CHECKING:
+    from coopmat.compiler import Module
+    from coopmat.devices import DeviceInfo
     from coopmat.runtime import RunResult
     from coopmat.runtime.checks import CheckResult
     from coopmat.runtime.runheader import Piece, Run
@@ -34,6 +39,7 @@ class _CommandLine:
     checks: Sequence[str]
     global_size: str | None
     local_size: str | None
+    symbols: dict[str, int]
     arrays: dict[str, Any] = field(default_factory=dict)
     sources: SourceMap = field(default_factory=SourceMap)
 
@@ -54,6 +60,9 @@ class _CommandLine:
 @click.option("--device", metavar="D", help="Part of a platform's or device's name, or platform:device numbers.")
 @click.option("--repeat", type=click.IntRange(1), default=1, help="Launch N times; the time is the median.")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="End it after that time.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=INTEGER", help="Set a symbol of the header and a macro."
+)
 @click.option("--matrices", metavar="HOW", default="auto", help=f"{', '.join(LISTED_ROUTES)}, or auto: the device's.")
 @click.option("--arg", "values", multiple=True, metavar="NAME=FILE.npy", help="An argument, or NAME=TYPE[SHAPE]:FILL.")
 @click.option("--out", "outs", multiple=True, metavar="NAME=FILE.npy", help="Save an argument after the launch.")
@@ -63,7 +72,7 @@ class _CommandLine:
 def command(arguments: tuple[str, ...], **options: Any) -> int:
     """Compile FILE, run it as its header says, check and time it.
 
-    The header's `// run:` and `// check:` lines say what to launch and what must come out.
+    The header's `// run:` and `// check:` lines say what to launch and what must come out (docs/run.md).
     Further arguments that start with `-` are the compiler's: -DK=256, -cl-fast-relaxed-math.
     """
     if "-h" in arguments:
@@ -75,38 +84,113 @@ def command(arguments: tuple[str, ...], **options: Any) -> int:
     if len(files) != 1:
         files_phrase = f", not {len(files)} ({', '.join(files)})" if files else ""
         raise UsageError(f"one input file is needed{files_phrase}; a compiler flag's value is joined to it (-DK=256)")
-    if options["timeout"] is not None:
-        return run_limited(click.get_current_context(), options["timeout"])
-    line = _CommandLine(*(options[name] for name in ("kernel", "values", "checks", "global_size", "local_size")))
+    symbols = dict(map(_setting, options["settings"]))
+    sizes = options["global_size"], options["local_size"]
+    line = _CommandLine(options["kernel"], options["values"], options["checks"], *sizes, symbols)
+    flags += [f"-D{name}={value}" for name, value in symbols.items()]
+    source = read_source(files[0])
+    name = STANDARD_INPUT if files[0] == "-" else files[0]
+    outs, how = options["outs"], (options["device"], options["repeat"])
+    return run_in_worker(partial(_work, source, name, line, flags, outs, how), options["timeout"])
+
+
+def _setting(text: str) -> tuple[str, int]:
+    """Return the name and the value of a --set option."""
+    match = re.fullmatch(r"([A-Za-z_]\w*)=(-?\d+|0[xX][0-9a-fA-F]+)", text)
+    if match is None:
+        raise UsageError(f"--set takes NAME=INTEGER, not '{text}'")
+    return match[1], int(match[2], 0 if match[2][:2] in ("0x", "0X") else 10)
+
+
+def _work(
+    source: bytes,
+    name: str,
+    line: _CommandLine,
+    flags: list[str],
+    outs: Sequence[str],
+    how: tuple[str | None, int],
+    tell: Tell,
+) -> int:
+    """Do the runs in the worker process, and return the exit status."""
     try:
-        results = _run_all(files[0], line, flags, options["device"], options["repeat"])
-        _save(options["outs"], results)
+        results = _run_all(source, name, line, flags, how, tell)
+        _save(outs, results)
     except CompileError as error:
         sources = error.sources or SourceMap()
-        for name, text in line.sources.files.items():
-            sources.add(name, text)
+        for label, text in line.sources.files.items():
+            sources.add(label, text)
         raise CompileError(error.diagnostics, sources) from None
     return ExitStatus.DONE if all(result.ok for result in results) else ExitStatus.INPUT
 
 
-def _run_all(file: str, line: _CommandLine, flags: list[str], device: str | None, repeat: int) -> list[RunResult]:
+def _run_all(
+    source: bytes, name: str, line: _CommandLine, flags: list[str], how: tuple[str | None, int], tell: Tell
+) -> list[RunResult]:
     from coopmat.devices import select
-    from coopmat.runtime import parse_header, run_source
+    from coopmat.runtime import parse_header
+    from coopmat.runtime.runheader import with_source
 
-    source = read_source(file)
-    name = STANDARD_INPUT if file == "-" else file
-    runs = _chosen_runs(parse_header(source.decode("utf-8", "replace"), name), line, name)
-    selection = select(device)
-    history: set[Diagnostic] = set()
+    text = source.decode("utf-8", "replace")
+    runs = _chosen_runs(parse_header(text, name), line, name)
+    device = select(how[0])
     results = []
+    shown: set[Diagnostic] = set()
     for run in runs:
-        result = run_source(source, name, run, selection, flags, repeat=repeat, arrays=line.arrays)
-        fresh = [item for item in result.module.diagnostics if item not in history]
-        history.update(fresh)
-        Reporter().show(fresh, result.module.sources)
+        try:
+            result = _run_one(source, name, run, (line, flags, how[1]), device, shown, tell)
+        except CompileError as error:
+            raise with_source(error, name, text) from None
         _print_result(result, line.sources)
         results.append(result)
     return results
+
+
+def _run_one(
+    source: bytes,
+    name: str,
+    run: Run,
+    wanted: tuple[_CommandLine, list[str], int],
+    device: DeviceInfo,
+    shown: set[Diagnostic],
+    tell: Tell,
+) -> RunResult:
+    """Compile, build and launch a run; the module's diagnostics are shown before the launch."""
+    from coopmat.runtime import Program, launch
+    from coopmat.runtime.launch import compile_for
+
+    line, flags, repeat = wanted
+    tell(Step(f"the compilation of {name}"))
+    module = compile_for(source, CompileOptions.from_arguments([*run.options, *flags]), device, name=name)
+    _show(module, shown)
+    _warn_of_macros(run, line, flags, module)
+    tell(Step(f"the device's compiler ({device.label})"))
+    program = Program(module, device)
+    _show(program.module, shown)
+
+    def starting(kernel: str, description: str) -> None:
+        sys.stdout.flush()
+        tell(Step(f"kernel '{kernel}'", (f"it ran on {device.label} with {description}",)))
+
+    return launch(program, run, repeat=repeat, arrays=line.arrays, starting=starting)
+
+
+def _show(module: Module, shown: set[Diagnostic]) -> None:
+    fresh = [item for item in module.diagnostics if item not in shown]
+    shown.update(fresh)
+    Reporter().show(fresh, module.sources)
+
+
+def _warn_of_macros(run: Run, line: _CommandLine, flags: Sequence[str], module: Module) -> None:
+    """Warn of -DNAME=VALUE if the header has a symbol NAME of another value, which the launch uses."""
+    symbols = {name: piece for name, piece in run.symbols if name not in line.symbols}
+    for flag in flags:
+        name, _, value = flag.removeprefix("-D").partition("=")
+        if flag.startswith("-D") and name in symbols and symbols[name].text != value:
+            message = (
+                f"{flag} does not change the header's symbol {name} = {symbols[name].text}: --set {name}={value} does"
+            )
+            item = Diagnostic(Severity.WARNING, "run-header", message, symbols[name].span())
+            Reporter().show([item], module.sources)
 
 
 def _chosen_runs(runs: list[Run], line: _CommandLine, name: str) -> list[Run]:
@@ -119,12 +203,19 @@ def _chosen_runs(runs: list[Run], line: _CommandLine, name: str) -> list[Run]:
     if not matches:
         which = f" of kernel '{line.kernel}'" if line.kernel else ""
         raise header_error(f"{name} has no '// run:' line{which}; give --global, --arg and --check instead")
+    for symbol in line.symbols:
+        names = dict.fromkeys(known for run in matches for known, _ in run.symbols)
+        if symbol not in names and line.global_size is None:
+            listing = f"its symbols are: {', '.join(names)}" if names else "it has none"
+            raise UsageError(f"--set {symbol}: the run header has no symbol '{symbol}'; {listing}")
     return [_with_options(run, line) for run in matches]
 
 
 def _with_options(run: Run, line: _CommandLine) -> Run:
     from coopmat.runtime.runheader import parse_argument, parse_check
 
+    chosen = {name: line.piece("--set", str(value)) for name, value in line.symbols.items()}
+    run = replace(run, symbols=tuple({**dict(run.symbols), **chosen}.items()))
     if line.kernel is not None:
         run = replace(run, kernel=line.piece("--kernel", line.kernel))
     if line.global_size is not None:
@@ -186,5 +277,11 @@ def _failure(result: CheckResult) -> Diagnostic:
     message = f"{result.wrong} of {result.total} elements are wrong, max error {result.max_error:.6g}"
     assert result.first is not None
     index, actual, expected = result.first
-    note = Note(f"the first is at {list(index)}: got {actual}, expected {expected}")
-    return Diagnostic(Severity.ERROR, "check-failed", message, result.check.whole.span(), notes=(note,))
+    notes = [f"the first is at {list(index)}: got {actual}, expected {expected}", result.map]
+    if result.swapped:
+        arrays, verb = " and ".join(result.swapped), "are" if len(result.swapped) > 1 else "is"
+        notes.append(
+            f"correct if {arrays} {verb} transposed: check the layouts (row-major, column-major) of its accesses"
+        )
+    span = result.check.whole.span()
+    return Diagnostic(Severity.ERROR, "check-failed", message, span, notes=tuple(Note(text) for text in notes if text))

@@ -5,6 +5,7 @@ users see it.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import threading
 import time
@@ -134,7 +135,7 @@ class Compilation:
             if stage == "tokens":
                 self._results[stage] = replace(result, tokens=[], is_whole=False)
 
-    def start_again(self, preamble: Preamble) -> None:
+    def start_again(self, preamble: Preamble | None) -> None:
         """Forget the results and the findings of all stages."""
         self._results.clear()
         self.findings = self._collector()
@@ -142,7 +143,18 @@ class Compilation:
 
     def _collector(self) -> Diagnostics:
         options = self.options
-        return Diagnostics(error_limit=options.error_limit, no_warnings=options.no_warnings, warnings=options.warnings)
+        return Diagnostics(
+            error_limit=options.error_limit,
+            no_warnings=options.no_warnings,
+            warnings=options.warnings,
+            system_dirs=options.system_dirs,
+        )
+
+    def __repr__(self) -> str:
+        unit = self._results.get("unit")
+        kernels = [kernel.name for kernel in unit.kernels] if unit is not None else []
+        listing = f", kernels {', '.join(kernels)}" if kernels else ""
+        return f"<coopmat.{type(self).__name__} of {self.name}: {self.language}, matrices {self.matrices}{listing}>"
 
     def check(self) -> None:
         """Run the stage that finds the source's errors. Raises CompileError."""
@@ -421,12 +433,19 @@ def preprocess_only(source: str | bytes, options: CompileOptions, *, name: str) 
     return module
 
 
+NAMES_FILE = "the source is the file name '{0}': give a path, pathlib.Path('{0}'), to read a file"
+_FILE_NAME = re.compile(r"[\w./\\:~ -]+\.(?:cl|clc|h|ll|spv|spvasm)")
 _SUFFIXES = {".ll": "ir", ".spv": "spv", ".spvasm": "spv"}
 
 
 def language_of(path: str | os.PathLike[str]) -> str:
     """Return the language of a file, by its suffix: cl, ir or spv."""
     return _SUFFIXES.get(Path(path).suffix, "cl")
+
+
+def is_file_name(source: object) -> bool:
+    """Return whether a source is the name of a file, where its text is needed."""
+    return isinstance(source, str) and _FILE_NAME.fullmatch(source) is not None
 
 
 def compile(
@@ -449,6 +468,8 @@ def compile(
         path = Path(source)
         name, language = name or str(path), language or language_of(path)
         source = path.read_bytes()
+    elif is_file_name(source):
+        raise UsageError(NAMES_FILE.format(source))
     name, language = name or "<source>", language or "cl"
     if isinstance(options, str):
         options = shlex.split(options)

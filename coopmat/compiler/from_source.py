@@ -36,7 +36,8 @@ def preprocess(c: Compilation) -> TokenStream:
     settings = PreprocessOptions(
         defines=options.defines,
         undefines=options.undefines,
-        include_dirs=options.include_dirs,
+        include_dirs=(*options.include_dirs, *options.system_dirs),
+        includes=options.includes,
         cl_std=options.cl_std,
         extensions=options.extensions,
         fast_relaxed_math=options.fast_relaxed_math,
@@ -44,14 +45,17 @@ def preprocess(c: Compilation) -> TokenStream:
     return c.timed("preprocess", lambda: preprocess(c.source, c.name, settings, c.findings, c.preamble))
 
 
-def preamble_of(options: CompileOptions, *, whole: bool = False) -> Preamble:
-    """Return the preamble of a compilation by these options; `whole`: with all functions."""
+def preamble_of(options: CompileOptions, *, whole: bool = False) -> Preamble | None:
+    """Return the preamble of a compilation by these options; `whole`: with all functions. None if files are read before
+    the source, by -include."""
     from ..frontend.preamble import Preamble
 
+    if options.includes:
+        return None
     settings = (
         *(options.cl_std, sorted(options.extensions.items()), options.fast_relaxed_math, options.wrap),
         *(options.single_precision_constant, options.fp_contract != "off", sorted(options.budgets)),
-        *(options.error_limit, options.no_warnings, options.warnings, options.half_bits),
+        *(options.error_limit, options.no_warnings, options.warnings, options.system_dirs, options.half_bits),
     )
     return Preamble(repr(settings), whole)
 

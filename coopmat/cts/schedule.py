@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import re
 import shlex
@@ -148,8 +149,14 @@ def select_tests(tests: Sequence[str], patterns: Iterable[str]) -> list[str]:
     filters = list(patterns)
     for pattern in filters:
         if not any(fits(pattern, test) for test in tests):
-            raise UsageError(f"there is no test '{pattern}'; `coopmat cts --list` lists them")
+            raise UsageError(f"there is no test '{pattern}'; `coopmat cts --list` lists them{_similar(pattern, tests)}")
     return [test for test in tests if not filters or any(fits(pattern, test) for pattern in filters)]
+
+
+def _similar(name: str, names: Iterable[str]) -> str:
+    """Return the question whether a similar name was meant, empty if there is none."""
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.75)
+    return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def fits(pattern: str, name: str) -> bool:
@@ -194,9 +201,18 @@ def select(
             if items or not variants:
                 items_by_test[test, route] = items
     if unknown:
-        name = sorted(unknown)[0]
-        raise UsageError(f"there is no variant '{name}'; `coopmat cts --list TEST` lists those of a test")
+        raise _no_variant(catalogue, sorted(unknown)[0], tests, routes)
     return items_by_test
+
+
+def _no_variant(catalogue: Catalogue, name: str, tests: Sequence[str], routes: Sequence[str]) -> UsageError:
+    """Return the error for a variant that no test has in the selection."""
+    listing = "`coopmat cts --list TEST` lists those of a test"
+    if catalogue.settings.selection == "exhaustive":  # of millions of names, none is looked for
+        return UsageError(f"there is no variant '{name}'; {listing}")
+    names = {item.variant: None for route in routes for test in tests for item in catalogue.items(test, route)}
+    where = " in the selection; --exhaustive has all shapes"
+    return UsageError(f"there is no variant '{name}'{where}; {listing}{_similar(name, names)}")
 
 
 def _choose(catalogue: Catalogue, test: str, route: str, variants: Sequence[str]) -> list[Item]:

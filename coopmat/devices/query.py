@@ -82,7 +82,7 @@ class DeviceInfo:
 
     @property
     def label(self) -> str:
-        return f"{self.index} {self.platform}: {self.name}"
+        return f"{self.index} {self.platform}: {self.name}".strip()
 
 
 def list_devices() -> list[DeviceInfo]:
@@ -113,12 +113,21 @@ def _platforms() -> list[Any]:
     return [*platforms, *(cl.Platform.from_int_ptr(p) for p in platforms_of(prepared.runtime) if p not in addresses)]
 
 
+def _index(device: Any) -> str:
+    """Return the "platform:device" numbers of a device; empty for a part of a device, which no platform lists."""
+    try:
+        p, d = _platforms().index(device.platform), device.platform.get_devices().index(device)
+    except (ValueError, opencl().Error):
+        return ""
+    return f"{p}:{d}"
+
+
 def describe(device: Any, index: str = "") -> DeviceInfo:
     """Return the facts that a pyopencl device states about itself."""
     extensions = frozenset(str(device.extensions).split())
     floats = _get(device, "native_vector_width_float", 0)
     return DeviceInfo(
-        index=index,
+        index=index or _index(device),
         platform=device.platform.name.strip(),
         name=device.name.strip(),
         kind=_kind(device),

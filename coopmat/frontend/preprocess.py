@@ -25,6 +25,7 @@ from .tokens import Token, TokenStream, quoted, unquoted
 
 __all__ = ["PreprocessOptions", "TokenStream", "preprocess"]
 
+COMMAND_LINE = "<command line>"
 DEEPEST_INCLUDE = 200
 MOST_INCLUDES = 10_000
 _RESERVED = frozenset({"defined", "__FILE__", "__LINE__", "__COUNTER__", "__DATE__", "__TIME__"})
@@ -35,13 +36,15 @@ _NAME = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 class PreprocessOptions:
     """`PreprocessOptions` are the command line's options for the preprocessor.
 
-    `defines` are ("NAME" or "NAME(parameters)", replacement); `extensions` maps the names in -cl-ext to their values,
-    "all" included; `virtual_files` are includes held in memory, looked up by exact name before any directory.
+    `defines` are ("NAME" or "NAME(parameters)", replacement); `includes` are the files of -include;
+    `extensions` maps the names in -cl-ext to their values, "all" included; `virtual_files` are includes held in memory,
+    looked up by exact name before any directory.
     """
 
     defines: tuple[tuple[str, str], ...] = ()
     undefines: tuple[str, ...] = ()
     include_dirs: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
     cl_std: str = "CL3.0"
     extensions: Mapping[str, bool] = field(default_factory=dict)
     fast_relaxed_math: bool = False
@@ -469,6 +472,10 @@ def preprocess(
         preamble.find(name, text[:length], options, diagnostics)
         driver.preamble_length, driver.macros_at_start = length, expander.macros.copy()
     driver.enter(opened)
+    if options.includes:
+        lines = "".join(f'#include "{file}"\n' for file in options.includes)
+        diagnostics.sources.add(COMMAND_LINE, lines)
+        driver.enter(SourceFile(COMMAND_LINE, lines, True))
     if preamble is not None and preamble.known is not None:
         driver.restore(preamble.known.preprocessor)
         driver.end_preamble()

@@ -70,6 +70,11 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
             kernel._set_up(program._get_prg(), program._built.devices, kernel.function_name)
         return kernel
 
+    def __repr__(self) -> str:
+        parameters = ", ".join(f"{p.type_name} {p.name}" for p in self._info.parameters)
+        devices = ", ".join(f"{b.device.label} ({b.route})" for b in self._builds.values())
+        return f"<coopmat Kernel {self._info.name}({parameters}) for {devices}>"
+
     # --- what matrices add
 
     @property

@@ -13,9 +13,11 @@ from typing import Any
 
 import pyopencl as cl
 
+from coopmat.compiler.compilation import NAMES_FILE, is_file_name
 from coopmat.devices import prepare
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
 from coopmat.options import UsageError
+from coopmat.reporting import CompilerWarning, warn
 
 from .cl_errors import ArgumentError, LaunchError, ProgramBuildError, ProgramCompileError
 from .cl_kernel import BUILT, Kernel
@@ -39,6 +41,10 @@ __all__ = [
 prepare()
 
 
+class ProgramWarning(CompilerWarning, cl.CompilerWarning):  # type: ignore[misc]
+    """The warnings and remarks of a build; str() is their text."""
+
+
 class Program(cl.Program):  # type: ignore[misc]
     """A drop-in for pyopencl.Program: the same arguments, attributes and errors.
 
@@ -54,6 +60,15 @@ class Program(cl.Program):  # type: ignore[misc]
         super().__init__(context, source, binaries)
         self._built: Any = None
         self._path = path
+
+    def __repr__(self) -> str:
+        fields = self.__dict__
+        built, kind = fields.get("_built"), f"coopmat.{Program.__name__}"
+        name = _name(self)
+        if built is None:
+            return f"<{kind} of {name}, {'without matrices' if fields.get('_prg') else 'not built'}>"
+        devices = ", ".join(f"{b.device.label} ({b.route})" for b in built.devices)
+        return f"<{kind} of {name}, kernels {', '.join(built.devices[0].kernels)}, built for {devices}>"
 
     @classmethod
     def from_int_ptr(cls, int_ptr_value: int, retain: bool = True) -> Program:
@@ -80,6 +95,9 @@ class Program(cl.Program):  # type: ignore[misc]
         if source is not None:
             build_matrices(self, source, options, devices)
             return self
+        if is_file_name(name := source_of(self)):
+            hint = NAMES_FILE.format(name)
+            raise ProgramCompileError(CompileError([Diagnostic(Severity.ERROR, "usage", hint)]))
         if self.__dict__.get("_built") is not None:
             self._prg, self._built = None, None
         text = self.__dict__.get("_source")  # None of SPIR-V
@@ -172,7 +190,7 @@ def build_matrices(
         raise ProgramCompileError(CompileError([diagnostic])) from None
     texts = dict.fromkeys(b.warnings for b in built.devices if b.warnings)
     if texts:
-        cl.compiler_output("\n".join(texts))
+        warn("\n".join(text.rstrip() for text in texts), ProgramWarning)
     program.__class__ = _class_with_matrices(type(program))
     program._prg = built.program
     program._built = built

@@ -57,18 +57,20 @@ UNNAMED = "<program source>"
 
 
 def has_matrices(source: str, options: Callable[[], Sequence[str]], name: str = UNNAMED) -> bool:
-    """Return whether the text, with what it includes, uses matrices; `options` are called only where it includes
-    something.
+    """Return whether the text, with what it includes, uses matrices; `options` are called only if the text does not
+    name matrices itself.
 
     `name` is the file's, beside which includes are looked for first. Files that cannot be read are left to others.
     """
     if _has_words(source):
         return True
-    if not includes(source):
-        return False
     try:
-        parsed, _ = split_options(options())
-        if not _may_have_words(source, [str(Path(name).parent), ".", *parsed.include_dirs], set()):
+        words = options()
+        if not includes(source) and not any("-include" in word for word in words):
+            return False
+        parsed, _ = split_options(words)
+        directories = [str(Path(name).parent), ".", *parsed.include_dirs, *parsed.system_dirs]
+        if not parsed.includes and not _may_have_words(source, directories, set()):
             return False
         text = compiler.Module(source, name, parsed).preprocessed
     except (CompileError, UsageError, OSError):

@@ -15,7 +15,6 @@ import io
 import logging
 import marshal
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -23,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coopmat.cache import Cache, Entry, key_of
-from coopmat.child_process import ChildProcess
+from coopmat.child_process import ChildProcess, ending, is_crash
 from coopmat.devices import DeviceInfo
 from coopmat.devices.environment import driver_environment, processor
 from coopmat.spirv import emitter
@@ -39,10 +38,6 @@ Part = tuple[str, bytes, str]
 
 _ATTEMPTS = 3
 _SHOWN_LINES = 12
-# What ends a process that did something wrong. By other signals, somebody else ends it.
-_CRASHES = {
-    getattr(signal, name, None) for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS", "SIGTRAP")
-}
 _REQUIRED = re.compile(rb"__attribute__\(\(intel_reqd_sub_group_size\((\d+)\)\)\)\s+void\s+(\w+)\(")
 _SUBGROUP_SIZE = 35  # the execution mode
 _HEADER_WORDS = 5
@@ -155,22 +150,6 @@ def _key(request: build_server.Request) -> str:
     return key_of({**parts, "request": marshal.dumps(request, 2)})
 
 
-def _is_crash(status: int | None) -> bool:
-    """Return whether a process that ended with this status did so on its own: by a signal, or by its own exit."""
-    return status is not None and (status > 0 or -status in _CRASHES)
-
-
-def _ending(status: int | None, words: str) -> str:
-    """Describe how the compiler ended its process, with the last lines that it printed."""
-    how = f"ended its process with status {status}"
-    if status is None or status == 0:
-        how = "ended its process without an answer"
-    elif status < 0:
-        verb = "crashed with" if _is_crash(status) else "was ended by"
-        how = f"{verb} signal {-status} ({signal.Signals(-status).name})"
-    return "\n".join([f"the device's compiler {how}", *words.strip().splitlines()[-_SHOWN_LINES:]])
-
-
 def _outcome(entry: Entry) -> tuple[str, bytes]:
     """Return how the compiler failed, and the binary to use. Raise LookupError or TypeError for facts of another
     form."""
@@ -224,9 +203,10 @@ class _Server(ChildProcess):
                     return answer, ""
                 status = self._status()
                 words = self._last_words()
-                how = _ending(status, words)
+                lines = words.strip().splitlines()[-_SHOWN_LINES:]
+                how = "\n".join([f"the device's compiler {ending(status)}", *lines])
                 # A second crash, in a new process, shows that it is due to the program.
-                crashes += has_begun and _is_crash(status) and not OUT_OF_MEMORY.search(words.encode())
+                crashes += has_begun and is_crash(status) and not OUT_OF_MEMORY.search(words.encode())
                 if crashes == 2:
                     return (b"", "", (), ()), how
         raise Ended(how) if has_begun else _NotBuilt(how)

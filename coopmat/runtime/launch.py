@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -238,15 +238,26 @@ def run_source(
         raise with_source(error, name, source.decode("utf-8", "replace")) from None
 
 
-def launch(program: Program, run: Run, *, repeat: int = 1, arrays: Mapping[str, Array] | None = None) -> RunResult:
+def launch(
+    program: Program,
+    run: Run,
+    *,
+    repeat: int = 1,
+    arrays: Mapping[str, Array] | None = None,
+    starting: Callable[[str, str], None] | None = None,
+) -> RunResult:
     """Launch a run's kernel once and check it, then `repeat - 1` times more for the time only.
 
-    The repetitions run on the buffers as the launch before left them.
+    The repetitions run on the buffers as the launch before left them. `starting` is called before the first launch with
+    the kernel's name and a description of its sizes and arguments.
     """
     kernel = program.kernel(run.kernel.text if run.kernel is not None else None)
     names = _symbols(run, kernel)
     values = _argument_values(run, kernel, names, arrays or {})
     global_size, local_size = _work_sizes(run, kernel, names)
+    sizes = f"global size {global_size}, local size {local_size}"
+    if starting is not None:
+        starting(kernel.info.name, f"{sizes.replace('None', 'any')}, {_listing(values)}")
     cl = opencl()
     try:
         buffers = _set_arguments(program, kernel, values)
@@ -255,7 +266,6 @@ def launch(program: Program, run: Run, *, repeat: int = 1, arrays: Mapping[str, 
         checks = tuple(run_check(check, {**names, **values}, {**names, **after}) for check in run.checks)
         times += [_launch_once(program, kernel, global_size, local_size) for _ in range(repeat - 1)]
     except cl.Error as error:
-        sizes = f"global size {global_size}, local size {local_size}"
         raise launch_error(f"kernel '{kernel.info.name}' with {sizes}: {error}") from error
     return RunResult(
         kernel.info.name,
@@ -267,6 +277,16 @@ def launch(program: Program, run: Run, *, repeat: int = 1, arrays: Mapping[str, 
         tuple(times),
         after,
         {name: integer_of(piece, names) for name, piece in run.work},
+    )
+
+
+def _listing(values: Names) -> str:
+    """Return the kernel's arguments with their types and shapes."""
+    return ", ".join(
+        f"{name}={value.size} bytes"
+        if isinstance(value, LocalMemory)
+        else f"{name}={value.dtype}{list(value.shape) or ''}"
+        for name, value in values.items()
     )
 
 

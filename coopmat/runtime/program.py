@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from coopmat.devices import DeviceInfo, health, opencl
 from coopmat.diagnostics import Diagnostic, SourceMap
+from coopmat.reporting import ShortTraceback
 
 from . import driver
 from .fitting import fitted
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from coopmat.compiler import Module
 
 
-class BuildError(Exception):
+class BuildError(ShortTraceback):
     """A device refused a module: `log` is the device's own text, `source_path` the code that was kept.
 
     `diagnostics` is what the log says of the user's source, where the device was given OpenCL C; `sources` its text.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -12,9 +14,11 @@ import time
 from pathlib import Path
 
 import pytest
+from opencl_devices import spirv_device
 
 from coopmat import passes
 from coopmat.cli import app
+from coopmat.devices import route_for
 
 GOOD = b"kernel void twice(global int *a) { a[get_global_id(0)] *= FACTOR; }\n"
 BAD = b"kernel void f(global int *a) {\n    a[0] = nosuch;\n    b = 1;\n}\n"
@@ -57,12 +61,23 @@ def test_outputs_without_a_name_overwrite_nothing_of_others(coopmat, good):
     for _ in range(2):
         assert coopmat("compile", "-DFACTOR=2", "--emit", "c", good).status == 0
     assert lowered.exists() and host.read_text().startswith("int main")
-    module.write_text("a text")
-    refused = coopmat("compile", "-DFACTOR=2", good)
-    assert refused.status == 2 and "good.spv" in refused.err and "-o" in refused.err
-    assert module.read_text() == "a text"
-    for words in (["-o", "good.spv"], []):
-        assert coopmat("compile", "-DFACTOR=2", *words, good).status == 0
+    for words, suffix in (
+        ([], "spv"),
+        (["--emit=spvasm"], "spvasm"),
+        (["--emit=ll"], "ll"),
+        (["--emit=ast"], "ast"),
+        (["--emit=c"], "lowered.cl"),
+        (["-MD"], "d"),
+    ):
+        path = coopmat.place / f"good.{suffix}"
+        path.write_text("a text")
+        refused = coopmat("compile", "-DFACTOR=2", *words, good)
+        assert refused.status == 2 and f"good.{suffix}" in refused.err and "-o" in refused.err
+        assert path.read_text() == "a text"
+        named = ["-MF", path.name] if words == ["-MD"] else ["-o", path.name]
+        for more in (named, []):
+            assert coopmat("compile", "-DFACTOR=2", *words, *more, good).status == 0
+        assert path.read_text(errors="replace") != "a text"
     assert is_spirv(module.read_bytes())
 
 
@@ -255,8 +270,6 @@ def test_usage_errors(coopmat, arguments):
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (["--emit=spv,ptx", "a.cl"], "--emit ptx"),
-        (["--emit=obj", "a.cl"], "--emit obj"),
         (["--source=a.cl", "--output=o", "--mode=binary"], "--mode binary"),
         (["--device=host", "a.cl"], "host device"),
     ],
@@ -416,3 +429,61 @@ def test_the_typed_ast_is_printed_after_each_pass(coopmat, good):
         assert result.status == 0 and f"// after {name}\nkernel function" in result.err, result.err
     refused = coopmat("compile", "-DFACTOR=2", *options, "--print-after=native-matrices", good)
     assert refused.status == 2 and "cooperative-matrices, matrix-types, small-floats" in refused.err
+
+
+HEADERS = b"""#include <w.h>
+__attribute__((reqd_work_group_size(16, 2, 1))) kernel void scale(global int *p) { *p = FACTOR + W; }
+"""
+
+
+@pytest.fixture
+def headers(coopmat):
+    place = coopmat.place
+    (place / "system").mkdir()
+    (place / "my kernel.cl").write_bytes(HEADERS)
+    (place / "factor.h").write_text("#pragma once\n#define FACTOR 3\nint first(void) { int unused; return 1; }\n")
+    (place / "system" / "w.h").write_text("#define W 4\nint second(void) { int unused; return 2; }\n")
+    return ["-Wall", "-include", "factor.h", "-include", "factor.h", "my kernel.cl"]
+
+
+def test_files_are_included_first_and_system_headers_have_no_warnings(coopmat, headers):
+    result = coopmat("compile", "-isystem", "system", *headers)
+    assert result.status == 0 and result.err.count("warning") == 1 and "factor.h:3:" in result.err
+    assert coopmat("compile", "-I", "system", *headers).err.count("warning") == 2
+    result = coopmat("compile", "-include", "nosuch.h", "my kernel.cl")
+    assert result.status == 1 and "<command line>:1:10: error: 'nosuch.h' file not found" in result.err
+
+
+def test_dependencies_have_quoted_and_phony_targets(coopmat, headers):
+    result = coopmat("compile", "-M", "-MP", "-MQ", "a$b #c", "-MT", "d$", "-isystem", "system", *headers)
+    assert result.status == 0
+    lines = result.out.decode().splitlines()
+    assert lines[0] == "a$$b\\ \\#c d$: my\\ kernel.cl factor.h system/w.h"
+    assert sorted(lines[1:]) == ["factor.h:", "system/w.h:"]
+    assert coopmat("compile", "-MP", "-fsyntax-only", *headers).status == 2
+
+
+def test_a_header_contains_the_module_and_the_kernels_sizes(coopmat, headers):
+    """A C compiler reads back what --emit spv writes."""
+    words = ["compile", "-w", "-isystem", "system", "--sub-group-size=8", "--matrices", "lanes", *headers]
+    assert coopmat(*words).status == coopmat(*words, "--emit", "header").status == 0
+    text = (coopmat.place / "my kernel.h").read_text()
+    array = bytes(int(byte, 16) for byte in re.findall(r"0x(..),", text))
+    assert array == (coopmat.place / "my kernel.spv").read_bytes()
+    assert f"#define my_kernel_spv_size {len(array)}\n" in text
+    assert "#define my_kernel_scale_local_size 16, 2, 1\n" in text and "my_kernel_scale_sub_group_size" in text
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is not None:
+        program = 2 * '#include "my kernel.h"\n' + "const unsigned long sizes[] = {my_kernel_scale_local_size};\n"
+        program += "int size = my_kernel_spv_size == sizeof my_kernel_spv ? my_kernel_scale_sub_group_size : 1 / 0;\n"
+        (coopmat.place / "host.c").write_text(program)
+        subprocess.run([compiler, "-Wall", "-Werror", "-fsyntax-only", "host.c"], cwd=coopmat.place, check=True)
+
+
+@pytest.mark.device
+def test_a_device_implies_its_route(coopmat):
+    device, sizes = spirv_device(), ["-DM=16", "-DN=16", "-DK=16"]
+    lowered = coopmat("compile", "--device", device.index, "--emit=ll", "-o", "-", ROOT / "kernels/gemm_f16.cl", *sizes)
+    named = coopmat("compile", "--matrices", "native", "--emit=ll", "-o", "-", ROOT / "kernels/gemm_f16.cl", *sizes)
+    assert lowered.status == named.status == 0 and b"CooperativeMatrix" in named.out
+    assert (b"CooperativeMatrix" in lowered.out) == (route_for(device).matrices == "native")

@@ -113,6 +113,60 @@ def test_warnings_are_shown_once(coopmat):
     assert result.err.count("-g: debug information is not supported yet") == 1
 
 
+COPY = b"""\
+// run: kernel=copy global=(M, N) M=40 N=64 -DM=40 -DN=64 a=f32[M,N]:uniform(-1,1) c=f32[M,N]:zeros
+// check: c == a
+kernel void copy(global const float *a, global float *c) {
+    size_t i = get_global_id(0), j = get_global_id(1);
+    int unused;
+    c[i * N + j] = READ;
+}
+"""
+
+
+def test_a_symbol_is_set_with_its_macro(coopmat):
+    """-D alone leaves the launch as it was, which a warning says; both warnings come before the launch."""
+    right = ["run", "-", "-DREAD=a[i*N+j]"]
+    result = coopmat(*right, "--set", "M=128", "--set=N=0x10", stdin=COPY)
+    assert result.status == 0 and b"global (128, 16)" in result.out and result.err.count("warning") == 0
+    result = coopmat(*right, "-DM=128", "-Wall", stdin=COPY)
+    assert result.status == 0 and b"global (40, 64)" in result.out
+    assert "warning: variable 'unused' is never used" in result.err
+    assert "-DM=128 does not change the header's symbol M = 40: --set M=128 does" in result.err
+    for setting, told in (("Q=1", "has no symbol 'Q'; its symbols are: M, N"), ("M", "--set takes"), ("M=x", "--set")):
+        result = coopmat(*right, "--set", setting, stdin=COPY)
+        assert result.status == 2 and told in result.err
+
+
+@pytest.mark.parametrize(
+    ("read", "told"),
+    [
+        ("a[j*M+i]", "note: correct if a is transposed"),
+        (
+            "i<16?0:a[i*N+j]",
+            "wrong tiles of 16 x 16 ('#' all wrong, '+' some, '.' none):\n    ####\n    ....\n    ....\n",
+        ),
+        ("a[i*N+j]+(i==39&&j==0)", "    ....\n    ....\n    +...\n"),
+    ],
+)
+def test_wrong_results_are_drawn(coopmat, read, told):
+    result = coopmat("run", "-", f"-DREAD={read}", stdin=COPY)
+    assert result.status == 1 and told in result.err
+    assert ("transposed" in result.err) == ("transposed" in told)
+
+
+def test_a_kernel_that_crashes_gives_a_message(coopmat):
+    """Warnings and the runs before it are printed; the cause follows from the signal."""
+    source = SCALE.split(b"// run: kernel=scale global=8")[0].replace(b"kernel=scale ", b"kernel=scale -Wall ")
+    source += b"// run: kernel=crash global=64 -DFACTOR=2 a=i32[8]:ones\n" + SCALE.splitlines()[-1]
+    source += b"\nkernel void crash(global int *a) { int unused; a[get_global_id(0) << 40] = 1; }\n"
+    result = coopmat("run", "-", stdin=source)
+    assert result.status == 1 and result.out.startswith(b"scale: ") and b": ok" in result.out
+    assert result.err.index("variable 'unused'") < result.err.index("error: kernel 'crash' crashed with signal")
+    assert "global size (64,), local size any, a=int32[8]" in result.err
+    assert "the likely cause: an access outside an argument's array" in result.err and "[crash]" in result.err
+
+
 def test_out_needs_an_array(coopmat):
     source = SCALE.split(b"// run: kernel=scale global=8")[0] + SCALE.splitlines()[-1]
     assert coopmat("run", "-", "--out=a=r.npy", stdin=source).status == 0

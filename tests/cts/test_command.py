@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from coopmat.cli import cts
 from coopmat.cli.app import run_command
 from coopmat.cts.operations import OPERATIONS
+from coopmat.cts.operations.sentences import SENTENCES
 
 
 @pytest.fixture
@@ -31,7 +32,29 @@ def run(device, capsys, tmp_path, monkeypatch):
 def test_the_list_has_every_test_in_its_modes(run):
     status, lines, _ = run("--list")
     wanted = {f"{mode}_{operation.name}" for operation in OPERATIONS.values() for mode in operation.modes}
-    assert status == 0 and set(lines) == wanted and len(lines) == 32 * 2 + 14
+    assert status == 0 and {line.split()[0] for line in lines} == wanted and len(lines) == 32 * 2 + 14
+    assert SENTENCES.keys() == OPERATIONS.keys()
+    assert all(line.endswith(".") and len(line.split()) > 3 for line in lines)
+
+
+def test_a_report_has_standard_output_alone(run):
+    words = ("c_add", "--wimpy", "--variant", "*.A.*", "--fail-fast")
+    for option, begin, end in (("--json", "{", "}"), ("--junit", "<", ">"), ("--html", "<!doctype", "</html>")):
+        status, lines, err = run(*words, option, "-")
+        assert status == 0 and lines[0].startswith(begin) and lines[-1].endswith(end)
+        assert "PASSED" in err and "c_add --variant" in err
+    assert run(*words, "--json", "-", "--html", "-")[0] == 2
+
+
+def test_names_that_nearly_exist_are_suggested(run):
+    for words, told in (
+        (["c_ad"], "did you mean 'c_add'?"),
+        (["c_add", "--route", "lane"], "did you mean 'lanes'?"),
+        (["c_length", "--variant", "1x64.A.f17"], "did you mean '1x64.A.f1"),
+        (["c_add", "--variant", "16x16.A.f16"], "--exhaustive has all shapes"),
+    ):
+        status, _, err = run(*words)
+        assert status == 2 and told in err
 
 
 def test_with_a_test_the_list_has_what_can_be_pasted_back(run):

@@ -38,7 +38,7 @@ def results():
 class _Page(HTMLParser):
     """Checks that elements are closed as they were opened; collects what matters."""
 
-    VOID = ("meta", "br")
+    VOID = ("meta", "br", "input")
 
     def __init__(self):
         super().__init__()
@@ -85,6 +85,33 @@ def test_each_cell_has_words_and_finds_its_variants(results):
     assert {"✗ 0/1", "1/1", "n/s", "✗ 1/2"} >= {t for t in page.text if "/" in t and len(t) < 6} > {"✗ 0/1", "n/s"}
 
 
+def test_the_page_begins_with_failures_and_links_to_their_files(results, tmp_path, monkeypatch):
+    """Paths are relative to the page; facts follow the tables; reductions are no conversions."""
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / "kept" / "here & there"
+    kept.mkdir(parents=True)
+    (kept / "test.cl").write_text("")
+    results.outcomes.append(Outcome("c_reduce_row", "1x64.C.f16.1x64.C.f16.sum", "one", Status.PASSED, 0.1))
+    text = html.render(results, SETTINGS, tmp_path / "pages")
+    order = [text.index(part) for part in ("<h2>Failures", "<details open>", "Tests by component", "Device and run")]
+    assert order == sorted(order) and "id='filter'" in text and "max-width: 40rem" in text
+    page = _Page()
+    page.feed(text)
+    assert "../kept/here%20%26%20there/test.cl" in page.links
+    assert {key for tag, key in page.keys if tag == "a" and key.startswith("c|")} == {"c|f16|u64"}
+    results.outcomes = [outcome for outcome in results.outcomes if outcome.status is Status.PASSED]
+    assert "<h2>Failures" not in html.render(results, SETTINGS, tmp_path)
+
+
+def test_lines_have_a_count_on_terminals(results):
+    lines: list[str] = []
+    report = TextReport(SETTINGS, 1, lines.append, counts=True)
+    report.begin(6)
+    for outcome in OUTCOMES[:2]:
+        report.done(outcome)
+    assert lines[1] == "passed  [1 of 6]" and lines[3].startswith("FAILED  [2 of 6]\n")
+
+
 def test_junit_counts_and_carries_every_log(results):
     text = junit.render(results, SETTINGS)
     root = ET.fromstring(text.encode())
@@ -122,6 +149,8 @@ def test_upstream_results_have_a_word_for_each_test(results):
         ("16x16.A.f16.rowm.colm.sg8", Features("f16", "A")),
         ("8x3.C.bf16.8x3.C.u64.sg8", Features("bf16", "C", target="u64")),
         ("5x3x2.s8xu16_s32_s32.sat.2subgroups", Features("s32", pairing="s8 × u16")),
+        ("5x3x2.e4m3xe5m2_f32_f32.nosat", Features("f32", pairing="e4m3 × e5m2")),
+        ("3x4.A.e4m3.3x4.A.f16", Features("e4m3", "A", target="f16")),
         ("", Features()),
     ],
 )

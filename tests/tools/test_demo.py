@@ -81,3 +81,18 @@ def test_no_kernels_is_not_a_success(monkeypatch, tmp_path):
 def test_an_unknown_device_is_told(run):
     result = CliRunner().invoke(demo.main, ["--device", "nosuch"])
     assert result.exit_code == 1 and "no OpenCL device fits 'nosuch'" in result.stderr
+
+
+def test_rows_come_as_they_finish_and_all_has_further_runs(run, monkeypatch, tmp_path):
+    (tmp_path / "quick.cl").write_text(KERNEL + KERNEL.split("kernel void")[0].replace("// run:", "// run: -w", 1))
+    (tmp_path / "slow.cl").write_text(KERNEL)
+    monkeypatch.setattr(demo, "KERNELS", tmp_path)
+    monkeypatch.setattr(demo, "SLOW", ("slow",))
+    written: list[str] = []
+    monkeypatch.setattr(demo, "print_row", lambda texts: written.append(texts[0]))
+    monkeypatch.setattr(demo, "attempt", lambda make, *arguments: demo.Cell(f"after {len(written)} rows", True))
+    for arguments, count in (([], 1), (["--all"], 3)):
+        written.clear()
+        result = CliRunner().invoke(demo.main, arguments)
+        assert result.exit_code == 0 and f"{count} of {count} right" in result.stdout, result.output
+        assert len(written) == 2 + count

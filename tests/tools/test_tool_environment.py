@@ -115,3 +115,16 @@ def test_without_python_it_is_told(tool, tmp_path):
         (tmp_path / "bin" / program).symlink_to(shutil.which(program))
     failed = tool("cpu", PATH=str(tmp_path / "bin"), PYTHON="nosuch")
     assert failed.returncode == 1 and "python3 (3.10 or newer) is needed" in failed.stderr
+
+
+def test_an_unknown_task_fails_and_lists_the_others():
+    done = subprocess.run([ROOT / "tools" / "dev", "nosuch"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and done.stdout == ""
+    assert "there is no task nosuch" in done.stderr and "lint" in done.stderr
+
+
+def test_tools_keep_their_caches_in_the_environment(tool):
+    (tool.root / "tools" / "tool").write_text(TOOL.replace('echo "ready: $python"', "env"))
+    lines = tool("dev").stdout.splitlines()
+    for name in ("MYPY_CACHE_DIR", "RUFF_CACHE_DIR", "COVERAGE_FILE", "HYPOTHESIS_STORAGE_DIRECTORY"):
+        assert any(line.startswith(f"{name}={tool.root}/.venv/") for line in lines)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_MATRIX = re.compile(r"\d+x\d+\.([ABC])\.([a-z]+\d+)")
-_MULTIPLY_ADD = re.compile(r"\d+x\d+x\d+\.([a-z]+\d+)x([a-z]+\d+)_([a-z]+\d+)_")
+from coopmat.matrices.variants import COMPONENT_TYPES
+
+_TYPE = f"({'|'.join(sorted(COMPONENT_TYPES, key=len, reverse=True))})"
+_MATRIX = re.compile(rf"\d+x\d+\.([ABC])\.{_TYPE}")
+_MULTIPLY_ADD = re.compile(rf"\d+x\d+x\d+\.{_TYPE}x{_TYPE}_{_TYPE}_")
 
 
 @dataclass(frozen=True)
 class Features:
     """The features of a variant, empty if the name does not tell. `component` is the matrix's type, or the
-    accumulator's; `pairing` are the types of A and B (`s8 × u8`); `target` is the component type of a conversion's
-    result; `use` is A, B or C."""
+    accumulator's; `pairing` are the types of A and B (`s8 × u8`); `target` is the component type of a
+    second matrix; `use` is A, B or C."""
 
     component: str = ""
     use: str = ""

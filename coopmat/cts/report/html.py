@@ -4,10 +4,13 @@ variants.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
+from pathlib import Path
+from urllib.parse import quote
 
 from coopmat.matrices.strategies import ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES
@@ -18,8 +21,9 @@ from .features import Features, features
 from .json import describe
 from .text import printable, verdict
 
-# Lines of one log that go into the page; all of it is in the JSON report.
-_LOG_LINES = 80
+# Lines of one log that go into the page, and failures that come first; all of them are in the JSON report.
+_LOG_LINES, _MOST_FAILURES = 80, 50
+_FILTER = "<p><input id='filter' type='search' aria-label='filter' placeholder='filter: test, variant, status'></p>"
 
 
 @dataclass(frozen=True)
@@ -41,18 +45,25 @@ VIEWS = (
     View(
         "m", "Multiply-adds: A × B by accumulator", _TYPES, lambda o, f: (f.pairing, f.component if f.pairing else "")
     ),
-    View(
-        "c", "Conversions: from (rows) to (columns)", _TYPES, lambda o, f: (f.component if f.target else "", f.target)
-    ),
+    View("c", "Conversions: from (rows) to (columns)", _TYPES, lambda o, f: _conversion(o, f)),
 )
 
 
-def render(results: Results, settings: Settings) -> str:
+def _conversion(outcome: Outcome, about: Features) -> tuple[str, str]:
+    """Return the types of a conversion; empty for reductions and transposes, whose names have two matrices, too."""
+    is_conversion = outcome.test.partition("_")[2].startswith("convert")
+    return (about.component, about.target) if is_conversion else ("", "")
+
+
+def render(results: Results, settings: Settings, folder: Path | None = None) -> str:
+    """Return the page; `folder` is where it will be, so that it can link to the files of failing variants."""
     with_features = [(outcome, features(outcome.variant)) for outcome in results.outcomes]
-    parts = [_head(results), *(_table(view, with_features) for view in VIEWS), _tests(results, settings)]
+    tables = [_table(view, with_features) for view in VIEWS]
+    variants = _tests(results, settings, folder)
+    parts = [_head(results), _failures(results, settings, folder), *tables, _facts(results), variants]
     title = escape(f"{verdict(results)} {results.device.label}")
-    folder = files(__package__)
-    style, script = ((folder / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    package = files(__package__)
+    style, script = ((package / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -70,6 +81,29 @@ def _head(results: Results) -> str:
     counts = " ".join(
         f'<span class="{UPSTREAM[status]}">{count} {status.value}</span>' for status, count in results.counts().items()
     )
+    lines = [f"<h1>Cooperative matrices: conformance</h1><p class='verdict {state}'>{escape(verdict(results))}</p>"]
+    lines.append(f"<p>{escape(results.device.label)}</p>")
+    if not results.complete:
+        why = "Interrupted" if results.interrupted else "Stopped after the first failure"
+        lines.append(f"<p class='fail'>{why}: {len(results.outcomes)} of {results.planned} variants were run.</p>")
+    lines.append(f"<p>{len(results.outcomes)} variants: {counts}</p>")
+    return "\n".join(lines)
+
+
+def _failures(results: Results, settings: Settings, folder: Path | None) -> str:
+    """Return the failing variants with their logs, empty if there are none."""
+    if not results.failures:
+        return ""
+    items = (
+        f"<li class='fail'><strong>{_anchor(outcome)}</strong> {_item(outcome, settings, folder, is_open=True)}</li>"
+        for outcome in results.failures[:_MOST_FAILURES]
+    )
+    rest = len(results.failures) - _MOST_FAILURES
+    more = f"<p>{rest} more are below, among all variants.</p>" if rest > 0 else ""
+    return "\n".join(["<section><h2>Failures</h2><ul>", *items, f"</ul>{more}</section>"])
+
+
+def _facts(results: Results) -> str:
     facts = {
         "Device": results.device.label,
         **{key.replace("_", " "): _text(value) for key, value in describe(results.device).items()},
@@ -79,14 +113,8 @@ def _head(results: Results) -> str:
         "Started": results.started.isoformat(sep=" ", timespec="seconds"),
         "Seconds": f"{results.seconds:.1f}",
     }
-    lines = [f"<h1>Cooperative matrices: conformance</h1><p class='verdict {state}'>{escape(verdict(results))}</p>"]
-    if not results.complete:
-        why = "Interrupted" if results.interrupted else "Stopped after the first failure"
-        lines.append(f"<p class='fail'>{why}: {len(results.outcomes)} of {results.planned} variants were run.</p>")
-    lines.append(f"<p>{len(results.outcomes)} variants: {counts}</p>")
     rows = "".join(f"<tr><th>{escape(key)}</th><td>{escape(value)}</td></tr>" for key, value in facts.items() if value)
-    lines.append(f"<details open><summary>Device and run</summary><table class='facts'>{rows}</table></details>")
-    return "\n".join(lines)
+    return f"<section><h2>Device and run</h2><table class='facts'>{rows}</table></section>"
 
 
 def _text(value: object) -> str:
@@ -144,8 +172,8 @@ def _anchor(outcome: Outcome) -> str:
 # --- all variants ------------------------------------------------------------------------------------
 
 
-def _tests(results: Results, settings: Settings) -> str:
-    lines = ["<section><h2>All variants</h2>"]
+def _tests(results: Results, settings: Settings, folder: Path | None) -> str:
+    lines = ["<section><h2>All variants</h2>", _FILTER]
     for (test, route), outcomes in results.groups().items():
         status = worst(outcomes)
         passed, time = count(outcomes)[Status.PASSED], seconds(outcomes)
@@ -153,26 +181,53 @@ def _tests(results: Results, settings: Settings) -> str:
             f"<details class='test' id='{_anchor(outcomes[0])}'><summary class='{UPSTREAM[status]}'>{escape(test)}"
             f" <small>{escape(route)}: {passed}/{len(outcomes)} passed, {status.value}, {time:.2f} s</small>"
             "</summary><ul>",
-            *_items(outcomes, settings),
+            *_items(outcomes, settings, folder),
             "</ul></details>",
         ]
     return "\n".join([*lines, "</section>"])
 
 
-def _items(outcomes: Iterable[Outcome], settings: Settings) -> Iterable[str]:
+def _items(outcomes: Iterable[Outcome], settings: Settings, folder: Path | None) -> Iterable[str]:
     for outcome in outcomes:
         about = features(outcome.variant)
         places = ((view.key, *view.place(outcome, about)) for view in VIEWS)
         keys = ["|".join(place) for place in places if all(place)]
-        name = escape(outcome.variant or outcome.test)
-        where = f", {escape(outcome.machine)}" if outcome.machine else ""
-        line = f"{name} <small>{outcome.status.value}, {outcome.seconds:.3f} s{where}</small>"
-        if outcome.log:
-            files_at = f"<p>files: {escape(outcome.directory)}</p>" if outcome.directory else ""
-            lines = printable(outcome.log).splitlines()
-            log = "\n".join([*lines[:_LOG_LINES], *(["..."] if len(lines) > _LOG_LINES else [])])
-            line = (
-                f"<details><summary>{line}</summary><p><code>{escape(settings.repeat(outcome))}</code></p>{files_at}"
-                f"<pre>{escape(log)}</pre></details>"
-            )
+        line = _item(outcome, settings, folder)
         yield f'<li class="{UPSTREAM[outcome.status]}" data-k="{escape(";".join(keys), quote=True)}">{line}</li>'
+
+
+def _item(outcome: Outcome, settings: Settings, folder: Path | None, is_open: bool = False) -> str:
+    """Return the line of a variant, with its log and the links to its files if it has any."""
+    name = escape(outcome.variant or outcome.test)
+    where = f", {escape(outcome.machine)}" if outcome.machine else ""
+    line = f"{name} <small>{outcome.status.value}, {outcome.seconds:.3f} s{where}</small>"
+    if not outcome.log:
+        return line
+    lines = printable(outcome.log).splitlines()
+    log = "\n".join([*lines[:_LOG_LINES], *(["..."] if len(lines) > _LOG_LINES else [])])
+    return (
+        f"<details{' open' if is_open else ''}><summary>{line}</summary>"
+        f"<p><code>{escape(settings.repeat(outcome))}</code></p>{_files(outcome.directory, folder)}"
+        f"<pre>{escape(log)}</pre></details>"
+    )
+
+
+def _files(directory: str, folder: Path | None) -> str:
+    """Return links to the files of a failing variant; its directory's name alone if the page's folder is unknown."""
+    if not directory:
+        return ""
+    if folder is None:
+        return f"<p>files: {escape(directory)}</p>"
+    place = Path(directory)
+    paths = sorted(path for path in place.iterdir() if path.is_file()) if place.is_dir() else [place]
+    links = ", ".join(f"<a href='{_address(path, folder)}'>{escape(path.name)}</a>" for path in paths)
+    return f"<p>files in {escape(directory)}: {links}</p>"
+
+
+def _address(path: Path, folder: Path) -> str:
+    """Return the address of a file, relative to the page's folder."""
+    try:
+        relative = Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:  # another drive
+        relative = path.absolute().as_uri()
+    return escape(quote(relative, safe="/:"), quote=True)

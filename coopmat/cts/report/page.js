@@ -18,6 +18,21 @@ document.addEventListener("click", (event) => {
   dialog.querySelector("h2").textContent = link.title;
   dialog.showModal();
 });
+// Variants without all words of the filter are hidden, and tests without a variant that is shown.
+document.getElementById("filter").addEventListener("input", (event) => {
+  const words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const test of document.querySelectorAll("details.test")) {
+    let shown = 0;
+    for (const item of test.querySelectorAll("li")) {
+      const line = item.querySelector("summary") || item;
+      const text = (test.id + " " + line.textContent).toLowerCase();
+      item.hidden = !words.every((word) => text.includes(word));
+      shown += !item.hidden;
+    }
+    test.hidden = shown === 0;
+    test.open = words.length > 0 && shown > 0;
+  }
+});
 // A link to a test opens it, where there is no dialog.
 addEventListener("hashchange", () => {
   const test = document.getElementById(decodeURIComponent(location.hash.slice(1)));

@@ -15,13 +15,20 @@ _NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 
 class TextReport:
     """A `TextReport` prints a line before each variant that repeats it, one after it, and the sum. With several `jobs`
-    the line before is printed together with the one after, so that lines of other variants are not in between."""
+    the line before is printed together with the one after, so that lines of other variants are not in between. With
+    `counts`, the line after a variant has how many of the variants are done."""
 
-    def __init__(self, settings: Settings, jobs: int, echo: Callable[[str], None]) -> None:
+    def __init__(self, settings: Settings, jobs: int, echo: Callable[[str], None], counts: bool = False) -> None:
         self._settings = settings
         self._early = jobs == 1
         self._echo = echo
         self._last_command = ""
+        self._counts = counts
+        self._planned, self._done = 0, 0
+
+    def begin(self, planned: int) -> None:
+        """Note how many variants there will be."""
+        self._planned = planned
 
     def started(self, test: str, variant: str, route: str) -> None:
         if self._early:
@@ -34,6 +41,9 @@ class TextReport:
             lines = ["test not supported" + (f" ({outcome.log})" if outcome.log else "")]
         else:
             lines = [outcome.status.value, *(f"    {line}" for line in outcome.log.splitlines())]
+        self._done += 1
+        if self._counts:
+            lines[0] = f"{lines[0]}  [{self._done} of {self._planned}]"
         if outcome.directory:
             lines.append(f"    see {outcome.directory}")
         self._echo("\n".join(lines))

@@ -1,0 +1,123 @@
+"""Run a command in a worker process, so that a kernel that crashes or never ends takes only that process with it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple
+
+from coopmat.diagnostics import CompileError, Diagnostic, Note, Severity
+
+from .report import Reporter
+from .status import run_guarded
+
+
+class Step(NamedTuple):
+    """What a worker does: its `subject`, for the message about a crash, and `notes` on what may have caused one."""
+
+    subject: str
+    notes: tuple[str, ...] = ()
+
+
+# Seconds for a worker that has answered to end.
+_PATIENCE = 5.0
+
+Tell = Callable[[Step], None]
+
+# A signal -> what usually causes it in a kernel.
+_CAUSES = {
+    "SIGSEGV": "an access outside an argument's array: compare the arrays' sizes with the indices of the global size",
+    "SIGBUS": "an access outside an argument's array, or one that is not aligned",
+    "SIGFPE": "an integer division by zero, or of the smallest integer by -1",
+    "SIGILL": "an instruction that the processor lacks",
+    "SIGABRT": "an error that the device's driver found, or an access that overwrote its memory",
+    "SIGKILL": "too little memory, or another process that ended it",
+}
+_OUTSIDE = ("SIGSEGV", "SIGBUS", "SIGABRT")
+_ADVICE = "`--device oclgrind` reports invalid accesses with their places (pip install 'coopmat[oclgrind]')"
+
+
+def run_in_worker(work: Callable[[Tell], int], seconds: float | None) -> int:
+    """Call `work` in another process and return its exit status; `work` gets the function that reports its steps.
+
+    Raises CompileError if the process crashes, or takes longer than `seconds`: then the process and those that it
+    started are ended.
+    """
+    sys.stdout.flush()
+    # A fork costs no new interpreter; nothing of OpenCL is loaded yet, and there is one thread.
+    context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(work, theirs, ours if sys.platform == "linux" else None))
+    process.start()
+    theirs.close()
+    step = Step("the run")
+    deadline = None if seconds is None else time.monotonic() + seconds
+    try:
+        while ours.poll(None if deadline is None else max(0.0, deadline - time.monotonic())):
+            answer = ours.recv()
+            if isinstance(answer, int):
+                process.join(_PATIENCE)
+                return answer
+            step = Step(*answer)
+    except (EOFError, OSError):
+        process.join()
+        raise CompileError([_crash(step, process.exitcode)]) from None
+    finally:
+        _end(process)
+    message = f"the run took longer than {seconds:g} s, and was ended"
+    raise CompileError([Diagnostic(Severity.ERROR, "timeout", message)])
+
+
+def _serve(work: Callable[[Tell], int], pipe: Connection, parents: Connection | None) -> None:
+    """Do the work, and send its steps and its exit status. The process ends with its parent."""
+    if parents is not None:
+        parents.close()
+    if hasattr(os, "setsid"):
+        os.setsid()
+    threading.Thread(target=_follow, args=(pipe,), daemon=True).start()
+    status = run_guarded(partial(work, lambda step: pipe.send(tuple(step))), Reporter().show_error)
+    sys.stdout.flush()
+    pipe.send(int(status))
+
+
+def _follow(pipe: Connection) -> None:
+    """End this process group when the parent's end of the pipe is closed."""
+    try:
+        pipe.recv()
+    except (EOFError, OSError):
+        _kill(os.getpid())
+
+
+def _crash(step: Step, status: int | None) -> Diagnostic:
+    """Return the error for a worker that ended during a step, with the likely cause."""
+    from coopmat.child_process import ending
+
+    name = signal.Signals(-status).name if status is not None and -status in set(signal.Signals) else ""
+    notes = list(step.notes)
+    if cause := _CAUSES.get(name):
+        notes.append(f"the likely cause: {cause}")
+    if name in _OUTSIDE:
+        notes.append(_ADVICE)
+    message = f"{step.subject} {ending(status)}"
+    return Diagnostic(Severity.ERROR, "crash", message, notes=tuple(map(Note, notes)))
+
+
+def _end(process: Any) -> None:
+    """End a process that still runs, with those that it started."""
+    if process.is_alive():
+        _kill(process.pid)
+    process.join()
+
+
+def _kill(group: int) -> None:
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except (AttributeError, ProcessLookupError, PermissionError):
+        os.kill(group, signal.SIGTERM)
