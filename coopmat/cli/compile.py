@@ -78,7 +78,7 @@ def _run(arguments: list[str]) -> int:
     if invocation.help:
         click.echo(_help())
         return ExitStatus.DONE
-    options = compile_options(invocation.options, [name for flag in FLAGS for name in flag.names])
+    options = _options(invocation)
     if invocation.version:
         click.echo(verbose.version())
         return ExitStatus.DONE
@@ -129,12 +129,18 @@ def _check_several(each: Sequence[Invocation], kinds: list[str], options: Compil
 
 
 # Clang's words for kinds of output; with several the first in this order decides.
-_KIND_OF_WORD = {None: "spv", "-emit-llvm": "ll", "-S": "spvasm", "-c": "spv"}
+_KIND_OF_WORD = {None: "spv", "-emit-llvm": "ll", "-S": "spvasm"}
+
+
+def _options(invocation: Invocation) -> CompileOptions:
+    """Return the compiler's options. Raises UsageError."""
+    names = [name for flag in FLAGS for name in flag.names]
+    return compile_options(invocation.options, names, separate=invocation.object)
 
 
 def _kinds(invocation: Invocation, matrices: str) -> list[str]:
     """Return the kinds to write, checked against the other flags."""
-    words = {"-emit-llvm": invocation.llvm, "-S": invocation.assembly, "-c": invocation.object}
+    words = {"-emit-llvm": invocation.llvm, "-S": invocation.assembly}
     word = next((word for word, is_there in words.items() if is_there), None)
     if word is not None and invocation.emit:
         raise UsageError(f"{word} and --emit exclude each other")
@@ -335,7 +341,7 @@ def compile_one(arguments: Sequence[str], write: Write, color: bool) -> int:
     """Compile one entry of a batch, and return its exit status. Findings go to standard error, outputs to `write`.
     Raises UsageError for arguments that are none."""
     invocation = parse_arguments(arguments)
-    options = compile_options(invocation.options, [name for flag in FLAGS for name in flag.names])
+    options = _options(invocation)
     kinds = _kinds(invocation, options.matrices)
     reporter = Reporter(invocation.diagnostics, color if invocation.color is None else invocation.color)
     return run_guarded(partial(_compile, invocation, options, kinds, reporter, write), reporter.show_error)
@@ -344,7 +350,7 @@ def compile_one(arguments: Sequence[str], write: Write, color: bool) -> int:
 def outputs_of(arguments: Sequence[str]) -> tuple[Invocation, CompileOptions, dict[str, str]]:
     """Return the meaning of an entry's arguments, with the files that it writes. Raises UsageError."""
     invocation = parse_arguments(arguments)
-    options = compile_options(invocation.options, [name for flag in FLAGS for name in flag.names])
+    options = _options(invocation)
     return invocation, options, _outputs(invocation, _kinds(invocation, options.matrices), options.matrices)
 
 
