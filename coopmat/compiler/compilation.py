@@ -377,7 +377,8 @@ class Module(Compilation):
     def functions(self) -> dict[str, KernelInfo]:
         """The functions that other programs may call and that need certain subgroups, with these."""
         stage = "written" if self.code == "c" else "lowered"
-        return {info.name: info for info in self.result(stage).functions} if self.options.separate else {}
+        is_shared = self.options.separate and self.language == "cl"
+        return {info.name: info for info in self.result(stage).functions} if is_shared else {}
 
     @property
     def kernels(self) -> dict[str, KernelInfo]:

@@ -2,9 +2,10 @@
 
 The layer starts this file by its path, with `-I -B`. What it sends has a `request` and the `directory` that relative
 paths are of. A request has the fields `operation` ("source", "spirv", "trial" or "variants"), `device` (a message of
-OpenCL's queries and their answers), and `code`, `options`, `route`, `header`s, or `sub_group_size` and `chosen`. The
-answer has `log`, and where there is a result `code`, its `form` ("spirv" or "c"), `device_options` and a `kernel` each;
-or `variants`, records of the extension's draft. Results are kept on disk, where the layer finds them without a helper.
+OpenCL's queries and their answers), and `code`, `options`, `route`, `header`s, `separate` where the program is linked
+with others later, or `sub_group_size` and `chosen`. The answer has `log`, and where there is a result `code`, its
+`form` ("spirv" or "c"), `device_options`, and a `kernel` for each kernel and each function that kernels of other
+programs may call; or `variants`, records of the extension's draft. Results are kept on disk, where the layer finds them without a helper.
 
 If the answer has `may_crash`, the layer sends its `code`, `form` and `options` for a trial, with specialisation
 `constant`s, the driver's `library`, and `variable`s of the environment. That answer has a `binary` or a `fault`.
@@ -140,7 +141,8 @@ def _resolved(fields: Fields) -> tuple[CompileOptions, list[str]]:
     os.environ["COOPMAT_ROUTE"] = _text(fields, "route")
     parsed, for_device = split_options(_text(fields, "options"))
     # Instructions that only a library in C reaches are not for here, where one module is all that a program is.
-    return replace(resolve_options(parsed, _device(fields)), unit=""), for_device
+    separate = bool(_text(fields, "separate"))
+    return replace(resolve_options(parsed, _device(fields)), unit="", separate=separate), for_device
 
 
 def _source(fields: Fields) -> Entry:
@@ -228,13 +230,16 @@ def _result(module: Module, device: DeviceInfo, for_device: list[str]) -> bytes:
     # Oclgrind takes quotes as they are; elsewhere they keep blanks.
     quoted = (f'"{word}"' if any(c.isspace() for c in word) else word for word in words)
     result.append(("device_options", " ".join(quoted)))
-    for kernel in module.kernels.values():
+    functions = module.functions.values()
+    for kernel in (*module.kernels.values(), *functions):
         facts: dict[str, str | int] = {
             "name": kernel.name,
             "sub_group_size": kernel.sub_group_size or 0,
             "most_items": kernel.max_work_items or 0,
             "uses_matrices": int(kernel.uses_matrices),
             "is_fixed": int(kernel.reqd_work_group_size is not None),
+            "imports": int(kernel.imports),
+            "is_function": int(kernel in functions),
         }
         result.append(("kernel", packed(facts.items())))
     return packed(result)

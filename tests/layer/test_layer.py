@@ -59,6 +59,14 @@ def test_spirv(application: Application, tmp_path: Path, route: str) -> None:
     assert application("intermediate", str(path), COOPMAT_ROUTE=route) == {"right": True}
 
 
+@pytest.mark.parametrize(("route", "size"), [("one", 1), ("lanes", 16), ("scratch", 16)])
+def test_separate_compilation(application: Application, route: str, size: int) -> None:
+    """A kernel that calls a function with matrices has the function's subgroups, also if the driver compiled the kernel
+    and these are of one work-item."""
+    result = application("separate", COOPMAT_ROUTE=route)
+    assert result == {"here": [True, size], **({"driver": [True, 1]} if route == "one" else {})}
+
+
 def test_without_the_layer_nothing_has_the_extension(application: Application) -> None:
     assert application("plain", layers="") == {"right": True, "children": 0}
 
