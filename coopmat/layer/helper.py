@@ -5,7 +5,8 @@ paths are of. A request has the fields `operation` ("source", "spirv", "trial" o
 OpenCL's queries and their answers), and `code`, `options`, `route`, `header`s, `separate` where the program is linked
 with others later, or `sub_group_size` and `chosen`. The answer has `log`, and where there is a result `code`, its
 `form` ("spirv" or "c"), `device_options`, and a `kernel` for each kernel and each function that kernels of other
-programs may call; or `variants`, records of the extension's draft. Results are kept on disk, where the layer finds them without a helper.
+programs may call; or `variants`, records of the extension's draft. Results are kept on disk, where the layer finds them
+without a helper.
 
 If the answer has `may_crash`, the layer sends its `code`, `form` and `options` for a trial, with specialisation
 `constant`s, the driver's `library`, and `variable`s of the environment. That answer has a `binary` or a `fault`.
@@ -18,7 +19,6 @@ import os
 import socket
 import struct
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -149,9 +149,9 @@ def _source(fields: Fields) -> Entry:
     headers = [unpacked(value) for name, value in fields if name == "header"]
     if not headers:
         return _compiled(fields, "")
-    with tempfile.TemporaryDirectory(prefix="coopmat-layer-") as directory:
-        for header in headers:
-            _write_header(Path(directory), _text(header, "name"), _first(header, "text"))
+    from coopmat.runtime.linking import header_directory
+
+    with header_directory((_text(header, "name"), _first(header, "text")) for header in headers) as directory:
         return _compiled(fields, directory)
 
 
@@ -172,13 +172,6 @@ def _compiled(fields: Fields, directory: str) -> Entry:
         tuple(name for name in names if not name.startswith(own)) for names in (module.dependencies, module.absent)
     )
     return Entry(answer, None, included, absent)
-
-
-def _write_header(directory: Path, name: str, text: bytes) -> None:
-    path = (directory / name).resolve()
-    if path.is_relative_to(directory.resolve()):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text)
 
 
 def _spirv(fields: Fields) -> Entry:
