@@ -97,6 +97,7 @@ def source() -> dict[str, Any]:
         "options": program.get_build_info(device(), cl.program_build_info.OPTIONS).split()[:1],
         "source": program.source == SOURCE,
         "extensions": device().extensions.split().count(EXTENSION),
+        "features": sorted(v.name for v in device().opencl_c_features),
         "versions": [v.name for v in device().extensions_with_version].count(EXTENSION),
     }
 

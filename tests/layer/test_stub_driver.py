@@ -63,6 +63,25 @@ def test_other_answers_of_devices_are_the_drivers(app: Application) -> None:
     assert app.info("clGetDeviceInfo", None, CL.DEVICE_POINTER_ALIGNMENT)[0] == CL.INVALID_DEVICE
 
 
+QUEUES_AND_PIPES = (0x1070, 0x104E, 0x104F, 0x1050, 0x1051, 0x1052, 0x1071, 0x1055, 0x1056, 0x1057)
+
+
+def test_features_that_the_compiler_lacks(stub: Stub) -> None:
+    """They are optional from OpenCL 3.0 on; answers are of the driver's size."""
+    app, bare, older = stub(), stub(with_layer=False), stub(STUB_VERSION="2.2")
+    for what in QUEUES_AND_PIPES:
+        own = bare.info("clGetDeviceInfo", bare.devices()[0], what)
+        assert own[0] == 0 and any(own[1]) and older.info("clGetDeviceInfo", older.devices()[0], what) == own
+        assert app.info("clGetDeviceInfo", app.devices()[0], what) == (0, bytes(len(own[1])))
+        assert app.info("clGetDeviceInfo", app.devices()[0], what, room=3)[0] == CL.INVALID_VALUE
+    device = app.devices()[0]
+    error, data = app.info("clGetDeviceInfo", device, CL.DEVICE_OPENCL_C_FEATURES)
+    assert error == 0 and len(data) == 68 and data[4:].rstrip(b"\0") == b"__opencl_c_int64"
+    assert app.info("clGetDeviceInfo", device, CL.DEVICE_OPENCL_C_FEATURES, room=67)[0] == CL.INVALID_VALUE
+    native = stub(STUB_EXTENSIONS="cl_khr_cooperative_matrix")
+    assert len(native.info("clGetDeviceInfo", native.devices()[0], CL.DEVICE_OPENCL_C_FEATURES)[1]) == 3 * 68
+
+
 def test_demands_on_memory(app: Application) -> None:
     for what in (CL.DEVICE_POINTER_ALIGNMENT, CL.DEVICE_STRIDE_MULTIPLE):
         assert app.info("clGetDeviceInfo", app.devices()[0], what) == (0, b"\1\0\0\0")

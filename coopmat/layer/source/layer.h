@@ -111,6 +111,7 @@ typedef struct device {
     cl_device_id id;
     bool emulated;        /* it lacks the extension, and gets it from here */
     bool is_before_2_1;   /* of OpenCL, which has no clCreateProgramWithIL and clGetKernelSubGroupInfo then */
+    bool hides_features;  /* features that the compiler lacks are optional in its version of OpenCL, and not told */
     message facts;        /* what the helper is told of it */
     cl_uint *variants;    /* VARIANT_SIZE bytes each, once they were asked for */
     size_t variants_size;
