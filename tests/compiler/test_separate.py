@@ -88,6 +88,13 @@ def test_matrices_stay_in_their_object(route: str) -> None:
     assert (info.name, info.uses_matrices, info.sub_group_size) == ("tile", True, 1 if route == "one" else 16)
 
 
+def test_native_objects_are_lowered_as_spirv() -> None:
+    source = MATRICES + "float f(float); kernel void k(global float *p) { tile(p, p, p); p[0] = f(p[1]); }"
+    native = coopmat.compile(source, ["-c", "--matrices", "native"]).spirv
+    lowered = coopmat.compile(native, ["--matrices", "one"], language="spv").spirv
+    assert linkage(lowered) == {"Export": {"tile"}, "Import": {"f"}}
+
+
 def test_kernels_that_call_other_programs() -> None:
     """On a route of subgroups they have the size that functions with matrices are compiled for."""
     source = "void tile(global float *); kernel void k(global float *p) { tile(p); } kernel void l(global float *p) { }"
