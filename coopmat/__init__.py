@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .ir.kernel_info import KernelInfo
     from .matrices.variants import Variant
     from .runtime.cl_errors import ArgumentError, LaunchError
-    from .runtime.cl_program import Program
+    from .runtime.cl_program import Program, link_program
     from .runtime.hook import hook
     from .runtime.program import BuildError
     from .runtime.variants import variants
@@ -52,6 +52,7 @@ __all__ = [
     "compile",
     "context",
     "hook",
+    "link_program",
     "variants",
 ]
 
@@ -66,6 +67,7 @@ _LATER = {
     "Variant": "matrices.variants",
     "context": "devices.context",
     "hook": "runtime.hook",
+    "link_program": "runtime.cl_program",
     "variants": "runtime.variants",
 }
 

@@ -67,7 +67,8 @@ class CompileOptions:
     module (None: a module with native matrices must be valid, any other is validated if a spirv-val is available);
     input in SPIR-V is validated unless it is False. `verify_passes`: the typed AST is checked after each pass.
     `remarks` is one of `REMARKS`, or
-    empty. `budgets` are names of `coopmat.budgets` with their numbers.
+    empty. `budgets` are names of `coopmat.budgets` with their numbers. `separate`: the program is compiled, and linked
+    with others later, which may define what it declares.
     """
 
     defines: tuple[tuple[str, str], ...] = ()
@@ -111,6 +112,7 @@ class CompileOptions:
     native_profile: str | None = None
     verify_passes: bool = False
     budgets: tuple[tuple[str, int], ...] = ()
+    separate: bool = False
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[str], unknown: list[str] | None = None) -> CompileOptions:

@@ -34,6 +34,7 @@ from coopmat.cts.writers.assembly import AssemblyWriter
 from coopmat.cts.writers.c import CWriter
 from coopmat.devices import from_key_values
 from coopmat.diagnostics import CompileError
+from coopmat.matrices.native_library import access_name as access
 from coopmat.matrices.supported import Supported, parse_variants
 from coopmat.matrices.variants import ComponentType, Layout, MatrixType
 from coopmat.native_profiles import NATIVE_PROFILES
@@ -79,6 +80,7 @@ def _variants(columns: int, more: str) -> str:
     return " ".join([*words, more])
 
 
+_LACKS = dict(NATIVE_PROFILES["igc"].lacks)
 _WIDE = Target(
     16,
     _variants(
@@ -87,8 +89,7 @@ _WIDE = Target(
         " 32x64x16.f16xf16_f32_f32",
     ),
     (
-        *(f"* {shape}.A.* colm" for shape in ("1x16", "16x16", "32x16")),
-        *("* 16x64.B.* colm", "* 16x16.C.* colm", "* 32x64.C.* colm", "* 8x16.C.16 colm"),
+        *_LACKS[16],
         *(f"coord {shape}.*" for shape in ("1x16.?", "32x16.A", "16x64.B", "32x64.C")),
         "coord 8x16.C.16",
     ),
@@ -99,7 +100,7 @@ TARGETS = {
         8,
         _variants(8, "32x32x16.f16xf16_f32_f32"),
         (
-            *("* *.A.* colm", "* 16x32.B.* colm", "* 32x32.C.* colm", "store 32x8.B.8 rowm"),
+            *_LACKS[8],
             *(f"coord {shape}.*" for shape in ("1x16.A", "1x8.C", "32x16.A", "16x32.B", "32x32.C")),
             "double",
         ),
@@ -214,11 +215,6 @@ def accesses(parts: Parts) -> set[str]:
         elif item.opcode == joint_matrix.COORDINATES:
             found.add(access("coord", parts.types.matrices[parts.types.of(item.operands[0])]))
     return found
-
-
-def access(word: str, matrix: MatrixType, layout: Layout | None = None) -> str:
-    where = "" if layout is None else f" {layout.short}"
-    return f"{word} {matrix.shape}.{matrix.use.letter}.{matrix.component.bits}{where}"
 
 
 def multiply_adds(parts: Parts) -> int:

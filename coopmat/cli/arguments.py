@@ -67,7 +67,7 @@ class Flag:
 FLAGS: tuple[Flag, ...] = (
     Flag(("-o", "--output"), "output", "Output; by default the input's name with the kind's suffix.", "FILE|-"),
     Flag(("--emit",), "emit", "spv (default), spvasm, ll, ast, header, c; several with commas.", "KIND"),
-    Flag(("-c",), "object", "As --emit spv, in clang's words.", constant=True),
+    Flag(("-c",), "object", "Compile an object to link: other programs may define what it declares.", constant=True),
     Flag(("-S",), "assembly", "As --emit spvasm; with -emit-llvm as --emit ll.", constant=True),
     Flag(("-emit-llvm",), "llvm", "As --emit ll, with -c, too.", constant=True),
     Flag(("-E",), "preprocess", "Preprocess only, to standard output.", constant=True),
@@ -133,14 +133,14 @@ def parse_arguments(arguments: Sequence[str]) -> Invocation:
     return result
 
 
-def compile_options(arguments: Sequence[str], others: Sequence[str]) -> CompileOptions:
-    """Read the compiler's own flags; `others` are the command's, as suggestions for a misspelled one. Raises
-    UsageError.
+def compile_options(arguments: Sequence[str], others: Sequence[str], *, separate: bool = False) -> CompileOptions:
+    """Read the compiler's own flags; `others` are the command's, as suggestions for a misspelled one. `separate`: the
+    program is compiled to be linked with others. Raises UsageError.
 
     Read them before the inputs are counted: the value of a misspelled flag is among these.
     """
     try:
-        return CompileOptions.from_arguments(arguments)
+        return replace(CompileOptions.from_arguments(arguments), separate=separate)
     except UnknownOption as error:
         raise UnknownOption(error.argument, others) from None
 

@@ -141,18 +141,19 @@ def _check_several(each: Sequence[Invocation], kinds: list[str], options: Compil
 
 def _options(invocation: Invocation) -> CompileOptions:
     """Return the compiler's options; for a device that is named, without a route, those of the device's route."""
-    options = compile_options(invocation.options, [name for flag in FLAGS for name in flag.names])
+    names = [name for flag in FLAGS for name in flag.names]
+    options = compile_options(invocation.options, names, separate=invocation.object)
     names_route = any(word.partition("=")[0] == "--matrices" for word in invocation.options)
     return options if names_route or invocation.device is None else replace(options, matrices="auto")
 
 
 # Clang's words for kinds of output; with several the first in this order decides.
-_KIND_OF_WORD = {None: "spv", "-emit-llvm": "ll", "-S": "spvasm", "-c": "spv"}
+_KIND_OF_WORD = {None: "spv", "-emit-llvm": "ll", "-S": "spvasm"}
 
 
 def _kinds(invocation: Invocation, matrices: str) -> list[str]:
     """Return the kinds to write, checked against the other flags."""
-    words = {"-emit-llvm": invocation.llvm, "-S": invocation.assembly, "-c": invocation.object}
+    words = {"-emit-llvm": invocation.llvm, "-S": invocation.assembly}
     word = next((word for word, is_there in words.items() if is_there), None)
     if word is not None and invocation.emit:
         raise UsageError(f"{word} and --emit exclude each other")

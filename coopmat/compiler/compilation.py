@@ -63,8 +63,8 @@ class Compilation:
         self.timings: dict[str, float] = {}
         self.validated = False
         self.findings = self._collector()
-        # The preamble of OpenCL C; None: none is used, and all stages have the whole source.
-        self.preamble = preamble_of(options) if language == "cl" else None
+        # The preamble of OpenCL C; None: none is used, and all stages have the whole source, which others may use.
+        self.preamble = preamble_of(options) if language == "cl" and not options.separate else None
         self.keeps_all = False
         self._results: dict[str, Any] = {}
         self._lock = threading.RLock()
@@ -386,6 +386,13 @@ class Module(Compilation):
         return self.opencl_c_options if self.code == "c" else self.options.hints
 
     @property
+    def functions(self) -> dict[str, KernelInfo]:
+        """The functions that other programs may call and that need certain subgroups, with these."""
+        stage = "written" if self.code == "c" else "lowered"
+        is_shared = self.options.separate and self.language == "cl"
+        return {info.name: info for info in self.result(stage).functions} if is_shared else {}
+
+    @property
     def kernels(self) -> dict[str, KernelInfo]:
         """The kernels of the program for a device: SPIR-V, unless the options select OpenCL C."""
         return {kernel.name: kernel for kernel in self.result("infos")}
@@ -462,7 +469,8 @@ def compile(
     for includes, and its suffix determines the language; a str is always the source itself.
 
     `options` are those of the command line, a list (`["-DTILE=16", "--matrices", "one"]`) or one string as for OpenCL
-    builds. Raises CompileError, UsageError, OSError for a path that cannot be read.
+    builds; `-c` makes an object to link with others. Raises CompileError, UsageError, OSError for a path that cannot be
+    read.
     """
     if isinstance(source, os.PathLike):
         path = Path(source)
@@ -473,7 +481,11 @@ def compile(
     name, language = name or "<source>", language or "cl"
     if isinstance(options, str):
         options = shlex.split(options)
-    settings = options if isinstance(options, CompileOptions) else CompileOptions.from_arguments(options)
+    if isinstance(options, CompileOptions):
+        settings = options
+    else:
+        settings = CompileOptions.from_arguments([word for word in options if word != "-c"])
+        settings = replace(settings, separate="-c" in options)
     if settings.matrices == "auto":
         settings = replace(settings, matrices="native")
     if settings.matrices in OPENCL_C_ONLY and (settings.code == "spirv" or language != "cl"):

@@ -77,8 +77,8 @@ def analyse(c: Compilation) -> typed.Unit:
     flags = options.features, options.single_precision_constant, contract, options.wrap, options.half_bits
 
     def run() -> typed.Unit:
-        tree = c.result("tree")
-        return c.timed("analyse", lambda: analyse(tree, c.findings, *flags, c.preamble, c.drops_early))
+        tree, reached = c.result("tree"), c.drops_early and not options.separate
+        return c.timed("analyse", lambda: analyse(tree, c.findings, *flags, c.preamble, reached, options.separate))
 
     with collector:
         try:
@@ -254,7 +254,7 @@ def emit(c: Compilation) -> bytes:
     with collector:
         emitted = c.timed("emit", lambda: emit(text, settings)).spirv
         assert emitted is not None
-        spirv = c.timed("legalize", lambda: legalize(emitted, imports))
+        spirv = c.timed("legalize", lambda: legalize(emitted, imports | lowered.imports))
         if rules is not None:
             spirv = with_alignment(spirv, rules.pointer_alignment)
         has_matrices = c.language != "cl" or c.result("unit").has_matrices

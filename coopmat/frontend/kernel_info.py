@@ -36,7 +36,7 @@ class KernelInfo:
 
     `max_work_items`, if not None, is the largest work-group size: the local memory, through which subgroups of
     `--matrices scratch` exchange values and native ones stage tiles, is allocated for it. Subgroups of `scratch` are
-    formed by the kernel, and unknown to the device.
+    formed by the kernel, and unknown to the device. `imports`: the kernel calls functions of other programs.
     """
 
     name: str
@@ -45,6 +45,7 @@ class KernelInfo:
     sub_group_size: int | None
     uses_matrices: bool
     max_work_items: int | None = None
+    imports: bool = False
 
 
 def sub_group_size(decl: typed.FunctionDecl) -> int | None:
@@ -60,11 +61,23 @@ def work_items(decl: typed.FunctionDecl) -> int | None:
 
 
 def describe(
-    decl: typed.FunctionDecl, size: int | None, uses_matrices: bool, max_work_items: int | None = None
+    decl: typed.FunctionDecl,
+    size: int | None,
+    uses_matrices: bool,
+    max_work_items: int | None = None,
+    imports: bool = False,
 ) -> KernelInfo:
     sizes = decl.attributes.get("reqd_work_group_size")
     required = (sizes[0], sizes[1], sizes[2]) if isinstance(sizes, tuple) else None
-    return KernelInfo(decl.name, tuple(map(_parameter, decl.parameters)), required, size, uses_matrices, max_work_items)
+    parameters = tuple(map(_parameter, decl.parameters))
+    return KernelInfo(decl.name, parameters, required, size, uses_matrices, max_work_items, imports)
+
+
+def shared(unit: typed.Unit) -> tuple[KernelInfo, ...]:
+    """Return the descriptions of the functions that other programs may call and whose kernels must have certain
+    subgroups."""
+    infos = (decl.info for decl in unit.functions if decl.symbol is not None and decl.info is not None)
+    return tuple(info for info in infos if info.sub_group_size is not None)
 
 
 def _parameter(decl: typed.VarDecl) -> KernelParameter:

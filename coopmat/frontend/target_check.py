@@ -115,8 +115,8 @@ class _Check:
 
 
 def used(unit: typed.Unit) -> set[typed.FunctionDecl]:
-    """Return the kernels and what they call, or all functions if there is no kernel."""
-    functions = set(unit.kernels or unit.functions)
+    """Return the unit's roots and what they call."""
+    functions = set(unit.roots)
     work = list(functions)
     while work:
         callees = [node.function for node in walk(work.pop().body) if isinstance(node, typed.CALLS)]

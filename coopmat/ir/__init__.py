@@ -64,6 +64,8 @@ class LoweredModule:
 
     `passes` names the pipeline that must run before emission: "none"; "sroa", the only one that is safe on
     cooperative matrices; or "O1", which library code needs. `extensions` are the SPIR-V extensions to allow.
+    `functions` describes the functions that other programs may call and that need certain subgroups; `imports` are the
+    names of what other programs define.
     """
 
     text: str
@@ -71,3 +73,5 @@ class LoweredModule:
     passes: str
     extensions: tuple[str, ...]
     warnings: tuple[Diagnostic, ...] = ()
+    functions: tuple[KernelInfo, ...] = ()
+    imports: frozenset[str] = frozenset()

@@ -16,6 +16,9 @@ from ..diagnostics import CompileError, Diagnostic, Severity
 from ..frontend.types import AddressSpace
 from .type_map import I8, I32, POINTERS, PRIVATE_POINTER, VOID_TYPE, TypeMap
 
+# What the names of functions begin with that only keep a variable: see `coopmat.spirv.legalize`.
+_KEEPS = "coopmat.keeps."
+
 
 class LoopNode(MDValue):  # type: ignore[misc]
     """A distinct node whose first operand is itself, as `!llvm.loop` needs."""
@@ -61,6 +64,8 @@ class ModuleBuilder:
         self.extensions: set[str] = set()
         # Whether a driver may contract floating-point expressions, which is the language's default.
         self.contract = True
+        # The names of what other programs define.
+        self.imports: set[str] = set()
         self._declared: dict[str, ir.Function] = {}
         self._strings: dict[bytes, ir.GlobalVariable] = {}
 
@@ -101,13 +106,39 @@ class ModuleBuilder:
             function.attributes.add(attribute)
         return function
 
+    def share(
+        self, name: str, result: ir.Type, parameters: Sequence[ir.Type], is_defined: bool, inline: bool
+    ) -> ir.Function:
+        """A function that several programs know by this name, and which this one defines, or another."""
+        if not is_defined:
+            self.imports.add(name)
+            return self.declare(name, result, parameters)
+        function = self.define(name, result, parameters, inline=inline)
+        function.linkage = ""
+        return function
+
+    def keep(self, variable: ir.GlobalVariable) -> None:
+        """Keep a variable that only other programs may use: the backend emits only what a function uses. Legalisation
+        drops the function that does it."""
+        function = self.share(f"{_KEEPS}{variable.name}", variable.type, [], True, False)
+        ir.IRBuilder(function.append_basic_block("entry")).ret(variable)
+
     def global_variable(
-        self, name: str, typ: ir.Type, space: AddressSpace, initializer: ir.Constant | None, align: int
+        self,
+        name: str,
+        typ: ir.Type,
+        space: AddressSpace,
+        initializer: ir.Constant | None,
+        align: int,
+        shared: bool = False,
     ) -> ir.GlobalVariable:
-        """An internal object of static storage; without an initializer its value is undefined."""
+        """An object of static storage; without an initializer its value is undefined. `shared`: several programs know
+        the object by this name; without an initializer another one defines it."""
         variable = ir.GlobalVariable(self.ir, typ, self.unique_name(name), addrspace=int(space))
         variable.type = POINTERS[space]
-        variable.linkage = "internal"
+        variable.linkage = "internal" if not shared else "" if initializer is not None else "external"
+        if shared and initializer is None:
+            self.imports.add(name)
         variable.global_constant = space is AddressSpace.CONSTANT
         variable.initializer = initializer
         variable.align = align

@@ -2,9 +2,11 @@
 
 The layer starts this file by its path, with `-I -B`. What it sends has a `request` and the `directory` that relative
 paths are of. A request has the fields `operation` ("source", "spirv", "trial" or "variants"), `device` (a message of
-OpenCL's queries and their answers), and `code`, `options`, `route`, `header`s, or `sub_group_size` and `chosen`. The
-answer has `log`, and where there is a result `code`, its `form` ("spirv" or "c"), `device_options` and a `kernel` each;
-or `variants`, records of the extension's draft. Results are kept on disk, where the layer finds them without a helper.
+OpenCL's queries and their answers), and `code`, `options`, `route`, `header`s, `separate` where the program is linked
+with others later, or `sub_group_size` and `chosen`. The answer has `log`, and where there is a result `code`, its
+`form` ("spirv" or "c"), `device_options`, and a `kernel` for each kernel and each function that kernels of other
+programs may call; or `variants`, records of the extension's draft. Results are kept on disk, where the layer finds them
+without a helper.
 
 If the answer has `may_crash`, the layer sends its `code`, `form` and `options` for a trial, with specialisation
 `constant`s, the driver's `library`, and `variable`s of the environment. That answer has a `binary` or a `fault`.
@@ -17,7 +19,6 @@ import os
 import socket
 import struct
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -140,16 +141,17 @@ def _resolved(fields: Fields) -> tuple[CompileOptions, list[str]]:
     os.environ["COOPMAT_ROUTE"] = _text(fields, "route")
     parsed, for_device = split_options(_text(fields, "options"))
     # Instructions that only a library in C reaches are not for here, where one module is all that a program is.
-    return replace(resolve_options(parsed, _device(fields)), unit=""), for_device
+    separate = bool(_text(fields, "separate"))
+    return replace(resolve_options(parsed, _device(fields)), unit="", separate=separate), for_device
 
 
 def _source(fields: Fields) -> Entry:
     headers = [unpacked(value) for name, value in fields if name == "header"]
     if not headers:
         return _compiled(fields, "")
-    with tempfile.TemporaryDirectory(prefix="coopmat-layer-") as directory:
-        for header in headers:
-            _write_header(Path(directory), _text(header, "name"), _first(header, "text"))
+    from coopmat.runtime.linking import header_directory
+
+    with header_directory((_text(header, "name"), _first(header, "text")) for header in headers) as directory:
         return _compiled(fields, directory)
 
 
@@ -170,13 +172,6 @@ def _compiled(fields: Fields, directory: str) -> Entry:
         tuple(name for name in names if not name.startswith(own)) for names in (module.dependencies, module.absent)
     )
     return Entry(answer, None, included, absent)
-
-
-def _write_header(directory: Path, name: str, text: bytes) -> None:
-    path = (directory / name).resolve()
-    if path.is_relative_to(directory.resolve()):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text)
 
 
 def _spirv(fields: Fields) -> Entry:
@@ -229,13 +224,16 @@ def _result(module: Module, device: DeviceInfo, for_device: list[str]) -> bytes:
     # Oclgrind takes quotes as they are; elsewhere they keep blanks.
     quoted = (f'"{word}"' if any(c.isspace() for c in word) else word for word in words)
     result.append(("device_options", " ".join(quoted)))
-    for kernel in module.kernels.values():
+    functions = module.functions.values()
+    for kernel in (*module.kernels.values(), *functions):
         facts: dict[str, str | int] = {
             "name": kernel.name,
             "sub_group_size": kernel.sub_group_size or 0,
             "most_items": kernel.max_work_items or 0,
             "uses_matrices": int(kernel.uses_matrices),
             "is_fixed": int(kernel.reqd_work_group_size is not None),
+            "imports": int(kernel.imports),
+            "is_function": int(kernel in functions),
         }
         result.append(("kernel", packed(facts.items())))
     return packed(result)

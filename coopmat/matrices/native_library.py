@@ -80,6 +80,12 @@ def spelled(matrix: MatrixType) -> str:
     return f"{matrix.component.opencl_c} __attribute__((coop_mat({arguments})))"
 
 
+def access_name(operation: str, matrix: MatrixType, layout: Layout | None = None) -> str:
+    """Return the name of an access that the patterns of `NativeProfile.lacks` match."""
+    where = "" if layout is None else f" {layout.short}"
+    return f"{operation} {matrix.shape}.{matrix.use.letter}.{matrix.component.bits}{where}"
+
+
 def tile_components(matrix: MatrixType, rules: MemoryRules = NO_RULES) -> int:
     """Return the components of local memory for a subgroup's tile, such that the next tile has the same alignment."""
     each = TILE_ALIGN // matrix.component.size
@@ -104,14 +110,15 @@ def _tile(matrix: MatrixType, rules: MemoryRules) -> dict[str, str]:
 @dataclass(frozen=True, slots=True)
 class _Staged(Function):
     """The base of accesses through tiles in local memory. They serve tiles that reach over the bounds, and all tiles if
-    the instruction does not have the layout, or in private memory, which is each work-item's own: there each work-item
-    stores the whole matrix."""
+    the instruction does not have the layout (`direct`: the consumer has it, if Khronos' extension does), or in private
+    memory, which is each work-item's own: there each work-item stores the whole matrix."""
 
     matrix: MatrixType
     space: str
     layout: Layout
     volatile: bool = False
     rules: MemoryRules = NO_RULES
+    direct: bool = True
 
     @property
     def tile(self) -> int:
@@ -137,14 +144,14 @@ class _Staged(Function):
         }
         if self.space == "private":
             macros |= {"FIRST": "0", "STEP": "1"}
-        elif self.layout in _LAYOUTS:
+        elif self.layout in _LAYOUTS and self.direct:
             macros["LAYOUT"] = f"CLK_COOPERATIVE_MATRIX_LAYOUT_{_LAYOUTS[self.layout]}"
             macros["AND_ALLOWED(p)"] = _and_allowed(self.rules, component)
         return macros
 
     def _name(self, operation: str) -> str:
         rest = (self.space, self.layout.short, *(["volatile"] if self.volatile else []))
-        return _name(operation, self.matrix, *rest)
+        return _name(operation, self.matrix, *rest, *([] if self.direct else ["staged"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,26 +180,38 @@ class StagedStore(_Staged):
 
 @dataclass(frozen=True, slots=True)
 class StagedMove(Function):
-    """`M2 f(M m, local T *tiles)`: the matrix, or its transpose, for `use`."""
+    """`M2 f(M m, local T *tiles)`: the matrix, or its transpose, for `use`. If a transpose cannot be loaded by columns
+    (`direct`), it has a second tile."""
 
     matrix: MatrixType
     use: Use
     transposed: bool
     rules: MemoryRules = NO_RULES
+    direct: bool = True
 
     @property
     def function_name(self) -> str:
-        return _name("transpose" if self.transposed else "move", self.matrix, self.use.letter)
+        rest = [] if self.direct else ["staged"]
+        return _name("transpose" if self.transposed else "move", self.matrix, self.use.letter, *rest)
+
+    @property
+    def _result(self) -> MatrixType:
+        m = self.matrix
+        rows, columns = (m.columns, m.rows) if self.transposed else (m.rows, m.columns)
+        return MatrixType(m.component, rows, columns, self.use)
 
     @property
     def tile(self) -> int:
-        return tile_components(self.matrix, self.rules)
+        own = tile_components(self.matrix, self.rules)
+        return own if self.direct else own + tile_components(self._result, self.rules)
 
     def definitions(self) -> dict[str, str]:
-        m = self.matrix
-        rows, columns = (m.columns, m.rows) if self.transposed else (m.rows, m.columns)
-        layout = "COLUMN_MAJOR" if self.transposed else "ROW_MAJOR"
-        macros = {"OP": "MOVE", **_tile(m, self.rules), "TO": spelled(MatrixType(m.component, rows, columns, self.use))}
+        m, layout = self.matrix, "COLUMN_MAJOR" if self.transposed and self.direct else "ROW_MAJOR"
+        macros = {"OP": "MOVE", **_tile(m, self.rules), "TO": spelled(self._result), "PITCH": str(self.tile)}
+        if not self.direct:
+            macros |= {"ROWS": str(m.rows), "COLUMNS": str(m.columns)}
+            macros["TO_TILE"] = str(tile_components(m, self.rules))
+            macros["TO_ROW"] = str(self.rules.pitch(m.component, self._result.columns))
         return macros | {"LAYOUT": f"CLK_COOPERATIVE_MATRIX_LAYOUT_{layout}"}
 
 

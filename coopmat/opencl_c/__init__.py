@@ -27,8 +27,10 @@ class WriteOptions:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """`text` is the program; `cl_std` the version that it needs, "CL1.2" or later, for -cl-std=."""
+    """`text` is the program; `cl_std` the version that it needs, "CL1.2" or later, for -cl-std=. `functions` describes
+    the functions that other programs may call, as far as they need subgroups of a size."""
 
     text: str
     kernels: tuple[KernelInfo, ...]
     cl_std: str
+    functions: tuple[KernelInfo, ...] = ()

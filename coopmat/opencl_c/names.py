@@ -18,14 +18,20 @@ from ..frontend.types import RecordType, Type
 
 
 class Names:
-    """The names in one text. `kernels` keep their names. `prelude` is text before it, whose functions and macros have
+    """The names in one text. What a host or another program knows keeps its name: `shared` functions, and those of the
+    `variables` that have a symbol. `prelude` is text before it, whose functions and macros have
     the library's prefix, and which may call functions that only the device knows."""
 
-    def __init__(self, kernels: Iterable[typed.FunctionDecl] = (), prelude: str = "") -> None:
-        self._functions = {decl: decl.name for decl in kernels}
-        self._used = {*self._functions.values()}
+    def __init__(
+        self,
+        shared: Iterable[typed.FunctionDecl] = (),
+        variables: Iterable[typed.VarDecl] = (),
+        prelude: str = "",
+    ) -> None:
+        self._functions = {decl: decl.name for decl in shared}
+        self._variables = {decl: decl.symbol for decl in variables if decl.symbol is not None}
+        self._used = {*self._functions.values(), *self._variables.values()}
         self._of_device = {*re.findall(r"(\w+)\s*\(", prelude)}
-        self._variables: dict[typed.VarDecl, str] = {}
         self._records: dict[RecordType, str] = {}
         self._operands: set[typed.FunctionDecl] = set()
         self.prefix, number = LIBRARY_PREFIX, 1

@@ -83,7 +83,9 @@ def _declaration(c: Context, s: typed.DeclStmt) -> None:
 def declaration(c: Context, decl: typed.VarDecl) -> str:
     """Return the declaration of a variable with its initial value."""
     text = variable(c.program, decl)
-    storage = "static " if decl.storage == "static" and decl.qualifiers.space is AddressSpace.GLOBAL else ""
+    spaces = (AddressSpace.GLOBAL, *([AddressSpace.CONSTANT] if c.program.unit.is_shared else []))
+    is_static = decl.symbol is None and decl.storage == "static" and decl.qualifiers.space in spaces
+    storage = "static " if is_static else "extern " if decl.imported else ""
     if decl.initializer is None:
         return storage + text
     return f"{storage}{text} = {expressions.initializer(c, decl.initializer)}"

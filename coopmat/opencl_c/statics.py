@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ..diagnostics import Span
+from ..diagnostics import CompileError, Diagnostic, Severity, Span
 from ..frontend import typed
 from ..frontend.nodes import walk
 from ..frontend.types import AddressSpace
@@ -32,6 +32,10 @@ def sort_out(program: Program) -> list[typed.VarDecl]:
         if function is not None and names[decl.name] > 1:
             program.names.rename(decl)
         if function is not None and decl.qualifiers.space is AddressSpace.LOCAL:
+            if not function.is_kernel:
+                text = f"'{function.name}' exchanges values in local memory, which OpenCL C declares in kernels only"
+                text += ": on this route, other programs cannot call the function"
+                raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, function.span)])
             program.statics.setdefault(function, []).append(decl)
         else:
             outside.append(decl)

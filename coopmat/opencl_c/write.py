@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Sequence
 
 from ..features import LANGUAGE_VERSIONS
 from ..frontend import typed
-from ..frontend.kernel_info import describe, sub_group_size
+from ..frontend.kernel_info import describe, shared, sub_group_size
 from ..frontend.nodes import walk
 from ..frontend.reserved import is_library
 from ..frontend.types import RecordType, Type
@@ -27,7 +27,7 @@ _INLINE = """\
 
 def write(unit: typed.Unit, options: WriteOptions) -> Written:
     """The unit as OpenCL C. Raises CompileError for what the language version, or this writer, has no way to say."""
-    names = Names(unit.kernels, options.prelude)
+    names = Names([f for f in unit.functions if f.is_kernel or f.symbol is not None], unit.variables, options.prelude)
     own = {decl for decl in unit.functions if decl.name in options.instructions and is_library(decl.span.file)}
     functions = _reached(unit, own)
     for decl in own:
@@ -56,15 +56,15 @@ def write(unit: typed.Unit, options: WriteOptions) -> Written:
     if not own.isdisjoint(functions) or "cl_khr_subgroups" in program.needs.extensions:
         head.append(names.text(options.prelude.rstrip()))
     infos = tuple(decl.info or describe(decl, sub_group_size(decl), False) for decl in unit.kernels)
-    return Written("\n".join([*head, text]), infos, program.needs.standard)
+    return Written("\n".join([*head, text]), infos, program.needs.standard, shared(unit))
 
 
 def _reached(
     unit: typed.Unit, elsewhere: Container[typed.FunctionDecl]
 ) -> dict[typed.FunctionDecl, list[typed.FunctionDecl]]:
-    """The kernels, or else all functions, and what they call, in the source's order; each with those that it calls, but
-    for those that are defined elsewhere."""
-    waiting = [*(unit.kernels or unit.functions)]
+    """The unit's roots and what they call, in the source's order; each with those that it calls, but for those that are
+    defined elsewhere."""
+    waiting = unit.roots
     calls: dict[typed.FunctionDecl, list[typed.FunctionDecl]] = {}
     while waiting:
         decl = waiting.pop()
@@ -129,8 +129,10 @@ def _head(program: Program, decl: typed.FunctionDecl) -> str:
 
 
 def _function_words(program: Program, decl: typed.FunctionDecl) -> Sequence[str]:
-    """Return the specifiers of a function. Every function is static, since nothing is linked to the program."""
-    words = ["static"]
+    """Return the specifiers of a function. A function that no other program knows is static."""
+    words = ["static"] if decl.symbol is None else []
+    if decl.symbol is not None and decl.attributes.get("overloadable"):
+        words.append("__attribute__((overloadable))")
     if decl.attributes.get("always_inline"):
         # A simulator does not know an intrinsic that its own LLVM puts where much is inlined.
         words.append(program.names.text("CM_INLINE"))

@@ -324,8 +324,8 @@ class Rewriter:
 class Facts:
     """The properties of one function. `matrices`: it has values or variables that are or hold cooperative matrices;
     `names_matrices`: that, or pointers to such; `of_sub_groups`, `of_work_groups`: it names some of that scope;
-    `subgroups`: it calls builtins of the subgroup; `calls_kernel`: it
-    calls one as a function; `calls` are the functions that it calls itself."""
+    `subgroups`: it calls builtins of the subgroup; `calls_kernel`: it calls one as a function; `imports`: it calls a
+    function that another program defines; `calls` are the functions that it calls itself."""
 
     matrices: bool = False
     names_matrices: bool = False
@@ -333,6 +333,7 @@ class Facts:
     of_work_groups: bool = False
     subgroups: bool = False
     calls_kernel: bool = False
+    imports: bool = False
     calls: dict[typed.FunctionDecl, None] = field(default_factory=dict)
 
 
@@ -362,6 +363,7 @@ class CallGraph:
                 if isinstance(node, typed.CALLS):
                     facts.calls.setdefault(node.function)
                     facts.calls_kernel |= node.function.is_kernel
+                    facts.imports |= node.function.body is None and node.function.symbol is not None
                 elif isinstance(node, typed.BuiltinCall):
                     row = builtins.find(node.name)
                     facts.subgroups |= row is not None and row.subgroup

@@ -47,8 +47,8 @@ _UNLINKED = typed.FunctionDecl(LIBRARY_SPAN, "unlinked", FunctionType(VOID, ()),
 
 
 class LibraryCalls:
-    """The calls of library functions in one unit. Local memory that library functions exchange values through is a
-    kernel's own, and other functions take a pointer to it as their last parameter."""
+    """The calls of library functions in one unit. Local memory through which library functions exchange values belongs
+    to kernels and to functions that other programs call; others take a pointer to it as their last parameter."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -117,7 +117,7 @@ class LibraryCalls:
         for function in functions:
             for call in self._callers.get(function, ()):
                 size = self._bytes.get(call.function, 0)
-                if size:
+                if size and not _owns_memory(call.function):
                     call.arguments = [*call.arguments, self._scratch_pointer(function, call.span)]
                     self._bytes[function] = max(self._bytes.get(function, 0), size)
             if function in self._scratch:
@@ -127,14 +127,14 @@ class LibraryCalls:
     def _scratch_pointer(self, function: typed.FunctionDecl, span: Span) -> typed.Expr:
         decl = self._scratch.get(function)
         if decl is None:
-            storage = "automatic" if function.is_kernel else "parameter"
+            storage = "automatic" if _owns_memory(function) else "parameter"
             decl = typed.VarDecl(function.span, f"{SCRATCH.name}.pointer", _SCRATCH_POINTER, PLAIN, storage)
             self._scratch[function] = decl
         return typed.Load(span, decl.type, typed.VarRef(span, decl.type, PLAIN, decl))
 
     def _declare_scratch(self, function: typed.FunctionDecl, size: int) -> list[typed.VarDecl]:
         decl = self._scratch[function]
-        if not function.is_kernel:
+        if not _owns_memory(function):
             function.parameters = [*function.parameters, decl]
             function.type = replace(function.type, parameters=(*function.type.parameters, decl.type))
             return []
@@ -146,6 +146,10 @@ class LibraryCalls:
         decl.initializer = typed.Convert(span, decl.type, ConvertKind.DECAY, array)
         function.body = typed.Block(span, [typed.DeclStmt(span, decl), *function.body.items])
         return [home]
+
+
+def _owns_memory(function: typed.FunctionDecl) -> bool:
+    return function.is_kernel or function.symbol is not None
 
 
 def parameter_type(p: Parameter) -> Type:

@@ -80,11 +80,12 @@ class _Unit:
         self._functions: list[typed.FunctionDecl] = []
 
     def run(self) -> typed.Unit:
-        roots = self.unit.kernels or [f for f in self.unit.functions if f.body is not None]
-        new = {decl: self.version(decl, self.groups.target(decl)) for decl in roots}
-        for decl in self.unit.kernels:
+        new = {decl: self.version(decl, self.groups.target(decl)) for decl in self.unit.roots}
+        for decl in self.unit.roots:
+            if not decl.is_kernel and (decl.symbol is None or new[decl] is decl):
+                continue
             self.groups.settle(new[decl], decl)
-            if self.keeps_state:
+            if decl.is_kernel and self.keeps_state:
                 # Said to be vectors already, work-items are not made lanes of others: each has the registers to itself.
                 new[decl].attributes = {**new[decl].attributes, "vec_type_hint": _FLOAT16}
         order = {decl: number for number, decl in enumerate(self.unit.functions)}
@@ -94,7 +95,9 @@ class _Unit:
         library = self.calls.link()
         records = [*self.storage.own_records, *library.records, *map(self.storage.record_type, self.unit.records)]
         wide = [f for f in self.wide.values() if f is not None]
-        functions, variables = [*library.functions, *functions, *wide], [*self.unit.variables, *objects]
+        imported = [f for f in self.unit.functions if f.body is None]
+        functions = [*library.functions, *functions, *wide, *imported]
+        variables = [*self.unit.variables, *objects]
         return replace(self.unit, functions=functions, variables=variables, records=records, has_matrices=False)
 
     def version(self, decl: typed.FunctionDecl, target: Target) -> typed.FunctionDecl:
@@ -118,6 +121,8 @@ class _Unit:
         if not self._changes(decl):
             return copied(decl) if decl.is_kernel else decl
         new: typed.FunctionDecl = copied(decl)
+        if target != self.groups.target(decl):
+            new.symbol = None
         if any(map(names_matrix, (decl.type.result, *decl.type.parameters))):
             # Matrices become values only where everything is in one function.
             new.attributes = {n: v for n, v in decl.attributes.items() if n != "noinline"} | {"always_inline": True}

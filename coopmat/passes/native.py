@@ -14,6 +14,7 @@ from ..frontend.kernel_info import describe, sub_group_size
 from ..frontend.matrix_terms import COMPONENTS, matrix_type
 from ..frontend.types import (
     PLAIN,
+    SCOPE_SUBGROUP,
     UINT,
     AddressSpace,
     ArrayType,
@@ -36,7 +37,7 @@ from ..matrices.native_library import (
     StagedReduce,
     StagedStore,
 )
-from ..matrices.variants import Layout
+from ..matrices.variants import Layout, MatrixType
 from ..native_profiles import KHR, NATIVE_PROFILES, NativeProfile
 from . import Library, Report
 from .functions import CallGraph, FunctionRewriter, copied, copies, sequence
@@ -78,6 +79,7 @@ class _Unit:
             f: new if f.is_kernel or self.graph.uses(f, "names_matrices") else f for f, new in copies(unit).items()
         }
         self.sub_groups = most_sub_groups(unit.kernels, options.size_option)
+        self.sizes = {sub_group_size(kernel) or options.size_option for kernel in unit.kernels} or {options.size_option}
         self.staging: set[typed.FunctionDecl] = set()
         self._tiles: dict[tuple[Type, int], typed.VarDecl] = {}
         self._library_functions: dict[str, Function] = {}
@@ -98,6 +100,11 @@ class _Unit:
         functions = [*self._linked(), *self.functions.values(), *self._with_components.values()]
         variables = [*self.unit.variables, *self._tiles.values()]
         return replace(self.unit, functions=functions, variables=variables, has_small_floats=self.has_small_floats)
+
+    def lacks(self, operation: str, matrix: MatrixType, layout: Layout) -> bool:
+        """Return whether a consumer has no instruction for such an access in the subgroups of a kernel."""
+        name = native_library.access_name(operation, matrix, layout)
+        return not all(self.profile.has_access(name, size) for size in self.sizes)
 
     def call(self, function: Function, t: Type, arguments: list[typed.Expr], span: Span) -> typed.Call:
         """A call of a function of the library, which `link` finds."""
@@ -164,16 +171,22 @@ class _Function(FunctionRewriter):
         return _HANDLERS
 
     def load(self, e: typed.MatrixLoad, new: typed.MatrixLoad) -> typed.Expr:
-        if not _is_staged(new):
-            return new
         assert isinstance(e.type, CoopMatrixType)
-        return self._staged(StagedLoad, new, e.type, [])
+        lacks = self._lacks("load", new, e.type)
+        return self._staged(StagedLoad, new, e.type, [], lacks) if lacks or _is_staged(new) else new
 
     def store(self, e: typed.MatrixStore, new: typed.MatrixStore) -> typed.Expr:
-        if not _is_staged(new):
-            return new
         assert isinstance(e.matrix.type, CoopMatrixType)
-        return self._staged(StagedStore, new, e.matrix.type, [new.matrix])
+        lacks = self._lacks("store", new, e.matrix.type)
+        return self._staged(StagedStore, new, e.matrix.type, [new.matrix], lacks) if lacks or _is_staged(new) else new
+
+    def _lacks(self, operation: str, e: typed.MatrixLoad | typed.MatrixStore, t: CoopMatrixType) -> bool:
+        """Return whether the consumer lacks the access by columns. Tiles in local memory are accessed by rows; matrices
+        of a work-group have no tiles, and generic pointers no instruction."""
+        space = _qualifiers(named_space(e.pointer)).space
+        if e.layout != Layout.COLUMN_MAJOR or t.scope != SCOPE_SUBGROUP or space is AddressSpace.GENERIC:
+            return False
+        return self.unit.lacks(operation, matrix_type(t), Layout(e.layout))
 
     def _staged(
         self,
@@ -181,10 +194,11 @@ class _Function(FunctionRewriter):
         e: typed.MatrixLoad | typed.MatrixStore,
         matrix: CoopMatrixType,
         value: list[typed.Expr],
+        lacks: bool,
     ) -> typed.Expr:
         pointer, b = named_space(e.pointer), e.bounds
         q = _qualifiers(pointer)
-        access = kind(matrix_type(matrix), str(q.space), Layout(e.layout), q.volatile, self.unit.rules)
+        access = kind(matrix_type(matrix), str(q.space), Layout(e.layout), q.volatile, self.unit.rules, not lacks)
         whole: list[typed.Expr] = [typed.IntConst(e.span, UINT, n) for n in (0, 0, matrix.rows, matrix.columns)]
         bounds = whole if b is None else [b.row, b.column, b.rows, b.columns]
         return self._through_tiles(access, e.type, [pointer, *value, e.stride, *bounds], matrix.component, e.span)
@@ -210,7 +224,10 @@ class _Function(FunctionRewriter):
             return value
         if self.unit.profile.maintenance:
             return typed.MatrixConvert(e.span, target, value)
-        function = StagedMove(matrix_type(source), matrix_type(target).use, e.how.transposed, self.unit.rules)
+        lacks = e.how.transposed and self.unit.lacks("load", matrix_type(target), Layout.COLUMN_MAJOR)
+        function = StagedMove(
+            matrix_type(source), matrix_type(target).use, e.how.transposed, self.unit.rules, not lacks
+        )
         return self._through_tiles(function, target, [value], source.component, e.span)
 
     def _through_tiles(

@@ -52,15 +52,20 @@ class SubGroups:
 
     @cached_property
     def replaces(self) -> bool:
-        """Return whether the subgroup builtins refer to the strategy's subgroups, not to the device's."""
-        users = self.unit.kernels or self.unit.functions
-        return self.strategy.replaces_builtins(any(self.graph.uses(decl, "of_sub_groups") for decl in users))
+        """Return whether the subgroup builtins refer to the strategy's subgroups, not to the device's: also where other
+        programs, which share functions with this one, may have matrices."""
+        has_matrices = any(self.graph.uses(decl, "of_sub_groups") for decl in self.unit.roots)
+        has_matrices |= any(decl.symbol is not None for decl in self.unit.functions)
+        return self.strategy.replaces_builtins(has_matrices)
 
     def settle(self, kernel: typed.FunctionDecl, source: typed.FunctionDecl) -> None:
         """Set on a `kernel` the decisions for the one in the source: the attribute for the device, and the description
-        for hosts. Raise CompileError for two different sizes; add to `warnings`."""
+        for hosts. A function that other programs call gets only the description, for the kernels that call it. Raise
+        CompileError for two different sizes; add to `warnings`."""
         target = self.target(source)
-        matrices, subgroups = (self.graph.uses(source, what) for what in ("of_sub_groups", "subgroups"))
+        matrices, subgroups, imports = (
+            self.graph.uses(source, what) for what in ("of_sub_groups", "subgroups", "imports")
+        )
         own_size = attribute = size = sub_group_size(source)
         most = None
         if matrices or (subgroups and self.replaces):
@@ -68,13 +73,14 @@ class SubGroups:
             attribute = size if self.strategy.has_sub_groups_of_device else None
             if own_size is not None and own_size != size:
                 self._tell_of_other_size(source, own_size, target)
-        elif subgroups and own_size is None and self.strategy.has_sub_groups_of_device:
-            attribute = size = self.size_option
+        elif (subgroups or imports) and own_size is None and self.strategy.has_sub_groups_of_device:
+            attribute = size = target.sub_group_size if imports else self.size_option
         kernel.attributes = {name: value for name, value in source.attributes.items() if name != _SIZE}
         # A device without subgroups need not know the attribute.
-        if attribute is not None and not self.strategy.exchanges_in_local_memory:
+        if source.is_kernel and attribute is not None and not self.strategy.exchanges_in_local_memory:
             kernel.attributes[_SIZE] = attribute
-        kernel.info = describe(source, size, matrices or self.graph.uses(source, "of_work_groups"), most)
+        uses_matrices = matrices or self.graph.uses(source, "of_work_groups")
+        kernel.info = describe(source, size, uses_matrices, most, imports)
 
     def _tell_of_other_size(self, decl: typed.FunctionDecl, own_size: int, target: Target) -> None:
         text = f"kernel '{decl.name}' asks for subgroups of {own_size}, and "

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ import pyopencl as cl
 
 from coopmat.compiler.compilation import NAMES_FILE, is_file_name
 from coopmat.devices import prepare
+from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
 from coopmat.options import UsageError
 from coopmat.reporting import CompilerWarning, warn
 
+from . import linking
 from .cl_errors import ArgumentError, LaunchError, ProgramBuildError, ProgramCompileError
 from .cl_kernel import BUILT, Kernel
 from .device_build import UNNAMED, Built, build, has_matrices, includes
@@ -32,9 +35,11 @@ __all__ = [
     "ProgramBuildError",
     "ProgramCompileError",
     "build_matrices",
+    "compile_matrices",
     "kept",
+    "link_program",
     "matrix_source",
-    "refuse_separate_compilation",
+    "object_source",
     "source_of",
 ]
 
@@ -100,6 +105,7 @@ class Program(cl.Program):  # type: ignore[misc]
             raise ProgramCompileError(CompileError([Diagnostic(Severity.ERROR, "usage", hint)]))
         if self.__dict__.get("_built") is not None:
             self._prg, self._built = None, None
+        forget_object(self)
         text = self.__dict__.get("_source")  # None of SPIR-V
         if self._path is not None and text is not None and includes(_text(text)):
             options = _with_directory(options, self._path.parent)
@@ -109,15 +115,22 @@ class Program(cl.Program):  # type: ignore[misc]
     def compile(
         self, options: Any = None, devices: Sequence[Any] | None = None, headers: Sequence[Any] | None = None
     ) -> Program:
-        refuse_separate_compilation(self, options)
-        super().compile(options, devices, headers)
+        """Compile the program to an object for `link_program`; the options are those of build()."""
+        options = kept(options)
+        source = object_source(self, options, headers)
+        if source is not None:
+            compile_matrices(self, source, options, devices, headers)
+        else:
+            forget_object(self)
+            super().compile(options, devices, headers)
         return self
 
     # --- after the build
 
     @property
     def source(self) -> Any:
-        return _text(self._source) if self._built is not None else super().source
+        is_ours = self._built is not None or "_objects" in self.__dict__
+        return _text(self._source) if is_ours else super().source
 
     def get_build_info(self, device: Any, param_name: Any) -> Any:
         """The options are those that build() was called with, the log begins with this compiler's warnings."""
@@ -134,13 +147,16 @@ class Program(cl.Program):  # type: ignore[misc]
     def all_kernels(self) -> Sequence[Any]:
         if self._built is None:
             return list(super().all_kernels())
+        if self._built.is_linked:
+            own, names = self._built.devices[0].kernels, self.kernel_names.split(";")
+            return [self._kernel(name) if name in own else cl.Kernel(self, name) for name in names if name]
         return [self._kernel(name) for name in self._built.devices[0].kernels]
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         built = self.__dict__.get("_built")
-        if built is None:
+        if built is None or (built.is_linked and name not in built.devices[0].kernels):
             return super().__getattr__(name)
         if name in built.devices[0].kernels:
             return self._kernel(name)
@@ -166,11 +182,84 @@ def matrix_source(program: Any, options: str | Sequence[str] | None) -> str | No
     return text if has_matrices(text, lambda: _all_options(program._context, options), _name(program)) else None
 
 
-def refuse_separate_compilation(program: Any, options: str | Sequence[str] | None) -> None:
-    """Raise ProgramCompileError for a program with matrices."""
-    if matrix_source(program, options) is not None:
-        text = "programs with matrices are not supported yet by compile() and link: use build()"
-        raise ProgramCompileError(CompileError([Diagnostic(Severity.ERROR, "not-supported", text)]))
+def object_source(
+    program: Any, options: str | Sequence[str] | None, headers: Sequence[tuple[str, Any]] | None
+) -> str | None:
+    """The text of a program that has matrices, also in a header, or the extension's name: a kernel without matrices may
+    call functions that have them. None for any other program."""
+    text = source_of(program)
+    texts = (text or "", *(source_of(header) or "" for _, header in headers or ()))
+    is_ours = any(COOPERATIVE_MATRIX in item or has_matrices(item, list) for item in texts)
+    return text if is_ours else matrix_source(program, options)
+
+
+@contextmanager
+def _errors(words: Sequence[str]) -> Iterator[None]:
+    """Raise the compiler's and the driver's errors as those of pyopencl."""
+    try:
+        yield
+    except CompileError as error:
+        raise ProgramCompileError(error) from None
+    except DriverError as error:
+        raise ProgramBuildError.of(error, shlex.join(words)) from error.error
+    except UsageError as error:
+        diagnostic = Diagnostic(Severity.ERROR, "usage", str(error))
+        raise ProgramCompileError(CompileError([diagnostic])) from None
+
+
+def compile_matrices(
+    program: Any,
+    source: str,
+    options: str | Sequence[str] | None,
+    devices: Sequence[Any] | None,
+    headers: Sequence[tuple[str, Any]] | None,
+) -> None:
+    """Make `program`, a pyopencl.Program made from `source`, an object."""
+    context = program._context
+    words = _all_options(context, options)
+    texts = [(name, (source_of(header) or "").encode()) for name, header in headers or ()]
+    with _errors(words):
+        built = linking.compile_objects(context, list(devices or context.devices), source, words, texts, _name(program))
+    _tell(built)
+    program._prg, program._objects = built.program, built.devices
+
+
+def forget_object(program: Any) -> None:
+    """Forget that the program was an object with matrices."""
+    if program.__dict__.pop("_objects", None) is not None:
+        program._prg = None
+
+
+def link_program(
+    context: Any,
+    programs: Sequence[Any],
+    options: str | Sequence[str] | None = None,
+    devices: Sequence[Any] | None = None,
+) -> Any:
+    """Link objects, as pyopencl.link_program does. The kernels of a program that has matrices are `Kernel`s."""
+    options = kept(options)
+    result = _link(context, programs, options, devices)
+    known = [program.__dict__.get("_objects") for program in programs]
+    if not any(known):
+        return result
+    others: list[str | None] = []
+    for program, objects in zip(programs, known, strict=True):
+        others += program.__dict__.get("_others", ()) if objects is not None else [source_of(program)]
+    try:
+        kernels = [name for name in result.kernel_names.split(";") if name]
+    except cl.Error:  # a library has none
+        kernels = []
+    with _errors(()):
+        builds = linking.linked((objects for objects in known if objects is not None), others, kernels)
+    result.__class__ = Program
+    words = shlex.split(options) if isinstance(options, str) else list(options or ())
+    result._built, result._built_options, result._path = Built(result._prg, builds, True), shlex.join(words), None
+    result._objects, result._others, result._source = builds, others, ""
+    BUILT[result._prg.int_ptr] = result
+    return result
+
+
+_link = cl.link_program
 
 
 def build_matrices(
@@ -179,24 +268,22 @@ def build_matrices(
     """Makes `program`, a pyopencl.Program made from `source`, a built `Program`."""
     context = program._context
     words = _all_options(context, options)
-    try:
+    with _errors(words):
         built: Built = build(context, list(devices or context.devices), source, words, name=_name(program))
-    except CompileError as error:
-        raise ProgramCompileError(error) from None
-    except DriverError as error:
-        raise ProgramBuildError.of(error, shlex.join(words)) from error.error
-    except UsageError as error:
-        diagnostic = Diagnostic(Severity.ERROR, "usage", str(error))
-        raise ProgramCompileError(CompileError([diagnostic])) from None
-    texts = dict.fromkeys(b.warnings for b in built.devices if b.warnings)
-    if texts:
-        warn("\n".join(text.rstrip() for text in texts), ProgramWarning)
+    _tell(built)
+    forget_object(program)
     program.__class__ = _class_with_matrices(type(program))
     program._prg = built.program
     program._built = built
     program._built_options = shlex.join(words)
     program._build_duration_info = None
     BUILT[program._prg.int_ptr] = program
+
+
+def _tell(built: Built) -> None:
+    texts = dict.fromkeys(b.warnings for b in built.devices if b.warnings)
+    if texts:
+        warn("\n".join(text.rstrip() for text in texts), ProgramWarning)
 
 
 _classes: dict[type, type] = {cl.Program: Program}

@@ -6,7 +6,7 @@ import logging
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,20 +36,23 @@ _NO_CODE = re.compile(r"//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n]
 
 @dataclass(frozen=True)
 class DeviceBuild:
-    """The build for one device: `route` is "native" or the name of a lowering."""
+    """The build for one device: `route` is "native" or the name of a lowering. `functions` are those that kernels of
+    other programs may call and that need certain subgroups."""
 
     device: DeviceInfo
     route: str
     kernels: dict[str, KernelInfo]
     warnings: str = ""
+    functions: dict[str, KernelInfo] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Built:
-    """`program` is pyopencl's, built; `devices` in its order."""
+    """`program` is pyopencl's, built; `devices` in its order. `is_linked`: it has kernels of other programs, too."""
 
     program: Any
     devices: tuple[DeviceBuild, ...]
+    is_linked: bool = False
 
 
 UNNAMED = "<program source>"

@@ -118,6 +118,27 @@ def _built(context: Any, parts: Sequence[guarded.Part], device: DeviceInfo, opti
         return native._Program.link(context, made, options.encode(), devices)
 
 
+def compile_object(context: Any, module: Module, device: DeviceInfo, options: Sequence[str]) -> Any:
+    """Return pyopencl's program of the module, compiled for one device of the context and not linked. Raises
+    DriverError."""
+    require_route(module, device)
+    (part,) = parts = _parts(module, device, options)
+    form, code, words = part
+    native = opencl()._cl
+    try:
+        library = driver_of(device.handle) if may_crash(device) else ""
+        if library:
+            # Whether the compiler survives the program.
+            guarded.first_build(device, library, parts)
+        program = native._create_program_with_il(context, code) if form == "spirv" else native._Program(context, code)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            program.compile(words.encode(), [device.handle], [])
+    except (opencl().Error, guarded.Crash) as error:
+        raise DriverError(device, error, code, words) from error
+    return program
+
+
 def prepare(device: DeviceInfo) -> None:
     """Start what a build for the device will need, while the caller does something else."""
     if may_crash(device):

@@ -9,6 +9,8 @@ LLVM's SPIR-V backend leaves some matrix operations as calls of imported functio
   `__cm_null_event()`, the null constant.
 - `int __cm_printf_<tag>(format, ...)`, OpenCL.std's printf.
 - conversions and coordinates of matrices: see `matrix_calls`.
+An exported function `coopmat.keeps.NAME` is there because it names a variable, which the backend would drop otherwise.
+Names of shared functions and variables that LLVM may know have the prefix `user.`.
 A load or store that is aligned to n bytes has one more i32 argument, `memory operand mask | log2(n) << 24`: the
 backend would lose the alignment itself.
 """
@@ -29,11 +31,13 @@ from coopmat.spirv.module import (
     MalformedModule,
     Module,
     decode_string,
+    encode_string,
     id_positions,
     instruction,
 )
 
 _IMPORT = 1
+_KEEPS, _PREFIX = "coopmat.keeps.", "user."
 _LINKAGE_ATTRIBUTES, _BUILT_IN = 41, 11
 _LINKAGE_CAPABILITY = 5
 # ImageReadWrite, Sampled1D, SampledBuffer, and what else the backend may name in a kernel with images.
@@ -105,6 +109,7 @@ def legalize(spirv: bytes, imports: Collection[str] = ()) -> bytes:
     """
     try:
         module = Module.parse(spirv)
+        _drop_keepers(module)
         _Legalizer(module).run()
         _mend_alignments(module)
         _add_image_capability(module)
@@ -114,10 +119,27 @@ def legalize(spirv: bytes, imports: Collection[str] = ()) -> bytes:
         checks.write_out_zeros(module.instructions)
         capabilities.complete(module)
         check_imports(module, imports)
+        _name_symbols(module)
         checks.lint(module)
         return module.to_bytes()
     except MalformedModule as error:
         raise InternalError("the SPIR-V backend made a malformed module", str(error)) from error
+
+
+def _drop_keepers(module: Module) -> None:
+    """Drop the functions that only keep variables in the module."""
+    keepers = {item.operands[0] for item, name in _linkages(module) if name.startswith(_KEEPS)}
+    if keepers:
+        module.instructions = list(_without_functions(module.instructions, keepers))
+
+
+def _name_symbols(module: Module) -> None:
+    """Take the prefix off the names of what the module shares with others."""
+    for item, name in list(_linkages(module)):
+        if name.startswith(_PREFIX):
+            words = encode_string(name.removeprefix(_PREFIX))
+            own = instruction("OpDecorate", item.operands[0], _LINKAGE_ATTRIBUTES, *words, item.operands[-1])
+            module.instructions[module.instructions.index(item)] = own
 
 
 def _mend_alignments(module: Module) -> None:
@@ -162,13 +184,16 @@ def _is_of_images(capability: Instruction) -> bool:
 # --- imports -------------------------------------------------------------------------------------
 
 
-def _linkages(module: Module) -> Iterator[tuple[Instruction, str]]:
+def _imports(module: Module) -> Iterator[tuple[Instruction, str]]:
     """The decorations that import something, with its name."""
+    return ((item, name) for item, name in _linkages(module) if item.operands[-1] == _IMPORT)
+
+
+def _linkages(module: Module) -> Iterator[tuple[Instruction, str]]:
+    """The decorations that import or export something, with its name."""
     for item in module.instructions:
         if item.opcode == _DECORATE and item.operands[1] == _LINKAGE_ATTRIBUTES:
-            name, length = decode_string(item.operands[2:])
-            if item.operands[2 + length] == _IMPORT:
-                yield item, name
+            yield item, decode_string(item.operands[2:])[0]
         elif item.opcode == OP["OpFunction"]:
             return
 
@@ -188,7 +213,7 @@ def check_imports(module: Module, imports: Collection[str] = ()) -> None:
     """Raise InternalError for imports that are neither BuiltIn variables nor named: misspelt builtins; spirv-val
     accepts them."""
     built_ins = _built_ins(module)
-    names = sorted({name for item, name in _linkages(module) if item.operands[0] not in built_ins}.difference(imports))
+    names = sorted({name for item, name in _imports(module) if item.operands[0] not in built_ins}.difference(imports))
     if names:
         raise InternalError(f"the SPIR-V module imports what no device has: {', '.join(names)}")
 
@@ -223,10 +248,10 @@ class _Legalizer:
     def run(self) -> None:
         rewriters = self.rewriters()
         built_ins = _built_ins(self.module)
-        dropped = [item for item, _ in _linkages(self.module) if item.operands[0] in built_ins]
+        dropped = [item for item, _ in _imports(self.module) if item.operands[0] in built_ins]
         code = _without(self.module.instructions, dropped)
         if rewriters:
-            code = list(_without_declarations(code, set(rewriters)))
+            code = list(_without_functions(code, set(rewriters)))
         opencl = pointees.instruction_set(self.module)
         result: list[Instruction] = []
         for item in code:
@@ -257,7 +282,7 @@ class _Legalizer:
         """Return the rewriter of each placeholder's calls, by the placeholder's id."""
         by_id: dict[int, Callable[[Instruction], list[Instruction]]] = {}
         functions = _functions(self.module)
-        for item, name in _linkages(self.module):
+        for item, name in _imports(self.module):
             row, access = _operation(name), _ACCESS.fullmatch(name)
             of_matrix = matrix_calls.rewriter(name, self.additions, functions, self.passed_as)
             if of_matrix is not None:
@@ -428,15 +453,15 @@ def _without(code: Iterable[Instruction], dropped: list[Instruction]) -> list[In
     return [item for item in code if id(item) not in ids]
 
 
-def _without_declarations(code: list[Instruction], functions: set[int]) -> Iterator[Instruction]:
-    """Yield `code` without the declarations of `functions` and without what names and decorates them and their
-    parameters."""
+def _without_functions(code: list[Instruction], functions: set[int]) -> Iterator[Instruction]:
+    """Yield `code` without `functions` and without what names and decorates them and their parameters."""
     ids = set(functions)
     inside = False
     for item in code:
         inside = item.result in functions if item.opcode == OP["OpFunction"] else inside
         if inside and item.result is not None:
             ids.add(item.result)
+    inside = False
     for item in code:
         inside = item.result in functions if item.opcode == OP["OpFunction"] else inside
         is_about = item.opcode in (OP["OpName"], _DECORATE) and item.operands[0] in ids

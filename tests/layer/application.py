@@ -26,6 +26,24 @@ kernel void product(global const int *a, global const int *b, global int *c) {
 }
 kernel void plain(global int *c) { c[get_global_id(0)] = get_global_id(0); }
 """
+# Three objects that need one another, the first of the device's own compiler.
+OWN = "constant int bias = 3; int doubled(int x) { return 2 * x; }"
+MULTIPLY = """
+#define MATRIX(T, use) T __attribute__((coop_mat(memory_scope_sub_group, 8, 8, CLK_COOPERATIVE_MATRIX_##use)))
+extern constant int bias;
+void multiply(global const int *a, global const int *b, global int *c, int first) {
+    MATRIX(int, A) x = coop_mat_load(a, 0, 8);
+    MATRIX(int, B) y = coop_mat_load(b, 0, 8);
+    MATRIX(int, ACCUMULATOR) z = coop_mat_init(first + bias);
+    coop_mat_store(c, coop_mat_mulAdd(x, y, z), 0, 8);
+}
+"""
+HEADER = "void multiply(global const int *a, global const int *b, global int *c, int first); int doubled(int);"
+CALLER = """
+#include "multiply.h"
+kernel void product(global const int *a, global const int *b, global int *c) { multiply(a, b, c, doubled(FIRST)); }
+"""
+ENABLE = "#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable"
 PLAIN = "kernel void plain(global int *c) { c[get_global_id(0)] = 3 * get_global_id(0); }"
 COUNT = 64
 
@@ -79,6 +97,7 @@ def source() -> dict[str, Any]:
         "options": program.get_build_info(device(), cl.program_build_info.OPTIONS).split()[:1],
         "source": program.source == SOURCE,
         "extensions": device().extensions.split().count(EXTENSION),
+        "features": sorted(v.name for v in device().opencl_c_features),
         "versions": [v.name for v in device().extensions_with_version].count(EXTENSION),
     }
 
@@ -159,6 +178,25 @@ def threads() -> dict[str, Any]:
     return {"right": right}
 
 
+def separate() -> dict[str, Any]:
+    """Kernels that call a function with matrices in another program: one compiled here, one by the driver."""
+    context = cl.Context([device()])
+    header = cl.Program(context, HEADER)
+
+    def compiled(text: str) -> Any:
+        return cl.Program(context, text).compile("-DFIRST=2", headers=[("multiply.h", header)])
+
+    own, multiply = compiled(OWN), compiled(MULTIPLY)
+    library = cl.link_program(context, [multiply, own], "-create-library")
+    result: dict[str, Any] = {}
+    # Where the link fails, pyopencl releases the program too often.
+    callers = {"here": ENABLE + CALLER, **({"driver": CALLER} if os.environ["COOPMAT_ROUTE"] == "one" else {})}
+    for name, text in callers.items():
+        linked = cl.link_program(context, [compiled(text), library])
+        result[name] = [product_of(linked, 7), sub_group_size(cl.Kernel(linked, "product"))]
+    return result
+
+
 def failed() -> dict[str, Any]:
     """A build that has no helper."""
     context = cl.Context([device()])
@@ -208,7 +246,7 @@ def _function(own: Any, name: bytes) -> int:
 
 STEPS = {
     step.__name__: step
-    for step in (source, intermediate, again, log, plain, killed, forked, threads, failed, attempt, variants)
+    for step in (source, intermediate, again, log, plain, killed, forked, threads, separate, failed, attempt, variants)
 }
 
 if __name__ == "__main__":

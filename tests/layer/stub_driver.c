@@ -11,7 +11,7 @@
  *                    native: these have cl_khr_cooperative_matrix, too
  *   STUB_EXTENSIONS  more extensions, separated by spaces
  *   STUB_IL          CL_DEVICE_IL_VERSION (SPIR-V_1.4); empty for none
- *   STUB_VERSION     1.2 for a driver without the functions of OpenCL 2.1 and 2.2 (3.0)
+ *   STUB_VERSION     1.2 for a driver without the functions of OpenCL 2.1 and 2.2; 2.2 (3.0)
  *   STUB_ASYNC       1: builds with a callback end on a thread of their own
  *   STUB_BUILD_MS    how long a build takes (0); a program that is released meanwhile is an error
  *   STUB_PLATFORM    the platform's name (Stub); one that begins with Intel(R) has CPUs instead of GPUs
@@ -447,7 +447,24 @@ static cl_int CL_API_CALL GetDeviceInfo(cl_device_id id, cl_device_info what, si
     case CL_DEVICE_PROFILE:
         return give_text("FULL_PROFILE", room, to, written);
     case CL_DEVICE_VERSION:
-        return give_text(is_old ? "OpenCL 1.2 stub" : "OpenCL 3.0 stub", room, to, written);
+        snprintf(words, sizeof words, "OpenCL %s stub", version);
+        return give_text(words, room, to, written);
+    case CL_DEVICE_OPENCL_C_FEATURES:
+        return is_old ? CL_INVALID_VALUE
+                      : versions_info("__opencl_c_pipes __opencl_c_int64 __opencl_c_device_enqueue", room, to, written);
+    case CL_DEVICE_PIPE_SUPPORT:
+        return GIVE(cl_bool, CL_TRUE);
+    case CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES:
+    case CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES:
+        return GIVE(cl_bitfield, 3);
+    case CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE:
+    case CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE:
+    case CL_DEVICE_MAX_ON_DEVICE_QUEUES:
+    case CL_DEVICE_MAX_ON_DEVICE_EVENTS:
+    case CL_DEVICE_MAX_PIPE_ARGS:
+    case CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS:
+    case CL_DEVICE_PIPE_MAX_PACKET_SIZE:
+        return GIVE(cl_uint, 16);
     case CL_DEVICE_OPENCL_C_VERSION:
         return give_text(is_old ? "OpenCL C 1.2 " : "OpenCL C 3.0 ", room, to, written);
     case CL_DEVICE_NUMERIC_VERSION:

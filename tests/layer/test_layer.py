@@ -21,6 +21,7 @@ from hypothesis import given, strategies as st
 import coopmat
 from coopmat.cache import Cache, key_of
 from coopmat.devices import DeviceInfo
+from coopmat.features import TABLE
 from coopmat.layer import helper, library
 from coopmat.layer.helper import answer
 from coopmat.layer.messages import packed, unpacked
@@ -32,7 +33,11 @@ Application = Callable[..., dict[str, Any]]
 @pytest.mark.parametrize(("route", "size"), [("", 1), ("one", 1), ("lanes", 16), ("scratch", 16)])
 def test_source(application: Application, route: str, size: int) -> None:
     """The program stays the application's own: its source, options and kernels; subgroups are the route's."""
-    assert application("source", COOPMAT_ROUTE=route) == {
+    result = application("source", COOPMAT_ROUTE=route)
+    # Other features are those of vendors' extensions.
+    features = [name for name in result.pop("features") if name.startswith("__opencl_c_") and "_intel_" not in name]
+    assert features and {row.name for row in TABLE}.issuperset(features)
+    assert result == {
         "right": [True, True],
         "sub_group_size": size,
         "program": True,
@@ -57,6 +62,14 @@ def test_spirv(application: Application, tmp_path: Path, route: str) -> None:
     path = tmp_path / "native.spv"
     path.write_bytes(module.spirv)
     assert application("intermediate", str(path), COOPMAT_ROUTE=route) == {"right": True}
+
+
+@pytest.mark.parametrize(("route", "size"), [("one", 1), ("lanes", 16), ("scratch", 16)])
+def test_separate_compilation(application: Application, route: str, size: int) -> None:
+    """A kernel that calls a function with matrices has the function's subgroups, also if the driver compiled the kernel
+    and these are of one work-item."""
+    result = application("separate", COOPMAT_ROUTE=route)
+    assert result == {"here": [True, size], **({"driver": [True, 1]} if route == "one" else {})}
 
 
 def test_without_the_layer_nothing_has_the_extension(application: Application) -> None:

@@ -63,6 +63,25 @@ def test_other_answers_of_devices_are_the_drivers(app: Application) -> None:
     assert app.info("clGetDeviceInfo", None, CL.DEVICE_POINTER_ALIGNMENT)[0] == CL.INVALID_DEVICE
 
 
+QUEUES_AND_PIPES = (0x1070, 0x104E, 0x104F, 0x1050, 0x1051, 0x1052, 0x1071, 0x1055, 0x1056, 0x1057)
+
+
+def test_features_that_the_compiler_lacks(stub: Stub) -> None:
+    """They are optional from OpenCL 3.0 on; answers are of the driver's size."""
+    app, bare, older = stub(), stub(with_layer=False), stub(STUB_VERSION="2.2")
+    for what in QUEUES_AND_PIPES:
+        own = bare.info("clGetDeviceInfo", bare.devices()[0], what)
+        assert own[0] == 0 and any(own[1]) and older.info("clGetDeviceInfo", older.devices()[0], what) == own
+        assert app.info("clGetDeviceInfo", app.devices()[0], what) == (0, bytes(len(own[1])))
+        assert app.info("clGetDeviceInfo", app.devices()[0], what, room=3)[0] == CL.INVALID_VALUE
+    device = app.devices()[0]
+    error, data = app.info("clGetDeviceInfo", device, CL.DEVICE_OPENCL_C_FEATURES)
+    assert error == 0 and len(data) == 68 and data[4:].rstrip(b"\0") == b"__opencl_c_int64"
+    assert app.info("clGetDeviceInfo", device, CL.DEVICE_OPENCL_C_FEATURES, room=67)[0] == CL.INVALID_VALUE
+    native = stub(STUB_EXTENSIONS="cl_khr_cooperative_matrix")
+    assert len(native.info("clGetDeviceInfo", native.devices()[0], CL.DEVICE_OPENCL_C_FEATURES)[1]) == 3 * 68
+
+
 def test_demands_on_memory(app: Application) -> None:
     for what in (CL.DEVICE_POINTER_ALIGNMENT, CL.DEVICE_STRIDE_MULTIPLE):
         assert app.info("clGetDeviceInfo", app.devices()[0], what) == (0, b"\1\0\0\0")
@@ -669,6 +688,58 @@ def test_link_of_libraries(app: Application) -> None:
     linked, error = app.link(context, [library], b"")
     kernel, _ = app.kernel(linked, b"product")
     assert error == 0 and sub_group_size(app, kernel) == SIZE
+
+
+FUNCTION = SOURCE.replace(b"kernel void product", b"void multiply").replace(b"kernel void plain", b"kernel void other")
+CALL = b"kernel void product(global const int *a, global const int *b, global int *c) { multiply(a, b, c); }\n"
+CALLER = b"void multiply(global const int *, global const int *, global int *);\n" + CALL
+ENABLE = b"#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable\n"
+REQUIRED = b"__attribute__((intel_reqd_sub_group_size(8))) kernel"
+
+
+@pytest.mark.parametrize(("route", "size"), [("", SIZE), ("one", 1), ("scratch", SIZE)])
+def test_kernels_that_call_functions_with_matrices(stub: Stub, route: str, size: int) -> None:
+    """They have the function's subgroups, also from a library and from binaries; other kernels have the driver's."""
+    app = stub(COOPMAT_ROUTE=route)
+    context, device = app.context(), app.devices()[0]
+    function, caller = app.source(context, FUNCTION), app.source(context, ENABLE + CALLER)
+    assert app.compile(function) == app.compile(caller) == 0
+    library, error = app.link(context, [function], b"-create-library")
+    loaded, second, _ = app.binary(context, [device], app.binaries(library))
+    assert error == second == 0
+    for other in (function, library, loaded):
+        linked, error = app.link(context, [caller, other])
+        assert error == 0
+        kernel, error = app.kernel(linked, b"product")
+        assert error == 0 and sub_group_size(app, kernel) == size
+
+
+def test_kernels_of_the_driver_that_call_functions_with_matrices(stub: Stub) -> None:
+    app = stub(COOPMAT_ROUTE="one")
+    context = app.context()
+    function, caller, plain = app.source(context, FUNCTION), app.source(context, CALLER), app.source(context, PLAIN)
+    assert app.compile(function) == app.compile(caller) == app.compile(plain) == 0
+    linked, error = app.link(context, [caller, function])
+    assert error == 0 and sub_group_size(app, app.kernel(linked, b"product")[0]) == 1
+    linked, error = app.link(context, [plain, function])
+    assert error == 0 and sub_group_size(app, app.kernel(linked, b"first")[0]) == 4
+
+
+@pytest.mark.parametrize(
+    ("caller", "log"),
+    [
+        (CALLER, "the function 'multiply' has matrices"),
+        (ENABLE + CALLER.replace(b"kernel", REQUIRED), "different sizes"),
+    ],
+)
+def test_links_for_other_subgroups(app: Application, caller: bytes, log: str) -> None:
+    context = app.context()
+    function, program = app.source(context, FUNCTION), app.source(context, caller)
+    assert app.compile(function) == app.compile(program) == 0
+    failed, error = app.link(context, [program, function])
+    assert error == CL.LINK_PROGRAM_FAILURE and status(app, failed) == BUILD_ERROR
+    assert log in text(app, failed, CL.PROGRAM_BUILD_LOG)
+    assert app.calls("clLinkProgram") == []
 
 
 def test_errors_of_compile_and_link(app: Application) -> None:

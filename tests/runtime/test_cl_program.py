@@ -208,8 +208,6 @@ def test_errors_are_pyopencls_too(context: Any) -> None:
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
     with pytest.raises(cl.RuntimeError, match="--matrices takes"):
         coopmat.Program(context, SOURCE).build("--matrices nonsense")
-    with pytest.raises(cl.RuntimeError, match="not supported yet by compile"):
-        coopmat.Program(context, SOURCE).compile()
 
 
 def test_driver_errors_keep_the_code(context: Any, monkeypatch: pytest.MonkeyPatch) -> None:

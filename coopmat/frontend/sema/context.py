@@ -190,7 +190,8 @@ class Rules:
 
 class Context:
     """A `Context` is the state of one analysis by `rules`; `features` are those that are on, `single` makes constants
-    without a suffix floats, `wrap` makes signed integers wrap, `half_bits` allows values of half without cl_khr_fp16.
+    without a suffix floats, `wrap` makes signed integers wrap, `half_bits` allows values of half without cl_khr_fp16,
+    `separate` lets other programs define what this one declares.
     """
 
     def __init__(
@@ -202,11 +203,19 @@ class Context:
         contract: bool = True,
         wrap: bool = False,
         half_bits: bool = False,
+        separate: bool = False,
     ) -> None:
         self.rules = rules
         self.single = single
         self.wrap = wrap
         self.half_bits = half_bits
+        # Whether other programs may define what this one declares.
+        self.separate = separate
+        # Functions: whether all declarations so far are inline, and those that are overloadable; variables at program
+        # scope: whether no declaration so far is static.
+        self.inline: dict[typed.FunctionDecl, bool] = {}
+        self.overloadable: set[typed.FunctionDecl] = set()
+        self.external: dict[typed.VarDecl, bool] = {}
         self.diagnostics = diagnostics
         self.features = features
         self.matrices = "__opencl_c_ext_cooperative_matrix" in features

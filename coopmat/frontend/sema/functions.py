@@ -30,7 +30,7 @@ from ..types import (
     is_complete,
     is_opaque,
 )
-from . import attributes, expressions, matrices, matrix_types, restricted_types, uninitialized, warnings
+from . import attributes, expressions, linkage, matrices, matrix_types, restricted_types, uninitialized, warnings
 from .context import MOST_PARAMETERS, UNKNOWN, Abandon, Context, FunctionState, Overloads, Poisoned, Rules
 from .declarations import (
     Base,
@@ -59,6 +59,7 @@ def analyse(
     half_bits: bool = False,
     preamble: Preamble | None = None,
     only_reached: bool = False,
+    separate: bool = False,
 ) -> typed.Unit:
     """Return the typed AST of a translation unit; `features` are those that are on (None: all of OpenCL C 3.0).
 
@@ -67,12 +68,13 @@ def analyse(
     (-fwrapv); their sums and products are calculated unsigned. `half_bits`: values of half need no cl_khr_fp16, since
     they are carried as bits and computed in float. Of a known preamble the unit has the declarations and
     the functions that are reached; raises Unreached where one of these was not kept. `only_reached`: the unit has only
-    functions that kernels reach, if it has kernels and no matrices.
+    functions that kernels reach, if it has kernels and no matrices. `separate`: other programs may define what this one
+    declares, and use what it defines.
 
     If `diagnostics` has errors afterwards, the unit is incomplete and must not be lowered.
     """
     rules = Rules(expressions.analyse, type_name, block, prototype)
-    c = Context(rules, diagnostics, features or Features.of(), single, contract, wrap, half_bits)
+    c = Context(rules, diagnostics, features or Features.of(), single, contract, wrap, half_bits, separate)
     result = unit(c, tree, preamble)
     if only_reached and result.kernels and not (result.has_matrices or result.has_matrix_types):
         found = reached(c, result.kernels)
@@ -97,10 +99,7 @@ def unit(c: Context, node: syntax.TranslationUnit, preamble: Preamble | None = N
     matrices.check_work_groups(c)
     if c.diagnostics.wants("unused-function"):
         warnings.functions(c)
-    _check_defined(c)
-    for decl, external in c.tentative.values():
-        if external:
-            c.error("undefined-variable", f"'{decl.name}' is declared, but never defined", decl.span)
+    linkage.resolve(c)
     if unreached:
         c.unit.functions = [function for function in c.unit.functions if function not in unreached]
     if kept is not None and preamble is not None and not c.diagnostics.has_errors:
@@ -136,18 +135,6 @@ def _external(c: Context, item: syntax.ExternalDeclaration) -> None:
         static_assert(c, item)
     elif pragma(c, item) is not None:
         c.warn("ignored-pragmas", "an unroll hint belongs before a loop", item.span)
-
-
-def _check_defined(c: Context) -> None:
-    """Check that every function that is called has a body: nothing is linked to the program later."""
-    undefined_functions = set()
-    for calls in c.calls.values():
-        for function, span in calls.items():
-            if function.body is None and function not in undefined_functions:
-                undefined_functions.add(function)
-                notes = [Note("declared here", function.span)]
-                c.error("undefined-function", f"'{function.name}' is never defined", span, notes=notes)
-    c.unit.functions = [f for f in c.unit.functions if f.body is not None]
 
 
 def _check_recursion(c: Context) -> None:
@@ -208,6 +195,7 @@ def _variable(c: Context, base: Base, item: syntax.InitDeclarator, t: Type, qual
     if decl is not earlier:
         c.declare(decl)
         c.unit.variables.append(decl)
+    linkage.note_variable(c, decl, base.specifiers)
     if decl.initializer is not None:
         c.tentative.pop(name, None)
     elif decl is not earlier or not external:
@@ -269,7 +257,8 @@ def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.Fun
     internal = any(word.text == "static" for word in specifiers.storage)
     marks = attributes.for_function(c, base.marks(d), kernel=kernel)
     decl = typed.FunctionDecl(d.span, d.name, t, parameters(c, modifier), kernel, internal, marks)
-    if marks.pop("overloadable", False) or isinstance(c.scope.find(d.name), Overloads):
+    is_overloaded = marks.pop("overloadable", False)
+    if is_overloaded or isinstance(c.scope.find(d.name), Overloads):
         family = _overloads(c, decl)
         earlier = next((f for f in family if f.type.parameters == t.parameters), None)
     else:
@@ -281,6 +270,7 @@ def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.Fun
             c.fail("redefinition", f"'{d.name}' is declared again as '{t}'", d.span, notes=notes)
         earlier.attributes.update(marks)
         earlier.internal = earlier.internal or internal
+        linkage.note_function(c, earlier, specifiers, bool(is_overloaded))
         if family is None and c.scope.find(d.name) is not earlier:
             c.declare(earlier)
         return earlier
@@ -297,8 +287,9 @@ def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.Fun
         _check_kernel(c, decl)
         if internal:
             c.error("kernel-static", f"kernel '{d.name}' cannot be static", d.span)
+    linkage.note_function(c, decl, specifiers, bool(is_overloaded))
     header = bool(c.diagnostics.sources.files) and d.span.file != next(iter(c.diagnostics.sources.files))
-    if warnings.has_unused(base.marks(d)) or (header and _is_inline(specifiers)):
+    if warnings.has_unused(base.marks(d)) or (header and linkage.is_inline(specifiers)):
         c.excused.add(decl)
     c.unit.functions.append(decl)
     return decl
@@ -375,7 +366,9 @@ def _define(c: Context, node: syntax.FunctionDefinition) -> typed.FunctionDecl:
         c.fail("redefinition", f"redefinition of '{decl.name}'", node.declarator.span, notes=notes)
     modifier = _function_modifier(node.declarator)
     assert modifier is not None
-    if decl.span == node.declarator.span and not (decl.internal or decl.is_kernel or _is_inline(node.specifiers)):
+    if decl.span == node.declarator.span and not (
+        decl.internal or decl.is_kernel or linkage.is_inline(node.specifiers)
+    ):
         c.warn("missing-prototypes", f"'{decl.name}' has no prototype and is not static", decl.span)
     decl.span, decl.parameters = node.declarator.span, parameters(c, modifier)
     decl.body = typed.Block(node.body.span, [])
@@ -402,10 +395,6 @@ def _stand_in(c: Context, node: syntax.FunctionDefinition) -> typed.FunctionDecl
     if kernel:
         check_kernel_parameters(c, decl)
     return decl
-
-
-def _is_inline(specifiers: syntax.Specifiers) -> bool:
-    return any(word.text.strip("_") == "inline" for word in specifiers.functions)
 
 
 def _is_kernel(specifiers: syntax.Specifiers) -> bool:

@@ -18,7 +18,8 @@ class VarDecl(Node, eq=False):
     """A variable or parameter. Arrays in the local address space and program-scope objects have static storage.
 
     `storage` is one of parameter, automatic, static (also local-memory and program-scope objects).
-    An unnamed parameter has the name "".
+    An unnamed parameter has the name "". `symbol` is the name by which other programs know it, None if they do not;
+    `imported`: one of them defines it.
     """
 
     name: str
@@ -27,6 +28,8 @@ class VarDecl(Node, eq=False):
     storage: str
     initializer: Expr | None = None
     alignment: int | None = None
+    symbol: str | None = None
+    imported: bool | None = None
 
 
 class FunctionDecl(Node, eq=False):
@@ -35,7 +38,8 @@ class FunctionDecl(Node, eq=False):
     attributes: reqd_work_group_size and work_group_size_hint -> (x, y, z), intel_reqd_sub_group_size -> n,
     vec_type_hint -> Type; always_inline, noinline -> True; fp_contract -> False. Passes add matrix_loops -> True: there
     are loops and expressions of Clang's matrix types. `info` is the description of a kernel for hosts, once a pass has
-    determined it.
+    determined it. `symbol` is the name by which other programs know the function, None if they do not: one without a
+    body is defined by one of them.
     """
 
     name: str
@@ -46,6 +50,7 @@ class FunctionDecl(Node, eq=False):
     attributes: dict[str, object] = field(default_factory=dict)
     body: Block | None = None
     info: KernelInfo | None = None
+    symbol: str | None = None
 
 
 @dataclass(slots=True)
@@ -64,3 +69,14 @@ class Unit:
     @property
     def kernels(self) -> list[FunctionDecl]:
         return [f for f in self.functions if f.is_kernel and f.body is not None]
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other programs share functions or variables with the unit."""
+        return any(f.symbol is not None for f in self.functions) or any(v.symbol is not None for v in self.variables)
+
+    @property
+    def roots(self) -> list[FunctionDecl]:
+        """The functions that a host or another program calls; all functions if there are none."""
+        defined = [f for f in self.functions if f.body is not None]
+        return [f for f in defined if f.is_kernel or f.symbol is not None] or defined

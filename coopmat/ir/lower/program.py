@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from llvmlite import ir
 from llvmlite.ir.instructions import AllocaInstr
 
 from ...diagnostics import CompileError, Diagnostic, InternalError, Severity, Span
 from ...frontend import typed
-from ...frontend.kernel_info import KernelInfo, describe, sub_group_size
+from ...frontend.kernel_info import KernelInfo, describe, shared, sub_group_size
 from ...frontend.reserved import LIBRARY_PREFIX, is_library, is_reserved
-from ...frontend.types import AddressSpace, ArrayType, PointerType, RecordType, Type, contains_matrix, is_opaque
+from ...frontend.types import (
+    AddressSpace,
+    ArrayType,
+    PointerType,
+    RecordType,
+    Type,
+    contains_matrix,
+    is_complete,
+    is_opaque,
+)
 from .. import LoweredModule, LowerOptions
 from ..module import Builder, ModuleBuilder, PointeeAttributes, variable
 from ..type_map import I32, VOID_TYPE, TypeMap, undefined
 from . import expressions, initializers
+from .builtin_calls import mangle
 from .context import FunctionContext
 from .native import NativeMatrices
 from .operators import is_signed
@@ -24,7 +35,7 @@ from .statements import lower_body, nested
 
 
 def lower(unit: typed.Unit, options: LowerOptions) -> LoweredModule:
-    """Lower a translation unit: its kernels and what they call, or all functions where there is no kernel.
+    """Lower a translation unit: its roots and what they call, and the variables that other programs may use.
 
     Passes have made calls of a library of what is neither plain C nor an instruction (`coopmat.passes`). Raises
     CompileError where the unit uses something that cannot be lowered.
@@ -55,12 +66,17 @@ class Program:
 
     def lower(self) -> LoweredModule:
         heads = {decl: declare(self, decl) for decl in self.unit.kernels}
-        for decl, function in heads.items():
-            self._define(function, decl)
-        if not heads:
-            for decl in self.unit.functions:
-                if decl.body is not None:
-                    self.callee(decl)
+        for function in self.unit.functions:
+            if function.symbol is not None:
+                self.callee(function)
+        for item in self.unit.variables:
+            if item.symbol is not None and not item.imported:
+                self.module.keep(self.static_object(item, ""))
+        for decl, head in heads.items():
+            self._define(head, decl)
+        for function in self.unit.roots:
+            if not function.is_kernel:
+                self.callee(function)
         self._lower_waiting()
         infos = tuple(self._finish_kernel(decl, function) for decl, function in heads.items())
         if not self.options.is_native:
@@ -71,7 +87,8 @@ class Program:
         else:
             passes = "none" if self.options.opt_disable else "sroa"
         extensions = tuple(sorted(self.module.extensions))
-        return LoweredModule(self.module.finish(), infos, passes, extensions)
+        imports = frozenset(self.module.imports)
+        return LoweredModule(self.module.finish(), infos, passes, extensions, (), shared(self.unit), imports)
 
     # --- functions -------------------------------------------------------------------------------
 
@@ -79,7 +96,7 @@ class Program:
         """The function to call for `decl`; its body is lowered later. A kernel gets a second one to be called."""
         function = self._functions.get(decl)
         if function is None:
-            if decl.body is None:
+            if decl.body is None and decl.symbol is None:
                 text = f"function '{decl.name}' is declared but not defined"
                 raise CompileError([Diagnostic(Severity.ERROR, "undefined-function", text, decl.span)])
             types = self.module.types
@@ -88,19 +105,23 @@ class Program:
             if types.in_memory(decl.type.result):
                 result, parameters = VOID_TYPE, [types.parameter(decl.type.result), *parameters]
             inline = bool(decl.attributes.get("always_inline"))
-            name = _module_name(decl.name, decl.span)
-            function = self.module.define(name, result, parameters, inline=inline)
+            if decl.symbol is not None:
+                function = self.module.share(_symbol(decl), result, parameters, decl.body is not None, inline)
+            else:
+                name = _module_name(decl.name, decl.span)
+                function = self.module.define(name, result, parameters, inline=inline)
             if decl.attributes.get("noinline") and not inline:
                 function.attributes.add("noinline")
             self._describe_pointees(function, decl)
             self._functions[decl] = function
-            self._waiting.append((function, decl))
+            if decl.body is not None:
+                self._waiting.append((function, decl))
         return function
 
     def _describe_pointees(self, function: ir.Function, decl: typed.FunctionDecl) -> None:
-        """Attach the pointee to parameters and results in memory, and to pointers to matrices, whose type must not be
-        guessed."""
-        types = self.module.types
+        """Attach the pointee to parameters and results in memory, to pointers to matrices, and to pointers of functions
+        that several programs share, whose type must not be guessed. For these, copies are as in clang's functions."""
+        types, is_shared = self.module.types, decl.symbol is not None
         arguments = list(function.args)
         if types.in_memory(decl.type.result):
             result = decl.type.result
@@ -109,7 +130,11 @@ class Program:
             t = parameter.type
             attach_restrict(argument, parameter)
             pointee = t if types.in_memory(t) else t.pointee if isinstance(t, PointerType) else None
-            if pointee is not None and (pointee is t or contains_matrix(pointee)):
+            if pointee is not None and pointee is t and is_shared:
+                argument.attributes = PointeeAttributes("byval", types.of(pointee), types.align(pointee))
+            elif pointee is not None and (
+                pointee is t or contains_matrix(pointee) or (is_shared and is_complete(pointee))
+            ):
                 argument.attributes = PointeeAttributes("byref", types.of(pointee), types.align(pointee))
 
     def _lower_waiting(self) -> None:
@@ -162,6 +187,9 @@ class Program:
             # What passes make has a dot in its name already.
             is_own = space is AddressSpace.LOCAL and "." not in decl.name
             name = f"{function}.{decl.name}" if is_own else _module_name(decl.name, decl.span)
+            if decl.symbol is not None:
+                entry = self._objects[decl] = self._shared_object(decl, name)
+                return entry
             align = max(self.module.types.align(decl.type), decl.alignment or 1)
             if self.options.memory_rules is not None and isinstance(decl.type, (ArrayType, RecordType)):
                 align = max(align, self.options.memory_rules.placement)
@@ -171,6 +199,17 @@ class Program:
                 typ = value.type
             entry = self._objects[decl] = self.module.global_variable(name, typ, space, value, align)
         return entry
+
+    def _shared_object(self, decl: typed.VarDecl, name: str) -> ir.GlobalVariable:
+        """The module's object for a variable that several programs share."""
+        types, t = self.module.types, decl.type
+        if isinstance(t, ArrayType) and t.size is None:
+            # The program that defines the array has its length.
+            t = replace(t, size=1)
+        value = None if decl.imported else self._initial_value(decl)
+        typ = types.of(t) if value is None else value.type
+        align = max(types.align(t), decl.alignment or 1)
+        return self.module.global_variable(name, typ, decl.qualifiers.space, value, align, shared=True)
 
     def _initial_value(self, decl: typed.VarDecl) -> ir.Constant | None:
         if decl.initializer is None:
@@ -196,6 +235,17 @@ def _module_name(name: str, span: Span) -> str:
     own = name.partition(".")[0]
     known = is_reserved(own) or own.startswith(LIBRARY_PREFIX) or own in ("llvm", "spirv")
     return f"user.{name}" if known and not is_library(span.file) else name
+
+
+def _symbol(decl: typed.FunctionDecl) -> str:
+    """Return the name of a function in the module by which other programs know it."""
+    if not decl.attributes.get("overloadable"):
+        return _module_name(decl.symbol or "", decl.span)
+    try:
+        return mangle(decl.symbol or "", decl.type.parameters)
+    except InternalError:
+        text = f"'{decl.name}' cannot be shared with other programs: a parameter has a type without a name"
+        raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, decl.span)]) from None
 
 
 # --- kernels ---------------------------------------------------------------------------------------

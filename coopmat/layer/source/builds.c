@@ -158,7 +158,7 @@ bool is_built(cl_program made)
 
 /* ---- compilation */
 
-static char *source_of(cl_program id, size_t *size)
+char *source_of(cl_program id, size_t *size)
 {
     *size = 0;
     if (next->clGetProgramInfo(id, CL_PROGRAM_SOURCE, 0, NULL, size) || !*size)
@@ -283,6 +283,8 @@ static cl_int compile(const program *p, cl_uint count, const cl_device_id *ids, 
     cl_int error = CL_BUILD_PROGRAM_FAILURE;
     put_text(&request, "operation", p->is_il ? "spirv" : "source");
     put_text(&request, "options", o->options);
+    if (!o->is_build)
+        put_text(&request, "separate", "1");
     put_text(&request, "route", getenv("COOPMAT_ROUTE"));
     put(&request, "device", d->facts.bytes, d->facts.size);
     put_headers(&request, o);
@@ -560,69 +562,4 @@ cl_int CL_API_CALL layer_CompileProgram(cl_program id, cl_uint count, const cl_d
     if (p)
         forget_builds(p);
     return next->clCompileProgram(id, count, ids, options, header_count, headers, names, function, data);
-}
-
-/* What is known of a program that is being linked. Its callback may come before the driver's function has returned. */
-typedef struct {
-    cl_context context;
-    kernel_facts *facts;
-    callback function;
-    void *data;
-} linkage;
-
-static void track_linked(cl_program id, const linkage *l)
-{
-    pthread_mutex_lock(&layer_lock);
-    bool is_known = find_program(id) != NULL;
-    pthread_mutex_unlock(&layer_lock);
-    program *p = is_known ? NULL : track_program(id, l->context, NULL, 0, false);
-    if (p) {
-        kernel_facts *facts = copied_facts(l->facts, NULL);
-        pthread_mutex_lock(&layer_lock);
-        p->facts = facts;
-        pthread_mutex_unlock(&layer_lock);
-    }
-}
-
-static void CL_CALLBACK forward_linked(cl_program id, void *data)
-{
-    linkage *l = data;
-    if (id)
-        track_linked(id, l);
-    l->function(id, l->data);
-    release_facts(l->facts);
-    free(l);
-}
-
-cl_program CL_API_CALL layer_LinkProgram(cl_context context, cl_uint count, const cl_device_id *ids, const char *options,
-    cl_uint input_count, const cl_program *inputs, callback function, void *data, cl_int *error)
-{
-    cl_program *behind = inputs ? calloc((size_t)input_count + 1, sizeof *behind) : NULL;
-    linkage own = { context, NULL, function, data };
-    cl_program id;
-    if (!behind)
-        return next->clLinkProgram(context, count, ids, options, input_count, inputs, function, data, error);
-    for (cl_uint i = 0; i < input_count; i++) {
-        behind[i] = program_behind(inputs[i]);
-        pthread_mutex_lock(&layer_lock);
-        const program *p = find_program(inputs[i]);
-        kernel_facts *more = copied_facts(p ? p->facts : NULL, NULL), **end = &more;
-        pthread_mutex_unlock(&layer_lock);
-        while (*end)
-            end = &(*end)->next;
-        *end = own.facts;
-        own.facts = more;
-    }
-    linkage *l = own.facts && function ? malloc(sizeof *l) : NULL;
-    if (l) {
-        *l = (linkage){ context, copied_facts(own.facts, NULL), function, data };
-        id = next->clLinkProgram(context, count, ids, options, input_count, behind, forward_linked, l, error);
-    } else {
-        id = next->clLinkProgram(context, count, ids, options, input_count, behind, function, data, error);
-    }
-    free(behind);
-    if (id && own.facts)
-        track_linked(id, &own);
-    release_facts(own.facts);
-    return id;
 }

@@ -99,7 +99,7 @@ static void describe(device *d, const char *extensions)
         put_text(&d->facts, texts[i].name, text);
         int major, minor;
         if (texts[i].what == CL_DEVICE_VERSION && text && sscanf(text, "OpenCL %d.%d", &major, &minor) == 2)
-            d->is_before_2_1 = major < 2 || (major == 2 && minor < 1);
+            d->is_before_2_1 = major < 2 || (major == 2 && minor < 1), d->hides_features = d->emulated && major >= 3;
         free(text);
     }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -242,14 +242,72 @@ static cl_int spirv_info(cl_device_id id, cl_device_info what, size_t room, void
     return error;
 }
 
+/* The device's own features but those that programs with matrices do not have. */
+static cl_int features_info(cl_device_id id, cl_device_info what, size_t room, void *to, size_t *written)
+{
+    static const char *const missing[] = { "__opencl_c_device_enqueue", "__opencl_c_pipes" };
+    size_t size = 0, kept = 0;
+    cl_int error = next->clGetDeviceInfo(id, what, 0, NULL, &size);
+    cl_name_version *all = error ? NULL : calloc(1, size + 1);
+    if (!all)
+        return error ? error : CL_OUT_OF_HOST_MEMORY;
+    error = size ? next->clGetDeviceInfo(id, what, size, all, NULL) : CL_SUCCESS;
+    for (size_t i = 0; i < size / sizeof *all; i++) {
+        bool is_missing = false;
+        for (size_t j = 0; j < sizeof missing / sizeof *missing; j++)
+            is_missing |= !strncmp(all[i].name, missing[j], sizeof all[i].name);
+        if (!is_missing)
+            all[kept++] = all[i];
+    }
+    if (!error)
+        error = give(all, kept * sizeof *all, room, to, written);
+    free(all);
+    return error;
+}
+
+/* The bytes of a query about queues on the device and pipes, whose answer is 0 where there are none; 0 for others. */
+static size_t size_of_missing(cl_device_info what)
+{
+    switch (what) {
+    case CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES:
+        return sizeof(cl_device_device_enqueue_capabilities);
+    case CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES:
+        return sizeof(cl_command_queue_properties);
+    case CL_DEVICE_PIPE_SUPPORT:
+        return sizeof(cl_bool);
+    case CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE:
+    case CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE:
+    case CL_DEVICE_MAX_ON_DEVICE_QUEUES:
+    case CL_DEVICE_MAX_ON_DEVICE_EVENTS:
+    case CL_DEVICE_MAX_PIPE_ARGS:
+    case CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS:
+    case CL_DEVICE_PIPE_MAX_PACKET_SIZE:
+        return sizeof(cl_uint);
+    }
+    return 0;
+}
+
+static bool hides_features(cl_device_id id)
+{
+    const device *d = device_of(id);
+    return d && d->hides_features;
+}
+
 cl_int CL_API_CALL layer_GetDeviceInfo(cl_device_id id, cl_device_info what, size_t room, void *to, size_t *written)
 {
+    static const cl_ulong zero;
     const cl_uint one = 1;
+    if (size_of_missing(what) && hides_features(id))
+        return give(&zero, size_of_missing(what), room, to, written);
     switch (what) {
     case CL_DEVICE_EXTENSIONS:
     case CL_DEVICE_EXTENSIONS_WITH_VERSION:
         if (is_emulated(id))
             return extensions_info(id, what, room, to, written);
+        break;
+    case CL_DEVICE_OPENCL_C_FEATURES:
+        if (hides_features(id))
+            return features_info(id, what, room, to, written);
         break;
     case DEVICE_SPIRV_EXTENSIONS:
     case DEVICE_SPIRV_CAPABILITIES:

@@ -37,11 +37,12 @@ kernel_facts *facts_of(const message *answer)
         message inner = { .bytes = (unsigned char *)found.data, .size = found.size };
         char *name = text_of(&inner, "name"), *size = text_of(&inner, "sub_group_size");
         char *most = text_of(&inner, "most_items"), *uses = text_of(&inner, "uses_matrices");
-        char *fixed = text_of(&inner, "is_fixed");
+        char *fixed = text_of(&inner, "is_fixed"), *imports = text_of(&inner, "imports");
+        char *function = text_of(&inner, "is_function");
         kernel_facts *facts = name && size && most && uses && fixed ? calloc(1, sizeof *facts) : NULL;
         if (facts) {
             *facts = (kernel_facts){ first, NULL, name, strtoull(size, NULL, 10), strtoull(most, NULL, 10), *uses == '1',
-                *fixed == '1' };
+                *fixed == '1', imports && *imports == '1', function && *function == '1' };
             first = facts;
         } else {
             free(name);
@@ -50,6 +51,8 @@ kernel_facts *facts_of(const message *answer)
         free(most);
         free(uses);
         free(fixed);
+        free(imports);
+        free(function);
     }
     return first;
 }
@@ -61,6 +64,8 @@ void put_facts(message *m, const kernel_facts *facts)
     put_number(m, "most_items", facts->most_items);
     put_number(m, "uses_matrices", facts->uses_matrices);
     put_number(m, "is_fixed", facts->is_fixed);
+    put_number(m, "imports", facts->imports);
+    put_number(m, "is_function", facts->is_function);
 }
 
 kernel_facts *copied_facts(const kernel_facts *facts, const char *name)

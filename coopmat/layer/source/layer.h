@@ -2,7 +2,7 @@
  *
  * A program of an application's enters in programs.c, is compiled at each build (builds.c) by the helper (helper.c), a
  * Python process that messages (message.c) are exchanged with and whose answers are kept on disk (cache.c, digest.c),
- * and leaves as a program of the driver's. includes.c and il.c tell which programs have matrices; binaries.c has their binaries,
+ * and leaves as a program of the driver's, which may be linked with others (links.c). includes.c and il.c tell which programs have matrices; binaries.c has their binaries,
  * kernels.c their kernels, devices.c what devices say of themselves, entry.c the functions that the loader takes.
  */
 #ifndef COOPMAT_LAYER_H
@@ -111,6 +111,7 @@ typedef struct device {
     cl_device_id id;
     bool emulated;        /* it lacks the extension, and gets it from here */
     bool is_before_2_1;   /* of OpenCL, which has no clCreateProgramWithIL and clGetKernelSubGroupInfo then */
+    bool hides_features;  /* features that the compiler lacks are optional in its version of OpenCL, and not told */
     message facts;        /* what the helper is told of it */
     cl_uint *variants;    /* VARIANT_SIZE bytes each, once they were asked for */
     size_t variants_size;
@@ -138,6 +139,8 @@ typedef struct kernel_facts {
     size_t most_items;     /* of a work-group; 0: as many as the device takes */
     bool uses_matrices;
     bool is_fixed; /* the size of its work-groups is part of it */
+    bool imports; /* it calls functions of other programs */
+    bool is_function; /* it is no kernel, but a function that kernels of other programs may call */
 } kernel_facts;
 
 /* Those of a message's fields `kernel`, not of a device yet. */
@@ -247,6 +250,8 @@ bool includes_have_matrices(const char *text, const char *options);
 /* A copy of one; both retain what was made. */
 build *copied_build(const build *b);
 void release_builds(build *b);
+/* The source of a program, with a 0 behind it, to be freed; NULL: it has none. */
+char *source_of(cl_program id, size_t *size);
 /* Whether the driver built a program for any device. */
 bool is_built(cl_program made);
 
@@ -254,6 +259,9 @@ cl_int CL_API_CALL layer_BuildProgram(cl_program, cl_uint, const cl_device_id *,
     void(CL_CALLBACK *)(cl_program, void *), void *);
 cl_int CL_API_CALL layer_CompileProgram(cl_program, cl_uint, const cl_device_id *, const char *, cl_uint,
     const cl_program *, const char **, void(CL_CALLBACK *)(cl_program, void *), void *);
+
+/* ---- links.c */
+
 cl_program CL_API_CALL layer_LinkProgram(cl_context, cl_uint, const cl_device_id *, const char *, cl_uint,
     const cl_program *, void(CL_CALLBACK *)(cl_program, void *), void *, cl_int *);
 

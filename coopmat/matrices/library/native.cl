@@ -86,7 +86,16 @@ CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m, __local CM_T *tiles)
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
     CM_STORE_TILE(tile, m);
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+#ifdef CM_TO_TILE
+    CM_FOR_SHARE(i, CM_COUNT) {
+        const uint r = i / CM_COLUMNS, c = i % CM_COLUMNS;
+        tile[CM_TO_TILE + c * CM_TO_ROW + r] = tile[r * CM_ROW + c];
+    }
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    return coop_mat_load(tile + CM_TO_TILE, CM_LAYOUT, (ulong)CM_TO_ROW);
+#else
     return coop_mat_load(tile, CM_LAYOUT, (ulong)CM_ROW);
+#endif
 }
 #endif // CM_OP_MOVE
 

@@ -45,6 +45,8 @@ class _Linker:
 
     def run(self) -> bytes:
         functions = [self._resolved(code) for code in self.prepared.functions]
+        # Declarations precede definitions, which have a label.
+        functions.sort(key=lambda code: any(item.opcode == OP["OpLabel"] for item in code))
         words = array("I")
         copied: set[tuple[Part, int]] = set()
         while todo := [key for key in self.linked if key not in copied]:

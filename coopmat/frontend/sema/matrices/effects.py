@@ -28,6 +28,8 @@ def check_effects(c: Context) -> None:
             current = work.pop()
             code = _Code(current, known[current])
             effect = next(code.effects(), None)
+            if c.separate and current.body is None:
+                effect = f"another program defines '{current.name}'", current.span
             if effect is not None:
                 what, place = effect
                 message = f"'{function.name}' cannot be an operand: {what}"

@@ -211,6 +211,13 @@ MATRICES: tuple[ErrorCode, ...] = (
         ("--matrix-pointer-alignment", "16"),
     ),
     ErrorCode(
+        "matrix-between-programs",
+        "a function of another program has matrices in its signature",
+        "C square(C);\nkernel void k(global float *p)\n{\n"
+        "    coop_mat_store(p, square(coop_mat_init(1.0f)), ROW_MAJOR, 32);\n}",
+        ("-c",),
+    ),
+    ErrorCode(
         "native-matrix",
         "the instructions for matrices cannot do it; the other lowerings can",
         "kernel void k(global uint2 *out, uint i)\n{\n    out[0] = coop_mat_coord(C, i);\n}",

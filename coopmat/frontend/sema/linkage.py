@@ -1,0 +1,77 @@
+"""The linkage of functions and variables at program scope (C11 6.2.2): what one program shares with others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...diagnostics import Note, Span
+from .. import syntax, typed
+from ..types import ArrayType, PointerType, Type, contains_matrix
+from .context import Context
+from .matrix_types import holds
+
+
+def is_inline(specifiers: syntax.Specifiers) -> bool:
+    return any(word.text.strip("_") == "inline" for word in specifiers.functions)
+
+
+def note_function(c: Context, decl: typed.FunctionDecl, specifiers: syntax.Specifiers, overloadable: bool) -> None:
+    """Record one declaration of a function. If all its declarations are inline and not extern, its definition is for
+    this program only (C11 6.7.4)."""
+    external = any(word.text == "extern" for word in specifiers.storage)
+    c.inline[decl] = c.inline.get(decl, True) and is_inline(specifiers) and not external
+    if overloadable:
+        c.overloadable.add(decl)
+
+
+def note_variable(c: Context, decl: typed.VarDecl, specifiers: syntax.Specifiers) -> None:
+    """Record one declaration of a variable at program scope. One that is static is for this program only."""
+    is_static = any(word.text == "static" for word in specifiers.storage)
+    c.external[decl] = c.external.get(decl, True) and not is_static
+
+
+def resolve(c: Context) -> None:
+    """Report functions that are called and variables that are declared, but never defined. If programs are compiled
+    separately, other programs define these: give them symbols, and also what this program defines for others."""
+    called: dict[typed.FunctionDecl, Span] = {}
+    for calls in c.calls.values():
+        called = {**calls, **called}
+    for function, span in called.items():
+        if function.body is None and not (c.separate and not function.internal):
+            notes = [Note("declared here", function.span)]
+            c.error("undefined-function", f"'{function.name}' is never defined", span, notes=notes)
+        elif function.body is None and names_matrices(function):
+            message = (
+                f"'{function.name}', which another program must define, has a matrix in its signature: each program "
+                "chooses how matrices are represented, so that matrices cannot be passed between programs"
+            )
+            c.error("matrix-between-programs", message, span, notes=[Note("declared here", function.span)])
+    for decl, external in c.tentative.values():
+        if external and c.separate:
+            decl.imported = True
+        elif external:
+            c.error("undefined-variable", f"'{decl.name}' is declared, but never defined", decl.span)
+    c.unit.functions = [f for f in c.unit.functions if f.body is not None or (c.separate and f in called)]
+    if c.separate:
+        for function in c.unit.functions:
+            is_shared = not (function.internal or (c.inline[function] and function.body is not None))
+            is_kernel_here = function.is_kernel and function.body is not None
+            if is_shared and not is_kernel_here and not names_matrices(function):
+                function.symbol = function.name
+                function.attributes.update({"overloadable": True} if function in c.overloadable else {})
+        for variable, is_external in c.external.items():
+            variable.symbol = variable.name if is_external else None
+
+
+def names_matrices(function: typed.FunctionDecl) -> bool:
+    """Return whether the signature has matrices: by value, or cooperative ones behind a pointer."""
+    types = (function.type.result, *function.type.parameters)
+    return any(holds(t) for t in types) or any(contains_matrix(part) for t in types for part in _pointees(t))
+
+
+def _pointees(t: Type) -> Iterator[Type]:
+    """Yield the type, and what pointers of the type point to, at all levels."""
+    while isinstance(t, (PointerType, ArrayType)):
+        yield t
+        t = t.pointee if isinstance(t, PointerType) else t.element
+    yield t
