@@ -74,6 +74,8 @@ CASES = [
     Case("unused-value", "§g[i];", "i && g[0]++;"),
     Case("unused-value", "§i, i++;", "i++, u++;"),
     Case("unused-value", "for (§i; i < 3; i++) g[i] = 0;", "for (i = 0; i < 3; i++) g[i] = 0;"),
+    Case("unused-value", "§fmax(x, x); §convert_int(x); §get_global_id(0);", "(void)fmax(x, x); atomic_inc(g);"),
+    Case("unused-value", "§vload4(0, o); §convert_int_sat(x);", "\n#define LOADED(p) vload4(0, p)\nLOADED(o);"),
     Case("unused-value", "§x;", "\n#define NOTHING 0\nNOTHING;\n"),
     Case("unused-comparison", "§i == 1;", "i = 1;"),
     # Without a value.

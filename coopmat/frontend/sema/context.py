@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -356,9 +357,14 @@ class Context:
                 raise Abandon
             self.function.undeclared.add(name)
         equivalent = NAMES.get(name)
-        if equivalent is None and (near := self.nearest(name, candidates)):
+        is_macro = _MACRO.fullmatch(name) is not None
+        near = None if equivalent else self.nearest(name, candidates)
+        # `K` is not meant as `k`.
+        if near and not (is_macro and near.islower()):
             equivalent = Equivalent(near, interchangeable=True)
         notes = [equivalent.note()] if equivalent else []
+        if is_macro and equivalent is None:
+            notes = [Note(f"if '{name}' is a macro, the option -D{name}=VALUE defines it")]
         # If a macro produced the name, the source has another text there.
         line = self.diagnostics.sources.line(span.file, span.line) or ""
         in_source = line[span.column - 1 : span.end_column - 1] == name
@@ -374,6 +380,10 @@ class Context:
     def suggestion(self, name: str, candidates: Iterable[str]) -> list[Note]:
         near = self.nearest(name, candidates)
         return [Note(f"did you mean '{near}'?")] if near else []
+
+
+#: Names that are written as those of macros are, except those of OpenCL C.
+_MACRO = re.compile(r"(?!CLK_)[A-Z][A-Z0-9_]*")
 
 
 def _bare(name: str) -> str:
