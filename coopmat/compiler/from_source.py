@@ -51,7 +51,7 @@ def preamble_of(options: CompileOptions, *, whole: bool = False) -> Preamble:
     settings = (
         *(options.cl_std, sorted(options.extensions.items()), options.fast_relaxed_math, options.wrap),
         *(options.single_precision_constant, options.fp_contract != "off", sorted(options.budgets)),
-        *(options.error_limit, options.no_warnings, options.warnings, options.half_bits),
+        *(options.error_limit, options.no_warnings, options.warnings, options.half_bits, options.matrix_layout),
     )
     return Preamble(repr(settings), whole)
 
@@ -70,7 +70,8 @@ def analyse(c: Compilation) -> typed.Unit:
 
     options = c.options
     contract = options.fp_contract != "off"
-    flags = options.features, options.single_precision_constant, contract, options.wrap, options.half_bits
+    row_major = options.matrix_layout == "row-major"
+    flags = options.features, options.single_precision_constant, contract, options.wrap, options.half_bits, row_major
 
     def run() -> typed.Unit:
         tree = c.result("tree")
@@ -184,6 +185,7 @@ def lower_options(c: Compilation) -> LowerOptions:
         float_flags=options.float_flags,
         opt_disable=options.level == 0,
         contract_matrices=options.fp_contract == "matrix",
+        row_major=options.matrix_layout == "row-major",
         machine=machine(options),
         align_frames=options.matrix_registers is not None,
         memory_rules=c.memory_rules(),

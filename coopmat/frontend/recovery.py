@@ -47,6 +47,8 @@ _LAST_EXPECTED = (
     ("STRING", "a string"),
     ("COMMA", "','"),
 )
+#: What `[[clang::name]]` has before the name.
+_ATTRIBUTE_PREFIX = ("clang", "gnu", ":")
 #: If one of these terminals fits after a comma, the comma separates the entries of a list.
 _AFTER_LIST_COMMA = ("STORAGE", "TYPE_WORD", "RBRACE")
 #: Near names are looked for this often only: it is slow, and they help in the first errors.
@@ -76,7 +78,9 @@ class Recovery:
         if terminal == "TYPE_NAME" and self.fits("IDENTIFIER") and not self.fits("INTEGER"):
             self.parser.shift("IDENTIFIER", token)
             return index + 1
-        next_index = self.foreign_qualifier(index)
+        next_index = self.rewrite_standard_attribute(index) if terminal == "LSQB" else None
+        if next_index is None:
+            next_index = self.foreign_qualifier(index)
         if next_index is None and terminal == "IDENTIFIER":
             next_index = self.unknown_type(index)
         if next_index is None:
@@ -150,6 +154,31 @@ class Recovery:
         return stack
 
     # --- mending ---
+
+    def rewrite_standard_attribute(self, index: int) -> int | None:
+        """Replace `[[name(...)]]`, whose first or second `[` does not fit, by `__attribute__((name(...)))` in the
+        tokens; return the index at which to continue."""
+        tokens, values, states = self.tokens, self.parser.values, self.parser.states
+        start = index
+        if self.text(index + 1) != "[" and index and values and values[-1] is tokens[index - 1]:
+            start -= 1
+        end = self.group_end(start) if self.text(start) == "[" == self.text(start + 1) else 0
+        if end < start + 5 or self.text(end - 2) != "]" or tokens[start + 2].type != tk.ID:
+            return None
+        parsed = states[:], values[:]
+        if start < index:
+            states.pop()
+            values.pop()
+        if not self.fits("ATTRIBUTE"):
+            states[:], values[:] = parsed
+            return None
+        names = [token for token in tokens[start + 2 : end - 2] if token.value not in _ATTRIBUTE_PREFIX]
+        spelled = [(tk.ID, "__attribute__"), (tk.PUNCTUATOR, "("), (tk.PUNCTUATOR, "(")]
+        opening = [Token(kind, text, tokens[start].span) for kind, text in spelled]
+        closing = [Token(tk.PUNCTUATOR, ")", token.span) for token in tokens[end - 2 : end]]
+        tokens[start:end] = [*opening, *names, *closing]
+        self.parser.limit = len(tokens)
+        return start
 
     def foreign_qualifier(self, index: int) -> int | None:
         """Remove a qualifier of another language, which may have been parsed as an expression."""

@@ -228,6 +228,43 @@ def test_a_tree_of_ir_is_that_of_the_source() -> None:
     assert len(names[0]) == 1 and names[0] == names[1] == names[2]
 
 
+ROW_MAJOR = """
+declare <6 x float> @llvm.matrix.multiply.v6f32.v12f32.v8f32(<12 x float>, <8 x float>, i32, i32, i32)
+declare <6 x float> @llvm.matrix.transpose.v6f32(<6 x float>, i32, i32 immarg)
+define spir_kernel void @k(ptr addrspace(1) %p, ptr addrspace(1) %q, ptr addrspace(1) %r) {
+  %a = load <12 x float>, ptr addrspace(1) %p, align 4
+  %b = load <8 x float>, ptr addrspace(1) %q, align 4
+  %c = call <6 x float> @llvm.matrix.multiply.v6f32.v12f32.v8f32(<12 x float> %a, <8 x float> %b, i32 3, i32 4, i32 2)
+  %d = fadd <6 x float> %c, %c
+  %t = call <6 x float> @llvm.matrix.transpose.v6f32(<6 x float> %d, i32 3, i32 2)
+  store <6 x float> %t, ptr addrspace(1) %r, align 4
+  ret void
+}
+"""
+STRIDED = """
+declare <6 x float> @llvm.matrix.column.major.load.v6f32.i64(ptr, i64, i1, i32, i32)
+define void @f(ptr %p) {
+  %a = call <6 x float> @llvm.matrix.column.major.load.v6f32.i64(ptr align 4 %p, i64 3, i1 false, i32 3, i32 2)
+  store <6 x float> %a, ptr %p, align 4
+  ret void
+}
+"""
+
+
+@pytest.mark.parametrize("layout", ["row-major", "column-major"])
+def test_the_layout_of_flat_vectors(device: DeviceInfo, layout: str) -> None:
+    """-fmatrix-memory-layout is LLVM's -matrix-default-layout; as in LLVM, strided loads are by columns only."""
+    order = "C" if layout == "row-major" else "F"
+    a, b = np.arange(12, dtype=np.float32).reshape(3, 4), np.arange(8, dtype=np.float32).reshape(4, 2)
+    module = read(ROW_MAJOR, f"-fmatrix-memory-layout={layout}")
+    launch = Launch("k", [a.flatten(order), b.flatten(order), np.zeros(6, np.float32)])
+    (found,) = execute(device, module.spirv, [launch])
+    assert found[2].tolist() == (2 * a @ b).T.flatten(order).tolist()
+    if layout == "row-major":
+        with pytest.raises(coopmat.CompileError, match="of row-major matrices is not supported"):
+            _ = read(STRIDED, f"-fmatrix-memory-layout={layout}").spirv
+
+
 VECTORS = """
 %pair = type { i32, [20 x float] }
 @table = internal addrspace(2) constant <5 x float> <float 1.0, float 2.0, float 3.0, float 4.0, float 5.0>

@@ -90,7 +90,7 @@ def _overloaded_call(c: Context, family: Overloads, node: syntax.Call) -> Expr:
             c.fail("ambiguous-call", f"the call of '{family.name}' with ({names}) is ambiguous", node.span, notes=notes)
         c.fail("no-matching-function", f"no '{family.name}' takes ({names})", node.span, notes=notes)
     if isinstance(best.function, builtins.Overload):
-        return _resolved(c, family.name, arguments, node)
+        return resolved(c, family.name, arguments, node)
     function = best.function
     _record_call(c, function, node)
     converted = [
@@ -161,7 +161,7 @@ def _builtin_call(c: Context, name: str, node: syntax.Call, expected: Type | Non
         return address_spaces.to_space(c, name, arguments, node.span)
     if any(isinstance(argument.type, CoopMatrixType) for argument in arguments):
         return matrices.component_wise(c, name, arguments, node)
-    return _resolved(c, name, arguments, node)
+    return resolved(c, name, arguments, node)
 
 
 def _values(c: Context, arguments: list[syntax.Expression]) -> list[Expr]:
@@ -175,7 +175,7 @@ def _value(c: Context, argument: syntax.Expression, expected: Type | None = None
     return value
 
 
-def _resolved(c: Context, name: str, arguments: list[Expr], node: syntax.Call) -> Expr:
+def resolved(c: Context, name: str, arguments: list[Expr], node: syntax.Call) -> Expr:
     types = [argument.type for argument in arguments]
     overload = builtins.resolve(name, types)
     if not isinstance(overload, builtins.Overload):

@@ -13,7 +13,7 @@ from ...diagnostics import Details, Diagnostics, FixIt, Note, Span
 from ...features import Features
 from .. import syntax, typed
 from ..foreign_names import NAMES, Equivalent
-from ..types import PLAIN, Qualifiers, RecordType, Type
+from ..types import PLAIN, MatrixLayout, Qualifiers, RecordType, Type
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -203,11 +203,14 @@ class Context:
         contract: bool = True,
         wrap: bool = False,
         half_bits: bool = False,
+        row_major: bool = False,
     ) -> None:
         self.rules = rules
         self.single = single
         self.wrap = wrap
         self.half_bits = half_bits
+        # The layout of matrix types without one.
+        self.matrix_layout = MatrixLayout.ROW_MAJOR if row_major else MatrixLayout.COLUMN_MAJOR
         self.diagnostics = diagnostics
         self.features = features
         self.matrices = "__opencl_c_ext_cooperative_matrix" in features
