@@ -345,9 +345,10 @@ def tuning(options: CompileOptions) -> Tuning:
 
 
 @lru_cache(maxsize=64)
-def library(text: str, wrap: bool = True) -> typed.Unit:
+def library(text: str, wrap: bool = True, standard: str | None = None) -> typed.Unit:
     """Return the typed AST of matrix library text; it is cached, since the same matrices recur. `wrap`: components of
-    matrices wrap, in every calculation; the text does that by itself, at greater length."""
+    matrices wrap, in every calculation; the text does that by itself, at greater length. `standard`: that of -cl-std,
+    None for the oldest one that the text compiles with."""
     from ..features import Features
     from ..frontend.parse import parse
     from ..frontend.preprocess import PreprocessOptions, preprocess
@@ -355,7 +356,7 @@ def library(text: str, wrap: bool = True) -> typed.Unit:
     from ..frontend.sema.functions import analyse
 
     findings = Diagnostics(no_warnings=True)
-    standard = _LIBRARY_STANDARDS["__generic" in text]
+    standard = standard or _LIBRARY_STANDARDS["__generic" in text]
     tokens = preprocess(text, LIBRARY_NAME, PreprocessOptions(cl_std=standard), findings)
     unit = analyse(parse(tokens, findings), findings, Features.of(standard), wrap=wrap)
     if findings.has_errors:
