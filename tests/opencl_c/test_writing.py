@@ -84,7 +84,7 @@ def test_no_newer_version_is_asked_for_than_needed(source, version):
 def test_barriers_with_a_scope_need_opencl_2():
     """Text for OpenCL C 1.2 has no names of scopes."""
     source = "kernel void k(global int *o) { sub_group_barrier(1, 4); o[0] = 1; }"
-    with pytest.raises(coopmat.CompileError, match="'sub_group_barrier' needs OpenCL C 2.0"):
+    with pytest.raises(coopmat.CompileError, match="'sub_group_barrier' needs OpenCL C"):
         _ = coopmat.compile(source, ["--code", "c", "-cl-std=CL1.2"]).opencl_c
     older = coopmat.compile(source.replace(", 4", ""), ["--code", "c", "-cl-std=CL1.2"])
     assert "sub_group_barrier(CLK_LOCAL_MEM_FENCE)" in older.opencl_c
