@@ -265,6 +265,41 @@ def test_the_layout_of_flat_vectors(device: DeviceInfo, layout: str) -> None:
             _ = read(STRIDED, f"-fmatrix-memory-layout={layout}").spirv
 
 
+UNSUPPORTED = {
+    "  %l = alloca { i32, <5 x float> }, align 32": "records with <5 x float> in them are not supported",
+    "  %l = getelementptr { i32, <5 x float> }, ptr addrspace(1) %p, i64 0, i32 1": "records with <5 x float> in them",
+    "  %x = load <20 x i1>, ptr addrspace(1) %p, align 8": "<20 x i1> in memory is not supported",
+}
+
+
+@pytest.mark.parametrize("line", UNSUPPORTED)
+def test_vectors_that_are_refused(line: str) -> None:
+    text = f"define spir_kernel void @k(ptr addrspace(1) %p) {{\n{line}\n  ret void\n}}\n"
+    with pytest.raises(coopmat.CompileError) as caught:
+        _ = read(text).spirv
+    (item,) = caught.value.diagnostics
+    assert UNSUPPORTED[line] in item.message and item.span is not None and item.span.line == 2
+
+
+def test_arrays_of_vectors(device: DeviceInfo) -> None:
+    """An array's element takes the room that LLVM gives the vector: 8 floats for 5."""
+    text = """
+define spir_kernel void @k(ptr addrspace(1) %p, i64 %i) {
+  %l = alloca [3 x <5 x float>], align 32
+  %a = getelementptr inbounds [3 x <5 x float>], ptr %l, i64 0, i64 %i
+  %x = load <5 x float>, ptr addrspace(1) %p, align 4
+  store <5 x float> %x, ptr %a, align 32
+  %y = load <5 x float>, ptr %a, align 32
+  %o = getelementptr inbounds <5 x float>, ptr addrspace(1) %p, i64 %i
+  store <5 x float> %y, ptr addrspace(1) %o, align 4
+  ret void
+}
+"""
+    p = np.arange(32, dtype=np.float32)
+    (found,) = execute(device, read(text).spirv, [Launch("k", [p, Value(np.array(2, np.int64))])])
+    assert found[0].tolist() == [*range(16), *range(5), *range(21, 32)]
+
+
 VECTORS = """
 %pair = type { i32, [20 x float] }
 @table = internal addrspace(2) constant <5 x float> <float 1.0, float 2.0, float 3.0, float 4.0, float 5.0>

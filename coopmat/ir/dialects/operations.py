@@ -22,10 +22,9 @@ from ...matrices.variants import (
 from .text import Malformed
 
 # SPIR-V's own types of 8-bit floating point, by their encodings (OpTypeFloat, opcode 22): LLVM has none.
+_SMALL_FLOAT = 'target("spirv.Type", target("spirv.Literal", 8), target("spirv.Literal", {}), 22, 1, 1)'
 _SMALL_FLOATS = {
-    f'target("spirv.Type", target("spirv.Literal", 8), target("spirv.Literal", {component.encoding.number}), 22, 1, 1)': (
-        component
-    )
+    _SMALL_FLOAT.format(component.encoding.number): component
     for component in (COMPONENT_TYPES["e4m3"], COMPONENT_TYPES["e5m2"])
     if component.encoding is not None
 }
