@@ -268,6 +268,8 @@ def test_the_layout_of_flat_vectors(device: DeviceInfo, layout: str) -> None:
 UNSUPPORTED = {
     "  %l = alloca { i32, <5 x float> }, align 32": "records with <5 x float> in them are not supported",
     "  %l = getelementptr { i32, <5 x float> }, ptr addrspace(1) %p, i64 0, i32 1": "records with <5 x float> in them",
+    "  %x = load <4 x ptr addrspace(1)>, ptr addrspace(1) %p\n  %q = extractelement <4 x ptr addrspace(1)> %x, i64 2\n"
+    "  store <4 x ptr addrspace(1)> %x, ptr addrspace(1) %q": "'load' of a vector of pointers is not supported",
     "  %x = load <20 x i1>, ptr addrspace(1) %p, align 8": "<20 x i1> in memory is not supported",
 }
 
