@@ -17,6 +17,7 @@ from .reporting import ShortTraceback
 SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
 CL_STANDARDS = tuple(LANGUAGE_VERSIONS)
 FP_CONTRACT = ("on", "off", "matrix")
+MATRIX_LAYOUTS = ("column-major", "row-major")
 MATRICES = (*ROUTES, "auto")
 DIALECTS = ("khr", "rfc", "clang", "intel", "intel-opaque", "intel-spirv", "llvm")
 CODES = ("auto", "spirv", "c")
@@ -61,7 +62,8 @@ class CompileOptions:
     false (`Tuning`). `instructions` are the products that the device has instructions for (None: all of the route's);
     `unit` is the route of sources that have such a product, if other sources are faster by `matrices`. `fp_contract` is
     "on" or "off" (where no pragma decides), or "matrix": like on, and in expressions of matrix types regardless of
-    pragmas. `wrap`: overflow of signed integers wraps. `matrix_registers` are the bits and the number of the vector
+    pragmas. `matrix_layout` is that of matrix types without a clause, and of flat vectors in
+    LLVM IR. `wrap`: overflow of signed integers wraps. `matrix_registers` are the bits and the number of the vector
     registers in the cost model of matrix types (None: those of `trees.Machine`). `native_profile` names the consumer of
     native modules (None: the device's, or khr if no device is known). `validate` says whether spirv-val checks the
     module (None: a module with native matrices must be valid, any other is validated if a spirv-val is available);
@@ -107,6 +109,7 @@ class CompileOptions:
     instructions: tuple[str, ...] | None = None
     unit: str = ""
     fp_contract: str = "on"
+    matrix_layout: str = "column-major"
     wrap: bool = False
     matrix_registers: tuple[int, int] | None = None
     native_profile: str | None = None
@@ -128,7 +131,8 @@ class CompileOptions:
             try:
                 flag, value = _match(argument, rest)
             except UnknownOption:
-                if unknown is None or argument.startswith("--"):
+                # No device has options of clang that begin with -f.
+                if unknown is None or argument.startswith(("--", "-f")):
                     raise
                 unknown.append(argument)
                 continue
@@ -317,6 +321,7 @@ _EXAMPLES = {
     "-cl-ext=": "-cl_khr_fp64",
     "-ferror-limit=": "20",
     "-ffp-contract=": "on",
+    "-fmatrix-memory-layout=": "row-major",
     "-W": "all",
     "-Rpass=": "matrix",
 }
@@ -338,6 +343,8 @@ FLAGS: tuple[Flag, ...] = (
     Flag("-pedantic", "plain", lambda options, text: _warning(options, "pedantic")),
     Flag("-ferror-limit=", "joined", _number("error_limit", "-ferror-limit", 0)),
     Flag("-ffp-contract=", "joined", _choice("fp_contract", "-ffp-contract", FP_CONTRACT)),
+    Flag("-fenable-matrix", "plain", lambda options, text: {}),
+    Flag("-fmatrix-memory-layout=", "joined", _choice("matrix_layout", "-fmatrix-memory-layout", MATRIX_LAYOUTS)),
     Flag("-fwrapv", "plain", _set("wrap", True)),
     Flag("-fno-wrapv", "plain", _set("wrap", False)),
     Flag("--matrix-registers=", "separate", _registers),

@@ -370,6 +370,8 @@ _COMPILER_HELP = {
     "--native-profile NAME": "What takes native matrices: khr (default), maint1, or igc: docs/routes.md.",
     "--matrix-registers BITSxCOUNT": "Vector registers that expressions of matrix types count on; default 256x16.",
     "-ffp-contract=HOW": "on (default), off, or matrix: on in expressions of matrix types, whatever pragmas say.",
+    "-fmatrix-memory-layout=LAYOUT": "column-major (default) or row-major: matrix types that do not say, and LLVM IR.",
+    "-fenable-matrix": "Nothing: matrix types are always on.",
     "-fwrapv": "Signed integers wrap where they overflow, which is undefined otherwise.",
     "--dialect NAME": "Spelling of the matrix operations for `--emit ll`: khr (default), rfc, clang, intel "
     "(flat vectors), intel-opaque, intel-spirv, llvm.",

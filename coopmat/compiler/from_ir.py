@@ -6,6 +6,7 @@ since the text is the user's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .compilation import Compilation
 
 T = TypeVar("T")
+_POINTERS = re.compile(r"<\d+ x ptr\b")
 # The codes here of diagnostics by the lowering of SPIR-V.
 _CODES = {"spirv-operation": "ir-operation"}
 
@@ -165,11 +167,24 @@ def _not_emitted(c: Compilation, error: InternalError) -> CompileError:
 
 
 def _refuse_widths(c: Compilation, module: IrText) -> None:
-    """Raise CompileError at the first instruction on integers of a width that SPIR-V lacks, if there is one."""
+    """Raise CompileError at the first instruction or function on integers of a width that SPIR-V lacks, or on a vector
+    of pointers in memory, if there is one."""
     from ..spirv.llvm_text import illegal_types
 
     for function in module.functions:
+        kind = next((kind for kind in illegal_types(str(function.head)) if kind.startswith("i")), None)
+        if kind is not None:
+            message = f"'{function.name}' has {kind}: SPIR-V has integers of 8, 16, 32 and 64 bits"
+            span = _head(c, function.name)
+            line = c.sources.line(c.name, span.line) or "" if span else ""
+            if span and kind in line:
+                column = line.index(kind) + 1
+                span = Span(c.name, span.line, column, span.line, column + len(kind))
+            raise c.refused("ir-not-supported", message, span)
         for item in function.instructions():
+            if item.opcode in ("load", "store") and _POINTERS.search(item.text):
+                message = f"'{item.opcode}' of a vector of pointers is not supported"
+                raise c.refused("ir-not-supported", message, _place(c, item.source))
             odd = [kind for kind in illegal_types(item.text) if kind.startswith("i")]
             if odd:
                 message = f"'{item.opcode}' of {odd[0]} is not supported: SPIR-V has integers of 8, 16, 32 and 64 bits"

@@ -56,6 +56,7 @@ def preamble_of(options: CompileOptions, *, whole: bool = False) -> Preamble | N
         *(options.cl_std, sorted(options.extensions.items()), options.fast_relaxed_math, options.wrap),
         *(options.single_precision_constant, options.fp_contract != "off", sorted(options.budgets)),
         *(options.error_limit, options.no_warnings, options.warnings, options.system_dirs, options.half_bits),
+        options.matrix_layout,
     )
     return Preamble(repr(settings), whole)
 
@@ -74,7 +75,8 @@ def analyse(c: Compilation) -> typed.Unit:
 
     options = c.options
     contract = options.fp_contract != "off"
-    flags = options.features, options.single_precision_constant, contract, options.wrap, options.half_bits
+    row_major = options.matrix_layout == "row-major"
+    flags = options.features, options.single_precision_constant, contract, options.wrap, options.half_bits, row_major
 
     def run() -> typed.Unit:
         tree, reached = c.result("tree"), c.drops_early and not options.separate
@@ -188,6 +190,7 @@ def lower_options(c: Compilation) -> LowerOptions:
         float_flags=options.float_flags,
         opt_disable=options.level == 0,
         contract_matrices=options.fp_contract == "matrix",
+        row_major=options.matrix_layout == "row-major",
         machine=machine(options),
         align_frames=options.matrix_registers is not None,
         memory_rules=c.memory_rules(),
@@ -347,9 +350,10 @@ def tuning(options: CompileOptions) -> Tuning:
 
 
 @lru_cache(maxsize=64)
-def library(text: str, wrap: bool = True) -> typed.Unit:
+def library(text: str, wrap: bool = True, standard: str | None = None) -> typed.Unit:
     """Return the typed AST of matrix library text; it is cached, since the same matrices recur. `wrap`: components of
-    matrices wrap, in every calculation; the text does that by itself, at greater length."""
+    matrices wrap, in every calculation; the text does that by itself, at greater length. `standard`: that of -cl-std,
+    None for the oldest one that the text compiles with."""
     from ..features import Features
     from ..frontend.parse import parse
     from ..frontend.preprocess import PreprocessOptions, preprocess
@@ -357,7 +361,7 @@ def library(text: str, wrap: bool = True) -> typed.Unit:
     from ..frontend.sema.functions import analyse
 
     findings = Diagnostics(no_warnings=True)
-    standard = _LIBRARY_STANDARDS["__generic" in text]
+    standard = standard or _LIBRARY_STANDARDS["__generic" in text]
     tokens = preprocess(text, LIBRARY_NAME, PreprocessOptions(cl_std=standard), findings)
     unit = analyse(parse(tokens, findings), findings, Features.of(standard), wrap=wrap)
     if findings.has_errors:

@@ -1,7 +1,7 @@
-"""Names of other systems of cooperative matrices, and the equivalent of each of them in this language.
+"""Names of other languages, and the equivalent of each of them in this language.
 
-The systems are the WMMA of CUDA and ROCm, SYCL's joint_matrix, GLSL's GL_KHR_cooperative_matrix with NVIDIA's forms of
-it, and Slang's.
+The systems of cooperative matrices are the WMMA of CUDA and ROCm, SYCL's joint_matrix, GLSL's GL_KHR_cooperative_matrix
+with NVIDIA's forms of it, and Slang's. The other names are those of kernels and work-items in CUDA, GLSL and HLSL.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ _LAYOUT, _USE = "CLK_COOPERATIVE_MATRIX_LAYOUT_", "CLK_COOPERATIVE_MATRIX_"
 @dataclass(frozen=True, slots=True)
 class Equivalent:
     """An `Equivalent` has our `name` and the `form` in which it is used. `interchangeable` says that the name alone can
-    replace the foreign one: it takes the same arguments, or is a constant."""
+    replace the foreign one: it takes the same arguments, or is a constant. If `name` is empty, the foreign name is
+    omitted here, and `form` says why."""
 
     name: str
     form: str = ""
     interchangeable: bool = False
 
     def note(self) -> Note:
+        if not self.name:
+            return Note(self.form)
         return Note(f"did you mean '{self.name}'?" + (f" it is written: {self.form}" if self.form else ""))
 
 
@@ -114,8 +117,60 @@ CONSTANTS: Mapping[str, Equivalent] = {
     },
 }
 
-NAMES: Mapping[str, Equivalent] = {**FUNCTIONS, **CONSTANTS}
+ABBREVIATIONS: Mapping[str, Equivalent] = {
+    f"{_USE}{prefix}{word}": Equivalent(f"{_USE}ACCUMULATOR", interchangeable=True)
+    for prefix in ("", "USE_")
+    for word in ("ACC", "ACCUM", "C", "D")
+}
+"""Other spellings of our constants that another constant resembles more."""
+
+_BARRIER = Equivalent("barrier", "barrier(CLK_LOCAL_MEM_FENCE)")
+
+
+def _of_dimension(name: str) -> Equivalent:
+    return Equivalent(name, f"{name}(0), with 1 and 2 for the dimensions y and z")
+
+
+WORK_ITEMS: Mapping[str, Equivalent] = {
+    "threadIdx": _of_dimension("get_local_id"),
+    "blockIdx": _of_dimension("get_group_id"),
+    "blockDim": _of_dimension("get_local_size"),
+    "gridDim": _of_dimension("get_num_groups"),
+    "warpSize": Equivalent("get_sub_group_size", "get_sub_group_size()"),
+    "__syncthreads": _BARRIER,
+    "__syncwarp": Equivalent("sub_group_barrier", "sub_group_barrier(CLK_LOCAL_MEM_FENCE)"),
+    "__threadfence_block": Equivalent("mem_fence", "mem_fence(CLK_LOCAL_MEM_FENCE)"),
+    "__threadfence": Equivalent("mem_fence", "mem_fence(CLK_GLOBAL_MEM_FENCE)"),
+    "gl_LocalInvocationID": _of_dimension("get_local_id"),
+    "gl_GlobalInvocationID": _of_dimension("get_global_id"),
+    "gl_WorkGroupID": _of_dimension("get_group_id"),
+    "gl_WorkGroupSize": _of_dimension("get_local_size"),
+    "gl_NumWorkGroups": _of_dimension("get_num_groups"),
+    "gl_SubgroupSize": Equivalent("get_sub_group_size", "get_sub_group_size()"),
+    "gl_SubgroupID": Equivalent("get_sub_group_id", "get_sub_group_id()"),
+    "gl_SubgroupInvocationID": Equivalent("get_sub_group_local_id", "get_sub_group_local_id()"),
+    "GroupMemoryBarrierWithGroupSync": _BARRIER,
+}
+"""Functions and variables about work-items, by their foreign names."""
+
+NAMES: Mapping[str, Equivalent] = {**FUNCTIONS, **CONSTANTS, **ABBREVIATIONS, **WORK_ITEMS}
 """Whatever an expression may have."""
+
+METHODS: Mapping[str, Equivalent] = {"length": _LENGTH}
+"""Member functions of matrices that have no other argument than the matrix, by their foreign names."""
+
+_NO_QUALIFIER = Equivalent("", "OpenCL C has no such qualifier: kernels may call every function")
+QUALIFIERS: Mapping[str, Equivalent] = {
+    "__global__": Equivalent("kernel", interchangeable=True),
+    "__device__": _NO_QUALIFIER,
+    "__host__": _NO_QUALIFIER,
+    "__forceinline__": Equivalent("inline", interchangeable=True),
+    "__shared__": Equivalent("local", interchangeable=True),
+    "__constant__": Equivalent("constant", interchangeable=True),
+    "shared": Equivalent("local", interchangeable=True),
+    "groupshared": Equivalent("local", interchangeable=True),
+}
+"""Qualifiers of declarations by their foreign names."""
 
 _ATTRIBUTE = Equivalent("coop_mat", "typedef half A __attribute__((coop_mat(scope, rows, columns, use)))")
 TYPES: Mapping[str, Equivalent] = dict.fromkeys(

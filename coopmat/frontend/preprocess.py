@@ -186,6 +186,7 @@ class _Driver(Conditionals):
         file = self.stack.pop()
         if any(map(self.diagnostics.wants, tk.COMMENT_WARNINGS)):
             tk.check_comments(file.source.text, file.presumed_line, self.diagnostics, file.switches)
+        tk.check_trigraphs(file.source.text, file.presumed_line, self.diagnostics, file.switches)
         add_presumed(file.source, file.regions, self.diagnostics)
         self.has_regions = self.has_regions or bool(file.regions)
         if self.stack:
@@ -215,6 +216,10 @@ class _Driver(Conditionals):
     def flush(self) -> None:
         """Expand the text lines since the last directive that affects them."""
         pending, self.pending = self.pending, []
+        if self.diagnostics.wants("dollar-in-identifier-extension"):
+            for token in pending:
+                if token.type == tk.ID and "$" in token.value:
+                    self.diagnostics.warning("dollar-in-identifier-extension", "'$' in an identifier", token.span)
         tokens = self.expanded(pending)
         bad = [token for token in tokens if token.type == tk.BAD]
         for token in bad:
@@ -240,7 +245,7 @@ class _Driver(Conditionals):
         return f"macro '{use.value}'"
 
     def bad_token(self, token: Token) -> None:
-        first = token.value[0]
+        first = next((c for c in token.value if not (c == "$" or f"_{c}".isidentifier())), token.value[0])
         if first == '"' or first == "'":
             what = f"missing terminating {first} character"
             self.error("unterminated-literal", what, token.span)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..diagnostics import Details, FixIt, Label, Note, Span
 from . import parse as lalr, syntax as ast, tokens as tk
 from .build import ForHead
-from .foreign_names import NAMES, TYPES
+from .foreign_names import NAMES, QUALIFIERS, TYPES
 from .tokens import Token
 from .words import CPP_WORDS, TERMINALS
 
@@ -47,6 +47,8 @@ _LAST_EXPECTED = (
     ("STRING", "a string"),
     ("COMMA", "','"),
 )
+#: What `[[clang::name]]` has before the name.
+_ATTRIBUTE_PREFIX = ("clang", "gnu", ":")
 #: If one of these terminals fits after a comma, the comma separates the entries of a list.
 _AFTER_LIST_COMMA = ("STORAGE", "TYPE_WORD", "RBRACE")
 #: Near names are looked for this often only: it is slow, and they help in the first errors.
@@ -76,7 +78,11 @@ class Recovery:
         if terminal == "TYPE_NAME" and self.fits("IDENTIFIER") and not self.fits("INTEGER"):
             self.parser.shift("IDENTIFIER", token)
             return index + 1
-        next_index = self.unknown_type(index) if terminal == "IDENTIFIER" else None
+        next_index = self.rewrite_standard_attribute(index) if terminal == "LSQB" else None
+        if next_index is None:
+            next_index = self.foreign_qualifier(index)
+        if next_index is None and terminal == "IDENTIFIER":
+            next_index = self.unknown_type(index)
         if next_index is None:
             next_index = self.unsupported(index, terminal)
         if next_index is None:
@@ -149,6 +155,51 @@ class Recovery:
 
     # --- mending ---
 
+    def rewrite_standard_attribute(self, index: int) -> int | None:
+        """Replace `[[name(...)]]`, whose first or second `[` does not fit, by `__attribute__((name(...)))` in the
+        tokens; return the index at which to continue."""
+        tokens, values, states = self.tokens, self.parser.values, self.parser.states
+        start = index
+        if self.text(index + 1) != "[" and index and values and values[-1] is tokens[index - 1]:
+            start -= 1
+        end = self.group_end(start) if self.text(start) == "[" == self.text(start + 1) else 0
+        if end < start + 5 or self.text(end - 2) != "]" or tokens[start + 2].type != tk.ID:
+            return None
+        parsed = states[:], values[:]
+        if start < index:
+            states.pop()
+            values.pop()
+        if not self.fits("ATTRIBUTE"):
+            states[:], values[:] = parsed
+            return None
+        names = [token for token in tokens[start + 2 : end - 2] if token.value not in _ATTRIBUTE_PREFIX]
+        spelled = [(tk.ID, "__attribute__"), (tk.PUNCTUATOR, "("), (tk.PUNCTUATOR, "(")]
+        opening = [Token(kind, text, tokens[start].span) for kind, text in spelled]
+        closing = [Token(tk.PUNCTUATOR, ")", token.span) for token in tokens[end - 2 : end]]
+        tokens[start:end] = [*opening, *names, *closing]
+        self.parser.limit = len(tokens)
+        return start
+
+    def foreign_qualifier(self, index: int) -> int | None:
+        """Remove a qualifier of another language, which may have been parsed as an expression."""
+        token = self.tokens[index]
+        if token.type == tk.ID and token.value in QUALIFIERS and self.fits("TYPE_NAME"):
+            self.report_qualifier(token)
+            return index + 1
+        before = self.name_that_begins_a_statement(index)
+        if before is None or before.value not in QUALIFIERS or token.type != tk.ID:
+            return None
+        self.report_qualifier(before)
+        self.parser.states.pop()
+        self.parser.values.pop()
+        return index
+
+    def report_qualifier(self, token: Token) -> None:
+        equivalent = QUALIFIERS[token.value]
+        message = f"unknown qualifier '{token.value}'"
+        fixits = [FixIt(token.span, equivalent.name)] if equivalent.name else []
+        self.error("unknown-type", message, token.span, notes=[equivalent.note()], fixits=fixits)
+
     def unknown_type(self, index: int) -> int | None:
         """Repair a name where a type belongs."""
         token = self.tokens[index]
@@ -158,7 +209,7 @@ class Recovery:
         if following in _AFTER_VARIABLE:
             values = self.parser.values
             if values and isinstance(values[-1], ast.Specifiers):
-                self.error("missing-type", f"'{token.value}' is declared without a type", token.span)
+                self.missing_type(token, values[-1])
                 return self.resume(index)
             if following != ")" and self.fits("ERROR"):
                 return None
@@ -166,18 +217,29 @@ class Recovery:
         self.parser.shift("TYPE_NAME", token)
         return index + 1
 
-    def unknown_type_before(self, index: int) -> int | None:
-        """Repair `foo x` in a block, whose first name was parsed as an expression."""
+    def missing_type(self, token: Token, specifiers: ast.Specifiers) -> None:
+        message = f"'{token.value}' is declared without a type"
+        if any(word.text == "auto" for word in specifiers.storage):
+            message = f"'auto' does not deduce types in OpenCL C: '{token.value}' is declared without a type"
+        self.error("missing-type", message, token.span)
+
+    def name_that_begins_a_statement(self, index: int) -> Token | None:
+        """Return the name before the token at `index` if it was parsed as the begin of an expression statement."""
         values, states = self.parser.values, self.parser.states
         before = self.tokens[index - 1] if index else None
         if before is None or before.type != tk.ID or not values or values[-1] is not before:
             return None
         row = self.tables.actions[states[-2]]
-        if "IF" not in row or "TYPE_NAME" not in row:
+        return before if "IF" in row and "TYPE_NAME" in row else None
+
+    def unknown_type_before(self, index: int) -> int | None:
+        """Repair `foo x` in a block, whose first name was parsed as an expression."""
+        before = self.name_that_begins_a_statement(index)
+        if before is None:
             return None
         self.report_type(before)
-        states.pop()
-        values.pop()
+        self.parser.states.pop()
+        self.parser.values.pop()
         self.parser.shift("TYPE_NAME", before)
         return index
 

@@ -21,6 +21,8 @@ STRING, CHAR = "STRING", "CHAR"
 PRAGMA, PUNCTUATOR = "PRAGMA", "PUNCTUATOR"
 #: A character, or an unterminated literal or comment, that starts no token.
 BAD = "BAD"
+# An identifier with other characters than letters, digits and underscores of ASCII.
+_EXTENDED = "EXTENDED"
 #: `##`.
 PASTE = "PASTE"
 
@@ -58,9 +60,12 @@ _DIGRAPHS = {"<:": "[", ":>": "]", "<%": "{", "%>": "}", "%:": "#", "%:%:": "##"
 _BLANKS = r"[ \t\v\f\r]*"
 _STRING = r'"(?:[^"\\\n]|\\[^\n])*"'
 _CHAR = r"'(?:[^'\\\n]|\\[^\n])+'"
+_UCN = r"\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}"
+_LETTER = rf"(?:[A-Za-z_$]|[^\x00-\x7f]|{_UCN})"
 # A preprocessing number that is no plain integer is FLOAT. Blanks go with what follows them: half as many matches.
 _SCAN = re.compile(
-    rf"{_BLANKS}(?:(?P<id>[A-Za-z_][A-Za-z_0-9]*)"
+    rf"{_BLANKS}(?:(?P<id>[A-Za-z_][A-Za-z_0-9]*(?![A-Za-z_0-9$\\]|[^\x00-\x7f]))"
+    rf"|(?P<extended>{_LETTER}(?:{_LETTER}|[0-9])*)"
     rf"|(?P<newline>\n)"
     r"|(?P<integer>(?:0[xXbB][0-9a-fA-F]+|[0-9]+)[uUlL]*(?![0-9A-Za-z_.])(?!(?<=[eEpP])[+-]))"
     r"|(?P<number>\.?[0-9](?:[eEpP][+-]|[0-9A-Za-z_.])*)"
@@ -72,9 +77,12 @@ _SCAN = re.compile(
     re.DOTALL,
 )
 _SPLICE = re.compile(r"\\[ \t]*\r?\n")
+_TRIGRAPHS = dict(zip("=/'()!<>-", "#\\^[]|{}~", strict=True))
+_TRIGRAPH = re.compile(r"\?\?[=/'()!<>-]")
+_SPLICE_OR_TRIGRAPH = re.compile(r"(?:\\|\?\?/)[ \t]*\r?\n|\?\?[=/'()!<>-]")
 _TYPES = {
     **{"id": ID, "integer": INTEGER, "number": FLOAT, "string": STRING, "char": CHAR, "punctuator": PUNCTUATOR},
-    **{"bad": BAD, "bad_comment": BAD},
+    **{"bad": BAD, "bad_comment": BAD, "extended": _EXTENDED},
 }
 # The same by the groups' numbers; None for what is no token.
 _TYPE_OF_GROUP = [None, *map(_TYPES.get, _SCAN.groupindex)]
@@ -100,17 +108,28 @@ def pastes(left: str, right: str) -> bool:
 
 
 class _Spliced:
-    """`_Spliced` maps offsets in a text whose line splices were removed to physical lines and columns."""
+    """`_Spliced` maps offsets in a text whose trigraphs were replaced, and whose line splices were removed, to physical
+    lines and columns. `joins` are the offsets at which lines were joined, `trigraphs` pairs of the offset of a trigraph
+    in the text and in the file."""
 
     def __init__(self, text: str) -> None:
         self.line_starts = [0] + [match.end() for match in re.finditer("\n", text)]
         self.starts = [0]
         self.shifts = [0]
+        self.joins: list[int] = []
+        self.trigraphs: list[tuple[int, int]] = []
         pieces, at, removed = [], 0, 0
-        for match in _SPLICE.finditer(text):
+        for match in (_SPLICE_OR_TRIGRAPH if "??" in text else _SPLICE).finditer(text):
             pieces.append(text[at : match.start()])
-            at = match.end()
-            self.starts.append(match.start() - removed)
+            at, start = match.end(), match.start() - removed
+            if match[0][0] == "?":
+                self.trigraphs.append((start, match.start()))
+            if match[0].endswith("\n"):
+                self.joins.append(start)
+            else:
+                pieces.append(_TRIGRAPHS[match[0][2]])
+                removed, start = removed - 1, start + 1
+            self.starts.append(start)
             removed += match.end() - match.start()
             self.shifts.append(removed)
         self.text = "".join([*pieces, text[at:]])
@@ -138,9 +157,9 @@ class Scanner:
         """Yield the logical lines that begin with `#`, and between them what other lines have, all in one list, each
         with whether it is a directive; comments and blanks become `spaced` flags."""
         file, text = self.file, self.text
-        spliced = _Spliced(text) if _SPLICE.search(text) else None
+        spliced = _Spliced(text) if _SPLICE.search(text) or "??" in text else None
         # Where lines were joined, then never.
-        splices = iter([*spliced.starts[1:], len(text) + 1] if spliced else [len(text) + 1])
+        splices = iter([*spliced.joins, len(text) + 1] if spliced else [len(text) + 1])
         splice = next(splices)
         logical = spliced.text if spliced else text
         types, spellings, newline, new = _TYPE_OF_GROUP, _SPELLINGS, _NEWLINE, tuple.__new__
@@ -160,13 +179,15 @@ class Scanner:
                 kind = types[group]
                 if kind is not None:
                     value = match[group]
-                    if spliced is not None and (end > splice or kind is BAD):
+                    if spliced is not None and (end > splice or kind is BAD or spliced.trigraphs):
                         span = spliced.span(file, start, end, self.line)
                     else:
                         column = start - origin
                         span = new(Span, (file, line, column, line, column + end - start))
                     if kind is PUNCTUATOR and value in spellings:
                         kind, value = spellings[value]
+                    elif kind is _EXTENDED:
+                        kind, value = _extended(value)
                     if fresh:
                         fresh = False
                         if value == "#":
@@ -203,6 +224,19 @@ class Scanner:
             yield directive, tokens
 
 
+def _extended(text: str) -> tuple[str, str]:
+    """Return the type and the value of an identifier with `$`, other characters than ASCII's, or their universal
+    names."""
+    value = re.sub(_UCN, _character, text)
+    return (ID if value.replace("$", "_").isidentifier() else BAD), value
+
+
+def _character(name: re.Match[str]) -> str:
+    number = int(name[0][2:], 16)
+    # Names of ASCII's characters and of surrogates are invalid.
+    return chr(number) if 0xA0 <= number <= 0x10FFFF and not 0xD800 <= number <= 0xDFFF else "\ufffd"
+
+
 def _skipped(text: str, start: int) -> int:
     """Return the offset of the newline before the next conditional directive after the newline at `start`."""
     while match := _SKIPPED.match(text, start):
@@ -230,6 +264,8 @@ def scanned(text: str, span: Span = NOWHERE) -> list[Token]:
             continue
         if value in _SPELLINGS:
             kind, value = _SPELLINGS[value]
+        elif kind is _EXTENDED:
+            kind, value = _extended(value)
         tokens.append(Token(kind, value, span, spaced or match.start() != match.start(group)))
         spaced = False
     return tokens
@@ -341,6 +377,25 @@ def check_comments(
         if last < 0 or switches[last][1]:
             file, line = place(line)
             diagnostics.warning(name, message, Span(file, line, column, line, column + 1 + (name == "comment")))
+
+
+def check_trigraphs(
+    text: str, place: Callable[[int], tuple[str, int]], diagnostics: Diagnostics, switches: Sequence[tuple[int, bool]]
+) -> None:
+    """Warn of every trigraph outside of comments and of skipped text; the parameters are those of `check_comments`."""
+    if _TRIGRAPH.search(text) is None:
+        return
+    spliced = _Spliced(text)
+    comments = [(start, start + len(comment)) for start, comment in scan_comments(spliced.text)]
+    lines = [line for line, _ in switches]
+    for start, at in spliced.trigraphs:
+        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        last = bisect_left(lines, line) - 1
+        within = bisect_right(comments, (start, len(text))) - 1
+        if (last < 0 or switches[last][1]) and (within < 0 or comments[within][1] <= start):
+            file, line = place(line)
+            message = f"the trigraph '{text[at : at + 3]}' is replaced by '{_TRIGRAPHS[text[at + 2]]}'"
+            diagnostics.warning("trigraphs", message, Span(file, line, column, line, column + 3))
 
 
 def _findings(text: str) -> Iterator[tuple[int, str, str]]:

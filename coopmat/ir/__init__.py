@@ -26,8 +26,9 @@ class LowerOptions:
     `spirv_version` is what the module will be emitted as: some builtins need a newer one than others.
     `sub_group_size` is for "lanes" and "scratch": None stands for the kernels' own, or that of `tuning`, which is
     the device's, where they name none.
-    `contract_matrices`: expressions of Clang's matrix types are contracted whatever the pragma says; `machine` is what
-    their cost model knows, and `align_frames` says that it is a device's own.
+    `contract_matrices`: expressions of Clang's matrix types are contracted whatever the pragma says; `row_major`: flat
+    vectors of `llvm.matrix.*` in a text that is read are row-major; `machine` is what
+    the expressions' cost model knows, and `align_frames` says that it is a device's own.
     `memory_rules` are the device's for native matrices, None where it has none.
     `float_flags` are LLVM's fast-math flags of floating-point operations; `opt_disable` is -cl-opt-disable.
     """
@@ -38,6 +39,7 @@ class LowerOptions:
     float_flags: tuple[str, ...] = ()
     opt_disable: bool = False
     contract_matrices: bool = False
+    row_major: bool = False
     machine: Machine = DEFAULT_MACHINE
     align_frames: bool = False
     memory_rules: MemoryRules | None = None

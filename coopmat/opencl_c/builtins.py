@@ -39,7 +39,7 @@ _NAMED: Mapping[str, Mapping[int, str]] = {
 }
 # Names that OpenCL C 1.2 has, too, for the calls with so many arguments.
 _OF_HALVES = re.compile(r"v(load|store)a?_half")
-_OLDER = {("work_group_barrier", 1): "barrier"}
+_OLDER = {("work_group_barrier", 1): "barrier", ("sub_group_barrier", 1): "sub_group_barrier"}
 
 
 def call_builtin(c: Context, e: typed.BuiltinCall) -> Text:
@@ -96,7 +96,7 @@ _IN_OLDER_WORDS: Mapping[str, Callable[[Context, typed.BuiltinCall], Text]] = {
     "get_enqueued_local_size": _enqueued_size,
 }
 # Those that have none.
-_SINCE_2 = ("work_group_barrier",)
+_SINCE_2 = ("work_group_barrier", "sub_group_barrier")
 
 
 def _argument(c: Context, e: typed.Expr, word: str, only: Type | None, halves: bool) -> Text:

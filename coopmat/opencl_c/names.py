@@ -2,7 +2,7 @@
 
 - The library's: functions, records, macros, and objects of passes. They begin with a prefix that no kernel's name has.
 - The user's, which the text keeps. One that begins with that prefix, or that a compiler may know, gets the prefix and
-  a letter.
+  a letter; so does one with characters beyond ASCII or `$`, which are escaped. Names of kernels stay as they are.
 - The language's. Text of the library calls builtins, and the user's functions by names with the prefix only: so the
   names of its own local variables cannot hide what it calls.
 """
@@ -77,7 +77,7 @@ class Names:
 
     def rename(self, decl: typed.VarDecl) -> None:
         """Rename a variable that leaves the scope which distinguishes it from others of its name."""
-        self._variables[decl] = f"{self.prefix}s{len(self._variables)}_{decl.name.replace('.', '')}"
+        self._variables[decl] = f"{self.prefix}s{len(self._variables)}_{_ascii(decl.name.replace('.', ''))}"
 
     def label(self, name: str) -> str:
         return self._user(name, "l", is_word(name))
@@ -99,8 +99,9 @@ class Names:
 
     def _user(self, name: str, letter: str, reserved: bool) -> str:
         """Return a name of the user's; one that may have another meaning gets the prefix and a letter."""
-        reserved = reserved or name.lower().startswith(self.prefix) or name in self._of_device
-        return f"{self.prefix}{letter}_{name}" if reserved else name
+        written = _ascii(name)
+        reserved = reserved or written != name or name.lower().startswith(self.prefix) or name in self._of_device
+        return f"{self.prefix}{letter}_{written}" if reserved else name
 
     def _unique(self, base: str, kept: bool) -> str:
         """Return an unused name for a user's function or record."""
@@ -108,7 +109,7 @@ class Names:
         name, number = self._user(base, "u", not kept), 1
         while name in self._used:
             number += 1
-            name = f"{self.prefix}u{number}_{base}"
+            name = f"{self.prefix}u{number}_{_ascii(base)}"
         self._used.add(name)
         return name
 
@@ -121,3 +122,10 @@ class Names:
             name = f"{self.own(base)}_{number}"
         self._used.add(name)
         return name
+
+
+def _ascii(name: str) -> str:
+    """Return a name of letters, digits and underscores of ASCII, a different one for each name that has others."""
+    if name.isascii() and "$" not in name:
+        return name
+    return re.sub(r"[^A-Za-z0-9]", lambda match: "__" if match[0] == "_" else f"_u{ord(match[0]):x}_", name)

@@ -9,6 +9,12 @@ from ..frontend.types import DOUBLE, HALF, AtomicType, Type, element_type
 _FEATURES = {row.name: row for row in TABLE}
 _EXTENSIONS: dict[Type, str] = {HALF: "cl_khr_fp16", DOUBLE: "cl_khr_fp64"}
 _OPENCL_2 = LANGUAGE_VERSIONS["CL2.0"]
+# Extensions of OpenCL C 2.0: clang, on which AMD's compiler for one is based, has none of their functions in an older
+# version. A device that has no newer version may have them all the same.
+_SINCE_2 = (
+    *("cl_khr_subgroup", "cl_khr_extended_bit_ops", "cl_khr_integer_dot_product"),
+    *("cl_khr_work_group_uniform_arithmetic", "__opencl_c_integer_dot_product"),
+)
 
 
 class Needs:
@@ -24,10 +30,7 @@ class Needs:
 
     def extension(self, name: str) -> None:
         self.extensions.add(name)
-        # It extends OpenCL C 2.0, and clang, AMD's compiler for one, has none of its functions in an older version. A
-        # device that has no newer one may have them all the same.
-        if name == "cl_khr_subgroups" and self.most >= _OPENCL_2:
-            self.version = max(self.version, _OPENCL_2)
+        self._prefer_2(name)
 
     def value_of(self, t: Type) -> None:
         """A value of the type, or an object: pointers need nothing."""
@@ -43,7 +46,12 @@ class Needs:
         row = _FEATURES[name]
         if name.startswith("cl_"):
             self.extension(name)
+        self._prefer_2(name)
         self._at_least(row.since, what)
+
+    def _prefer_2(self, name: str) -> None:
+        if name.startswith(_SINCE_2) and self.most >= _OPENCL_2:
+            self.version = max(self.version, _OPENCL_2)
 
     def features(self, names: str, what: str) -> None:
         """Separated by blanks."""

@@ -177,9 +177,7 @@ def _refusal(message: str) -> RefusedIR:
         # The verifier says what is wrong, then shows instructions.
         lines = message.strip().splitlines() or ["LLVM does not say why"]
         return RefusedIR(lines[0], context=lines[1] if len(lines) > 1 else "")
-    line, column = int(match[1]), int(match[2])
-    # The emitter put triple and data layout on the first line.
-    return RefusedIR(match[3], line, 1 if line == 1 else column, match[4])
+    return RefusedIR(match[3], int(match[1]), int(match[2]), match[4])
 
 
 def start() -> None:

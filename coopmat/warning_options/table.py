@@ -77,6 +77,8 @@ WARNINGS: tuple[Warning, ...] = (
     Warning("format-nonliteral", False, (), "a format string that is no literal"),
     Warning("comment", True, ("most",), "`/*` inside of a comment"),
     Warning("multi-line-comment", False, ("comment", "pedantic"), "a `//` comment that goes on on the next line"),
+    Warning("trigraphs", True, (), "a trigraph, which is replaced by one character"),
+    Warning("dollar-in-identifier-extension", False, ("pedantic",), "`$` in an identifier"),
     Warning("extra-semi", False, ("pedantic",), "`;` alone outside of functions"),
     Warning("shadow", False, ("shadow-all",), "a variable hides another one"),
     Warning("missing-declarations", True, (), "a declaration declares nothing"),

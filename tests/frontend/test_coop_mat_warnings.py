@@ -193,3 +193,29 @@ def test_what_the_newest_text_refuses_is_told_by_pedantic(body: str, code: str |
     for options, expected in ((["-Wpedantic", "-Wno-coop-mat-pragma"], [code] if code else []), ([], [])):
         module = compile(PEDANTIC % body, options)
         assert module.llvm_ir and [d.code for d in module.diagnostics] == expected
+
+
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        ("coop_mat_mulAdd(a, b, f);", "coop_mat_mulAdd"),
+        ("coop_mat_length(f);", "coop_mat_length"),
+        ("sqrt(f);", "sqrt"),
+        *(
+            (f"{text};", None)
+            for text in ("(A)coop_mat_load(h, BY_ROWS, 16)", "(F)coop_mat_convert(f)", "(F)f", "f + f", "-f", "f[0]")
+        ),
+    ],
+)
+def test_dropped_results(statement: str, name: str | None) -> None:
+    declarations = "A a = coop_mat_init(0); B b = coop_mat_init(0); F f = coop_mat_init(0); "
+    (item,) = found(declarations + statement, "unused-value")
+    message = f"the result of '{name}' is dropped" if name else "a value is computed and dropped"
+    assert item.message == message and item.span.column == len(declarations) + 1
+
+
+def test_results_that_are_not_dropped() -> None:
+    body = """A a = coop_mat_init(0); B b = coop_mat_init(0); F f = coop_mat_init(0); volatile global half *v = h;
+#define ADD(x, y, z) coop_mat_mulAdd(x, y, z)
+(void)coop_mat_mulAdd(a, b, f); (A)coop_mat_load(v, BY_ROWS, 16); PUT(f); ADD(a, b, f); f += f; twice(f);"""
+    assert found(body, "unused-value") == []

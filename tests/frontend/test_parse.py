@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import fields
@@ -673,3 +674,25 @@ def test_threads_do_not_disturb_each_other() -> None:
     with ThreadPoolExecutor(8) as pool:
         together = list(pool.map(dump, range(40)))
     assert together == [dump(number) for number in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("text", "equal"),
+    [
+        ("typedef float m [[clang::matrix_type(3, 4)]];", "typedef float m __attribute__((matrix_type(3, 4)));"),
+        ("[[clang::matrix_type(3, 4)]] typedef float m;", "__attribute__((matrix_type(3, 4))) typedef float m;"),
+        (
+            "struct [[gnu::packed]] S { char c; int d [[gnu::aligned(2), deprecated]]; };",
+            "struct __attribute__((packed)) S { char c; int d __attribute__((aligned(2), deprecated)); };",
+        ),
+        (
+            "int f([[maybe_unused]] int x) { switch (x) { case 1: x = 2; [[fallthrough]]; case 2: break; } return 1; }",
+            "int f(__attribute__((maybe_unused)) int x) { switch (x) { case 1: x = 2; __attribute__((fallthrough));"
+            " case 2: break; } return 1; }",
+        ),
+    ],
+)
+def test_standard_attributes(text: str, equal: str) -> None:
+    """`[[clang::name]]` is `__attribute__((name))`."""
+    first, second = (re.sub(r"Span\([^)]*\)", "", repr(good(source))) for source in (text, equal))
+    assert first == second

@@ -153,7 +153,7 @@ def test_expansion(source: str, expected: str) -> None:
         ('x "abc', "unterminated-literal", 1, 3),
         ("x 'abc", "unterminated-literal", 1, 3),
         ("x /* abc", "unterminated-comment", 1, 3),
-        ("ab ä", "unexpected-character", 1, 4),
+        ("ab €", "unexpected-character", 1, 4),
         ("_Pragma(3)", "invalid-pragma", 1, 1),
     ],
 )
@@ -529,3 +529,54 @@ def test_comments_that_end_elsewhere(source: str, places: list[tuple[int, int]])
     assert [(d.span.line, d.span.column) for d in found if d.span] == places
     on = [d for d in coopmat.compile(source).diagnostics if d.code.endswith("comment")]
     assert [d.code for d in on] == [d.code for d in found if d.code == "comment"]
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "columns"),
+    [
+        ("int a??(2??) = ??< 1, 2 ??>;", "int a[2] = { 1, 2 };", [6, 10, 16, 25]),
+        ("??=define Q(x) #x\nQ(??!) Q(a??'??-)", '"|" "a^~"', [1, 3, 11, 14]),
+        ('"a??/n??/"" b', '"a\\n\\"" b', [3, 7]),
+        ("int a??/\nb; x", "int ab; x", [6]),
+        ("/* ??( */ x // ??) ??/\n y", "x", []),
+        ("#if 0\n??(\n#endif\nx ??x ????", "x ? ? x ? ? ? ?", []),
+    ],
+)
+def test_trigraphs(source: str, text: str, columns: list[int]) -> None:
+    """Trigraphs are replaced, as clang does in OpenCL C, with a warning except in comments and in skipped text."""
+    diagnostics = Diagnostics()
+    stream = preprocess(source, "t.cl", PreprocessOptions(), diagnostics)
+    assert [token.value for token in stream.tokens] == [token.value for token in scanned(text)]
+    assert [(item.code, item.span.column) for item in diagnostics.items if item.span] == [
+        ("trigraphs", column) for column in columns
+    ]
+    lines = source.split("\n")
+    for token in stream.tokens:
+        if token.span.line == token.span.end_line and "#" not in source:
+            spelling = lines[token.span.line - 1][token.span.column - 1 : token.span.end_column - 1]
+            assert len(spelling) >= len(token.value), token
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("int größe λ数 ℂ;", ["int", "größe", "λ数", "ℂ"]),
+        ("\\u00e9t\\U000000E9 été", ["été", "été"]),
+        ("$a b$1 c", ["$a", "b$1", "c"]),
+        ("#define é(x) x\né(1) a##b", ["1", "a", "##", "b"]),
+        ("#define J(a, b) a##b\nJ(é, 1) J(x, ß)", ["é1", "xß"]),
+    ],
+)
+def test_identifiers_beyond_ascii(source: str, names: list[str]) -> None:
+    stream, diagnostics = run(source)
+    assert [t.value for t in stream.tokens if t.value != ";"] == names
+    assert not diagnostics.items
+
+
+@pytest.mark.parametrize(
+    ("source", "character", "column"), [("a€b;", "€", 1), ("x ²;", "²", 3), ("\\u0041 c", "\ufffd", 1), ("😀", "😀", 1)]
+)
+def test_characters_of_no_identifier(source: str, character: str, column: int) -> None:
+    _, diagnostics = run(source)
+    (item,) = diagnostics.items
+    assert item.message == f"unexpected character '{character}'" and item.span and item.span.column == column

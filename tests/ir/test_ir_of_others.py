@@ -317,3 +317,18 @@ define spir_kernel void @k(ptr addrspace(1) %p) {{
     found = refused(text, "--matrices", route)
     assert found.code == "ir-not-supported" and "integers of at most 64 bits" in found.message
     assert found.span is not None and found.span.line == 5 + instruction.count("\n")
+
+
+@pytest.mark.parametrize(
+    ("head", "word", "message"),
+    [
+        ("define void @f(i32 %i, foo %x)", "foo", "LLVM refuses this: expected type"),
+        ("define void @f(i32 %p, i32 %p)", "i32 %p)", "LLVM refuses this: redefinition of argument '%p'"),
+        ("define void @f(ptr %p, i300 %x)", "i300", "'f' has i300: SPIR-V has integers of 8, 16, 32 and 64 bits"),
+    ],
+)
+def test_errors_in_the_head_of_a_function(head: str, word: str, message: str) -> None:
+    """The place is that of the parameter, on the first line, too."""
+    found = refused(f"{head} {{\n  ret void\n}}\n")
+    assert found.message == message and found.span is not None
+    assert (found.span.line, found.span.column) == (1, head.index(word) + 1)

@@ -228,6 +228,80 @@ def test_a_tree_of_ir_is_that_of_the_source() -> None:
     assert len(names[0]) == 1 and names[0] == names[1] == names[2]
 
 
+ROW_MAJOR = """
+declare <6 x float> @llvm.matrix.multiply.v6f32.v12f32.v8f32(<12 x float>, <8 x float>, i32, i32, i32)
+declare <6 x float> @llvm.matrix.transpose.v6f32(<6 x float>, i32, i32 immarg)
+define spir_kernel void @k(ptr addrspace(1) %p, ptr addrspace(1) %q, ptr addrspace(1) %r) {
+  %a = load <12 x float>, ptr addrspace(1) %p, align 4
+  %b = load <8 x float>, ptr addrspace(1) %q, align 4
+  %c = call <6 x float> @llvm.matrix.multiply.v6f32.v12f32.v8f32(<12 x float> %a, <8 x float> %b, i32 3, i32 4, i32 2)
+  %d = fadd <6 x float> %c, %c
+  %t = call <6 x float> @llvm.matrix.transpose.v6f32(<6 x float> %d, i32 3, i32 2)
+  store <6 x float> %t, ptr addrspace(1) %r, align 4
+  ret void
+}
+"""
+STRIDED = """
+declare <6 x float> @llvm.matrix.column.major.load.v6f32.i64(ptr, i64, i1, i32, i32)
+define void @f(ptr %p) {
+  %a = call <6 x float> @llvm.matrix.column.major.load.v6f32.i64(ptr align 4 %p, i64 3, i1 false, i32 3, i32 2)
+  store <6 x float> %a, ptr %p, align 4
+  ret void
+}
+"""
+
+
+@pytest.mark.parametrize("layout", ["row-major", "column-major"])
+def test_the_layout_of_flat_vectors(device: DeviceInfo, layout: str) -> None:
+    """-fmatrix-memory-layout is LLVM's -matrix-default-layout; as in LLVM, strided loads are by columns only."""
+    order = "C" if layout == "row-major" else "F"
+    a, b = np.arange(12, dtype=np.float32).reshape(3, 4), np.arange(8, dtype=np.float32).reshape(4, 2)
+    module = read(ROW_MAJOR, f"-fmatrix-memory-layout={layout}")
+    launch = Launch("k", [a.flatten(order), b.flatten(order), np.zeros(6, np.float32)])
+    (found,) = execute(device, module.spirv, [launch])
+    assert found[2].tolist() == (2 * a @ b).T.flatten(order).tolist()
+    if layout == "row-major":
+        with pytest.raises(coopmat.CompileError, match="of row-major matrices is not supported"):
+            _ = read(STRIDED, f"-fmatrix-memory-layout={layout}").spirv
+
+
+UNSUPPORTED = {
+    "  %l = alloca { i32, <5 x float> }, align 32": "records with <5 x float> in them are not supported",
+    "  %l = getelementptr { i32, <5 x float> }, ptr addrspace(1) %p, i64 0, i32 1": "records with <5 x float> in them",
+    "  %x = load <4 x ptr addrspace(1)>, ptr addrspace(1) %p\n  %q = extractelement <4 x ptr addrspace(1)> %x, i64 2\n"
+    "  store <4 x ptr addrspace(1)> %x, ptr addrspace(1) %q": "'load' of a vector of pointers is not supported",
+    "  %x = load <20 x i1>, ptr addrspace(1) %p, align 8": "<20 x i1> in memory is not supported",
+}
+
+
+@pytest.mark.parametrize("line", UNSUPPORTED)
+def test_vectors_that_are_refused(line: str) -> None:
+    text = f"define spir_kernel void @k(ptr addrspace(1) %p) {{\n{line}\n  ret void\n}}\n"
+    with pytest.raises(coopmat.CompileError) as caught:
+        _ = read(text).spirv
+    (item,) = caught.value.diagnostics
+    assert UNSUPPORTED[line] in item.message and item.span is not None and item.span.line == 2
+
+
+def test_arrays_of_vectors(device: DeviceInfo) -> None:
+    """An array's element takes the room that LLVM gives the vector: 8 floats for 5."""
+    text = """
+define spir_kernel void @k(ptr addrspace(1) %p, i64 %i) {
+  %l = alloca [3 x <5 x float>], align 32
+  %a = getelementptr inbounds [3 x <5 x float>], ptr %l, i64 0, i64 %i
+  %x = load <5 x float>, ptr addrspace(1) %p, align 4
+  store <5 x float> %x, ptr %a, align 32
+  %y = load <5 x float>, ptr %a, align 32
+  %o = getelementptr inbounds <5 x float>, ptr addrspace(1) %p, i64 %i
+  store <5 x float> %y, ptr addrspace(1) %o, align 4
+  ret void
+}
+"""
+    p = np.arange(32, dtype=np.float32)
+    (found,) = execute(device, read(text).spirv, [Launch("k", [p, Value(np.array(2, np.int64))])])
+    assert found[0].tolist() == [*range(16), *range(5), *range(21, 32)]
+
+
 VECTORS = """
 %pair = type { i32, [20 x float] }
 @table = internal addrspace(2) constant <5 x float> <float 1.0, float 2.0, float 3.0, float 4.0, float 5.0>

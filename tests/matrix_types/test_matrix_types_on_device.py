@@ -123,6 +123,78 @@ def test_products_are_contracted_only_where_that_is_allowed(
     assert (OFF in before) != allowed
 
 
+# --- builtins of clang and layouts ------------------------------------------------------------------
+
+ELEMENTWISE = """
+typedef float m34 [[clang::matrix_type(3, 4)]];
+typedef int i34 __attribute__((matrix_type(3, 4, layout(row_major))));
+kernel void floats(global const m34 *a, global m34 *o)
+{
+    o[0] = __builtin_elementwise_max(a[0], a[1]) * 2;
+    o[1] = __builtin_elementwise_fma(a[0], __builtin_elementwise_abs(a[1]), a[0] - a[1]);
+    o[2] = __builtin_elementwise_copysign(__builtin_elementwise_floor(a[0] * 0.5f), a[1]);
+}
+kernel void integers(global const i34 *a, global i34 *o, global int4 *v, global char *c)
+{
+    o[0] = __builtin_elementwise_abs(a[0]);
+    o[1] = __builtin_elementwise_min(a[0], a[1]);
+    o[2] = __builtin_elementwise_add_sat(a[0], (i34)0x7fffffff);
+    v[0] = __builtin_elementwise_max(v[0], v[1]);
+    c[0] = __builtin_elementwise_abs(c[0]);
+}
+"""
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_elementwise_builtins(device: DeviceInfo, code: str) -> None:
+    a = np.arange(-11, 13, dtype=np.float32).reshape(2, 12)[:, ::-1].copy()
+    a[1] *= -1
+    v, c = np.array([[1, -2, 3, -4], [0, 5, -6, 7]], np.int32), np.array([-128], np.int8)
+    i = a.astype(np.int32)
+    launches = [
+        Launch("floats", [a, np.zeros((3, 12), np.float32)]),
+        Launch("integers", [i, np.zeros((3, 12), np.int32), v, c]),
+    ]
+    floats, integers = run(device, ELEMENTWISE, launches, "--code", code)
+    want = [np.maximum(a[0], a[1]) * 2, a[0] * abs(a[1]) + a[0] - a[1], np.copysign(np.floor(a[0] * 0.5), a[1])]
+    assert floats[1].tolist() == np.array(want).tolist()
+    sums = np.minimum(i[0].astype(np.int64) + 0x7FFFFFFF, 0x7FFFFFFF)
+    assert integers[1].tolist() == np.array([abs(i[0]), np.minimum(i[0], i[1]), sums]).tolist()
+    assert integers[2][0].tolist() == v.max(axis=0).tolist()
+    assert integers[3].tolist() == [-128]  # 128 as a char
+
+
+LAYOUTS = """
+typedef float a34 __attribute__((matrix_type(3, 4)));
+typedef float a42 __attribute__((matrix_type(4, 2)));
+typedef float a32 __attribute__((matrix_type(3, 2)));
+typedef float a23 __attribute__((matrix_type(2, 3)));
+typedef float c34 __attribute__((matrix_type(3, 4, layout(column_major))));
+kernel void k(global const a34 *a, global const a42 *b, global a32 *product, global a23 *transposed,
+              global c34 *by_columns)
+{
+    *product = *a * *b;
+    *transposed = __builtin_matrix_transpose(*product + *product);
+    a34 same = __builtin_matrix_column_major_load((global const float *)by_columns, 3, 4);
+    by_columns[1] = (c34)(same + *a);
+}
+"""
+
+
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("layout", ["row-major", "column-major"])
+def test_the_layout_of_types_that_name_none(device: DeviceInfo, code: str, layout: str) -> None:
+    order = "C" if layout == "row-major" else "F"
+    a, b = np.arange(12, dtype=np.float32).reshape(3, 4), np.arange(8, dtype=np.float32).reshape(4, 2)
+    c = np.arange(24, dtype=np.float32)
+    arguments = [a.flatten(order), b.flatten(order), np.zeros(6, np.float32), np.zeros(6, np.float32), c]
+    options = ("--code", code, "-fenable-matrix", f"-fmatrix-memory-layout={layout}")
+    (found,) = run(device, LAYOUTS, [Launch("k", arguments)], *options)
+    assert found[2].tolist() == (a @ b).flatten(order).tolist()
+    assert found[3].tolist() == (2 * a @ b).T.flatten(order).tolist()
+    assert found[4][12:].tolist() == (c[:12] + a.flatten("F")).tolist()
+
+
 # --- cooperative matrices --------------------------------------------------------------------------
 
 BOTH = """

@@ -152,3 +152,25 @@ def test_preludes_define_names_with_the_librarys_prefix_only(route: str) -> None
     text = re.sub(r"//[^\n]*|\\\n", "", prelude(route)[0])
     defined = {*re.findall(r"#define (\w+)", text), *re.findall(r"^(?:static inline )?\w+ (\w+)\(", text, re.MULTILINE)}
     assert defined and not [name for name in defined if not name.lower().startswith("cm_") and not builtins.find(name)]
+
+
+EXTENDED = """
+struct Größe { int länge; int $x; };
+int f_é(int é) { int a$b = é; int a_u24_b = 10; int cm_v_a_u24_b = 100; return a$b + a_u24_b + cm_v_a_u24_b; }
+kernel void k_数(global int *δ) { local int λ[1]; struct Größe g = { 1000, 10000 }; λ[0] = f_\\u00e9(1);
+    goto ende_ß; ende_ß: *δ = λ[0] + g.länge + g.$x; }
+"""
+
+
+@pytest.mark.parametrize("code", ["c", "spirv"])
+def test_identifiers_beyond_ascii(code: str) -> None:
+    """Kernels keep their names; other names are written in ASCII in OpenCL C, different ones differently."""
+    module = coopmat.compile(EXTENDED.replace("\\\\", "\\"), ["--code", code])
+    if code == "c":
+        assert re.findall(r"[^\x00-\x7f]", module.opencl_c.partition("#line 1")[2].replace("k_数", "")) == []
+    device = device_of("cpu")
+    text = module.opencl_c if code == "c" else module.spirv
+    (found,) = execute(
+        device, text, [Launch("k_数", [np.zeros(1, np.int32)])], module.opencl_c_options if code == "c" else ()
+    )
+    assert found[0].tolist() == [11111]

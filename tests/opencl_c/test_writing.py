@@ -67,12 +67,27 @@ VERSIONS = {
     "int f(int *p) { return *p; } kernel void k(global int *o) { o[0] = f(o); }": "CL2.0",
     "kernel void k(read_write image2d_t i) { write_imagef(i, (int2)(0), read_imagef(i, (int2)(0))); }": "CL2.0",
     "kernel void k(global uint *o) { o[0] = get_sub_group_local_id(); }": "CL2.0",
+    "kernel void k(global uint *o) { o[0] = bit_reverse(o[1]); }": "CL2.0",
+    "kernel void k(global uint *o) { o[0] = dot_4x8packed_uu_uint(o[1], o[2]); }": "CL2.0",
+    "kernel void k(global int *o) { o[0] = work_group_reduce_mul(o[1]); }": "CL2.0",
+    "kernel void k(global uint *o) { barrier(1); o[0] = get_global_linear_id() + get_local_linear_id(); }": "CL1.2",
+    "kernel void k(global uint *o) { work_group_barrier(CLK_LOCAL_MEM_FENCE); o[0] = ctz(o[1]); }": "CL1.2",
+    "kernel void k(global uint *o) { work_group_barrier(1, memory_scope_device); }": "CL2.0",
 }
 
 
 @pytest.mark.parametrize(("source", "version"), VERSIONS.items())
 def test_no_newer_version_is_asked_for_than_needed(source, version):
     assert coopmat.compile(source).opencl_c_options[:2] == (f"-cl-std={version}", "-w")
+
+
+def test_barriers_with_a_scope_need_opencl_2():
+    """Text for OpenCL C 1.2 has no names of scopes."""
+    source = "kernel void k(global int *o) { sub_group_barrier(1, 4); o[0] = 1; }"
+    with pytest.raises(coopmat.CompileError, match="'sub_group_barrier' needs OpenCL C"):
+        _ = coopmat.compile(source, ["--code", "c", "-cl-std=CL1.2"]).opencl_c
+    older = coopmat.compile(source.replace(", 4", ""), ["--code", "c", "-cl-std=CL1.2"])
+    assert "sub_group_barrier(CLK_LOCAL_MEM_FENCE)" in older.opencl_c
 
 
 def test_subgroups_of_an_older_language_are_the_devices_own():

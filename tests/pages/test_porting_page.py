@@ -50,7 +50,7 @@ def test_every_row_has_a_text_or_says_none() -> None:
     assert not missing
 
 
-@pytest.mark.parametrize("table", ["FUNCTIONS", "CONSTANTS", "TYPES"])
+@pytest.mark.parametrize("table", ["FUNCTIONS", "CONSTANTS", "TYPES", "WORK_ITEMS", "QUALIFIERS"])
 def test_names_that_messages_know_are_on_the_page(table: str) -> None:
     words = set(re.findall(r"\w+", PAGE))
     assert [name for name in getattr(foreign_names, table) if name not in words] == []

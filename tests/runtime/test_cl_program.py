@@ -438,3 +438,9 @@ def test_uniform_work_groups_are_held_to(context: Any) -> None:
         kernel.set_args(buffer, np.int32(1))
         with pytest.raises(cl.LogicError, match="INVALID_WORK_GROUP_SIZE"):
             cl.enqueue_nd_range_kernel(queue, kernel, (100,), (64,))
+
+
+def test_unknown_options_of_clang_are_not_passed_to_the_device() -> None:
+    assert device_build.split_options("-cl-nosuch -fwrapv")[1] == ["-cl-nosuch"]
+    with pytest.raises(coopmat.UsageError, match="unknown option '-fno-such'"):
+        device_build.split_options("-cl-nosuch -fno-such")

@@ -36,6 +36,8 @@ def _whole(name: str, positive: str, negative: str) -> Case:
 
 CASES = [
     # printf.
+    Case("trigraphs", "g§??(0??) = 1;".replace("0??", "0§??"), "g[0] = '?' + '?'; /* ??( */ // ??)\n"),
+    Case("dollar-in-identifier-extension", "int §$n = 1; g[0] = §$n;", "int n = 1; g[0] = n; // $\n"),
     Case("format", 'printf("%d %f", §l, §i); printf("%v4hlf", §v);', 'printf("%d %f %v4d %s", c, h, v, "a");'),
     Case("format-insufficient-args", 'printf(§"%d %d", i);', 'printf("%d %%", i);'),
     Case("format-extra-args", 'printf("%d", i, §u);', 'printf("%*d", 3, i);'),
@@ -74,6 +76,8 @@ CASES = [
     Case("unused-value", "§g[i];", "i && g[0]++;"),
     Case("unused-value", "§i, i++;", "i++, u++;"),
     Case("unused-value", "for (§i; i < 3; i++) g[i] = 0;", "for (i = 0; i < 3; i++) g[i] = 0;"),
+    Case("unused-value", "§fmax(x, x); §convert_int(x); §get_global_id(0);", "(void)fmax(x, x); atomic_inc(g);"),
+    Case("unused-value", "§vload4(0, o); §convert_int_sat(x);", "\n#define LOADED(p) vload4(0, p)\nLOADED(o);"),
     Case("unused-value", "§x;", "\n#define NOTHING 0\nNOTHING;\n"),
     Case("unused-comparison", "§i == 1;", "i = 1;"),
     # Without a value.

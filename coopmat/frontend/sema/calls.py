@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import NoReturn
 
-from ...diagnostics import Note
+from ...diagnostics import FixIt, Note
 from .. import builtins, syntax, typed
+from ..foreign_names import METHODS, NAMES
 from ..typed import Convert, ConvertKind, Expr
 from ..types import CoopMatrixType, PointerType, ScalarType, Type, VectorType, VoidType, element_count, is_bits, size_of
 from . import address_spaces, compiler_builtins, matrices, matrix_types, printf, restricted_types
 from .context import Context, Overloads, Poisoned, plural
 from .conversions import assign_convert
+from .hints import spelled
 from .values import constant_value, convert_arithmetic, fold_bits, rvalue
 
 
@@ -20,7 +23,7 @@ def call(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
     while isinstance(callee, syntax.Paren):
         callee = callee.inner
     if not isinstance(callee, syntax.Identifier):
-        c.fail("not-a-function", "only a function can be called, by its name", callee.span)
+        _not_a_name(c, callee, node)
     entity = c.scope.find(callee.name)
     if isinstance(entity, typed.FunctionDecl):
         return _user_call(c, entity, node)
@@ -35,6 +38,20 @@ def call(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
     if callee.name in matrix_types.BUILTINS:
         return matrix_types.call(c, callee.name, node)
     return _builtin_call(c, callee.name, node, expected)
+
+
+def _not_a_name(c: Context, callee: syntax.Expression, node: syntax.Call) -> NoReturn:
+    """Report a call of something else than a name: in other languages, of a member function."""
+    if not isinstance(callee, syntax.Member):
+        c.fail("not-a-function", "only a function can be called, by its name", callee.span)
+    equivalent = METHODS.get(callee.name) or NAMES.get(callee.name)
+    base = spelled(c, callee.base.span)
+    fixits = []
+    if callee.name in METHODS and not node.arguments and base and not callee.arrow:
+        fixits = [FixIt(node.span, f"{METHODS[callee.name].name}({base})")]
+    message = f"OpenCL C has no member functions such as '{callee.name}': only a function can be called, by its name"
+    notes = [equivalent.note()] if equivalent else []
+    c.fail("not-a-function", message, callee.span, notes=notes, fixits=fixits)
 
 
 def _user_call(c: Context, function: typed.FunctionDecl, node: syntax.Call) -> Expr:
@@ -73,7 +90,7 @@ def _overloaded_call(c: Context, family: Overloads, node: syntax.Call) -> Expr:
             c.fail("ambiguous-call", f"the call of '{family.name}' with ({names}) is ambiguous", node.span, notes=notes)
         c.fail("no-matching-function", f"no '{family.name}' takes ({names})", node.span, notes=notes)
     if isinstance(best.function, builtins.Overload):
-        return _resolved(c, family.name, arguments, node)
+        return resolved(c, family.name, arguments, node)
     function = best.function
     _record_call(c, function, node)
     converted = [
@@ -144,7 +161,7 @@ def _builtin_call(c: Context, name: str, node: syntax.Call, expected: Type | Non
         return address_spaces.to_space(c, name, arguments, node.span)
     if any(isinstance(argument.type, CoopMatrixType) for argument in arguments):
         return matrices.component_wise(c, name, arguments, node)
-    return _resolved(c, name, arguments, node)
+    return resolved(c, name, arguments, node)
 
 
 def _values(c: Context, arguments: list[syntax.Expression]) -> list[Expr]:
@@ -158,7 +175,7 @@ def _value(c: Context, argument: syntax.Expression, expected: Type | None = None
     return value
 
 
-def _resolved(c: Context, name: str, arguments: list[Expr], node: syntax.Call) -> Expr:
+def resolved(c: Context, name: str, arguments: list[Expr], node: syntax.Call) -> Expr:
     types = [argument.type for argument in arguments]
     overload = builtins.resolve(name, types)
     if not isinstance(overload, builtins.Overload):

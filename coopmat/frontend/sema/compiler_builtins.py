@@ -7,6 +7,7 @@ from collections.abc import Callable
 from .. import syntax, typed
 from ..typed import Expr
 from ..types import INT, LONG, VOID, Type
+from . import elementwise
 from .context import Context, plural
 from .conversions import assign_convert, condition
 from .values import constant_value, rvalue
@@ -68,6 +69,7 @@ _TABLE: dict[str, Callable[[Context, str, syntax.Call], Expr]] = {
     "__builtin_constant_p": _constant_p,
     "__builtin_astype": _astype,
     "__builtin_convertvector": _convertvector,
+    **elementwise.TABLE,
 }
 NAMES = frozenset(_TABLE)
 

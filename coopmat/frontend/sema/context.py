@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from ...diagnostics import Details, Diagnostics, FixIt, Note, Span
 from ...features import Features
 from .. import syntax, typed
 from ..foreign_names import NAMES, Equivalent
-from ..types import PLAIN, Qualifiers, RecordType, Type
+from ..types import PLAIN, MatrixLayout, Qualifiers, RecordType, Type
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -203,6 +204,7 @@ class Context:
         contract: bool = True,
         wrap: bool = False,
         half_bits: bool = False,
+        row_major: bool = False,
         separate: bool = False,
     ) -> None:
         self.rules = rules
@@ -216,6 +218,8 @@ class Context:
         self.inline: dict[typed.FunctionDecl, bool] = {}
         self.overloadable: set[typed.FunctionDecl] = set()
         self.external: dict[typed.VarDecl, bool] = {}
+        # The layout of matrix types without one.
+        self.matrix_layout = MatrixLayout.ROW_MAJOR if row_major else MatrixLayout.COLUMN_MAJOR
         self.diagnostics = diagnostics
         self.features = features
         self.matrices = "__opencl_c_ext_cooperative_matrix" in features
@@ -365,9 +369,14 @@ class Context:
                 raise Abandon
             self.function.undeclared.add(name)
         equivalent = NAMES.get(name)
-        if equivalent is None and (near := self.nearest(name, candidates)):
+        is_macro = _MACRO.fullmatch(name) is not None
+        near = None if equivalent else self.nearest(name, candidates)
+        # `K` is not meant as `k`.
+        if near and not (is_macro and near.islower()):
             equivalent = Equivalent(near, interchangeable=True)
         notes = [equivalent.note()] if equivalent else []
+        if is_macro and equivalent is None:
+            notes = [Note(f"if '{name}' is a macro, the option -D{name}=VALUE defines it")]
         # If a macro produced the name, the source has another text there.
         line = self.diagnostics.sources.line(span.file, span.line) or ""
         in_source = line[span.column - 1 : span.end_column - 1] == name
@@ -383,6 +392,10 @@ class Context:
     def suggestion(self, name: str, candidates: Iterable[str]) -> list[Note]:
         near = self.nearest(name, candidates)
         return [Note(f"did you mean '{near}'?")] if near else []
+
+
+#: Names that are written as those of macros are, except those of OpenCL C.
+_MACRO = re.compile(r"(?!CLK_)[A-Z][A-Z0-9_]*")
 
 
 def _bare(name: str) -> str:

@@ -57,6 +57,7 @@ def analyse(
     contract: bool = True,
     wrap: bool = False,
     half_bits: bool = False,
+    row_major: bool = False,
     preamble: Preamble | None = None,
     only_reached: bool = False,
     separate: bool = False,
@@ -66,7 +67,8 @@ def analyse(
     `single`: a floating constant without a suffix is a float (-cl-single-precision-constant). `contract`: whether
     floating-point expressions may be contracted where no pragma decides. `wrap`: signed integers wrap modulo 2^N
     (-fwrapv); their sums and products are calculated unsigned. `half_bits`: values of half need no cl_khr_fp16, since
-    they are carried as bits and computed in float. Of a known preamble the unit has the declarations and
+    they are carried as bits and computed in float. `row_major`: matrix types without a layout are row-major.
+    Of a known preamble the unit has the declarations and
     the functions that are reached; raises Unreached where one of these was not kept. `only_reached`: the unit has only
     functions that kernels reach, if it has kernels and no matrices. `separate`: other programs may define what this one
     declares, and use what it defines.
@@ -74,7 +76,8 @@ def analyse(
     If `diagnostics` has errors afterwards, the unit is incomplete and must not be lowered.
     """
     rules = Rules(expressions.analyse, type_name, block, prototype)
-    c = Context(rules, diagnostics, features or Features.of(), single, contract, wrap, half_bits, separate)
+    flags = single, contract, wrap, half_bits, row_major, separate
+    c = Context(rules, diagnostics, features or Features.of(), *flags)
     result = unit(c, tree, preamble)
     if only_reached and result.kernels and not (result.has_matrices or result.has_matrix_types):
         found = reached(c, result.kernels)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ...diagnostics import Label, Span
+from typing import NoReturn
+
+from ...diagnostics import Label, Note, Span
 from .. import syntax, typed
 from ..typed import Expr, LValue
 from ..types import (
@@ -71,12 +73,21 @@ def _subscripted(c: Context, base: Expr, index: Expr, node: syntax.Subscript) ->
     if isinstance(left.type, ArrayType):
         c.unsupported("subscripting an array that is no object is", node.span)
     if not isinstance(left.type, PointerType):
-        labels = [Label(node.base.span)]
-        c.fail("not-subscriptable", f"'{left.type}' cannot be subscripted", node.span, labels=labels)
+        _not_subscriptable(c, base, left.type, node)
     if not is_complete(left.type.pointee):
         c.fail("incomplete-type", f"'{left.type}' points to an incomplete type", node.span)
     pointer = typed.PointerAdd(node.span, left.type, left, index_value(c, right))
     return typed.Deref(node.span, left.type.pointee, left.type.qualifiers, pointer)
+
+
+def _not_subscriptable(c: Context, base: Expr, t: Type, node: syntax.Subscript) -> NoReturn:
+    message, notes = f"'{t}' cannot be subscripted", []
+    while isinstance(base, (typed.Convert, typed.Load)):
+        base = base.operand
+    if isinstance(base, typed.MatrixElement):
+        message = "a cooperative matrix has one subscript: the number of a component that the work-item holds"
+        notes = [Note("'coop_mat_coord(m, i)' is the row and the column of component i")]
+    c.fail("not-subscriptable", message, node.span, labels=[Label(node.base.span)], notes=notes)
 
 
 def _component(c: Context, base: Expr, t: VectorType, index: Expr, node: syntax.Subscript) -> Expr:

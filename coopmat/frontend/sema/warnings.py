@@ -4,10 +4,12 @@ else.
 
 from __future__ import annotations
 
+import re
+
 from ...diagnostics import Note, Span
-from .. import syntax, typed
+from .. import builtins, syntax, typed
 from ..typed import Binary, Convert, Expr, FloatConst, IntConst, Load
-from ..types import VoidType
+from ..types import PointerType, VoidType
 from .context import Context, FunctionState
 from .implicit import text_of
 
@@ -74,6 +76,10 @@ def discarded(c: Context, e: Expr) -> None:
         e = e.right if isinstance(e, typed.Comma) else e.value
     if not _computes(e) or _from_macro(c, e):
         return
+    name = _callee(c, e)
+    if name is not None:
+        c.warn("unused-value", f"the result of '{name}' is dropped", e.span)
+        return
     if isinstance(e, Binary) and e.op in ("eq", "ne", "lt", "le", "gt", "ge"):
         c.warn("unused-comparison", "the result of a comparison is dropped", e.span)
     else:
@@ -86,6 +92,11 @@ def _computes(e: Expr) -> bool:
         return False
     if isinstance(e, Load):
         return not e.operand.place.volatile
+    if isinstance(e, typed.MatrixLoad):
+        return not (isinstance(e.pointer.type, PointerType) and e.pointer.type.qualifiers.volatile)
+    if isinstance(e, typed.BuiltinCall):
+        row = builtins.find(e.name)
+        return row is not None and (row.pure or row.name.startswith(_READS))
     if isinstance(e, typed.Logical):
         return _computes(e.right)
     if isinstance(e, typed.Conditional):
@@ -93,16 +104,35 @@ def _computes(e: Expr) -> bool:
     return isinstance(e, _PURE)
 
 
+_READS = ("vload", "read_image", "get_image")
+_MATRIX_CALLS = (
+    *(typed.MatrixMulAdd, typed.MatrixLoad, typed.MatrixFill, typed.MatrixConvert, typed.MatrixCoordinates),
+    *(typed.MatrixLength, typed.MatrixMap, typed.MatrixReduce, typed.MatrixComponentWise),
+)
 _PURE = (
+    *_MATRIX_CALLS,
+    *(typed.MatrixBinary, typed.MatrixScale, typed.MatrixNegate),
     *(IntConst, FloatConst, Convert, Binary, typed.Unary, typed.PointerAdd, typed.PointerDifference),
-    *(typed.VectorLiteral, typed.ExtractSwizzle, typed.VectorSelect, typed.AddressOf, typed.MatrixLength),
+    *(typed.VectorLiteral, typed.ExtractSwizzle, typed.VectorSelect, typed.AddressOf),
     *(typed.MatrixElementwise, typed.MatrixProduct, typed.MatrixBroadcast, typed.MatrixCast),
     *(typed.MatrixOfVector, typed.VectorOfMatrix),
 )
 
 
+def _callee(c: Context, e: Expr) -> str | None:
+    """Return the name of the builtin that an expression calls, or None if it is another operation."""
+    if not isinstance(e, (typed.BuiltinCall, *_MATRIX_CALLS)):
+        return None
+    call = re.match(r"(\w+)\s*\(", text_of(c, e.span))
+    return call[1] if call else None
+
+
 def _from_macro(c: Context, e: Expr) -> bool:
     """Return whether the expression begins or ends in a macro's expansion: macros are their author's concern."""
+    if isinstance(e, (typed.BuiltinCall, typed.MatrixComponentWise)):
+        return not text_of(c, e.span).startswith(e.name)
+    if isinstance(e, _MATRIX_CALLS):
+        return not text_of(c, e.span).startswith(("(", "coop_mat"))
     return any(_leaf_from_macro(c, _outermost(e, names)) for names in (_FIRST, _LAST))
 
 

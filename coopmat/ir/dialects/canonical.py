@@ -20,6 +20,7 @@ from .operations import (
     matrix_of,
     read_name,
     spelled,
+    stored_type,
     tag,
     type_text as matrix_text,
 )
@@ -100,7 +101,7 @@ class _Canonicalizer:
         if MENTION in text:
             for match in TYPE.finditer(text):
                 matrix_of(match[0], line)
-            if _OWN_COMPONENT in text:
+            if _OWN_COMPONENT in TYPE.sub("", text):
                 raise Malformed("ir-not-supported", "components of SPIR-V's own types are not supported", line)
             if text.count(MENTION) > sum(1 for _ in TYPE.finditer(text)):
                 raise Malformed(
@@ -237,9 +238,7 @@ class _Operation:
         return argument, int(match[1] or 0)
 
     def pointee(self, space: int, matrix: MatrixType) -> str:
-        # The backend takes bfloat16 in a name for a byte.
-        own = "i16" if matrix.component.name == "bf16" else LLVM_NAMES[matrix.component]
-        count, element = self.spelling.pointee or (1, own)
+        count, element = self.spelling.pointee or (1, stored_type(matrix.component))
         code = (f"Dv{count}_" if count > 1 else "") + CODE_OF[element]
         return f"P{code}" if space == 0 else f"PU3AS{space}{code}"
 

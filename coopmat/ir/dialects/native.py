@@ -8,7 +8,7 @@ import re
 from ...matrices.variants import Layout
 from . import parameters
 from .addresses import LOST, Addresses
-from .operations import LLVM_NAMES, MENTION, matrix_of, spelled, tag
+from .operations import CODE_OF, LLVM_NAMES, MENTION, matrix_of, spelled, tag
 from .storage import Storage
 from .text import (
     Argument,
@@ -178,15 +178,24 @@ class _Preparation:
             assert matrix is not None
             component = LLVM_NAMES[matrix.component]
             zero = "0" if matrix.component.is_integer else "0.0"
+            if component.startswith("target"):
+                # LLVM has no constants of SPIR-V's own types.
+                name = f"{spelled('Bitcast')}_{CODE_OF[component]}_f"
+                zero = self.called(name, component, Argument("i8", "0"), "zero")
             name = f"{spelled('CompositeConstruct')}_{tag(matrix)}"
-            call = Call("call spir_func", kind, quoted("@", name), [Argument(component, zero)])
-            self.fills[kind] = self.fresh("zeros")
-            self.entry.append(Instruction(self.fills[kind], str(call)))
-            if name not in self.declared:
-                self.declared.add(name)
-                head = Call("declare spir_func", kind, quoted("@", name), [Argument(component)], " convergent nounwind")
-                self.module.declarations.append(head)
+            self.fills[kind] = self.called(name, kind, Argument(component, zero), "zeros")
         return self.fills[kind]
+
+    def called(self, name: str, kind: str, argument: Argument, result: str) -> str:
+        """Call a function at the start of the function, and declare it; return the result's name."""
+        value = self.fresh(result)
+        self.entry.append(Instruction(value, str(Call("call spir_func", kind, quoted("@", name), [argument]))))
+        if name not in self.declared:
+            self.declared.add(name)
+            types = [Argument(argument.type)]
+            head = Call("declare spir_func", kind, quoted("@", name), types, " convergent nounwind")
+            self.module.declarations.append(head)
+        return value
 
     def without_selects(self, block: Block) -> list[Block]:
         """The block, split after each choice between matrices."""

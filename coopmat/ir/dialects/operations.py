@@ -21,7 +21,15 @@ from ...matrices.variants import (
 )
 from .text import Malformed
 
-TYPE = re.compile(r'target\("spirv\.CooperativeMatrixKHR", ([^,()]+), (\d+), (\d+), (\d+), (\d+)\)')
+# SPIR-V's own types of 8-bit floating point, by their encodings (OpTypeFloat, opcode 22): LLVM has none.
+_SMALL_FLOAT = 'target("spirv.Type", target("spirv.Literal", 8), target("spirv.Literal", {}), 22, 1, 1)'
+_SMALL_FLOATS = {
+    _SMALL_FLOAT.format(component.encoding.number): component
+    for component in (COMPONENT_TYPES["e4m3"], COMPONENT_TYPES["e5m2"])
+    if component.encoding is not None
+}
+_COMPONENT = "|".join(("[^,()]+", *map(re.escape, _SMALL_FLOATS)))
+TYPE = re.compile(rf'target\("spirv\.CooperativeMatrixKHR", ({_COMPONENT}), (\d+), (\d+), (\d+), (\d+)\)')
 MENTION = '"spirv.CooperativeMatrixKHR"'
 
 # LLVM's component types, which have no sign: integers count as signed, and operations say what they are.
@@ -31,12 +39,21 @@ COMPONENTS = {
     "float": COMPONENT_TYPES["f32"],
     "double": COMPONENT_TYPES["f64"],
     **{f"i{bits}": COMPONENT_TYPES[f"s{bits}"] for bits in (8, 16, 32, 64)},
+    **_SMALL_FLOATS,
 }
 LLVM_NAMES = {component: name for name, component in COMPONENTS.items()}
 # Itanium's codes, with the unsigned ones that stand for the same type here.
 CODES = {"Dh": "half", "DF16b": "bfloat", "f": "float", "d": "double"}
 CODES |= {"c": "i8", "a": "i8", "h": "i8", "s": "i16", "t": "i16", "i": "i32", "j": "i32", "l": "i64", "m": "i64"}
 CODE_OF = {"half": "Dh", "bfloat": "DF16b", "float": "f", "double": "d", "i8": "c", "i16": "s", "i32": "i", "i64": "l"}
+CODE_OF |= {name: f"u11{component.opencl_c}" for name, component in _SMALL_FLOATS.items()}
+CODES |= {CODE_OF[name]: name for name in _SMALL_FLOATS}
+
+
+def stored_type(component: ComponentType) -> str:
+    """Return LLVM's type of a component in memory in the names of loads and stores: the backend takes bfloat16 for a
+    byte."""
+    return LLVM_NAMES[component] if component.encoding is None else f"i{component.bits}"
 
 
 def matrix_of(text: str, line: str = "") -> MatrixType | None:
@@ -148,11 +165,12 @@ _WORDS = {**{name: (name, name) for name in ROWS if name != "ScalarMultiply"}, *
 
 _MANGLED = re.compile(r"_Z(\d+)(__spirv_.*)", re.DOTALL)
 _CLANG = re.compile(
-    r"__spirv_(\w+?)(?:_(?:global|local|constant|private|generic))?((?:_(?:b?f|[iu])\d+_sc\d+_\d+x\d+_u\d+)*)"
+    r"__spirv_(\w+?)(?:_(?:global|local|constant|private|generic))?((?:_(?:b?f|[iu]|e[45]m)\d+_sc\d+_\d+x\d+_u\d+)*)"
 )
 _ACCESS = re.compile(r"__cm_(get|set|coordinates)_(\w+)")
-TAG = r"m(?:DF16b|Dh|[fdcahstijlm])\d+x\d+[ABC]W?"
-_TAG = re.compile(r"m(DF16b|Dh|[fdcahstijlm])(\d+)x(\d+)([ABC])(W?)")
+_CODE = r"DF16b|Dh|u11floate4m3_t|u11floate5m2_t|[fdcahstijlm]"
+TAG = rf"m(?:{_CODE})\d+x\d+[ABC]W?"
+_TAG = re.compile(rf"m({_CODE})(\d+)x(\d+)([ABC])(W?)")
 _CONVERSION = re.compile(r"__cm_convert_([A-Za-z]+)((?:_sat)?(?:_rt[eznp])?)(_use|_transposed)?_m\w+")
 # How many matrices a map takes, or how a reduction goes, and the function, which is the program's.
 _MAP = re.compile(rf"__cm_(map)_(\d+)_{TAG}_(.+)")

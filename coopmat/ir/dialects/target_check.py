@@ -15,7 +15,7 @@ from ...matrices.memory_rules import MemoryRules
 from ...matrices.supported import Supported, multiply_add
 from ...matrices.variants import MatrixType, Operands, Variant
 from . import kernels
-from .operations import COMPONENTS, LLVM_NAMES, MENTION, TYPE as TYPE_TEXT, matrix_of, read_name
+from .operations import COMPONENTS, MENTION, TYPE as TYPE_TEXT, matrix_of, read_name, stored_type
 from .text import Call, Function, Module, parse_call
 
 _NAMED = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
@@ -45,7 +45,7 @@ def check_strides(module: Module, rules: MemoryRules, device: str, tell: Tell) -
             matrix = _accessed(call)
             if matrix is None or layout.value not in _LAYOUTS or not re.fullmatch(r"\d+", place.value):
                 continue
-            count, element = spelling.pointee or (1, LLVM_NAMES[matrix.component])
+            count, element = spelling.pointee or (1, stored_type(matrix.component))
             # A vector of three takes the room of four.
             size = COMPONENTS[element].size * (4 if count == 3 else count)
             if int(place.value) * size % rules.multiple(matrix.component):

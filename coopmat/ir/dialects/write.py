@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...matrices.variants import SCOPE_SUBGROUP, MatrixType
-from .operations import LLVM_NAMES, MENTION, ROWS, TYPE, Row, matrix_of, read_name, spelled
+from .operations import MENTION, ROWS, TYPE, Row, matrix_of, read_name, spelled, stored_type
 from .text import Argument, Call, Function, Instruction, Module, parse_call, quoted
 
 _SPACES = {"0": "private", "1": "global", "2": "constant", "3": "local", "4": "generic"}
@@ -66,7 +66,7 @@ class _Operation:
         if spelling is None or spelling.mode or spelling.change:
             return False
         component = self.matrices[0].component
-        own = (1, "i16" if component.name == "bf16" else LLVM_NAMES[component])
+        own = (1, stored_type(component))
         return self.row.kind not in ("load", "store") or spelling.pointee == own
 
 

@@ -57,14 +57,14 @@ def _check_operands(c: Context, op: str, name: str, left: Expr, right: Expr, op_
         c.fail("coop-mat-operator", message, op_span, labels=labels, notes=[Note(_ALLOWED)])
     if left.type != right.type:
         message = f"the operands of '{op}' must have one matrix type: '{left.type}' and '{right.type}' differ"
-        c.fail("coop-mat-operand-types", message, op_span, labels=labels, notes=_how_to_fit(left, right))
+        c.fail("coop-mat-operand-types", message, op_span, labels=labels, notes=_how_to_fit(op, left, right))
 
 
-def _how_to_fit(left: Expr, right: Expr) -> list[Note]:
+def _how_to_fit(op: str, left: Expr, right: Expr) -> list[Note]:
     a, b = left.type, right.type
     assert isinstance(a, CoopMatrixType) and isinstance(b, CoopMatrixType)
+    if op == "*" and (a.use.name, b.use.name) == ("A", "B") and a.columns == b.rows:
+        return [Note("'*' multiplies component by component; the matrix product is 'coop_mat_mulAdd'")]
     if a.converts_to(b):
         return [Note("a cast converts the components")]
-    if {a.use.name, b.use.name} == {"A", "B"} and a.columns == b.rows:
-        return [Note("the product of matrices is 'coop_mat_mulAdd'")]
     return []

@@ -37,7 +37,7 @@ def load(row_major: bool, c: Context, name: str, node: syntax.Call) -> Expr:
         lambda: _stride(c, node, 3, shape["columns" if row_major else "rows"], row_major),
     )
     element = check_element(c, source.type.pointee, source.span)
-    layout = MatrixLayout.ROW_MAJOR if row_major else MatrixLayout.COLUMN_MAJOR
+    layout = MatrixLayout.ROW_MAJOR if row_major else c.matrix_layout
     matrix = make(c, ConstantMatrixType(element, shape["rows"], shape["columns"], layout), node.span)
     return typed.MatrixMemoryLoad(node.span, matrix, source, stride, row_major)
 

@@ -112,7 +112,7 @@ class _Clauses:
 
     def __init__(self, c: Context) -> None:
         self.c = c
-        self.layout = MatrixLayout.COLUMN_MAJOR
+        self.layout = c.matrix_layout
         self.padding: tuple[str, int, Span] | None = None
         self.spans: dict[str, Span] = {}
 

@@ -270,6 +270,9 @@ class Function(Trees):
 
     def typed(self, item: Instruction) -> bool:
         """Emit an instruction that names a type in memory, with arrays in place of vectors."""
+        if "{" in item.text:
+            # Arrays have the alignment of elements, and other members would be at other offsets.
+            raise self.fail(f"records with {wide_types(item.text)[0]} in them are not supported")
         self.emit(as_arrays(item.text), item.result)
         return True
 

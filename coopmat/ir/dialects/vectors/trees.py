@@ -120,7 +120,21 @@ class Trees(Writer):
         vector = vector_of(call.type if call.type != "void" else call.arguments[0].type)
         if make is None or vector is None:
             raise self.fail(f"'{call.name}' is not an operation on matrices that is known here", "ir-operation")
+        if self.module.options.row_major:
+            self.transpose_operation(word, call)
         make(self, item, call, vector)
+
+    def transpose_operation(self, word: str, call: Call) -> None:
+        """Rewrite an operation on row-major matrices as one on their transposes, which have the same elements by
+        columns."""
+        arguments = call.arguments
+        if word.startswith("column.major"):
+            raise self.fail(f"'{call.name}' of row-major matrices is not supported, as in LLVM")
+        first = 1
+        if word.startswith("multiply"):
+            arguments[0], arguments[1] = arguments[1], arguments[0]
+            first = 2
+        arguments[first], arguments[-1] = arguments[-1], arguments[first]
 
     def multiply(self, item: Instruction, call: Call, vector: Vector) -> None:
         m, k, n = (int(argument.value) for argument in call.arguments[2:5])
