@@ -17,14 +17,14 @@ from .status import ExitStatus, run_guarded
 
 # Command: (module, what it does). The modules are imported when the command is used.
 COMMANDS = {
-    "cache": ("coopmat.cli.cache", "Tell what the cache of builds takes, or empty it."),
+    "cache": ("coopmat.cli.cache", "Show how large the cache of builds is, or empty it."),
     "cluster": ("coopmat.cli.cluster", "Start a worker of a cluster, or list its devices."),
-    "compile": ("coopmat.cli.compile", "Compile an OpenCL C file to SPIR-V, or show one of the stages."),
+    "compile": ("coopmat.cli.compile", "Compile OpenCL C, LLVM IR or SPIR-V to SPIR-V, or print a stage."),
     "cts": ("coopmat.cli.cts", "Run the conformance tests of cooperative matrices on a device."),
-    "devices": ("coopmat.cli.devices", "List the OpenCL devices and the route each of them gets."),
-    "doctor": ("coopmat.cli.doctor", "Tell what is installed, what is missing, and the command that mends it."),
-    "layer": ("coopmat.cli.layer", "Give programs in any language cooperative matrices, by an OpenCL layer."),
-    "run": ("coopmat.cli.run", "Compile a kernel file, run it as its header says, check the results."),
+    "devices": ("coopmat.cli.devices", "List the OpenCL devices and the route of each."),
+    "doctor": ("coopmat.cli.doctor", "Report what is missing, and the command that fixes it."),
+    "layer": ("coopmat.cli.layer", "Add cooperative matrices to any OpenCL program by a layer of the loader."),
+    "run": ("coopmat.cli.run", "Compile a kernel file, run it as its header says, and check the results."),
 }
 
 
@@ -46,9 +46,12 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
-@click.version_option(__version__, prog_name="coopmat", message="%(prog)s %(version)s", help="Show it.")
+@click.version_option(__version__, prog_name="coopmat", message="%(prog)s %(version)s", help="Print the version.")
 def group() -> None:
-    """Cooperative matrices for OpenCL C: a compiler to SPIR-V, with lowerings for every device."""
+    """Compile and run OpenCL C with cooperative matrices, on every OpenCL device.
+
+    Example: coopmat run kernels/gemm_f16.cl
+    """
 
 
 def run_command(arguments: Sequence[str] | None = None) -> int:

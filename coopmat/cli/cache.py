@@ -15,17 +15,23 @@ from .status import ExitStatus
 
 @click.group(no_args_is_help=True)
 def command() -> None:
-    """Tell what the cache of builds takes, or empty it.
+    """Show how large the cache of builds is, or empty it.
 
-    COOPMAT_CACHE_DIR names its directory, COOPMAT_CACHE_SIZE what builds may take there (512M), of which those go first
-    that were not used for longest; COOPMAT_NO_CACHE=1 turns it off. A directory that others can open is not used.
+    COOPMAT_CACHE_DIR names its directory. COOPMAT_CACHE_SIZE limits the size of its builds (default 512M); the least
+    recently used ones are removed first. COOPMAT_NO_CACHE=1 turns the cache off. A directory that others can open is
+    not used.
+
+    Example: coopmat cache info
     """
 
 
 @command.command()
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def info(as_json: bool) -> int:
-    """Tell where the cache is, whether it is used, and what it takes."""
+    """Show the cache's directory and size, and whether the cache is used.
+
+    Example: coopmat cache info --json
+    """
     state = places.state(cache_directory())
     is_off = Cache.of_environment().directory is None
     if as_json:
@@ -45,7 +51,10 @@ def info(as_json: bool) -> int:
 
 @command.command()
 def clear() -> int:
-    """Remove every build and refused program that is kept."""
+    """Remove all builds and refused programs from the cache.
+
+    Example: coopmat cache clear
+    """
     before = places.state(cache_directory())
     places.clear(cache_directory())
     after = places.state(cache_directory())

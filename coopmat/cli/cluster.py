@@ -14,18 +14,35 @@ from .status import ExitStatus
 
 @click.group(no_args_is_help=True)
 def command() -> None:
-    """Work on several machines: `dask scheduler` on one of them, `coopmat cluster worker ADDRESS` on each, and then
-    `--cluster ADDRESS` at `coopmat cts`, `coopmat compile --batch` and the campaigns of tools/ (docs/cluster.md)."""
+    """Start a worker on this machine, or list the devices of all workers.
+
+    Run `dask scheduler` on one machine and `coopmat cluster worker ADDRESS` on each. Then pass `--cluster ADDRESS` to
+    `coopmat cts`, `coopmat compile --batch` or the campaigns in tools/ (docs/cluster.md).
+
+    Example: coopmat cluster worker tcp://lab1:8786
+    """
 
 
 @command.command()
 @click.argument("address")
-@click.option("--device", metavar="D", default="", help="Only this device, as `coopmat devices` names it.")
-@click.option("--units", "per_device", type=click.IntRange(1), default=1, metavar="N", help="At a time on a device; 1.")
-@click.option("--threads", type=click.IntRange(1), metavar="N", help="Units at a time; as many as there are devices.")
-@click.option("--name", help="What the scheduler calls it.")
+@click.option("--device", metavar="D", default="", help="Use only this device: part of its name, or its numbers.")
+@click.option(
+    "--units",
+    "per_device",
+    type=click.IntRange(1),
+    default=1,
+    metavar="N",
+    help="Run N units at a time on a device (default 1).",
+)
+@click.option("--threads", type=click.IntRange(1), metavar="N", help="Run N units at a time in all.")
+@click.option("--name", help="Name the worker for the scheduler.")
 def worker(address: str, device: str, per_device: int, threads: int | None, name: str | None) -> int:
-    """Start a worker for the scheduler at ADDRESS, with the devices of this machine; Ctrl-C ends it."""
+    """Start a worker with this machine's devices.
+
+    ADDRESS is the scheduler's. Ctrl-C ends the worker.
+
+    Example: coopmat cluster worker tcp://lab1:8786 --device intel
+    """
     own = dask_engine.local_identity(device)
     for found in own.devices:
         fault = f" (it builds nothing: {found.health})" if found.health else ""
@@ -40,7 +57,10 @@ def worker(address: str, device: str, per_device: int, threads: int | None, name
 @click.argument("address")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def devices(address: str, as_json: bool) -> int:
-    """List the devices of a cluster's workers."""
+    """List the devices of a cluster's workers.
+
+    Example: coopmat cluster devices tcp://lab1:8786
+    """
     engine = dask_engine.DaskEngine(address, lambda text: click.echo(text, err=True))
     try:
         lab = engine.devices()

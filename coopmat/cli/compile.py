@@ -339,6 +339,9 @@ def _help() -> str:
     formatter = click.HelpFormatter(max_width=110)
     formatter.write_usage("coopmat compile", "[FLAGS] FILE...|- [@RESPONSE-FILE]")
     formatter.write_paragraph()
+    formatter.write_text("Compile OpenCL C, LLVM IR or SPIR-V with cooperative matrices, to SPIR-V or a text form.")
+    formatter.write_paragraph()
+    formatter.write_text("Example: coopmat compile -DN=512 -DK=512 --matrices one gemm.cl")
     with formatter.section("Input and output"):
         formatter.write_dl([(f"{', '.join(flag.names)} {flag.metavar}".strip(), flag.help) for flag in FLAGS])
     with formatter.section("Compiler"):
@@ -364,26 +367,30 @@ def outputs_of(arguments: Sequence[str]) -> tuple[Invocation, CompileOptions, di
 
 
 _COMPILER_HELP = {
-    "--matrices HOW": f"{', '.join(LISTED_ROUTES)}, or auto: the device's (default native; auto with --device).",
-    "--matrix-variants LIST": "The multiply-adds that the device has, by name, blanks between; see docs/routes.md.",
-    "--matrix-pointer-alignment BYTES, --matrix-stride-multiple BYTES": "What the device wants of matrices in memory.",
-    "--native-profile NAME": "What takes native matrices: khr (default), maint1, or igc: docs/routes.md.",
-    "--matrix-registers BITSxCOUNT": "Vector registers that expressions of matrix types count on; default 256x16.",
-    "-ffp-contract=HOW": "on (default), off, or matrix: on in expressions of matrix types, whatever pragmas say.",
-    "-fmatrix-memory-layout=LAYOUT": "column-major (default) or row-major: matrix types that do not say, and LLVM IR.",
-    "-fenable-matrix": "Nothing: matrix types are always on.",
-    "-fwrapv": "Signed integers wrap where they overflow, which is undefined otherwise.",
-    "--dialect NAME": "Spelling of the matrix operations for `--emit ll`: khr (default), rfc, clang, intel "
+    "--matrices HOW": f"Use this route: {', '.join(LISTED_ROUTES)}, or auto, the device's (default native; auto with "
+    "--device).",
+    "--matrix-variants LIST": "List the device's multiply-adds by name, separated by blanks (docs/routes.md).",
+    "--matrix-pointer-alignment BYTES, --matrix-stride-multiple BYTES": "Require this "
+    "alignment and stride of matrices in memory.",
+    "--native-profile NAME": "Write native matrices for this consumer: khr (default), maint1 or igc (docs/routes.md).",
+    "--matrix-registers BITSxCOUNT": "Tile expressions of matrix types for these vector registers (default 256x16).",
+    "-ffp-contract=HOW": "Contract products and sums: on (default), off, or matrix (in expressions of "
+    "matrix types, despite pragmas).",
+    "-fmatrix-memory-layout=LAYOUT": "Set the default layout of matrix types, and that in LLVM IR: column-major "
+    "(default) or row-major.",
+    "-fenable-matrix": "Do nothing: matrix types are always on.",
+    "-fwrapv": "Wrap signed integers that overflow; otherwise, the overflow is undefined.",
+    "--dialect NAME": "Write the matrix operations of `--emit ll` in this dialect: khr (default), rfc, clang, intel "
     "(flat vectors), intel-opaque, intel-spirv, llvm.",
-    "-D -U -I -isystem -include -cl-std= -cl-ext= -cl-... -Werror -w -W<name> -Wno-<name> -O0..-O3 -g": "As in clang "
-    "and OpenCL.",
-    "--spirv-version V, --target-env E": "The module's version, and what spirv-val checks it against.",
-    "-Rpass=matrix": "A remark for each multiply-add of matrices: the instruction that it became, or why none.",
+    "-D -U -I -isystem -include -cl-std= -cl-ext= -cl-... -Werror -w -W<name> -Wno-<name> -O0..-O3 -g": "Work as in "
+    "clang and OpenCL.",
+    "--spirv-version V, --target-env E": "Set the module's version and the environment that spirv-val checks.",
+    "-Rpass=matrix": "Report for each multiply-add of matrices the instruction that implements it, or why none does.",
     "--verify-passes": "Check the typed AST after each pass on it.",
-    "--validate, --no-validate": "Without either, native modules must be valid, and lowered ones are validated "
-    "where a spirv-val is at hand.",
+    "--validate, --no-validate": "Require validation, or turn it off. By default native modules must be valid, and "
+    "lowered ones are validated if a spirv-val is installed.",
     "-ferror-limit=N": "Stop after N errors (0: never).",
-    f"{budgets.OPTION} NAME=N": "What the compilation may take, docs/language.md#limits: "
+    f"{budgets.OPTION} NAME=N": "Set a limit (docs/language.md#limits): "
     + ", ".join(f"{row.name} ({row.default:,} {row.unit})" for row in budgets.BUDGETS.values())
     + ".",
 }

@@ -45,32 +45,48 @@ def _routes(ctx: click.Context, parameter: click.Parameter, value: str | None) -
     return tuple(names)
 
 
-_ROUTES = f"{', '.join(LISTED_ROUTES)}, or NAME@GENERATION; several with commas, `*` stands for anything."
+_ROUTES = f"Test these routes, separated by commas: {', '.join(LISTED_ROUTES)}, NAME@GENERATION, or a pattern with `*`."
 
 
 @click.command()
 @click.argument("tests", nargs=-1, metavar="[TEST]...")
-@click.option("--variant", "variants", multiple=True, metavar="V", help="Only this one; `*` stands for anything.")
-@click.option("-l", "--list", "as_list", is_flag=True, help="List the tests; with TEST or --variant their variants.")
-@click.option("-w", "--wimpy", is_flag=True, help=f"A few variants of each test; so does {_WIMPY} in the environment.")
-@click.option("--exhaustive", is_flag=True, help="Every variant instead of a covering selection.")
+@click.option("--variant", "variants", multiple=True, metavar="V", help="Run only this variant; `*` matches any text.")
+@click.option("-l", "--list", "as_list", is_flag=True, help="List the tests; with TEST or --variant, the variants.")
+@click.option("-w", "--wimpy", is_flag=True, help=f"Run a few variants of each test; so does {_WIMPY}=1.")
+@click.option("--exhaustive", is_flag=True, help="Run every variant instead of a covering selection.")
 @click.option("--route", "routes", callback=_routes, metavar="R", help=_ROUTES)
-@click.option("--device", metavar="D", help="Part of a platform's or device's name, or platform:device numbers.")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=1, metavar="N", help="Variants at a time.")
-@click.option("--resume", metavar="REPORT", help="Go on with a run, whose JSON this is: what it has is not run again.")
-@click.option("--compare", type=(str, str), metavar="A B", help="Tell what differs between two reports in JSON.")
-@click.option("--cluster", metavar="ADDRESS", help="A scheduler of dask.distributed's, or local:N (docs/cluster.md).")
-@click.option("--seed", type=click.IntRange(0), default=0, metavar="S", help="Of inputs and of the selection.")
-@click.option("--timeout", type=click.FloatRange(0.1), default=60.0, metavar="S", help="Seconds for a variant; 60.")
-@click.option("--tolerance", type=click.Choice(["strict", "upstream"]), default="strict", help="Of multiply-adds.")
-@click.option("--code", type=click.Choice(["auto", "spirv", "c"]), default="auto", help="What the device is given.")
+@click.option("--device", metavar="D", help="Use this device: part of a platform's or device's name, or its numbers.")
+@click.option("-j", "--jobs", type=click.IntRange(1), default=1, metavar="N", help="Run N variants at a time.")
+@click.option("--resume", metavar="REPORT", help="Continue the run of this JSON report; skip its variants.")
+@click.option("--compare", type=(str, str), metavar="A B", help="Print the differences between two JSON reports.")
+@click.option("--cluster", metavar="ADDRESS", help="Run on a cluster: scheduler or local:N (docs/cluster.md).")
+@click.option("--seed", type=click.IntRange(0), default=0, metavar="S", help="Draw inputs and variants with this seed.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0.1),
+    default=60.0,
+    metavar="S",
+    help="End a variant after S seconds (default 60).",
+)
+@click.option(
+    "--tolerance",
+    type=click.Choice(["strict", "upstream"]),
+    default="strict",
+    help="Set the tolerance of multiply-adds.",
+)
+@click.option(
+    "--code", type=click.Choice(["auto", "spirv", "c"]), default="auto", help="Pass SPIR-V or C to the device."
+)
 @click.option("--fail-fast", is_flag=True, help="Stop at the first failure.")
-@click.option("--keep", default="cts-failures", metavar="DIR", help="Where the files of failing variants go.")
+@click.option("--keep", default="cts-failures", metavar="DIR", help="Store the files of failing variants in DIR.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the results as JSON.")
-@click.option("--html", "html_file", metavar="FILE", help="Write a page to look at.")
-@click.option("--junit", "junit_file", metavar="FILE", help="Write JUnit's XML.")
+@click.option("--html", "html_file", metavar="FILE", help="Write the results as an HTML page.")
+@click.option("--junit", "junit_file", metavar="FILE", help="Write the results as JUnit's XML.")
 def command(**options: Any) -> int:
-    """Run the conformance tests on a device: all, or those named (c_add, 'spirv_*')."""
+    """Run the conformance tests of cooperative matrices on a device: all, or those named.
+
+    Example: coopmat cts 'c_*' --wimpy -j 2
+    """
     from coopmat.devices import require_health, select
 
     if options["compare"]:

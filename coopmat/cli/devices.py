@@ -31,11 +31,13 @@ _SHOWN = 6
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
-@click.option("--probe", is_flag=True, help="Try native matrices where a device does not say it has them.")
+@click.option("--probe", is_flag=True, help="Try the matrix instructions of devices that do not list theirs.")
 def command(as_json: bool, probe: bool) -> int:
-    """List the OpenCL devices: whether each builds an empty kernel, and the route that it gets.
+    """List the OpenCL devices: whether each builds an empty kernel, its route, and its properties.
 
-    The first is the one that the other commands and coopmat.context() take where none is named.
+    Other commands and coopmat.context() use the first device if none is named.
+
+    Example: coopmat devices --json
     """
     devices = list_devices()
     if probe:

@@ -35,11 +35,13 @@ class Finding:
 
 
 @click.command()
-@click.option("--install", type=click.Choice(["spirv-tools"]), help="Get it, for this user only.")
+@click.option("--install", type=click.Choice(["spirv-tools"]), help="Install this package, for this user only.")
 def command(install: str | None) -> int:
-    """Tell what is installed, what is missing, and the command that mends it.
+    """Report what is installed, what is missing, and the command that fixes it.
 
-    Exits 1 where something is missing that compiling or running needs.
+    The exit status is 1 if something is missing that compiling or running needs.
+
+    Example: coopmat doctor --install spirv-tools
     """
     if install is not None:
         return _install_spirv_tools()

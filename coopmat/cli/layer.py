@@ -17,28 +17,38 @@ from .status import ExitStatus
 
 @click.group(no_args_is_help=True)
 def command() -> None:
-    """Give any OpenCL program cooperative matrices, unchanged, by a layer that the OpenCL loader loads.
+    """Add cooperative matrices to any OpenCL program, unchanged, by a layer of the OpenCL loader.
 
-    COOPMAT_ROUTE names the route that programs take in place of the device's, COOPMAT_LAYER_VARIANTS the multiply-adds
-    that devices tell of: few (default), full, or their names.
+    COOPMAT_ROUTE names a route to use instead of the device's. COOPMAT_LAYER_VARIANTS selects the multiply-adds that
+    devices report: few (default), full, or a list of names.
+
+    Example: coopmat layer run -- ./program
     """
 
 
-_OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="The library's path.")
+_OUTPUT = click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write this library.")
 
 
 @command.command()
 @_OUTPUT
-@click.option("--source", "from_source", is_flag=True, help="Compile it, also where this package has it compiled.")
+@click.option("--source", "from_source", is_flag=True, help="Compile the library even if this package contains it.")
 def build(output: Path | None, from_source: bool) -> int:
-    """Make the layer's library: the one in this package, or by the C compiler: CC, the system's, the extra `layer`."""
+    """Install the layer's library from this package, or compile it.
+
+    The C compiler is $CC, the system's, or that of the extra `layer`.
+
+    Example: coopmat layer build
+    """
     click.echo(library.build(output, from_source).path)
     return ExitStatus.DONE
 
 
 @command.command()
 def env() -> int:
-    """Print the variables that a program needs, for a shell: eval "$(coopmat layer env)"."""
+    """Print shell commands that set the variables which a program needs.
+
+    Example: eval "$(coopmat layer env)"
+    """
     for name, value in library.environment(_found()).items():
         click.echo(f"export {name}={shlex.quote(value)}")
     return ExitStatus.DONE
@@ -48,7 +58,10 @@ def env() -> int:
 @click.argument("program")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(program: str, arguments: tuple[str, ...]) -> int:
-    """Run a program with the layer: coopmat layer run -- PROGRAM ARGUMENTS."""
+    """Run PROGRAM with the layer.
+
+    Example: coopmat layer run -- ./program --size 256
+    """
     variables = library.environment(_found())
     path = shutil.which(program)
     if path is None:
@@ -61,7 +74,10 @@ def run(program: str, arguments: tuple[str, ...]) -> int:
 @command.command()
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def status(as_json: bool) -> int:
-    """Tell where the library is, and what keeps it from working."""
+    """Show the library's path and any fault that keeps it from working.
+
+    Example: coopmat layer status
+    """
     found = library.find()
     path = found.path if found else library.default_path()
     faults = list(found.faults) if found else ["it was not made: run `coopmat layer build`"]

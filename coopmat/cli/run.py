@@ -56,24 +56,30 @@ class _CommandLine:
 # No short option at all: click would look for its letters inside the compiler's flags (-Dhalf).
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="FILE [COMPILER FLAGS]")
-@click.option("--kernel", metavar="K", help="Only this kernel.")
-@click.option("--device", metavar="D", help="Part of a platform's or device's name, or platform:device numbers.")
-@click.option("--repeat", type=click.IntRange(1), default=1, help="Launch N times; the time is the median.")
-@click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="End it after that time.")
+@click.option("--kernel", metavar="K", help="Run only this kernel.")
+@click.option("--device", metavar="D", help="Use this device: part of a platform's or device's name, or its numbers.")
+@click.option("--repeat", type=click.IntRange(1), default=1, help="Launch N times; print the median time.")
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Stop after this time.")
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=INTEGER", help="Set a symbol of the header and a macro."
 )
-@click.option("--matrices", metavar="HOW", default="auto", help=f"{', '.join(LISTED_ROUTES)}, or auto: the device's.")
-@click.option("--arg", "values", multiple=True, metavar="NAME=FILE.npy", help="An argument, or NAME=TYPE[SHAPE]:FILL.")
+@click.option(
+    "--matrices", metavar="HOW", default="auto", help=f"Use {', '.join(LISTED_ROUTES)}, or auto, the device's."
+)
+@click.option(
+    "--arg", "values", multiple=True, metavar="NAME=FILE.npy", help="Set an argument, or NAME=TYPE[SHAPE]:FILL."
+)
 @click.option("--out", "outs", multiple=True, metavar="NAME=FILE.npy", help="Save an argument after the launch.")
-@click.option("--check", "checks", multiple=True, metavar="CHECK", help="Check this instead of the header's checks.")
-@click.option("--global", "global_size", metavar="SIZES", help="Global size, instead of the header's.")
-@click.option("--local", "local_size", metavar="SIZES", help="Local size, instead of the header's.")
+@click.option("--check", "checks", multiple=True, metavar="CHECK", help="Replace the header's checks.")
+@click.option("--global", "global_size", metavar="SIZES", help="Replace the header's global size.")
+@click.option("--local", "local_size", metavar="SIZES", help="Replace the header's local size.")
 def command(arguments: tuple[str, ...], **options: Any) -> int:
-    """Compile FILE, run it as its header says, check and time it.
+    """Compile FILE, run it as its header says, check the results and print the time.
 
-    The header's `// run:` and `// check:` lines say what to launch and what must come out (docs/run.md).
-    Further arguments that start with `-` are the compiler's: -DK=256, -cl-fast-relaxed-math.
+    The header's `// run:` lines state the launches, its `// check:` lines the right results (docs/run.md). Other
+    arguments that start with `-` are passed to the compiler: -DK=256, -cl-fast-relaxed-math.
+
+    Example: coopmat run kernels/gemm_f16.cl --set K=512
     """
     if "-h" in arguments:
         click.echo(click.get_current_context().get_help())

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import shlex
 
+import click
 import pytest
 
 import coopmat
 from coopmat.cli import app
+from coopmat.cli.arguments import parse_arguments
 from coopmat.cli.response_files import expand
-from coopmat.options import UnknownOption, UsageError
+from coopmat.options import CompileOptions, UnknownOption, UsageError
 
 GOOD = "kernel void f(global int *a) { *a = 1; }\n"
 BAD = "kernel void f(global int *a) { *a = nosuch; }\n"
@@ -154,6 +157,34 @@ def test_a_response_file_that_cannot_be_read_is_told(text, message, run, place):
 def test_help_by_either_name(command, flag, run):
     status, out, error = run(command, flag)
     assert (status, error) == (0, "") and f"Usage: coopmat {command}" in out
+
+
+def _all_commands(group: click.Group, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    context = click.Context(group)
+    found = [path]
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        inner = (*path, name)
+        found += _all_commands(command, inner) if isinstance(command, click.Group) else [inner]
+    return found
+
+
+@pytest.mark.parametrize("path", _all_commands(app.group), ids=" ".join)
+def test_a_help_text_has_an_example_that_can_be_parsed(path, run):
+    status, out, _ = run(*path, "--help")
+    example = re.search(r"^ *Example: (.*)$", out, re.MULTILINE)
+    assert status == 0 and example
+    words = shlex.split(re.sub(r'^eval "\$\((.*)\)"$', r"\1", example[1]))
+    assert tuple(words[: len(path) + 1]) == ("coopmat", *path)
+    command, rest = app.group, words[1:]
+    while isinstance(command, click.Group):
+        command = command.get_command(click.Context(command), rest.pop(0))
+    if command.name == "compile":
+        invocation = parse_arguments(rest)
+        assert invocation.inputs
+        CompileOptions.from_arguments(invocation.options)
+    else:
+        command.make_context(command.name, rest)
 
 
 def test_letters_of_flags_are_not_help(run):
