@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = (
     "README.md",
     "CONTRIBUTING.md",
-    *(f"docs/{name}.md" for name in ("pyopencl", "layer", "conformance", "cluster")),
+    *(f"docs/{name}.md" for name in ("compile", "tools", "pyopencl", "layer", "conformance", "cluster")),
 )
 _PROGRAM = re.compile(r"(?:coopmat|pip|cmake|dask|build/\S+|tools/\S+|\.venv/bin/\S+|\./\S+)(?: |$)")
 SECONDS = 1200
@@ -34,6 +34,7 @@ SECONDS = 1200
 NEVER = {
     "tools/test": "it is the suite that runs this test",
     "tools/dev test": "it is the suite that runs this test",
+    "coopmat run multiply.cl": "tests/runtime/test_readme.py runs it",
     "dask scheduler": "it runs until it is interrupted",
     "*lab1:8786*": "it needs a scheduler on a machine named lab1",
     "coopmat cts --compare pocl.json intel.json": "it needs reports from a machine named lab1",
@@ -42,7 +43,15 @@ NEVER = {
 INSTALLING = ("pip ", "tools/demo")
 # Commands that take more than a few seconds.
 EXPENSIVE = (
-    *("pip *", "tools/demo", "tools/dev lint", "tools/dev test *", "coopmat cts", "coopmat cts --wimpy *"),
+    *(
+        "pip *",
+        "tools/demo",
+        "tools/lint",
+        "tools/dev lint",
+        "tools/dev test *",
+        "coopmat cts",
+        "coopmat cts --wimpy *",
+    ),
     *("coopmat cts 'c_*' *", "coopmat cts --cluster local:*"),
 )
 # pattern -> the commands that run before it
@@ -116,14 +125,16 @@ def _has_opencl_headers() -> bool:
 
 @pytest.fixture
 def clone(tmp_path):
-    """A directory with the files of a clone, the example of README, a program, and `coopmat` in its path."""
+    """A directory with the files of a clone, the examples of the pages, a program, and `coopmat` in its path."""
     place = tmp_path / "clone"
     place.mkdir()
     for path in ROOT.iterdir():
         if path.name not in (".git", "build", "dist"):
             (place / path.name).symlink_to(path)
-    block = re.search(r"^```c\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    (place / "gemm.cl").write_text(block[1], encoding="utf-8")
+    for page, name in (("README.md", "multiply.cl"), ("docs/compile.md", "gemm.cl")):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        block = re.search(r"^```c\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+        (place / name).write_text(block[1], encoding="utf-8")
     subprocess.run(["git", "init", "--quiet", str(place)], check=False)
     binaries = tmp_path / "bin"
     binaries.mkdir()

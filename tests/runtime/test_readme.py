@@ -1,4 +1,4 @@
-"""README's Python and the one of docs/pyopencl.md run as they stand, in a process that set up nothing."""
+"""README's example and the Python of two pages of docs/ run as printed, in a process without set-up."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from coopmat.devices import route_for
 from coopmat.spirv import tools
 
 ROOT = Path(__file__).parents[2]
@@ -27,11 +28,23 @@ def run(program: str, place: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_readmes_python(device, tmp_path):
+def test_the_example_prints_what_readme_shows(device, tmp_path):
+    if route_for(device).matrices != "one":
+        pytest.skip("README shows the output of a device whose route is `one`")
+    (source,), (shown,) = blocks("README.md", "c"), blocks("README.md", "text")
+    assert source.count("\n") == 10
+    (tmp_path / "multiply.cl").write_text(source, encoding="utf-8")
+    assert "\n    coopmat run multiply.cl\n" in (ROOT / "README.md").read_text(encoding="utf-8")
+    words = [sys.executable, "-m", "coopmat", "run", "multiply.cl", "--device", device.index]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert re.sub(r"[\d.]+ ms", "ms", done.stdout) == re.sub(r"[\d.]+ ms", "ms", shown)
+
+
+def test_the_python_of_the_page_on_compiling(device, tmp_path):
     if tools.find_tools() is None:
         pytest.skip("no spirv-val that knows SPV_KHR_cooperative_matrix")
-    (tmp_path / "gemm.cl").write_text(blocks("README.md", "c")[0], encoding="utf-8")
-    found = blocks("README.md", "python")
+    (tmp_path / "gemm.cl").write_text(blocks("docs/compile.md", "c")[0], encoding="utf-8")
+    found = blocks("docs/compile.md", "python")
     assert len(found) == 2
     run("\n".join(found), tmp_path)
 
