@@ -369,6 +369,8 @@ def outputs_of(arguments: Sequence[str]) -> tuple[Invocation, CompileOptions, di
 _COMPILER_HELP = {
     "--matrices HOW": f"Use this route: {', '.join(LISTED_ROUTES)}, or auto, the device's (default native; auto with "
     "--device).",
+    "--sub-group-size N": "Compile for subgroups of N work-items.",
+    "--code FORM": "Pass SPIR-V or OpenCL C to devices: auto (default), spirv or c.",
     "--matrix-variants LIST": "List the device's multiply-adds by name, separated by blanks (docs/routes.md).",
     "--matrix-pointer-alignment BYTES, --matrix-stride-multiple BYTES": "Require this "
     "alignment and stride of matrices in memory.",
