@@ -34,6 +34,7 @@ SECONDS = 1200
 NEVER = {
     "tools/test": "it is the suite that runs this test",
     "tools/dev test": "it is the suite that runs this test",
+    "tools/lint": "`tools/dev lint` of CONTRIBUTING.md runs it",
     "coopmat run multiply.cl": "tests/runtime/test_readme.py runs it",
     "dask scheduler": "it runs until it is interrupted",
     "*lab1:8786*": "it needs a scheduler on a machine named lab1",
