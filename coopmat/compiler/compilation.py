@@ -352,10 +352,11 @@ class Module(Compilation):
         if self.options.dialect == "khr":
             return text
         text = reprint(text)
-        if self.options.dialect in dialects.INTEL and self.options.matrices == "native":
-            # Its matrices are values: variables would keep the canonical type.
-            text = emit(text, EmitOptions(passes="sroa", want=frozenset({"llvm_ir"}))).llvm_ir or text
         try:
+            if self.options.dialect in dialects.INTEL and self.options.matrices == "native":
+                dialects.check_for_intel(text)
+                # Its matrices are values: variables would keep the canonical type.
+                text = emit(text, EmitOptions(passes="sroa", want=frozenset({"llvm_ir"}))).llvm_ir or text
             return reprint(dialects.rewrite(text, self.options.dialect))
         except dialects.Malformed as error:
             # The dialect has no word for it, as for 8-bit floating point.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from . import intel, joint_matrix, metadata, places as places
 from .canonical import canonicalize as canonicalize
-from .intel import modern as modern
+from .intel import check as check_for_intel, modern as modern
 from .operations import MENTION as MENTION
 from .text import Malformed as Malformed, Module as Module, parse_module as parse_module
 from .write import write

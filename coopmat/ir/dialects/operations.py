@@ -23,12 +23,12 @@ from .text import Malformed
 
 # SPIR-V's own types of 8-bit floating point, by their encodings (OpTypeFloat, opcode 22): LLVM has none.
 _SMALL_FLOAT = 'target("spirv.Type", target("spirv.Literal", 8), target("spirv.Literal", {}), 22, 1, 1)'
-_SMALL_FLOATS = {
+SMALL_FLOATS = {
     _SMALL_FLOAT.format(component.encoding.number): component
     for component in (COMPONENT_TYPES["e4m3"], COMPONENT_TYPES["e5m2"])
     if component.encoding is not None
 }
-_COMPONENT = "|".join(("[^,()]+", *map(re.escape, _SMALL_FLOATS)))
+_COMPONENT = "|".join(("[^,()]+", *map(re.escape, SMALL_FLOATS)))
 TYPE = re.compile(rf'target\("spirv\.CooperativeMatrixKHR", ({_COMPONENT}), (\d+), (\d+), (\d+), (\d+)\)')
 MENTION = '"spirv.CooperativeMatrixKHR"'
 
@@ -39,15 +39,15 @@ COMPONENTS = {
     "float": COMPONENT_TYPES["f32"],
     "double": COMPONENT_TYPES["f64"],
     **{f"i{bits}": COMPONENT_TYPES[f"s{bits}"] for bits in (8, 16, 32, 64)},
-    **_SMALL_FLOATS,
+    **SMALL_FLOATS,
 }
 LLVM_NAMES = {component: name for name, component in COMPONENTS.items()}
 # Itanium's codes, with the unsigned ones that stand for the same type here.
 CODES = {"Dh": "half", "DF16b": "bfloat", "f": "float", "d": "double"}
 CODES |= {"c": "i8", "a": "i8", "h": "i8", "s": "i16", "t": "i16", "i": "i32", "j": "i32", "l": "i64", "m": "i64"}
 CODE_OF = {"half": "Dh", "bfloat": "DF16b", "float": "f", "double": "d", "i8": "c", "i16": "s", "i32": "i", "i64": "l"}
-CODE_OF |= {name: f"u11{component.opencl_c}" for name, component in _SMALL_FLOATS.items()}
-CODES |= {CODE_OF[name]: name for name in _SMALL_FLOATS}
+CODE_OF |= {name: f"u11{component.opencl_c}" for name, component in SMALL_FLOATS.items()}
+CODES |= {CODE_OF[name]: name for name in SMALL_FLOATS}
 
 
 def stored_type(component: ComponentType) -> str:

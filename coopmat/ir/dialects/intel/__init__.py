@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from .read import read
 from .spelling import modern
-from .write import FORMS, write
+from .write import FORMS, check, write
 
-__all__ = ["FORMS", "modern", "read", "write"]
+__all__ = ["FORMS", "check", "modern", "read", "write"]

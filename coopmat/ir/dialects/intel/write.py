@@ -14,13 +14,23 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ....matrices.variants import ComponentType, MatrixType
-from ..operations import LLVM_NAMES, ROWS, Row, matrix_of, read_name as read_canonical, tag, type_text
+from ..operations import (
+    LLVM_NAMES,
+    ROWS,
+    SMALL_FLOATS,
+    Row,
+    matrix_of,
+    read_name as read_canonical,
+    tag,
+    type_text,
+)
 from ..text import (
     Argument,
     Block,
     Call,
     Function,
     Instruction,
+    Malformed,
     Module,
     Names,
     operands,
@@ -56,6 +66,12 @@ FORMS: Mapping[str, Form] = MappingProxyType(
         "intel-spirv": Form(opaque_type, False, False),
     }
 )
+
+
+def check(text: str) -> None:
+    """Raise Malformed if a canonical module has components that Intel's matrices lack."""
+    if any(name in text for name in SMALL_FLOATS):
+        raise Malformed("ir-not-supported", "components of SPIR-V's own types are not supported")
 
 
 def write(module: Module, dialect: str) -> None:
