@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from . import intel, joint_matrix, metadata, places as places
 from .canonical import canonicalize as canonicalize
-from .intel import check as check_for_intel, modern as modern
+from .intel import modern as modern
 from .operations import MENTION as MENTION
 from .text import Malformed as Malformed, Module as Module, parse_module as parse_module
 from .write import write
 
 DIALECTS = ("khr", "rfc", "clang")
 INTEL = tuple(intel.FORMS)
+check_for_intel = intel.check
 
 
 def read(text: str) -> str:
