@@ -141,12 +141,14 @@ class Generator(Calls):
             return [tree.Assign(place, "", self.bare(value))]
         op = rng.choice("+-*")
         old = tree.Ref(kind, variable.range, place)
-        other: tree.Node = self.expression(kind, scope, depth - 1)
+        # Whether the variable is read before or after a call that changes it, C leaves open.
+        inside = scope.inner(value=True)
+        other: tree.Node = self.expression(kind, inside, depth - 1)
         if rng.random() < 0.4:
             value_type = FLOAT if kind.component.kind == "small" else kind.component
             other = tree.Num(kind.component if value_type is kind.component else FLOAT, rng.choice([1, 2, 3]), True)
             if kind.component.kind == "small":
-                other = self.small(self.expression(kind, scope, depth - 1))
+                other = self.small(self.expression(kind, inside, depth - 1))
         if isinstance(other, tree.Matrix) and kind.component.floating:
             other = self.small(other)
         bounds = self.sum(op, old, other)
@@ -170,6 +172,7 @@ class Generator(Calls):
         if not kind.component.floating and bounds != full(kind.component):
             return []
         body: list[tree.Node] = []
+        around = list(maker.values.components)
         inside = maker.body(bounds, 1)
         result = inside.pop()
         assert isinstance(result, tree.Return)
@@ -179,6 +182,7 @@ class Generator(Calls):
         assert isinstance(result.value, tree.Scalar)
         body = [*inside, tree.SetScalar(name, result.value)]
         if rng.random() < 0.3:
+            maker.values.components = around
             body = [tree.If(maker.condition(), body, [])]
         place = self.place(variable, scope)
         return [tree.Elements(place, kind, name, row, column, body, coordinates, rng.random() < 0.3)]
