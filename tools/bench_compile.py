@@ -243,20 +243,10 @@ def bench_long(optimised: bool) -> list[Row]:
     with tempfile.TemporaryDirectory() as place:
         main = long_source.write(Path(place))
         os.environ["COOPMAT_CACHE_DIR"] = f"{place}/cache"
-        program = [sys.executable, "-m", "coopmat", "compile", "-w", "--no-validate", str(main), "-o", f"{place}/a.spv"]
+        command = [sys.executable, "-m", "coopmat", "compile", "--no-validate"]
+        program = [*command, "-w", str(main), "-o", f"{place}/a.spv"]
         _run([sys.executable, "-c", COMPILE])
-        _run(
-            [
-                sys.executable,
-                "-m",
-                "coopmat",
-                "compile",
-                "--no-validate",
-                str(ROOT / "kernels/saxpy.cl"),
-                "-o",
-                os.devnull,
-            ]
-        )
+        _run([*command, str(ROOT / "kernels/saxpy.cl"), "-o", os.devnull])
         for number in range(LONG_ROUNDS):
             # Another text each time: nothing of it is known, but the grammar's tables are.
             types = main.with_name("types.h")

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from ..diagnostics import Diagnostic, SourceMap, render_text
 from ..options import CompileOptions
 from ..reporting import warn
-from . import compilation
-from .compilation import Module
+from .module import Module, compile as compile_quietly
 
 
 def compile(
@@ -29,7 +28,7 @@ def compile(
     builds. Warnings and remarks (`-Rpass=matrix`) are issued as `CompilerWarning` when the stage that finds them runs;
     `-w` turns them off. Raises CompileError, UsageError, OSError for a path that cannot be read.
     """
-    module = compilation.compile(source, options, name=name, language=language)
+    module = compile_quietly(source, options, name=name, language=language)
     for item in module.diagnostics:
         _warn(item, module.sources)
     module.findings.listener = _warn

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
 from coopmat.devices import DeviceInfo
 
 from .outcome import Outcome, Results, Status
-from .report.read import Report, key_of, known, require_same_run
+from .report.read import Key, Report, key_of, known, require_same_run
 from .schedule import Batch, Catalogue, Item, Schedule, Settings, schedule, select, select_tests
 from .workers import Pool
 
 
 class Place(Protocol):
-    """A `Place` is where a run's batches run: a device of a cluster (`remote.ClusterDevice`)."""
+    """A `Place` is where a run's batches run: here, or a device of a cluster (`remote.ClusterDevice`)."""
 
     def plan(
         self, settings: Settings, tests: Sequence[str], routes: Sequence[str], variants: Sequence[str]
@@ -29,6 +29,25 @@ class Place(Protocol):
 
 Started = Callable[[str, str, str], None]
 Done = Callable[[Outcome], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """A device of this machine, whose batches run in `jobs` processes."""
+
+    device: DeviceInfo
+    jobs: int
+    started: Started
+
+    def plan(
+        self, settings: Settings, tests: Sequence[str], routes: Sequence[str], variants: Sequence[str]
+    ) -> Schedule:
+        return plan_here(settings, self.device, tests, routes, variants)
+
+    def run(self, settings: Settings, batches: Sequence[Batch], done: Callable[[Outcome], bool]) -> None:
+        pool = Pool(settings, self.jobs, self.started, done)
+        pool.run(batches)
+        pool.close()
 
 
 def run(
@@ -55,21 +74,14 @@ def run(
     InternalError if no worker starts.
     """
     begin = time.monotonic()
-    if place is not None:
-        plan = place.plan(settings, tests, routes, variants)
-    else:
-        plan = plan_here(settings, device, tests, routes, variants)
+    place = place or _Here(device, jobs, started)
+    plan = place.plan(settings, tests, routes, variants)
     options = {name: getattr(settings, name) for name in ("seed", "selection", "tolerance", "timeout")} | {"jobs": jobs}
     routes = list(routes) or [settings.default_route]
     results = Results(device, routes, list(arguments), options, plan.size, datetime.now().astimezone())
     order = plan.order()
     planned(plan.size)
-    batches = plan.batches
-    if resume is not None:
-        require_same_run(resume, results, settings)
-        before = known(resume, order)
-        results.outcomes += before.values()
-        batches = [part for batch in batches for part in batch.without(before)]
+    batches = plan.batches if resume is None else _remaining(plan.batches, resume, order, results, settings)
     machine = platform.node()
 
     def collect(outcome: Outcome) -> bool:
@@ -81,18 +93,23 @@ def run(
         for outcome in plan.outcomes:
             started(outcome.test, outcome.variant, outcome.route)
             collect(outcome)
-        if place is not None:
-            place.run(settings, batches, collect)
-        else:
-            pool = Pool(settings, jobs, started, collect)
-            pool.run(batches)
-            pool.close()
+        place.run(settings, batches, collect)
     except KeyboardInterrupt:
         results.interrupted = True
     # However the work was spread, the rows of a report have one order.
     results.outcomes.sort(key=lambda outcome: order[key_of(outcome)])
     results.seconds = time.monotonic() - begin
     return results
+
+
+def _remaining(
+    batches: Sequence[Batch], resume: Report, order: Mapping[Key, int], results: Results, settings: Settings
+) -> list[Batch]:
+    """Add the outcomes of the report `resume` to the results, and return the batches without their variants."""
+    require_same_run(resume, results, settings)
+    before = known(resume, order)
+    results.outcomes += before.values()
+    return [part for batch in batches for part in batch.without(before)]
 
 
 def plan_here(

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from ..diagnostics import Diagnostics
 from . import tokens as tk
 from .expansion import DYNAMIC, Expander
-from .tokens import LiteralError, Token, decode_char, decode_integer
+from .literals import LiteralError, decode_char, decode_integer
+from .tokens import Token
 from .words import PRECEDENCE
 
 #: clang's names, with or without `__` around them: what `__has_extension(X)` and `__has_feature(X)` hold for.

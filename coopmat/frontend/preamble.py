@@ -31,7 +31,7 @@ from ..cache import Cache, Entry, key_of, package_version
 from ..diagnostics import Diagnostics
 
 if TYPE_CHECKING:
-    from .preprocess import PreprocessOptions
+    from .preprocess_options import PreprocessOptions
 
 #: Fewer tokens are analysed about as fast as what is kept of them is read.
 FEWEST_TOKENS = 5_000

@@ -20,6 +20,7 @@ from . import tokens as tk
 from .conditionals import Condition, Conditionals
 from .expansion import Expander, ExpansionLimit, InvalidMacro, Macro, Unterminated, defined, definition, predefine
 from .preamble import FEWEST_TOKENS, Preamble, digest, length as preamble_length, words_of
+from .preprocess_options import PreprocessOptions
 from .sources import Region, SourceFile, add_presumed, find_include, open_source
 from .tokens import Token, TokenStream, quoted, unquoted
 
@@ -30,25 +31,6 @@ DEEPEST_INCLUDE = 200
 MOST_INCLUDES = 10_000
 _RESERVED = frozenset({"defined", "__FILE__", "__LINE__", "__COUNTER__", "__DATE__", "__TIME__"})
 _NAME = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class PreprocessOptions:
-    """`PreprocessOptions` are the command line's options for the preprocessor.
-
-    `defines` are ("NAME" or "NAME(parameters)", replacement); `includes` are the files of -include;
-    `extensions` maps the names in -cl-ext to their values, "all" included; `virtual_files` are includes held in memory,
-    looked up by exact name before any directory.
-    """
-
-    defines: tuple[tuple[str, str], ...] = ()
-    undefines: tuple[str, ...] = ()
-    include_dirs: tuple[str, ...] = ()
-    includes: tuple[str, ...] = ()
-    cl_std: str = "CL3.0"
-    extensions: Mapping[str, bool] = field(default_factory=dict)
-    fast_relaxed_math: bool = False
-    virtual_files: Mapping[str, str] = field(default_factory=dict)
 
 
 class _Stop(Exception):

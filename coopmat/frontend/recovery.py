@@ -15,6 +15,7 @@ from ..diagnostics import Details, FixIt, Label, Note, Span
 from . import parse as lalr, syntax as ast, tokens as tk
 from .build import ForHead
 from .foreign_names import NAMES, QUALIFIERS, TYPES
+from .lookahead import CLOSERS, OPENERS, Lookahead
 from .tokens import Token
 from .words import CPP_WORDS, TERMINALS
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
     from .parse import Parser
 
-_CLOSERS = {"(": ")", "[": "]", "{": "}"}
-_OPENERS = {closer: opener for opener, closer in _CLOSERS.items()}
 _CLOSING_TERMINALS = {")": "RPAR", "]": "RSQB", "}": "RBRACE"}
 _ASSEMBLY = ("asm", "__asm", "__asm__")
 _ASSEMBLY_WORDS = ("volatile", "__volatile", "__volatile__", "goto", "inline")
@@ -55,13 +54,11 @@ _AFTER_LIST_COMMA = ("STORAGE", "TYPE_WORD", "RBRACE")
 _MOST_SUGGESTIONS = 50
 
 
-class Recovery:
+class Recovery(Lookahead):
     """`Recovery` handles the errors of one parse."""
 
     def __init__(self, parser: Parser) -> None:
-        self.parser = parser
-        self.tables = parser.tables
-        self.tokens = parser.tokens
+        super().__init__(parser)
         self.diagnostics = parser.diagnostics
         self.errors = 0
         #: The token at which something was mended last: the same place is not reported twice.
@@ -97,61 +94,6 @@ class Recovery:
     def error(self, code: str, message: str, span: Span, **details: Unpack[Details]) -> None:
         self.errors += 1
         self.diagnostics.error(code, message, span, **details)
-
-    # --- what would fit ---
-
-    def fits(self, *terminals: str) -> bool:
-        """Return whether these terminals could follow in a row."""
-        tables = self.tables
-        states = list(self.parser.states)
-        for terminal in terminals:
-            while True:
-                if terminal == lalr.END and states[-1] == tables.accept:
-                    return True
-                rule = tables.defaults[states[-1]]
-                if rule < 0:
-                    action = tables.actions[states[-1]].get(terminal)
-                    if action is None:
-                        return False
-                    if action >= 0:
-                        states.append(action)
-                        break
-                    rule = ~action
-                origin, size, _ = tables.rules[rule]
-                if size:
-                    del states[-size:]
-                states.append(tables.gotos[states[-1]][origin])
-        return True
-
-    def terminal(self, index: int) -> str:
-        if index >= len(self.tokens):
-            return lalr.END
-        token = self.tokens[index]
-        if token.type in (tk.ID, tk.PUNCTUATOR):
-            word_terminal = self.parser.words.get(token.value)
-            if word_terminal is not None:
-                return word_terminal
-            if token.type == tk.PUNCTUATOR:
-                return "UNKNOWN"
-            return "TYPE_NAME" if self.parser.scopes.is_type(token.value) else "IDENTIFIER"
-        return token.type if token.type in (tk.INTEGER, tk.FLOAT, tk.CHAR, tk.STRING) else "UNKNOWN"
-
-    def text(self, index: int) -> str:
-        """Return the text of a token, or "" past the last one."""
-        return self.tokens[index].value if index < len(self.tokens) else ""
-
-    def open_brackets(self) -> list[Token]:
-        """Return the brackets that are open at this point, outermost first."""
-        stack: list[Token] = []
-        for value in self.parser.values:
-            opener = value.opener if isinstance(value, ForHead) else value
-            if not isinstance(opener, Token):
-                continue
-            if opener.value in _CLOSERS:
-                stack.append(opener)
-            elif opener.value in _OPENERS and stack:
-                stack.pop()
-        return stack
 
     # --- mending ---
 
@@ -284,17 +226,6 @@ class Recovery:
             return None
         return self.resume(index)
 
-    def group_end(self, index: int) -> int:
-        """Return the index after the bracket that closes the one at `index`, or the end if none does."""
-        opener = self.tokens[index].value
-        depth = 0
-        for at in range(index, len(self.tokens)):
-            value = self.tokens[at].value
-            depth += (value == opener) - (value == _CLOSERS[opener])
-            if not depth:
-                return at + 1
-        return len(self.tokens)
-
     def inline_assembly(self, index: int) -> int:
         """Skip inline assembly in a statement, a declaration, or the name of a declarator; the rest parses without
         it."""
@@ -319,7 +250,7 @@ class Recovery:
             brackets = self.open_brackets()
             while brackets and brackets[-1].value != "{" and len(closers) < 8:
                 opener = brackets.pop()
-                closer = _CLOSERS[opener.value]
+                closer = CLOSERS[opener.value]
                 if closer == token.value:
                     break
                 closers.append(_CLOSING_TERMINALS[closer])
@@ -357,9 +288,9 @@ class Recovery:
             if not self.errors:
                 self.error("syntax-error", "'else' without an 'if'", token.span)
             return index + 1
-        if token.value not in _OPENERS or token.type != tk.PUNCTUATOR:
+        if token.value not in OPENERS or token.type != tk.PUNCTUATOR:
             return None
-        opener = _OPENERS[token.value]
+        opener = OPENERS[token.value]
         if any(bracket.value == opener for bracket in self.open_brackets()):
             return None
         if token.value == "}" or self.fits(self.terminal(index + 1)):
@@ -380,7 +311,7 @@ class Recovery:
             self.error("syntax-error", "a function cannot be defined inside another", token.span)
         elif self.terminal(index) == "UNKNOWN":
             self.error("syntax-error", f"unexpected '{_shown(token)}'", token.span)
-        elif token.value in _OPENERS and innermost is not None and _CLOSERS[innermost.value] != token.value:
+        elif token.value in OPENERS and innermost is not None and CLOSERS[innermost.value] != token.value:
             message = f"'{token.value}' does not match '{innermost.value}'"
             self.error("unmatched-bracket", message, token.span, labels=_here(innermost, "is open here"))
         elif expected := next((row for row in _FIRST_EXPECTED if self.fits(row[0])), None):
@@ -389,8 +320,8 @@ class Recovery:
         elif self.fits("SEMICOLON"):
             before = _shown(self.tokens[index - 1])
             self.error("expected-semicolon", f"expected ';' after '{before}'", token.span)
-        elif innermost is not None and self.fits(_CLOSING_TERMINALS[_CLOSERS[innermost.value]]):
-            closer = f"'{_CLOSERS[innermost.value]}'"
+        elif innermost is not None and self.fits(_CLOSING_TERMINALS[CLOSERS[innermost.value]]):
+            closer = f"'{CLOSERS[innermost.value]}'"
             if any(self.fits("COMMA", terminal) for terminal in _AFTER_LIST_COMMA):
                 closer = f"',' or {closer}"
             labels = _here(innermost, "is open here")
@@ -475,7 +406,7 @@ class Recovery:
             # The missing text has been reported already.
             pass
         elif brackets:
-            closer = _CLOSERS[brackets[-1].value]
+            closer = CLOSERS[brackets[-1].value]
             labels = _here(brackets[-1], "is open here")
             self.error("unmatched-bracket", f"expected '{closer}' at the end of the file", end, labels=labels)
         elif self.fits("SEMICOLON"):

@@ -1,14 +1,14 @@
-"""Preprocessing tokens with exact positions: the scanner that makes them; the values of numbers, characters and
-strings; clang's warnings about comments; and `TokenStream`, the preprocessor's result, with its text for -E.
+"""Preprocessing tokens with exact positions: the scanner that makes them; clang's warnings about comments; and
+`TokenStream`, the preprocessor's result, with its text for -E.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostics, Span
 
@@ -156,72 +156,98 @@ class Scanner:
     def parts(self) -> Iterator[tuple[bool, list[Token]]]:
         """Yield the logical lines that begin with `#`, and between them what other lines have, all in one list, each
         with whether it is a directive; comments and blanks become `spaced` flags."""
-        file, text = self.file, self.text
+        text = self.text
         spliced = _Spliced(text) if _SPLICE.search(text) or "??" in text else None
-        # Where lines were joined, then never.
-        splices = iter([*spliced.joins, len(text) + 1] if spliced else [len(text) + 1])
-        splice = next(splices)
         logical = spliced.text if spliced else text
-        types, spellings, newline, new = _TYPE_OF_GROUP, _SPELLINGS, _NEWLINE, tuple.__new__
-        # Columns are counted from `origin`, the offset before the first one of a line.
-        line, origin, at, length = self.line, -1, 0, len(logical)
+        # Where lines were joined, then never.
+        joins = iter([*spliced.joins, len(text) + 1] if spliced else [len(text) + 1])
+        lines = _Lines(joins, next(joins), self.line)
+        at = 0
+        while at < len(logical):
+            at = yield from self._stretch(logical, at, lines, spliced)
+
+    def _stretch(
+        self, logical: str, at: int, lines: _Lines, spliced: _Spliced | None
+    ) -> Generator[tuple[bool, list[Token]], None, int]:
+        """Yield the parts from offset `at` on, up to the next skipped text or the end; return the offset to continue
+        at. This loop runs once a token: it calls nothing that it need not call."""
+        file, first, new = self.file, self.line, tuple.__new__
+        types, spellings, newline = _TYPE_OF_GROUP, _SPELLINGS, _NEWLINE
+        line, origin, join = lines.line, lines.origin, lines.join
         spaced = directive = False
         fresh = True
         tokens: list[Token] = []
-        while at < length:
-            for match in _SCAN.finditer(logical, at):
-                group = match.lastindex or 0
-                start, end = match.span(group)
-                # A physical line begins where two were joined.
-                while splice <= start:
-                    line, origin = line + 1, splice - 1
-                    splice = next(splices)
-                kind = types[group]
-                if kind is not None:
-                    value = match[group]
-                    if spliced is not None and (end > splice or kind is BAD or spliced.trigraphs):
-                        span = spliced.span(file, start, end, self.line)
-                    else:
-                        column = start - origin
-                        span = new(Span, (file, line, column, line, column + end - start))
-                    if kind is PUNCTUATOR and value in spellings:
-                        kind, value = spellings[value]
-                    elif kind is _EXTENDED:
-                        kind, value = _extended(value)
-                    if fresh:
-                        fresh = False
-                        if value == "#":
-                            if tokens:
-                                yield False, tokens
-                                tokens = []
-                            directive = True
-                    tokens.append(Token(kind, value, span, spaced or start != match.start()))
-                    spaced = False
-                elif group == newline:
-                    if directive:
-                        yield True, tokens
-                        tokens, directive = [], False
-                        if self.skipping:
-                            at = _skipped(logical, start)
-                            while splice <= at:
-                                line, splice = line + 1, next(splices)
-                            line += logical.count("\n", start, at)
-                            # Scanning goes on at a newline: this one, where nothing was skipped.
-                            break
-                    line, origin, spaced, fresh = line + 1, end - 1, False, True
+        for match in _SCAN.finditer(logical, at):
+            group = match.lastindex or 0
+            start, end = match.span(group)
+            if join <= start:
+                line, origin, join = lines.cross(start + 1, line, origin)
+            kind = types[group]
+            if kind is not None:
+                value = match[group]
+                if spliced is not None and (end > join or kind is BAD or spliced.trigraphs):
+                    span = spliced.span(file, start, end, first)
                 else:
-                    spaced = True
-                    if group == _COMMENT:
-                        newlines = logical.count("\n", start, end)
-                        if newlines:
-                            line, origin = line + newlines, logical.rfind("\n", start, end)
-                        while splice < end:
-                            line, origin = line + 1, max(origin, splice - 1)
-                            splice = next(splices)
+                    column = start - origin
+                    span = new(Span, (file, line, column, line, column + end - start))
+                if (kind is PUNCTUATOR and value in spellings) or kind is _EXTENDED:
+                    kind, value = spellings.get(value) or _extended(value)
+                if fresh:
+                    fresh = False
+                    if value == "#":
+                        if tokens:
+                            yield False, tokens
+                            tokens = []
+                        directive = True
+                tokens.append(Token(kind, value, span, spaced or start != match.start()))
+                spaced = False
+            elif group == newline:
+                if directive:
+                    yield True, tokens
+                    tokens, directive = [], False
+                    if self.skipping:
+                        return lines.skip(logical, start, line, origin)
+                line, origin, spaced, fresh = line + 1, end - 1, False, True
             else:
-                at = length
+                spaced = True
+                if group == _COMMENT:
+                    line, origin, join = lines.comment(logical, start, end, line, origin)
         if tokens:
             yield directive, tokens
+        return len(logical)
+
+
+@dataclass(slots=True)
+class _Lines:
+    """`_Lines` counts the physical lines of a logical text. `joins` are the offsets at which lines were joined, in
+    order, and `join` is the next one. `origin` is the offset before the first column of `line`."""
+
+    joins: Iterator[int]
+    join: int
+    line: int
+    origin: int = -1
+
+    def cross(self, end: int, line: int, origin: int) -> tuple[int, int, int]:
+        """Return the line and the origin after the joins before `end`, and the next join."""
+        while self.join < end:
+            line, origin = line + 1, max(origin, self.join - 1)
+            self.join = next(self.joins)
+        return line, origin, self.join
+
+    def comment(self, text: str, start: int, end: int, line: int, origin: int) -> tuple[int, int, int]:
+        """Return the line and the origin after a block comment, and the next join."""
+        newlines = text.count("\n", start, end)
+        if newlines:
+            line, origin = line + newlines, text.rfind("\n", start, end)
+        return self.cross(end, line, origin)
+
+    def skip(self, text: str, start: int, line: int, origin: int) -> int:
+        """Count the lines of the text that is skipped from the newline at `start` on. Return the offset of the newline
+        at which scanning continues, which is `start` if nothing is skipped."""
+        at = _skipped(text, start)
+        self.line, self.origin, _ = self.cross(at + 1, line, origin)
+        self.line += text.count("\n", start, at)
+        return at
 
 
 def _extended(text: str) -> tuple[str, str]:
@@ -408,183 +434,3 @@ def _findings(text: str) -> Iterator[tuple[int, str, str]]:
             if match.start() < start + len(comment) and not _NEXT.match(text, match.end()):
                 yield match.start(), "multi-line-comment", "a '//' comment that goes on on the next line"
                 break
-
-
-# --- literals --------------------------------------------------------------------------------------
-
-
-class LiteralError(Exception):
-    """Raised for a malformed constant: `code` and `message` for the diagnostic, `offset` into the text."""
-
-    def __init__(self, code: str, message: str, offset: int = 0) -> None:
-        self.code, self.message, self.offset = code, message, offset
-        super().__init__(message)
-
-
-class IntegerValue(NamedTuple):
-    """An integer constant; `suffix` is "", "u", "l", "ul", "ll" or "ull"; `decimal` affects the choice of type (C99,
-    6.4.4.1)."""
-
-    value: int
-    suffix: str
-    decimal: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FloatValue:
-    """A floating constant; `value` is rounded once, to double; `exact` is an integer ratio. `suffix`: "", "f", "h" or
-    "l"."""
-
-    value: float
-    suffix: str
-    exact: tuple[int, int]
-
-
-_INTEGER = re.compile(
-    r"(0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<bin>[01]+)|(?P<dec>(?!0[xXbB])[0-9]+))(?P<suffix>[A-Za-z_][\w.]*)?\Z"
-)
-_DECIMAL = re.compile(
-    r"(?P<digits>[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE](?P<exponent>[+-]?[0-9]+))?(?P<suffix>[A-Za-z_]\w*)?\Z"
-)
-_HEX = re.compile(
-    r"0[xX](?P<digits>[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)"
-    r"[pP](?P<exponent>[+-]?[0-9]+)(?P<suffix>[A-Za-z_]\w*)?\Z"
-)
-_INTEGER_SUFFIXES = {"", "u", "l", "ul", "lu", "ll", "ull", "llu"}
-#: Longer numbers than this do not fit any type, and int() of them would be slow.
-_MOST_DIGITS = 400
-_LARGEST_EXPONENT = 5000
-
-
-def decode_integer(text: str) -> IntegerValue:
-    """Return the value of an integer constant of any base; the caller chooses the type. Raises LiteralError."""
-    if text.isdecimal() and text.isascii() and (text[0] != "0" or text == "0") and len(text) < 19:
-        return IntegerValue(int(text), "", True)
-    match = _INTEGER.match(text)
-    if match is None:
-        raise LiteralError("invalid-literal", f"'{_short(text)}' is not a valid number")
-    suffix = match["suffix"]
-    if suffix is None:
-        suffix = ""
-    elif (suffix := suffix.lower()) not in _INTEGER_SUFFIXES or "lL" in text or "Ll" in text:
-        raise LiteralError(
-            "invalid-suffix", f"invalid suffix '{match['suffix']}' on integer constant", match.start("suffix")
-        )
-    else:
-        suffix = "u" * ("u" in suffix) + "l" * suffix.count("l")
-    for group, base in (("hex", 16), ("bin", 2), ("dec", 10)):
-        digits = match[group]
-        if digits is None:
-            continue
-        decimal = base == 10 and (digits == "0" or not digits.startswith("0"))
-        if base == 10 and not decimal:
-            base = 8
-            bad = re.search("[89]", digits)
-            if bad:
-                raise LiteralError("invalid-literal", f"invalid digit '{bad.group()}' in octal constant", bad.start())
-        significant = digits.lstrip("0") or "0"
-        if len(significant) > _MOST_DIGITS or int(significant, base) >= 1 << 64:
-            raise LiteralError("integer-too-large", "integer constant is too large for any integer type")
-        return IntegerValue(int(significant, base), suffix, decimal)
-    raise AssertionError("one group always matches")
-
-
-def decode_float(text: str) -> FloatValue:
-    """Return the value of a decimal or hexadecimal floating constant. Raises LiteralError."""
-    match = _HEX.match(text) or _DECIMAL.match(text)
-    if match is None:
-        message = f"'{_short(text)}' is not a valid number"
-        if text[:2] in ("0x", "0X") and "." in text and "p" not in text.lower():
-            message = "hexadecimal floating constant requires an exponent"
-        raise LiteralError("invalid-literal", message)
-    suffix = (match["suffix"] or "").lower()
-    if suffix not in ("", "f", "h", "l"):
-        raise LiteralError(
-            "invalid-suffix", f"invalid suffix '{match['suffix']}' on floating constant", match.start("suffix")
-        )
-    whole, _, fraction = match["digits"].partition(".")
-    if len(whole) + len(fraction) > _MOST_DIGITS * 4:
-        raise LiteralError("invalid-literal", "floating constant has too many digits")
-    exponent = max(-_LARGEST_EXPONENT, min(_LARGEST_EXPONENT, _small_int(match["exponent"] or "0")))
-    if match.re is _HEX:
-        numerator, base, exponent = int(whole + fraction, 16), 2, exponent - 4 * len(fraction)
-    else:
-        numerator, base, exponent = int(whole + fraction), 10, exponent - len(fraction)
-    denominator = 1
-    if exponent >= 0:
-        numerator *= base**exponent
-    else:
-        denominator = base**-exponent
-    try:
-        value = numerator / denominator
-    except OverflowError:
-        value = float("inf")
-    return FloatValue(value, suffix, (numerator, denominator))
-
-
-def _small_int(text: str) -> int:
-    sign = -1 if text.startswith("-") else 1
-    digits = text.lstrip("+-").lstrip("0")
-    return sign * (int(digits or "0") if len(digits) < 9 else 10**9)
-
-
-_ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34, "?": 63, "e": 27}
-_ESCAPE = re.compile(r"\\(?:x(?P<hex>[0-9a-fA-F]*)|(?P<oct>[0-7]{1,3})|(?P<char>.))", re.DOTALL)
-
-
-def _bytes(text: str) -> bytes:
-    """Return the bytes between the quotes of a character or string constant."""
-    out, at, end = bytearray(), 1, len(text) - 1
-    while at < end:
-        if text[at] != "\\":
-            stop = text.find("\\", at, end)
-            stop = end if stop < 0 else stop
-            out += text[at:stop].encode("utf-8", "surrogatepass")
-            at = stop
-            continue
-        match = _ESCAPE.match(text, at, end)
-        if match is None:
-            raise LiteralError("invalid-escape", "incomplete escape sequence", at)
-        out.append(_escape(match, at))
-        at = match.end()
-    return bytes(out)
-
-
-def _escape(match: re.Match[str], at: int) -> int:
-    if match["hex"] is not None:
-        digits = match["hex"].lstrip("0")
-        if not match["hex"]:
-            raise LiteralError("invalid-escape", "\\x is not followed by hexadecimal digits", at)
-        if len(digits) > 2:
-            raise LiteralError("invalid-escape", "hexadecimal escape sequence is out of range", at)
-        return int(digits or "0", 16)
-    if match["oct"] is not None:
-        value = int(match["oct"], 8)
-        if value > 255:
-            raise LiteralError("invalid-escape", "octal escape sequence is out of range", at)
-        return value
-    if match["char"] not in _ESCAPES:
-        raise LiteralError("invalid-escape", f"unknown escape sequence '\\{match['char']}'", at)
-    return _ESCAPES[match["char"]]
-
-
-def decode_char(text: str) -> int:
-    """Return a character constant's value, an int; several characters are packed in clang's order."""
-    content = _bytes(text)
-    if not content:
-        raise LiteralError("invalid-literal", "empty character constant")
-    if len(content) > 4:
-        raise LiteralError("invalid-literal", "character constant is too long")
-    if len(content) == 1:
-        return content[0] - 256 if content[0] > 127 else content[0]
-    value = int.from_bytes(content, "big")
-    return value - (1 << 32) if value >= 1 << 31 else value
-
-
-def decode_string(texts: list[str]) -> bytes:
-    """Return adjacent string literals, each with its quotes, as one sequence of bytes without the final zero."""
-    return b"".join(_bytes(text) for text in texts)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "..."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,6 +19,17 @@ if TYPE_CHECKING:
     from .text import Text
 
 
+@dataclass(frozen=True)
+class Writers:
+    """The functions that write expressions and declarations. They are passed in, so that those whom they call need not
+    import them."""
+
+    value: Callable[[Context, typed.Expr], Text]
+    assigned: Callable[[Context, typed.Expr], Text]
+    place: Callable[[Context, typed.LValue], Text]
+    declared: Callable[[Program, Type, str], str]
+
+
 @dataclass
 class Program:
     """A unit and the one text that it becomes. `statics` are the functions' variables in local memory, which C has at
@@ -26,6 +38,7 @@ class Program:
     unit: typed.Unit
     names: Names
     needs: Needs
+    writers: Writers
     half_bits: bool = False
     statics: dict[typed.FunctionDecl, list[typed.VarDecl]] = field(default_factory=dict)
 
@@ -51,10 +64,9 @@ class Context:
 
     def temporary(self, t: Type, span: Span) -> typed.VarRef:
         """A new object of the function's."""
-        from .declarations import declared
-
         decl = typed.VarDecl(span, f"c.{len(self.temporaries)}", t, PLAIN, "automatic")
-        self.temporaries.append(declared(self.program, t, self.program.names.variable(decl)))
+        name = self.program.names.variable(decl)
+        self.temporaries.append(self.program.writers.declared(self.program, t, name))
         return typed.VarRef(span, t, PLAIN, decl)
 
     @property
@@ -72,16 +84,10 @@ class Context:
         return self._opaque[constant]
 
     def value(self, e: typed.Expr) -> Text:
-        from .expressions import value
-
-        return value(self, e)
+        return self.program.writers.value(self, e)
 
     def assigned(self, e: typed.Expr) -> Text:
-        from .expressions import assigned
-
-        return assigned(self, e)
+        return self.program.writers.assigned(self, e)
 
     def place(self, e: typed.LValue) -> Text:
-        from .expressions import place
-
-        return place(self, e)
+        return self.program.writers.place(self, e)

@@ -10,8 +10,8 @@ from ..frontend.kernel_info import describe, shared, sub_group_size
 from ..frontend.nodes import walk
 from ..frontend.reserved import is_library
 from ..frontend.types import RecordType, Type
-from . import WriteOptions, Written
-from .context import Context, Program
+from . import WriteOptions, Written, expressions
+from .context import Context, Program, Writers
 from .declarations import declared, parameter, record, records_in, type_name
 from .names import Names
 from .needs import Needs
@@ -36,7 +36,8 @@ def write(unit: typed.Unit, options: WriteOptions) -> Written:
         for callee in callees:
             if is_library(decl.span.file) and not is_library(callee.span.file):
                 names.operand(callee)
-    program = Program(unit, names, Needs(LANGUAGE_VERSIONS[options.cl_std]), options.half_bits)
+    writers = Writers(expressions.value, expressions.assigned, expressions.place, declared)
+    program = Program(unit, names, Needs(LANGUAGE_VERSIONS[options.cl_std]), writers, options.half_bits)
     variables = sort_out(program)
     output = Output()
     for item in _in_order(unit):

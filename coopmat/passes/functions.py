@@ -6,14 +6,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from functools import cache
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from ..diagnostics import InternalError, Span
 from ..frontend import builtins, typed
-from ..frontend.nodes import Node, child_fields, children, walk
+from ..frontend.nodes import children, copied as copied, walk, with_children as with_children
 from ..frontend.reserved import is_library
 from ..frontend.types import (
     PLAIN,
@@ -236,39 +235,6 @@ def typed_like(e: typed.Expr, other: typed.Expr) -> typed.Expr:
 
 
 # --- trees -----------------------------------------------------------------------------------------
-
-
-def copied(node: Any, **changes: Any) -> Any:
-    """The node with other values of some fields: what dataclasses.replace does, at a fraction of its time."""
-    cls: Any = type(node)
-    result = cls.__new__(cls)
-    for item in _names(cls):
-        setattr(result, item, changes[item] if item in changes else getattr(node, item))
-    return result
-
-
-@cache
-def _names(cls: Any) -> tuple[str, ...]:
-    return tuple(item.name for item in fields(cls))
-
-
-def with_children(node: Any, new: list[Any], t: Type | None) -> Any:
-    """The node with other children, in the order of `children`, and of type `t` (None: it has none); itself where
-    nothing changes."""
-    changes: dict[str, Any] = {} if t is None or t is node.type else {"type": t}
-    rest = iter(new)
-    for name in child_fields(type(node)):
-        value = getattr(node, name)
-        if isinstance(value, Node):
-            child = next(rest)
-            if child is not value:
-                changes[name] = child
-        elif value:
-            # The parts of an aggregate are pairs of a position and a node.
-            items = [(item[0], next(rest)) if isinstance(item, tuple) else next(rest) for item in value]
-            if any(a is not b for a, b in zip(items, value, strict=True)):
-                changes[name] = items
-    return copied(node, **changes) if changes else node
 
 
 #: What becomes of a node: it is called with the node as it was and with the node that has its new children.

@@ -31,12 +31,12 @@ from ..matrices.instance import Instance
 from ..matrices.maps import BLOCKS
 from ..matrices.strategies import Strategy, Target
 from ..matrices.variants import Layout, MatrixType, Operands
+from ..vectorize import LINEAR, UNIFORM, VARYING, Kind, vectorize
 from . import Library, Report
 from .functions import CallGraph, FunctionRewriter, copied, elements, sequence
 from .library import LibraryCalls, passed
 from .storage import Storage, decayed, load, member, named_space, names_matrix
 from .sub_groups import SubGroups, substitute
-from .wide_functions import CONSECUTIVE, UNIFORM, VARYING, Kind, widened
 
 _FLOAT16 = VectorType(FLOAT, 16)
 
@@ -178,7 +178,7 @@ class _Function(FunctionRewriter):
 
     def map(self, e: typed.MatrixMap, new: typed.MatrixMap) -> typed.Expr:
         matrix, function = _of(e.type), self.unit.version(e.function, self.target)
-        kinds = (UNIFORM, CONSECUTIVE, *(VARYING for _ in e.operands), *(UNIFORM for _ in e.arguments))
+        kinds = (UNIFORM, LINEAR, *(VARYING for _ in e.operands), *(UNIFORM for _ in e.arguments))
         wide = self._wide(function, kinds, matrix)
         name = self.unit.calls.operand_name(wide or function, 2 + len(e.operands))
         instance = lowering.Map(matrix, name, len(e.operands), wide is not None)
@@ -216,7 +216,7 @@ class _Function(FunctionRewriter):
             return None
         key = (function, tuple(kinds), width)
         if key not in self.unit.wide:
-            self.unit.wide[key] = widened(function, kinds, width)
+            self.unit.wide[key] = vectorize(function, kinds, width)
         return self.unit.wide[key]
 
     def _by_operand(

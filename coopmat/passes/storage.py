@@ -13,6 +13,7 @@ from ..frontend import typed
 from ..frontend.matrix_terms import matrix_type
 from ..frontend.reserved import LIBRARY_NAME
 from ..frontend.typed import ConvertKind
+from ..frontend.typed.construct import load as load, variable as variable
 from ..frontend.types import (
     HALF,
     PLAIN,
@@ -194,14 +195,6 @@ def address_of(target: typed.LValue) -> typed.Expr:
         return target.pointer
     place = Qualifiers(target.place.space, target.place.const, target.place.volatile)
     return typed.AddressOf(target.span, PointerType(target.type, place), target)
-
-
-def variable(decl: typed.VarDecl) -> typed.VarRef:
-    return typed.VarRef(decl.span, decl.type, decl.qualifiers, decl)
-
-
-def load(target: typed.LValue) -> typed.Load:
-    return typed.Load(target.span, target.type, target)
 
 
 def member(record: typed.LValue, index: int) -> typed.Member:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyopencl as cl
 
-from coopmat.compiler.compilation import NAMES_FILE, is_file_name
+from coopmat.compiler.module import NAMES_FILE, is_file_name
 from coopmat.devices import prepare
 from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.diagnostics import CompileError, Diagnostic, Severity

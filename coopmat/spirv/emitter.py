@@ -111,15 +111,34 @@ def compile_ir(request: Request, text: str, machine: Any = None) -> tuple[dict[s
     laps = _Laps()
     if machine is None:
         machine = _target_machine(request["triple"], request["extensions"])
-    layout = str(machine.target_data)
     laps.end("setup")
     if request["passes"] == "print":
         module = _parsed(text)
         return {"seconds": laps.seconds, "passes": "print"}, [b"", str(module).encode()]
+    module, ir, passes = _without_illegal_types(request, text, machine, laps)
+    right = llvm_text.mended(llvm_text.released(ir))
+    emitted, arrays = llvm_text.without_arrays(right) if request["cuts_arrays"] else (right, {})
+    if right is not ir or arrays:
+        ir = right
+        module = llvm.parse_assembly(emitted, llvm.create_context())
+    laps.end("mend")
+    spirv = b""
+    if "spirv" in request["want"]:
+        spirv = machine.emit_object(module)
+        laps.end("emit")
+    fields = {"seconds": laps.seconds, "passes": passes, "arrays": arrays}
+    return fields, [spirv, ir.encode() if "llvm_ir" in request["want"] else b""]
+
+
+def _without_illegal_types(request: Request, text: str, machine: Any, laps: _Laps) -> tuple[Any, str, str]:
+    """Run the request's passes, and if their result has types that SPIR-V lacks, the next ones of their chain. Return
+    the module, its text, and the passes that were run. Raises ValueError if no pipeline of the chain suffices."""
+    import llvmlite.binding as llvm
+
     chain = llvm_text.CHAINS[request["passes"]]
     odd: set[str] = set()
     for passes, prepare in chain:
-        prepared = _with_target(prepare(text, odd), request["triple"], layout)
+        prepared = _with_target(prepare(text, odd), request["triple"], str(machine.target_data))
         module = llvm.parse_assembly(prepared, llvm.create_context())
         laps.end("parse")
         module.verify()
@@ -137,23 +156,10 @@ def compile_ir(request: Request, text: str, machine: Any = None) -> tuple[dict[s
             and prepare is not llvm_text.apart
             and ((passes, prepare) == chain[-1] or not llvm_text.NOT_FOR_THE_BACKEND.search(ir))
         ):
-            break
+            return module, ir, passes
         names = llvm_text.functions_of_illegal_types(ir) if illegal else set()
         odd = odd | names if prepare is llvm_text.with_odd_ones_out else names
-    else:
-        raise ValueError(f"the IR has types that SPIR-V lacks: {', '.join(illegal)}")
-    right = llvm_text.mended(llvm_text.released(ir))
-    emitted, arrays = llvm_text.without_arrays(right) if request["cuts_arrays"] else (right, {})
-    if right is not ir or arrays:
-        ir = right
-        module = llvm.parse_assembly(emitted, llvm.create_context())
-    laps.end("mend")
-    spirv = b""
-    if "spirv" in request["want"]:
-        spirv = machine.emit_object(module)
-        laps.end("emit")
-    fields = {"seconds": laps.seconds, "passes": passes, "arrays": arrays}
-    return fields, [spirv, ir.encode() if "llvm_ir" in request["want"] else b""]
+    raise ValueError(f"the IR has types that SPIR-V lacks: {', '.join(illegal)}")
 
 
 def _parsed(text: str) -> Any:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from coopmat.frontend.tokens import LiteralError, decode_char, decode_float, decode_integer, decode_string
+from coopmat.frontend.literals import LiteralError, decode_char, decode_float, decode_integer, decode_string
 
 SUFFIXES = st.sampled_from(["", "u", "U", "l", "L", "ul", "LU", "ll", "ULL", "llu"])
 

@@ -189,49 +189,20 @@ class Rules:
     prototype: Callable[[Context, Any, syntax.InitDeclarator], typed.FunctionDecl]
 
 
-class Context:
-    """A `Context` is the state of one analysis by `rules`; `features` are those that are on, `single` makes constants
-    without a suffix floats, `wrap` makes signed integers wrap, `half_bits` allows values of half without cl_khr_fp16,
-    `separate` lets other programs define what this one declares.
-    """
+class UnitState:
+    """A `UnitState` is what analysis gathers about a whole unit, declaration by declaration."""
 
-    def __init__(
-        self,
-        rules: Rules,
-        diagnostics: Diagnostics,
-        features: Features,
-        single: bool = False,
-        contract: bool = True,
-        wrap: bool = False,
-        half_bits: bool = False,
-        row_major: bool = False,
-        separate: bool = False,
-    ) -> None:
-        self.rules = rules
-        self.single = single
-        self.wrap = wrap
-        self.half_bits = half_bits
-        # Whether other programs may define what this one declares.
-        self.separate = separate
-        # Functions: whether all declarations so far are inline, and those that are overloadable; variables at program
-        # scope: whether no declaration so far is static.
-        self.inline: dict[typed.FunctionDecl, bool] = {}
-        self.overloadable: set[typed.FunctionDecl] = set()
-        self.external: dict[typed.VarDecl, bool] = {}
-        # The layout of matrix types without one.
-        self.matrix_layout = MatrixLayout.ROW_MAJOR if row_major else MatrixLayout.COLUMN_MAJOR
-        self.diagnostics = diagnostics
-        self.features = features
-        self.matrices = "__opencl_c_ext_cooperative_matrix" in features
-        # Whether a pragma enables matrices, or its absence has been reported.
-        self.matrix_pragma = False
+    def __init__(self) -> None:
         self.scope = Scope()
         self.function: FunctionState | None = None
         self.unit = typed.Unit([], [], [])
         # Every function by name, whatever scope it was declared in: they are one (C11 6.2.2).
         self.functions: dict[str, typed.FunctionDecl] = {}
-        # The setting of the last `#pragma OPENCL FP_CONTRACT`, and its DEFAULT.
-        self.contract = self.contract_default = contract
+        # Functions: whether all declarations so far are inline, and those that are overloadable; variables at program
+        # scope: whether no declaration so far is static.
+        self.inline: dict[typed.FunctionDecl, bool] = {}
+        self.overloadable: set[typed.FunctionDecl] = set()
+        self.external: dict[typed.VarDecl, bool] = {}
         # Program-scope variables without an initial value so far; and whether all their declarations were `extern`.
         self.tentative: dict[str, tuple[typed.VarDecl, bool]] = {}
         # Caller to callees, each with the place of the first call; None is the caller of what is never run.
@@ -254,6 +225,42 @@ class Context:
         self.enumerations: list[tuple[frozenset[str], frozenset[int]]] = []
         # Functions that may remain unused: they have the attribute, or are inline in a header.
         self.excused: set[typed.FunctionDecl] = set()
+
+
+class Context(UnitState):
+    """A `Context` is the state of one analysis by `rules`; `features` are those that are on, `single` makes constants
+    without a suffix floats, `wrap` makes signed integers wrap, `half_bits` allows values of half without cl_khr_fp16,
+    `separate` lets other programs define what this one declares.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        diagnostics: Diagnostics,
+        features: Features,
+        single: bool = False,
+        contract: bool = True,
+        wrap: bool = False,
+        half_bits: bool = False,
+        row_major: bool = False,
+        separate: bool = False,
+    ) -> None:
+        super().__init__()
+        self.rules = rules
+        self.single = single
+        self.wrap = wrap
+        self.half_bits = half_bits
+        # Whether other programs may define what this one declares.
+        self.separate = separate
+        # The layout of matrix types without one.
+        self.matrix_layout = MatrixLayout.ROW_MAJOR if row_major else MatrixLayout.COLUMN_MAJOR
+        self.diagnostics = diagnostics
+        self.features = features
+        self.matrices = "__opencl_c_ext_cooperative_matrix" in features
+        # Whether a pragma enables matrices, or its absence has been reported.
+        self.matrix_pragma = False
+        # The setting of the last `#pragma OPENCL FP_CONTRACT`, and its DEFAULT.
+        self.contract = self.contract_default = contract
         # The places of errors of earlier stages: an error at such a place is a consequence.
         self.error_spans = {item.span for item in diagnostics if item.severity.is_error}
 

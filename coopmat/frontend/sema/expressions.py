@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from ...diagnostics import Note, Span
-from .. import builtins, syntax, tokens, typed
+from .. import builtins, literals, syntax, typed
 from ..typed import Expr
 from ..types import (
     CHAR,
@@ -58,7 +58,7 @@ def analyse(c: Context, node: syntax.Expression, expected: Type | None = None) -
 def _decoded(c: Context, decode: Callable[[T], R], text: T, span: Span) -> R:
     try:
         return decode(text)
-    except tokens.LiteralError as error:
+    except literals.LiteralError as error:
         c.fail(error.code, error.message, span)
 
 
@@ -72,7 +72,7 @@ _INTEGER_TYPES = {key: _integer_types(*key) for key in product((False, True), re
 
 
 def _integer(c: Context, node: syntax.IntegerLiteral, expected: Type | None) -> Expr:
-    value, suffix, decimal = _decoded(c, tokens.decode_integer, node.text, node.span)
+    value, suffix, decimal = _decoded(c, literals.decode_integer, node.text, node.span)
     for t, limit in _INTEGER_TYPES[decimal, "u" in suffix, "l" in suffix]:
         if value < limit:
             return typed.IntConst(node.span, t, value)
@@ -80,18 +80,18 @@ def _integer(c: Context, node: syntax.IntegerLiteral, expected: Type | None) -> 
 
 
 def _float(c: Context, node: syntax.FloatLiteral, expected: Type | None) -> Expr:
-    literal = _decoded(c, tokens.decode_float, node.text, node.span)
+    literal = _decoded(c, literals.decode_float, node.text, node.span)
     single = c.single or "cl_khr_fp64" not in c.features
     t = {"": FLOAT if single else DOUBLE, "f": FLOAT, "h": HALF, "l": DOUBLE}[literal.suffix]
     return typed.FloatConst(node.span, t, literal.value if t is DOUBLE else round_ratio(*literal.exact, t))
 
 
 def _char(c: Context, node: syntax.CharLiteral, expected: Type | None) -> Expr:
-    return typed.IntConst(node.span, INT, _decoded(c, tokens.decode_char, node.text, node.span))
+    return typed.IntConst(node.span, INT, _decoded(c, literals.decode_char, node.text, node.span))
 
 
 def _string(c: Context, node: syntax.StringLiteral, expected: Type | None) -> Expr:
-    value = _decoded(c, tokens.decode_string, node.texts, node.span)
+    value = _decoded(c, literals.decode_string, node.texts, node.span)
     if len(value) >= MOST_ELEMENTS:
         c.unsupported(f"more than {MOST_ELEMENTS} characters of a string are", node.span)
     return _string_constant(node.span, value)

@@ -38,7 +38,7 @@ from ..types import (
 )
 from .context import MOST_ELEMENTS, Context
 from .conversions import assign_convert
-from .matrices.builtins import needs_target
+from .matrices.targets import needs_target
 from .matrix_types import refuse_list
 from .values import integer_constant, rvalue, vector_components
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Callable
 from dataclasses import astuple, replace
 
@@ -24,6 +23,7 @@ from .operations import (
     tag,
     type_text as matrix_text,
 )
+from .scalars import cast, integer_constant
 from .text import Argument, Call, Function, Instruction, Malformed, Module, Names, parse_call, quoted
 
 LAYOUTS = {0: "row major", 1: "column major", 2: "packed", 3: "packed A"}
@@ -453,7 +453,7 @@ class _Operation:
         if _INTEGER.fullmatch(type_) and _NUMBER.fullmatch(value):
             return Argument(target, integer_constant(int(value), target))
         name = self.owner.names.fresh("converted")
-        self.before.append(Instruction(name, f"{_cast(type_, target)} {type_} {value} to {target}", self.item.source))
+        self.before.append(Instruction(name, f"{cast(type_, target)} {type_} {value} to {target}", self.item.source))
         return Argument(target, name)
 
     def access(self, word: str) -> list[Instruction]:
@@ -484,40 +484,3 @@ def _vendor(matrix: MatrixType) -> str:
 
 def _memory_tag(memory: list[Argument]) -> str:
     return "i" if memory else ""
-
-
-def _cast(source: str, target: str) -> str:
-    """The instruction between two different scalar types; integers count as signed."""
-    integers = (source[0] == "i", target[0] == "i")
-    wider = COMPONENTS[target].bits > COMPONENTS[source].bits
-    if integers == (True, True):
-        return "sext" if wider else "trunc"
-    if integers == (False, False):
-        return "fpext" if wider else "fptrunc"
-    return "sitofp" if integers[0] else "fptosi"
-
-
-def integer_constant(value: int, component: str) -> str:
-    """An integer as a constant of a component type."""
-    if component[0] == "i":
-        bits = int(component[1:])
-        wrapped = value % (1 << bits)
-        return str(wrapped - (1 << bits) if wrapped >> (bits - 1) else wrapped)
-    number = float(value)
-    if component in ("half", "bfloat"):
-        # To the nearest of the type; out of range is infinite.
-        number = _rounded(number, component)
-    elif component == "float":
-        number = struct.unpack("f", struct.pack("f", number))[0]
-    return f"0x{struct.unpack('Q', struct.pack('d', number))[0]:016X}"
-
-
-def _rounded(number: float, component: str) -> float:
-    if component == "half":
-        try:
-            return float(struct.unpack("e", struct.pack("e", number))[0])
-        except OverflowError:
-            return float("inf") if number > 0 else float("-inf")
-    bits = struct.unpack("I", struct.pack("f", number))[0]
-    bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
-    return float(struct.unpack("f", struct.pack("I", bits))[0])

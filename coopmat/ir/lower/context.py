@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from llvmlite import ir
 from llvmlite.ir.values import ArgumentAttributes
 
+from ...diagnostics import Span
 from ...frontend import typed
 from ...frontend.matrix_overlaps import Overlaps
 from ...frontend.types import AddressSpace, Type
@@ -15,9 +16,36 @@ from .. import LowerOptions
 from ..module import Builder, ModuleBuilder, variable
 from ..type_map import I1, I64, VOID_TYPE, TypeMap
 
-if TYPE_CHECKING:
-    from .places import MemoryPlace, Operand
-    from .program import Program
+
+class Memory(Protocol):
+    """An object in memory, as `places.MemoryPlace` describes one."""
+
+    pointer: ir.Value
+    align: int
+    volatile: bool
+
+
+class Program(Protocol):
+    """The module under construction, as its functions know it: `program.Program`. `span` is that of the statement being
+    lowered. The callables lower an expression, in the three forms of `expressions`, and the statements of one."""
+
+    options: LowerOptions
+    span: Span | None
+
+    @property
+    def module(self) -> ModuleBuilder: ...
+    @property
+    def operand(self) -> Callable[[FunctionContext, typed.Expr], Any]: ...
+    @property
+    def rvalue(self) -> Callable[[FunctionContext, typed.Expr], ir.Value]: ...
+    @property
+    def argument(self) -> Callable[[FunctionContext, typed.Expr], ir.Value]: ...
+    @property
+    def nested(self) -> Callable[[FunctionContext, typed.Block], None]: ...
+
+    def callee(self, decl: typed.FunctionDecl) -> ir.Function: ...
+    def static_object(self, decl: typed.VarDecl, function: str) -> ir.GlobalVariable: ...
+    def constant_object(self, name: str, value: ir.Constant, align: int) -> ir.GlobalVariable: ...
 
 
 class FunctionContext:
@@ -35,7 +63,8 @@ class FunctionContext:
         self.float_flags = _float_flags(program.options, decl)
         self.function = function
         self.decl = decl
-        self.variables: dict[typed.VarDecl, MemoryPlace] = {}
+        # The `places.MemoryPlace` of each variable.
+        self.variables: dict[typed.VarDecl, Any] = {}
         # Parameters that are images and samplers.
         self.handles: dict[typed.VarDecl, ir.Value] = {}
         # Where a result that is handled in memory goes.
@@ -60,7 +89,7 @@ class FunctionContext:
 
     # --- values ----------------------------------------------------------------------------------
 
-    def operand(self, e: typed.Expr) -> Operand:
+    def operand(self, e: typed.Expr) -> Any:
         """Call `expressions.operand`, for modules that `expressions` itself imports."""
         return self.program.operand(self, e)
 
@@ -82,7 +111,7 @@ class FunctionContext:
         self._variables.append(result)
         return result
 
-    def copy_bytes(self, target: MemoryPlace, source: MemoryPlace, size: int) -> None:
+    def copy_bytes(self, target: Memory, source: Memory, size: int) -> None:
         pointers = (target.pointer, source.pointer)
         name = "llvm.memcpy." + ".".join(f"p{p.type.addrspace}" for p in pointers) + ".i64"
         memcpy = self.module.declare(name, VOID_TYPE, [*(p.type for p in pointers), I64, I1], ("nounwind",))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from llvmlite import ir
 from llvmlite.ir.values import FormattedConstant
@@ -29,12 +29,8 @@ from ...frontend.types import (
 )
 from ..type_map import I8, I64
 from . import native, places
-from .context import FunctionContext
+from .context import FunctionContext, Program
 from .operators import choose, zero
-
-if TYPE_CHECKING:
-    from .program import Program
-
 
 # More scalars than this are copied from a constant object rather than stored one by one.
 _MAX_STORES = 32

@@ -193,7 +193,7 @@ def _root(ctx: FunctionContext, e: typed.LValue) -> MemoryPlace:
 
 def variable(ctx: FunctionContext, decl: typed.VarDecl) -> MemoryPlace:
     """The object that `decl` names; an automatic one comes into being here, wherever control comes from."""
-    entry = ctx.variables.get(decl)
+    entry: MemoryPlace | None = ctx.variables.get(decl)
     if entry is None:
         align = max(ctx.types.align(decl.type), decl.alignment or 1)
         if decl.storage == "static":

@@ -7,18 +7,19 @@ and one that takes this over at the phi, so that phis may name one another and b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ...matrices.lowering import Fill, Instance, Target
+from ...matrices.variants import ComponentType
 from ..module import OP, Instruction, id_positions
 from ..refusal import Refused, unsupported
-from .pool import FUNCTION
-from .types import holding
+from .pool import FUNCTION, Pool
+from .types import Types, holding
 
 if TYPE_CHECKING:
-    from .module_lowering import ModuleLowering
+    from .small_floats import Replaced
 
 _LABEL, _VARIABLE, _PHI, _LOAD, _STORE = (OP[f"Op{name}"] for name in ("Label", "Variable", "Phi", "Load", "Store"))
 _COPY, _CHAIN, _POINTER_CHAIN = OP["OpCopyMemory"], OP["OpInBoundsAccessChain"], OP["OpInBoundsPtrAccessChain"]
@@ -56,10 +57,41 @@ class LibraryCall:
 Code = list[Instruction | LibraryCall]
 
 
+class ModuleState(Protocol):
+    """The lowering of a module, as that of its functions knows it: `module_lowering.ModuleLowering`."""
+
+    types: Types
+    pool: Pool
+    definitions: dict[int, Instruction]
+    small_floats: Replaced
+    changes: Mapping[int, Change]
+    instances: dict[Target, dict[str, Instance]]
+    functions_of_maps: list[Code]
+    of_work_groups: set[Target]
+    # Ids of matrix constants, of transposes, of debug information's imports; variables that stand for the device's
+    # subgroups; the roundings of conversions.
+    constants: set[int]
+    transposed: set[int]
+    debug_sets: set[int | None]
+    subgroup_variables: dict[int, str]
+    conversions: dict[int, tuple[int | None, bool]]
+    has_matrices: bool
+    # What the lowering changes: whether anything, ids that stand for something else, those that nothing defines.
+    touched: bool
+    rewritten: set[int]
+    undefined: set[int]
+
+    def new_id(self) -> int: ...
+    def version(self, function: int, target: Target) -> int: ...
+    def uses_matrices(self, function: int) -> bool: ...
+    def is_kernel(self, function: int) -> bool: ...
+    def operand(self, function: int, component: ComponentType, target: Target) -> tuple[str, int]: ...
+
+
 class FunctionLowering:
     """The lowering of one function's instructions for one target."""
 
-    def __init__(self, module: ModuleLowering, code: Sequence[Instruction], target: Target) -> None:
+    def __init__(self, module: ModuleState, code: Sequence[Instruction], target: Target) -> None:
         self.module, self.target = module, target
         self.types, self.pool = module.types, module.pool
         self.definitions = module.definitions

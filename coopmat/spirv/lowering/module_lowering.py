@@ -101,21 +101,13 @@ class ModuleLowering:
         # Ids that stand for something else now, and those of them that nothing defines.
         self.rewritten: set[int] = set()
         self.undefined: set[int] = set()
-        self.constants = {
-            i.result or 0 for i in self.pool.items if i.result_type is not None and self.types.carries(i.result_type)
-        }
-        imports = self.sections[Section.IMPORT]
-        self.debug_sets = {i.result for i in imports if decode_string(i.operands)[0].startswith(_DEBUG_SETS)}
+        self.constants = self._matrix_constants()
+        self.debug_sets = self._debug_sets()
         self.subgroup_variables = self._subgroup_variables() if self.replaces_subgroups else {}
         # What no instruction may name but those that know about it.
         self.hidden = self.constants | self.subgroup_variables.keys()
         self.conversions = self._conversions()
-        annotations = self.sections[Section.ANNOTATION]
-        self.transposed = {
-            item.operands[0]
-            for item in annotations
-            if item.opcode == OP["OpDecorate"] and item.operands[1] == _TRANSPOSE
-        }
+        self.transposed = self._decorated(_TRANSPOSE)
         # The functions that are operands, in order, by which the library names them.
         self._operands: dict[int, str] = {}
         self.functions_of_maps: list[Code] = []
@@ -309,6 +301,22 @@ class ModuleLowering:
         return self.strategy.target(size or self.size_option, kernel.work_items if kernel is not None else None)
 
     # --- what is not a function ------------------------------------------------------------------
+
+    def _matrix_constants(self) -> set[int]:
+        items = self.pool.items
+        return {i.result or 0 for i in items if i.result_type is not None and self.types.carries(i.result_type)}
+
+    def _debug_sets(self) -> set[int | None]:
+        imports = self.sections[Section.IMPORT]
+        return {i.result for i in imports if decode_string(i.operands)[0].startswith(_DEBUG_SETS)}
+
+    def _decorated(self, decoration: int) -> set[int]:
+        """Return the ids that have a decoration."""
+        return {
+            item.operands[0]
+            for item in self.sections[Section.ANNOTATION]
+            if item.opcode == OP["OpDecorate"] and item.operands[1] == decoration
+        }
 
     def _conversions(self) -> dict[int, tuple[int | None, bool]]:
         """Rounding mode and saturation, by the id that is decorated with them."""

@@ -1,0 +1,267 @@
+"""A compiled source as its users see it, and the functions that compile one."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..diagnostics import (
+    Diagnostic,
+    Span,
+    TooManyErrors,
+)
+from ..matrices.strategies import OPENCL_C_ONLY
+from ..options import CompileOptions, UsageError
+from .compilation import Compilation
+from .from_source import collector
+from .pipelines import PIPELINES
+
+if TYPE_CHECKING:
+    from ..frontend import typed
+    from ..ir.kernel_info import KernelInfo
+
+
+_IN_OTHER_WORDS = "; The module has words of SPV_INTEL_joint_matrix; here are those of Khronos' extensions.\n"
+
+
+class Module(Compilation):
+    """A compiled source.
+
+    `.spirv` is the legalised binary; `.llvm_ir` the module as lowered; `.kernels` describes each kernel for a host. A
+    binary with native matrices is always validated, one without only if a spirv-val is available: `.validated` tells,
+    and `--validate` and `--no-validate` decide otherwise. It can be pickled: the program for a device is included, the
+    rest is made again on demand from the preprocessed source, without the files. Errors: CompileError for the input,
+    InternalError for the compiler, ToolsMissing if something must be validated and there is no sufficient spirv-val.
+    """
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        return self.findings.in_order()
+
+    @property
+    def preprocessed(self) -> str:
+        return str(self.of_whole("tokens").to_text())
+
+    @property
+    def macros(self) -> str:
+        """Return a `#define` for each macro that is defined at the end of the source, predefined ones included."""
+        return str(self.result("tokens").definitions())
+
+    @property
+    def dependencies(self) -> list[str]:
+        return list(self.result("tokens").dependencies)
+
+    @property
+    def absent(self) -> list[str]:
+        """Return the names under which includes were searched for and not found: a file of such a name would be read
+        instead."""
+        return list(self.result("tokens").absent)
+
+    @property
+    def ast(self) -> str:
+        from ..frontend.syntax import dump
+
+        return dump(self.of_whole("tree"))
+
+    @property
+    def unit(self) -> typed.Unit:
+        """The typed AST of a source without errors; CompileError otherwise."""
+        unit: typed.Unit = self.of_whole("unit")
+        return unit
+
+    def multiplies_by(self, options: CompileOptions) -> bool:
+        """Return whether the source has a multiply-add for which a device has instructions, by those options."""
+        from .from_source import has_products
+
+        return self.language == "cl" and has_products(self.result("unit"), options)
+
+    @property
+    def typed_ast(self) -> str:
+        from ..frontend.typed_dump import dump
+
+        return dump(self.unit)
+
+    def typed_ast_after(self, name: str) -> str:
+        """Return the typed AST after the pass of that name. Raises UsageError if there is no such pass on the route."""
+        from .. import passes
+        from ..frontend.typed_dump import dump
+        from .from_source import passes_for
+
+        whole = self.whole
+        sequence = passes_for(whole, self.code, every=True)
+        names = [item.name for item in sequence]
+        if name not in names:
+            raise UsageError(f"--print-after={name}: this route has {', '.join(names)}")
+        unit = whole.result("unit")
+        return dump(self.bounded(lambda: passes.run(unit, sequence[: names.index(name) + 1], passes.Report())))
+
+    @property
+    def llvm_ir(self) -> str:
+        return self.bounded(self._llvm_ir)
+
+    def _llvm_ir(self) -> str:
+        from ..ir import dialects
+        from ..spirv.emit import EmitOptions, emit, reprint
+
+        if self.options.dialect == "llvm":
+            return reprint(self.result("flat"))
+        text: str = self.result("lowered").text
+        if self.options.dialect == "khr":
+            return text
+        text = reprint(text)
+        try:
+            if self.options.dialect in dialects.INTEL and self.options.matrices == "native":
+                dialects.check_for_intel(text)
+                # Its matrices are values: variables would keep the canonical type.
+                text = emit(text, EmitOptions(passes="sroa", want=frozenset({"llvm_ir"}))).llvm_ir or text
+            return reprint(dialects.rewrite(text, self.options.dialect))
+        except dialects.Malformed as error:
+            # The dialect has no word for it, as for 8-bit floating point.
+            raise self.refused(error.code, f"--dialect {self.options.dialect}: {error.message}") from error
+
+    @property
+    def matrix_plans(self) -> str:
+        """Return the plan of each expression of Clang's matrix types, in the order of the source."""
+        from ..matrices.trees.plan import plan
+
+        _, report = self.result(f"passed {self.code}")
+        trees = sorted(report.trees, key=lambda item: (item[0].file, item[0].line, item[0].column))
+        return "\n".join(f"{_where(span)}{plan(tree).describe()}" for span, tree in trees)
+
+    @property
+    def opencl_c(self) -> str:
+        """Plain OpenCL C; matrices are lowered, by `one` if the options are native."""
+        return str(self.result("written").text)
+
+    @property
+    def opencl_c_options(self) -> tuple[str, ...]:
+        """The options for clBuildProgram together with that text."""
+        return (f"-cl-std={self.result('written').cl_std}", "-w", *self.options.build_options)
+
+    @property
+    def device_options(self) -> tuple[str, ...]:
+        """The options for the device's build of the program, in the form that the options select."""
+        return self.opencl_c_options if self.code == "c" else self.options.hints
+
+    @property
+    def functions(self) -> dict[str, KernelInfo]:
+        """The functions that other programs may call and that need certain subgroups, with these."""
+        stage = "written" if self.code == "c" else "lowered"
+        is_shared = self.options.separate and self.language == "cl"
+        return {info.name: info for info in self.result(stage).functions} if is_shared else {}
+
+    @property
+    def kernels(self) -> dict[str, KernelInfo]:
+        """The kernels of the program for a device: SPIR-V, unless the options select OpenCL C."""
+        return {kernel.name: kernel for kernel in self.result("infos")}
+
+    @property
+    def spirv_text(self) -> str:
+        from ..spirv.native import standard
+        from ..spirv.tools import disassemble
+
+        spirv = self.spirv
+        standard_form = standard(spirv)
+        text = self.bounded(lambda: disassemble(standard_form))
+        return text if standard_form == spirv else _IN_OTHER_WORDS + text
+
+    @property
+    def spirv(self) -> bytes:
+        with self._lock:
+            if not self.validated and self._is_to_be_validated():
+                self.validate()
+            spirv: bytes = self.result("emitted")
+            return spirv
+
+    def _is_to_be_validated(self) -> bool:
+        from ..spirv import tools
+
+        if self.options.validate is not None:
+            return self.options.validate
+        # A device refuses a lowered module that is wrong; a native one it may take, and do anything.
+        return tools.has_native_matrices(self.result("emitted")) or tools.find_tools() is not None
+
+
+def _where(span: Span | None) -> str:
+    return f"{span.file}:{span.line}:{span.column}: " if span is not None else ""
+
+
+# --- sources -------------------------------------------------------------------------------------
+
+
+def preprocess_only(source: str | bytes, options: CompileOptions, *, name: str) -> Module:
+    """Return a Module of which only the preprocessor ran; its errors raise CompileError."""
+    module = Module(source, name, options)
+    with suppress(TooManyErrors), collector:
+        module.result("tokens")
+    module.findings.raise_if_errors()
+    return module
+
+
+NAMES_FILE = "the source is the file name '{0}': give a path, pathlib.Path('{0}'), to read a file"
+_FILE_NAME = re.compile(r"[\w./\\:~ -]+\.(?:cl|clc|h|ll|spv|spvasm)")
+_SUFFIXES = {".ll": "ir", ".spv": "spv", ".spvasm": "spv"}
+
+
+def language_of(path: str | os.PathLike[str]) -> str:
+    """Return the language of a file, by its suffix: cl, ir or spv."""
+    return _SUFFIXES.get(Path(path).suffix, "cl")
+
+
+def is_file_name(source: object) -> bool:
+    """Return whether a source is the name of a file, where its text is needed."""
+    return isinstance(source, str) and _FILE_NAME.fullmatch(source) is not None
+
+
+def compile(
+    source: str | bytes | os.PathLike[str],
+    options: str | Sequence[str] | CompileOptions = (),
+    *,
+    name: str | None = None,
+    language: str | None = None,
+) -> Module:
+    """Compile OpenCL C; the source is checked on return, code is generated on demand.
+
+    With the `language` "ir" the source is LLVM IR, of any dialect that docs/dialects.md lists; with "spv" it is SPIR-V,
+    a binary or assembly text. A path (pathlib.Path) is read: it is the `name` in messages, its directory is searched
+    for includes, and its suffix determines the language; a str is always the source itself.
+
+    `options` are those of the command line, a list (`["-DTILE=16", "--matrices", "one"]`) or one string as for OpenCL
+    builds; `-c` makes an object to link with others. Raises CompileError, UsageError, OSError for a path that cannot be
+    read.
+    """
+    if isinstance(source, os.PathLike):
+        path = Path(source)
+        name, language = name or str(path), language or language_of(path)
+        source = path.read_bytes()
+    elif is_file_name(source):
+        raise UsageError(NAMES_FILE.format(source))
+    name, language = name or "<source>", language or "cl"
+    if isinstance(options, str):
+        options = shlex.split(options)
+    if isinstance(options, CompileOptions):
+        settings = options
+    else:
+        settings = CompileOptions.from_arguments([word for word in options if word != "-c"])
+        settings = replace(settings, separate="-c" in options)
+    if settings.matrices == "auto":
+        settings = replace(settings, matrices="native")
+    if settings.matrices in OPENCL_C_ONLY and (settings.code == "spirv" or language != "cl"):
+        text = f"--matrices {settings.matrices} takes OpenCL C, and gives it to a device"
+        raise UsageError(f"{text}: use {settings.matrices}:emulated for SPIR-V")
+    module = Module(source, name, settings, language if language in PIPELINES else "cl")
+    if settings.debug:
+        module.warn("unused-command-line-argument", "-g: debug information is not supported yet")
+    module.check()
+    return module
+
+
+def recompile(module: Module, options: CompileOptions) -> Module:
+    """Return the source of a module, compiled with other options. Raises CompileError, UsageError."""
+    return compile(module.source, options, name=module.name, language=module.language)

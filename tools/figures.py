@@ -1,0 +1,83 @@
+"""Writes the figures of docs/ that follow from the sources: `python tools/figures.py` (tools/dev figures).
+
+A page has a figure between `<!-- figure: NAME -->` and `<!-- end -->`; FIGURES computes what stands there.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+
+from room_lint import ROOT, Package, read_table
+
+_FIGURE = re.compile(r"(<!-- figure: ([a-z-]+) -->)\n.*?(<!-- end -->)", re.DOTALL)
+PAGES = (ROOT / "docs" / "architecture.md", ROOT / "CONTRIBUTING.md")
+
+
+def rooms() -> str:
+    """Return the table of the rooms."""
+    package = Package(ROOT / "coopmat", read_table())
+    code = package.code()
+    rows = ["| room | lines of code | may import |", "|---|---|---|"]
+    for read, title in (("must", "the compiler, which a newcomer reads"), ("door", "rooms with a door")):
+        names = [name for name, row in package.rooms.items() if row["read"] == read]
+        rows.append(f"| **{title}** | **{_rounded(sum(code[name] for name in names))}** | |")
+        for name in names:
+            imports = ", ".join(package.rooms[name]["imports"])
+            rows.append(f"| `{name}` | {_rounded(code[name])} | {imports} |")
+    return "\n".join(rows)
+
+
+def _rounded(lines: int) -> str:
+    """Return a number of lines to two digits, which stays the same for small changes."""
+    step = 10 ** max(len(str(lines)) - 2, 1)
+    return f"{max(round(lines / step), 1) * step:,}"
+
+
+def tests() -> str:
+    """Return the number of test functions."""
+    functions = 0
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        functions += sum(isinstance(node, ast.FunctionDef) and node.name.startswith("test_") for node in tree.body)
+    return f"The suite has some {_rounded(functions)} test functions, most of them for several cases."
+
+
+def operations() -> str:
+    """Return the number of operations of the conformance runner."""
+    from coopmat.cts.operations import OPERATIONS
+
+    return f"The conformance runner has {len(OPERATIONS)} operations."
+
+
+def walk() -> str:
+    """Return the number of files on the way of kernels/gemm_f16.cl, with the grammar's tables in the cache."""
+    command = [sys.executable, str(ROOT / "tools" / "walk.py"), "kernels/gemm_f16.cl", "--no-validate"]
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "COOPMAT_CACHE_DIR": cache}
+        for _ in range(2):
+            done = subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
+    files, tables = re.findall(r"^(\d+) files and (\d+) of tables$", done.stdout, re.MULTILINE)[0]
+    return f"That kernel's way goes through {files} files, and {tables} of tables."
+
+
+FIGURES: Mapping[str, Callable[[], str]] = {"rooms": rooms, "tests": tests, "operations": operations, "walk": walk}
+
+
+def with_figures(text: str) -> str:
+    """Return a page's text with its figures as they are now."""
+    return _FIGURE.sub(lambda match: f"{match[1]}\n{FIGURES[match[2]]()}\n{match[3]}", text)
+
+
+def main() -> None:
+    for page in PAGES:
+        page.write_text(with_figures(page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
