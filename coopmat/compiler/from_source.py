@@ -232,6 +232,7 @@ def kernels(c: Compilation) -> tuple[KernelInfo, ...]:
 
 
 def emit(c: Compilation) -> bytes:
+    from ..faults import avoid_device_faults
     from ..matrices.lowering import prelude
     from ..matrices.strategies import OPENCL_C_ONLY
     from ..options import LINKED
@@ -258,7 +259,7 @@ def emit(c: Compilation) -> bytes:
     with collector:
         emitted = c.timed("emit", lambda: emit(text, settings)).spirv
         assert emitted is not None
-        spirv = c.timed("legalize", lambda: legalize(emitted, imports | lowered.imports))
+        spirv = c.timed("legalize", lambda: legalize(emitted, imports | lowered.imports, avoid_device_faults))
         if rules is not None:
             spirv = with_alignment(spirv, rules.pointer_alignment)
         has_matrices = c.language != "cl" or c.result("unit").has_matrices

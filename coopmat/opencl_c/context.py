@@ -71,7 +71,7 @@ class Context:
 
     @property
     def hides_negations(self) -> bool:
-        """Return whether negations of floats are hidden from the device's compiler (`spirv.negations` says why)."""
+        """Return whether negations of floats are hidden from the device's compiler (`faults.negations` says why)."""
         return self.decl is not None and self.program.has_barriers
 
     def opaque(self, t: ScalarType, constant: str) -> str:

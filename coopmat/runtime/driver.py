@@ -84,9 +84,9 @@ def spirv_for(module: Module, device: DeviceInfo) -> bytes:
     """Return the module's SPIR-V as the device takes it."""
     if not mistakes_sub_group_barriers(device):
         return module.spirv
-    from coopmat.spirv.sub_group_barriers import call_builtin
+    from coopmat.faults import call_barrier_builtin
 
-    return call_builtin(module.spirv)
+    return call_barrier_builtin(module.spirv)
 
 
 def _parts(module: Module, device: DeviceInfo, options: Sequence[str]) -> tuple[guarded.Part, ...]:

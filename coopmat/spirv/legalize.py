@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from coopmat.diagnostics import InternalError
-from coopmat.spirv import capabilities, checks, device_faults, matrix_calls, pointees
+from coopmat.spirv import capabilities, checks, matrix_calls, pointees
 from coopmat.spirv.module import (
     OP,
     OPCODES,
@@ -100,10 +100,13 @@ IMAGE_PLACEHOLDERS = {
 }
 
 
-def legalize(spirv: bytes, imports: Collection[str] = ()) -> bytes:
+def legalize(
+    spirv: bytes, imports: Collection[str] = (), avoid_faults: Callable[[Module], None] | None = None
+) -> bytes:
     """The module with real instructions for the placeholders, without imports but those named, and without dead
     declarations.
 
+    `avoid_faults` rewrites a module without matrices for the faults of devices' compilers (`coopmat.faults`).
     Linkage of BuiltIn variables goes too: the decoration says it all. Raises InternalError where a placeholder
     does not fit its instruction, where an import is left (`check_imports`), and what `lint` finds.
     """
@@ -114,8 +117,8 @@ def legalize(spirv: bytes, imports: Collection[str] = ()) -> bytes:
         _mend_alignments(module)
         _add_image_capability(module)
         _drop_core_extensions(module)
-        if not any(item.opcode == _MATRIX for item in module.instructions):
-            device_faults.avoid_device_faults(module)
+        if avoid_faults is not None and not any(item.opcode == _MATRIX for item in module.instructions):
+            avoid_faults(module)
         checks.write_out_zeros(module.instructions)
         capabilities.complete(module)
         check_imports(module, imports)

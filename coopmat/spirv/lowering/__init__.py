@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from ...faults import avoid_device_faults
 from ...matrices.strategies import DEFAULT_TUNING, STRATEGIES, Tuning
 from ..checks import check_types as check_types
-from ..device_faults import avoid_device_faults
 from ..module import Module
 from ..refusal import Refused as Refused
 from .library import Library as Library

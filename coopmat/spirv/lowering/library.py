@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ...diagnostics import InternalError
+from ...faults import avoid_device_faults
 from ...frontend import typed
 from ...ir import LowerOptions
 from ...matrices.lowering import Instance, OperandFunction, Target, instantiate
@@ -119,6 +120,6 @@ class Library:
             text = _HEAD.sub(lambda match: "define " if match[1] in names else match[0], text)
             spirv = emit(text, EmitOptions(SPIRV_VERSION, (), "O1")).spirv
             assert spirv is not None
-            return legalize(spirv, operands)
+            return legalize(spirv, operands, avoid_device_faults)
 
         return self._keep(f"{options} {names}\n{source}", build)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from ..spirv.module import OP, Instruction, instruction
 from .loops import ControlFlow
-from .module import OP, Instruction, instruction
 from .opaque_zeros import LABEL, Globals, OpaqueZeros
 from .private_accesses import Memory, memories
 

@@ -3,18 +3,19 @@ every device, and costs little."""
 
 from __future__ import annotations
 
-from . import capabilities
+from ..spirv import capabilities
+from ..spirv.module import OP, Instruction, Module, instruction
 from .id_guards import IdGuards
 from .loop_conditions import LoopConditions
 from .loop_counts import LoopCounts
 from .loop_ends import LoopEnds
 from .loop_starts import LoopStarts
-from .module import OP, Instruction, Module, instruction
 from .negations import Negations
 from .opaque_zeros import Globals, OpaqueZeros
 from .partly_written import PartlyWritten
 from .private_fills import PrivateFills
 from .strided_arguments import StridedArguments
+from .sub_group_barriers import call_barrier_builtin as call_barrier_builtin
 
 _FUNCTION, _END = OP["OpFunction"], OP["OpFunctionEnd"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..spirv.module import OP, Instruction
 from .loops import ControlFlow
-from .module import OP, Instruction
 from .opaque_zeros import Globals, OpaqueZeros
 
 _BUILTIN, _LENGTH = OP["OpExtInst"], OP["OpCooperativeMatrixLengthKHR"]

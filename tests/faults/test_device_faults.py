@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import coopmat
+from coopmat.faults import avoid_device_faults
 from coopmat.spirv import tools
-from coopmat.spirv.device_faults import avoid_device_faults
 from coopmat.spirv.module import Module
 
 

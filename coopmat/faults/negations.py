@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from .module import OP, Instruction, id_positions
+from ..spirv.module import OP, Instruction, id_positions
 from .opaque_zeros import Globals, OpaqueZeros
 
 _NEGATE, _SUBTRACT = OP["OpFNegate"], OP["OpFSub"]

@@ -9,7 +9,7 @@ by that. Volatile stores are kept.
 
 from __future__ import annotations
 
-from .module import OP, Instruction
+from ..spirv.module import OP, Instruction
 from .opaque_zeros import Globals, OpaqueZeros
 from .private_accesses import BITCAST, CHAINS, COPIES, WRITES, Memory, is_constant, memories
 

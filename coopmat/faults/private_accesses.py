@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .module import OP, Instruction, id_positions
+from ..spirv.module import OP, Instruction, id_positions
 from .opaque_zeros import Globals
 
 BITCAST = OP["OpBitcast"]

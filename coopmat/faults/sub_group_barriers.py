@@ -8,7 +8,7 @@ devices have no such function to link with.
 
 from __future__ import annotations
 
-from .module import OP, Instruction, Module, encode_string, instruction
+from ..spirv.module import OP, Instruction, Module, encode_string, instruction
 from .opaque_zeros import Globals
 
 _BARRIER, _FUNCTION, _TYPE_VOID = OP["OpControlBarrier"], OP["OpFunction"], OP["OpTypeVoid"]
@@ -22,7 +22,7 @@ _ALL_DEVICES = 0
 _FLAGS = 1 | 2 | 4
 
 
-def call_builtin(binary: bytes) -> bytes:
+def call_barrier_builtin(binary: bytes) -> bytes:
     """Return the module with calls of the builtin for barriers of subgroups. Raise MalformedModule."""
     if not _has_barriers(binary):
         return binary

@@ -8,8 +8,8 @@ is right; loops of ints, and to bounds that do not belong to them, stay as they 
 
 from __future__ import annotations
 
+from ..spirv.module import OP, Instruction
 from .loops import ControlFlow
-from .module import OP, Instruction
 from .opaque_zeros import Globals, OpaqueZeros
 
 _WIDENINGS = frozenset({OP["OpUConvert"], OP["OpSConvert"]})

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
+from ..spirv.module import OP, Instruction, id_positions
 from .loops import ControlFlow
-from .module import OP, Instruction, id_positions
 from .opaque_zeros import Globals, OpaqueZeros
 
 _LOAD, _STORE, _PHI, _PARAMETER = OP["OpLoad"], OP["OpStore"], OP["OpPhi"], OP["OpFunctionParameter"]

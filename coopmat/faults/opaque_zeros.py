@@ -9,7 +9,7 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from .module import OP, Instruction, Module, instruction
+from ..spirv.module import OP, Instruction, Module, instruction
 
 LABEL = OP["OpLabel"]
 CONSTANTS = frozenset({OP["OpConstant"], OP["OpConstantNull"]})

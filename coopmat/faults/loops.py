@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from .module import OP, Instruction
+from ..spirv.module import OP, Instruction
 from .opaque_zeros import LABEL
 
 _END, _BRANCH_CONDITIONAL = OP["OpFunctionEnd"], OP["OpBranchConditional"]

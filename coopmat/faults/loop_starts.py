@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
+from ..spirv.module import OP, Instruction
 from .loops import ControlFlow
-from .module import OP, Instruction
 from .opaque_zeros import Globals, OpaqueZeros
 
 _PHI, _ADD = OP["OpPhi"], OP["OpIAdd"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from ..spirv.module import OP, Instruction, id_positions
 from .loops import ControlFlow
-from .module import OP, Instruction, id_positions
 from .opaque_zeros import Globals
 
 _LOAD, _STORE, _PHI = OP["OpLoad"], OP["OpStore"], OP["OpPhi"]

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .module import OP, Instruction, id_positions
+from ..spirv.module import OP, Instruction, id_positions
 from .opaque_zeros import Globals, OpaqueZeros
 from .private_accesses import Memory, memories
 

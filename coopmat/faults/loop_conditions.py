@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..spirv.module import OP, Instruction
 from .divergence import Sources, divergent_values
 from .loops import ControlFlow
-from .module import OP, Instruction
 from .opaque_zeros import Globals, OpaqueZeros
 
 _LOAD, _STORE, _PHI, _CALL = OP["OpLoad"], OP["OpStore"], OP["OpPhi"], OP["OpFunctionCall"]

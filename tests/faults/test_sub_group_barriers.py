@@ -9,9 +9,9 @@ from differential import Launch, Value, execute
 import coopmat
 from coopmat.devices import DeviceInfo
 from coopmat.devices.sub_groups import sub_group_sizes
+from coopmat.faults.sub_group_barriers import call_barrier_builtin
 from coopmat.runtime.driver import spirv_for
 from coopmat.spirv.module import OP, Module
-from coopmat.spirv.sub_group_barriers import call_builtin
 from coopmat.spirv.tools import validate
 
 SIZE, GROUPS = 16, 3
@@ -52,13 +52,13 @@ def test_some_subgroups_reach_a_barrier(device: DeviceInfo, options: list[str]) 
 
 def test_modules_with_calls_are_valid() -> None:
     binary = coopmat.compile(sources(), ["-w"]).spirv
-    changed = call_builtin(binary)
+    changed = call_barrier_builtin(binary)
     assert not validate(changed, "spv1.4")
-    assert call_builtin(changed) == changed
+    assert call_barrier_builtin(changed) == changed
     assert OP["OpControlBarrier"] not in {item.opcode for item in Module.parse(changed).instructions}
 
 
 def test_other_barriers_stay() -> None:
     source = "kernel void f(global int *o) { local int a[2]; a[0] = 1; barrier(CLK_LOCAL_MEM_FENCE); o[0] = a[0]; }"
     binary = coopmat.compile(source).spirv
-    assert call_builtin(binary) == binary
+    assert call_barrier_builtin(binary) == binary
