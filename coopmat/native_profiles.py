@@ -1,6 +1,6 @@
 """The parts of SPV_KHR_cooperative_matrix and its successors that consumers of native modules support, one row each.
 
-A row says what may remain unchanged; the rest is expressed by other instructions (`coopmat.spirv.native`).
+A row says what may remain unchanged; the rest is expressed by other instructions (`coopmat.foreign.consumers`).
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ from coopmat.cts.writers.assembly import AssemblyWriter
 from coopmat.cts.writers.c import CWriter
 from coopmat.devices import from_key_values
 from coopmat.diagnostics import CompileError
+from coopmat.foreign.consumers.parts import Parts
 from coopmat.matrices.native_library import access_name as access
 from coopmat.matrices.supported import Supported, parse_variants
 from coopmat.matrices.variants import ComponentType, Layout, MatrixType
@@ -42,7 +43,6 @@ from coopmat.options import CompileOptions
 from coopmat.runtime.runheader import parse_header
 from coopmat.spirv import joint_matrix
 from coopmat.spirv.module import OP, Instruction, Module
-from coopmat.spirv.native.parts import Parts
 from coopmat.spirv.tools import assemble
 
 KERNELS = Path(__file__).parents[1] / "kernels"

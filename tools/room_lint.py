@@ -135,7 +135,7 @@ class Package:
                 target = self.room(item.module.split(".") if item.module else ())
                 if target != room and target not in row["imports"]:
                     yield f"{file.path}:{item.line}: '{room}' may not import '{target}'"
-                elif target != room and item.module.replace(".", "/") != target:
+                elif target != room and item.module.replace(".", "/") not in self.rooms[target].get("doors", [target]):
                     behind.setdefault(target, []).append(f"{file.path}:{item.line}")
         for room, row in self.rooms.items():
             places = behind.get(room, [])

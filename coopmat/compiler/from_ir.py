@@ -16,8 +16,8 @@ from . import from_source
 from .from_source import collector, library, spirv_library, tuning
 
 if TYPE_CHECKING:
+    from ..foreign.llvm_ir import Module as IrText
     from ..ir import LoweredModule
-    from ..ir.dialects import Module as IrText
     from ..ir.kernel_info import KernelInfo
     from .compilation import Compilation
 
@@ -42,8 +42,8 @@ class Emission:
 
 
 def read(c: Compilation) -> Read:
-    from ..ir import dialects
-    from ..ir.dialects.target_check import check, check_strides
+    from ..foreign import llvm_ir as dialects
+    from ..foreign.llvm_ir import check, check_strides
 
     def tell(code: str, text: tuple[str, list[Note]], line: str) -> None:
         c.findings.error(code, text[0], _place(c, line), notes=text[1])
@@ -57,19 +57,20 @@ def read(c: Compilation) -> Read:
 
 
 def lower(c: Compilation) -> LoweredModule:
-    from ..ir.dialects import reread
-    from ..ir.dialects.link import link
+    from ..foreign.llvm_ir import link_library, reread
 
     entry = c.result("read")
     # Floating point, alignment and memory are as the text has them.
     options = replace(from_source.lower_options(c), float_flags=(), align_frames=False, memory_rules=None)
     with collector:
-        return c.timed("lower", lambda: _guarded(c, lambda: link(reread(entry.text, entry.module), options, library)))
+        return c.timed(
+            "lower", lambda: _guarded(c, lambda: link_library(reread(entry.text, entry.module), options, library))
+        )
 
 
 def emit(c: Compilation) -> Emission:
-    from ..ir.dialects.kernels import spellings
-    from ..spirv.lowering import kernels_of, read
+    from ..foreign.llvm_ir import spellings
+    from ..foreign.spirv import kernels_of, read
 
     module = c.result("read").module
     try:
@@ -84,8 +85,8 @@ def emit(c: Compilation) -> Emission:
 
 
 def _without_matrices(c: Compilation, emitted: bytes, types: dict[str, list[str]]) -> Emission:
+    from ..foreign.spirv import Refused, complete, prepare
     from ..matrices.lowering import check_count
-    from ..spirv.lowering import Refused, complete, prepare
 
     def run() -> Emission:
         size = c.options.sub_group_size
@@ -116,7 +117,7 @@ def validate(c: Compilation, binary: bytes) -> None:
 
 
 def _source_text(c: Compilation) -> str:
-    from ..ir.dialects import places
+    from ..foreign.llvm_ir import span_of_line
 
     try:
         text = c.source if isinstance(c.source, str) else c.source.decode()
@@ -127,14 +128,14 @@ def _source_text(c: Compilation) -> str:
     if "\0" in text:
         number = text[: text.index("\0")].count("\n") + 1
         line = c.sources.line(c.name, number)
-        span = None if line is None else places.of_line(c.name, number, line)
+        span = None if line is None else span_of_line(c.name, number, line)
         raise c.refused("ir-syntax", "the text has a null character", span)
     return text
 
 
 def _reprinted(c: Compilation, text: str) -> str:
-    from ..ir import dialects
-    from ..ir.dialects import places
+    from ..foreign import llvm_ir as dialects
+    from ..foreign.llvm_ir import find_place
     from ..spirv.emit import RefusedIR, reprint
 
     is_source = text == c.sources.files.get(c.name)
@@ -143,7 +144,7 @@ def _reprinted(c: Compilation, text: str) -> str:
     except RefusedIR as error:
         if not is_source:
             raise InternalError("the IR that was read is not IR any more", error.message) from error
-        span = places.find(text, c.name, error.context)
+        span = find_place(text, c.name, error.context)
         if error.line:
             span = Span(c.name, error.line, error.column, error.line, error.column + 1)
         raise c.refused("ir-syntax", f"LLVM refuses this: {error.message}", span) from error
@@ -153,7 +154,7 @@ def _reprinted(c: Compilation, text: str) -> str:
 
 
 def _guarded(c: Compilation, run: Callable[[], T]) -> T:
-    from ..ir.dialects import Malformed
+    from ..foreign.llvm_ir import Malformed
 
     try:
         return run()
@@ -192,9 +193,9 @@ def _refuse_widths(c: Compilation, module: IrText) -> None:
 
 
 def _place(c: Compilation, line: str) -> Span | None:
-    from ..ir.dialects import places
+    from ..foreign.llvm_ir import find_place
 
-    return places.find(c.sources.files.get(c.name, ""), c.name, line)
+    return find_place(c.sources.files.get(c.name, ""), c.name, line)
 
 
 def _head(c: Compilation, function: str) -> Span | None:

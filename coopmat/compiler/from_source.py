@@ -15,6 +15,7 @@ from ..diagnostics import CompileError, Diagnostics, InternalError, Span, TooMan
 from ..matrices.strategies import Tuning
 
 if TYPE_CHECKING:
+    from ..foreign.spirv import Library
     from ..frontend import syntax, typed
     from ..frontend.preamble import Preamble
     from ..frontend.preprocess import TokenStream
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from ..opencl_c import Written
     from ..options import CompileOptions
     from ..passes import Pass, Report
-    from ..spirv.lowering import Library
     from .compilation import Compilation
 
 
@@ -268,8 +268,8 @@ def emit(c: Compilation) -> bytes:
 
 def adapted(c: Compilation, spirv: bytes) -> bytes:
     """Return a native module in the form that its consumer accepts. Raises CompileError if there is none."""
-    from ..spirv.lowering import Refused
-    from ..spirv.native import adapt
+    from ..foreign.consumers import adapt
+    from ..foreign.spirv import Refused
 
     try:
         return c.timed("adapt", lambda: adapt(spirv, c.options.consumer))
@@ -279,7 +279,7 @@ def adapted(c: Compilation, spirv: bytes) -> bytes:
 
 
 def validate(c: Compilation, binary: bytes) -> None:
-    from ..spirv.native import standard
+    from ..foreign.consumers import standard
     from ..spirv.tools import target_env_for, validate
 
     target_env = c.options.target_env or target_env_for(c.options.spirv_version, binary)
@@ -374,7 +374,7 @@ def library(text: str, wrap: bool = True, standard: str | None = None) -> typed.
 @lru_cache(maxsize=1)
 def spirv_library() -> Library:
     """Return the matrix library as SPIR-V, for all modules of this process; its instances are in the cache on disk."""
-    from ..spirv.lowering import Library
+    from ..foreign.spirv import Library
 
     return Library(library, _from_cache)
 

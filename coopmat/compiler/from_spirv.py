@@ -17,9 +17,9 @@ from . import from_source
 from .from_source import collector, spirv_library, tuning
 
 if TYPE_CHECKING:
+    from ..foreign.spirv import Prepared
     from ..ir.kernel_info import KernelInfo
     from ..matrices.lowering import Instance, Target
-    from ..spirv.lowering import Prepared
     from ..spirv.module import Module
     from .compilation import Compilation
 
@@ -44,7 +44,7 @@ def read(c: Compilation) -> Read:
 
 
 def _read(c: Compilation) -> Read:
-    from ..spirv.lowering import check_types, read
+    from ..foreign.spirv import check_types, read
 
     c.findings.check_options()
     binary = c.timed("read", lambda: _binary(c))
@@ -61,9 +61,8 @@ def _read(c: Compilation) -> Read:
 
 def _native(c: Compilation, binary: bytes, module: Module) -> Read:
     """Return a native module. Raises CompileError if the device is known to lack something that it uses."""
+    from ..foreign.spirv import check, check_strides, kernels_of, read
     from ..spirv.checks import lint
-    from ..spirv.lowering import kernels_of, read
-    from ..spirv.lowering.target_check import check, check_strides
 
     def tell(code: str, message: str, notes: list[Note]) -> None:
         c.findings.error(code, message, notes=notes)
@@ -81,8 +80,8 @@ def _native(c: Compilation, binary: bytes, module: Module) -> Read:
 
 
 def _prepared(c: Compilation, binary: bytes) -> Read:
+    from ..foreign.spirv import prepare
     from ..matrices.lowering import check_count
-    from ..spirv.lowering import prepare
 
     size, device_tuning = c.options.sub_group_size, tuning(c.options)
     prepared = c.timed("lower", lambda: _guarded(c, lambda: prepare(binary, c.matrices, size, device_tuning)))
@@ -94,7 +93,7 @@ def _prepared(c: Compilation, binary: bytes) -> Read:
 
 
 def emit(c: Compilation) -> bytes:
-    from ..spirv.lowering import complete
+    from ..foreign.spirv import complete
 
     entry: Read = c.result("read")
     prepared = entry.prepared
@@ -145,7 +144,7 @@ def _binary(c: Compilation) -> bytes:
 
 
 def _messages(c: Compilation, binary: bytes) -> list[str] | None:
-    from ..spirv.native import standard
+    from ..foreign.consumers import standard
     from ..spirv.tools import validate
 
     binary = standard(binary)
@@ -160,7 +159,7 @@ def _validate_input(c: Compilation, binary: bytes) -> None:
 
 
 def _guarded(c: Compilation, run: Callable[[], T]) -> T:
-    from ..spirv.lowering import Refused
+    from ..foreign.spirv import Refused
     from ..spirv.module import MalformedModule
 
     try:

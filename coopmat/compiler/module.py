@@ -106,7 +106,7 @@ class Module(Compilation):
         return self.bounded(self._llvm_ir)
 
     def _llvm_ir(self) -> str:
-        from ..ir import dialects
+        from ..foreign import llvm_ir as dialects
         from ..spirv.emit import EmitOptions, emit, reprint
 
         if self.options.dialect == "llvm":
@@ -163,7 +163,7 @@ class Module(Compilation):
 
     @property
     def spirv_text(self) -> str:
-        from ..spirv.native import standard
+        from ..foreign.consumers import standard
         from ..spirv.tools import disassemble
 
         spirv = self.spirv

@@ -17,7 +17,7 @@ from differential import Launch, Value, execute
 
 import coopmat
 from coopmat.devices import DeviceInfo
-from coopmat.ir import dialects
+from coopmat.foreign import llvm_ir as dialects
 from coopmat.spirv.emit import reprint
 
 Array = np.ndarray

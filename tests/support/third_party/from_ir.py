@@ -9,7 +9,7 @@ from matrix_table import table
 from optimise import optimised
 
 import coopmat
-from coopmat.ir.dialects import DIALECTS
+from coopmat.foreign.llvm_ir import DIALECTS
 
 from .execution import Case
 from .memory import Buffer

@@ -1,0 +1,170 @@
+"""Component-wise instructions on matrices as calls of functions that loop over the components a work-item holds.
+
+    %r = OpFAdd %M %a %b      becomes      %r = OpFunctionCall %M %f %a %b
+
+where %f copies %a and %b to variables, reaches their components by access chains and adds them as scalars.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...native_profiles import NativeProfile
+from ...spirv.module import OP, Instruction
+from ...spirv.pool import FUNCTION
+from ..spirv.types import MATRIX
+from .parts import Decoration, Parts
+
+_ARITHMETIC = frozenset(
+    OP[f"Op{name}"]
+    for name in (
+        *("FAdd", "FSub", "FMul", "FDiv", "FNegate", "IAdd", "ISub", "IMul", "SDiv", "UDiv", "SNegate"),
+        "MatrixTimesScalar",
+    )
+)
+_CONVERSIONS = frozenset(
+    OP[f"Op{name}"]
+    for name in (
+        *("FConvert", "ConvertFToS", "ConvertFToU", "ConvertSToF", "ConvertUToF", "SConvert", "UConvert"),
+        *("SatConvertSToU", "SatConvertUToS", "Bitcast"),
+    )
+)
+_SCALE = OP["OpMatrixTimesScalar"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Operation:
+    """An instruction by its types. `decorations` are those of its result, which the scalar result gets."""
+
+    opcode: int
+    operands: tuple[int, ...]
+    result: int
+    decorations: tuple[Decoration, ...]
+
+
+def by_elements(parts: Parts, profile: NativeProfile) -> None:
+    """Rewrite the arithmetic and conversions of matrices that the profile's consumer does not take."""
+    opcodes = (frozenset() if profile.arithmetic else _ARITHMETIC) | (
+        frozenset() if profile.conversions else _CONVERSIONS
+    )
+    if opcodes:
+        _ByElements(parts, opcodes).run()
+
+
+class _ByElements:
+    def __init__(self, parts: Parts, opcodes: frozenset[int]) -> None:
+        self.parts, self.opcodes = parts, opcodes
+        self.names: dict[_Operation, int] = {}
+        self.functions: list[list[Instruction]] = []
+        self.decorations = parts.decorations()
+
+    def run(self) -> None:
+        results: set[int] = set()
+        for code in self.parts.functions:
+            for n, item in enumerate(code):
+                if item.opcode in self.opcodes and self.is_matrix(item.result_type):
+                    code[n] = self.call(item)
+                    results.add(item.result or 0)
+        # A function's name stands where it is declared first; these are behind all that call them.
+        self.parts.forget(results)
+        self.parts.functions += self.functions
+
+    def is_matrix(self, kind: int | None) -> bool:
+        return kind is not None and self.parts.definitions[kind].opcode == MATRIX
+
+    def call(self, item: Instruction) -> Instruction:
+        types = self.parts.types
+        operation = _Operation(
+            item.opcode,
+            tuple(types.of(operand) for operand in item.operands),
+            item.result_type or 0,
+            tuple(self.decorations.get(item.result or 0, ())),
+        )
+        if operation not in self.names:
+            self.names[operation] = self.parts.module.new_id()
+            self.functions.append(self.function(operation, self.names[operation]))
+            self.parts.define(self.functions[-1])
+        operands = (self.names[operation], *item.operands)
+        return Instruction(OP["OpFunctionCall"], operands, item.result_type, item.result)
+
+    def function(self, operation: _Operation, name: int) -> list[Instruction]:
+        """Return the code of a function of the operands as they are; the first operand's variable takes the result
+        where the types are the same."""
+        pool, new = self.parts.pool, self.parts.module.new_id
+        uint, bool_ = pool.integer(32), pool.intern("OpTypeBool")
+        parameters = [(new(), kind) for kind in operation.operands]
+        variables = {n: new() for n, (_, kind) in enumerate(parameters) if self.is_matrix(kind)}
+        entry, head, body, end, i, following, more, length, whole = (new() for _ in range(9))
+        first = next(iter(variables))
+        result = variables[first] if operation.operands[first] == operation.result else new()
+        places = {variables[n]: parameters[n][1] for n in variables} | {result: operation.result}
+        zero, one = pool.number(0), pool.number(1)
+        element = self.element(operation, parameters, variables, result, i)
+        return [
+            _make("OpFunction", 0, self.signature(operation), kind=operation.result, result=name),
+            *(_make("OpFunctionParameter", kind=kind, result=id_) for id_, kind in parameters),
+            _make("OpLabel", result=entry),
+            *(_make("OpVariable", FUNCTION, kind=pool.pointer(kind), result=id_) for id_, kind in places.items()),
+            *(_make("OpStore", variables[n], parameters[n][0]) for n in variables),
+            _make("OpCooperativeMatrixLengthKHR", operation.result, kind=uint, result=length),
+            _make("OpBranch", head),
+            _make("OpLabel", result=head),
+            _make("OpPhi", zero, entry, following, body, kind=uint, result=i),
+            _make("OpULessThan", i, length, kind=bool_, result=more),
+            _make("OpBranchConditional", more, body, end),
+            _make("OpLabel", result=body),
+            *element,
+            _make("OpIAdd", i, one, kind=uint, result=following),
+            _make("OpBranch", head),
+            _make("OpLabel", result=end),
+            _make("OpLoad", result, kind=operation.result, result=whole),
+            _make("OpReturnValue", whole),
+            _make("OpFunctionEnd"),
+        ]
+
+    def signature(self, operation: _Operation) -> int:
+        return self.parts.pool.intern("OpTypeFunction", operation.result, *operation.operands)
+
+    def element(
+        self,
+        operation: _Operation,
+        parameters: list[tuple[int, int]],
+        variables: dict[int, int],
+        result: int,
+        index: int,
+    ) -> list[Instruction]:
+        """The operation on the components at `index`."""
+        code: list[Instruction] = []
+        values = []
+        for n, (id_, kind) in enumerate(parameters):
+            values.append(self.load(code, variables[n], kind, index) if n in variables else id_)
+        component = self.component(operation.result)
+        scalar, place = self.parts.module.new_id(), self.chain(code, result, operation.result, index)
+        code.append(_make(self.scalar_name(operation), *values, kind=component, result=scalar))
+        code.append(_make("OpStore", place, scalar))
+        self.parts.decorate(scalar, operation.decorations)
+        return code
+
+    def scalar_name(self, operation: _Operation) -> str:
+        if operation.opcode != _SCALE:
+            return Instruction(operation.opcode, ()).name
+        is_float = self.parts.definitions[self.component(operation.result)].opcode == OP["OpTypeFloat"]
+        return "OpFMul" if is_float else "OpIMul"
+
+    def component(self, matrix: int) -> int:
+        return self.parts.definitions[matrix].operands[0]
+
+    def chain(self, code: list[Instruction], variable: int, matrix: int, index: int) -> int:
+        id_ = self.parts.module.new_id()
+        kind = self.parts.pool.pointer(self.component(matrix))
+        code.append(_make("OpAccessChain", variable, index, kind=kind, result=id_))
+        return id_
+
+    def load(self, code: list[Instruction], variable: int, matrix: int, index: int) -> int:
+        place, id_ = self.chain(code, variable, matrix, index), self.parts.module.new_id()
+        code.append(_make("OpLoad", place, kind=self.component(matrix), result=id_))
+        return id_
+
+
+def _make(name: str, *operands: int, kind: int | None = None, result: int | None = None) -> Instruction:
+    return Instruction(OP[name], operands, kind, result)

@@ -1,0 +1,45 @@
+"""The instructions of SPV_EXT_cooperative_matrix_maintenance1, for consumers that have none of them: errors.
+
+What OpenCL C says in these words never comes here: it is staged through local memory before.
+"""
+
+from __future__ import annotations
+
+from ...native_profiles import NativeProfile
+from ...spirv.matrix_calls import MAINTENANCE
+from ...spirv.module import OP, Instruction
+from ...spirv.refusal import unsupported
+from ..spirv.types import MATRIX
+from .parts import Parts
+
+_INSTRUCTIONS = frozenset(OP[f"OpCooperativeMatrix{name}EXT"] for name in ("ConvertUse", "Reduce", "PerElementOp"))
+_CONVERSIONS = frozenset(
+    OP[f"Op{name}"]
+    for name in (
+        "FConvert",
+        "SConvert",
+        "UConvert",
+        "ConvertFToS",
+        "ConvertFToU",
+        "ConvertSToF",
+        "ConvertUToF",
+        "Bitcast",
+    )
+)
+
+
+def refuse(parts: Parts, profile: NativeProfile) -> None:
+    """Raise Refused for such an instruction, and for a conversion that changes the use of a matrix."""
+    if profile.maintenance:
+        return
+    for body in parts.functions:
+        for item in body:
+            if item.opcode in _INSTRUCTIONS or (item.opcode in _CONVERSIONS and _changes_use(parts, item)):
+                raise unsupported(item, f"of {MAINTENANCE}, which it has no words for")
+
+
+def _changes_use(parts: Parts, item: Instruction) -> bool:
+    """Return whether the result is a matrix of another use than the operand's."""
+    types = (parts.definitions[item.result_type or 0], parts.definitions[parts.types.of(item.operands[0])])
+    uses = [parts.definitions[kind.operands[4]].operands for kind in types if kind.opcode == MATRIX]
+    return len(uses) == 2 and uses[0] != uses[1]

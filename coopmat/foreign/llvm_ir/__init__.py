@@ -1,0 +1,62 @@
+"""The dialects of LLVM IR with cooperative matrices: reading any of them, writing each of them.
+
+All functions take and give LLVM's own print of a module (`coopmat.spirv.emit.reprint`); see docs/dialects.md.
+"""
+
+from __future__ import annotations
+
+from . import intel, joint_matrix, metadata
+from .canonical import canonicalize as canonicalize
+from .intel import modern as modern
+from .kernels import spellings as spellings
+from .link import link_library as link_library
+from .operations import MENTION as MENTION
+from .places import find_place as find_place, span_of_line as span_of_line
+from .target_check import check as check, check_strides as check_strides
+from .text import Malformed as Malformed, Module as Module, parse_module as parse_module
+from .write import write
+
+DIALECTS = ("khr", "rfc", "clang")
+INTEL = tuple(intel.FORMS)
+check_for_intel = intel.check
+
+
+def read(text: str) -> str:
+    """A module of any dialect in the canonical one. Raises Malformed."""
+    return str(read_module(text))
+
+
+def read_module(text: str) -> Module:
+    """Read a module as `read` does, and return the module itself, whose instructions refer to the lines that they come
+    from."""
+    module = parse_module(text)
+    joint_matrix.check(module)
+    metadata.check(module)
+    intel.read(module)
+    canonicalize(module)
+    return module
+
+
+def reread(text: str, before: Module) -> Module:
+    """LLVM's print of `before`: its instructions, and heads of functions, stand for the same lines of the input."""
+    module = parse_module(text)
+    functions_by_name = {function.name: function for function in before.functions}
+    for function in module.functions:
+        old = functions_by_name.get(function.name)
+        pairs = list(zip(function.instructions(), old.instructions(), strict=False)) if old is not None else []
+        if all(new.opcode == item.opcode for new, item in pairs):
+            for new, item in pairs:
+                new.source = item.source
+    return module
+
+
+def rewrite(text: str, dialect: str) -> str:
+    """A module of any dialect in the one named, one of DIALECTS or INTEL. Raises Malformed."""
+    module = parse_module(text)
+    intel.read(module)
+    canonicalize(module)
+    if dialect in intel.FORMS:
+        intel.write(module, dialect)
+    else:
+        write(module, dialect)
+    return str(module)

@@ -1,0 +1,83 @@
+"""The lines in a user's text that lines of LLVM's print of it come from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ...diagnostics import Span
+from .text import Line, unquoted
+
+_HEAD = re.compile(r"define\b.*?@(?:\"([^\"]*)\"|([-\w.$]+))\s*\(")
+_LABEL = re.compile(r"(?:\"[^\"]*\"|[-\w.$]+):")
+_RESULT = re.compile(r"^%(?:\"[^\"]*\"|[-\w.$]+)\s*=\s*")
+_NAMES = re.compile(r"[%@](?:\"[^\"]*\"|[-\w.$]+)")
+
+
+def find_place(source: str, name: str, line: str) -> Span | None:
+    """The instruction that stands at the same place of the same function; else the source's line that reads the same
+    but for blanks; else but for the names of values; else the head of the function, or the first line that names it.
+    None where there is no such line."""
+    text_without_blanks = _squeezed(line)
+    if not text_without_blanks:
+        return None
+    lines = source.split("\n")
+    number = _in_function(lines, line) if isinstance(line, Line) else None
+    if number is not None:
+        return span_of_line(name, number, lines[number - 1])
+    functions = [match for match in _NAMES.findall(line) if match[0] == "@"]
+    readings: tuple[Callable[[str], bool], ...] = (
+        lambda text: _squeezed(text) == text_without_blanks,
+        lambda text: _nameless(text) == _nameless(line),
+        lambda text: line.startswith("!") and _squeezed(text).startswith(_squeezed(line.partition("=")[0]) + "="),
+        lambda text: line.startswith("define") and _defines(text, unquoted(functions[0])),
+        lambda text: bool(functions) and _squeezed(functions[0]) in _squeezed(text),
+    )
+    for same in readings:
+        for number, text in enumerate(lines, start=1):
+            if same(text):
+                return span_of_line(name, number, text)
+    return None
+
+
+def _in_function(lines: list[str], line: Line) -> int | None:
+    """The number of the line, where the source's function has the same instructions, one a line."""
+    start = next((n for n, text in enumerate(lines) if _defines(text, line.function)), None)
+    if start is None:
+        return None
+    ordinal, within_switch = -1, False
+    for number in range(start + 1, len(lines)):
+        text = lines[number].partition(";")[0].strip()
+        if text == "}":
+            return None
+        if not text or text == "{" or _LABEL.fullmatch(text) or "#dbg_" in text or "@llvm.dbg." in text:
+            continue
+        ordinal += not within_switch
+        within_switch = (within_switch or text.startswith("switch ")) and not text.endswith("]")
+        if ordinal == line.ordinal:
+            return number + 1 if _opcode(text) == _opcode(line) else None
+    return None
+
+
+def _defines(text: str, function: str) -> bool:
+    match = _HEAD.match(text.strip())
+    return match is not None and (match[1] or match[2]) == function
+
+
+def _opcode(text: str) -> str:
+    return (_RESULT.sub("", text).split(None, 1) or [""])[0]
+
+
+def span_of_line(name: str, number: int, text: str) -> Span:
+    """Return the span of a line without the blanks around it."""
+    start = len(text) - len(text.lstrip())
+    return Span(name, number, start + 1, number, max(len(text.rstrip()), start) + 1)
+
+
+def _squeezed(line: str) -> str:
+    return "".join(re.sub(r"(?<=[%@])\"([-\w.$]+)\"", r"\1", line.partition(";")[0]).split())
+
+
+def _nameless(line: str) -> str:
+    # LLVM's print says an alignment where the text did not.
+    return re.sub(r"%(?:\"[^\"]*\"|[-\w.$]+)", "%", re.sub(r",align\d+", "", _squeezed(line)))

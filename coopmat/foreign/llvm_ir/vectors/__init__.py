@@ -1,0 +1,51 @@
+"""Flat vectors that SPIR-V lacks, and llvm.matrix.* on vectors of any size: trees of the matrix library, elements."""
+
+from __future__ import annotations
+
+import re
+
+from ....ir import LowerOptions
+from ..calls import LibraryCalls
+from ..text import Call, Malformed, Module
+from .function import Function
+from .trees import MATRIX
+from .types import variable, wide_types
+from .writer import Lowering, has_wide
+
+__all__ = ["lower"]
+
+_NO_INLINING = re.compile(r" (?:noinline|optnone|minsize|optsize)\b")
+
+
+def lower(module: Module, options: LowerOptions) -> LibraryCalls | None:
+    """Rewrite a module in place, and return the trees that it calls. Raise Malformed for what has no lowering."""
+    heads = [*module.declarations, *(function.head for function in module.functions)]
+    texts = [str(head) for head in heads] + [i.text for f in module.functions for i in f.instructions()]
+    if not any(MATRIX in text or wide_types(text) for text in texts):
+        return None
+    lowering = Lowering(module, options)
+    for function in module.functions:
+        Function(lowering, function).run()
+    module.declarations = [head for head in module.declarations if not _is_replaced(head)]
+    module.rest = [_inlinable(line) if line.startswith("attributes ") else line for line in module.rest]
+    declared_names = {head.name for head in module.declarations}
+    module.declarations += [head for name, head in lowering.heads.items() if name not in declared_names]
+    module.globals = [variable(line) for line in module.globals]
+    for line in (*module.globals, *module.types.values()):
+        if wide_types(line):
+            raise Malformed(
+                "ir-not-supported", f"objects with {wide_types(line)[0]} in them are not supported yet", line
+            )
+    if lowering.exact:
+        # Nothing tells a driver about parts of a module.
+        module.rest = [line for line in module.rest if not line.startswith("!opencl.enable.FP_CONTRACT")]
+    return lowering.calls if lowering.calls.instances else None
+
+
+def _is_replaced(head: Call) -> bool:
+    return head.name.startswith("llvm.") and (head.name.startswith(MATRIX) or has_wide(head))
+
+
+def _inlinable(group: str) -> str:
+    """A group of attributes without those that keep a function from being inlined; no group is empty."""
+    return re.sub(r"\{ *\}$", "{ nounwind }", _NO_INLINING.sub("", group))

@@ -1,0 +1,64 @@
+"""SPIR-V with cooperative matrices to SPIR-V without: types become private arrays, instructions library calls.
+
+    prepared = prepare(binary, "lanes", sub_group_size=16)     # one module without matrices, its calls still open
+    library = Library(compile_text)                            # OpenCL C to typed.Unit; may serve many modules
+    for target, instances in prepared.instances.items():
+        library.need(target, instances.values())               # compiles only what is not there yet
+    spirv = link(prepared, library)
+
+To lower many modules, prepare them all, let the library have the union of their instances (one compilation for each
+target), then link each. `prepare` and `link` take some milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ...faults import avoid_device_faults
+from ...matrices.strategies import DEFAULT_TUNING, STRATEGIES, Tuning
+from ...spirv.checks import check_types as check_types
+from ...spirv.module import Module
+from ...spirv.refusal import Refused as Refused
+from .library import Library as Library
+from .link import link as link
+from .module_lowering import ModuleLowering, Prepared as Prepared, check_memory_model, kernels_of as kernels_of
+from .target_check import check as check, check_strides as check_strides
+
+
+def read(binary: bytes) -> Module:
+    """Return the module of a binary. Raise MalformedModule."""
+    return Module.parse(binary)
+
+
+def prepare(
+    binary: bytes,
+    strategy: str,
+    sub_group_size: int | None = None,
+    tuning: Tuning = DEFAULT_TUNING,
+    spellings: Mapping[str, list[str]] = MappingProxyType({}),
+    without_small_floats: bool = False,
+) -> Prepared:
+    """A valid module lowered for `strategy`, one of matrices.lowering.STRATEGIES. Raises Refused, MalformedModule.
+
+    `sub_group_size` is for kernels with matrices that do not ask for a size themselves; by default that of `tuning`,
+    the device's. `spellings` are OpenCL C's types of kernels' parameters, by kernel. Small floats become their bits in
+    modules with matrices, and in others where `without_small_floats` says so.
+    """
+    module = read(binary)
+    check_memory_model(module)
+    avoid_device_faults(module)
+    tuned = STRATEGIES[strategy].tuned(tuning)
+    return ModuleLowering(module, tuned, sub_group_size, spellings, without_small_floats).run()
+
+
+def complete(prepared: Prepared, library: Library) -> bytes:
+    """The module linked with the library, which is given what is missing there."""
+    for target, instances in prepared.instances.items():
+        library.need(target, instances.values())
+    return link(prepared, library)
+
+
+def lower(binary: bytes, strategy: str, sub_group_size: int | None, library: Library) -> bytes:
+    """Lower one module and link it with the library. Raise Refused, MalformedModule."""
+    return complete(prepare(binary, strategy, sub_group_size), library)

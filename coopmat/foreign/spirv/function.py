@@ -1,0 +1,364 @@
+"""One function without matrices: their values become private storage, the operations calls of the library's functions.
+
+A value with matrices in it has a variable of its own, under its id, written where the value is made; what is part of
+another, or the same, is only another address. A phi has two: one that is written at the end of each block before it,
+and one that takes this over at the phi, so that phis may name one another and blocks may leave elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from ...matrices.lowering import Fill, Instance, Target
+from ...matrices.variants import ComponentType
+from ...spirv.module import OP, Instruction, id_positions
+from ...spirv.pool import FUNCTION, Pool
+from ...spirv.refusal import Refused, unsupported
+from .types import Types, holding
+
+if TYPE_CHECKING:
+    from .small_floats import Replaced
+
+_LABEL, _VARIABLE, _PHI, _LOAD, _STORE = (OP[f"Op{name}"] for name in ("Label", "Variable", "Phi", "Load", "Store"))
+_COPY, _CHAIN, _POINTER_CHAIN = OP["OpCopyMemory"], OP["OpInBoundsAccessChain"], OP["OpInBoundsPtrAccessChain"]
+_BITCAST, _CALL, _UNDEFINED = OP["OpBitcast"], OP["OpFunctionCall"], OP["OpUndef"]
+_TERMINATORS = frozenset(
+    OP[f"Op{name}"]
+    for name in ("Branch", "BranchConditional", "Switch", "Return", "ReturnValue", "Kill", "Unreachable")
+)
+_MERGES = frozenset({OP["OpLoopMerge"], OP["OpSelectionMerge"]})
+_LINES = frozenset({OP["OpLine"], OP["OpNoLine"]})
+_HEAD = _LINES | {OP["OpFunction"], OP["OpFunctionParameter"]}
+_BEFORE_CODE = _LINES | {_VARIABLE, _LABEL}
+# What gives another address, or the same value, and makes no copy.
+_ALIASES = frozenset({OP["OpCompositeExtract"], OP["OpCopyObject"]})
+_CHOICES = frozenset({_PHI, OP["OpSelect"], OP["OpCopyObject"]})
+_PASSES = frozenset({_CALL, OP["OpReturnValue"]})
+_INLINE, _DONT_INLINE = 1, 2
+
+
+@dataclass(slots=True)
+class LibraryCall:
+    """A call whose function is not there yet. `arguments` are ids and their types; pointers may be to other types.
+
+    The type 0 stands for what the function takes. `operand` is the name in the library of a function that is an
+    operand, and the id of the module's own.
+    """
+
+    target: Target
+    instance: Instance
+    arguments: list[tuple[int, int]]
+    result: int
+    operand: tuple[str, int] | None = None
+
+
+Code = list[Instruction | LibraryCall]
+
+
+class ModuleState(Protocol):
+    """The lowering of a module, as that of its functions knows it: `module_lowering.ModuleLowering`."""
+
+    types: Types
+    pool: Pool
+    definitions: dict[int, Instruction]
+    small_floats: Replaced
+    changes: Mapping[int, Change]
+    instances: dict[Target, dict[str, Instance]]
+    functions_of_maps: list[Code]
+    of_work_groups: set[Target]
+    # Ids of matrix constants, of transposes, of debug information's imports; variables that stand for the device's
+    # subgroups; the roundings of conversions.
+    constants: set[int]
+    transposed: set[int]
+    debug_sets: set[int | None]
+    subgroup_variables: dict[int, str]
+    conversions: dict[int, tuple[int | None, bool]]
+    has_matrices: bool
+    # What the lowering changes: whether anything, ids that stand for something else, those that nothing defines.
+    touched: bool
+    rewritten: set[int]
+    undefined: set[int]
+
+    def new_id(self) -> int: ...
+    def version(self, function: int, target: Target) -> int: ...
+    def uses_matrices(self, function: int) -> bool: ...
+    def is_kernel(self, function: int) -> bool: ...
+    def operand(self, function: int, component: ComponentType, target: Target) -> tuple[str, int]: ...
+
+
+class FunctionLowering:
+    """The lowering of one function's instructions for one target."""
+
+    def __init__(self, module: ModuleState, code: Sequence[Instruction], target: Target) -> None:
+        self.module, self.target = module, target
+        self.types, self.pool = module.types, module.pool
+        self.definitions = module.definitions
+        self.strategy = target.strategy
+        self.code = code
+        # The address of every value with matrices, and where a phi's next one goes.
+        self.places: dict[int, int] = {}
+        self.next: dict[int, int] = {}
+        self.constants: dict[int, int] = {}
+        # What new instructions under old ids give.
+        self.made_types: dict[int, int] = {}
+        # Addresses of memory with matrices as something else: good for nothing but to be turned back.
+        self.views: set[int] = set()
+        # What calls of the library give.
+        self.results: set[int] = set()
+        self.variables: list[Instruction] = []
+        self.entry: Code = []
+        # By the label of the block that is left: the phi's, and the value.
+        self.edges: dict[int, list[tuple[int, int]]] = {}
+        self.out: Code = []
+        self.top: Code = []
+        self.returns = 0
+
+    def run(self) -> Code:
+        self._places()
+        at = self._head()
+        blocks: list[tuple[int, Code]] = []
+        arrivals: list[Instruction] = []
+        for item in self.code[at:]:
+            if item.opcode == _LABEL:
+                self.out, arrivals = [], []
+                blocks.append((item.result or 0, self.out))
+            elif item.opcode == _PHI and item.result in self.places:
+                arrivals.append(item)
+                self._phi(item)
+                continue
+            elif arrivals and item.opcode != _PHI and item.opcode not in _LINES:
+                for phi in arrivals:
+                    self.copy(self.places[phi.result or 0], self.next[phi.result or 0])
+                arrivals = []
+            self.instruction(item)
+        return self._joined(blocks)
+
+    # --- the parts of a function
+
+    def _places(self) -> None:
+        """Rooms for values, since phis may name what comes later."""
+        for item in self.code:
+            if item.result is None or not self.types.carries(item.result_type) or item.opcode in _ALIASES:
+                continue
+            if item.opcode == OP["OpFunctionParameter"]:
+                self.places[item.result] = item.result
+            elif item.opcode != OP["OpFunction"]:
+                self.places[item.result] = self.variable(item.result_type or 0, item.result)
+                if item.opcode == _PHI:
+                    self.next[item.result] = self.variable(item.result_type or 0)
+
+    def _head(self) -> int:
+        """The function and its parameters; gives the index of what comes behind."""
+        function, kind = self.code[0], self.definitions[self.code[0].operands[1]]
+        carries = self.types.carries
+        result, parameters = kind.operands[0], list(kind.operands[1:])
+        control = function.operands[0]
+        out: Code = []
+        if any(map(carries, kind.operands)):
+            parameters = [self.pool.pointer(p) if carries(p) else p for p in parameters]
+            if carries(result):
+                self.returns = self.module.new_id()
+                parameters.insert(0, self.pool.pointer(result))
+                out.append(self._instruction("OpFunctionParameter", parameters[0], self.returns))
+                result = self.pool.intern("OpTypeVoid")
+            kind_id = self.pool.intern("OpTypeFunction", result, *parameters)
+        else:
+            kind_id = function.operands[1]
+        if self.module.uses_matrices(function.result or 0):
+            control = control & ~_DONT_INLINE | _INLINE * (not self.module.is_kernel(function.result or 0))
+        self.out = [Instruction(function.opcode, (control, kind_id), result, function.result), *out]
+        end = next((n for n, i in enumerate(self.code) if i.opcode not in _HEAD), len(self.code))
+        for item in self.code[1:end]:
+            if carries(item.result_type):
+                self.module.rewritten.add(item.result or 0)
+                item = self._instruction("OpFunctionParameter", self.pool.pointer(item.result_type or 0), item.result)
+            self.out.append(item)
+        self.top = self.out
+        return end
+
+    def _phi(self, item: Instruction) -> None:
+        for value, label_ in zip(item.operands[::2], item.operands[1::2], strict=True):
+            self.edges.setdefault(label_, []).append((item.result or 0, value))
+
+    def _joined(self, blocks: list[tuple[int, Code]]) -> Code:
+        leaving: dict[int, Code] = {}
+        for label_, values in self.edges.items():
+            self.out = leaving[label_] = []
+            for phi, value in dict.fromkeys(values):
+                self.copy(self.next[phi], self.place(value))
+        code = list(self.top)
+        for number, (label_, block) in enumerate(blocks):
+            if label_ in leaving:
+                at = next((n for n, item in enumerate(block) if _leaves(item)), len(block))
+                block[at:at] = leaving[label_]
+            if number == 0:
+                first = next((n for n, item in enumerate(block) if not _is_before_code(item)), len(block))
+                block[first:first] = self.entry
+                block[1:1] = self.variables
+            code += block
+        return code
+
+    # --- pieces
+
+    def _instruction(self, name: str, kind: int, result: int | None, *operands: int) -> Instruction:
+        item = Instruction(OP[name], operands, kind, result if result is not None else self.module.new_id())
+        if result is None:
+            self.definitions[item.result or 0] = item
+        else:
+            # The id goes on telling of the value that was there, for those who ask what the module said.
+            self.made_types[result] = kind
+        return item
+
+    def emit(self, name: str, kind: int, *operands: int, result: int | None = None) -> int:
+        """An instruction with a result, a new id by default."""
+        item = self._instruction(name, kind, result, *operands)
+        self.out.append(item)
+        return item.result or 0
+
+    def variable(self, kind: int, result: int | None = None) -> int:
+        """A new one for values of this type, under the id of a value whose place it takes."""
+        if result is not None:
+            self.module.rewritten.add(result)
+        item = self._instruction("OpVariable", self.pool.pointer(kind), result, FUNCTION)
+        self.variables.append(item)
+        return item.result or 0
+
+    def copy(self, target: int, source: int) -> None:
+        self.out.append(Instruction(_COPY, (target, source)))
+
+    def call(
+        self,
+        instance: Instance,
+        *arguments: int,
+        result: int | None = None,
+        operand: tuple[str, int] | None = None,
+    ) -> int:
+        """Emit a call of a library function, and return the id of its result."""
+        target = self._target(instance)
+        library_call = LibraryCall(
+            target,
+            instance,
+            [(argument, self._type(argument)) for argument in arguments],
+            result if result is not None else self.module.new_id(),
+            operand,
+        )
+        self.results.add(library_call.result)
+        self.module.touched = True
+        self.module.instances.setdefault(target, {})[instance.function_name] = instance
+        self.out.append(library_call)
+        return library_call.result
+
+    def _target(self, instance: Instance) -> Target:
+        """Return the target that a function is instantiated for: matrices of a work-group require its size."""
+        if not instance.of_work_group:
+            return self.target
+        if self.target not in self.module.of_work_groups:
+            message = "a matrix of scope workgroup is used where no kernel with reqd_work_group_size leads to"
+            raise Refused("spirv-not-supported", message)
+        return self.target.of_work_group()
+
+    def _type(self, value: int) -> int:
+        """Return the type of a value of the rewritten function; 0 for the result of a library call, which has the type
+        that the library takes."""
+        return 0 if value in self.results else self.made_types.get(value) or self.types.of(value)
+
+    def place(self, value: int) -> int:
+        """The address of a value with matrices."""
+        address = self.places.get(value) or self.constants.get(value)
+        if address is None:
+            item = self.definitions[value]
+            before, self.out = self.out, self.entry
+            self.types.check_constant(item.result_type or 0)
+            address = self.constants[value] = self.variable(item.result_type or 0)
+            self.constant(item, address)
+            self.out = before
+        return address
+
+    def constant(self, item: Instruction, at: int) -> None:
+        """Writes a constant with matrices, or of members of what has some."""
+        kind = item.result_type or 0
+        name = item.name.replace("OpSpec", "Op")
+        if not self.types.carries(kind):
+            self.out.append(Instruction(_STORE, (at, item.result or 0)))
+        elif name == "OpUndef":
+            return
+        elif name not in ("OpConstantNull", "OpConstantComposite"):
+            raise unsupported(item, "such a constant of a type with matrices is not supported yet")
+        elif kind in self.types.matrices:
+            element = self.types.elements(kind)
+            null = self.pool.intern("OpConstantNull", result_type=element) if name == "OpConstantNull" else 0
+            self.call(Fill(self.types.matrices[kind]), at, null or item.operands[0])
+        else:
+            for n, member in enumerate(self.types.members(kind)):
+                if name == "OpConstantNull":
+                    part = self.definitions[self.pool.intern("OpConstantNull", result_type=member)]
+                else:
+                    part = self.definitions[item.operands[n]]
+                self.constant(part, self.member(at, kind, [n])[0])
+
+    def member(self, pointer: int, kind: int, path: Sequence[int], result: int | None = None) -> tuple[int, int]:
+        """The address of a part of an object in private memory, by literal indices, and its type."""
+        indices = []
+        for n, index in enumerate(path):
+            if kind in self.types.matrices:
+                if n + 1 != len(path):
+                    raise Refused("spirv-invalid", f"a component of type %{kind} has no members")
+                width = self.width(kind)
+                indices += [self.pool.number(index)] if width == 1 else [*map(self.pool.number, divmod(index, width))]
+            else:
+                indices.append(self.pool.number(index))
+            kind = self.types.member(kind, index)
+        if not indices:
+            return pointer, kind
+        return self.emit("OpInBoundsAccessChain", self.pool.pointer(kind), pointer, *indices, result=result), kind
+
+    # --- instructions
+
+    def instruction(self, item: Instruction) -> None:
+        change = self.module.changes.get(item.opcode)
+        if change is not None and change(self, item):
+            return
+        if self.views and self.names(item, self.views):
+            self._passes_on(item)
+        if item.result in self.places or self.names_matrices(item):
+            raise unsupported(item, "of a value with matrices is not supported")
+        if self.module.subgroup_variables and self.names(item, self.module.subgroup_variables):
+            raise unsupported(item, "of a variable that tells of subgroups is not supported")
+        self.out.append(item)
+
+    def _passes_on(self, item: Instruction) -> None:
+        """Raise Refused where an instruction does more with the address of a matrix than pass it on."""
+        if item.opcode in _CHOICES:
+            self.views.add(item.result or 0)
+        elif item.opcode not in _PASSES and not (item.opcode == _STORE and item.operands[0] not in self.views):
+            raise unsupported(item, "accessing the memory of a matrix as another type is not supported")
+
+    def names_matrices(self, item: Instruction) -> bool:
+        """Return whether an operand is a value with matrices."""
+        return self.names(item, self.places) or self.names(item, self.module.constants)
+
+    def names(self, item: Instruction, values: Container[int]) -> bool:
+        """Return whether one of `values` is an operand."""
+        indices = {at for at, word in enumerate(item.operands) if word in values}
+        return bool(indices) and not indices.isdisjoint(id_positions(item, self.definitions))
+
+    def carries(self, value: int) -> bool:
+        return self.types.carries(self.types.of(value))
+
+    def width(self, kind: int) -> int:
+        """Components of the vectors that the rows of a matrix type are held in."""
+        matrix = self.types.matrices[kind]
+        return holding(self.strategy, matrix).width(matrix)
+
+
+Change = Callable[[FunctionLowering, Instruction], bool]
+
+
+def _leaves(item: Instruction | LibraryCall) -> bool:
+    return isinstance(item, Instruction) and (item.opcode in _TERMINATORS or item.opcode in _MERGES)
+
+
+def _is_before_code(item: Instruction | LibraryCall) -> bool:
+    return isinstance(item, Instruction) and item.opcode in _BEFORE_CODE

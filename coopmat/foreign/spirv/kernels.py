@@ -1,0 +1,221 @@
+"""The kernels of a module from any front end, and what a host needs to know of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ...ir import KernelInfo, KernelParameter
+from ...matrices.lowering import Target
+from ...spirv.module import OP, Instruction, decode_string
+from ...spirv.refusal import Refused, label
+from ...spirv.sections import Section
+from .constants import Constants
+from .types import Types
+
+SUBGROUP_SIZE = 35
+_LOCAL_SIZE, _LOCAL_SIZE_ID = 17, 38
+_BY_VALUE = 2  # of FuncParamAttr
+_FUNC_PARAM_ATTR = 38
+_CALL, _DECORATE = OP["OpFunctionCall"], OP["OpDecorate"]
+_POINTER, _VECTOR, _INT, _FLOAT, _BOOL = (OP[f"OpType{name}"] for name in ("Pointer", "Vector", "Int", "Float", "Bool"))
+_SPACES = {0: "constant", 4: "local", 5: "global", 7: "private", 8: "generic"}
+_OPENCL_C = {(_INT, 8): "char", (_INT, 16): "short", (_INT, 32): "int", (_INT, 64): "long"}
+_OPENCL_C |= {(_FLOAT, 16): "half", (_FLOAT, 32): "float", (_FLOAT, 64): "double"}
+_UNSIGNED = {f"u{name}": name for name in ("char", "short", "int", "long")}
+_ACCESS = ("read_only", "write_only", "read_write")
+_DIMENSIONS = {0: "image1d", 1: "image2d", 2: "image3d", 5: "image1d_buffer"}
+
+
+@dataclass(slots=True)
+class Kernel:
+    """An entry point: what it asks for, and what it is compiled for. `required_size` is that of its subgroups."""
+
+    function: int
+    name: str
+    required_size: int | None = None
+    local_size: tuple[int, ...] | None = None
+    uses_matrices: bool = False
+    uses_library: bool = False
+    # Whether there are matrices of the scope of a work-group.
+    of_work_group: bool = False
+    target: Target | None = None
+    # The most subgroups for which there is room in tiles that our own IR stages native matrices through.
+    tiles: int | None = None
+
+    @property
+    def work_items(self) -> int | None:
+        """Return the number of work-items in a work-group; None where the kernel does not state it."""
+        return None if self.local_size is None else math.prod(self.local_size)
+
+    @property
+    def most_staged(self) -> int | None:
+        """Return the number of work-items for whose subgroups the tiles have room; None where there are no tiles, or
+        the size of subgroups is unknown."""
+        size = self.required_size
+        if self.target is not None and (self.uses_matrices or self.uses_library):
+            size = self.target.sub_group_size
+        return None if self.tiles is None or size is None else self.tiles * size
+
+
+def read_kernels(sections: Mapping[Section, list[Instruction]], constants: Constants, users: set[int]) -> list[Kernel]:
+    """`users` are the functions that have to do with matrices. A function may be a kernel under several names."""
+    result: list[Kernel] = []
+    for item in sections[Section.ENTRY_POINT]:
+        function = item.operands[1]
+        result.append(Kernel(function, decode_string(item.operands[2:])[0], uses_matrices=function in users))
+    of_function: dict[int, list[Kernel]] = {}
+    for kernel in result:
+        of_function.setdefault(kernel.function, []).append(kernel)
+    for item in sections[Section.EXECUTION_MODE]:
+        function, mode, *numbers = item.operands
+        kernels = of_function.get(function)
+        if not kernels:
+            raise Refused("spirv-invalid", f"{label(item)} names %{function}, which is no entry point")
+        for kernel in kernels:
+            if mode == SUBGROUP_SIZE and numbers:
+                kernel.required_size = numbers[0]
+            elif mode == _LOCAL_SIZE:
+                kernel.local_size = tuple(numbers)
+            elif mode == _LOCAL_SIZE_ID:
+                kernel.local_size = tuple(map(constants.value, numbers))
+    return result
+
+
+def users_of_matrices(functions: Mapping[int, Iterable[Instruction]], types: Types, kinds: Collection[int]) -> set[int]:
+    """Functions that have to do with matrices of these types, or call one that has."""
+    users = {f for f, code in functions.items() if kinds and any(_concerns(item, types, kinds) for item in code)}
+    return with_callers(users, functions)
+
+
+def with_callers(callees: Iterable[int], functions: Mapping[int, Iterable[object]]) -> set[int]:
+    """Return these functions, and all that call one of them, directly or not; each call is visited once."""
+    callers: dict[int, list[int]] = {}
+    for function, code in functions.items():
+        for item in code:
+            if isinstance(item, Instruction) and item.opcode == _CALL:
+                callers.setdefault(item.operands[0], []).append(function)
+    work = list(callees)
+    closure = set(work)
+    while work:
+        new = set(callers.get(work.pop(), ())) - closure
+        closure |= new
+        work += new
+    return closure
+
+
+def _concerns(item: Instruction, types: Types, kinds: Collection[int]) -> bool:
+    if item.name.startswith("OpCooperativeMatrixLength"):
+        return item.operands[0] in kinds
+    kind_id = item.result_type
+    if item.name in ("OpStore", "OpCooperativeMatrixStoreKHR"):
+        # What is stored may be a constant, which no instruction of the function makes.
+        kind_id = types.definitions[item.operands[1]].result_type
+    if kind_id is None:
+        return False
+    kind = types.definitions[kind_id]
+    whole = kind.operands[1] if kind.opcode == _POINTER else kind.result
+    return types.carries(whole) and any(part in kinds for part in types.matrices_in(whole))
+
+
+# --- for a host ------------------------------------------------------------------------------------
+
+
+def describe(
+    kernels: Iterable[Kernel],
+    functions: Mapping[int, list[Instruction]],
+    sections: Mapping[Section, list[Instruction]],
+    types: Types,
+    spellings: Mapping[str, list[str]] = MappingProxyType({}),
+) -> tuple[KernelInfo, ...]:
+    """Return the descriptions of kernels, from types and names. Integers count as signed where neither a
+    kernel_arg_type string nor `spellings`, OpenCL C's types of each kernel's parameters, says otherwise."""
+    names = {i.operands[0]: decode_string(i.operands[1:])[0] for i in sections[Section.NAME] if i.name == "OpName"}
+    by_value = {
+        i.operands[0]
+        for i in sections[Section.ANNOTATION]
+        if i.opcode == _DECORATE and i.operands[1:] == (_FUNC_PARAM_ATTR, _BY_VALUE)
+    }
+    spellings_of = {**_said_types(sections), **spellings}
+    infos = []
+    for kernel in kernels:
+        heads = [i for i in functions.get(kernel.function, []) if i.opcode == OP["OpFunctionParameter"]]
+        spelled = spellings_of.get(kernel.name, [])
+        parameters = tuple(
+            _parameter(
+                types,
+                names.get(i.result or 0, ""),
+                i.result_type or 0,
+                spelled[n] if len(spelled) == len(heads) else None,
+                i.result in by_value,
+            )
+            for n, i in enumerate(heads)
+        )
+        size = kernel.local_size
+        group = (size[0], size[1], size[2]) if size is not None and len(size) == 3 else None
+        sub_group, most = _limits(kernel)
+        uses = kernel.uses_matrices or kernel.of_work_group
+        infos.append(KernelInfo(kernel.name, parameters, group, sub_group, uses, most))
+    return tuple(infos)
+
+
+def _limits(kernel: Kernel) -> tuple[int | None, int | None]:
+    """The size of the kernel's subgroups, and the most work-items of its work-groups."""
+    target, size, most = kernel.target, kernel.required_size, None
+    if target is not None and (kernel.uses_matrices or kernel.uses_library):
+        size = target.sub_group_size
+        most = target.most_work_items
+    staged = kernel.most_staged
+    return size, most if staged is None else min(staged, most or staged)
+
+
+def _said_types(sections: Mapping[Section, list[Instruction]]) -> dict[str, list[str]]:
+    """OpenCL C's spellings, which some front ends keep as `kernel_arg_type.<kernel>.<type>,<type>,`."""
+    result = {}
+    for item in sections[Section.SOURCE]:
+        if item.name == "OpString":
+            text = decode_string(item.operands)[0]
+            if text.startswith("kernel_arg_type."):
+                name, _, types = text.removeprefix("kernel_arg_type.").rpartition(".")
+                result[name] = types.rstrip(",").split(",")
+    return result
+
+
+def _parameter(types: Types, name: str, kind: int, source_spelling: str | None, by_value: bool) -> KernelParameter:
+    item = types.definitions[kind]
+    if item.opcode == _POINTER and not by_value:
+        spelling = source_spelling or f"{_spelling(types, item.operands[1])}*"
+        space = _SPACES.get(item.operands[0], "global")
+        return KernelParameter(name, spelling, space, _scalar(spelling.rstrip("*")), True, 8)
+    if item.name == "OpTypeImage":
+        access = _ACCESS[item.operands[7]] if len(item.operands) > 7 and item.operands[7] < 3 else "read_only"
+        array = "_array" if item.operands[3] else ""
+        image = f"{_DIMENSIONS.get(item.operands[1], 'image2d')}{array}_t"
+        return KernelParameter(name, source_spelling or image, "global", None, False, 8, access)
+    if item.name == "OpTypeSampler":
+        return KernelParameter(name, "sampler_t", "private", None, False, 8)
+    spelling = source_spelling or ("struct" if by_value else _spelling(types, kind))
+    size = 0 if by_value else _size(types, kind)
+    return KernelParameter(name, spelling, "private", _scalar(spelling), False, size)
+
+
+def _spelling(types: Types, kind: int) -> str:
+    item = types.definitions[kind]
+    if item.opcode == _VECTOR:
+        return f"{_spelling(types, item.operands[0])}{item.operands[1]}"
+    if item.opcode == _BOOL:
+        return "bool"
+    return _OPENCL_C.get((item.opcode, item.operands[0] if item.operands else 0), "void")
+
+
+def _size(types: Types, kind: int) -> int:
+    item = types.definitions[kind]
+    return types.bits(kind) // 8 if item.opcode in (_INT, _FLOAT, _VECTOR) else 0
+
+
+def _scalar(spelling: str) -> str | None:
+    base = spelling.strip().rstrip("0123456789")
+    scalars = {*_OPENCL_C.values(), *_UNSIGNED, "bool", "size_t"}
+    return base if base in scalars else None

@@ -1,0 +1,125 @@
+"""The matrix library as SPIR-V: compiled once, then taken from by any number of modules."""
+
+from __future__ import annotations
+
+import re
+import threading
+from array import array
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from ...diagnostics import InternalError
+from ...faults import avoid_device_faults
+from ...frontend import typed
+from ...ir import LowerOptions
+from ...matrices.lowering import Instance, OperandFunction, Target, instantiate
+from ...spirv.emit import EmitOptions, emit
+from ...spirv.legalize import legalize
+from ...spirv.llvm_text import imported
+from ...spirv.module import OP, Instruction, Module, decode_string, id_positions
+from ...spirv.sections import Section, split
+
+CompileText = Callable[[str], typed.Unit]
+# Gives what is kept on disk under a key, or else what a function makes.
+Keep = Callable[[str, Callable[[], bytes]], bytes]
+# What modules that it is linked into must be at least.
+SPIRV_VERSION, VERSION_WORD = "1.2", 0x00010200
+_LINKAGE_ATTRIBUTES = 41
+_HEAD = re.compile(r"^define internal (?=[^\n]*?@\"?([\w.]+)\"?\()", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryFunction:
+    """`words` encode it; `ids` are the places of ids among them. `defined` are its own ids, `outside` all others."""
+
+    part: Part
+    id: int
+    words: array[int]
+    ids: array[int]
+    defined: tuple[int, ...]
+    outside: tuple[int, ...]
+    parameter_types: tuple[int, ...]
+    result_type: int
+    opcodes: frozenset[int]
+
+
+class Part:
+    """One compiled module: its functions by id, and the rest by what the linker looks for."""
+
+    def __init__(self, binary: bytes) -> None:
+        module = Module.parse(binary)
+        self.sections, functions = split(module.instructions)
+        self.definitions = module.definitions()
+        self.annotations: dict[int, list[Instruction]] = {}
+        self.exports: dict[str, int] = {}
+        for item in self.sections[Section.ANNOTATION]:
+            if item.opcode == OP["OpDecorate"] and item.operands[1] == _LINKAGE_ATTRIBUTES:
+                self.exports[decode_string(item.operands[2:])[0]] = item.operands[0]
+            else:
+                self.annotations.setdefault(item.operands[0], []).append(item)
+        self.functions = {code[0].result or 0: self._function(code) for code in functions}
+
+    def _function(self, code: list[Instruction]) -> LibraryFunction:
+        words, ids = array("I"), array("I")
+        named: dict[int, None] = {}
+        for item in code:
+            body = item.words()
+            words.append((len(body) + 1) << 16 | item.opcode)
+            start, fixed = len(words), len(body) - len(item.operands)
+            places = [*range(fixed), *(fixed + at for at in id_positions(item, self.definitions))]
+            ids.extend([start + at for at in places])
+            named.update((body[at], None) for at in places)
+            words.extend(body)
+        defined = {item.result: None for item in code if item.result is not None}
+        outside = tuple(id_ for id_ in named if id_ not in defined)
+        kind = self.definitions[code[0].operands[1]]
+        opcodes = frozenset(item.opcode for item in code)
+        return LibraryFunction(
+            self, code[0].result or 0, words, ids, tuple(defined), outside, kind.operands[1:], kind.operands[0], opcodes
+        )
+
+
+class Library:
+    """Functions by target and name; `need` compiles what is missing. May be used from several threads."""
+
+    def __init__(self, compile_text: CompileText, keep: Keep = lambda key, build: build()) -> None:
+        self._compile_text, self._keep = compile_text, keep
+        self._functions: dict[tuple[Target, str], LibraryFunction] = {}
+        self._lock = threading.Lock()
+
+    def need(self, target: Target, instances: Iterable[Instance]) -> None:
+        """Compiles those of the instances that are not there yet, all at once."""
+        with self._lock:
+            missing = [i for i in instances if (target, i.function_name) not in self._functions]
+            if not missing:
+                return
+            part = Part(self._compile(target, missing))
+            for instance in missing:
+                name = instance.function_name
+                if name not in part.exports:
+                    raise InternalError(f"the matrix library does not define '{name}'")
+                self._functions[target, name] = part.functions[part.exports[name]]
+
+    def function(self, target: Target, name: str) -> LibraryFunction:
+        """KeyError where it was not needed before."""
+        return self._functions[target, name]
+
+    def _compile(self, target: Target, instances: list[Instance]) -> bytes:
+        source = instantiate(target, instances)
+        options = LowerOptions(target.strategy.name, SPIRV_VERSION, target.sub_group_size)
+        names = sorted(instance.function_name for instance in instances)
+        needed = (callee for instance in instances for callee in instance.needs(target))
+        # Functions of the program's are there when the module is linked.
+        operands = [callee.function_name for callee in needed if isinstance(callee, OperandFunction)]
+
+        def build() -> bytes:
+            from ...ir.lower import lower
+
+            text = lower(self._compile_text(source), options).text
+            text = imported(text, operands) if operands else text
+            text = _HEAD.sub(lambda match: "define " if match[1] in names else match[0], text)
+            spirv = emit(text, EmitOptions(SPIRV_VERSION, (), "O1")).spirv
+            assert spirv is not None
+            return legalize(spirv, operands, avoid_device_faults)
+
+        return self._keep(f"{options} {names}\n{source}", build)

@@ -1,0 +1,235 @@
+"""Completes a lowered module with the library's functions that it calls, and with what these need."""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from collections.abc import Iterable
+
+from ...matrices.lowering import Target
+from ...spirv import capabilities
+from ...spirv.checks import write_out_zeros
+from ...spirv.module import MAGIC, OP, Instruction, decode_string, encode_string, id_positions, instruction
+from ...spirv.pool import Pool
+from ...spirv.sections import Section, entry_point
+from .function import LibraryCall
+from .library import VERSION_WORD, Library, LibraryFunction, Part
+from .module_lowering import Prepared
+
+_DECORATE, _CAPABILITY, _EXTENSION, _IMPORT = (
+    OP[f"Op{name}"] for name in ("Decorate", "Capability", "Extension", "ExtInstImport")
+)
+_BUILT_IN, _ALIGNMENT = 11, 44
+_WORKGROUP = 4
+_INTERFACE_OF_ALL = 0x00010400
+_INPUT = 1
+_LINKAGE = 5
+
+
+def link(prepared: Prepared, library: Library) -> bytes:
+    """The complete module. `library` must have `prepared.instances`."""
+    if prepared.unchanged:
+        return prepared.module.to_bytes()
+    return _Linker(prepared, library).run()
+
+
+class _Linker:
+    def __init__(self, prepared: Prepared, library: Library) -> None:
+        self.prepared, self.library = prepared, library
+        self.module, self.pool, self.sections = prepared.module, prepared.pool, prepared.sections
+        # By the id in a part of the library: the one here.
+        self.ids: dict[Part, dict[int, int]] = {}
+        self.variables: list[int] = []
+        self.linked: dict[tuple[Part, int], LibraryFunction] = {}
+        self.scratch: dict[Target, tuple[int, int]] = {}
+
+    def run(self) -> bytes:
+        functions = [self._resolved(code) for code in self.prepared.functions]
+        # Declarations precede definitions, which have a label.
+        functions.sort(key=lambda code: any(item.opcode == OP["OpLabel"] for item in code))
+        words = array("I")
+        copied: set[tuple[Part, int]] = set()
+        while todo := [key for key in self.linked if key not in copied]:
+            for key in todo:
+                copied.add(key)
+                words.extend(self._copied(self.linked[key]))
+        self._finish()
+        return self._encoded(functions, words)
+
+    # --- calls
+
+    def _resolved(self, code: list[Instruction | LibraryCall]) -> list[Instruction]:
+        out: list[Instruction] = []
+        for item in code:
+            if isinstance(item, Instruction):
+                out.append(item)
+            else:
+                self._call(item, out)
+        return out
+
+    def _call(self, call: LibraryCall, out: list[Instruction]) -> None:
+        function = self.library.function(call.target, call.instance.function_name)
+        part = function.part
+        if call.operand is not None:
+            name, id_ = call.operand
+            # A row of one component is reduced without a call.
+            if name in part.exports:
+                self.ids.setdefault(part, {})[part.exports[name]] = id_
+        operands = []
+        arguments = list(call.arguments)
+        if call.instance.scratch_bytes(call.target):
+            arguments.append(self._scratch(call.target))
+        for (argument, kind), parameter in zip(arguments, function.parameter_types, strict=True):
+            parameter = self._global(part, parameter)
+            if kind and parameter != kind:
+                cast = self.module.new_id()
+                out.append(Instruction(OP["OpBitcast"], (argument,), parameter, cast))
+                argument = cast
+            operands.append(argument)
+        callee = self._function(part, function.id)
+        result = self._global(part, function.result_type)
+        out.append(Instruction(OP["OpFunctionCall"], (callee, *operands), result, call.result))
+
+    def _scratch(self, target: Target) -> tuple[int, int]:
+        """The local memory through which the kernels of a target exchange values, and its type."""
+        variable = self.scratch.get(target)
+        if variable is None:
+            size = max(i.scratch_bytes(target) for i in self.prepared.instances[target].values())
+            words = self.pool.intern("OpTypeArray", self.pool.integer(64), self.pool.number(-(-size // 8)))
+            kind = self.pool.pointer(words, _WORKGROUP)
+            id_ = self.pool.add(Instruction(OP["OpVariable"], (_WORKGROUP,), kind, self.module.new_id()))
+            self.variables.append(id_)
+            self.sections[Section.ANNOTATION].append(instruction("OpDecorate", id_, _ALIGNMENT, 16))
+            variable = self.scratch[target] = id_, kind
+        return variable
+
+    def _function(self, part: Part, id_: int) -> int:
+        ids = self.ids.setdefault(part, {})
+        if id_ not in ids:
+            ids[id_] = self.module.new_id()
+            self.linked[part, id_] = part.functions[id_]
+        return ids[id_]
+
+    # --- what functions need
+
+    def _copied(self, function: LibraryFunction) -> array[int]:
+        part = function.part
+        table = {}
+        for id_ in function.outside:
+            table[id_] = self._function(part, id_) if id_ in part.functions else self._global(part, id_)
+        own = self._function(part, function.id)
+        first = self.module.bound
+        table.update(zip(function.defined, range(first, first + len(function.defined)), strict=True))
+        self.module.bound += len(function.defined)
+        table[function.id] = own
+        words = array("I", function.words)
+        for at in function.ids:
+            words[at] = table[words[at]]
+        for id_ in function.defined:
+            for item in part.annotations.get(id_, ()):
+                self.sections[Section.ANNOTATION].append(Instruction(item.opcode, (table[id_], *item.operands[1:])))
+        return words
+
+    def _global(self, part: Part, id_: int) -> int:
+        """The id here of a type, constant, variable or import of the library."""
+        ids = self.ids.setdefault(part, {})
+        if id_ not in ids:
+            ids[id_] = self._imported(part, part.definitions[id_])
+        return ids[id_]
+
+    def _imported(self, part: Part, item: Instruction) -> int:
+        if item.opcode == _IMPORT:
+            same = next((i for i in self.sections[Section.IMPORT] if i.operands == item.operands), None)
+            if same is None:
+                same = Instruction(item.opcode, item.operands, None, self.module.new_id())
+                self.sections[Section.IMPORT].append(same)
+            return same.result or 0
+        kind = None if item.result_type is None else self._global(part, item.result_type)
+        operands = list(item.operands)
+        for at in id_positions(item, part.definitions):
+            operands[at] = self._global(part, operands[at])
+        annotations = part.annotations.get(item.result or 0, [])
+        equal = self.pool.find(item.opcode, tuple(operands), kind) if not annotations else None
+        if equal is None and item.opcode == OP["OpVariable"]:
+            equal = self._same_built_in(kind, annotations)
+        if equal is not None:
+            return equal
+        result = self.pool.add(Instruction(item.opcode, tuple(operands), kind, self.module.new_id()))
+        self.sections[Section.ANNOTATION] += [Instruction(i.opcode, (result, *i.operands[1:])) for i in annotations]
+        if item.opcode == OP["OpVariable"]:
+            self.variables.append(result)
+        return result
+
+    def _same_built_in(self, kind: int | None, annotations: list[Instruction]) -> int | None:
+        """The variable that stands for the same already."""
+        decorations = [i.operands[1:] for i in annotations if i.opcode == _DECORATE and i.operands[1] == _BUILT_IN]
+        for item in self.sections[Section.ANNOTATION] if decorations else ():
+            if item.opcode == _DECORATE and item.operands[1:] == decorations[0]:
+                variable = self.pool.definitions[item.operands[0]]
+                if variable.result_type == kind:
+                    return variable.result
+        return None
+
+    # --- the module's head
+
+    def _finish(self) -> None:
+        self.module.version = max(self.module.version, VERSION_WORD)
+        self._capabilities()
+        new = self._interface()
+        entries = self.sections[Section.ENTRY_POINT]
+        for n, item in enumerate(entries if new else ()):
+            interface = entry_point(item)[1]
+            entries[n] = Instruction(item.opcode, (*item.operands, *(v for v in new if v not in interface)))
+
+    def _interface(self) -> list[int]:
+        """New variables that entry points have to name."""
+        if self.module.version >= _INTERFACE_OF_ALL:
+            return self.variables
+        return [v for v in self.variables if self.pool.definitions[v].operands[0] == _INPUT]
+
+    def _capabilities(self) -> None:
+        have = {item.operands[0] for item in self.sections[Section.CAPABILITY]}
+        names = {decode_string(item.operands)[0] for item in self.sections[Section.EXTENSION]}
+        needed = needed_capabilities(self.pool, self.linked.values())
+        for part in self.ids:
+            numbers = {item.operands[0] for item in part.sections[Section.CAPABILITY]} - {_LINKAGE}
+            for number in sorted(numbers - have):
+                if number not in CONDITIONAL or number in needed:
+                    have.add(number)
+                    self.sections[Section.CAPABILITY].append(Instruction(_CAPABILITY, (number,)))
+            for item in part.sections[Section.EXTENSION]:
+                name = decode_string(item.operands)[0]
+                if name not in names:
+                    names.add(name)
+                    self.sections[Section.EXTENSION].append(Instruction(_EXTENSION, tuple(encode_string(name))))
+        # Storage can be of vectors where nothing of the library is called.
+        for number in sorted(needed - have):
+            self.sections[Section.CAPABILITY].append(Instruction(_CAPABILITY, (number,)))
+
+    def _encoded(self, functions: list[list[Instruction]], library: array[int]) -> bytes:
+        module, prepared = self.module, self.prepared
+        sections = {**self.sections}
+        sections[Section.GLOBAL] = list(self.pool.ordered(prepared.replaced, prepared.dropped))
+        write_out_zeros(sections[Section.GLOBAL])
+        words = array("I", [MAGIC, module.version, module.generator, 0, module.schema])
+        for code in (*sections.values(), *functions):
+            for item in code:
+                body = item.words()
+                words.append((len(body) + 1) << 16 | item.opcode)
+                words.extend(body)
+        words.extend(library)
+        words[3] = module.bound
+        return struct.pack(f"{module.byte_order}{len(words)}I", *words)
+
+
+_GROUPS = 18
+CONDITIONAL = frozenset({*capabilities.CONDITIONAL, _GROUPS})
+_GROUP_INSTRUCTIONS = frozenset(range(OP["OpGroupAll"], OP["OpGroupSMax"] + 1))
+
+
+def needed_capabilities(pool: Pool, functions: Iterable[LibraryFunction]) -> set[int]:
+    """Return the capabilities in CONDITIONAL that a module with these types and library functions requires."""
+    needed = capabilities.of_types(pool.items)
+    if any(not function.opcodes.isdisjoint(_GROUP_INSTRUCTIONS) for function in functions):
+        needed.add(_GROUPS)
+    return needed

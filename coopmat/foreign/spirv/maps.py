@@ -1,0 +1,50 @@
+"""Functions that call one of the module's for each component of a matrix: OpCooperativeMatrixPerElementOpEXT."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...matrices.lowering import Coord, Length
+from ...spirv.module import OP, Instruction
+from .values import address
+
+if TYPE_CHECKING:
+    from .function import Code, FunctionLowering
+
+
+def function(f: FunctionLowering, kind: int, callee: int, types: Sequence[int]) -> Code:
+    """Return the code of `void map(M *out, operands...)`: every component that a work-item holds becomes what `callee`
+    gives for its row, its column, the operands' components, and the operands that are no matrices. `types` are the
+    operands'."""
+    pool, types_of = f.pool, f.types
+    uint, boolean, void = pool.integer(32), pool.intern("OpTypeBool"), pool.intern("OpTypeVoid")
+    parameter_types = [pool.pointer(t) if types_of.carries(t) else t for t in (kind, *types)]
+    entry, head, body, end, name, following = (f.module.new_id() for _ in range(6))
+    matrix, zero = types_of.matrices[kind], pool.number(0)
+    signature = pool.intern("OpTypeFunction", void, *parameter_types)
+    code: Code = [_make("OpFunction", 0, signature, kind=void, result=name)]
+    outer, f.out = f.out, code
+    out, *operands = (f.emit("OpFunctionParameter", t) for t in parameter_types)
+    code.append(_make("OpLabel", result=entry))
+    length = f.call(Length(matrix))
+    code += [_make("OpBranch", head), _make("OpLabel", result=head)]
+    i = f.emit("OpPhi", uint, zero, entry, following, body)
+    more = f.emit("OpULessThan", boolean, i, length)
+    code += [_make("OpLoopMerge", end, body, 0), _make("OpBranchConditional", more, body, end)]
+    code.append(_make("OpLabel", result=body))
+    place = f.call(Coord(matrix), i)
+    arguments = [f.emit("OpCompositeExtract", uint, place, n) for n in range(2)]
+    for operand, t in zip(operands, types, strict=True):
+        is_matrix = types_of.carries(t)
+        arguments.append(f.emit("OpLoad", types_of.elements(t), address(f, operand, t, i)) if is_matrix else operand)
+    value = f.emit("OpFunctionCall", types_of.elements(kind), callee, *arguments)
+    code.append(_make("OpStore", address(f, out, kind, i), value))
+    f.emit("OpIAdd", uint, i, pool.number(1), result=following)
+    code += [_make("OpBranch", head), _make("OpLabel", result=end), _make("OpReturn"), _make("OpFunctionEnd")]
+    f.out = outer
+    return code
+
+
+def _make(name: str, *operands: int, kind: int | None = None, result: int | None = None) -> Instruction:
+    return Instruction(OP[name], operands, kind, result)

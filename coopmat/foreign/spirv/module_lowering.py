@@ -1,0 +1,437 @@
+"""The lowering of one module to one without matrices, which still has to be linked with the library's functions that it
+calls."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from ...ir import KernelInfo
+from ...matrices.lowering import Instance, Strategy, Target
+from ...matrices.strategies import MAX_WORK_ITEMS
+from ...matrices.variants import ComponentType
+from ...spirv import joint_matrix
+from ...spirv.module import OP, Instruction, Module, decode_string, id_positions
+from ...spirv.pool import Pool
+from ...spirv.refusal import Refused, unsupported
+from ...spirv.sections import Section, entry_point, split
+from . import operations, small_floats, subgroups, values
+from .function import Change, Code, FunctionLowering, LibraryCall
+from .kernels import SUBGROUP_SIZE, Kernel, describe, read_kernels, users_of_matrices, with_callers
+from .tiles import enlarge_tiles, read_tiles
+from .types import MATRIX, Types
+
+_LABEL, _EXECUTION_MODE = OP["OpLabel"], OP["OpExecutionMode"]
+_SUBGROUP_DISPATCH, _LINKAGE_ATTRIBUTES, _BUILT_IN = 58, 41, 11
+_SPEC_ID = 1
+_GROUPS, _GROUP_UNIFORM_ARITHMETIC = 18, 6400
+# Saturated conversions to integers, and to floating-point types of 8 bits.
+_ROUNDING_MODE, _SATURATED = 39, (28, 4216)
+_PHYSICAL64, _OPENCL = 2, 2
+_TRANSPOSE = 5440
+# Cooperative matrices; changes of use, reductions, functions and coordinates of components; matrices of small floats.
+_MATRIX_CAPABILITIES = frozenset({6022, 5429, 5430, 5432, 5438, *joint_matrix.CAPABILITIES, *small_floats.CAPABILITIES})
+_MATRIX_EXTENSIONS = frozenset(
+    {
+        "SPV_KHR_cooperative_matrix",
+        "SPV_EXT_cooperative_matrix_maintenance1",
+        joint_matrix.EXTENSION,
+        *small_floats.EXTENSIONS,
+    }
+)
+_DEBUG_SETS = ("OpenCL.DebugInfo.", "NonSemantic.")
+_DECORATES = frozenset({OP["OpDecorate"], OP["OpDecorateId"], OP["OpDecorateString"]})
+_OF_GROUPS = frozenset(number for name, number in OP.items() if name.startswith("OpGroup"))
+_CHANGES: Mapping[int, Change] = {**values.CHANGES, **operations.CHANGES}
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A lowered module that `link` completes. `instances` are the library's functions it calls, by target and name."""
+
+    module: Module
+    sections: dict[Section, list[Instruction]]
+    pool: Pool
+    replaced: dict[int, Instruction]
+    dropped: set[int]
+    functions: list[Code]
+    instances: dict[Target, dict[str, Instance]]
+    kernels: tuple[KernelInfo, ...]
+    # Nothing had to be done: the module as it came.
+    unchanged: bool = False
+    # Codes and messages of warnings, and the kernels' names that they are about.
+    notes: list[tuple[str, str, str]] = field(default_factory=list)
+
+
+class ModuleLowering:
+    """`spellings` are OpenCL C's types of kernels' parameters, by kernel. Small floats become their bits in modules
+    with matrices, and in others where `without_small_floats` says so."""
+
+    def __init__(
+        self,
+        module: Module,
+        strategy: Strategy,
+        sub_group_size: int | None,
+        spellings: Mapping[str, list[str]],
+        without_small_floats: bool,
+    ) -> None:
+        self.module, self._bound = module, module.bound
+        self.strategy, self.size_option, self._spellings = strategy, sub_group_size, spellings
+        self.sections, functions = split(module.instructions)
+        self.small_floats = small_floats.Replaced()
+        if without_small_floats or any(item.opcode == MATRIX for item in self.sections[Section.GLOBAL]):
+            self.small_floats = small_floats.replace(module, self.sections, functions)
+        code = [*self.sections[Section.GLOBAL], *(item for body in functions for item in body)]
+        self.definitions = {i.result: i for i in (*self.sections[Section.IMPORT], *code) if i.result is not None}
+        self.pool = Pool(module, self.sections[Section.GLOBAL], self.definitions)
+        self.types = Types(self.pool)
+        self.types.read_matrices(self.small_floats.matrices)
+        self.functions = {code[0].result or 0: code for code in functions}
+        self.has_matrices = bool(self.types.matrices)
+        self.instances: dict[Target, dict[str, Instance]] = {}
+        self._of_subgroups, self._of_work_groups = map(self._users_of, (False, True))
+        self._users = self._of_subgroups | self._of_work_groups
+        has_subgroups = any(not matrix.of_work_group for matrix in self.types.matrices.values())
+        self.replaces_subgroups = self.strategy.replaces_builtins(has_subgroups)
+        self.changes = {**_CHANGES, **subgroups.CHANGES} if self.replaces_subgroups else _CHANGES
+        # Whether anything had to be done.
+        self.touched = self.has_matrices or self.small_floats.any
+        # Ids that stand for something else now, and those of them that nothing defines.
+        self.rewritten: set[int] = set()
+        self.undefined: set[int] = set()
+        self.constants = self._matrix_constants()
+        self.debug_sets = self._debug_sets()
+        self.subgroup_variables = self._subgroup_variables() if self.replaces_subgroups else {}
+        # What no instruction may name but those that know about it.
+        self.hidden = self.constants | self.subgroup_variables.keys()
+        self.conversions = self._conversions()
+        self.transposed = self._decorated(_TRANSPOSE)
+        # The functions that are operands, in order, by which the library names them.
+        self._operands: dict[int, str] = {}
+        self.functions_of_maps: list[Code] = []
+        self._versions: dict[tuple[int, Target], int] = {}
+        self._versioned: set[int] = set()
+        self._waiting: deque[tuple[int, Target]] = deque()
+        # The targets of kernels that have matrices of a work-group, and say how large that is.
+        self.of_work_groups: set[Target] = set()
+        self.kernels = self._kernels()
+        enlarge_tiles(self.kernels, self.functions, self.sections, self.pool)
+        self._entry_points = {kernel.function for kernel in self.kernels}
+
+    def _users_of(self, of_work_group: bool) -> set[int]:
+        """Functions that have to do with matrices of work-groups, or of subgroups."""
+        kinds = {kind for kind, matrix in self.types.matrices.items() if matrix.of_work_group == of_work_group}
+        return users_of_matrices(self.functions, self.types, kinds)
+
+    def new_id(self) -> int:
+        return self.module.new_id()
+
+    def run(self) -> Prepared:
+        for kernel in self.kernels:
+            assert kernel.target is not None
+            self.version(kernel.function, kernel.target)
+        lowered = self._lower_waiting()
+        # What no kernel calls is lowered as well: it may be exported.
+        for function in self.functions:
+            if function not in self._versioned:
+                self.version(function, self._target(None))
+        lowered += self._lower_waiting()
+        callers = _callers_of_the_library(lowered)
+        for kernel in self.kernels:
+            kernel.uses_library = kernel.function in callers
+        read_tiles(self.kernels, self.functions, self.sections, self.pool)
+        kernels = describe(self.kernels, self.functions, self.sections, self.types, self._spellings)
+        sizes = [target.sub_group_size for function, target in self._versions if function in self._of_subgroups]
+        size = min(sizes, default=self.strategy.tuning.sub_group_size)
+        items = min((target.work_items for target in self.of_work_groups), default=1)
+        replaced = {item.result or 0: item for item in self.types.storage(self.strategy, size, items)}
+        self._finish(lowered)
+        notes = self._notes()
+        return Prepared(
+            self.module,
+            self.sections,
+            self.pool,
+            replaced,
+            self.hidden,
+            lowered,
+            self.instances,
+            kernels,
+            not self.touched,
+            notes,
+        )
+
+    def _notes(self) -> list[tuple[str, str, str]]:
+        """Return the warnings about specialisation constants that keep their defaults and kernels whose subgroup size
+        changes."""
+        decorated = {
+            i.operands[0]: i.operands[2]
+            for i in self.sections[Section.ANNOTATION]
+            if i.opcode == OP["OpDecorate"] and i.operands[1] == _SPEC_ID
+        }
+        numbers = sorted(decorated[c] for c in self.types.constants.specialised if c in decorated)
+        notes = []
+        if numbers:
+            ids = ", ".join(map(str, numbers))
+            message = f"specialisation constants (SpecId {ids}) of shapes and layouts of matrices keep their defaults"
+            notes.append(("spirv-specialisation", message, ""))
+        for kernel in self.kernels:
+            if self.strategy.has_one_work_item and kernel.uses_matrices and kernel.required_size not in (None, 1):
+                message = f"kernel '{kernel.name}' asks for subgroups of {kernel.required_size}, and --matrices one"
+                notes.append(("sub-group-size", f"{message} makes them of one work-item", kernel.name))
+            if kernel.local_size is None and kernel.most_staged is not None and kernel.most_staged < MAX_WORK_ITEMS:
+                message = f"kernel '{kernel.name}' has local memory for work-groups of {kernel.most_staged} work-items"
+                notes.append(("sub-group-size", f"{message}; reqd_work_group_size makes room for more", kernel.name))
+        return notes
+
+    # --- functions -------------------------------------------------------------------------------
+
+    def version(self, function: int, target: Target) -> int:
+        """The function to call for `function` in kernels of this target; the first keeps its id."""
+        if not self.uses_matrices(function) and not self.replaces_subgroups:
+            # It is the same in all.
+            target = self._target(None)
+        version_id = self._versions.get((function, target))
+        if version_id is None:
+            version_id = self._versions[function, target] = self.new_id() if function in self._versioned else function
+            self._versioned.add(function)
+            self._waiting.append((function, target))
+        return version_id
+
+    def _lower_waiting(self) -> list[Code]:
+        result: list[Code] = []
+        while self._waiting:
+            function, target = self._waiting.popleft()
+            code = self.functions.get(function)
+            if code is None:
+                raise Refused("spirv-invalid", f"%{function} is called, and is no function")
+            version = self._versions[function, target]
+            if version != function:
+                code = self._renamed(code, version)
+            if not any(item.opcode == _LABEL for item in code):
+                self._check_import(code)
+                result.append([*code])
+            else:
+                result.append(self._lowered(code, target))
+            result += self.functions_of_maps
+            self.functions_of_maps = []
+        return result
+
+    def _lowered(self, code: list[Instruction], target: Target) -> Code:
+        try:
+            return FunctionLowering(self, code, target).run()
+        except Refused as error:
+            raise Refused(error.code, error.message, self._name(code[0].result)) from None
+
+    def _name(self, function: int | None) -> str:
+        """Empty where none is known."""
+        kernels = (kernel.name for kernel in self.kernels if kernel.function == function)
+        about = (i for i in self.sections[Section.NAME] if i.name == "OpName" and i.operands[0] == function)
+        return next(kernels, "") or next((decode_string(i.operands[1:])[0] for i in about), "")
+
+    def _check_import(self, code: list[Instruction]) -> None:
+        kind = self.definitions[code[0].operands[1]]
+        if any(map(self.types.carries, kind.operands)):
+            raise unsupported(code[0], "a function that is imported cannot have matrices as parameters or result")
+
+    def _renamed(self, code: list[Instruction], version: int) -> list[Instruction]:
+        """A copy of a function under new ids."""
+        names = {item.result: self.new_id() for item in code if item.result is not None}
+        names[code[0].result or 0] = version
+        copy = []
+        for item in code:
+            ids = set(id_positions(item, self.definitions))
+            operands = tuple(names.get(w, w) if n in ids else w for n, w in enumerate(item.operands))
+            result = None if item.result is None else names[item.result]
+            copy.append(Instruction(item.opcode, operands, item.result_type, result))
+        for item in copy:
+            if item.result is not None:
+                self.definitions[item.result] = item
+        self.conversions |= {names[old]: how for old, how in self.conversions.items() if old in names}
+        self.transposed |= {names[old] for old in self.transposed if old in names}
+        return copy
+
+    def uses_matrices(self, function: int) -> bool:
+        return function in self._users
+
+    def operand(self, function: int, component: ComponentType, target: Target) -> tuple[str, int]:
+        """Return the library's name of a function that is an operand, of components, and its id. Modules whose
+        functions have one name share the library's text: they are functions of one type, too."""
+        name = self._operands.setdefault(function, f"cm_operand_{len(self._operands)}_{component}")
+        return name, self.version(function, target)
+
+    def is_kernel(self, function: int) -> bool:
+        return function in self._entry_points
+
+    # --- kernels ---------------------------------------------------------------------------------
+
+    def _kernels(self) -> list[Kernel]:
+        kernels = read_kernels(self.sections, self.types.constants, self._of_subgroups)
+        for kernel in kernels:
+            try:
+                kernel.target = self._target(kernel)
+                if kernel.function in self._of_work_groups:
+                    self._of_work_group(kernel, kernel.target)
+            except Refused as error:
+                raise Refused(error.code, error.message, kernel.name) from None
+            kind = self.definitions[self.definitions[kernel.function].operands[1]]
+            if any(map(self.types.carries, kind.operands)):
+                raise Refused("spirv-operation", f"kernel '{kernel.name}' has a matrix as a parameter", kernel.name)
+        return kernels
+
+    def _of_work_group(self, kernel: Kernel, target: Target) -> None:
+        """Set the target of a kernel that has matrices of its work-groups. Raise Refused where the kernel does not
+        state their size."""
+        if not kernel.work_items:
+            message = (
+                f"kernel '{kernel.name}' has matrices of scope workgroup, and does not say how large its work-groups "
+                "are (reqd_work_group_size)"
+            )
+            raise Refused("spirv-not-supported", message)
+        kernel.of_work_group, kernel.target = True, replace(target, work_items=kernel.work_items)
+        self.of_work_groups.add(kernel.target)
+
+    def _target(self, kernel: Kernel | None) -> Target:
+        size = kernel.required_size if kernel is not None else None
+        is_settled = self.strategy.has_one_work_item or not size or self.size_option in (None, size)
+        if kernel is not None and kernel.uses_matrices and not is_settled:
+            message = f"kernel '{kernel.name}' asks for subgroups of {size}, and --sub-group-size for"
+            raise Refused("spirv-not-supported", f"{message} {self.size_option}")
+        return self.strategy.target(size or self.size_option, kernel.work_items if kernel is not None else None)
+
+    # --- what is not a function ------------------------------------------------------------------
+
+    def _matrix_constants(self) -> set[int]:
+        items = self.pool.items
+        return {i.result or 0 for i in items if i.result_type is not None and self.types.carries(i.result_type)}
+
+    def _debug_sets(self) -> set[int | None]:
+        imports = self.sections[Section.IMPORT]
+        return {i.result for i in imports if decode_string(i.operands)[0].startswith(_DEBUG_SETS)}
+
+    def _decorated(self, decoration: int) -> set[int]:
+        """Return the ids that have a decoration."""
+        return {
+            item.operands[0]
+            for item in self.sections[Section.ANNOTATION]
+            if item.opcode == OP["OpDecorate"] and item.operands[1] == decoration
+        }
+
+    def _conversions(self) -> dict[int, tuple[int | None, bool]]:
+        """Rounding mode and saturation, by the id that is decorated with them."""
+        conversions: dict[int, tuple[int | None, bool]] = {}
+        for item in self.sections[Section.ANNOTATION]:
+            if item.opcode == OP["OpDecorate"] and item.operands[1] in (_ROUNDING_MODE, *_SATURATED):
+                mode, saturates = conversions.get(item.operands[0], (None, False))
+                if item.operands[1] in _SATURATED:
+                    saturates = True
+                else:
+                    mode = item.operands[2]
+                conversions[item.operands[0]] = (mode, saturates)
+        return conversions
+
+    def _subgroup_variables(self) -> dict[int, str]:
+        """Return the built-in variables of the device's subgroups, each with the library's builtin that replaces it."""
+        return {
+            item.operands[0]: subgroups.BUILT_INS[item.operands[2]]
+            for item in self.sections[Section.ANNOTATION]
+            if item.opcode == OP["OpDecorate"]
+            and item.operands[1] == _BUILT_IN
+            and item.operands[2] in subgroups.BUILT_INS
+        }
+
+    def _finish(self, lowered: list[Code]) -> None:
+        sections = self.sections
+        if not self.touched:
+            self.module.bound = self._bound
+            return
+        capabilities, extensions = set(_MATRIX_CAPABILITIES), set(_MATRIX_EXTENSIONS)
+        if self.replaces_subgroups:
+            capabilities |= subgroups.CAPABILITIES
+            extensions |= subgroups.EXTENSIONS
+            if not any(
+                isinstance(item, Instruction) and item.opcode in _OF_GROUPS for code in lowered for item in code
+            ):
+                capabilities |= {_GROUPS, _GROUP_UNIFORM_ARITHMETIC}
+                extensions.add("SPV_KHR_uniform_group_instructions")
+        sections[Section.CAPABILITY] = [i for i in sections[Section.CAPABILITY] if i.operands[0] not in capabilities]
+        sections[Section.EXTENSION] = [
+            i for i in sections[Section.EXTENSION] if decode_string(i.operands)[0] not in extensions
+        ]
+        dead = self.undefined | self.hidden | self.types.matrices.keys()
+        sections[Section.NAME] = [i for i in sections[Section.NAME] if i.operands[0] not in dead]
+        changed = self.rewritten | self.hidden
+        sections[Section.ANNOTATION] = [
+            annotation for i in sections[Section.ANNOTATION] if (annotation := self._annotation(i, changed)) is not None
+        ]
+        for n, item in enumerate(sections[Section.ENTRY_POINT]):
+            head, interface = entry_point(item)
+            interface = tuple(variable for variable in interface if variable not in self.subgroup_variables)
+            sections[Section.ENTRY_POINT][n] = Instruction(item.opcode, head + interface)
+        self._state_sizes()
+
+    def _annotation(self, item: Instruction, changed: set[int]) -> Instruction | None:
+        """Return an annotation without its targets that are in memory after the lowering; None where none remains."""
+        if item.opcode in _DECORATES:
+            exported = item.operands[1] == _LINKAGE_ATTRIBUTES and self._carries(item.operands[0])
+            return None if item.operands[0] in changed or exported else item
+        if item.opcode == OP["OpGroupDecorate"]:
+            group, *targets = item.operands
+            return Instruction(item.opcode, (group, *(t for t in targets if t not in changed)))
+        return item
+
+    def _carries(self, function: int) -> bool:
+        """Return whether the lowering changes a function's parameters or result."""
+        if function not in self.functions:
+            return False
+        kind = self.definitions[self.definitions[function].operands[1]]
+        return any(map(self.types.carries, kind.operands))
+
+    def _state_sizes(self) -> None:
+        """State the subgroup sizes as execution modes, where there are subgroups of more than one work-item."""
+        modes = self.sections[Section.EXECUTION_MODE]
+        users = {kernel.function: kernel for kernel in self.kernels if kernel.uses_matrices}
+        if self.replaces_subgroups:
+            modes[:] = [i for i in modes if i.operands[1] not in subgroups.EXECUTION_MODES]
+            return
+        for kernel in users.values():
+            if kernel.required_size is None and kernel.target is not None:
+                size = kernel.target.sub_group_size
+                modes.append(Instruction(_EXECUTION_MODE, (kernel.function, SUBGROUP_SIZE, size)))
+        capability = Instruction(OP["OpCapability"], (_SUBGROUP_DISPATCH,))
+        if users and capability not in self.sections[Section.CAPABILITY]:
+            self.sections[Section.CAPABILITY].append(capability)
+
+
+def _callers_of_the_library(functions: list[Code]) -> set[int]:
+    """Functions that call it, or one that does."""
+    by_id: dict[int, Code] = {}
+    for code in functions:
+        head = code[0]
+        assert isinstance(head, Instruction)
+        by_id[head.result or 0] = code
+    callers = (id_ for id_, code in by_id.items() if any(isinstance(item, LibraryCall) for item in code))
+    return with_callers(callers, by_id)
+
+
+def kernels_of(module: Module, spellings: Mapping[str, list[str]] = MappingProxyType({})) -> tuple[KernelInfo, ...]:
+    """Return the descriptions of the kernels of a module, which is not changed. `spellings` are OpenCL C's types of
+    kernels' parameters."""
+    sections, code = split(module.instructions)
+    pool = Pool(module, sections[Section.GLOBAL], module.definitions())
+    types = Types(pool)
+    functions = {items[0].result or 0: items for items in code}
+    users = users_of_matrices(functions, types, {i.result or 0 for i in types.pool.items if i.opcode == MATRIX})
+    kernels = read_kernels(sections, types.constants, users)
+    read_tiles(kernels, functions, sections, pool)
+    return describe(kernels, functions, sections, types, spellings)
+
+
+def check_memory_model(module: Module) -> None:
+    """Raise Refused for modules that are not for OpenCL on devices with 64-bit addresses."""
+    model = next((item for item in module.instructions if item.opcode == OP["OpMemoryModel"]), None)
+    if model is None:
+        raise Refused("spirv-invalid", "the module has no memory model")
+    if model.operands != (_PHYSICAL64, _OPENCL):
+        raise Refused("spirv-not-supported", "only modules of the memory model Physical64 OpenCL are lowered")

@@ -1,0 +1,221 @@
+"""Small floats, as SPV_KHR_bfloat16's, as integers of as many bits, since few devices have such types: the library
+holds them as those.
+
+Values are copied as they are, and converted by the library's functions. There is no arithmetic in the extensions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...matrices.small_float_functions import SmallFloatFunction
+from ...matrices.spelling import FLOAT, INEXACT_IN_FLOAT, from_float
+from ...matrices.variants import COMPONENT_TYPES, SMALL_FLOATS, ComponentType
+from ...spirv.module import OP, Instruction, Module, id_positions
+from ...spirv.refusal import unsupported
+from ...spirv.sections import Section
+from .function import FunctionLowering
+from .types import MATRIX
+
+_ENCODINGS: dict[tuple[int, ...], ComponentType] = {
+    (row.bits, row.encoding.number): row for row in SMALL_FLOATS if row.encoding is not None
+}
+_SPELLINGS = [row.encoding for row in SMALL_FLOATS if row.encoding is not None]
+CAPABILITIES = frozenset(number for encoding in _SPELLINGS for _, number in encoding.capabilities)
+EXTENSIONS = frozenset(encoding.extension for encoding in _SPELLINGS)
+# The capabilities of the integers, by their bits.
+_INTEGERS = {8: 39, 16: 22}
+_FLOAT, _INT, _VECTOR, _POINTER = (OP[f"OpType{name}"] for name in ("Float", "Int", "Vector", "Pointer"))
+_MERGED = frozenset({_VECTOR, _POINTER, OP["OpTypeFunction"]})
+_BITCAST, _COPY = OP["OpBitcast"], OP["OpCopyObject"]
+_NAMES_TYPES = (Section.NAME, Section.ANNOTATION)
+# By instruction: the sign of integers that are converted.
+_CONVERSIONS = {
+    OP[f"Op{name}"]: sign
+    for name, sign in {
+        **{"FConvert": "s", "ConvertFToS": "s", "ConvertSToF": "s"},
+        **{"ConvertFToU": "u", "ConvertUToF": "u"},
+    }.items()
+}
+_MOVES = frozenset(
+    OP[f"Op{name}"]
+    for name in (
+        *("Function", "FunctionParameter", "FunctionCall", "ReturnValue", "Variable", "Load", "Store", "Phi", "Select"),
+        *("Undef", "CopyObject", "CopyLogical", "Bitcast", "CompositeConstruct", "CompositeExtract", "CompositeInsert"),
+        *("VectorExtractDynamic", "VectorInsertDynamic", "VectorShuffle", "GroupBroadcast"),
+        *("CooperativeMatrixReduceEXT", "CooperativeMatrixPerElementOpEXT"),
+        *(name.removeprefix("Op") for name in OP if name.startswith(("OpGroupNonUniformShuffle", "OpSubgroupShuffle"))),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A conversion of values that are not matrices; `count` is the number of a vector's components."""
+
+    source: ComponentType
+    target: ComponentType
+    count: int
+
+
+@dataclass(slots=True)
+class Replaced:
+    """The facts that types do not state any more: the components of matrix types, and what instructions convert."""
+
+    matrices: dict[int, ComponentType] = field(default_factory=dict)
+    conversions: dict[int, Conversion] = field(default_factory=dict)
+    # Whether there were such types at all.
+    any: bool = False
+
+
+def replace(
+    module: Module, sections: Mapping[Section, list[Instruction]], functions: Iterable[list[Instruction]]
+) -> Replaced:
+    """Rewrite a module with matrices in place, and return what its types do not state any more. Raise Refused."""
+    replaced = Replaced()
+    code = sections[Section.GLOBAL]
+    types = declared(code)
+    if not types:
+        return replaced
+    replaced.any = True
+    definitions = module.definitions()
+    replaced.matrices = of_matrices(code)
+    functions = list(functions)
+    for body in functions:
+        for item in body:
+            _look_at(item, definitions, types, replaced)
+    _Substitution(module, code, types).run([sections[s] for s in Section if s not in _NAMES_TYPES], functions)
+    undefined = {i.result for i in definitions.values()} - {i.result for i in code} - _defined(sections, functions)
+    for section in _NAMES_TYPES:
+        sections[section][:] = [i for i in sections[section] if i.operands[0] not in undefined]
+    for bits in dict.fromkeys(component.bits for component in types.values()):
+        capability = Instruction(OP["OpCapability"], (_INTEGERS[bits],))
+        if capability not in sections[Section.CAPABILITY]:
+            sections[Section.CAPABILITY].append(capability)
+    return replaced
+
+
+def declared(code: Iterable[Instruction]) -> dict[int, ComponentType]:
+    """The small floats among a module's types."""
+    encoded = ((i.result or 0, _ENCODINGS.get(i.operands)) for i in code if i.opcode == _FLOAT)
+    return {kind: row for kind, row in encoded if row is not None}
+
+
+def of_matrices(code: Sequence[Instruction]) -> dict[int, ComponentType]:
+    """The component types of those of the matrix types that are of such."""
+    types = declared(code)
+    return {i.result or 0: types[i.operands[0]] for i in code if i.opcode == MATRIX and i.operands[0] in types}
+
+
+def _defined(sections: Mapping[Section, list[Instruction]], functions: list[list[Instruction]]) -> set[int | None]:
+    return {i.result for body in (*sections.values(), *functions) for i in body}
+
+
+def _component(
+    kind: int | None, definitions: Mapping[int, Instruction], types: Mapping[int, ComponentType]
+) -> tuple[str, int]:
+    """A type's letter and bits, a small float's name, "" where it is neither a number nor a vector of some; and the
+    count."""
+    item, count = definitions[kind or 0], 1
+    if item.opcode == _VECTOR:
+        item, count = definitions[item.operands[0]], item.operands[1]
+    if small := types.get(item.result or 0):
+        return small.name, count
+    letter = {_FLOAT: "f", _INT: "i"}.get(item.opcode)
+    return (f"{letter}{item.operands[0]}" if letter else ""), count
+
+
+def _look_at(
+    item: Instruction, definitions: Mapping[int, Instruction], types: Mapping[int, ComponentType], replaced: Replaced
+) -> None:
+    if item.opcode in _MOVES or not _small(item.operands, item, definitions, types):
+        return
+    sign = _CONVERSIONS.get(item.opcode)
+    if sign is None:
+        if small := _small((item.operands[at] for at in id_positions(item, definitions)), item, definitions, types):
+            raise unsupported(item, f"of {small[0].opencl_c} is not supported where matrices are lowered")
+        return
+    (source, count), (target, _) = (
+        _component(kind, definitions, types) for kind in (definitions[item.operands[0]].result_type, item.result_type)
+    )
+    components = [COMPONENT_TYPES[name.replace("i", sign)] for name in (source, target)]
+    replaced.conversions[item.result or 0] = Conversion(components[0], components[1], count)
+
+
+def _small(
+    operands: Iterable[int],
+    item: Instruction,
+    definitions: Mapping[int, Instruction],
+    types: Mapping[int, ComponentType],
+) -> list[ComponentType]:
+    """The small floats that the result and these operands are of."""
+    kinds = [item.result_type, *(definitions[word].result_type for word in operands if word in definitions)]
+    names = [_component(kind, definitions, types)[0] for kind in kinds if kind is not None]
+    return [row for row in types.values() if row.name in names]
+
+
+class _Substitution:
+    """Integers in place of small floats, and one type where two are the same now."""
+
+    def __init__(self, module: Module, code: list[Instruction], types: Mapping[int, ComponentType]) -> None:
+        self.code, self.definitions = code, module.definitions()
+        integers: dict[int, Instruction] = {}
+        for bits in dict.fromkeys(component.bits for component in types.values()):
+            own = next((i for i in code if i.opcode == _INT and i.operands == (bits, 0)), None)
+            integers[bits] = own or Instruction(_INT, (bits, 0), None, module.new_id())
+        # They need nothing, and others may need them early.
+        rest = (i for i in code if i not in integers.values() and i.result not in types)
+        code[:] = [*integers.values(), *rest]
+        self.ids = {kind: integers[component.bits].result or 0 for kind, component in types.items()}
+
+    def run(self, sections: list[list[Instruction]], functions: list[list[Instruction]]) -> None:
+        ids_by_key: dict[tuple[int, tuple[int, ...]], int] = {}
+        items = []
+        for item in self.code:
+            changed = self.changed(item)
+            key = (changed.opcode, changed.operands)
+            if item.opcode in _MERGED and key in ids_by_key:
+                self.ids[item.result or 0] = ids_by_key[key]
+                continue
+            ids_by_key.setdefault(key, item.result or 0)
+            items.append(changed)
+        self.code[:] = items
+        for body in (*(body for body in sections if body is not self.code), *functions):
+            body[:] = [self.changed(item) for item in body]
+
+    def changed(self, item: Instruction) -> Instruction:
+        kind = self.ids.get(item.result_type or 0, item.result_type)
+        operands = item.operands
+        if any(word in self.ids for word in operands):
+            ids = set(id_positions(item, self.definitions))
+            operands = tuple(self.ids.get(w, w) if n in ids else w for n, w in enumerate(operands))
+        opcode = item.opcode
+        if opcode == _BITCAST:
+            source = self.definitions[operands[0]].result_type or 0
+            opcode = _COPY if self.ids.get(source, source) == kind else opcode
+        return Instruction(opcode, operands, kind, item.result)
+
+
+def convert(f: FunctionLowering, item: Instruction, how: Conversion, rounding: str, saturate: bool) -> None:
+    """Convert from or to a small float by a library function."""
+    value, source = item.operands[0], how.source
+    f.module.rewritten.add(item.result or 0)
+
+    def call(component: ComponentType, what: str, last: bool = False) -> int:
+        return f.call(SmallFloatFunction(component, what, how.count), value, result=item.result if last else None)
+
+    if source.is_bits:
+        value = call(source, "to_float", last=how.target == FLOAT)
+        source = FLOAT
+        if not how.target.is_bits:
+            if how.target != FLOAT:
+                f.out.append(Instruction(item.opcode, (value,), item.result_type, item.result))
+            return
+    if source in INEXACT_IN_FLOAT:
+        value = call(source, "to_odd")
+    elif source != FLOAT:
+        float_ = f.pool.intern("OpTypeFloat", 32)
+        kind = float_ if how.count == 1 else f.pool.intern("OpTypeVector", float_, how.count)
+        value = f.emit(item.name, kind, value)
+    call(how.target, from_float(how.target, rounding, saturate), last=True)

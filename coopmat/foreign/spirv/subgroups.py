@@ -1,0 +1,278 @@
+"""The lowering of subgroup instructions where the strategy's subgroups are not the device's: calls of the library's
+builtins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...matrices.lowering import Instance, substitute_builtin
+from ...matrices.variants import COMPONENT_TYPES, ComponentType
+from ...spirv.module import OP, Instruction
+from ...spirv.refusal import unsupported
+from .function import Change, FunctionLowering
+
+_SUBGROUP, _WORKGROUP = 3, 2  # scopes
+_BOOL, _INT, _FLOAT, _VECTOR = (OP[f"OpType{name}"] for name in ("Bool", "Int", "Float", "Vector"))
+_S32 = COMPONENT_TYPES["s32"]
+
+BUILT_INS: Mapping[int, str] = {
+    36: "get_sub_group_size",
+    37: "get_max_sub_group_size",
+    38: "get_num_sub_groups",
+    39: "get_enqueued_num_sub_groups",
+    40: "get_sub_group_id",
+    41: "get_sub_group_local_id",
+    **dict(zip(range(4416, 4421), (f"get_sub_group_{n}_mask" for n in ("eq", "ge", "gt", "le", "lt")), strict=True)),
+}
+# Execution modes, capabilities and extensions that say something of the device's subgroups.
+EXECUTION_MODES = frozenset({35, 36, 37})
+CAPABILITIES = frozenset({58, *range(61, 69), 4423, 4431, 5568, 5569, 5570, 6026})
+EXTENSIONS = frozenset(
+    {"SPV_INTEL_subgroups", "SPV_KHR_shader_ballot", "SPV_KHR_subgroup_vote", "SPV_KHR_subgroup_rotate"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The lowering of an instruction: to a call of `builtin` with the operands after the scope; `sign` is that of
+    integers among them.
+
+    A group operation chooses among `operations`, and is no argument. `scoped`: the first operand is the scope.
+    """
+
+    builtin: str
+    sign: str = "s"
+    operations: tuple[str, ...] = ()
+    scoped: bool = True
+
+
+_OPERATIONS = ("reduce", "scan_inclusive", "scan_exclusive")
+
+
+def _arithmetic() -> dict[str, Row]:
+    rows: dict[str, Row] = {}
+    uniform = tuple(f"sub_group_{kind}_" for kind in _OPERATIONS)
+    other = (*(f"sub_group_non_uniform_{kind}_" for kind in _OPERATIONS), "sub_group_clustered_reduce_")
+    for name, kinds in (("Add", "IF"), ("Mul", "IF"), ("Min", "SUF"), ("Max", "SUF")):
+        for kind in kinds:
+            sign = "u" if kind == "U" else "s"
+            rows[f"Group{kind}{name}{'KHR' if name == 'Mul' else ''}"] = Row(name.lower(), sign, uniform)
+            rows[f"GroupNonUniform{kind}{name}"] = Row(name.lower(), sign, other)
+    for prefix, builtin in (("Bitwise", ""), ("Logical", "logical_")):
+        for name in ("And", "Or", "Xor"):
+            rows[f"Group{prefix}{name}KHR"] = Row(f"{builtin}{name.lower()}", "s", uniform)
+            rows[f"GroupNonUniform{prefix}{name}"] = Row(f"{builtin}{name.lower()}", "s", other)
+    return rows
+
+
+_BALLOTS = ("sub_group_ballot_bit_count", "sub_group_ballot_inclusive_scan", "sub_group_ballot_exclusive_scan")
+ROWS: Mapping[str, Row] = {
+    "GroupAll": Row("sub_group_all"),
+    "GroupAny": Row("sub_group_any"),
+    "GroupBroadcast": Row("sub_group_broadcast"),
+    "GroupNonUniformElect": Row("sub_group_elect"),
+    "GroupNonUniformAll": Row("sub_group_non_uniform_all"),
+    "GroupNonUniformAny": Row("sub_group_non_uniform_any"),
+    "GroupNonUniformAllEqual": Row("sub_group_non_uniform_all_equal"),
+    "GroupNonUniformBroadcast": Row("sub_group_non_uniform_broadcast"),
+    "GroupNonUniformBroadcastFirst": Row("sub_group_broadcast_first"),
+    "GroupNonUniformBallot": Row("sub_group_ballot"),
+    "GroupNonUniformInverseBallot": Row("sub_group_inverse_ballot"),
+    "GroupNonUniformBallotBitExtract": Row("sub_group_ballot_bit_extract"),
+    "GroupNonUniformBallotBitCount": Row("", "s", _BALLOTS),
+    "GroupNonUniformBallotFindLSB": Row("sub_group_ballot_find_lsb"),
+    "GroupNonUniformBallotFindMSB": Row("sub_group_ballot_find_msb"),
+    "GroupNonUniformShuffle": Row("sub_group_shuffle"),
+    "GroupNonUniformShuffleXor": Row("sub_group_shuffle_xor"),
+    "GroupNonUniformShuffleUp": Row("sub_group_shuffle_up"),
+    "GroupNonUniformShuffleDown": Row("sub_group_shuffle_down"),
+    "SubgroupShuffleINTEL": Row("intel_sub_group_shuffle", scoped=False),
+    "SubgroupShuffleXorINTEL": Row("intel_sub_group_shuffle_xor", scoped=False),
+    "SubgroupShuffleUpINTEL": Row("intel_sub_group_shuffle_up", scoped=False),
+    "SubgroupShuffleDownINTEL": Row("intel_sub_group_shuffle_down", scoped=False),
+    "SubgroupAllKHR": Row("sub_group_non_uniform_all", scoped=False),
+    "SubgroupAnyKHR": Row("sub_group_non_uniform_any", scoped=False),
+    "SubgroupAllEqualKHR": Row("sub_group_non_uniform_all_equal", scoped=False),
+    "SubgroupBallotKHR": Row("sub_group_ballot", scoped=False),
+    "SubgroupFirstInvocationKHR": Row("sub_group_broadcast_first", scoped=False),
+    "SubgroupReadInvocationKHR": Row("sub_group_non_uniform_broadcast", scoped=False),
+    **_arithmetic(),
+}
+
+
+# --- instructions ----------------------------------------------------------------------------------
+
+
+def _of_subgroup(f: FunctionLowering, item: Instruction) -> bool:
+    return f.types.constants.value(item.operands[0]) == _SUBGROUP
+
+
+def collective(f: FunctionLowering, item: Instruction) -> bool:
+    row = ROWS.get(item.name.removeprefix("Op"))
+    if row is None or not row.scoped:
+        if item.name.startswith("OpGroup") and not _of_subgroup(f, item):
+            return False
+        if row is None:
+            raise unsupported(item, f"under --matrices {f.strategy.name} is not supported")
+    elif not _of_subgroup(f, item):
+        return False
+    operands, builtin = list(item.operands[row.scoped :]), row.builtin
+    if row.operations:
+        operation = operands.pop(0)
+        if operation >= len(row.operations):
+            raise unsupported(item, f"the group operation {operation} is not supported")
+        builtin = row.operations[operation] + builtin
+    _replace(f, item, builtin, operands, row.sign)
+    return True
+
+
+def rotate(f: FunctionLowering, item: Instruction) -> bool:
+    if not _of_subgroup(f, item):
+        return False
+    value, *rest = item.operands[1:]
+    _replace(f, item, "sub_group_clustered_rotate" if len(rest) > 1 else "sub_group_rotate", [value, *rest], "s")
+    return True
+
+
+def barrier(f: FunctionLowering, item: Instruction) -> bool:
+    """Lower a subgroup barrier: one work-item waits for no other; several wait together with the whole work-group."""
+    execution, memory, semantics = item.operands
+    if f.types.constants.value(execution) != _SUBGROUP:
+        return False
+    f.module.touched = True
+    if f.strategy.has_one_work_item:
+        f.out.append(Instruction(OP["OpMemoryBarrier"], (memory, semantics)))
+    else:
+        group = f.pool.number(_WORKGROUP)
+        memory = group if f.types.constants.value(memory) == _SUBGROUP else memory
+        f.out.append(Instruction(item.opcode, (group, memory, semantics)))
+    return True
+
+
+def memory_barrier(f: FunctionLowering, item: Instruction) -> bool:
+    if f.strategy.has_one_work_item or not _of_subgroup(f, item):
+        return False
+    f.out.append(Instruction(item.opcode, (f.pool.number(_WORKGROUP), item.operands[1])))
+    return True
+
+
+def query(f: FunctionLowering, item: Instruction) -> bool:
+    """A load of a variable that tells of subgroups."""
+    name = f.module.subgroup_variables.get(item.operands[0])
+    if name is None:
+        return False
+    _replace(f, item, name, [], "s")
+    return True
+
+
+def _block_name(f: FunctionLowering, kind: int) -> tuple[str, ComponentType]:
+    """Return the suffix of block reads and writes of values of this type, and the type of their components."""
+    item = f.definitions[kind]
+    scalar, count = (item.operands[0], item.operands[1]) if item.opcode == _VECTOR else (kind, 1)
+    bits = f.types.bits(scalar)
+    suffix = {8: "_uc", 16: "_us", 32: "", 64: "_ul"}[bits]
+    return f"{suffix}{count if count > 1 else ''}", COMPONENT_TYPES[f"u{bits}"]
+
+
+def block_read(f: FunctionLowering, item: Instruction) -> bool:
+    suffix, component = _block_name(f, item.result_type or 0)
+    instance = _instance(f, item, f"intel_sub_group_block_read{suffix}", component)
+    f.call(instance, item.operands[0], result=item.result)
+    return True
+
+
+def block_write(f: FunctionLowering, item: Instruction) -> bool:
+    pointer, value = item.operands
+    suffix, component = _block_name(f, f.types.of(value))
+    f.call(_instance(f, item, f"intel_sub_group_block_write{suffix}", component), pointer, value)
+    return True
+
+
+# --- calls -----------------------------------------------------------------------------------------
+
+
+def _instance(f: FunctionLowering, item: Instruction, builtin: str, component: ComponentType | None) -> Instance:
+    instance = substitute_builtin(f.strategy, builtin, component)
+    if instance is None:
+        raise unsupported(item, f"under --matrices {f.strategy.name} is not supported")
+    return instance
+
+
+def _replace(f: FunctionLowering, item: Instruction, builtin: str, operands: list[int], sign: str) -> None:
+    """Replace an instruction by calls of a builtin: for vectors, by one call for each component."""
+    value = f.definitions[f.types.of(operands[0])] if operands else None
+    if value is None or value.opcode != _VECTOR or _is_mask(f, operands[0], builtin):
+        _one(f, item, builtin, operands, sign, item.result_type or 0, item.result)
+        return
+    scalar, count = value.operands
+    parts = []
+    for n in range(count):
+        args = [f.emit("OpCompositeExtract", scalar, o, n) if f.types.of(o) == value.result else o for o in operands]
+        parts.append(_one(f, item, builtin, args, sign, f.types.member(item.result_type or 0, n), None))
+    f.emit("OpCompositeConstruct", item.result_type or 0, *parts, result=item.result)
+
+
+def _is_mask(f: FunctionLowering, value: int, builtin: str) -> bool:
+    """Ballots take four words as one value."""
+    return "ballot" in builtin and f.definitions[f.types.of(value)].operands[1] == 4
+
+
+def _one(
+    f: FunctionLowering,
+    item: Instruction,
+    builtin: str,
+    operands: list[int],
+    sign: str,
+    kind: int,
+    result: int | None,
+) -> int:
+    component = None
+    if operands:
+        scalar = f.definitions[f.types.of(operands[0])]
+        if scalar.opcode in (_INT, _FLOAT):
+            prefix = sign if scalar.opcode == _INT else "f"
+            component = COMPONENT_TYPES[f"{prefix}{scalar.operands[0]}"]
+        elif scalar.opcode == _BOOL:
+            component = _S32
+    instance = _instance(f, item, builtin, component)
+    arguments = [_as_word(f, operand) for operand in operands]
+    # The first are values; what counts lanes is as wide as a lane's number.
+    parameters = instance.signature.parameters[: len(arguments)]
+    arguments = [
+        _narrow(f, operand) if parameter.type == "uint" else operand
+        for operand, parameter in zip(arguments, parameters, strict=False)
+    ]
+    if f.definitions[kind].opcode != _BOOL:
+        return f.call(instance, *arguments, result=result)
+    truth = f.call(instance, *arguments)
+    return f.emit("OpINotEqual", kind, truth, f.pool.number(0), result=result)
+
+
+def _as_word(f: FunctionLowering, value: int) -> int:
+    """Truth values travel as integers."""
+    if f.definitions[f.types.of(value)].opcode != _BOOL:
+        return value
+    return f.emit("OpSelect", f.pool.integer(32), value, f.pool.number(1), f.pool.number(0))
+
+
+def _narrow(f: FunctionLowering, value: int) -> int:
+    kind = f.definitions[f.types.of(value)]
+    return value if kind.operands == (32, 0) else f.emit("OpUConvert", f.pool.integer(32), value)
+
+
+def _collectives() -> dict[int, Change]:
+    """Return the changes of all group instructions, whether there is a row for them or not."""
+    names = [name for name in OP if name.startswith(("OpGroup", "OpSubgroup"))]
+    decorating = ("OpGroupDecorate", "OpGroupMemberDecorate")
+    return {OP[name]: collective for name in names if name not in decorating and not name.startswith("OpSubgroupAvc")}
+
+
+CHANGES: dict[int, Change] = {
+    **_collectives(),
+    OP["OpGroupNonUniformRotateKHR"]: rotate,
+    OP["OpSubgroupBlockReadINTEL"]: block_read,
+    OP["OpSubgroupBlockWriteINTEL"]: block_write,
+    OP["OpControlBarrier"]: barrier,
+    OP["OpMemoryBarrier"]: memory_barrier,
+}

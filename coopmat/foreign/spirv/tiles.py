@@ -1,0 +1,131 @@
+"""The tiles of our own native modules: variables in local memory that hold one tile for each subgroup of a work-group.
+
+A native module is compiled for the subgroups of its consumer. A lowering may form smaller subgroups, and so more of
+them: the tiles of kernels that state the size of their work-groups are enlarged. Other kernels have a largest size.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from ...spirv.module import OP, Instruction, decode_string, encode_string, id_positions
+from ...spirv.pool import Pool
+from ...spirv.refusal import Refused
+from ...spirv.sections import Section
+from .kernels import Kernel, with_callers
+
+_VARIABLE, _POINTER, _ARRAY, _CONSTANT = (OP[f"Op{n}"] for n in ("Variable", "TypePointer", "TypeArray", "Constant"))
+_LABEL, _BITCAST = OP["OpLabel"], OP["OpBitcast"]
+_BEFORE_CODE = frozenset({_VARIABLE, OP["OpLine"], OP["OpNoLine"]})
+_WORKGROUP = 4  # the storage class
+# The number in the name of a variable is that of the subgroups for which there are tiles.
+_NAME = re.compile(r"coop_mat_tiles\.([1-9]\d{0,5})\.")
+# More than the local memory of any device.
+_MOST_COMPONENTS = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class _Tiles:
+    """A variable with tiles. `name` is the position of its OpName, `room` the number of tiles, `users` are the
+    functions that use the variable, and their callers; `component` and `count` are those of the array."""
+
+    variable: Instruction
+    name: int
+    room: int
+    component: int
+    count: int
+    users: frozenset[int]
+
+
+def _tiles(
+    functions: Mapping[int, list[Instruction]], sections: Mapping[Section, list[Instruction]], pool: Pool
+) -> Iterator[_Tiles]:
+    """Yield the variables of a module that are named and made as our own tiles are."""
+    seen: set[int | None] = set()
+    for at, item in enumerate(sections[Section.NAME]):
+        match = _NAME.match(decode_string(item.operands[1:])[0]) if item.name == "OpName" else None
+        variable = pool.definitions.get(item.operands[0]) if match else None
+        if match is None or variable is None or variable.result in seen:
+            continue
+        seen.add(variable.result)
+        if (variable.opcode, variable.operands[:1]) != (_VARIABLE, (_WORKGROUP,)):
+            continue
+        array = pool.definitions[pool.definitions[variable.result_type or 0].operands[1]]
+        length = pool.definitions[array.operands[1]] if array.opcode == _ARRAY else array
+        room = int(match[1])
+        if length.opcode == _CONSTANT and length.operands[0] % room == 0:
+            own = (f for f, code in functions.items() if any(variable.result in i.operands for i in code))
+            users = frozenset(with_callers(own, functions))
+            yield _Tiles(variable, at, room, array.operands[0], length.operands[0], users)
+
+
+def read_tiles(
+    kernels: Iterable[Kernel],
+    functions: Mapping[int, list[Instruction]],
+    sections: Mapping[Section, list[Instruction]],
+    pool: Pool,
+) -> None:
+    """Set for each kernel the number of subgroups of a work-group for which the tiles that it uses have room."""
+    for tiles in _tiles(functions, sections, pool):
+        for kernel in kernels:
+            if kernel.function in tiles.users:
+                kernel.tiles = min(tiles.room, kernel.tiles or tiles.room)
+
+
+def enlarge_tiles(
+    kernels: Iterable[Kernel],
+    functions: Mapping[int, list[Instruction]],
+    sections: Mapping[Section, list[Instruction]],
+    pool: Pool,
+) -> None:
+    """Make room in tiles for all subgroups of the kernels that state the size of their work-groups. Raise Refused if
+    that is more than any device has."""
+    for tiles in list(_tiles(functions, sections, pool)):
+        needed = tiles.room
+        for kernel in kernels:
+            if kernel.function not in tiles.users or not kernel.work_items or kernel.target is None:
+                continue
+            needed = max(needed, -(-kernel.work_items // kernel.target.sub_group_size))
+            if tiles.count // tiles.room * needed > _MOST_COMPONENTS:
+                message = f"kernel '{kernel.name}' needs local memory for {needed} subgroups, more than any device has"
+                raise Refused("spirv-not-supported", message, kernel.name)
+        if needed > tiles.room:
+            _enlarge(tiles, needed, functions, sections, pool)
+
+
+def _enlarge(
+    tiles: _Tiles,
+    room: int,
+    functions: Mapping[int, list[Instruction]],
+    sections: Mapping[Section, list[Instruction]],
+    pool: Pool,
+) -> None:
+    """Give a variable a larger type. Its name states the new room; functions use a pointer of the former type."""
+    old = tiles.variable
+    array = pool.intern("OpTypeArray", tiles.component, pool.number(tiles.count // tiles.room * room))
+    new = Instruction(old.opcode, old.operands, pool.pointer(array, _WORKGROUP), old.result)
+    pool.items[pool.items.index(old)] = new
+    pool.definitions[old.result or 0] = new
+    names = sections[Section.NAME]
+    text = decode_string(names[tiles.name].operands[1:])[0]
+    words = encode_string(_NAME.sub(f"coop_mat_tiles.{room}.", text, count=1))
+    names[tiles.name] = Instruction(names[tiles.name].opcode, (old.result or 0, *words))
+    for code in functions.values():
+        cast = Instruction(_BITCAST, (old.result or 0,), old.result_type, pool.module.new_id())
+        replaced = [_with_operand(item, old.result or 0, cast.result or 0, pool) for item in code]
+        if replaced == code:
+            continue
+        entry = next(at for at, item in enumerate(code) if item.opcode == _LABEL) + 1
+        while code[entry].opcode in _BEFORE_CODE:
+            entry += 1
+        code[:] = [*replaced[:entry], cast, *replaced[entry:]]
+        pool.definitions.update((item.result, item) for item in code if item.result is not None)
+
+
+def _with_operand(item: Instruction, old: int, new: int, pool: Pool) -> Instruction:
+    """Return an instruction with the id `new` in place of `old`."""
+    ids = id_positions(item, pool.definitions) if old in item.operands else ()
+    operands = tuple(new if n in ids and word == old else word for n, word in enumerate(item.operands))
+    return Instruction(item.opcode, operands, item.result_type, item.result)

@@ -1,0 +1,183 @@
+"""The module's types: which have matrices in them, and what these are held in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ... import budgets
+from ...matrices.lowering import Strategy, storage_components
+from ...matrices.strategies import STRATEGIES
+from ...matrices.variants import (
+    COMPONENT_TYPES,
+    SCOPE_SUBGROUP,
+    SCOPE_WORKGROUP,
+    ComponentType,
+    MatrixType,
+    Use,
+)
+from ...spirv import checks
+from ...spirv.module import OP, Instruction
+from ...spirv.pool import Pool
+from ...spirv.refusal import Refused, label, unsupported
+from .constants import Constants
+
+MATRIX = OP["OpTypeCooperativeMatrixKHR"]
+_ARRAY, _STRUCT, _POINTER, _VECTOR = (OP[f"OpType{name}"] for name in ("Array", "Struct", "Pointer", "Vector"))
+_INT, _FLOAT = OP["OpTypeInt"], OP["OpTypeFloat"]
+# Of a matrix, all of which a work-item may have to hold.
+_MOST_COMPONENTS = 2**24
+
+
+class Types:
+    """The types of one module."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool, self.definitions = pool, pool.definitions
+        self.constants = Constants(self.definitions)
+        self.matrices: dict[int, MatrixType] = {}
+        self._carries: dict[int, bool] = {}
+
+    def read_matrices(self, components: Mapping[int, ComponentType]) -> None:
+        """`components` are those of matrix types that they do not tell. Raises Refused for what has no lowering."""
+        for item in self.pool.items:
+            if item.opcode == MATRIX:
+                self.matrices[item.result or 0] = self._matrix(item, components.get(item.result or 0))
+
+    # --- questions
+
+    def of(self, value: int) -> int:
+        """The type of a value."""
+        kind = self.definitions[value].result_type
+        if kind is None:
+            raise Refused("spirv-invalid", f"{label(self.definitions[value])} is used as a value, and is none")
+        return kind
+
+    def pointee(self, pointer: int) -> int:
+        """Return the type that a pointer value points to. Raise Refused for any other value."""
+        kind = self.definitions[self.of(pointer)]
+        if kind.opcode != _POINTER:
+            raise unsupported(self.definitions[pointer], "a pointer of this type is not supported yet")
+        return kind.operands[1]
+
+    def pointee_or_none(self, kind: int | None) -> int | None:
+        """Return the pointee of a pointer type; None for any other type."""
+        item = self.definitions.get(kind or 0)
+        return item.operands[1] if item is not None and item.opcode == _POINTER else None
+
+    def storage_class(self, pointer: int) -> int:
+        return self.definitions[self.of(pointer)].operands[0]
+
+    def carries(self, kind: int | None) -> bool:
+        """Return whether values of this type contain matrices."""
+        if kind is None:
+            return False
+        result = self._carries.get(kind)
+        if result is None:
+            item = self.definitions[kind]
+            members = item.operands[:1] if item.opcode == _ARRAY else item.operands if item.opcode == _STRUCT else ()
+            result = item.opcode == MATRIX or any(map(self.carries, members))
+            self._carries[kind] = result
+        return result
+
+    def matrices_in(self, kind: int | None) -> Iterator[int]:
+        """The matrix types that a type is made of, itself included."""
+        item = self.definitions[kind or 0]
+        if item.opcode == MATRIX:
+            yield item.result or 0
+        for member in item.operands[:1] if item.opcode == _ARRAY else item.operands if item.opcode == _STRUCT else ():
+            yield from self.matrices_in(member)
+
+    def first(self, kind: int | None) -> int:
+        """The type of what a value of this type starts with."""
+        item = self.definitions[kind or 0]
+        while item.opcode in (_ARRAY, _STRUCT) and item.operands:
+            item = self.definitions[item.operands[0]]
+        return item.result or 0
+
+    def member(self, kind: int, index: int) -> int:
+        """The type of a member or element of an aggregate or vector."""
+        item = self.definitions[kind]
+        if item.opcode == _STRUCT and index < len(item.operands):
+            return item.operands[index]
+        if item.opcode in (_ARRAY, _VECTOR, MATRIX):
+            return item.operands[0]
+        raise Refused("spirv-invalid", f"{label(item)} has no member {index}")
+
+    def members(self, kind: int) -> list[int]:
+        """The types of all members of an array or struct."""
+        item = self.definitions[kind]
+        if item.opcode == _ARRAY:
+            count = self.constants.value(item.operands[1])
+            if count > budgets.limit("constant-members"):
+                raise budgets.Exceeded("constant-members", f"a constant of the type %{kind}")
+            return [item.operands[0]] * count
+        return list(item.operands)
+
+    def check_constant(self, kind: int) -> None:
+        """Raise Exceeded for a type whose values have more members, of all levels, than are written one by one."""
+
+        def size(item: Instruction, parts: Sequence[int]) -> int:
+            if item.opcode == MATRIX or not self.carries(item.result):
+                return 1
+            return 1 + sum(parts) * (self.constants.value(item.operands[1]) if item.opcode == _ARRAY else 1)
+
+        if checks.count_parts({kind: self.definitions[kind]}, self.definitions, size)[kind] > budgets.limit(
+            "constant-members"
+        ):
+            raise budgets.Exceeded("constant-members", f"a constant of the type %{kind}")
+
+    def bits(self, kind: int) -> int:
+        """Return the width of a scalar type in bits, or of a vector with its padding in memory."""
+        item = self.definitions[kind]
+        if item.opcode == _VECTOR:
+            count = item.operands[1]
+            return self.bits(item.operands[0]) * (4 if count == 3 else count)
+        if item.opcode in (_INT, _FLOAT):
+            return item.operands[0]
+        raise unsupported(item, "a scalar or vector type is expected here")
+
+    def component(self, kind: int) -> ComponentType:
+        """Return the component type of a scalar type; integers are signed until an instruction says otherwise."""
+        item = self.definitions[kind]
+        prefix = {_INT: "s", _FLOAT: "f"}.get(item.opcode, "")
+        result = COMPONENT_TYPES.get(f"{prefix}{item.operands[0] if item.operands else ''}")
+        if result is None or (item.opcode == _FLOAT and len(item.operands) > 1):
+            raise unsupported(item, "matrices of this type are not supported yet")
+        return result
+
+    # --- matrices
+
+    def _matrix(self, item: Instruction, override: ComponentType | None) -> MatrixType:
+        component, *rest = item.operands
+        scope, rows, columns, use = (self.constants.value(operand) for operand in rest)
+        if scope not in (SCOPE_SUBGROUP, SCOPE_WORKGROUP):
+            raise unsupported(item, f"matrices of scope {scope} are not supported: 3 (subgroup) and 2 (work-group) are")
+        if use not in list(Use):
+            raise unsupported(item, f"the use {use} is not supported")
+        if rows * columns > _MOST_COMPONENTS:
+            raise unsupported(item, f"a matrix of {rows} x {columns} is too large for private memory")
+        try:
+            kind = override or self.component(component)
+            return MatrixType(kind, rows, columns, Use(use), scope)
+        except ValueError as error:
+            raise unsupported(item, str(error)) from None
+
+    def storage(self, strategy: Strategy, sub_group_size: int, work_items: int) -> Iterator[Instruction]:
+        """The types that take the place of the matrix types: those of a work-group are spread over `work_items`."""
+        for kind, matrix in self.matrices.items():
+            element, holder = self.elements(kind), holding(strategy, matrix)
+            width = holder.width(matrix)
+            if width > 1:
+                element = self.pool.intern("OpTypeVector", element, width)
+            size = work_items if matrix.of_work_group else sub_group_size
+            count = self.pool.number(storage_components(holder, matrix, size) // width)
+            yield Instruction(_ARRAY, (element, count), None, kind)
+
+    def elements(self, kind: int) -> int:
+        """The type of a matrix type's components."""
+        return self.definitions[kind].operands[0]
+
+
+def holding(strategy: Strategy, matrix: MatrixType) -> Strategy:
+    """The strategy that holds a matrix: one of a work-group is spread over its work-items, whatever the others are."""
+    return STRATEGIES["scratch"] if matrix.of_work_group else strategy

@@ -1,0 +1,104 @@
+"""Everything between a module's annotations and its functions: types, constants, variables, found by what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from .module import OP, Instruction, Module, id_positions
+
+_POINTER, _ARRAY, _STRUCT = OP["OpTypePointer"], OP["OpTypeArray"], OP["OpTypeStruct"]
+_VARIABLE, _FORWARD, _EXTENDED = OP["OpVariable"], OP["OpTypeForwardPointer"], OP["OpExtInst"]
+_LINES = frozenset({OP["OpLine"], OP["OpNoLine"]})
+FUNCTION = 7  # the storage class
+# What two of may say different things although they look alike.
+_DISTINCT = frozenset(
+    OP[f"Op{name}"]
+    for name in (
+        *("TypeStruct", "TypeOpaque", "Variable", "Undef", "ExtInst"),
+        *("SpecConstant", "SpecConstantTrue", "SpecConstantFalse", "SpecConstantComposite", "SpecConstantOp"),
+    )
+)
+_Key = tuple[int, int | None, tuple[int, ...]]
+
+
+class Pool:
+    """The module's own, in order, and what is added. `ordered` puts each after what it is made of."""
+
+    def __init__(self, module: Module, items: Iterable[Instruction], definitions: dict[int, Instruction]) -> None:
+        self.module = module
+        self.definitions = definitions
+        self.items = [item for item in items if item.opcode not in _LINES]
+        self._ids: dict[_Key, int] = {}
+        for item in self.items:
+            self._remember(item)
+
+    def _remember(self, item: Instruction) -> None:
+        if item.result is not None and item.opcode not in _DISTINCT:
+            self._ids.setdefault((item.opcode, item.result_type, item.operands), item.result)
+
+    def add(self, item: Instruction) -> int:
+        """Add an item unchanged, even where there is an equal one: see `intern`."""
+        assert item.result is not None
+        self.items.append(item)
+        self.definitions[item.result] = item
+        self._remember(item)
+        return item.result
+
+    def find(self, opcode: int, operands: tuple[int, ...], result_type: int | None = None) -> int | None:
+        """The id of what is already there."""
+        return self._ids.get((opcode, result_type, operands)) if opcode not in _DISTINCT else None
+
+    def intern(self, name: str, *operands: int, result_type: int | None = None) -> int:
+        """The id of this type or constant, which is made if there is none."""
+        id_ = self.find(OP[name], operands, result_type)
+        if id_ is not None:
+            return id_
+        return self.add(Instruction(OP[name], operands, result_type, self.module.new_id()))
+
+    # --- what is often wanted
+
+    def integer(self, bits: int) -> int:
+        return self.intern("OpTypeInt", bits, 0)
+
+    def number(self, value: int, bits: int = 32) -> int:
+        """An integer constant."""
+        words = tuple(value >> shift & 0xFFFFFFFF for shift in range(0, bits, 32))
+        return self.intern("OpConstant", *words, result_type=self.integer(bits))
+
+    def pointer(self, pointee: int, storage_class: int = FUNCTION) -> int:
+        return self.intern("OpTypePointer", storage_class, pointee)
+
+    def ordered(self, replaced: dict[int, Instruction], dropped: set[int]) -> Iterator[Instruction]:
+        """Yield all items with definitions before uses, with other instructions for some ids and without some."""
+        items = [replaced.get(item.result or 0, item) for item in self.items if item.result not in dropped]
+        # Debug information may look ahead, and nothing but debug information looks at it.
+        last = [item for item in items if item.opcode == _EXTENDED]
+        forward = [item for item in items if item.opcode == _FORWARD]
+        rest = {item.result: item for item in items if item.opcode not in (_EXTENDED, _FORWARD)}
+        ahead = {item.operands[0] for item in forward}
+        yield from forward
+        emitted: set[int | None] = set()
+        begun: set[int | None] = set()
+        for start in rest.values():
+            # (item, whether what it is made of is done)
+            work = [(start, False)]
+            while work:
+                item, ready = work.pop()
+                if item.result in emitted:
+                    continue
+                if ready:
+                    emitted.add(item.result)
+                    yield item
+                    continue
+                if item.result in begun:
+                    raise ValueError(f"%{item.result} is made of itself")
+                begun.add(item.result)
+                work.append((item, True))
+                work += [(rest[id_], False) for id_ in self._made_of(item, ahead) if id_ in rest and id_ not in emitted]
+        yield from last
+
+    def _made_of(self, item: Instruction, ahead: set[int]) -> list[int]:
+        ids = [item.operands[at] for at in id_positions(item, self.definitions)]
+        if item.opcode == _STRUCT:
+            ids = [id_ for id_ in ids if id_ not in ahead]
+        return [item.result_type, *ids] if item.result_type is not None else ids
