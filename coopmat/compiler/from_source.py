@@ -96,10 +96,9 @@ def analyse(c: Compilation) -> typed.Unit:
         if c.drops_early:
             c.drop("tokens", "tree")
         if unit.has_matrices:
-            # Not imported before: most of what a short compilation without matrices would wait for is imports.
-            from ..frontend import memory_check, target_check
+            from ..analysis import check_matrices, check_memory
 
-            c.check_device(unit, target_check.check, memory_check.check, c.findings)
+            c.check_device(unit, check_matrices, check_memory, c.findings)
         return unit
 
 

@@ -20,6 +20,8 @@ UNREACHED = {"missing-name"}
 FOLLOWED = {"unterminated-literal", "invalid-pragma"}
 # Functions whose first argument is a code where it is a constant; of a Diagnostic it is the second.
 TELLING = {"error", "fail", "LiteralError", "Diagnostic", "_error"}
+# The folders of coopmat/ that report errors in OpenCL C.
+FOLDERS = ("frontend", "analysis", "ir/lower")
 # Codes by another name: what recovery.py expects at a place, what target_check.py and memory_check.py find.
 TABLES = {"expected-expression", "expected-declaration", "expected-identifier"}
 TABLES |= {f"coop-mat-target-{what}" for what in ("type", "mul-add", "stride", "pointer")}
@@ -36,7 +38,7 @@ def _constants(node: ast.expr) -> Iterator[str]:
 def told() -> dict[str, str]:
     """Every code that the front end and the lowering tell as an error, with a file that does."""
     found = dict.fromkeys(TABLES, "tables")
-    for file in [*(ROOT / "coopmat/frontend").rglob("*.py"), *(ROOT / "coopmat/ir/lower").rglob("*.py")]:
+    for file in [f for folder in FOLDERS for f in (ROOT / "coopmat" / folder).rglob("*.py")]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call) or not node.args:
                 continue

@@ -1,6 +1,6 @@
 """The check that a device supports the matrix types and multiply-adds of a canonical module, for the native route.
 
-As `coopmat.frontend.target_check` does it for OpenCL C. LLVM's integers have no sign, so that types are named as
+As `coopmat.analysis.target_check` does it for OpenCL C. LLVM's integers have no sign, so that types are named as
 signed; a multiply-add's mask says what counts.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from ...frontend.memory_check import STRIDE, about_stride
-from ...frontend.target_check import MULTIPLY_ADD, TYPE, Message, about_multiply_add, about_type
+from ...analysis.memory_check import STRIDE, about_stride
+from ...analysis.target_check import MULTIPLY_ADD, TYPE, Message, about_multiply_add, about_type
 from ...matrices.memory_rules import MemoryRules
 from ...matrices.supported import Supported, multiply_add
 from ...matrices.variants import MatrixType, Operands, Variant

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from ...analysis.memory_check import STRIDE, about_stride
+from ...analysis.target_check import MULTIPLY_ADD, TYPE, about_multiply_add, about_type
 from ...diagnostics import Note
-from ...frontend.memory_check import STRIDE, about_stride
-from ...frontend.target_check import MULTIPLY_ADD, TYPE, about_multiply_add, about_type
 from ...matrices.memory_rules import MemoryRules
 from ...matrices.supported import Supported, multiply_add
 from ...matrices.variants import Layout, MatrixType, Operands

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NoReturn
 
+from ...analysis import check_conversion, check_operands, check_pointer_cast, check_tested_pointer
 from ...diagnostics import FixIt, Label, Note, Span
 from ..typed import Convert, ConvertKind, Expr, IntConst, MatrixConvert, Unary, Zero
 from ..types import (
@@ -29,7 +30,7 @@ from ..types import (
     in_space,
     is_bits,
 )
-from . import implicit, restricted_types
+from . import restricted_types
 from .context import Context
 from .hints import cast_to, declared_here, name_of
 from .values import can_splat, common_scalar, convert_arithmetic, is_null_pointer, promote, rvalue
@@ -53,13 +54,13 @@ def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) 
     if isinstance(a, ScalarType) and isinstance(b, ScalarType):
         common = common_scalar(a, b)
         if a is not b:
-            implicit.operands(c, op, left, right, common)
+            check_operands(c, op, left, right, common)
         return convert_arithmetic(left, common), convert_arithmetic(right, common)
     if isinstance(a, VectorType) and isinstance(b, ScalarType) and can_splat(right, a.element):
-        implicit.implicit(c, right, a)
+        check_conversion(c, right, a)
         return left, convert_arithmetic(right, a)
     if isinstance(b, VectorType) and isinstance(a, ScalarType) and can_splat(left, b.element):
-        implicit.implicit(c, left, b)
+        check_conversion(c, left, b)
         return convert_arithmetic(left, b), right
     if isinstance(a, VectorType) and a == b:
         return left, right
@@ -104,12 +105,12 @@ def assign_convert(c: Context, e: Expr, target: Type, span: Span, what: str, not
         _incompatible(c, e, target, span, what, notes or [])
     if isinstance(target, ScalarType):
         if isinstance(source, ScalarType):
-            implicit.implicit(c, e, target)
+            check_conversion(c, e, target)
             return convert_arithmetic(e, target)
         if target is BOOL and isinstance(source, PointerType):
             return Convert(e.span, BOOL, ConvertKind.TO_BOOL, e)
     if isinstance(target, VectorType) and isinstance(source, ScalarType):
-        implicit.implicit(c, e, target)
+        check_conversion(c, e, target)
         return convert_arithmetic(e, target)
     if isinstance(target, PointerType):
         converted = _assign_pointer(c, e, target, span, what)
@@ -249,7 +250,7 @@ def cast(c: Context, e: Expr, target: Type, span: Span) -> Expr:
             e = convert_arithmetic(Unary(span, INT, "neg", e), target.element)
         return convert_arithmetic(e, target, span)
     if isinstance(target, PointerType) or isinstance(source, PointerType):
-        implicit.pointer_cast(c, e, target, span)
+        check_pointer_cast(c, e, target, span)
     if isinstance(target, PointerType):
         return _cast_to_pointer(c, e, target, span)
     if isinstance(source, PointerType) and isinstance(target, ScalarType):
@@ -313,7 +314,7 @@ def condition(c: Context, e: Expr, what: str) -> Expr:
     if not isinstance(e.type, (ScalarType, PointerType)) or for_storage(e.type):
         c.fail("invalid-condition", f"{what} must be a scalar or a pointer, not '{e.type}'", e.span)
     if isinstance(e.type, PointerType):
-        implicit.tested_pointer(c, e)
+        check_tested_pointer(c, e)
     return promote(e) if is_bits(e.type) else e
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+from ...analysis import PRECEDENCE_CODES, check_conversion, check_discarded, check_precedence
 from ...diagnostics import Note, Span
 from .. import builtins, literals, syntax, typed
 from ..typed import Expr
@@ -36,7 +37,7 @@ from ..types import (
     is_complete,
     size_of,
 )
-from . import calls, implicit, matrices, operators, parts, restricted_types, statement_expressions, warnings
+from . import calls, matrices, operators, parts, restricted_types, statement_expressions
 from .context import MOST_ELEMENTS, UNKNOWN, Abandon, Context, EnumConstant, Overloads, Poisoned, R, T, Typedef
 from .conversions import cast
 from .declarations import alignment_of_base, base_type, declarator_type, type_name
@@ -150,9 +151,9 @@ def _binary(c: Context, node: syntax.Binary, expected: Type | None) -> Expr:
     while isinstance(chain[-1].left, syntax.Binary):
         chain.append(chain[-1].left)
     chain.reverse()
-    if c.diagnostics.wants(*warnings.BINARY_CODES):
+    if c.diagnostics.wants(*PRECEDENCE_CODES):
         for link in reversed(chain):
-            warnings.binary(c, link)
+            check_precedence(c, link)
     operands, target = _matrix_operands(c, chain, expected) if c.matrices else ({}, expected)
     result: Expr | None
     # `c.recover()` would take as long as the rest.
@@ -255,7 +256,7 @@ def _sides(c: Context, node: syntax.Conditional, then: syntax.Expression, expect
 def _comma(c: Context, node: syntax.Comma, expected: Type | None) -> Expr:
     result = rvalue(analyse(c, node.items[0]))
     for i, item in enumerate(node.items[1:], 2):
-        warnings.discarded(c, result.right if isinstance(result, typed.Comma) else result)
+        check_discarded(c, result.right if isinstance(result, typed.Comma) else result)
         value = rvalue(analyse(c, item, expected if i == len(node.items) else None))
         result = typed.Comma(node.span, value.type, result, value)
     return result
@@ -354,7 +355,7 @@ def _vector_literal(c: Context, target: VectorType, node: syntax.Cast) -> Expr:
     items: list[Expr] = []
     for value in values:
         if isinstance(value.type, ScalarType):
-            implicit.implicit(c, value, target.element)
+            check_conversion(c, value, target.element)
             items.append(convert_arithmetic(value, target.element))
         elif isinstance(value.type, VectorType) and value.type.element == target.element:
             items.append(value)

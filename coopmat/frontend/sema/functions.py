@@ -7,6 +7,15 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from ...analysis import (
+    UNINITIALIZED_CODES,
+    UNUSED_CODES,
+    check_uniformity,
+    check_uninitialized,
+    check_unused_functions,
+    check_unused_in_function,
+    has_unused_attribute,
+)
 from ...diagnostics import Diagnostics, Note
 from ...features import PROGRAM_SCOPE, Features
 from .. import syntax, typed
@@ -30,7 +39,7 @@ from ..types import (
     is_complete,
     is_opaque,
 )
-from . import attributes, expressions, linkage, matrices, matrix_types, restricted_types, uninitialized, warnings
+from . import attributes, expressions, linkage, matrices, matrix_types, restricted_types
 from .context import MOST_PARAMETERS, UNKNOWN, Abandon, Context, FunctionState, Overloads, Poisoned, Rules
 from .declarations import (
     Base,
@@ -83,9 +92,7 @@ def analyse(
         found = reached(c, result.kernels)
         result.functions = [function for function in result.functions if function in found]
     if result.has_matrices and not diagnostics.has_errors:
-        from .. import uniformity
-
-        uniformity.check(result, diagnostics)
+        check_uniformity(result, diagnostics)
     return result
 
 
@@ -101,7 +108,7 @@ def unit(c: Context, node: syntax.TranslationUnit, preamble: Preamble | None = N
     matrices.check_effects(c)
     matrices.check_work_groups(c)
     if c.diagnostics.wants("unused-function"):
-        warnings.functions(c)
+        check_unused_functions(c)
     linkage.resolve(c)
     if unreached:
         c.unit.functions = [function for function in c.unit.functions if function not in unreached]
@@ -292,7 +299,7 @@ def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.Fun
             c.error("kernel-static", f"kernel '{d.name}' cannot be static", d.span)
     linkage.note_function(c, decl, specifiers, bool(is_overloaded))
     header = bool(c.diagnostics.sources.files) and d.span.file != next(iter(c.diagnostics.sources.files))
-    if warnings.has_unused(base.marks(d)) or (header and linkage.is_inline(specifiers)):
+    if has_unused_attribute(base.marks(d)) or (header and linkage.is_inline(specifiers)):
         c.excused.add(decl)
     c.unit.functions.append(decl)
     return decl
@@ -348,16 +355,16 @@ def _unused_parameters(d: syntax.Declarator) -> set[str]:
     """Return the parameters that are marked unused."""
     modifier = _function_modifier(d)
     items = (modifier.parameters or []) if modifier is not None else []
-    marked = [p for p in items if warnings.has_unused([*p.specifiers.attributes, *p.declarator.attributes])]
+    marked = [p for p in items if has_unused_attribute([*p.specifiers.attributes, *p.declarator.attributes])]
     return {p.declarator.name for p in marked if p.declarator.name is not None}
 
 
 def _warn(c: Context, state: FunctionState) -> None:
     """Issue the warnings that need a whole body, which are omitted if a part of it is faulty."""
-    if c.diagnostics.wants(*uninitialized.CODES):
-        uninitialized.function(c, state)
-    if c.diagnostics.wants(*warnings.CODES):
-        warnings.function(c, state)
+    if c.diagnostics.wants(*UNINITIALIZED_CODES):
+        check_uninitialized(c, state)
+    if c.diagnostics.wants(*UNUSED_CODES):
+        check_unused_in_function(c, state)
 
 
 def _define(c: Context, node: syntax.FunctionDefinition) -> typed.FunctionDecl:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ...analysis import COMPARISON_CODES, check_comparison, check_divisor
 from ...diagnostics import Label, Note, Span
 from .. import typed
 from ..typed import AddressOf, Binary, Deref, Expr, LValue, MatrixElement, MatrixSubscript, Swizzle, Unary, Zero
@@ -29,7 +30,7 @@ from ..types import (
     is_bits,
     is_complete,
 )
-from . import implicit, matrices, matrix_types, restricted_types
+from . import matrices, matrix_types, restricted_types
 from .context import Context
 from .conversions import (
     assign_convert,
@@ -200,7 +201,7 @@ def binary(c: Context, op: str, left: Expr, right: Expr, span: Span, op_span: Sp
 def _arithmetic(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
     a, b = usual_conversions(c, op, op_span, left, right)
     if name in ("div", "rem"):
-        implicit.divisor(c, op, b, op_span)
+        check_divisor(c, op, b, op_span)
     if _wraps(c, name, a.type):
         return _wrapping(c, name, a, b, span)
     return make_binary(span, name, a, b)
@@ -233,8 +234,8 @@ def _wrapping_increment(c: Context, op: str, place: LValue, span: Span, prefix: 
 
 def _compare(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
     a, b = usual_conversions(c, op, op_span, left, right)
-    if c.diagnostics.wants(*implicit.COMPARE_CODES):
-        implicit.compare(c, name, left, right, op_span)
+    if c.diagnostics.wants(*COMPARISON_CODES):
+        check_comparison(c, name, left, right, op_span)
     return make_binary(span, name, a, b)
 
 
@@ -405,7 +406,7 @@ def compound_assign(c: Context, op: str, target: Expr, value: Expr, span: Span, 
             bad_operands(c, op, op_span, place, value)
         current, value = usual_conversions(c, op, op_span, current, value)
         if row.name in ("div", "rem"):
-            implicit.divisor(c, op, value, op_span)
+            check_divisor(c, op, value, op_span)
     if _wraps(c, row.name, current.type):
         assert isinstance(current.type, ScalarType)
         unsigned = integer_type(current.type.bits, False)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from ...analysis import check_condition, check_discarded, check_if, check_loop, has_unused_attribute
 from ...diagnostics import Note, Span
 from ...features import PROGRAM_SCOPE, TABLE
 from .. import syntax, typed
@@ -25,7 +26,7 @@ from ..types import (
     is_complete,
     is_opaque,
 )
-from . import attributes, restricted_types, warnings
+from . import attributes, restricted_types
 from .context import MOST_CASES, UNKNOWN, Context, FunctionState, SwitchState
 from .conversions import assign_convert, condition
 from .declarations import (
@@ -60,7 +61,7 @@ def block(c: Context, node: syntax.Compound) -> typed.Block:
     contract = c.contract
     for number, item in enumerate(node.items, 1):
         if isinstance(item, (syntax.For, syntax.While)):
-            warnings.loop(c, item, node.items[number] if number < len(node.items) else None)
+            check_loop(c, item, node.items[number] if number < len(node.items) else None)
         with c.recover():
             if isinstance(item, syntax.Pragma):
                 unroll = pragma(c, item)
@@ -168,7 +169,7 @@ def _local_variable(
     if not open_array:
         c.declare(decl)  # in scope already within its own initialiser
     state = _state(c)
-    if not warnings.has_unused(base.marks(d)):
+    if not has_unused_attribute(base.marks(d)):
         state.locals.append(decl)
     if item.initializer is not None:
         decl.type, decl.initializer = initialize(c, t, item.initializer)
@@ -230,7 +231,7 @@ def _expression(c: Context, node: syntax.ExpressionStatement) -> typed.Stmt:
     if node.expression is None:
         return typed.Block(node.span, [])
     e = rvalue(c.analyse(node.expression))
-    warnings.discarded(c, e)
+    check_discarded(c, e)
     return typed.ExprStmt(node.span, e)
 
 
@@ -239,7 +240,7 @@ def _if(c: Context, node: syntax.If) -> typed.Stmt:
     chain: list[tuple[syntax.If, typed.Expr, typed.Stmt]] = []
     tail: syntax.Statement | None = node
     while isinstance(tail, syntax.If):
-        warnings.if_statement(c, tail)
+        check_if(c, tail)
         test = _tested(c, tail.condition, "the condition of 'if'")
         chain.append((tail, test, _scoped(c, tail.then)))
         tail = tail.otherwise
@@ -287,14 +288,14 @@ def _body(c: Context, node: syntax.Statement) -> typed.Stmt:
 
 
 def _while(c: Context, node: syntax.While) -> typed.Stmt:
-    warnings.condition(c, node.condition)
+    check_condition(c, node.condition)
     test = _tested(c, node.condition, "the condition of 'while'")
     return typed.While(node.span, test, _body(c, node.body))
 
 
 def _do_while(c: Context, node: syntax.DoWhile) -> typed.Stmt:
     body = _body(c, node.body)
-    warnings.condition(c, node.condition)
+    check_condition(c, node.condition)
     return typed.DoWhile(node.span, body, _tested(c, node.condition, "the condition of 'do'"))
 
 
@@ -307,14 +308,14 @@ def _for(c: Context, node: syntax.For) -> typed.Stmt:
         elif node.init is not None:
             with c.recover():
                 value = rvalue(c.analyse(node.init))
-                warnings.discarded(c, value)
+                check_discarded(c, value)
                 init = [typed.ExprStmt(node.init.span, value)]
         test = _tested(c, node.condition, "the condition of 'for'") if node.condition is not None else None
         step: typed.Expr | None = None
         if node.step is not None:
             with c.recover():
                 step = rvalue(c.analyse(node.step))
-                warnings.discarded(c, step)
+                check_discarded(c, step)
         return typed.For(node.span, init, test, step, _body(c, node.body))
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from ....analysis import check_conversion
 from ....diagnostics import FixIt, Label, Note, Span
 from ... import typed
 from ...typed import Expr, LValue
 from ...types import ConstantMatrixType, MatrixLayout, ScalarType, Type
-from .. import implicit
 from ..context import Context
 from ..hints import cast_to, name_of
 from .casts import broadcast, same_shape
@@ -47,7 +47,7 @@ def binary(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, 
 
 def spread(c: Context, e: Expr, matrix: ConstantMatrixType) -> Expr:
     """Return a scalar operand as a matrix of the other operand's shape."""
-    implicit.implicit(c, e, matrix.element)
+    check_conversion(c, e, matrix.element)
     return broadcast(e, matrix)
 
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...diagnostics import Note, Span
-from .. import typed
-from ..types import (
+from ..diagnostics import Note, Span
+from ..frontend import typed
+from ..frontend.sema.context import UNKNOWN, Context, FunctionState
+from ..frontend.types import (
     ArrayType,
     ConstantMatrixType,
     PointerType,
@@ -24,20 +25,19 @@ from ..types import (
     VoidType,
     contains_matrix,
 )
-from .context import UNKNOWN, Context, FunctionState
 from .flow import DECLARED, READ, STORED, Block, Graph, build
 
 UNINITIALIZED = ("uninitialized", "sometimes-uninitialized", "conditional-uninitialized")
 # The warning for variables that hold cooperative matrices: certain ones, and those that some branch leads to.
 OF_MATRICES = "coop-mat-uninitialized"
-CODES = (*UNINITIALIZED, OF_MATRICES, "return-type", "implicit-fallthrough", "unreachable-code")
+UNINITIALIZED_CODES = (*UNINITIALIZED, OF_MATRICES, "return-type", "implicit-fallthrough", "unreachable-code")
 # Blocks looked at, in all of a function, to find the branch at fault; beyond it a finding stays conditional.
 _PATIENCE = 100_000
 # Branches told of one read.
 _MOST_FAULTS = 8
 
 
-def function(c: Context, state: FunctionState) -> None:
+def check_uninitialized(c: Context, state: FunctionState) -> None:
     """Issue all warnings about the flow of a function whose body has been analysed without an error."""
     wants, body, result = c.diagnostics.wants, state.decl.body, state.decl.type.result
     assert body is not None

@@ -12,13 +12,22 @@ from contextlib import suppress
 from math import gcd
 
 from ..diagnostics import Diagnostics, Note, Span
+from ..frontend import typed
+from ..frontend.matrix_terms import matrix_type
+from ..frontend.nodes import walk
+from ..frontend.types import (
+    AddressSpace,
+    ArrayType,
+    CoopMatrixType,
+    PointerType,
+    RecordType,
+    ScalarType,
+    align_of,
+    size_of,
+)
 from ..matrices.memory_rules import Congruence, MemoryRules
 from ..matrices.variants import ComponentType, Layout
-from . import typed
-from .matrix_terms import matrix_type
-from .nodes import walk
 from .target_check import used
-from .types import AddressSpace, ArrayType, CoopMatrixType, PointerType, RecordType, ScalarType, align_of, size_of
 
 STRIDE, POINTER, ARGUMENT = "coop-mat-target-stride", "coop-mat-target-pointer", "coop-mat-alignment"
 _BY_INSTRUCTION = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR)

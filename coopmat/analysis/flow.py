@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...diagnostics import Span
-from .. import typed
-from ..nodes import children
-from ..typed import Expr, Load, LValue, VarDecl, VarRef
-from ..types import CoopMatrixType, VoidType, contains_matrix
-from .values import constant_value
+from ..diagnostics import Span
+from ..frontend import typed
+from ..frontend.nodes import children
+from ..frontend.sema.values import constant_value
+from ..frontend.typed import Expr, Load, LValue, VarDecl, VarRef
+from ..frontend.types import CoopMatrixType, VoidType, contains_matrix
 
 DECLARED, STORED, READ = "declared", "stored", "read"
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ...diagnostics import Span
-from .. import typed
-from ..types import SCOPE_SUBGROUP, SCOPE_WORKGROUP, CoopMatrixType
+from ...frontend import typed
+from ...frontend.types import SCOPE_SUBGROUP, SCOPE_WORKGROUP, CoopMatrixType
 
 # --- values ----------------------------------------------------------------------------------------
 

@@ -9,17 +9,27 @@ from __future__ import annotations
 import math
 import re
 
-from ...diagnostics import Span
-from .. import typed
-from ..typed import Binary, Convert, ConvertKind, Expr, FloatConst, IntConst, Load
-from ..types import BOOL, DOUBLE, FLOAT, HALF, AddressSpace, PointerType, ScalarType, Type, element_type
-from .context import Context
-from .hints import spelled
-from .values import constant_value, fold_convert, is_null_pointer, round_to, wrap
+from ..diagnostics import Span
+from ..frontend import typed
+from ..frontend.sema.context import Context
+from ..frontend.sema.hints import spelled
+from ..frontend.sema.values import constant_value, fold_convert, is_null_pointer, round_to, wrap
+from ..frontend.typed import Binary, Convert, ConvertKind, Expr, FloatConst, IntConst, Load
+from ..frontend.types import (
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    AddressSpace,
+    PointerType,
+    ScalarType,
+    Type,
+    element_type,
+)
 
 Range = tuple[int, bool]
 
-COMPARE_CODES = (
+COMPARISON_CODES = (
     *("sign-compare", "float-equal", "tautological-compare", "tautological-unsigned-zero-compare"),
     "tautological-constant-out-of-range-compare",
 )
@@ -107,13 +117,13 @@ def _binary_range(e: Binary, whole: Range, depth: int) -> Range:
 # --- conversions ---------------------------------------------------------------------------------
 
 
-def implicit(c: Context, e: Expr, target: Type) -> None:
+def check_conversion(c: Context, e: Expr, target: Type) -> None:
     """Warn about a scalar that is converted to `target` (for a vector: to its components) by an assignment or an
     operator."""
     if isinstance(e, typed.Conditional):
         # Each side is judged by its type before both were converted to a common one.
-        implicit(c, _as_written(e.then), target)
-        implicit(c, _as_written(e.otherwise), target)
+        check_conversion(c, _as_written(e.then), target)
+        check_conversion(c, _as_written(e.otherwise), target)
         return
     source, goal = e.type, element_type(target)
     if source is BOOL or goal is BOOL or source is goal:
@@ -192,7 +202,7 @@ def _from_float(c: Context, e: Expr, source: ScalarType, target: ScalarType) -> 
         c.warn("float-conversion", f"'{source}' to '{target}' drops the fraction", e.span)
 
 
-def operands(c: Context, op: str, left: Expr, right: Expr, common: Type) -> None:
+def check_operands(c: Context, op: str, left: Expr, right: Expr, common: Type) -> None:
     """Check the operands of an operator that are converted to a `common` type; `op` as it is spelled."""
     if op.endswith("=") and op not in ("==", "!=", "<=", ">="):
         _compound(c, left, right, common)
@@ -202,12 +212,12 @@ def operands(c: Context, op: str, left: Expr, right: Expr, common: Type) -> None
         integers = [t.is_integer for t in (e.type, element_type(common)) if isinstance(t, ScalarType)]
         # A comparison has its own words for a change of sign.
         if not (compared and all(integers)):
-            implicit(c, e, common)
+            check_conversion(c, e, common)
 
 
 def _compound(c: Context, target: Expr, value: Expr, common: Type) -> None:
     """Check `target op= value`: the value is converted to the common type, the result to the target's."""
-    implicit(c, value, common)
+    check_conversion(c, value, common)
     a, b = element_type(target.type), element_type(common)
     if not isinstance(a, ScalarType) or not isinstance(b, ScalarType) or not b.is_float:
         return
@@ -220,7 +230,7 @@ def _compound(c: Context, target: Expr, value: Expr, common: Type) -> None:
 # --- comparisons ---------------------------------------------------------------------------------
 
 
-def compare(c: Context, name: str, left: Expr, right: Expr, op_span: Span) -> None:
+def check_comparison(c: Context, name: str, left: Expr, right: Expr, op_span: Span) -> None:
     """Check the operands of a comparison as they are before the usual conversions."""
     a, b = left.type, right.type
     if _same_object(c, left, right):
@@ -303,12 +313,12 @@ def _signs(c: Context, name: str, left: Expr, right: Expr, span: Span) -> None:
 # --- constants and pointers ----------------------------------------------------------------------
 
 
-def divisor(c: Context, op: str, right: Expr, span: Span) -> None:
+def check_divisor(c: Context, op: str, right: Expr, span: Span) -> None:
     if isinstance(right, IntConst) and right.value == 0:
         c.warn("division-by-zero", f"'{op}' by 0 has no defined result", span)
 
 
-def pointer_cast(c: Context, e: Expr, target: Type, span: Span) -> None:
+def check_pointer_cast(c: Context, e: Expr, target: Type, span: Span) -> None:
     """Check an explicit cast from or to a pointer."""
     source = e.type
     if is_null_pointer(e):
@@ -324,7 +334,7 @@ def pointer_cast(c: Context, e: Expr, target: Type, span: Span) -> None:
         c.warn("pointer-to-int-cast", f"'{target}' is narrower than '{source}'", span)
 
 
-def tested_pointer(c: Context, e: Expr) -> None:
+def check_tested_pointer(c: Context, e: Expr) -> None:
     """Check a pointer as a condition."""
     if isinstance(e, typed.AddressOf) or (isinstance(e, Convert) and e.kind is ConvertKind.DECAY):
         c.warn("pointer-bool-conversion", "the address of an object is never null", e.span)

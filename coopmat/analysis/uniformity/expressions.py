@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from ...diagnostics import Span
-from .. import typed
-from ..nodes import child_fields, children
-from ..types import CoopMatrixType, RecordType, ScalarType
+from ...frontend import typed
+from ...frontend.nodes import child_fields, children
+from ...frontend.types import CoopMatrixType, RecordType, ScalarType
 from .state import UNIFORM, Cause, Finding, Group, Operand, Summary, Value, Walk, add, join, of_binary
 
 Step = Generator[Any, Any, Any]

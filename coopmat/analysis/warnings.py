@@ -6,25 +6,25 @@ from __future__ import annotations
 
 import re
 
-from ...diagnostics import Note, Span
-from .. import builtins, syntax, typed
-from ..typed import Binary, Convert, Expr, FloatConst, IntConst, Load
-from ..types import PointerType, VoidType
-from .context import Context, FunctionState
+from ..diagnostics import Note, Span
+from ..frontend import builtins, syntax, typed
+from ..frontend.sema.context import Context, FunctionState
+from ..frontend.typed import Binary, Convert, Expr, FloatConst, IntConst, Load
+from ..frontend.types import PointerType, VoidType
 from .implicit import text_of
 
-CODES = (
+UNUSED_CODES = (
     *("unused-variable", "unused-but-set-variable", "unused-parameter", "unused-but-set-parameter"),
     *("unused-label", "unused-local-typedef"),
 )
 _VALUE_CODES = ("unused-value", "unused-comparison")
 
 
-def has_unused(items: list[syntax.Attribute]) -> bool:
+def has_unused_attribute(items: list[syntax.Attribute]) -> bool:
     return any(item.name.strip("_") in ("unused", "maybe_unused") for item in items)
 
 
-def function(c: Context, state: FunctionState) -> None:
+def check_unused_in_function(c: Context, state: FunctionState) -> None:
     """Warn at the end of a definition of its unused declarations."""
     references, only_set = c.references, c.only_set
     for decl in state.locals:
@@ -53,7 +53,7 @@ def function(c: Context, state: FunctionState) -> None:
         only_set.pop(decl, None)
 
 
-def functions(c: Context) -> None:
+def check_unused_functions(c: Context) -> None:
     """Warn at the end of the unit of static functions that nothing calls."""
     callees = {function for calls in c.calls.values() for function in calls}
     for decl in c.unit.functions:
@@ -64,7 +64,7 @@ def functions(c: Context) -> None:
 # --- values --------------------------------------------------------------------------------------
 
 
-def discarded(c: Context, e: Expr) -> None:
+def check_discarded(c: Context, e: Expr) -> None:
     """Check an expression whose value its statement, or a comma, discards."""
     if isinstance(e, (typed.Assign, typed.CompoundAssign, typed.IncDec)):
         if isinstance(e.target, typed.VarRef):
@@ -169,11 +169,11 @@ _MIXED: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {
     "<<": (("shift-op-parentheses", frozenset("+-")),),
     ">>": (("shift-op-parentheses", frozenset("+-")),),
 }
-BINARY_CODES = ("logical-not-parentheses", *(code for rows in _MIXED.values() for code, _ in rows))
+PRECEDENCE_CODES = ("logical-not-parentheses", *(code for rows in _MIXED.values() for code, _ in rows))
 _NEGATED = _COMPARISONS | {"&", "^", "|"}
 
 
-def binary(c: Context, node: syntax.Binary) -> None:
+def check_precedence(c: Context, node: syntax.Binary) -> None:
     """Check the operands of a binary operator."""
     op, left, right = node.op, node.left, node.right
     for code, inside in _MIXED.get(op, ()):
@@ -197,7 +197,7 @@ def _truth(node: syntax.Expression) -> bool:
     return isinstance(node, syntax.Binary) and (node.op in _COMPARISONS or node.op in ("&&", "||"))
 
 
-def condition(c: Context, node: syntax.Expression) -> None:
+def check_condition(c: Context, node: syntax.Expression) -> None:
     """Check the condition of an if or a loop."""
     if isinstance(node, syntax.Assign) and node.op == "=":
         notes = [Note("'==' compares; another pair of parentheses says that '=' is meant")]
@@ -211,9 +211,9 @@ def condition(c: Context, node: syntax.Expression) -> None:
             c.warn("parentheses-equality", "a comparison in two pairs of parentheses", comparison.op_span, notes=notes)
 
 
-def if_statement(c: Context, node: syntax.If) -> None:
+def check_if(c: Context, node: syntax.If) -> None:
     """Check an if on its own, without the statements in its else."""
-    condition(c, node.condition)
+    check_condition(c, node.condition)
     if node.otherwise is None:
         _empty_body(c, node.condition.span, node.then, "if")
         nested_if = _open_if(node.then)
@@ -229,7 +229,7 @@ def _open_if(node: syntax.Statement) -> syntax.If | None:
     return node if isinstance(node, syntax.If) else None
 
 
-def loop(c: Context, node: syntax.While | syntax.For, following: syntax.Node | None) -> None:
+def check_loop(c: Context, node: syntax.While | syntax.For, following: syntax.Node | None) -> None:
     """Warn of `for (...);` if the next statement looks like the body; a `;` on a line of its own is deliberate."""
     if following is None or following.span.file != node.span.file:
         return

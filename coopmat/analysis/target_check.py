@@ -7,12 +7,12 @@ Each type and each multiply-add is reported once, at its first use.
 from __future__ import annotations
 
 from ..diagnostics import Diagnostics, Note, Span
+from ..frontend import typed
+from ..frontend.matrix_terms import matrix_type
+from ..frontend.nodes import Node, walk
+from ..frontend.types import ArrayType, CoopMatrixType, PointerType, RecordType, Type
 from ..matrices.supported import Supported, multiply_add
 from ..matrices.variants import MatrixType, Operands, Variant
-from . import typed
-from .matrix_terms import matrix_type
-from .nodes import Node, walk
-from .types import ArrayType, CoopMatrixType, PointerType, RecordType, Type
 from .uniformity.function import in_order
 
 # A message and its notes.

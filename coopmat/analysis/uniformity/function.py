@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...diagnostics import Diagnostics, Note
-from .. import typed
-from ..nodes import walk
+from ...frontend import typed
+from ...frontend.nodes import walk
 from .expressions import Expressions, Step, is_operation
 from .state import SUB_GROUP, UNIFORM, WORK_GROUP, Cause, Frame, Group, Revisit, Summary, Value, add, join
 

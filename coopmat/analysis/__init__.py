@@ -1,0 +1,59 @@
+"""Analyses that only report: warnings about conversions, comparisons and unused results, variables without a value,
+operands that a subgroup must share, and what a device does not support. They change nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..diagnostics import Diagnostics
+from ..frontend import typed
+from .implicit import (
+    COMPARISON_CODES as COMPARISON_CODES,
+    check_comparison as check_comparison,
+    check_conversion as check_conversion,
+    check_divisor as check_divisor,
+    check_operands as check_operands,
+    check_pointer_cast as check_pointer_cast,
+    check_tested_pointer as check_tested_pointer,
+)
+from .uninitialized import UNINITIALIZED_CODES as UNINITIALIZED_CODES, check_uninitialized as check_uninitialized
+from .warnings import (
+    PRECEDENCE_CODES as PRECEDENCE_CODES,
+    UNUSED_CODES as UNUSED_CODES,
+    check_condition as check_condition,
+    check_discarded as check_discarded,
+    check_if as check_if,
+    check_loop as check_loop,
+    check_precedence as check_precedence,
+    check_unused_functions as check_unused_functions,
+    check_unused_in_function as check_unused_in_function,
+    has_unused_attribute as has_unused_attribute,
+)
+
+if TYPE_CHECKING:
+    from ..matrices.memory_rules import MemoryRules
+    from ..matrices.supported import Supported
+
+# The others are imported when a unit with matrices needs them: most of what a short compilation waits for is imports.
+
+
+def check_uniformity(unit: typed.Unit, diagnostics: Diagnostics) -> None:
+    """Report matrix operations whose operands, or the control flow around them, differ within a subgroup."""
+    from .uniformity import check
+
+    check(unit, diagnostics)
+
+
+def check_matrices(unit: typed.Unit, supported: Supported, device: str, diagnostics: Diagnostics) -> None:
+    """Report the matrices and operations that a device does not support."""
+    from .target_check import check
+
+    check(unit, supported, device, diagnostics)
+
+
+def check_memory(unit: typed.Unit, rules: MemoryRules, device: str, diagnostics: Diagnostics) -> None:
+    """Report accesses to matrices in memory that a device's rules on alignment and strides forbid."""
+    from .memory_check import check
+
+    check(unit, rules, device, diagnostics)
