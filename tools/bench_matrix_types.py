@@ -26,7 +26,7 @@ os.environ.setdefault("CL_CONFIG_CPU_TBB_NUM_WORKERS", "1")
 
 import coopmat
 from coopmat.devices import list_devices, opencl
-from coopmat.matrices.trees.machine import registers_of
+from coopmat.matrix_types.expressions import registers_of
 
 SIZES = (4, 8, 16)
 KERNELS = ("mad", "two", "loop")

@@ -1,4 +1,5 @@
-"""`tools/matrix-trees`: random trees of matrix operations, as tests/matrices/trees draws them, on the OpenCL device.
+"""`tools/matrix-trees`: random trees of matrix operations, which tests/matrix_types/expressions draws, on an OpenCL
+device.
 
 Each runs through the device's own OpenCL C compiler or, with --ours, through ours; bit for bit against numpy, or
 within the bound of contraction. What fails is told by its seed.

@@ -25,9 +25,9 @@ from .from_source import preamble_of
 from .pipelines import PIPELINES
 
 if TYPE_CHECKING:
-    from ..frontend.preamble import Preamble
     from ..matrices.memory_rules import MemoryRules
     from ..matrices.supported import Supported
+    from ..preambles import Preamble
 
 
 T = TypeVar("T")

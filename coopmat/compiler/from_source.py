@@ -17,14 +17,14 @@ from ..matrices.strategies import Tuning
 if TYPE_CHECKING:
     from ..foreign.spirv import Library
     from ..frontend import syntax, typed
-    from ..frontend.preamble import Preamble
     from ..frontend.preprocess import TokenStream
     from ..ir import LoweredModule, LowerOptions
     from ..ir.kernel_info import KernelInfo
-    from ..matrices.trees import Machine
+    from ..matrix_types.expressions import Machine
     from ..opencl_c import Written
     from ..options import CompileOptions
     from ..passes import Pass, Report
+    from ..preambles import Preamble
     from .compilation import Compilation
 
 
@@ -48,7 +48,7 @@ def preprocess(c: Compilation) -> TokenStream:
 def preamble_of(options: CompileOptions, *, whole: bool = False) -> Preamble | None:
     """Return the preamble of a compilation by these options; `whole`: with all functions. None if files are read before
     the source, by -include."""
-    from ..frontend.preamble import Preamble
+    from ..preambles import Preamble
 
     if options.includes:
         return None
@@ -70,8 +70,8 @@ def parse(c: Compilation) -> syntax.TranslationUnit:
 
 def analyse(c: Compilation) -> typed.Unit:
     """Return the typed AST of a source without errors; raise CompileError otherwise."""
-    from ..frontend.preamble import Unreached
     from ..frontend.sema.functions import analyse
+    from ..preambles import Unreached
 
     options = c.options
     contract = options.fp_contract != "off"
@@ -131,7 +131,7 @@ def passes_for(c: Compilation, form: str, every: bool = False) -> list[Pass]:
         strategy = STRATEGIES[route].tuned(tuning(options))
         sequence.append(Matrices(strategy, functions, options.sub_group_size, half_bits))
     if form != "flat" and (every or unit.has_matrix_types):
-        from ..passes.matrix_types import MatrixTypes
+        from ..matrix_types.lowering import MatrixTypes
 
         sequence.append(MatrixTypes(functions, machine(options), options.fp_contract == "matrix"))
     if sequence or unit.has_small_floats:
@@ -332,7 +332,7 @@ collector = _PausedCollector()
 
 def machine(options: CompileOptions) -> Machine:
     """Return the device's properties for the cost model of Clang's matrix types."""
-    from ..matrices.trees import Machine
+    from ..matrix_types.expressions import Machine
 
     default = Machine(widest=options.widest, members=options.packed_members, fma=options.fma)
     bits, count = options.matrix_registers or (default.register_bits, default.registers)

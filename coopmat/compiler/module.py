@@ -128,11 +128,9 @@ class Module(Compilation):
     @property
     def matrix_plans(self) -> str:
         """Return the plan of each expression of Clang's matrix types, in the order of the source."""
-        from ..matrices.trees.plan import plan
-
         _, report = self.result(f"passed {self.code}")
         trees = sorted(report.trees, key=lambda item: (item[0].file, item[0].line, item[0].column))
-        return "\n".join(f"{_where(span)}{plan(tree).describe()}" for span, tree in trees)
+        return "\n".join(f"{_where(span)}{tree.description}" for span, tree in trees)
 
     @property
     def opencl_c(self) -> str:

@@ -18,10 +18,10 @@ from typing import Any
 
 from ..cache import Cache, Entry, key_of
 from ..diagnostics import Diagnostics
+from ..preambles import Preamble
 from . import syntax as ast, tokens as tk
 from .build import Scopes, TooDeep
 from .declarations import Builder
-from .preamble import Preamble
 from .tokens import Token, TokenStream
 from .words import TERMINALS
 

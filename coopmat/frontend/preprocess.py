@@ -8,18 +8,17 @@ line of 65,535 characters, 200 nested includes, 10,000 included files, and the b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from .. import budgets, file_table
 from ..diagnostics import Diagnostics, Note, Span
+from ..preambles import Preamble, preamble_length, restore_macros, take_macros
 from . import tokens as tk
 from .conditionals import Condition, Conditionals
 from .expansion import Expander, ExpansionLimit, InvalidMacro, Macro, Unterminated, defined, definition, predefine
-from .preamble import FEWEST_TOKENS, Preamble, digest, length as preamble_length, words_of
 from .preprocess_options import PreprocessOptions
 from .sources import Region, SourceFile, add_presumed, find_include, open_source
 from .tokens import Token, TokenStream, quoted, unquoted
@@ -117,50 +116,9 @@ class _Driver(Conditionals):
         self.flush()
         self.preamble_length = None
         if self.preamble is not None:
-            self.note_preamble(self.preamble)
+            take_macros(self, self.preamble)
         file.scanner = tk.Scanner(file.source.text[at:], file.source.name, 1 + file.source.text.count("\n", 0, at))
         file.parts = file.scanner.parts()
-
-    def note_preamble(self, preamble: Preamble) -> None:
-        """Write down the state after the preamble, if nothing stands against its being kept."""
-        file, macros, sources = self.stack[-1], self.expander.macros, self.diagnostics.sources.files
-        if not self.complete or file.conditions or file.regions or self.has_regions or not self.diagnostics.is_plain:
-            return
-        if len(self.out) < FEWEST_TOKENS:
-            return
-        first = self.macros_at_start
-        preamble.tokens = len(self.out)
-        preamble.state = {
-            "preprocessor": {
-                "macros": {name: macro for name, macro in macros.items() if first.get(name) is not macro},
-                "undefined": [name for name in first if name not in macros],
-                "once_files": tuple(self.once_files),
-                "includes": self.includes,
-                "dependencies": self.dependencies.copy(),
-                "absent": list(dict.fromkeys(self.absent)),
-                "switches": file.switches.copy(),
-                "counter": self.expander.counter,
-                "work": self.expander.work,
-                "kept_texts": self.diagnostics.kept_texts(),
-                "findings": self.diagnostics.items[self.findings_at_start :],
-            },
-            "words": words_of([file.scanner.text, *list(sources.values())[1:]]) | self.expander.joined,
-            "files": [(name, name not in self.dependencies, digest(text)) for name, text in list(sources.items())[1:]],
-        }
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over the state after a known preamble."""
-        for name in state["undefined"]:
-            self.expander.macros.pop(name, None)
-        self.expander.macros.update(state["macros"])
-        self.expander.counter, self.expander.work = state["counter"], state["work"]
-        self.once_files = {name: file_table.identity(name) for name in state["once_files"]}
-        self.includes = state["includes"]
-        self.dependencies, self.absent = state["dependencies"], state["absent"]
-        self.stack[-1].switches = state["switches"]
-        self.diagnostics.keep_texts(state["kept_texts"])
-        for item in state["findings"]:
-            self.diagnostics.add(item)
 
     def leave(self) -> None:
         self.flush()
@@ -464,7 +422,7 @@ def preprocess(
         diagnostics.sources.add(COMMAND_LINE, lines)
         driver.enter(SourceFile(COMMAND_LINE, lines, True))
     if preamble is not None and preamble.known is not None:
-        driver.restore(preamble.known.preprocessor)
+        restore_macros(driver, preamble.known.preprocessor)
         driver.end_preamble()
     else:
         driver.preamble = preamble

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ..diagnostics import Diagnostic
 from ..matrices.memory_rules import MemoryRules
 from ..matrices.strategies import DEFAULT_TUNING, STRATEGIES, Strategy, Tuning
-from ..matrices.trees import Machine
+from ..matrix_types.expressions import Machine
 from .kernel_info import KernelInfo, KernelParameter
 
 __all__ = ["KernelInfo", "KernelParameter", "LowerOptions", "LoweredModule"]

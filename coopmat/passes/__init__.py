@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from ..diagnostics import Diagnostic, Span
     from ..frontend import typed
-    from ..matrices.trees import Tree
+    from ..matrix_types.expressions import Tree
 
 __all__ = ["NAMES", "Library", "Pass", "Report", "run"]
 

@@ -12,9 +12,9 @@ from coopmat.compiler.from_source import library
 from coopmat.frontend import typed
 from coopmat.ir import LoweredModule, LowerOptions
 from coopmat.ir.lower import lower
+from coopmat.matrix_types.lowering import MatrixTypes
 from coopmat.passes import Library, Pass, Report, run
 from coopmat.passes.matrices import Matrices
-from coopmat.passes.matrix_types import MatrixTypes
 from coopmat.passes.native import NO_RULES, NativeMatrices
 from coopmat.passes.small_floats import SmallFloats
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import coopmat
-from coopmat.frontend import matrix_trees, typed
-from coopmat.frontend.matrix_overlaps import Overlaps
+from coopmat.frontend import typed
+from coopmat.matrix_types import Overlaps, trees as matrix_trees
 
 SOURCE = """
 typedef float m __attribute__((matrix_type(4, 4)));

@@ -14,9 +14,9 @@ from coopmat.frontend.nodes import walk
 from coopmat.frontend.typed_dump import dump
 from coopmat.frontend.types import FLOAT, INT, PLAIN, CoopMatrixType
 from coopmat.matrices.strategies import LISTED_ROUTES, STRATEGIES
+from coopmat.matrix_types.lowering import MatrixTypes
 from coopmat.passes import Report, run
 from coopmat.passes.matrices import Matrices
-from coopmat.passes.matrix_types import MatrixTypes
 from coopmat.passes.native import NativeMatrices
 from coopmat.passes.small_floats import SmallFloats
 from coopmat.passes.verify import check

@@ -7,11 +7,12 @@ from functools import partial
 from typing import NoReturn
 
 from ...diagnostics import FixIt, Note
+from ...matrix_types import sema as matrix_types
 from .. import builtins, syntax, typed
 from ..foreign_names import METHODS, NAMES
 from ..typed import Convert, ConvertKind, Expr
 from ..types import CoopMatrixType, PointerType, ScalarType, Type, VectorType, VoidType, element_count, is_bits, size_of
-from . import address_spaces, compiler_builtins, matrices, matrix_types, printf, restricted_types
+from . import address_spaces, compiler_builtins, matrices, printf, restricted_types
 from .context import Context, Overloads, Poisoned, plural
 from .conversions import assign_convert
 from .hints import spelled

@@ -121,7 +121,7 @@ def assign_convert(c: Context, e: Expr, target: Type, span: Span, what: str, not
 
 def _incompatible(c: Context, e: Expr, target: Type, span: Span, what: str, notes: list[Note]) -> NoReturn:
     """Report incompatible types; where matrices are concerned, with the explicit conversion between them."""
-    from .matrix_types.casts import converts
+    from ...matrix_types.sema.casts import converts
 
     source, hint, by_cast, fixits = e.type, "", False, list[FixIt]()
     matrix = isinstance(source, ConstantMatrixType) or isinstance(target, ConstantMatrixType)
@@ -238,7 +238,7 @@ def cast(c: Context, e: Expr, target: Type, span: Span) -> Expr:
     if isinstance(target, CoopMatrixType) or isinstance(source, CoopMatrixType):
         return _cast_matrix(c, e, target, span)
     if isinstance(target, ConstantMatrixType) or isinstance(source, ConstantMatrixType):
-        from .matrix_types.casts import cast as cast_constant
+        from ...matrix_types.sema.casts import cast as cast_constant
 
         return cast_constant(c, e, target, span)
     if isinstance(target, ScalarType) and isinstance(source, ScalarType):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ...diagnostics import Note, Span
+from ...matrix_types import sema as matrix_types
 from .. import syntax, typed
 from ..matrix_terms import COMPONENTS
 from ..types import (
@@ -44,7 +45,7 @@ from ..types import (
     is_bits,
     is_complete,
 )
-from . import attributes, matrices, matrix_types, restricted_types
+from . import attributes, matrices, restricted_types
 from .context import Abandon, Context, Poisoned, Typedef
 from .values import integer_constant
 

@@ -18,8 +18,10 @@ from ...analysis import (
 )
 from ...diagnostics import Diagnostics, Note
 from ...features import PROGRAM_SCOPE, Features
+from ...matrix_types import sema as matrix_types
+from ...matrix_types.sema import holds
+from ...preambles import Kept, Preamble, Restored, reached
 from .. import syntax, typed
-from ..preamble import Preamble
 from ..types import (
     BOOL,
     EVENT,
@@ -39,7 +41,7 @@ from ..types import (
     is_complete,
     is_opaque,
 )
-from . import attributes, expressions, linkage, matrices, matrix_types, restricted_types
+from . import attributes, expressions, linkage, matrices, restricted_types
 from .context import MOST_PARAMETERS, UNKNOWN, Abandon, Context, FunctionState, Overloads, Poisoned, Rules
 from .declarations import (
     Base,
@@ -53,8 +55,6 @@ from .declarations import (
     type_name,
 )
 from .initializers import folded, initialize, is_constant
-from .matrix_types import holds
-from .preamble import Kept, Restored, reached
 from .statements import block, pragma
 
 

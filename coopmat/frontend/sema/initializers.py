@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...diagnostics import Span
+from ...matrix_types.sema import refuse_list
 from .. import syntax
 from ..typed import (
     AddressOf,
@@ -39,7 +40,6 @@ from ..types import (
 from .context import MOST_ELEMENTS, Context
 from .conversions import assign_convert
 from .matrices.targets import needs_target
-from .matrix_types import refuse_list
 from .values import integer_constant, rvalue, vector_components
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...diagnostics import Note, Span
+from ...matrix_types.sema import holds
 from .. import syntax, typed
 from ..types import ArrayType, PointerType, Type, contains_matrix
 from .context import Context
-from .matrix_types import holds
 
 
 def is_inline(specifiers: syntax.Specifiers) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from ...analysis import COMPARISON_CODES, check_comparison, check_divisor
 from ...diagnostics import Label, Note, Span
+from ...matrix_types import sema as matrix_types
 from .. import typed
 from ..typed import AddressOf, Binary, Deref, Expr, LValue, MatrixElement, MatrixSubscript, Swizzle, Unary, Zero
 from ..types import (
@@ -30,7 +31,7 @@ from ..types import (
     is_bits,
     is_complete,
 )
-from . import matrices, matrix_types, restricted_types
+from . import matrices, restricted_types
 from .context import Context
 from .conversions import (
     assign_convert,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from ...diagnostics import Label, Note, Span
+from ...matrix_types import sema as matrix_types
 from .. import syntax, typed
 from ..typed import Expr, LValue
 from ..types import (
@@ -20,7 +21,7 @@ from ..types import (
     is_complete,
     with_count,
 )
-from . import matrix_types, operators
+from . import operators
 from .context import Context
 from .conversions import index_value, matrix_index, retype_pointer
 from .values import rvalue

@@ -10,8 +10,8 @@ from llvmlite.ir.values import ArgumentAttributes
 
 from ...diagnostics import Span
 from ...frontend import typed
-from ...frontend.matrix_overlaps import Overlaps
 from ...frontend.types import AddressSpace, Type
+from ...matrix_types import Overlaps
 from .. import LowerOptions
 from ..module import Builder, ModuleBuilder, variable
 from ..type_map import I1, I64, VOID_TYPE, TypeMap

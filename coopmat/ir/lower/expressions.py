@@ -8,7 +8,7 @@ from typing import Any
 from llvmlite import ir
 
 from ...diagnostics import CompileError, Diagnostic, InternalError, Severity
-from ...frontend import builtins, matrix_trees, typed
+from ...frontend import builtins, typed
 from ...frontend.typed import ConvertKind
 from ...frontend.types import (
     BOOL,
@@ -22,6 +22,7 @@ from ...frontend.types import (
     VoidType,
     element_count,
 )
+from ...matrix_types import trees as matrix_trees
 from ..type_map import I32, I64, undefined
 from . import images, initializers, matrix_vectors, native, places
 from .builtins import lower_builtin

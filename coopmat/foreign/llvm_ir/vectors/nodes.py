@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from ....matrices import trees
-from ....matrices.trees import InMemory, Input, Machine, Term, Tree
 from ....matrices.variants import ComponentType
+from ....matrix_types import expressions as trees
+from ....matrix_types.expressions import InMemory, Input, Machine, Term, Tree
 from ..operations import COMPONENTS
 from ..text import Argument
 from .types import Vector

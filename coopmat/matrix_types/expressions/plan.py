@@ -1,0 +1,224 @@
+"""The choice of the way in which a tree is evaluated: as columns, rows or one vector, whole or in tiles; and of the
+values that are put into private memory first.
+
+Candidates are written and their cost is counted (docs/matrix-types.md describes how); the cheapest is chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from .code import COLUMNS, ROWS, chunks
+from .evaluate import direct, key_of
+from .layout import Plan, Step
+from .terms import (
+    Broadcast,
+    Converted,
+    Elementwise,
+    InMemory,
+    Object,
+    Part,
+    Product,
+    Term,
+    Transposed,
+    WithPart,
+)
+from .write import body
+
+if TYPE_CHECKING:
+    from .tree import Tree
+
+# Vector operations in straight-line code: beyond these, tiles of the result are loops.
+STRAIGHT_LIMIT = 512
+# Fewer are not worth a loop.
+LOOP_LEAST = 96
+
+
+def plan(tree: Tree) -> Plan:
+    work = _one_vector(tree) or tree
+    axes = (COLUMNS, ROWS) if work is tree else (COLUMNS,)
+    operations = {axis: _operations(work, axis) for axis in axes}
+    narrow = all(t.rows * t.columns <= tree.machine.registers for t in work.root.walk())
+    plans: list[Plan] = []
+    straight = [_straight(tree, work, axis, narrow) for axis in axes if operations[axis] <= STRAIGHT_LIMIT]
+    if straight:
+        best = _cheapest(straight)
+        # The order of the lines affects only the registers.
+        total, _ = best.steps[-1].shape(best.axis)
+        sizes = {min(size, total) for size in ((2,) if narrow else (2, 4, total))}
+        plans += [_by_lines(best, size) for size in sorted(sizes, reverse=True)]
+    if not straight or (min(operations.values()) >= LOOP_LEAST and not narrow):
+        best = _cheapest([_loops(tree, work, axis, *_tiles(work, axis)[0]) for axis in axes])
+        plans += [_loops(tree, work, best.axis, *tile) for tile in _tiles(work, best.axis)]
+    return _cheapest(plans)
+
+
+def _cheapest(candidates: Sequence[Plan]) -> Plan:
+    return min((_counted(candidate) for candidate in candidates), key=_cost)
+
+
+def _cost(candidate: Plan) -> float:
+    return candidate.cost
+
+
+def _counted(candidate: Plan) -> Plan:
+    code = body(candidate, checks=False)
+    live, spilled = code.live()
+    return replace(candidate, cost=code.cost + spilled, registers=live)
+
+
+def _by_lines(candidate: Plan, lines: int) -> Plan:
+    return replace(candidate, steps=(*candidate.steps[:-1], replace(candidate.steps[-1], lines=lines)))
+
+
+def _straight(tree: Tree, work: Tree, axis: str, narrow: bool) -> Plan:
+    volatile_objects = {key_of(t): t for t in work.root.walk() if isinstance(t, Object) and _where(work, t).volatile}
+    steps = [_step(term, axis, *Step(term, 1, 1).shape(axis)) for term in (*volatile_objects.values(), work.root)]
+    return Plan(tree, work, axis, True, narrow, tuple(steps))
+
+
+def _loops(tree: Tree, work: Tree, axis: str, lines: int, span: int) -> Plan:
+    stored = _stored(work)
+    steps = tuple(_step(term, axis, lines, span) for term in (*stored, work.root))
+    return Plan(tree, work, axis, False, False, steps, *_overlaps(work, stored))
+
+
+def _step(term: Term, axis: str, lines: int, span: int) -> Step:
+    shape = Step(term, 1, 1).shape(axis)
+    return Step(term, min(lines, shape[0]), min(span, shape[1]))
+
+
+def _tiles(work: Tree, axis: str) -> list[tuple[int, int]]:
+    """Return the lines and lengths of tiles that fill most of the registers, but not all, the largest first."""
+    machine = work.machine
+    lanes = max(1, machine.register_bits // work.root.element.bits)
+    lines, length = Step(work.root, 1, 1).shape(axis)
+    spans = {min(span, length) for span in (lanes, 2 * lanes, machine.widest)}
+    tiles = {(min(count, lines), span) for span in spans for count in (1, 2, 4, 6, 8)}
+    sizes = {tile: tile[0] * -(-tile[1] // lanes) for tile in tiles}
+    candidates = [tile for tile in tiles if sizes[tile] < machine.registers] or [min(tiles)]
+    most = max(sizes[tile] for tile in candidates)
+    return sorted((tile for tile in candidates if sizes[tile] * 3 >= most), key=lambda tile: (-sizes[tile], tile))
+
+
+# --- one vector ----------------------------------------------------------------------------------
+
+
+def _one_vector(tree: Tree) -> Tree | None:
+    """Return the tree as one on matrices of a single column, if all matrices have the same order in memory without
+    gaps, and elements are only combined with those of the same place."""
+    root = tree.root
+    if 1 in (root.rows, root.columns):
+        return None
+    count = root.rows * root.columns
+    inputs = list(tree.inputs)
+    out = _as_column(tree.out, root, tree.out.row_major)
+    if out is None:
+        return None
+    order: list[tuple[Term, bool]] = []
+    worklist = [(root, False)]
+    while worklist:
+        term, is_transposed = worklist.pop()
+        if not isinstance(term, Object | Broadcast | Elementwise | Converted | Transposed):
+            return None
+        order.append((term, is_transposed))
+        worklist += [(operand, is_transposed != isinstance(term, Transposed)) for operand in term.operands]
+    # Operands before what they are operands of, left before right.
+    built: list[Term] = []
+    for term, is_transposed in reversed(order):
+        if isinstance(term, Object):
+            flat = _as_column(_where(tree, term), term, tree.out.row_major != is_transposed)
+            if flat is None:
+                return None
+            inputs[term.number] = flat
+        if isinstance(term, Elementwise):
+            right, left = built.pop(), built.pop()
+            built.append(Elementwise(term.element, count, 1, term.operator, left, right))
+        elif isinstance(term, Converted):
+            built.append(Converted(term.element, count, 1, built.pop()))
+        elif not isinstance(term, Transposed):
+            built.append(replace(term, rows=count, columns=1))
+    return replace(tree, root=built.pop(), inputs=tuple(inputs), out=out)
+
+
+def _as_column(where: InMemory, term: Term, row_major: bool) -> InMemory | None:
+    tight = term.columns if where.row_major else term.rows
+    if where.stride != tight or where.row_major != row_major:
+        return None
+    return replace(where, stride=term.rows * term.columns, row_major=False)
+
+
+# --- what is counted before anything is written --------------------------------------------------
+
+
+def _where(tree: Tree, term: Object) -> InMemory:
+    where = tree.inputs[term.number]
+    assert isinstance(where, InMemory)
+    return where
+
+
+def _operations(tree: Tree, axis: str) -> int:
+    total = 0
+    for term in tree.root.walk():
+        lines, span = Step(term, 1, 1).shape(axis)
+        count = lines * len(chunks(span, tree.machine.widest))
+        total += count * term.left.columns if isinstance(term, Product) else count
+        if isinstance(term, Object) and _where(tree, term).volatile:
+            total += term.rows * term.columns
+    return total + (tree.root.rows * tree.root.columns if tree.out.volatile else 0)
+
+
+def _stored(tree: Tree) -> list[Term]:
+    """Return the terms that loops evaluate to private memory, inner terms first: those that must be read once, and
+    operands of which each element is needed more than once and costs more than an access to memory."""
+    terms_by_key: dict[int | tuple[int], Term] = {}
+    for term in tree.root.walk():
+        if isinstance(term, Object) and _where(tree, term).volatile:
+            terms_by_key[key_of(term)] = term
+        operands: tuple[Term, ...] = ()
+        if isinstance(term, Product):
+            operands = term.operands
+        elif isinstance(term, WithPart):
+            operands = (term.part,)
+        for operand in operands:
+            while isinstance(operand, Transposed):
+                operand = operand.operand
+            if not direct(operand):
+                terms_by_key[key_of(operand)] = operand
+    terms_by_key.pop(key_of(tree.root), None)
+    return list(terms_by_key.values())
+
+
+def _overlaps(tree: Tree, stored: list[Term]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the inputs that the last step reads and that its stores may change: those that are read only in the places
+    that are stored next, and others."""
+    if tree.separate:
+        return (), ()
+    before = {key_of(term) for term in stored}
+    exact: set[int] = set()
+    disjoint: set[int] = set()
+    worklist: list[tuple[Term, bool]] = [(tree.root, True)]
+    while worklist:
+        term, same = worklist.pop()
+        if key_of(term) in before:
+            continue
+        if isinstance(term, Object) and _may_overlap(_where(tree, term).space, tree.out.space):
+            (exact if same and _same_order(_where(tree, term), tree.out) else disjoint).add(term.number)
+        keeps = not isinstance(term, Product | Transposed | Part)
+        for number, operand in enumerate(term.operands):
+            part = isinstance(term, WithPart) and number == 1
+            worklist.append((operand, same and keeps and not part))
+    return tuple(sorted(exact - disjoint)), tuple(sorted(disjoint))
+
+
+def _same_order(a: InMemory, b: InMemory) -> bool:
+    """Return whether the same place is the same element, if the strides are the same at run time."""
+    return (a.element, a.row_major) == (b.element, b.row_major) and (
+        None in (a.stride, b.stride) or a.stride == b.stride
+    )
+
+
+def _may_overlap(a: str, b: str) -> bool:
+    return "constant" not in (a, b) and (a == b or "generic" in (a, b))

@@ -1,0 +1,136 @@
+"""The declarations of a preamble (`coopmat.preambles.store`) as pickles: written from the state of an analysis after
+them, and read into the one that goes on from there."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields
+from typing import Any
+
+from ..diagnostics import Diagnostic
+from ..frontend import typed
+from ..frontend.sema.context import Context
+from ..frontend.types import RecordType
+from .store import Preamble, Unreached, read
+
+# What an analysis has gathered of a whole unit. The parameters of declarators are not needed after them, and errors are
+# never kept.
+_STATE = (
+    *("matrix_pragma", "scope", "unit", "functions", "contract", "contract_default", "tentative", "calls"),
+    *("operand_functions", "has_work_group_matrices", "named_types", "enumerations", "excused"),
+)
+_OF_VARIABLES = ("references", "only_set", "host_sized")
+_SHARED = (typed.FunctionDecl, typed.VarDecl, RecordType)
+_FUNCTION_FIELDS = tuple(item.name for item in fields(typed.FunctionDecl) if item.name != "body")
+
+
+def function_without_body(*values: Any) -> typed.FunctionDecl:
+    """Return a function whose body is to be read when it is reached; until then it is empty."""
+    function = typed.FunctionDecl(**dict(zip(_FUNCTION_FIELDS, values, strict=True)))
+    function.body = typed.Block(function.span, [])
+    return function
+
+
+def shared_object(number: int) -> object:
+    """Stand in pickles of bodies for an object of the declarations; whoever reads one has a function of its own."""
+    raise AssertionError(number)
+
+
+def _pickled(value: object, reduce: Callable[[Any], Any]) -> bytes:
+    """Return a pickle for which `reduce` says what becomes of objects that bodies may share."""
+    file = io.BytesIO()
+    pickler = pickle.Pickler(file, 5)
+    # Other than by a method, nothing is called for all the other objects.
+    pickler.dispatch_table = dict.fromkeys(_SHARED, reduce)
+    pickler.dump(value)
+    return file.getvalue()
+
+
+class Kept:
+    """The declarations that an analysis has made of its preamble, when it was after them, and its findings in them."""
+
+    def __init__(self, c: Context, findings: list[Diagnostic]) -> None:
+        state = {name: getattr(c, name) for name in _STATE}
+        named = {id(decl) for decl in _variables(c)}
+        for name in _OF_VARIABLES:
+            state[name] = {decl: value for decl, value in getattr(c, name).items() if id(decl) in named}
+        self._shared: list[object] = []
+
+        def reduce(value: Any) -> Any:
+            self._shared.append(value)
+            if isinstance(value, typed.FunctionDecl) and value.body is not None:
+                return function_without_body, tuple(getattr(value, name) for name in _FUNCTION_FIELDS)
+            return value.__reduce_ex__(5)
+
+        # The list is complete when its turn comes.
+        self._declarations = _pickled((state, findings, self._shared), reduce)
+        self._functions = [f for f in self._shared if isinstance(f, typed.FunctionDecl) and f.body is not None]
+
+    def keep(self, c: Context, preamble: Preamble) -> None:
+        """Keep them, with the bodies of functions that are reached, or of all."""
+        wanted = set(self._functions) if preamble.whole else reached(c, _roots(c, self._functions))
+        numbers = {id(value): number for number, value in enumerate(self._shared)}
+
+        def reduce(value: Any) -> Any:
+            number = numbers.get(id(value))
+            return value.__reduce_ex__(5) if number is None else (shared_object, (number,))
+
+        bodies = {
+            numbers[id(function)]: _pickled(function.body, reduce) for function in self._functions if function in wanted
+        }
+        preamble.keep(self._declarations, bodies, preamble.state["preprocessor"]["absent"])
+
+
+def _variables(c: Context) -> Iterator[typed.VarDecl]:
+    yield from c.unit.variables
+    for function in c.unit.functions:
+        yield from function.parameters
+
+
+class Restored:
+    """The declarations of a known preamble, read into an analysis that goes on after them."""
+
+    def __init__(self, c: Context, preamble: Preamble) -> None:
+        assert preamble.known is not None
+        self._bodies = preamble.known.bodies
+        state, findings, self._shared = read(preamble.known.declarations)
+        for item in findings:
+            c.diagnostics.add(item)
+        for name, value in state.items():
+            setattr(c, name, value)
+        functions = [(f, number) for number, f in enumerate(self._shared) if isinstance(f, typed.FunctionDecl)]
+        self._numbers = dict(functions)
+        self._own = [function for function, _ in functions if function.body is not None]
+
+    def complete(self, c: Context) -> set[typed.FunctionDecl]:
+        """Read the bodies of functions that are reached from kernels and from what the preamble is followed by; return
+        the others. Raises Unreached."""
+        found = reached(c, _roots(c, self._own))
+        for function in self._own:
+            if function in found:
+                data = self._bodies.get(self._numbers[function])
+                if data is None:
+                    raise Unreached
+                function.body = read(data, self._shared)
+        return {function for function in self._own if function not in found}
+
+
+def _roots(c: Context, functions: Sequence[typed.FunctionDecl]) -> list[typed.FunctionDecl]:
+    """Return what later stages look at: kernels, and what follows these functions of the preamble; all functions where
+    there is no kernel."""
+    own = set(functions)
+    return [f for f in c.unit.functions if f.is_kernel or f not in own or not c.unit.kernels]
+
+
+def reached(c: Context, roots: Iterable[typed.FunctionDecl]) -> set[typed.FunctionDecl]:
+    """Return the functions that these call, and those that they call, and so on, themselves included."""
+    found = set(roots)
+    work = list(found)
+    while work:
+        for callee in c.calls.get(work.pop(), ()):
+            if callee not in found:
+                found.add(callee)
+                work.append(callee)
+    return found
