@@ -49,6 +49,7 @@ EXPENSIVE = (
         "tools/demo",
         "tools/lint",
         "tools/dev lint",
+        "tools/dev figures",
         "tools/dev test *",
         "coopmat cts",
         "coopmat cts --wimpy *",
