@@ -21,7 +21,7 @@ FOLLOWED = {"unterminated-literal", "invalid-pragma"}
 # Functions whose first argument is a code where it is a constant; of a Diagnostic it is the second.
 TELLING = {"error", "fail", "LiteralError", "Diagnostic", "_error"}
 # The folders of coopmat/ that report errors in OpenCL C.
-FOLDERS = ("frontend", "analysis", "ir/lower")
+FOLDERS = ("frontend", "analysis", "matrix_types", "preambles", "ir/lower")
 # Codes by another name: what recovery.py expects at a place, what target_check.py and memory_check.py find.
 TABLES = {"expected-expression", "expected-declaration", "expected-identifier"}
 TABLES |= {f"coop-mat-target-{what}" for what in ("type", "mul-add", "stride", "pointer")}
