@@ -250,7 +250,8 @@ def emit(c: Compilation) -> bytes:
         )
     passes = lowered.passes
     if passes.startswith("O"):
-        # Of a counter in memory, Intel's CPU compiler may not know that its loop ends, and vectorizes no such kernel.
+        # Intel's CPU compiler vectorizes no kernel with a loop that it cannot prove to end. A counter in memory hides
+        # the end.
         passes = f"O{c.options.level}" if c.options.level else "sroa"
     settings = EmitOptions(c.options.spirv_version, lowered.extensions, cast(Any, passes))
     text = llvm_text.imported(lowered.text, imports) if imports else lowered.text

@@ -224,15 +224,9 @@ def compile(
     name: str | None = None,
     language: str | None = None,
 ) -> Module:
-    """Compile OpenCL C; the source is checked on return, code is generated on demand.
+    """Compile a source as `coopmat.compile` does, which documents the parameters, but issue no Python warnings.
 
-    With the `language` "ir" the source is LLVM IR, of any dialect that docs/dialects.md lists; with "spv" it is SPIR-V,
-    a binary or assembly text. A path (pathlib.Path) is read: it is the `name` in messages, its directory is searched
-    for includes, and its suffix determines the language; a str is always the source itself.
-
-    `options` are those of the command line, a list (`["-DTILE=16", "--matrices", "one"]`) or one string as for OpenCL
-    builds; `-c` makes an object to link with others. Raises CompileError, UsageError, OSError for a path that cannot be
-    read.
+    Raises CompileError, UsageError, OSError for a path that cannot be read.
     """
     if isinstance(source, os.PathLike):
         path = Path(source)

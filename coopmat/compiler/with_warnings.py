@@ -25,8 +25,9 @@ def compile(
     for includes, and its suffix determines the language; a str is always the source itself.
 
     `options` are those of the command line, a list (`["-DTILE=16", "--matrices", "one"]`) or one string as for OpenCL
-    builds. Warnings and remarks (`-Rpass=matrix`) are issued as `CompilerWarning` when the stage that finds them runs;
-    `-w` turns them off. Raises CompileError, UsageError, OSError for a path that cannot be read.
+    builds; `-c` makes an object to link with others. Warnings and remarks (`-Rpass=matrix`) are issued as
+    `CompilerWarning` when the stage that finds them runs; `-w` turns them off. Raises CompileError, UsageError, OSError
+    for a path that cannot be read.
     """
     module = compile_quietly(source, options, name=name, language=language)
     for item in module.diagnostics:

@@ -95,8 +95,8 @@ class IdGuards:
 
     def _ids(self, code: list[Instruction]) -> dict[int, _Id]:
         """The values of a function that come from ids."""
-        # A private variable whose accesses are known has an id if one is stored to it. Other comparisons stay as they
-        # are: of a loop's counter, a hidden one may seem to never end the loop, which the device does not vectorize.
+        # A private variable whose accesses are all known holds an id only if an id is stored to it. A loop's counter
+        # does not, and stays visible: the device vectorizes no kernel with a loop that it cannot prove to end.
         free = memories(self._globals, code)
         while True:
             ids = self._from_ids(code, {pointer for memory in free for pointer in memory.addresses})

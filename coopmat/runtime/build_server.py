@@ -33,7 +33,7 @@ Request = tuple[
 # that the compiler did not vectorize with all its optimizations; and those of them that it does not without, either.
 Answer = tuple[bytes, str, tuple[str, ...], tuple[str, ...]]
 BEGUN = "begun"
-PLAIN = "-cl-opt-disable"
+_PLAIN = b"-cl-opt-disable"
 _VECTORIZED = re.compile(r'Kernel "(.*)" was (?:not vectorized|successfully vectorized \((\d+)\))')
 IDLE = 60.0
 
@@ -68,7 +68,7 @@ _FUNCTIONS: dict[str, tuple[int, tuple[Any, ...]]] = {
 
 
 def scalar_kernels(log: str, sizes: Sequence[tuple[str, int]]) -> tuple[str, ...]:
-    """Return the kernels that a build's log says to run in no subgroups of the size that they require."""
+    """Return the kernels that, by the log of a build, do not run in subgroups of the size that they require."""
     found = {name: int(size or 1) for name, size in _VECTORIZED.findall(log)}
     return tuple(name for name, size in sizes if found.get(name, size) != size)
 
@@ -101,11 +101,11 @@ class Driver:
         otherwise. Raises ClError."""
         binary, scalar = self._build(request)
         remaining = scalar
-        # Of SPIR-V, nothing is vectorized without optimizations.
-        if scalar and all(form == "c" for form, _, _ in request[1]):
-            identity, parts, *others = request
-            plain = tuple((form, code, b"%b %b" % (words, PLAIN.encode())) for form, code, words in parts)
-            binary, remaining = self._build((identity, plain, *others))  # type: ignore[arg-type]
+        identity, parts, options, constants, sizes = request
+        # Without optimizations, the compiler vectorizes no SPIR-V.
+        if scalar and all(form == "c" for form, _, _ in parts):
+            plain = tuple((form, code, b"%b %b" % (words, _PLAIN)) for form, code, words in parts)
+            binary, remaining = self._build((identity, plain, options, constants, sizes))
         return binary, "", scalar, remaining
 
     def _build(self, request: Request) -> tuple[bytes, tuple[str, ...]]:

@@ -101,8 +101,8 @@ class Program(cl.Program):  # type: ignore[misc]
             build_matrices(self, source, options, devices)
             return self
         if is_file_name(name := source_of(self)):
-            hint = NAMES_FILE.format(name)
-            raise ProgramCompileError(CompileError([Diagnostic(Severity.ERROR, "usage", hint)]))
+            with _errors(()):
+                raise UsageError(NAMES_FILE.format(name))
         if self.__dict__.get("_built") is not None:
             self._prg, self._built = None, None
         forget_object(self)

@@ -56,7 +56,7 @@ class Binary:
     """A program as the device's compiler built it in another process.
 
     `data` is empty if the device refuses the program, or built it before. `is_plain` tells whether it was built without
-    optimizations, and whoever builds the program again gets kernels that do not run in subgroups.
+    optimizations. Then only this binary is right: kernels of another build would not run in subgroups.
     """
 
     data: bytes = b""
