@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from ...diagnostics import Span
-from .text import Line, unquoted
+from .text import Line, unquoted, without_comment
 
 _HEAD = re.compile(r"define\b.*?@(?:\"([^\"]*)\"|([-\w.$]+))\s*\(")
 _LABEL = re.compile(r"(?:\"[^\"]*\"|[-\w.$]+):")
@@ -47,7 +47,7 @@ def _in_function(lines: list[str], line: Line) -> int | None:
         return None
     ordinal, within_switch = -1, False
     for number in range(start + 1, len(lines)):
-        text = lines[number].partition(";")[0].strip()
+        text = without_comment(lines[number]).strip()
         if text == "}":
             return None
         if not text or text == "{" or _LABEL.fullmatch(text) or "#dbg_" in text or "@llvm.dbg." in text:
@@ -75,7 +75,7 @@ def span_of_line(name: str, number: int, text: str) -> Span:
 
 
 def _squeezed(line: str) -> str:
-    return "".join(re.sub(r"(?<=[%@])\"([-\w.$]+)\"", r"\1", line.partition(";")[0]).split())
+    return "".join(re.sub(r"(?<=[%@])\"([-\w.$]+)\"", r"\1", without_comment(line)).split())
 
 
 def _nameless(line: str) -> str:

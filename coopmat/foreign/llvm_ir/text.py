@@ -297,7 +297,7 @@ class Module:
 
 # --- reading -------------------------------------------------------------------------------------
 
-_COMMENT = re.compile(r"((?:[^\";]|\"[^\"]*\")*);.*")
+_CODE = re.compile(r"(?:[^\";]|\"[^\"]*\")*")
 _LABEL = re.compile(r"(\"[^\"]*\"|[-\w.$]+):$")
 _RESULT = re.compile(r"(%(?:\"[^\"]*\"|[-\w.$]+)) = (.*)", re.DOTALL)
 _TYPE_DEFINITION = re.compile(r"(%(?:\"[^\"]*\"|[-\w.$]+)) = type (.*)")
@@ -308,7 +308,7 @@ def parse_module(text: str) -> Module:
     module = Module()
     lines = iter(text.split("\n"))
     for raw in lines:
-        line = _without_comment(raw)
+        line = without_comment(raw)
         definition = _TYPE_DEFINITION.fullmatch(line)
         if not line or line.startswith(("source_filename", "target ")):
             continue
@@ -325,8 +325,10 @@ def parse_module(text: str) -> Module:
     return module
 
 
-def _without_comment(line: str) -> str:
-    return (_COMMENT.sub(r"\1", line) if ";" in line else line).rstrip()
+def without_comment(line: str) -> str:
+    """Return a line without its comment, which begins at the first semicolon outside strings and quoted names."""
+    match = _CODE.match(line) if ";" in line else None
+    return (match[0] if match else line).rstrip()
 
 
 def _head(line: str) -> Call:
@@ -340,7 +342,7 @@ def _function(line: str, lines: Iterator[str]) -> Function:
     head = _head(line.removesuffix("{").rstrip())
     blocks: list[Block] = []
     for raw in lines:
-        text = _without_comment(raw)
+        text = without_comment(raw)
         if text == "}":
             break
         label = _LABEL.fullmatch(text)
@@ -361,7 +363,7 @@ def _append(block: Block, text: str, lines: Iterator[str]) -> None:
     stripped = text.strip()
     if stripped.startswith("switch ") and stripped.endswith("["):
         for raw in lines:
-            stripped += " " + _without_comment(raw).strip()
+            stripped += " " + without_comment(raw).strip()
             if stripped.endswith("]"):
                 break
     if stripped.startswith("#dbg_"):

@@ -270,6 +270,30 @@ def test_comparisons_of_one_element(device: DeviceInfo) -> None:
         assert execute(device, module.spirv, [launch])[0][0].tolist() == [result]
 
 
+# LLVM prints arrays of bytes as strings, in which `;`, `!` and brackets are bytes like others.
+BYTES_AS_STRING = "".join(
+    f"\\{byte:02X}" if chr(byte) in '"\\' or not 32 <= byte < 127 else chr(byte) for byte in range(256)
+)
+TABLE = f"""
+@"table;" = internal addrspace(2) constant [256 x i8] c"{BYTES_AS_STRING}" ; a comment with "quotes"
+define spir_kernel void @k(ptr addrspace(1) %p) {{
+  %i = call spir_func i64 @_Z13get_global_idj(i32 0)
+  %from = getelementptr i8, ptr addrspace(2) @"table;", i64 %i
+  %to = getelementptr i8, ptr addrspace(1) %p, i64 %i ; @"table;"
+  %byte = load i8, ptr addrspace(2) %from, align 1
+  store i8 %byte, ptr addrspace(1) %to, align 1
+  ret void
+}}
+declare spir_func i64 @_Z13get_global_idj(i32)
+"""
+
+
+def test_every_byte_of_a_string_is_read(device: DeviceInfo) -> None:
+    launch = Launch("k", [np.zeros(256, np.uint8)], (256,))
+    found = execute(device, ir(TABLE, "--matrices", "one").spirv, [launch])[0]
+    assert found[0].tolist() == list(range(256))
+
+
 WIDE_VECTORS = """
 define spir_kernel void @k(ptr addrspace(1) %p, ptr addrspace(1) %q) {
   %v = load <2 x i128>, ptr addrspace(1) %p, align 16
