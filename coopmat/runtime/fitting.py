@@ -3,6 +3,7 @@ there."""
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,8 +14,12 @@ from coopmat.devices import DeviceInfo, opencl
 from coopmat.devices.sub_groups import chooses_size, kernel_size
 from coopmat.matrices.strategies import IN_SUB_GROUPS
 
+from . import guarded
+
 if TYPE_CHECKING:
     from coopmat.compiler import Module
+
+logger = logging.getLogger("coopmat.build")
 
 
 def fitted(module: Module, device: DeviceInfo, build: Callable[[Module], Any]) -> tuple[Module, Any]:
@@ -22,14 +27,29 @@ def fitted(module: Module, device: DeviceInfo, build: Callable[[Module], Any]) -
 
     Where the device runs its kernels in subgroups of another size than it was compiled for, and nobody asked for one,
     the source is compiled and built once more, for that size. What does not fit then is refused when it is launched.
+
+    If the device's compiler makes no subgroups of the SPIR-V, the program is built from OpenCL C, unless `--code` asks
+    for SPIR-V: Intel's CPU compiler vectorizes OpenCL C in more cases.
     """
-    program = build(module)
+    module, program = _in_a_form_that_builds(module, build)
     if module.matrices not in IN_SUB_GROUPS or module.options.sub_group_size is not None or not chooses_size(device):
         return module, program
     size = _other_size(module, device, program)
     if size is None:
         return module, program
     again = compiler.recompile(module, replace(module.options, usual_sub_group_size=size))
+    return again, build(again)
+
+
+def _in_a_form_that_builds(module: Module, build: Callable[[Module], Any]) -> tuple[Module, Any]:
+    try:
+        return module, build(module)
+    except Exception as error:
+        scalar, of_source = error.__cause__, module.language == "cl" and module.options.code == "auto"
+        if not isinstance(scalar, guarded.NoSubgroups) or not of_source or module.code == "c":
+            raise
+        logger.warning("%s; the program is built from OpenCL C instead of SPIR-V", scalar)
+    again = compiler.recompile(module, replace(module.options, code="c"))
     return again, build(again)
 
 

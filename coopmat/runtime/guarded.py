@@ -19,7 +19,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from coopmat.cache import Cache, Entry, key_of
 from coopmat.child_process import ChildProcess, ending, is_crash
@@ -63,9 +63,25 @@ class Binary:
     is_plain: bool = False
 
 
-# Key of a program -> how the compiler failed over it, empty if it did not; and the binary that has to be used, if any.
-# The cache may be off.
-_known: dict[str, tuple[str, bytes]] = {}
+class NoSubgroups(Crash):
+    """The device's compiler builds a kernel that does not run in the subgroups that the kernel requires."""
+
+
+class _Outcome(NamedTuple):
+    """How a build ended.
+
+    crash: how the compiler failed; empty if it did not.
+    scalar: the kernels that do not run in the subgroups that they require, separated by commas.
+    binary: the binary that has to be used, if any.
+    """
+
+    crash: str
+    scalar: str
+    binary: bytes
+
+
+# Key of a program -> how its build ended. The cache may be off.
+_known: dict[str, _Outcome] = {}
 
 
 class _NotBuilt(Exception):
@@ -94,12 +110,10 @@ def first_build(
         nonlocal binary
         server = _servers.setdefault(library, _Server(library))
         (binary, _, scalar, remaining), crash = server.build(request)
-        if remaining:
-            names = ", ".join(remaining)
-            crash = f"the device's compiler does not run {names} in subgroups, whose size the kernel requires"
-        elif scalar:
+        if scalar and not remaining:
             logger.warning("%s: %s built without optimizations, to run in subgroups", device.label, ", ".join(scalar))
-        return Entry(binary if scalar and not crash else b"", {"crash": crash})
+        is_kept = scalar and not remaining and not crash
+        return Entry(binary if is_kept else b"", {"crash": crash, "scalar": ", ".join(remaining)})
 
     if key not in _known:
         try:
@@ -107,9 +121,11 @@ def first_build(
         except _NotBuilt as error:
             logger.warning("%s: its compiler may end this process, as no other could be had: %s", device.label, error)
             return None
-    crash, kept = _known[key]
+    crash, names, kept = _known[key]
     if crash:
         raise Crash(crash)
+    if names:
+        raise NoSubgroups(f"the device's compiler does not run {names} in subgroups, whose size the kernel requires")
     return Binary(kept or binary, bool(kept))
 
 
@@ -150,13 +166,12 @@ def _key(request: build_server.Request) -> str:
     return key_of({**parts, "request": marshal.dumps(request, 2)})
 
 
-def _outcome(entry: Entry) -> tuple[str, bytes]:
-    """Return how the compiler failed, and the binary to use. Raise LookupError or TypeError for facts of another
-    form."""
-    crash = entry.facts["crash"]
-    if not isinstance(crash, str):
-        raise TypeError("crash is no text")
-    return crash, entry.payload
+def _outcome(entry: Entry) -> _Outcome:
+    """Return the outcome that an entry describes. Raise LookupError or TypeError for facts of another form."""
+    crash, scalar = entry.facts["crash"], entry.facts["scalar"]
+    if not isinstance(crash, str) or not isinstance(scalar, str):
+        raise TypeError("crash and scalar are texts")
+    return _Outcome(crash, scalar, entry.payload)
 
 
 class _Server(ChildProcess):

@@ -13,6 +13,7 @@ from coopmat.cache import CACHE_DIRECTORY, NO_CACHE
 from coopmat.devices import DeviceInfo, may_crash, opencl
 from coopmat.runtime import driver, guarded
 from coopmat.runtime.build_server import scalar_kernels
+from coopmat.runtime.program import BuildError, Program
 
 ATTRIBUTE = "__attribute__((intel_reqd_sub_group_size(16)))"
 # Intel's CPU compiler vectorizes no kernel with an endless loop.
@@ -77,6 +78,28 @@ def test_a_kernel_that_gets_no_subgroups_is_an_error(vectorizing: DeviceInfo, co
     for _ in range(2):
         with pytest.raises(driver.DriverError, match="does not run k in subgroups"):
             run(vectorizing, ENDLESS, "--code spirv", contained=contained)
+
+
+def test_a_program_that_spirv_gives_no_subgroups_is_built_from_opencl_c(
+    vectorizing: DeviceInfo, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Unless its form is asked for."""
+    program = Program(coopmat.compile(ENDLESS), vectorizing)
+    assert program.module.code == "c" and "instead of SPIR-V" in caplog.text
+    with pytest.raises(BuildError, match="does not run k in subgroups"):
+        Program(coopmat.compile(ENDLESS, "--code spirv"), vectorizing)
+
+
+def test_a_program_inside_the_hook_is_built_from_opencl_c_too(vectorizing: DeviceInfo) -> None:
+    cl = opencl()
+    context = cl.Context([vectorizing.handle])
+    out = np.zeros(32, np.int32)
+    buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, hostbuf=out)
+    queue = cl.CommandQueue(context)
+    with coopmat.hook(everything=True):
+        cl.Program(context, ENDLESS).build().k(queue, (32,), (32,), buffer, np.int32(3))
+    cl.enqueue_copy(queue, out, buffer)
+    assert (out == 16003).all()
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
