@@ -51,6 +51,10 @@ class ChildProcess:
         """Return the program and its arguments."""
         raise NotImplementedError
 
+    def _environment_of_child(self) -> dict[str, str] | None:
+        """Return the environment of the process; None for that of this process."""
+        return None
+
     @property
     def pid(self) -> int | None:
         return self._process.pid if self._process else None
@@ -66,7 +70,12 @@ class ChildProcess:
             self._close_stderr()
             self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
             self._process = subprocess.Popen(
-                self._command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr, bufsize=0
+                self._command(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                bufsize=0,
+                env=self._environment_of_child(),
             )
         return self._process
 

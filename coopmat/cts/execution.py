@@ -260,7 +260,9 @@ class Runner:
 
     def _build(self, module: compiler.Module, batch: Batch, variants: Sequence[Prepared]) -> list[Built]:
         """Build one program. Raises any error of the build."""
-        program = driver.build(self.context, module, self.device, self._build_options(batch), contained=True)
+        # A variant over which the device's compiler crashed is tried alone, as an application would build it.
+        contained = len(batch.items) > 1
+        program = driver.build(self.context, module, self.device, self._build_options(batch), contained=contained)
         infos = module.kernels
         return [
             Built(self.cl.Kernel(program, name), size or batch.sub_group_size, size is not None)

@@ -21,6 +21,7 @@ from coopmat.options import LINKED
 from . import guarded
 from .build_server import scalar_kernels
 from .launch_rules import launch_error
+from .required_subgroups import Part, required_sizes
 
 logger = logging.getLogger("coopmat.build")
 
@@ -89,7 +90,7 @@ def spirv_for(module: Module, device: DeviceInfo) -> bytes:
     return call_barrier_builtin(module.spirv)
 
 
-def _parts(module: Module, device: DeviceInfo, options: Sequence[str]) -> tuple[guarded.Part, ...]:
+def _parts(module: Module, device: DeviceInfo, options: Sequence[str]) -> tuple[Part, ...]:
     """Return the parts of which a driver makes the module's program."""
     own = " ".join([*module.device_options, *options])
     if module.code == "c":
@@ -103,7 +104,7 @@ def _parts(module: Module, device: DeviceInfo, options: Sequence[str]) -> tuple[
     return ("spirv", code, " ".join(module.device_options)), ("c", library, words)
 
 
-def _built(context: Any, parts: Sequence[guarded.Part], device: DeviceInfo, options: str) -> Any:
+def _built(context: Any, parts: Sequence[Part], device: DeviceInfo, options: str) -> Any:
     native, devices = opencl()._cl, [device.handle]
     made = [
         native._create_program_with_il(context, code) if form == "spirv" else native._Program(context, code)
@@ -145,7 +146,7 @@ def prepare(device: DeviceInfo) -> None:
         guarded.start(driver_of(device.handle))
 
 
-def _built_apart(context: Any, parts: Sequence[guarded.Part], device: DeviceInfo, options: str) -> Any:
+def _built_apart(context: Any, parts: Sequence[Part], device: DeviceInfo, options: str) -> Any:
     """Return the program, if another process built it; otherwise None. Raises guarded.Crash."""
     library = driver_of(device.handle)
     built = guarded.first_build(device, library, parts, options) if library else None
@@ -159,10 +160,10 @@ def _built_apart(context: Any, parts: Sequence[guarded.Part], device: DeviceInfo
         return None
 
 
-def _runs_scalar(program: Any, parts: Sequence[guarded.Part], device: DeviceInfo) -> bool:
+def _runs_scalar(program: Any, parts: Sequence[Part], device: DeviceInfo) -> bool:
     """Return whether kernels of a built program do not run in the subgroups that they require."""
     log = program.get_build_info(device.handle, opencl().program_build_info.LOG)
-    return bool(scalar_kernels(log, guarded.required_sizes(parts)))
+    return bool(scalar_kernels(log, required_sizes(parts)))
 
 
 def build(

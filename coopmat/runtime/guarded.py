@@ -6,6 +6,9 @@ twice. Whether the compiler crashed over a program is kept in the cache.
 Such a compiler may also run a kernel's work-items one by one although the kernel requires subgroups, and report no
 error: the kernel's accesses to memory are wrong, then. The build's log tells. Without optimizations most of these
 kernels run in subgroups; that binary is kept in the cache. A kernel that does not is an error.
+
+A program over which the compiler crashes is built for an older processor, without some instructions of this one. That
+binary is kept in the cache, too. Only a program that crashes the compiler for each processor is an error.
 """
 
 from __future__ import annotations
@@ -14,10 +17,10 @@ import contextlib
 import io
 import logging
 import marshal
-import re
+import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,21 +29,18 @@ from coopmat.child_process import ChildProcess, ending, is_crash
 from coopmat.devices import DeviceInfo
 from coopmat.devices.environment import driver_environment, processor
 from coopmat.spirv import emitter
-from coopmat.spirv.module import OP, MalformedModule, decode_string
 from coopmat.spirv.tools import OUT_OF_MEMORY
 
 from . import build_server
+from .required_subgroups import Part, required_sizes
 
 logger = logging.getLogger("coopmat.build")
 
-Part = tuple[str, bytes, str]
-"""A part of a program: its form ("spirv" or "c"), its code, and the options that it is compiled with."""
-
 _ATTEMPTS = 3
+# The variable by which Intel's CPU compiler is told a processor, and those that it is told if it crashes.
+_PROCESSOR = "CL_CONFIG_CPU_TARGET_ARCH"
+_OLDER_PROCESSORS = ("skx", "core-avx2")
 _SHOWN_LINES = 12
-_REQUIRED = re.compile(rb"__attribute__\(\(intel_reqd_sub_group_size\((\d+)\)\)\)\s+void\s+(\w+)\(")
-_SUBGROUP_SIZE = 35  # the execution mode
-_HEADER_WORDS = 5
 
 
 class Crash(Exception):
@@ -55,8 +55,9 @@ class Ended(Crash):
 class Binary:
     """A program as the device's compiler built it in another process.
 
-    `data` is empty if the device refuses the program, or built it before. `is_plain` tells whether it was built without
-    optimizations. Then only this binary is right: kernels of another build would not run in subgroups.
+    data: the binary; empty if the device refuses the program, or built it before.
+    is_plain: whether only this binary is right, since it was built without optimizations (kernels of another build would
+        not run in subgroups) or for an older processor (another build would crash).
     """
 
     data: bytes = b""
@@ -110,9 +111,13 @@ def first_build(
         nonlocal binary
         server = _servers.setdefault(library, _Server(library))
         (binary, _, scalar, remaining), crash = server.build(request)
+        older = _for_older_processor(library, request) if crash else None
+        if older is not None:
+            logger.warning("%s: built for the older processor %s, since %s", device.label, older[0], crash)
+            (binary, _, scalar, remaining), crash = older[1], ""
         if scalar and not remaining:
             logger.warning("%s: %s built without optimizations, to run in subgroups", device.label, ", ".join(scalar))
-        is_kept = scalar and not remaining and not crash
+        is_kept = (older or scalar) and not remaining and not crash
         return Entry(binary if is_kept else b"", {"crash": crash, "scalar": ", ".join(remaining)})
 
     if key not in _known:
@@ -129,30 +134,15 @@ def first_build(
     return Binary(kept or binary, bool(kept))
 
 
-def required_sizes(parts: Sequence[Part]) -> tuple[tuple[str, int], ...]:
-    """Return the subgroup sizes above 1 that kernels require, as (kernel, size)."""
-    found = [size for form, code, _ in parts for size in (_of_spirv(code) if form == "spirv" else _of_c(code))]
-    return tuple((name, size) for name, size in found if size > 1)
-
-
-def _of_c(code: bytes) -> Iterator[tuple[str, int]]:
-    yield from ((name.decode(), int(size)) for size, name in _REQUIRED.findall(code))
-
-
-def _of_spirv(code: bytes) -> Iterator[tuple[str, int]]:
-    """Yield the sizes that the execution modes of a module set, which stand before its first function."""
-    words = memoryview(code[: len(code) // 4 * 4]).cast("I")
-    names: dict[int, str] = {}
-    at = _HEADER_WORDS
-    # The device reports what is malformed.
-    with contextlib.suppress(IndexError, MalformedModule):
-        while (length := words[at] >> 16) and words[at] & 0xFFFF != OP["OpFunction"]:
-            opcode, operands = words[at] & 0xFFFF, words[at + 1 : at + length]
-            if opcode == OP["OpEntryPoint"]:
-                names[operands[1]] = decode_string(operands[2:])[0]
-            elif opcode == OP["OpExecutionMode"] and operands[1] == _SUBGROUP_SIZE and operands[0] in names:
-                yield names[operands[0]], operands[2]
-            at += length
+def _for_older_processor(library: str, request: build_server.Request) -> tuple[str, build_server.Answer] | None:
+    """Return the older processor for which the compiler builds a program, and the answer; None if there is none."""
+    for older in () if _PROCESSOR in os.environ else _OLDER_PROCESSORS:
+        server = _Server(library, older)
+        with contextlib.suppress(_NotBuilt, Ended), contextlib.closing(server):
+            answer, crash = server.build(request)
+            if answer[0] and not crash:
+                return older, answer
+    return None
 
 
 def start(library: str) -> None:
@@ -178,15 +168,21 @@ class _Server(ChildProcess):
     """The processes, one after another, in which a driver builds; requests of several threads queue, as they would in
     the driver."""
 
-    def __init__(self, library: str) -> None:
+    def __init__(self, library: str, processor: str = "") -> None:
         super().__init__()
-        self._library = library
+        self._library, self._processor = library, processor
         self._environment: list[str] = []
 
     def _command(self) -> list[str]:
         if not sys.executable:
             raise _NotBuilt("sys.executable does not name the Python interpreter")
         return [sys.executable, "-I", "-S", build_server.__file__, self._library]
+
+    def _environment_of_child(self) -> dict[str, str] | None:
+        return {**os.environ, _PROCESSOR: self._processor} if self._processor else None
+
+    def close(self) -> None:
+        self.stop()
 
     def _ensure(self) -> subprocess.Popen[bytes]:
         if self._environment != driver_environment():

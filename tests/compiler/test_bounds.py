@@ -6,6 +6,7 @@ import sys
 import time
 
 import pytest
+from valid_modules import assert_valid
 
 import coopmat
 
@@ -115,7 +116,7 @@ _NAMED = {
 def test_names_may_be_longer_than_llvms(use, length):
     source = _NAMED[use].replace("NAME", "n" * length)
     module = coopmat.compile(source, ["-w", "-O0"])
-    assert module.spirv
+    assert_valid(module)
     assert list(module.kernels) == ["n" * length if use == "kernel" else "k"]
     if use == "parameters":
         assert [parameter.name for parameter in module.kernels["k"].parameters] == ["n" * length, "n" * length + "b"]

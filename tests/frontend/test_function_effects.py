@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from valid_modules import assert_valid
 
 import coopmat
 
@@ -79,7 +80,7 @@ def test_images_are_read() -> None:
     read = "float f(uint r, uint c, read_only image2d_t i, sampler_t s) { return read_imagef(i, s, (int2)(c, r)).x; }"
     source = HEAD + read + KERNEL % ", image, sampler"
     for route in ("native", "one", "lanes", "scratch"):
-        assert coopmat.compile(source, ["-w", "--matrices", route]).spirv
+        assert_valid(coopmat.compile(source, ["-w", "--matrices", route]))
 
 
 def test_images_are_not_written() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from pages import markdown
+from valid_modules import assert_valid
 
 import coopmat
 from coopmat.frontend import builtins
@@ -40,7 +41,7 @@ def module(example: markdown.Block, *options: str) -> coopmat.Module:
 @pytest.mark.parametrize("route", [*LOWERINGS, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda block: block.heading)
 def test_examples_are_lowered(example: markdown.Block, route: str) -> None:
-    assert module(example, "--matrices", route).spirv
+    assert_valid(module(example, "--matrices", route))
 
 
 @pytest.mark.parametrize("profile", NATIVE_PROFILES)
@@ -50,7 +51,7 @@ def test_examples_are_native(example: markdown.Block, profile: str) -> None:
     compiled = module(example, "--native-profile", profile, "--spirv-version", "1.4")
     refused = REFUSED.get(profile, {}).get(example.heading)
     if refused is None:
-        assert compiled.spirv
+        assert_valid(compiled)
         return
     with pytest.raises(coopmat.CompileError) as caught:
         _ = compiled.spirv

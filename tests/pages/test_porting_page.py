@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from pages import markdown
+from valid_modules import assert_valid
 
 import coopmat
 from coopmat.frontend import foreign_names
@@ -40,7 +41,7 @@ def source(text: str) -> str:
 def test_what_is_written_here_compiles(text: str, route: str) -> None:
     module = coopmat.compile(source(text), OPTIONS[route])
     assert not module.diagnostics, "\n".join(str(item) for item in module.diagnostics)
-    assert module.spirv
+    assert_valid(module)
 
 
 def test_every_row_has_a_text_or_says_none() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from valid_modules import assert_valid
 
 import coopmat
 
@@ -26,4 +27,4 @@ kernel void k(global bfloat16 *p, global float *f)
 @pytest.mark.parametrize("matrices", ["native", "one", "lanes", "scratch"])
 def test_components_of_bfloat16_change_in_place(matrices: str) -> None:
     module = coopmat.compile(SOURCE, ["--matrices", matrices, "--verify-passes"], name="components.cl")
-    assert module.spirv
+    assert_valid(module)

@@ -14,6 +14,7 @@ from coopmat.devices import DeviceInfo, may_crash, opencl
 from coopmat.runtime import driver, guarded
 from coopmat.runtime.build_server import scalar_kernels
 from coopmat.runtime.program import BuildError, Program
+from coopmat.runtime.required_subgroups import required_sizes
 
 ATTRIBUTE = "__attribute__((intel_reqd_sub_group_size(16)))"
 # Intel's CPU compiler vectorizes no kernel with an endless loop.
@@ -120,4 +121,31 @@ def test_required_sizes_are_read_from_code(code: str) -> None:
     source = ENDLESS + COUNTER.replace("k(", "other(").replace("16", "8") + "kernel void free() {}"
     module = coopmat.compile(source, f"--code {code}")
     text = module.opencl_c.encode() if code == "c" else module.spirv
-    assert set(guarded.required_sizes([(code, text, "")])) == {("k", 16), ("other", 8)}
+    assert set(required_sizes([(code, text, "")])) == {("k", 16), ("other", 8)}
+
+
+WORK_GROUP = """
+typedef float M __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_WORKGROUP, 3, 1, CLK_COOPERATIVE_MATRIX_A)));
+kernel __attribute__((reqd_work_group_size(32, 1, 1))) void k(global float *p) {
+    M m = coop_mat_load(p, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 1);
+    BARRIER
+    coop_mat_store(p, m + m, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 1);
+}
+"""
+
+
+@pytest.mark.parametrize("code", ["c", "spirv"])
+@pytest.mark.parametrize(
+    ("statement", "uses"),
+    [
+        ("barrier(CLK_LOCAL_MEM_FENCE);", False),
+        ("sub_group_barrier(CLK_LOCAL_MEM_FENCE);", True),
+        ("p[4] = get_sub_group_local_id();", True),
+        ("p[4] = sub_group_reduce_add(p[5]);", True),
+    ],
+)
+def test_matrices_of_work_groups_need_no_subgroups(statement: str, uses: bool, code: str) -> None:
+    source = WORK_GROUP.replace("BARRIER", statement)
+    module = coopmat.compile(source, f"-w --matrices lanes --sub-group-size 16 --code {code}")
+    text = module.opencl_c.encode() if code == "c" else module.spirv
+    assert required_sizes([(code, text, "")]) == ((("k", 16),) if uses else ())

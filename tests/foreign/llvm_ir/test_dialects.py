@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from optimise import optimised
+from valid_modules import assert_valid
 
 import coopmat
 from coopmat.compiler import compile as compile_source
@@ -493,9 +494,9 @@ declare void @_Z33__spirv_CooperativeMatrixStoreKHRPU3AS1fu6mf8x4Ail(ptr addrspa
 declare float @__cm_get_mf8x4A(ptr, i32)
 declare void @__cm_set_mf8x4A(ptr, i32, float)
 """
-    assert ir(text, "--matrices", route).spirv
+    assert_valid(ir(text, "--matrices", route))
     if route != "native":
-        assert ir(text.replace(f"byref({matrix}) ", ""), "--matrices", route).spirv
+        assert_valid(ir(text.replace(f"byref({matrix}) ", ""), "--matrices", route))
     with pytest.raises(coopmat.CompileError, match="a component of type float is expected"):
         ir(text.replace("float @__cm_get", "half @__cm_get").replace("fadd float %c, %c", "fpext half %c to float"))
 

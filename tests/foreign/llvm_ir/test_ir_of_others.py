@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from differential import Launch, Value, execute
+from valid_modules import assert_valid
 
 import coopmat
 from coopmat.devices import DeviceInfo
@@ -72,7 +73,7 @@ declare spir_func void @{STORE}PU3AS1c{_OF_BYTES}ili(ptr addrspace(1), {BYTES}, 
 @pytest.mark.parametrize("route", ROUTES)
 def test_translated_names_and_generic_pointers(route: str) -> None:
     module = ir(TRANSLATED, "--matrices", route)
-    assert module.spirv
+    assert_valid(module)
     if route == "native":
         assert "SaturatedConversion" in module.spirv_text and "FPRoundingMode RTP" in module.spirv_text
 
@@ -138,7 +139,7 @@ def test_memory_operands_that_are_not_supported(arguments: str, message: str) ->
 
 @pytest.mark.parametrize("second", [f"{FLOATS} %a", f"{FLOATS} undef", "float -1.0"])
 def test_negations_of_two_operands(second: str) -> None:
-    assert ir(_memory("i32 0, i64 16", second), "--matrices", "one").spirv
+    assert_valid(ir(_memory("i32 0, i64 16", second), "--matrices", "one"))
     found = refused(_memory("i32 0, i64 16", "float 2.0"))
     assert "the second operand of a negation" in found.message and found.span is not None and found.span.line == 4
 

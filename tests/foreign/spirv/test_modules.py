@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from third_party.execution import leftovers
+from valid_modules import assert_valid
 
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
@@ -193,7 +194,7 @@ def test_an_id_is_not_taken_for_a_letter_of_the_kernel_s_name() -> None:
     for padding in range(56, 76):
         more = "\n".join(f"%more{n} = OpConstant %uint {100 + n}" for n in range(padding))
         source = kernel("%result = OpFAdd %C %m %m", before=more)
-        assert lowered(source, "scratch").spirv
+        assert_valid(lowered(source, "scratch"))
 
 
 def test_a_kernel_may_have_two_names() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from repeats import slow_where
+from valid_modules import assert_valid
 from vendor_layouts import BITS, USES
 from vendor_programs import Experiment, Program, kernels, numbers_of, program, rows_of, with_neighbours_exchanged
 
@@ -28,7 +29,7 @@ FORMULAS = [
 @pytest.mark.parametrize("family", FAMILIES)
 def test_our_front_end_takes_them(family: str) -> None:
     text = source(family, emulated=True) + kernels(rows_of(family))
-    assert coopmat.compile(text, ["-cl-std=CL3.0"]).spirv
+    assert_valid(coopmat.compile(text, ["-cl-std=CL3.0"]))
 
 
 @pytest.mark.slow

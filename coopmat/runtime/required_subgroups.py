@@ -1,0 +1,84 @@
+"""The subgroups that kernels require, read from the code that a device gets."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Sequence
+
+from coopmat.spirv.module import OP, MalformedModule, decode_string
+
+Part = tuple[str, bytes, str]
+"""A part of a program: its form ("spirv" or "c"), its code, and the options that it is compiled with."""
+
+_ATTRIBUTE = re.compile(rb"__attribute__\(\(intel_reqd_sub_group_size\((\d+)\)\)\)\s+void\s+(\w+)\(")
+_FUNCTION_OF_SUBGROUPS = re.compile(rb"(?<!reqd_)sub_group")
+_HEADER_WORDS = 5
+_SUBGROUP_SIZE_MODE = 35
+_BUILT_IN = 11
+# BuiltIn variables of subgroups: SubgroupSize to SubgroupLocalInvocationId.
+_SUBGROUP_VARIABLES = range(36, 42)
+# Capabilities without instructions of subgroups: from Addresses to Int64Atomics, of images, Pipes, LiteralSampler,
+# Int16, GenericPointer, Int8, SubgroupDispatch (the execution mode).
+_OTHER_CAPABILITIES = frozenset((*range(4, 18), 20, 22, 38, 39, 58))
+_SUBGROUP_SCOPE = 3
+_BARRIER = (4 << 16 | OP["OpControlBarrier"]).to_bytes(4, "little")
+
+
+def required_sizes(parts: Sequence[Part]) -> tuple[tuple[str, int], ...]:
+    """Return the subgroup sizes above 1 that kernels require, as (kernel, size).
+
+    The result is empty if no part uses subgroups: kernels with matrices of work-groups alone have the requirement, but
+    their results do not depend on it.
+    """
+    found = [(_of_spirv if form == "spirv" else _of_c)(code) for form, code, _ in parts]
+    if not any(uses for uses, _ in found):
+        return ()
+    return tuple((name, size) for _, sizes in found for name, size in sizes if size > 1)
+
+
+def _of_c(code: bytes) -> tuple[bool, list[tuple[str, int]]]:
+    """Return whether OpenCL C uses subgroups, and the sizes that its kernels require."""
+    sizes = [(name.decode(), int(size)) for size, name in _ATTRIBUTE.findall(code)]
+    return _FUNCTION_OF_SUBGROUPS.search(code) is not None, sizes
+
+
+def _of_spirv(code: bytes) -> tuple[bool, list[tuple[str, int]]]:
+    """Return whether a module uses subgroups, and the sizes that its execution modes set."""
+    names: dict[int, str] = {}
+    sizes: list[tuple[str, int]] = []
+    scopes: set[int] = set()
+    uses = False
+    # The device reports what is malformed.
+    with contextlib.suppress(IndexError, MalformedModule):
+        for opcode, operands in _before_functions(code):
+            if opcode == OP["OpEntryPoint"]:
+                names[operands[1]] = decode_string(operands[2:])[0]
+            elif opcode == OP["OpExecutionMode"] and operands[1] == _SUBGROUP_SIZE_MODE and operands[0] in names:
+                sizes.append((names[operands[0]], operands[2]))
+            elif opcode == OP["OpCapability"]:
+                uses |= operands[0] not in _OTHER_CAPABILITIES
+            elif opcode == OP["OpDecorate"] and operands[1] == _BUILT_IN:
+                uses |= operands[2] in _SUBGROUP_VARIABLES
+            elif opcode == OP["OpConstant"] and operands[2] == _SUBGROUP_SCOPE:
+                scopes.add(operands[1])
+    return uses or bool(scopes and _has_barrier(code, scopes)), sizes
+
+
+def _before_functions(code: bytes) -> Iterator[tuple[int, memoryview]]:
+    """Yield (opcode, operands) of the instructions before the first function."""
+    words = memoryview(code[: len(code) // 4 * 4]).cast("I")
+    at = _HEADER_WORDS
+    while (length := words[at] >> 16) and words[at] & 0xFFFF != OP["OpFunction"]:
+        yield words[at] & 0xFFFF, words[at + 1 : at + length]
+        at += length
+
+
+def _has_barrier(code: bytes, scopes: set[int]) -> bool:
+    """Return whether a module may have a barrier whose execution scope is one of these ids."""
+    at = code.find(_BARRIER)
+    while at >= 0:
+        if at % 4 == 0 and int.from_bytes(code[at + 4 : at + 8], "little") in scopes:
+            return True
+        at = code.find(_BARRIER, at + 1)
+    return False
