@@ -165,7 +165,7 @@ class _Unit:
         count *= self.sub_groups
         room = self._tiles.get((component, count))
         if room is None:
-            # A reader of this IR (a host, a test) parses the number of subgroups from the name.
+            # foreign/spirv/tiles.py parses the number of subgroups from the name, if the IR is lowered there.
             name = f"coop_mat_tiles.{self.sub_groups}.{component}"
             array = ArrayType(component, count)
             room = typed.VarDecl(LIBRARY_SPAN, name, array, _LOCAL, "static", alignment=TILE_ALIGN)
