@@ -20,7 +20,7 @@ TYPE, MULTIPLY_ADD = "coop-mat-target-type", "coop-mat-target-mul-add"
 
 
 def check(unit: typed.Unit, supported: Supported, device: str, diagnostics: Diagnostics) -> None:
-    """Report errors in kernels and their callees; if there is no kernel, in all functions.
+    """Report errors in kernels and their callees; in a unit without kernels, in all functions.
 
     `device` is the device's name for messages.
     """

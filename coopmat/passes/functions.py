@@ -55,7 +55,7 @@ class FunctionRewriter(ABC):
 
     @abstractmethod
     def handlers(self) -> Mapping[type, Callable[..., Any]]:
-        """Return the handlers that replace nodes, by the nodes' class."""
+        """Return: class of node -> method that returns the replacement of (old node, rewritten node)."""
 
     def parts(self) -> Mapping[type, Parts]:
         """Return: class of node -> function that lists the parts to rewrite instead of the node's children."""

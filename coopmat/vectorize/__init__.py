@@ -5,8 +5,8 @@ Compilers for CPUs do not vectorize loops that call functions such as exp.
     wide = vectorize(function, (UNIFORM, LINEAR, VARYING), 16)
 
 If a condition is not uniform, both sides are evaluated under masks, and memory is loaded only where the condition
-holds. `vectorize` returns None for a function that cannot be vectorized, for example a function with a loop whose trip
-count varies between components, or with a local array.
+holds. `vectorize` returns None for a function that cannot be vectorized. Examples are functions with a local array, or
+with a loop whose trip count varies between components.
 """
 
 from .statements import vectorize as vectorize

@@ -1,8 +1,8 @@
 """The state of the uniformity analysis in one function.
 
-The state consists of the values of variables (with the reason, if a value varies between work-items), and the reason
-why control flow diverges at the current point. The state at a back edge (loop, backward goto) is stored for the next
-walk; walks are repeated until a fixpoint.
+The state consists of the values of variables and the divergence of control flow at the current point. Each varying
+value, and the divergence, has a cause for messages. The state at a back edge (loop, backward goto) is stored for the
+next walk. Walks are repeated until a fixpoint.
 """
 
 from __future__ import annotations

@@ -202,7 +202,7 @@ def _update(ctx: BuiltinContext, access: _Access, operation: _Operation) -> ir.V
     if operation is _OPERATIONS["exchange"]:
         t, value = _bits_of(t), _as_bits(ctx, t, value)
     elif t.is_float and not operation.floating:
-        # There is no atomic FSub; a + -b is exactly a - b.
+        # SPIR-V has no atomic FSub; a + -b is exactly a - b.
         operation, value = _OPERATIONS["add"], ctx.builder.fneg(value)
 
     def act(pointer: ir.Value, space: AddressSpace) -> ir.Value:

@@ -241,7 +241,6 @@ def _module_name(name: str, span: Span) -> str:
     A user's name that LLVM, a reader of this IR, or the library may also use gets the prefix "user.".
     """
     # Passes append suffixes to names after a dot.
-    # Passes add to a user's name behind a dot.
     own = name.partition(".")[0]
     known = is_reserved(own) or own.startswith(LIBRARY_PREFIX) or own in ("llvm", "spirv")
     return f"user.{name}" if known and not is_library(span.file) else name
