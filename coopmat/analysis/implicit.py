@@ -175,7 +175,7 @@ def _integer(c: Context, e: Expr, source: ScalarType, target: ScalarType) -> Non
         else:
             c.warn("sign-conversion", f"'{source}' to '{target}' may become negative", e.span)
     elif unsigned and not never:
-        c.warn("sign-conversion", f"'{source}' to '{target}': negative values become great ones", e.span)
+        c.warn("sign-conversion", f"'{source}' to '{target}': negative values become large positive ones", e.span)
 
 
 def _changed_constant(c: Context, e: IntConst, target: ScalarType) -> None:
@@ -229,9 +229,15 @@ def _compound(c: Context, target: Expr, value: Expr, common: Type) -> None:
     if not isinstance(a, ScalarType) or not isinstance(b, ScalarType) or not b.is_float:
         return
     if a.is_integer and a is not BOOL:
-        c.warn("float-conversion", f"the result, a '{b}', becomes '{a}'", target.span)
+        c.warn(
+            "float-conversion", f"the result of type '{b}' is converted to '{a}' and loses its fraction", target.span
+        )
     elif a.is_float and a.rank < b.rank:
-        c.warn("implicit-float-conversion", f"the result, a '{b}', becomes '{a}' and may lose precision", target.span)
+        c.warn(
+            "implicit-float-conversion",
+            f"the result of type '{b}' is converted to '{a}' and may lose precision",
+            target.span,
+        )
 
 
 # --- comparisons ---------------------------------------------------------------------------------
@@ -301,7 +307,8 @@ def _against_constant(c: Context, op: str, other: Expr, constant: IntConst, span
         return False
     above = constant.value > most
     holds = {"eq": False, "ne": True, "lt": above, "le": above, "gt": not above, "ge": not above}[op]
-    message = f"no '{t}' is {constant.value}: always {str(holds).lower()}"
+    always = str(holds).lower()
+    message = f"the constant {constant.value} is out of the range of the other operand ('{t}'): always {always}"
     c.warn("tautological-constant-out-of-range-compare", message, span)
     return True
 
@@ -335,7 +342,7 @@ def check_pointer_cast(c: Context, e: Expr, target: Type, span: Span) -> None:
     if isinstance(target, PointerType) and isinstance(source, PointerType):
         have, want = source.qualifiers.space, target.qualifiers.space
         if have is AddressSpace.GENERIC and want is not have:
-            message = f"nothing checks that the pointer is one to {want} memory; to_{want}() would"
+            message = f"this cast does not check that the pointer points to {want} memory; to_{want}() does"
             c.warn("address-space-conversion", message, span)
     elif isinstance(target, PointerType) and isinstance(source, ScalarType) and source.bits < 64:
         c.warn("int-to-pointer-cast", f"'{source}' is narrower than '{target}'", span)

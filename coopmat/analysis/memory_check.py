@@ -55,9 +55,10 @@ def about_stride(
     """
     multiple = rules.multiple(component)
     subject = "this stride" if stride is None else f"a stride of {stride} components ({stride * component.size} bytes)"
-    notes = [] if stride is None else [Note(f"the next one that is: {rules.pitch(component, stride)} components")]
-    way = "--matrices one and --matrices lanes take every stride"
-    message = f"{subject} is no multiple of {multiple} bytes ({rules.step(component)} components), as {device} wants it"
+    notes = [] if stride is None else [Note(f"the next larger multiple: {rules.pitch(component, stride)} components")]
+    way = "--matrices one and --matrices lanes accept any stride"
+    needed = f"{multiple} bytes ({rules.step(component)} components)"
+    message = f"{subject} is not a multiple of {needed}, which {device} requires"
     return message, [*notes, Note(way)]
 
 
@@ -112,12 +113,12 @@ class _Function:
         if not address.never_multiple_of(alignment):
             return
         offset = address.rest % gcd(address.step, alignment)
-        message = f"the matrix starts {offset} bytes behind a multiple of {alignment} bytes"
-        who = f"{self.device} wants it at such a multiple"
+        message = f"misaligned matrix: its address is {offset} modulo {alignment}"
+        rule = f"{self.device} requires {alignment}-byte alignment"
         if self.of_host:
-            self.diagnostics.warning(ARGUMENT, f"{message}, if the argument is a buffer: {who}", span)
+            self.diagnostics.warning(ARGUMENT, f"{message} if the argument is a buffer, and {rule}", span)
         else:
-            self.diagnostics.error(POINTER, f"{message}; {who}", span)
+            self.diagnostics.error(POINTER, f"{message}, and {rule}", span)
 
     # --- integers
 

@@ -30,19 +30,19 @@ def check(unit: typed.Unit, supported: Supported, device: str, diagnostics: Diag
 def about_type(supported: Supported, device: str, matrix: MatrixType) -> Message:
     """Return the message and notes for a matrix type that the device lacks."""
     nearest = supported.nearest_types(matrix)
-    notes = [f"the nearest that it has: {', '.join(other.name for other in nearest)}"] if nearest else []
+    notes = [f"the nearest supported types: {', '.join(other.name for other in nearest)}"] if nearest else []
     return f"{device} does not support the matrix type {matrix.name}", _notes(supported, notes)
 
 
 def about_multiply_add(supported: Supported, device: str, variant: Variant) -> Message:
     """Return the message and notes for a multiply-add that the device lacks."""
     nearest = supported.nearest_multiply_adds(variant)
-    notes = [f"it has {other.name}, which is the same in {shared} of 8 points" for other, shared in nearest]
+    notes = [f"it supports {other.name}, which is equal in {shared} of 8 parameters" for other, shared in nearest]
     return f"{device} does not support the multiply-add {variant.name}", _notes(supported, notes)
 
 
 def _notes(supported: Supported, texts: list[str]) -> list[Note]:
-    nothing = [] if supported.variants else ["it supports no cooperative matrices at all"]
+    nothing = [] if supported.variants else ["the device supports no cooperative matrices at all"]
     way = "--matrices one and --matrices lanes compute it without the device's matrix instructions"
     return [Note(text) for text in (*texts, *nothing, way)]
 

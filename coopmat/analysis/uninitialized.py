@@ -63,8 +63,8 @@ def check_uninitialized(c: Context, state: FunctionState) -> None:
     within = graph.reached(cases=True) if falls and graph.falls else reachable
     for block, span in graph.falls:
         if block in within:
-            notes = [Note("'break;' or '__attribute__((fallthrough));' before it says what is meant")]
-            c.warn("implicit-fallthrough", "the case above runs into this one", span, notes=notes)
+            notes = [Note("insert 'break;', or '__attribute__((fallthrough));' if this is intended")]
+            c.warn("implicit-fallthrough", "the previous case falls through to this label", span, notes=notes)
     if wants("unreachable-code"):
         _unreachable(c, graph, reachable)
     for decl in whole:
@@ -80,8 +80,9 @@ def _open_end(c: Context, decl: typed.FunctionDecl, body: Span, returns: bool) -
         return
     column = max(body.end_column - 1, 1)
     brace = Span(body.file, body.end_line, column, body.end_line, body.end_column)
-    how = "on every way" if returns else "at all"
-    c.warn("return-type", f"'{decl.name}' does not return a '{decl.type.result}' {how}", brace)
+    where = " on every path" if returns else ""
+    message = f"function '{decl.name}' of result type '{decl.type.result}' does not return a value{where}"
+    c.warn("return-type", message, brace)
 
 
 def _unreachable(c: Context, graph: Graph, reachable: set[Block]) -> None:
@@ -90,7 +91,7 @@ def _unreachable(c: Context, graph: Graph, reachable: set[Block]) -> None:
     for block in graph.blocks:
         if block in reachable or block in warned_blocks or block.first is None:
             continue
-        c.warn("unreachable-code", "nothing leads here", block.first)
+        c.warn("unreachable-code", "this code is unreachable", block.first)
         work = [block]
         while work:
             for after in work.pop().ways:

@@ -183,7 +183,7 @@ def check_precedence(c: Context, node: syntax.Binary) -> None:
     for code, inside in _MIXED.get(op, ()):
         for side in (left, right):
             if isinstance(side, syntax.Binary) and side.op in inside and side.span != node.span:
-                message = f"'{side.op}' within '{op}' binds first; parentheses would say so"
+                message = f"'{side.op}' within '{op}' has higher precedence; parentheses would make that explicit"
                 # Point at the operator that readers might expect to bind tighter.
                 at, other = (node, side) if code == "parentheses" else (side, node)
                 c.warn(code, message, at.op_span, notes=[Note(f"the '{other.op}'", other.op_span)])
@@ -204,14 +204,14 @@ def _truth(node: syntax.Expression) -> bool:
 def check_condition(c: Context, node: syntax.Expression) -> None:
     """Warn about a condition of an if or loop that is an assignment, or a comparison in two pairs of parentheses."""
     if isinstance(node, syntax.Assign) and node.op == "=":
-        notes = [Note("'==' compares; another pair of parentheses says that '=' is meant")]
+        notes = [Note("use '==' to compare, or another pair of parentheses if the assignment is intended")]
         c.warn("parentheses", "an assignment as a condition", node.op_span, notes=notes)
     elif isinstance(node, syntax.Paren) and isinstance(node.inner, syntax.Binary) and node.inner.op == "==":
         comparison = node.inner
         name = isinstance(comparison.left, (syntax.Identifier, syntax.Subscript, syntax.Member))
         # In a macro's expansion all operands have the same span.
         if name and comparison.left.span != comparison.right.span and comparison.span != node.span:
-            notes = [Note("'=' would assign; drop a pair of parentheses")]
+            notes = [Note("use '=' to assign, or remove a pair of parentheses")]
             c.warn("parentheses-equality", "a comparison in two pairs of parentheses", comparison.op_span, notes=notes)
 
 
@@ -222,7 +222,7 @@ def check_if(c: Context, node: syntax.If) -> None:
         _empty_body(c, node.condition.span, node.then, "if")
         nested_if = _open_if(node.then)
         if nested_if is not None and nested_if.otherwise is not None:
-            message = "this else belongs to the inner 'if'; braces would say so"
+            message = "this else belongs to the inner 'if'; braces would make that explicit"
             c.warn("dangling-else", message, nested_if.otherwise.span, notes=[Note("the inner 'if'", nested_if.span)])
 
 
@@ -256,5 +256,5 @@ def _empty_body(c: Context, head: Span, body: syntax.Statement, word: str) -> No
     if line[: span.column - 1].rstrip().endswith(")") and line[span.column - 1 : span.column] == ";":
         between = line[head.end_column - 1 : span.column - 1]
         if not between.strip(") \t;"):
-            notes = [Note("put the ';' on a line of its own if that is meant")]
-            c.warn("empty-body", f"'{word}' controls nothing but this ';'", span, notes=notes)
+            notes = [Note("put the ';' on a separate line if an empty body is intended")]
+            c.warn("empty-body", f"the body of this '{word}' is empty", span, notes=notes)

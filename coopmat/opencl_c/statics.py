@@ -33,7 +33,9 @@ def sort_out(program: Program) -> list[typed.VarDecl]:
             program.names.rename(decl)
         if function is not None and decl.qualifiers.space is AddressSpace.LOCAL:
             if not function.is_kernel:
-                text = f"'{function.name}' exchanges values in local memory, which OpenCL C declares in kernels only"
+                text = (
+                    f"'{function.name}' exchanges values in local memory, which OpenCL C allows only kernels to declare"
+                )
                 text += ": on this route, other programs cannot call the function"
                 raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, function.span)])
             program.statics.setdefault(function, []).append(decl)

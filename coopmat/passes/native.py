@@ -255,7 +255,8 @@ class _Function(FunctionRewriter):
         """
         if function.matrix.of_work_group:
             raise _refuse(
-                "this profile needs local memory here, which matrices of a work-group do not go through yet", span
+                "this operation needs local memory on this profile, which matrices of a work-group do not support yet",
+                span,
             )
         self.unit.staging.add(self.source)
         return self.unit.call(function, t, [*arguments, self.unit.tiles(component, function.tile)], span)
@@ -309,7 +310,7 @@ class _Function(FunctionRewriter):
         if not profile.coordinates:
             able = " and ".join(row.name for row in NATIVE_PROFILES.values() if row.coordinates)
             message = f"the profile {profile.name} has no instruction for the coordinates of components"
-            raise _refuse(message, e.span, f"--native-profile: {able} have one")
+            raise _refuse(message, e.span, f"--native-profile {able} have such an instruction")
         return new
 
     def prefetch(self, e: typed.MatrixPrefetch, new: typed.MatrixPrefetch) -> typed.Expr:
@@ -330,7 +331,7 @@ _HANDLERS: dict[type, Callable[..., Any]] = {
 
 
 def _refuse(message: str, span: Span, *notes: str) -> CompileError:
-    texts = (*notes, "--matrices one and --matrices lanes need nothing of the device")
+    texts = (*notes, "--matrices one and --matrices lanes work without the device's matrix instructions")
     return CompileError([Diagnostic(Severity.ERROR, "native-matrix", message, span, notes=tuple(map(Note, texts)))])
 
 

@@ -134,7 +134,7 @@ class Expressions(Walk, ABC):
     def load(self, e: typed.Load) -> Step:
         value = self.quick(e.operand) or (yield self.expression(e.operand))
         if isinstance(e.operand, (typed.Deref, typed.Index, typed.MatrixSubscript)) and value.cause is not None:
-            return Value(Cause("each work-item reads a place of its own here", e.span, value.cause), value.parameters)
+            return Value(Cause("each work-item reads a different location here", e.span, value.cause), value.parameters)
         return value
 
     def variable(self, e: typed.VarRef) -> Step:
@@ -144,11 +144,11 @@ class Expressions(Walk, ABC):
     def component(self, e: typed.MatrixElement) -> Step:
         yield self.expression(e.matrix)
         yield self.expression(e.index)
-        return Value(Cause("each work-item holds components of its own", e.span))
+        return Value(Cause("each work-item holds different components", e.span))
 
     def coordinates(self, e: typed.MatrixCoordinates) -> Step:
         yield self.expression(e.index)
-        return Value(Cause("each work-item holds components of its own", e.span))
+        return Value(Cause("each work-item holds different components", e.span))
 
     def convert(self, e: typed.Convert) -> Step:
         if e.kind is typed.ConvertKind.DECAY and isinstance(e.operand, typed.LValue):
@@ -262,7 +262,9 @@ class Expressions(Walk, ABC):
             if self.dead or isinstance(parameter.type, RecordType):
                 continue
             if value.cause is not None:
-                cause = Cause(f"'{parameter.name}' decides about this one", place, value.cause)
+                cause = Cause(
+                    f"whether this operation is reached depends on parameter '{parameter.name}'", place, value.cause
+                )
                 what = f"an operation on matrices in '{e.function.name}'"
                 message = f"{what} is not reached by all work-items of a {self.group.name} together"
                 finding = Finding(message, e.arguments[n].span, cause)
@@ -276,7 +278,10 @@ class Expressions(Walk, ABC):
             if isinstance(parameter.type, RecordType):
                 continue
             if value.cause is not None:
-                value = replace(value, cause=Cause(f"'{parameter.name}' leads here", operand.span, value.cause))
+                value = replace(
+                    value,
+                    cause=Cause(f"this operand depends on parameter '{parameter.name}'", operand.span, value.cause),
+                )
             what = operand.what if " in '" in operand.what else f"{operand.what} in '{e.function.name}'"
             self.operand(Operand(what, e.arguments[n].span), value)
 
@@ -313,7 +318,7 @@ def _at_call(e: typed.Call, value: Value, arguments: list[Value]) -> Value:
     """Substitute the arguments for the parameters in `value`, a returned or stored value of the callee."""
     own = UNIFORM
     if value.cause is not None:
-        own = Value(Cause(f"'{e.function.name}' gives each work-item a value of its own", e.span, value.cause))
+        own = Value(Cause(f"'{e.function.name}' may return a different value for each work-item", e.span, value.cause))
     return _no_id(join(own, *(argument for n, argument in enumerate(arguments) if value.parameters >> n & 1)))
 
 
@@ -329,7 +334,7 @@ _OPERANDS: dict[type, dict[str, str]] = {
     },
     typed.MatrixFill: {"value": "the value of this matrix"},
     typed.MatrixScale: {"scalar": _FACTOR},
-    typed.MatrixComponentWise: {"operands": "this argument beside a matrix"},
+    typed.MatrixComponentWise: {"operands": "this scalar argument"},
     typed.MatrixMap: {"arguments": "this argument of the function"},
     typed.MatrixPrefetch: {name: what.format("prefetch") for name, what in _ACCESS.items()},
 }
@@ -402,4 +407,4 @@ def _builtin_value(e: typed.BuiltinCall, arguments: Sequence[Value], dimensions:
 
 
 def _origin(e: typed.BuiltinCall, owner: str) -> Cause:
-    return Cause(f"'{e.name}' gives each {owner} a value of its own", e.span)
+    return Cause(f"'{e.name}' may return a different value for each {owner}", e.span)

@@ -233,7 +233,7 @@ class Analysis(Expressions):
         current = self.current()
         self.returns = join(self.returns, value, current)
         if not current.is_plain and not self.dead:
-            cause = Cause("some of them leave the function here", s.span, current.cause) if current.cause else None
+            cause = Cause("some work-items return here", s.span, current.cause) if current.cause else None
             self.early_returns = join(self.early_returns, Value(cause, current.parameters))
             for frame in self.frames:
                 if frame.revisit is not None:

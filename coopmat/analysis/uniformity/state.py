@@ -311,7 +311,7 @@ class Walk:
         if condition.is_plain:
             return self.control
         before = condition.cause
-        cause = Cause("this condition is not the same for all of them", span, before) if before is not None else None
+        cause = Cause("this condition differs between work-items", span, before) if before is not None else None
         return join(self.control, Value(cause, condition.parameters))
 
     def stop(self) -> None:
@@ -338,9 +338,12 @@ class Walk:
             return
         current = self.current()
         if value.cause is not None:
-            value = replace(value, cause=Cause(f"'{decl.name}' gets its value here", span, value.cause))
+            value = replace(
+                value,
+                cause=Cause(f"'{decl.name}' is set here to a value that differs between work-items", span, value.cause),
+            )
         elif current.cause is not None:
-            cause = Cause(f"'{decl.name}' is set here by some of them only", span, current.cause)
+            cause = Cause(f"'{decl.name}' is set here by some work-items only", span, current.cause)
             value = Value(cause, value.parameters | current.parameters)
         elif current.parameters:
             value = join(value, current)

@@ -302,7 +302,7 @@ def _object_address(program: Program, e: typed.Expr, offset: int, span: Span) ->
 def _at(variable: ir.GlobalVariable, offset: int, span: Span) -> ir.Constant:
     if offset:
         # LLVM's SPIR-V backend (22.1) takes a byte offset for an element index.
-        _not_supported("addresses behind the start of an object in initialisers are", span)
+        _not_supported("addresses of elements or members other than the first in initialisers are", span)
     return FormattedConstant(variable.type, variable.get_reference())
 
 

@@ -352,9 +352,10 @@ def _require_maintenance(ctx: FunctionContext, what: str, span: Span) -> None:
     """Raise CompileError if the module's SPIR-V version is older than the maintenance extension requires."""
     if tuple(int(part) for part in ctx.options.spirv_version.split(".")) < _MAINTENANCE_SINCE:
         raise _refuse(
-            f"{what} need SPIR-V 1.3; this is {ctx.options.spirv_version}",
+            f"{what} need SPIR-V 1.3; the module's version is {ctx.options.spirv_version}",
             span,
-            "--spirv-version 1.3 asks for it; --matrices one and --matrices lanes need nothing of the device",
+            "use --spirv-version 1.3",
+            "--matrices one and --matrices lanes work without the device's matrix instructions",
         )
 
 
